@@ -1,0 +1,1 @@
+"""Applying row changes to a unit by pointer."""

@@ -1,0 +1,1 @@
+"""Binlog files: archive, events, outline, row images."""

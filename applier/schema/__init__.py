@@ -1,0 +1,1 @@
+"""Table definitions and their history."""

@@ -1,0 +1,1 @@
+"""Parquet snapshots: manifest, reading, writing, publishing."""
