@@ -1,0 +1,150 @@
+"""Memory by address, for kernels: unaligned loads and stores, byte swaps, copies, prefetch, 128-bit arithmetic.
+
+A binlog is a stream of unaligned little-endian (and, inside rows, big-endian) fields, so kernels work on addresses
+instead of typed arrays. All of these are pure LLVM IR and so stay cacheable. None of them checks anything: the caller
+compares every address with the end of what it reads, before it reads.
+
+They live in this package because it is the lowest one: `keysearch` imports nothing of the applier, which uses them too.
+"""
+
+import hashlib
+import os
+import pathlib
+
+import numba
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+_I1, _I8, _I32, _I64, _I128 = (ir.IntType(bits) for bits in (1, 8, 32, 64, 128))
+
+
+def _kernel_cache() -> str:
+    """A directory of compiled kernels that belongs to exactly these sources.
+
+    Numba invalidates a cached kernel when its own file changes, but not when a function that it inlines from another
+    module does; so the directory's name holds a hash of every module that defines kernels.
+    """
+    root = pathlib.Path(__file__).resolve().parent.parent
+    digest = hashlib.blake2b(numba.__version__.encode(), digest_size=8)
+    for package in ("keysearch", "jsondiff", "applier"):
+        for source in sorted((root / package).rglob("*.py")):
+            text = source.read_bytes()
+            if b"@kernel" in text or b"@inline" in text:
+                digest.update(source.name.encode() + b"\0" + text)
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(base, "mysql-binlog-applier", f"kernels-{digest.hexdigest()}")
+
+
+if not numba.config.CACHE_DIR:
+    numba.config.CACHE_DIR = _kernel_cache()
+
+_OPTIONS = {"nogil": True, "error_model": "numpy", "boundscheck": False}
+kernel = numba.njit(cache=True, **_OPTIONS)
+"""Decorator of a function that Python calls: compiled once for a machine and kept on disk."""
+inline = numba.njit(**_OPTIONS)
+"""Decorator of a function that only kernels call: compiled into each of them."""
+
+
+def _load(bits: int, signed: bool):
+    result, memory = getattr(types, f"{'int' if signed else 'uint'}{bits}"), ir.IntType(bits)
+
+    @intrinsic
+    def load(typing_context, address):
+        def generate(context, builder, signature, arguments):
+            pointer = builder.inttoptr(arguments[0], memory.as_pointer())
+            return builder.load(pointer, align=1)
+
+        return result(types.int64), generate
+
+    return load
+
+
+def _store(bits: int, signed: bool):
+    value, memory = getattr(types, f"{'int' if signed else 'uint'}{bits}"), ir.IntType(bits)
+
+    @intrinsic
+    def store(typing_context, address, number):
+        def generate(context, builder, signature, arguments):
+            builder.store(arguments[1], builder.inttoptr(arguments[0], memory.as_pointer()), align=1)
+            return context.get_dummy_value()
+
+        return types.void(types.int64, value), generate
+
+    return store
+
+
+def _swap(bits: int):
+    word, memory = getattr(types, f"uint{bits}"), ir.IntType(bits)
+
+    @intrinsic
+    def swap(typing_context, number):
+        def generate(context, builder, signature, arguments):
+            return builder.call(builder.module.declare_intrinsic("llvm.bswap", [memory]), [arguments[0]])
+
+        return word(word), generate
+
+    return swap
+
+
+load_u8, load_u16, load_u32, load_u64 = (_load(bits, False) for bits in (8, 16, 32, 64))
+load_i8, load_i16, load_i32, load_i64 = (_load(bits, True) for bits in (8, 16, 32, 64))
+store_u8, store_u16, store_u32, store_u64 = (_store(bits, False) for bits in (8, 16, 32, 64))
+store_i8, store_i16, store_i32, store_i64 = (_store(bits, True) for bits in (8, 16, 32, 64))
+swap16, swap32, swap64 = (_swap(bits) for bits in (16, 32, 64))
+
+
+@intrinsic
+def copy_bytes(typing_context, destination, source, length):
+    """Copy exactly `length` bytes between places that do not overlap."""
+
+    def generate(context, builder, signature, arguments):
+        byte = _I8.as_pointer()
+        to, origin = (builder.inttoptr(a, byte) for a in arguments[:2])
+        copy = builder.module.declare_intrinsic("llvm.memcpy", [byte, byte, _I64])
+        builder.call(copy, [to, origin, arguments[2], ir.Constant(_I1, 0)])
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), generate
+
+
+@intrinsic
+def copy32(typing_context, destination, source):
+    """Copy 32 bytes at once: both sides must have them, also where fewer are wanted."""
+    vector = ir.VectorType(_I64, 4)
+
+    def generate(context, builder, signature, arguments):
+        to, origin = (builder.inttoptr(a, vector.as_pointer()) for a in arguments)
+        builder.store(builder.load(origin, align=1), to, align=1)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), generate
+
+
+@intrinsic
+def prefetch(typing_context, address):
+    """Ask for the cache line at an address that will be read soon; any address is allowed."""
+
+    def generate(context, builder, signature, arguments):
+        byte = _I8.as_pointer()
+        signature = ir.FunctionType(ir.VoidType(), [byte, _I32, _I32, _I32])
+        fetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], signature)
+        builder.call(fetch, [builder.inttoptr(arguments[0], byte), *(ir.Constant(_I32, n) for n in (0, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.void(types.int64), generate
+
+
+@intrinsic
+def mul_add_128(typing_context, low, high, factor, addend):
+    """(high:low) * factor + addend in 128 bits, as (low, high)."""
+
+    def generate(context, builder, signature, arguments):
+        low, high, factor, addend = (builder.zext(a, _I128) for a in arguments)
+        shift = ir.Constant(_I128, 64)
+        product = builder.add(builder.mul(builder.or_(low, builder.shl(high, shift)), factor), addend)
+        halves = [builder.trunc(product, _I64), builder.trunc(builder.lshr(product, shift), _I64)]
+        return context.make_tuple(builder, signature.return_type, halves)
+
+    word = types.uint64
+    return types.UniTuple(word, 2)(word, word, word, word), generate
