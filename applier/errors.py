@@ -1,0 +1,118 @@
+"""The one family of errors: each says what happened, where, and what to do next.
+
+`exit_code` is what the command line returns: 1 where the replay stopped as a replica would (the data says no), 2 where
+the usage is wrong or the input cannot be read. `mysql_errno` is MySQL's own number where MySQL has one.
+Errors are picklable, since they travel from Spark's tasks to the driver.
+"""
+
+from typing import Any, ClassVar
+
+KEY_NOT_FOUND = 1032  # ER_KEY_NOT_FOUND
+DUPLICATE_KEY = 1062  # ER_DUP_ENTRY
+LOG_GAP = 1236  # ER_MASTER_FATAL_ERROR_READING_BINLOG
+CORRUPT_EVENT = 1610  # ER_REPLICA_CORRUPT_EVENT
+COLUMN_CONVERSION = 1677  # ER_REPLICA_CONVERSION_FAILED
+JSON_DIFF_FAILED = 3648  # ER_COULD_NOT_APPLY_JSON_DIFF
+
+
+class ApplierError(Exception):
+    """Base of all errors that a person can act on.
+
+    `file` is a binlog's name or any path, `position` a byte offset in it, `gtid` the transaction, `table` "db.table",
+    `key` the search key's value as text, `errno` MySQL's error number. Parts that are not known stay None.
+    """
+
+    exit_code: ClassVar[int] = 2
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str | None = None,
+        position: int | None = None,
+        gtid: str | None = None,
+        table: str | None = None,
+        key: str | None = None,
+        hint: str | None = None,
+        errno: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.file = file
+        self.position = position
+        self.gtid = gtid
+        self.table = table
+        self.key = key
+        self.hint = hint
+        self.mysql_errno = errno
+
+    @property
+    def where(self) -> dict[str, Any]:
+        """The parts of the place that are known, in the order in which people look for them."""
+        parts = {"file": self.file, "position": self.position, "gtid": self.gtid, "table": self.table, "key": self.key}
+        return {name: value for name, value in parts.items() if value is not None}
+
+    def __str__(self) -> str:
+        text = self.message.rstrip(".")
+        if place := self._place():
+            text += f" (at {place})" if self.file is not None else f" ({place})"
+        if self.mysql_errno is not None:
+            text += f" [MySQL error {self.mysql_errno}]"
+        return f"{text}. hint: {self.hint}" if self.hint else f"{text}."
+
+    def _place(self) -> str:
+        parts = []
+        if self.file is not None:
+            parts.append(self.file if self.position is None else f"{self.file}:{self.position}")
+        elif self.position is not None:
+            parts.append(f"position {self.position}")
+        parts += [f"{name} {value}" for name, value in
+                  (("GTID", self.gtid), ("table", self.table), ("key", self.key)) if value is not None]
+        return ", ".join(parts)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self.message, self.where | {"hint": self.hint, "errno": self.mysql_errno})
+
+
+def _rebuild(kind: type[ApplierError], message: str, parts: dict[str, Any]) -> ApplierError:
+    return kind(message, **parts)
+
+
+class UsageError(ApplierError):
+    """The command or the options make no sense together."""
+
+
+class ArchiveError(ApplierError):
+    """A binlog is unreadable or corrupt, or the archive does not hold together."""
+
+
+class EncryptedBinlog(ArchiveError):
+    """The file is encrypted, so nothing in it can be read."""
+
+
+class MissingFile(ArchiveError):
+    """The archive lacks a file that another one names, or whose number is skipped."""
+
+
+class UnsupportedEvent(ArchiveError):
+    """An event that must not be passed over is of a kind that cannot be applied."""
+
+
+class SnapshotError(ApplierError):
+    """A snapshot is incomplete, unreadable, or in the way of the output."""
+
+
+class ReplayStopped(ApplierError):
+    """The replay stopped as a replica would: the data says no."""
+
+    exit_code = 1
+
+
+class UnsupportedStatement(ReplayStopped):
+    """A statement that a row applier cannot apply, such as DML in statement format."""
+
+
+class SchemaError(ApplierError):
+    """DDL that is not understood and touches a replayed table."""
+
+    exit_code = 1
