@@ -1,0 +1,174 @@
+"""What a table is: its columns, keys and defaults at one moment, as plain data."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from applier.schema.types import ColumnType, quote_name, quote_text
+
+
+@dataclass(frozen=True, slots=True)
+class Default:
+    """A column's DEFAULT clause.
+
+    `kind` says what `text` is: "null" (nothing), "string" (the characters), "number" (its digits as written), "bytes"
+    (hexadecimal digits, of b'…' and x'…' literals), "now" (CURRENT_TIMESTAMP, with its precision), "expression" (SQL).
+    A TIMESTAMP's literal is kept in UTC, or as "local" where the log says only that it is in the server's own zone.
+    """
+
+    kind: str
+    text: str = ""
+
+    def sql(self) -> str:
+        if self.kind == "null":
+            return "NULL"
+        if self.kind in ("string", "local"):
+            return quote_text(self.text)
+        if self.kind == "bytes":
+            return f"x'{self.text}'"
+        return f"({self.text})" if self.kind == "expression" else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column. `generated` is None, "stored" or "virtual", and `expression` then the SQL between the parentheses."""
+
+    name: str
+    type: ColumnType
+    nullable: bool = True
+    default: Default | None = None
+    on_update: str | None = None
+    auto_increment: bool = False
+    generated: str | None = None
+    expression: str | None = None
+    invisible: bool = False
+    comment: str = ""
+
+    def sql(self, flavour: str = "mysql") -> str:
+        words = [quote_name(self.name), self.type.sql(flavour)]
+        if self.generated:
+            words.append(f"GENERATED ALWAYS AS ({self.expression}) {self.generated.upper()}")
+        # TIMESTAMP needs its NULL said: without it an old server would make the column NOT NULL.
+        # MariaDB takes neither of the two beside a generated column.
+        if not self.nullable and not (self.generated and flavour == "mariadb"):
+            words.append("NOT NULL")
+        elif self.type.base == "timestamp" and not self.generated:
+            words.append("NULL")
+        if self.default:
+            words.append(f"DEFAULT {self.default.sql()}")
+        if self.on_update:
+            words.append(f"ON UPDATE {self.on_update}")
+        if self.auto_increment:
+            words.append("AUTO_INCREMENT")
+        if self.invisible:
+            words.append("INVISIBLE")
+        if self.comment:
+            words.append(f"COMMENT {quote_text(self.comment)}")
+        return " ".join(words)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPart:
+    """A key's column, or `expression` of a functional one; `length` (characters or bytes) where only a prefix counts."""
+
+    column: str | None
+    length: int | None = None
+    descending: bool = False
+    expression: str | None = None
+
+    def sql(self) -> str:
+        text = f"({self.expression})" if self.column is None else quote_name(self.column)
+        return text + (f"({self.length})" if self.length is not None else "") + " DESC" * self.descending
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """An index; `kind` is "primary", "unique", "key", "fulltext" or "spatial". A primary key is named PRIMARY."""
+
+    name: str
+    kind: str
+    parts: tuple[KeyPart, ...]
+    visible: bool = True
+
+    def sql(self, flavour: str = "mysql") -> str:
+        words = {"primary": "PRIMARY KEY", "key": "KEY"}.get(self.kind, f"{self.kind.upper()} KEY")
+        name = "" if self.kind == "primary" else f" {quote_name(self.name)}"
+        hidden = "" if self.visible else " IGNORED" if flavour == "mariadb" else " INVISIBLE"
+        return f"{words}{name} ({', '.join(part.sql() for part in self.parts)}){hidden}"
+
+
+@dataclass(frozen=True)
+class TableDefinition:
+    """A table: columns in their order (which is the order of the row images), and keys in the order of the statement.
+
+    `charset` and `collation` are the table's defaults; every column with characters carries its own.
+    """
+
+    database: str
+    name: str
+    columns: tuple[Column, ...]
+    keys: tuple[Key, ...] = ()
+    charset: str = "utf8mb4"
+    collation: str | None = None
+    engine: str | None = None
+    flavour: str = "mysql"
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.database}.{self.name}"
+
+    @cached_property
+    def stored_columns(self) -> tuple[Column, ...]:
+        """The columns that a snapshot has: all but VIRTUAL ones."""
+        return tuple(column for column in self.columns if column.generated != "virtual")
+
+    @property
+    def primary_key(self) -> Key | None:
+        return next((key for key in self.keys if key.kind == "primary"), None)
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {column.name.casefold(): index for index, column in enumerate(self.columns)}
+
+    def column_index(self, name: str) -> int:
+        """Where a column stands in `columns`; names differ in case only never (KeyError if there is none)."""
+        return self._positions[name.casefold()]
+
+    def column(self, name: str) -> Column:
+        """The column of a name, in whatever case; KeyError if there is none."""
+        return self.columns[self.column_index(name)]
+
+    def to_sql(self) -> str:
+        """A CREATE TABLE that makes this table, in the flavour's own syntax; TIMESTAMP defaults are in UTC."""
+        lines = [column.sql(self.flavour) for column in self.columns] + [key.sql(self.flavour) for key in self.keys]
+        options = [f"ENGINE={self.engine}"] if self.engine else []
+        options.append(f"DEFAULT CHARSET={self.charset}")
+        options += [f"COLLATE={self.collation}"] if self.collation else []
+        body = ",\n  ".join(lines)
+        return f"CREATE TABLE {quote_name(self.database)}.{quote_name(self.name)} (\n  {body}\n) {' '.join(options)}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain dicts, lists and scalars, for the manifest."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "TableDefinition":
+        """The definition whose `to_json` this is; TypeError or KeyError where it is not one."""
+        columns = tuple(_column_from_json(column) for column in data["columns"])
+        keys = tuple(_key_from_json(key) for key in data["keys"])
+        return cls(**(data | {"columns": columns, "keys": keys}))
+
+
+def _column_from_json(data: dict[str, Any]) -> Column:
+    column_type = ColumnType(**(data["type"] | {"members": tuple(data["type"]["members"])}))
+    default = None if data["default"] is None else Default(**data["default"])
+    return Column(**(data | {"type": column_type, "default": default}))
+
+
+def _key_from_json(data: dict[str, Any]) -> Key:
+    return Key(**(data | {"parts": _parts_from_json(data["parts"])}))
+
+
+def _parts_from_json(parts: Iterable[dict[str, Any]]) -> tuple[KeyPart, ...]:
+    return tuple(KeyPart(**part) for part in parts)

@@ -1,0 +1,119 @@
+"""Column types as MySQL and MariaDB name them, and the Arrow type that a snapshot keeps their values in."""
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+INTEGERS = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64}  # bits
+CHARACTER = frozenset({"char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum", "set"})
+BINARY = frozenset({"binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"})
+GEOMETRY = frozenset({
+    "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon",
+    "geomcollection", "geometrycollection",  # one type: MySQL 8 writes the first, MariaDB the second
+})
+NETWORK = frozenset({"inet4", "inet6", "uuid"})  # MariaDB only
+FRACTIONAL = frozenset({"time", "datetime", "timestamp"})
+# Spark's and Parquet's decimals end at 38 digits; wider ones are kept as text.
+MAX_ARROW_DIGITS = 38
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnType:
+    """A column's data type, synonyms resolved: `base` is one of the lower-case names that information_schema shows.
+
+    `length` is characters (CHAR, VARCHAR), bytes (BINARY, VARBINARY), bits (BIT), dimensions (VECTOR), or an integer's
+    display width where one was given; `precision` and `scale` are those of DECIMAL, or of FLOAT(M,D) and DOUBLE(M,D);
+    `fsp` is the number of fractional digits of a temporal type. `charset` and `collation` are set for the types with
+    characters only (JSON is text without a choice of either).
+    """
+
+    base: str
+    unsigned: bool = False
+    zerofill: bool = False
+    length: int | None = None
+    precision: int | None = None
+    scale: int | None = None
+    fsp: int = 0
+    charset: str | None = None
+    collation: str | None = None
+    members: tuple[str, ...] = ()
+    compressed: bool = False
+    srid: int | None = None
+
+    @property
+    def column_type(self) -> str:
+        """The type without character set and attributes, as information_schema.columns.column_type has it."""
+        text = self.base
+        if self.members:
+            text += "(" + ",".join("'" + member.replace("'", "''") + "'" for member in self.members) + ")"
+        elif self.precision is not None:
+            text += f"({self.precision})" if self.scale is None else f"({self.precision},{self.scale})"
+        elif self.length is not None:
+            text += f"({self.length})"
+        elif self.fsp:
+            text += f"({self.fsp})"
+        return text + " unsigned" * self.unsigned + " zerofill" * self.zerofill
+
+    def sql(self, flavour: str = "mysql") -> str:
+        """The type as DDL: what a CREATE TABLE of that flavour has after the column's name."""
+        text = self.column_type
+        if self.members:
+            text = f"{self.base}({','.join(map(quote_text, self.members))})"
+        if self.compressed:
+            text += " COMPRESSED"
+        if self.charset is not None:
+            text += f" CHARACTER SET {self.charset}"
+        if self.collation is not None:
+            text += f" COLLATE {self.collation}"
+        if self.srid is not None:
+            text += f" REF_SYSTEM_ID={self.srid}" if flavour == "mariadb" else f" SRID {self.srid}"
+        return text
+
+
+def arrow_type(column_type: ColumnType) -> pa.DataType:
+    """The Arrow (and so Parquet) type of a column's values in a snapshot: the "Values" table of the design.
+
+    Raises KeyError for a base that no type of either server has.
+    """
+    base = column_type.base
+    if base in INTEGERS:
+        return (_UNSIGNED if column_type.unsigned else _SIGNED)[base]
+    if base == "decimal":
+        precision = 10 if column_type.precision is None else column_type.precision
+        if precision > MAX_ARROW_DIGITS:
+            return pa.string()
+        return pa.decimal128(precision, column_type.scale or 0)
+    if base == "bit":
+        return pa.decimal128(20, 0) if column_type.length == 64 else pa.int64()
+    if base in CHARACTER or base in NETWORK:
+        return pa.string()
+    if base in BINARY or base in GEOMETRY:
+        return pa.binary()
+    return _OTHERS[base]
+
+
+_SIGNED = {"tinyint": pa.int8(), "smallint": pa.int16(), "mediumint": pa.int32(), "int": pa.int32(),
+           "bigint": pa.int64()}
+_UNSIGNED = {"tinyint": pa.int16(), "smallint": pa.int32(), "mediumint": pa.int32(), "int": pa.int64(),
+             "bigint": pa.decimal128(20, 0)}
+_OTHERS = {
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "date": pa.date32(),
+    "datetime": pa.timestamp("us"),
+    "timestamp": pa.timestamp("us", tz="UTC"),
+    "time": pa.duration("us"),
+    "year": pa.int16(),
+    "json": pa.string(),
+    "vector": pa.list_(pa.float32()),
+}
+
+
+def quote_text(text: str) -> str:
+    """A string literal that reads back equal with backslash escapes on, which is both servers' default."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "''").replace("\0", "\\0") + "'"
+
+
+def quote_name(name: str) -> str:
+    """An identifier in backquotes."""
+    return "`" + name.replace("`", "``") + "`"
