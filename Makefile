@@ -1,0 +1,53 @@
+# Everything runs in .venv, which the first target that needs it makes out of python3.11 and constraints.txt.
+PYTHON ?= python3.11
+BIN := .venv/bin
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test fuzz bench lint java warm clean
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: warm  ## replay a small real archive into a snapshot, show what is in it and how to query it
+	@$(BIN)/python tests/archives/demonstrate.py
+
+test: warm  ## the test suite (ARGS="-k name" is passed on to pytest)
+	$(BIN)/python -m pytest -q $(ARGS)
+
+fuzz: warm  ## 10,000 mutants of real files, none of which may crash a kernel
+	$(BIN)/python tests/fuzz.py 10000
+
+bench: warm .venv/bench  ## measure against other tools on this machine (ARGS="--size full --binlogs FILE ...")
+	$(BIN)/python -m benchmarks $(ARGS)
+
+lint: .venv/ready  ## ruff
+	$(BIN)/ruff check .
+
+clean:  ## remove the virtual environment and what tools left behind
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis build dist *.egg-info
+
+.venv/ready: setup.cfg pyproject.toml constraints.txt
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is needed; or name another: make PYTHON=python3.12" >&2; exit 2; }
+	@echo "making .venv (once; a few minutes where nothing is downloaded yet)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+.venv/bench: .venv/ready
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,bench]'
+	@touch $@
+
+# Compiles the kernels before several processes would do it side by side.
+warm: .venv/ready java
+	@$(BIN)/python -m applier.warm
+
+# Spark needs a Java of 17 or newer.
+java:
+	@if [ -x "$${JAVA_HOME:-/none}/bin/java" ] || command -v java >/dev/null; then exit 0; fi; \
+	if ! command -v apt-get >/dev/null; then echo "Java 17 or newer is needed: install it, or set JAVA_HOME" >&2; exit 2; fi; \
+	root=; [ "$$(id -u)" = 0 ] || root=sudo; \
+	echo "installing a headless Java through apt"; \
+	$$root apt-get -qq update; \
+	package=$$(apt-cache search --names-only '^openjdk-(17|21)-jre-headless$$' | awk '{print $$1}' | sort | head -n 1); \
+	$$root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$${package:-default-jre-headless}" >/dev/null
