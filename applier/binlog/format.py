@@ -1,0 +1,176 @@
+"""The binlog's file format: event types, the common header, flags, and the format description that opens each file.
+
+    file     = magic b"\\xfebin", FORMAT_DESCRIPTION, events…
+    event    = header, post-header of a fixed length by type, payload, and CRC32 (4 bytes) where checksums are on
+    header   = timestamp u32, type u8, server_id u32, event_size u32, end_log_pos u32, flags u16   (19 bytes, little-endian)
+
+Google's header of 27 bytes adds a group id u64. The source is the MySQL Source Documentation, "Binlog Event", and for
+types from 160 on MariaDB's "Replication Protocol" pages.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from struct import Struct
+
+from applier.errors import ArchiveError, EncryptedBinlog
+
+MAGIC = b"\xfebin"
+ENCRYPTED_MAGIC = b"\xfdbin"
+HEADER = Struct("<IBIIIH")
+HEADER_LENGTH = HEADER.size
+CHECKSUM_LENGTH = 4
+
+IN_USE_FLAG = 0x1
+"""In the format description: the file was not closed. It is cleared where the checksum is taken."""
+IGNORABLE_FLAG = 0x80
+"""A reader that does not know the event's type may pass it over (EV-IGN)."""
+
+STATEMENT_END_FLAG = 0x1
+"""In a rows event: the last one of its statement, so the statement's table maps end here."""
+DUMMY_TABLE_ID = 0xFFFFFF
+"""A rows event with this table id has no rows: it only carries STATEMENT_END_FLAG."""
+
+MARIADB_STANDALONE = 1
+"""In a MariaDB GTID event: the group has no COMMIT, it ends with its only statement."""
+MARIADB_GROUP_COMMIT_ID = 2
+"""In a MariaDB GTID event: a commit id u64 follows."""
+
+
+class EventType(IntEnum):
+    """Every event type that MySQL and MariaDB have given a number (EV-ALL)."""
+
+    UNKNOWN = 0
+    START_V3 = 1
+    QUERY = 2
+    STOP = 3
+    ROTATE = 4
+    INTVAR = 5
+    LOAD = 6
+    SLAVE = 7
+    CREATE_FILE = 8
+    APPEND_BLOCK = 9
+    EXEC_LOAD = 10
+    DELETE_FILE = 11
+    NEW_LOAD = 12
+    RAND = 13
+    USER_VAR = 14
+    FORMAT_DESCRIPTION = 15
+    XID = 16
+    BEGIN_LOAD_QUERY = 17
+    EXECUTE_LOAD_QUERY = 18
+    TABLE_MAP = 19
+    PRE_GA_WRITE_ROWS = 20
+    PRE_GA_UPDATE_ROWS = 21
+    PRE_GA_DELETE_ROWS = 22
+    WRITE_ROWS_V1 = 23
+    UPDATE_ROWS_V1 = 24
+    DELETE_ROWS_V1 = 25
+    INCIDENT = 26
+    HEARTBEAT = 27
+    IGNORABLE = 28
+    ROWS_QUERY = 29
+    WRITE_ROWS = 30
+    UPDATE_ROWS = 31
+    DELETE_ROWS = 32
+    GTID = 33
+    ANONYMOUS_GTID = 34
+    PREVIOUS_GTIDS = 35
+    TRANSACTION_CONTEXT = 36
+    VIEW_CHANGE = 37
+    XA_PREPARE = 38
+    PARTIAL_UPDATE_ROWS = 39
+    TRANSACTION_PAYLOAD = 40
+    HEARTBEAT_V2 = 41
+    GTID_TAGGED = 42
+    ANNOTATE_ROWS = 160
+    BINLOG_CHECKPOINT = 161
+    MARIADB_GTID = 162
+    GTID_LIST = 163
+    START_ENCRYPTION = 164
+    QUERY_COMPRESSED = 165
+    WRITE_ROWS_COMPRESSED_V1 = 166
+    UPDATE_ROWS_COMPRESSED_V1 = 167
+    DELETE_ROWS_COMPRESSED_V1 = 168
+    WRITE_ROWS_COMPRESSED = 169
+    UPDATE_ROWS_COMPRESSED = 170
+    DELETE_ROWS_COMPRESSED = 171
+
+
+NAMES: dict[int, str] = {int(kind): kind.name for kind in EventType}
+
+
+def event_name(kind: int) -> str:
+    """The type's name, or `UNKNOWN(number)`."""
+    return NAMES.get(kind, f"UNKNOWN({kind})")
+
+
+@dataclass(frozen=True)
+class FormatDescription:
+    """What a file's first event says about all that follow."""
+
+    server_version: str
+    flavour: str  # "mysql" | "mariadb"
+    checksum: bool  # events end with a CRC32
+    header_length: int
+    post_header_lengths: bytes  # by event type, from type 1 on
+    created: int  # epoch seconds; 0 unless the server started with this file
+
+    @property
+    def checksum_length(self) -> int:
+        """Bytes of the checksum at an event's end."""
+        return CHECKSUM_LENGTH if self.checksum else 0
+
+
+_BODY = Struct("<H50sIB")
+_ALGORITHM_OFF, _ALGORITHM_CRC32 = 0, 1
+# Post-header lengths that this package reads. Others are of development versions of long ago.
+_EXPECTED_POST_HEADERS = {EventType.QUERY: (13,), EventType.ROTATE: (8,), EventType.TABLE_MAP: (8,)}
+
+
+def parse_format_description(event: bytes) -> FormatDescription:
+    """Read a FORMAT_DESCRIPTION event, given whole (header to checksum).
+
+    Raises ArchiveError for another event in its place, binlog versions before 4, and layouts that are not read.
+    The checksum itself is not looked at.
+    """
+    if len(event) < HEADER_LENGTH + _BODY.size or event[4] != EventType.FORMAT_DESCRIPTION:
+        found = event_name(event[4]) if len(event) > 4 else "nothing"
+        raise ArchiveError(f"a binlog opens with a format description, here is {found}",
+                           hint="only binlogs of version 4 (MySQL 5.0 and newer, every MariaDB) are read")
+    binlog_version, version, created, header_length = _BODY.unpack_from(event, HEADER_LENGTH)
+    if binlog_version != 4:
+        raise ArchiveError(f"binlog version {binlog_version} is not read, only version 4 is")
+    server_version = version.split(b"\0", 1)[0].decode("ascii", "replace")
+    flavour = "mariadb" if "mariadb" in server_version.lower() else "mysql"
+    lengths, checksum = event[HEADER_LENGTH + _BODY.size :], False
+    if _has_checksum_algorithm(server_version, flavour):
+        if len(lengths) < 1 + CHECKSUM_LENGTH:
+            raise ArchiveError("the format description is cut short")
+        algorithm, lengths = lengths[-1 - CHECKSUM_LENGTH], lengths[: -1 - CHECKSUM_LENGTH]
+        if algorithm not in (_ALGORITHM_OFF, _ALGORITHM_CRC32):
+            raise ArchiveError(f"checksum algorithm {algorithm} is not known")
+        checksum = algorithm == _ALGORITHM_CRC32
+    if header_length not in (HEADER_LENGTH, HEADER_LENGTH + 8):
+        raise ArchiveError(f"event headers of {header_length} bytes are not read")
+    for kind, known in _EXPECTED_POST_HEADERS.items():
+        if len(lengths) < kind or lengths[kind - 1] not in known:
+            raise ArchiveError(f"the format description gives {kind.name} events an unknown layout")
+    return FormatDescription(server_version, flavour, checksum, header_length, bytes(lengths), created)
+
+
+def check_magic(start: bytes) -> None:
+    """Check a file's first four bytes. Raises EncryptedBinlog or ArchiveError."""
+    if start[:4] == ENCRYPTED_MAGIC:
+        raise EncryptedBinlog("the binlog is encrypted", position=0,
+                              hint="copy it from the server with mysqlbinlog --read-from-remote-server --raw")
+    if start[:4] != MAGIC:
+        raise ArchiveError("this is no binlog: it does not start with the bytes fe 62 69 6e", position=0)
+
+
+def _has_checksum_algorithm(server_version: str, flavour: str) -> bool:
+    """Since MySQL 5.6.1 and MariaDB 5.3 the description ends with the algorithm, and has a checksum of its own."""
+    numbers: list[int] = []
+    for part in server_version.split("-")[0].split(".")[:3]:
+        digits = "".join(c for c in part if c.isdigit())
+        numbers.append(int(digits) if digits else 0)
+    return tuple(numbers) >= ((5, 3, 0) if flavour == "mariadb" else (5, 6, 1))

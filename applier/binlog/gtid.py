@@ -1,0 +1,183 @@
+"""Sets of global transaction ids, of both flavours.
+
+MySQL: for each source (a UUID, or UUID:tag) the intervals of transaction numbers that were executed.
+MariaDB: for each domain the last group, as (server id, sequence number). All groups of that domain before it count as
+executed, so a MariaDB set is a position. An empty set has no flavour. Sets are values: no operation changes one.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from struct import Struct, error, unpack_from
+from uuid import UUID
+
+from applier.errors import ArchiveError, UsageError
+
+Interval = tuple[int, int]
+"""First and last number, both included."""
+
+_MARIADB = re.compile(r"(\d+)-(\d+)-(\d+)\Z")
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z")
+_TAG = re.compile(r"[a-z_][a-z0-9_]{0,31}\Z")
+_INTERVAL = re.compile(r"(\d+)(?:-(\d+))?\Z")
+_DOMAIN_ENTRY = Struct("<IIQ")
+
+
+@dataclass(frozen=True)
+class GtidSet:
+    """An immutable set of transactions; `str()` gives the server's own notation."""
+
+    intervals: Mapping[str, tuple[Interval, ...]] = field(default_factory=dict)  # "uuid" or "uuid:tag"
+    domains: Mapping[int, Interval] = field(default_factory=dict)  # domain -> (server id, sequence number)
+
+    @classmethod
+    def parse(cls, text: str) -> "GtidSet":
+        """Read "uuid:1-5:7:tag:1-3,uuid:…" (MySQL) or "0-1-5,1-1-7" (MariaDB). Raises UsageError."""
+        intervals: dict[str, list[Interval]] = {}
+        domains: dict[int, Interval] = {}
+        for part in (piece.strip().lower() for piece in text.split(",")):
+            if match := _MARIADB.match(part):
+                domain, server, number = map(int, match.groups())
+                domains[domain] = max(domains.get(domain, (0, 0)), (server, number), key=lambda entry: entry[1])
+            elif part:
+                _parse_source(part, intervals)
+        if intervals and domains:
+            raise UsageError(f"a GTID set is of MySQL or of MariaDB, not both: {text!r}")
+        return cls.from_intervals(intervals, domains)
+
+    @classmethod
+    def from_intervals(
+        cls, intervals: Mapping[str, Iterable[Interval]], domains: Mapping[int, Interval] | None = None
+    ) -> "GtidSet":
+        """Build a set from intervals in any order, overlapping or not."""
+        merged = {source: _merge(numbers) for source, numbers in sorted(intervals.items())}
+        return cls({source: numbers for source, numbers in merged.items() if numbers}, dict(sorted((domains or {}).items())))
+
+    def __str__(self) -> str:
+        if self.domains:
+            return ",".join(f"{domain}-{server}-{number}" for domain, (server, number) in self.domains.items())
+        parts: dict[str, str] = {}
+        for source, numbers in self.intervals.items():  # a tag's intervals follow its UUID's own
+            uuid, _, tag = source.partition(":")
+            text = ":".join(f"{first}-{last}" if last > first else str(first) for first, last in numbers)
+            parts[uuid] = parts.get(uuid, uuid) + (f":{tag}" if tag else "") + f":{text}"
+        return ",".join(parts.values())
+
+    def __bool__(self) -> bool:
+        return bool(self.intervals or self.domains)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def add(self, gtid: str) -> "GtidSet":
+        """The set with one more transaction (or several, in the notation of `parse`)."""
+        return self.union(GtidSet.parse(gtid))
+
+    def union(self, other: "GtidSet") -> "GtidSet":
+        """All transactions of both. For MariaDB, the later position in each domain."""
+        intervals = {source: self.intervals.get(source, ()) + other.intervals.get(source, ())
+                     for source in {**self.intervals, **other.intervals}}
+        domains = dict(self.domains)
+        for domain, entry in other.domains.items():
+            if domain not in domains or entry[1] >= domains[domain][1]:
+                domains[domain] = entry
+        return GtidSet.from_intervals(intervals, domains)
+
+    def contains(self, other: "GtidSet") -> bool:
+        """Have all transactions of `other` been executed where this set has?"""
+        return not other.subtract(self)
+
+    def subtract(self, other: "GtidSet") -> "GtidSet":
+        """The transactions here that `other` lacks. For MariaDB, the domains in which this position is later."""
+        intervals = {source: _without(numbers, other.intervals.get(source, ())) for source, numbers in self.intervals.items()}
+        domains = {domain: entry for domain, entry in self.domains.items()
+                   if domain not in other.domains or entry[1] > other.domains[domain][1]}
+        return GtidSet.from_intervals(intervals, domains)
+
+    @classmethod
+    def from_previous_gtids_event(cls, body: bytes) -> "GtidSet":
+        """Read a PREVIOUS_GTIDS body (no header, no checksum). Raises ArchiveError where it is malformed.
+
+        n_sources u64, then for each: UUID 16 bytes, n_intervals u64, and (first u64, after the last u64) pairs. Since
+        MySQL 8.3, if the first and last byte of n_sources are 1, the count is in the six bytes between, and a tag
+        (length as a variable-length integer, bytes) follows each UUID.
+        """
+        try:
+            count, at = int.from_bytes(body[:8], "little"), 8
+            tagged = len(body) >= 8 and body[7] == 1
+            if tagged:
+                count = int.from_bytes(body[1:7], "little")
+            intervals: dict[str, list[Interval]] = {}
+            for _ in range(count):
+                source, at = str(UUID(bytes=bytes(body[at : at + 16]))), at + 16
+                if tagged:
+                    length, at = body[at] >> 1, at + 1
+                    tag, at = bytes(body[at : at + length]).decode("ascii"), at + length
+                    source += f":{tag}" if tag else ""
+                n_intervals, at = unpack_from("<Q", body, at)[0], at + 8
+                if n_intervals * 16 > len(body) - at:
+                    raise ValueError("more intervals than bytes")
+                bounds, at = unpack_from(f"<{2 * n_intervals}Q", body, at), at + 16 * n_intervals
+                intervals.setdefault(source, []).extend((a, b - 1) for a, b in zip(bounds[::2], bounds[1::2], strict=True))
+            return cls.from_intervals(intervals)
+        except (ValueError, IndexError, error) as reason:
+            raise ArchiveError("the PREVIOUS_GTIDS event is malformed", errno=1610) from reason
+
+    @classmethod
+    def from_gtid_list_event(cls, body: bytes) -> "GtidSet":
+        """Read a MariaDB GTID_LIST body: count u32 (28 bits, flags above), then (domain u32, server u32, number u64).
+
+        A domain has an entry for each server id that it has seen; its last entry is the most recent group.
+        """
+        count = int.from_bytes(body[:4], "little") & 0x0FFFFFFF
+        if len(body) < 4 or count * _DOMAIN_ENTRY.size > len(body) - 4:
+            raise ArchiveError("the GTID_LIST event is malformed", errno=1610)
+        entries = (_DOMAIN_ENTRY.unpack_from(body, 4 + 16 * i) for i in range(count))
+        return cls.from_intervals({}, {domain: (server, number) for domain, server, number in entries})
+
+
+def _parse_source(part: str, intervals: dict[str, list[Interval]]) -> None:
+    """Add one comma-separated part of a MySQL set: a UUID, then intervals and tags, a tag holding for what follows it."""
+    uuid, *rest = (piece.strip() for piece in part.split(":"))
+    if not _UUID.match(uuid) or not rest:
+        raise UsageError(f"not a GTID set: {part!r}", hint="MySQL writes UUID:1-5, MariaDB domain-server-number (0-1-5)")
+    source = uuid
+    for piece in rest:
+        if match := _INTERVAL.match(piece):
+            first = int(match[1])
+            last = int(match[2] or first)
+            if not 0 < first <= last:
+                raise UsageError(f"not an interval of transaction numbers: {piece!r} in {part!r}")
+            intervals.setdefault(source, []).append((first, last))
+        elif _TAG.match(piece):
+            source = f"{uuid}:{piece}"
+        else:
+            raise UsageError(f"neither an interval nor a tag: {piece!r} in {part!r}")
+
+
+def _merge(numbers: Iterable[Interval]) -> tuple[Interval, ...]:
+    """Sorted intervals that neither overlap nor touch."""
+    merged: list[Interval] = []
+    for first, last in sorted(numbers):
+        if last < first:
+            continue
+        if merged and first <= merged[-1][1] + 1:
+            merged[-1] = merged[-1][0], max(merged[-1][1], last)
+        else:
+            merged.append((first, last))
+    return tuple(merged)
+
+
+def _without(numbers: Iterable[Interval], taken: Iterable[Interval]) -> list[Interval]:
+    """What is left of sorted intervals without those of another sorted list."""
+    taken, left = list(taken), []
+    for first, last in numbers:
+        for cut_first, cut_last in taken:
+            if cut_last < first or cut_first > last:
+                continue
+            if cut_first > first:
+                left.append((first, cut_first - 1))
+            first = cut_last + 1
+        if first <= last:
+            left.append((first, last))
+    return left

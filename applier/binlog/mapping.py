@@ -1,0 +1,96 @@
+"""A binlog file as bytes in memory: mapped read-only, whether it is local or far.
+
+A file on a remote filesystem is first spooled to a local temporary file, which has no name any more once it is mapped,
+so nothing is left behind whatever happens to the process.
+"""
+
+import mmap
+import os
+import tempfile
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+
+import numpy as np
+from pyarrow import fs
+
+from applier.errors import ArchiveError
+
+_SPOOL_BYTES = 8 << 20
+_SHARED = 16
+"""Mappings kept for the next task of the same process. A mapping in use lives on when it falls out."""
+
+
+@dataclass(frozen=True, eq=False)
+class MappedFile:
+    """A file's bytes. The addresses are valid as long as this object or its array is alive."""
+
+    uri: str
+    size: int
+    array: np.ndarray  # np.uint8[size], read-only
+    address: int
+
+    def close(self) -> None:
+        """Stop sharing the mapping; its memory is unmapped with the last reference to `array`."""
+        with _lock:
+            for key in [key for key, mapped in _shared.items() if mapped is self]:
+                del _shared[key]
+
+
+_lock = threading.Lock()
+_shared: OrderedDict[tuple[str, int, float], MappedFile] = OrderedDict()
+
+
+def map_file(uri: str) -> MappedFile:
+    """Map a local path or any pyarrow.fs URI; tasks of one process share the mapping of a file that did not change.
+
+    Raises ArchiveError where the file cannot be read.
+    """
+    try:
+        filesystem, path = _locate(uri)
+        info = filesystem.get_file_info(path)
+        if info.type != fs.FileType.File:
+            raise ArchiveError("no such file", file=uri)
+        key = uri, info.size, info.mtime_ns
+        with _lock:
+            if key in _shared:
+                _shared.move_to_end(key)
+                return _shared[key]
+        mapped = _map_local(uri, path) if isinstance(filesystem, fs.LocalFileSystem) else _spool(uri, filesystem, path)
+    except OSError as reason:
+        raise ArchiveError(f"the file cannot be read: {reason}", file=uri) from reason
+    with _lock:
+        _shared[key] = mapped
+        while len(_shared) > _SHARED:
+            _shared.popitem(last=False)
+    return mapped
+
+
+def _locate(uri: str) -> tuple[fs.FileSystem, str]:
+    if "://" in uri:
+        return fs.FileSystem.from_uri(uri)
+    return fs.LocalFileSystem(), os.path.abspath(uri)
+
+
+def _map_local(uri: str, path: str) -> MappedFile:
+    with open(path, "rb") as file:
+        return _map_descriptor(uri, file.fileno())
+
+
+def _spool(uri: str, filesystem: fs.FileSystem, path: str) -> MappedFile:
+    with tempfile.TemporaryFile(prefix="binlog-") as spool:
+        with filesystem.open_input_stream(path) as source:
+            while piece := source.read(_SPOOL_BYTES):
+                spool.write(piece)
+        spool.flush()
+        return _map_descriptor(uri, spool.fileno())
+
+
+def _map_descriptor(uri: str, descriptor: int) -> MappedFile:
+    size = os.fstat(descriptor).st_size
+    if size == 0:
+        raise ArchiveError("the file is empty", file=uri)
+    memory = mmap.mmap(descriptor, size, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ)
+    memory.madvise(mmap.MADV_SEQUENTIAL)
+    array = np.frombuffer(memory, np.uint8)
+    return MappedFile(uri, size, array, array.ctypes.data)

@@ -1,0 +1,94 @@
+"""What a binlog file holds, without its rows: event groups, statements, tables, and where to split it.
+
+`outline_file` makes one pass over a file (`outline_kernel`) and then looks in Python only at the few events that a plan
+needs in words: DDL, file borders, and what the path cannot do.
+"""
+
+from dataclasses import dataclass, field
+
+from applier.binlog.format import FormatDescription
+from applier.binlog.gtid import GtidSet
+
+
+@dataclass
+class TableUse:
+    """A distinct TABLE_MAP body in a file, and the rows events that refer to it.
+
+    The counts are of whole groups up to the outline's end; those of groups in `Outline.voids` are among them.
+    """
+
+    body: bytes  # after the 6-byte table id, without the checksum
+    first_position: int
+    n_events: int
+    n_bytes: int  # of its rows events, headers included
+    has_partial_images: bool  # some bitmap is not all ones
+    after_columns: int  # bit i: column i is in the after-image of an update whose after-image is partial
+    samples: list[bytes] = field(default_factory=list)  # rows events from the header on, cut at 4096 bytes
+
+
+@dataclass
+class Split:
+    """A run of whole event groups, [start, end), with the bytes of rows events by index in `Outline.tables`."""
+
+    start: int
+    end: int
+    tables: dict[int, int]
+
+
+@dataclass
+class Statement:
+    """A QUERY that is not group control: DDL, or DML as text."""
+
+    position: int
+    end: int
+    group_start: int
+    sql: str | bytes  # bytes where they are not text in the client's character set
+    database: str
+    context: dict[str, int | str | list[str] | bytes]
+    timestamp: int
+    gtid: str | None
+    kind: str = "query"
+
+
+@dataclass
+class Blocker:
+    """An event that cannot be applied. `table` is an index in `Outline.tables` where it concerns one table only."""
+
+    position: int
+    group_start: int
+    what: str
+    errno: int | None
+    hint: str
+    gtid: str | None = None
+    table: int | None = None
+
+
+@dataclass
+class Outline:
+    """Everything that a plan needs to know of one file. Positions are byte offsets in it; plain data, picklable."""
+
+    uri: str
+    name: str
+    size: int
+    format: FormatDescription
+    next_file: str | None  # from ROTATE
+    previous_gtids: GtidSet
+    gtids: GtidSet  # of the groups up to `end`
+    start: int  # where the first group that counts begins
+    end: int  # after the last whole group that counts
+    torn: bool = False  # the file ends within an event or a group
+    torn_at: int | None = None
+    torn_what: str | None = None
+    stopped: bool = False  # the stop condition fell into this file: nothing after `end`, nor later files, counts
+    first_timestamp: int | None = None  # epoch seconds, of the groups that count
+    last_timestamp: int | None = None
+    last_gtid: str | None = None
+    n_groups: int = 0
+    n_events: int = 0
+    n_row_events: int = 0
+    row_bytes: int = 0
+    tables: list[TableUse] = field(default_factory=list)
+    splits: list[Split] = field(default_factory=list)
+    statements: list[Statement] = field(default_factory=list)
+    blockers: list[Blocker] = field(default_factory=list)
+    voids: list[tuple[int, int]] = field(default_factory=list)  # groups whose rows must not apply: ROLLBACK, no end
