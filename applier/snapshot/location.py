@@ -1,0 +1,64 @@
+"""Where files of a snapshot are: on this machine, or on anything that pyarrow.fs opens."""
+
+import os
+import pathlib
+import re
+from typing import TYPE_CHECKING
+
+from applier.errors import SnapshotError
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileSystem
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_LONGEST_NAME = 200
+"""Bytes of a folder's name; file systems allow 255."""
+
+
+def resolve(uri: str) -> tuple["FileSystem", str]:
+    """The file system of a path or uri (s3://, gs://, hdfs://, file://) and the path in it, absolute, without an end slash.
+
+    Errors: SnapshotError where no such file system is known or it cannot be reached.
+    """
+    from pyarrow import ArrowException
+    from pyarrow.fs import FileSystem, LocalFileSystem
+
+    if not _SCHEME.match(uri):
+        return LocalFileSystem(), os.path.abspath(uri)
+    try:
+        filesystem, path = FileSystem.from_uri(uri)
+    except (ArrowException, OSError, NotImplementedError) as error:
+        raise SnapshotError(f"cannot open {uri}: {error}", file=uri,
+                            hint="a path of this machine, or s3://, gs://, hdfs:// as pyarrow.fs opens them") from error
+    return filesystem, path.rstrip("/") or "/"
+
+
+def is_local(filesystem: "FileSystem") -> bool:
+    """Whether paths are the operating system's own, so that files can be linked, locked, made durable and renamed."""
+    return filesystem.type_name == "local"
+
+
+def table_folder(database: str, table: str) -> str:
+    """The folder of a table in a snapshot, "DB/TABLE", with characters that mean something to a path made harmless."""
+    return f"{_folder_name(database)}/{_folder_name(table)}"
+
+
+def _folder_name(name: str) -> str:
+    """Letters, digits, "-", "_", "$" and inner dots stay; all else is percent-encoded, as is a "_" or "." at the start,
+    since Spark and Hive take such folders for hidden. What would be too long is cut, and a digest keeps it apart."""
+    kept = [char if char.isalnum() or char in "-_$." and (index or char in "-$") else
+            "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "surrogatepass"))
+            for index, char in enumerate(name)]
+    folder = "".join(kept)
+    if len(folder.encode()) <= _LONGEST_NAME:
+        return folder
+    import hashlib
+
+    digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return folder.encode()[: _LONGEST_NAME - 17].decode(errors="ignore") + "-" + digest
+
+
+def is_inside(path: str) -> bool:
+    """Whether a relative path of a manifest stays in its snapshot."""
+    parts = pathlib.PurePosixPath(path).parts
+    return bool(parts) and not path.startswith("/") and ".." not in parts

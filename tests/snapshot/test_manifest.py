@@ -1,0 +1,114 @@
+"""The manifest: what is written is read back; what is not whole is refused."""
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from applier.errors import SnapshotError
+from applier.snapshot.location import is_inside, resolve, table_folder
+from applier.snapshot.manifest import BinlogPosition, FileEntry, Snapshot, Source, TableEntry, load
+
+POSITION = BinlogPosition("binlog.000003", 1234, "3e11fa47-71ca-11e1-9e33-c80aa9429562:1-5", 1_700_000_000, "mysql")
+BY_ID = TableEntry("shop", "orders", {"columns": []}, ("id",), "int", (
+    FileEntry("shop/orders/a.parquet", 10, 900, -5, 5), FileEntry("shop/orders/b.parquet", 1, 300, 2**63 - 1, 2**63 - 1)))
+BY_CODE = TableEntry("shop", "codes", {}, ("code", "n"), "bytes", (
+    FileEntry("shop/codes/a.parquet", 3, 500, b"a\0\0\x80", b"a\0\0\xff"), FileEntry("shop/codes/b.parquet", 1, 1, b"b", b"b")))
+KEYLESS = TableEntry("shop", "log", {}, files=(FileEntry("shop/log/a.parquet", 0, 200),))
+SNAPSHOT = Snapshot(POSITION, (BY_ID, BY_CODE, KEYLESS), Source(("binlog.000001",), {"zero_dates": "null"}, "s3://base"), "applier 1")
+
+
+def _write(folder, text):
+    (folder / "_snapshot.json").write_bytes(text)
+    return str(folder)
+
+
+def test_read_back(tmp_path):
+    """AP-SNAP: the snapshot names the one position at which all its tables stand."""
+    read = load(_write(tmp_path, SNAPSHOT.to_json()))
+    assert read == SNAPSHOT and read.uri == str(tmp_path)
+    assert str(read.position) == "binlog.000003:1234"
+    assert read.table("shop", "orders") == BY_ID and read.table("shop", "ORDERS") is None
+    assert (BY_ID.rows, BY_ID.bytes, BY_ID.full_name) == (11, 1200, "shop.orders")
+    assert load(tmp_path.as_uri()) == SNAPSHOT
+
+
+def test_no_manifest(tmp_path):
+    for place in (tmp_path, tmp_path / "absent"):
+        with pytest.raises(SnapshotError, match="not a complete snapshot"):
+            load(str(place))
+
+
+def test_every_cut_and_missing_field_is_an_error(tmp_path):
+    text = SNAPSHOT.to_json()
+    for length in range(0, len(text) - 2, 37):
+        with pytest.raises(SnapshotError, match="damaged"):
+            load(_write(tmp_path, text[:length]))
+    for name in ("position", "tables", "source", "created_by", "format_version"):
+        document = orjson.loads(text)
+        del document[name]
+        with pytest.raises(SnapshotError, match=name):
+            load(_write(tmp_path, orjson.dumps(document)))
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../other/a.parquet", "a/../../b", ""])
+def test_files_outside_are_refused(tmp_path, path):
+    assert not is_inside(path)
+    table = replace(KEYLESS, files=(FileEntry(path, 0, 0),))
+    with pytest.raises(SnapshotError, match="outside"):
+        load(_write(tmp_path, replace(SNAPSHOT, tables=(table,)).to_json()))
+
+
+def test_other_format_version(tmp_path):
+    with pytest.raises(SnapshotError, match="format version 2"):
+        load(_write(tmp_path, replace(SNAPSHOT, format_version=2).to_json()))
+
+
+@pytest.mark.parametrize("files", [
+    (FileEntry("a", 1, 1, 5, 9), FileEntry("b", 1, 1, 9, 12)),
+    (FileEntry("a", 1, 1, 5, 4),),
+    (FileEntry("a", 1, 1),),
+])
+def test_ranges_that_overlap_or_lack(tmp_path, files):
+    table = replace(BY_ID, files=files)
+    with pytest.raises(SnapshotError, match="key range of"):
+        table.check_ranges()
+    with pytest.raises(SnapshotError, match="shop.orders"):
+        load(_write(tmp_path, replace(SNAPSHOT, tables=(table,)).to_json()))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.tuples(st.text(min_size=1, max_size=64), st.text(min_size=1, max_size=64)))
+def test_table_folders_are_safe(names):
+    folder = table_folder(*names)
+    assert is_inside(folder) and folder.count("/") == 1
+    for part in folder.split("/"):
+        assert part[0] not in "._" and len(part.encode("utf-8", "surrogatepass")) <= 200
+        assert all(char.isalnum() or char in "%-_$." for char in part)
+
+
+def test_table_folders_keep_names_apart():
+    names = ["a b", "a_b", "a%20b", "_a", "%5Fa", "a/b", "..", ".", "é", "x" * 64, "=" * 64, "=" * 63 + "!", "=" * 63 + "#"]
+    folders = [table_folder("d", name) for name in names]
+    assert len(set(folders)) == len(names)
+    assert table_folder("shop", "orders_2024") == "shop/orders_2024"
+    assert table_folder("a.b", "é$") == "a.b/é$"
+
+
+def test_resolve(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert resolve("snapshots/one/")[1] == str(tmp_path / "snapshots/one")
+    with pytest.raises(SnapshotError, match="cannot open nowhere://x"):
+        resolve("nowhere://x")
+
+
+def test_reading_a_manifest_needs_no_kernels(tmp_path):
+    """`applier status` must start fast."""
+    _write(tmp_path, SNAPSHOT.to_json())
+    code = (f"import sys; from applier.snapshot.manifest import load; load({str(tmp_path)!r});"
+            "assert not {'numba', 'pyspark'} & set(sys.modules), 'heavy import'")
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
