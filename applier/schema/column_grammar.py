@@ -1,0 +1,203 @@
+"""Column definitions: a type, and attributes in whatever order they were written.
+
+Source: MySQL manual, "CREATE TABLE Statement" and "Data Type Default Values"; MariaDB's "CREATE TABLE".
+"""
+
+from dataclasses import dataclass
+
+from applier.errors import SchemaError
+from applier.schema.collations import Charset
+from applier.schema.cursor import Cursor, StatementContext
+from applier.schema.definition import Column, Default
+from applier.schema.tokens import render
+from applier.schema.type_grammar import TypeWords, parse_type, resolve_type
+from applier.schema.types import ColumnType
+
+_NOW = ("CURRENT_TIMESTAMP", "NOW", "LOCALTIME", "LOCALTIMESTAMP")
+# Attributes of storage, with one value each, that change nothing about a column's values.
+_STORAGE = ("COLUMN_FORMAT", "STORAGE", "ENGINE_ATTRIBUTE", "SECONDARY_ENGINE_ATTRIBUTE")
+
+
+@dataclass(slots=True)
+class ColumnWords:
+    """A column as written: `key` is "primary" or "unique" where the column says so itself."""
+
+    name: str
+    type: TypeWords
+    nullable: bool | None = None
+    default: Default | None = None
+    on_update: str | None = None
+    auto_increment: bool = False
+    generated: str | None = None
+    expression: str | None = None
+    invisible: bool = False
+    comment: str = ""
+    key: str | None = None
+
+
+def parse_column(cursor: Cursor) -> ColumnWords:
+    """The column definition at the cursor, up to the comma or parenthesis after it."""
+    column = ColumnWords(cursor.name(), parse_type(cursor))
+    if column.type.serial:
+        column.nullable, column.auto_increment, column.key = False, True, "unique"
+    while cursor.keyword not in (",", ")") and not cursor.at_end:
+        if not column.type.accept_attribute(cursor):
+            _parse_attribute(cursor, column)
+    return column
+
+
+def _parse_attribute(cursor: Cursor, column: ColumnWords) -> None:
+    if cursor.accept("NOT", "NULL"):
+        column.nullable = False
+    elif cursor.accept("NULL"):
+        column.nullable = True
+    elif cursor.accept("SERIAL", "DEFAULT", "VALUE"):
+        column.nullable, column.auto_increment, column.key = False, True, "unique"
+    elif cursor.accept("DEFAULT"):
+        column.default = parse_default(cursor)
+    elif cursor.accept("ON", "UPDATE"):
+        column.on_update = _now(cursor)
+    elif cursor.accept("AUTO_INCREMENT"):
+        column.auto_increment = True
+    elif cursor.accept("PRIMARY", "KEY") or cursor.accept("PRIMARY") or cursor.accept("KEY"):
+        column.key = "primary"
+    elif cursor.accept("UNIQUE"):
+        cursor.accept("KEY")
+        column.key = column.key or "unique"
+    elif cursor.accept("COMMENT"):
+        column.comment = cursor.string()
+    elif cursor.accept_any("INVISIBLE", "VISIBLE"):
+        column.invisible = cursor.tokens[cursor.index - 1].keyword == "INVISIBLE"
+    elif cursor.accept("GENERATED", "ALWAYS", "AS") or cursor.accept("AS"):
+        _parse_generated(cursor, column)
+    elif cursor.accept("REFERENCES"):
+        skip_references(cursor)
+    elif cursor.ahead("CONSTRAINT") or cursor.ahead("CHECK"):
+        if cursor.accept("CONSTRAINT") and not cursor.ahead("CHECK"):
+            cursor.name()
+        skip_check(cursor)
+    elif cursor.accept_any(*_STORAGE):
+        cursor.accept("=")
+        cursor.next()
+    elif not cursor.accept("NOT", "SECONDARY"):
+        raise cursor.error(f"no attribute of a column that is known (column {column.name})")
+
+
+def _parse_generated(cursor: Cursor, column: ColumnWords) -> None:
+    if cursor.ahead("ROW"):
+        raise cursor.error("system-versioned tables cannot be replayed yet")
+    column.expression = cursor.expression()
+    word = cursor.accept_any("VIRTUAL", "STORED", "PERSISTENT")
+    column.generated = "stored" if word in ("STORED", "PERSISTENT") else "virtual"
+
+
+def parse_default(cursor: Cursor) -> Default:
+    """What stands after DEFAULT."""
+    if cursor.accept("NULL"):
+        return Default("null")
+    if word := cursor.accept_any("TRUE", "FALSE"):
+        return Default("number", "1" if word == "TRUE" else "0")
+    if cursor.ahead("("):
+        return Default("expression", cursor.expression())
+    sign = cursor.accept_any("+", "-")
+    token = cursor.token
+    if token.kind == "number":
+        cursor.next()
+        return Default("number", ("-" if sign == "-" else "") + token.text)
+    if token.kind == "bytes":
+        cursor.next()
+        return Default("bytes", token.text)
+    if token.kind == "string":
+        return Default("string", cursor.string())
+    if cursor.keyword in _NOW:
+        return Default("now", _now(cursor))
+    return _parse_default_words(cursor)
+
+
+def _parse_default_words(cursor: Cursor) -> Default:
+    """Literals with a word before them, and the function calls that MariaDB takes without parentheses."""
+    start = cursor.index
+    word = cursor.next()
+    if word.keyword in ("DATE", "TIME", "TIMESTAMP") and cursor.token.kind == "string":
+        return Default("string", cursor.string())
+    if word.text.startswith("_") and cursor.token.kind in ("string", "bytes"):
+        token = cursor.next()
+        return Default(token.kind, token.text)
+    while cursor.accept("."):
+        cursor.next()
+    if cursor.ahead("("):
+        cursor.parenthesised()
+    elif word.keyword not in ("CURRENT_DATE", "CURRENT_TIME", "CURRENT_USER", "CURRENT_ROLE"):
+        raise cursor.error("no default value that is known", word)
+    return Default("expression", render(cursor.tokens[start:cursor.index]))
+
+
+def _now(cursor: Cursor) -> str:
+    """CURRENT_TIMESTAMP or one of its synonyms, with its precision."""
+    if not cursor.accept_any(*_NOW):
+        raise cursor.error("CURRENT_TIMESTAMP was expected")
+    precision = render(cursor.parenthesised()) if cursor.ahead("(") else ""
+    return f"CURRENT_TIMESTAMP({precision})" if precision not in ("", "0") else "CURRENT_TIMESTAMP"
+
+
+def skip_check(cursor: Cursor) -> None:
+    """A CHECK constraint: rows in the log have passed it."""
+    cursor.expect("CHECK")
+    cursor.parenthesised()
+    cursor.accept("NOT")
+    cursor.accept("ENFORCED")
+
+
+def skip_references(cursor: Cursor) -> None:
+    """What stands after REFERENCES."""
+    cursor.name()
+    if cursor.accept("."):
+        cursor.name()
+    if cursor.ahead("("):
+        cursor.parenthesised()
+    if cursor.accept("MATCH"):
+        cursor.next()
+    while cursor.accept("ON"):
+        cursor.next()  # DELETE, UPDATE
+        if not (cursor.accept("SET", "NULL") or cursor.accept("SET", "DEFAULT") or cursor.accept("NO", "ACTION")):
+            cursor.next()  # CASCADE, RESTRICT
+
+
+def resolve_column(words: ColumnWords, table: Charset, context: StatementContext, *, in_primary_key: bool) -> Column:
+    """The column that the server makes of the words, in a table of that character set."""
+    try:
+        column_type = resolve_type(words.type, table, context.flavour)
+    except KeyError as error:
+        raise SchemaError(f"column {words.name} has the character set {error}, which is not known") from None
+    nullable = words.nullable is not False and not in_primary_key and not words.auto_increment
+    return Column(words.name, column_type, nullable, _resolve_default(words, column_type, context), words.on_update,
+                  words.auto_increment, words.generated, words.expression, words.invisible, words.comment)
+
+
+def _resolve_default(words: ColumnWords, column_type: ColumnType, context: StatementContext) -> Default | None:
+    default = words.default
+    if default is None or column_type.base != "timestamp" or default.kind != "string":
+        return default
+    try:
+        text = context.to_utc(default.text)
+    except ValueError:
+        return default  # in a form of its own, such as '20200601120000': told when the value is needed
+    return Default("local", default.text) if text is None else Default("string", text)
+
+
+def old_timestamps(columns: list[ColumnWords]) -> None:
+    """What explicit_defaults_for_timestamp=OFF adds: TIMESTAMP is NOT NULL unless it says NULL, and has a default.
+
+    Source: MySQL 5.7 manual, "explicit_defaults_for_timestamp".
+    """
+    first = True
+    for column in columns:
+        if column.type.base != "timestamp" or column.generated:
+            continue
+        if column.nullable is None:
+            column.nullable = False
+            if column.default is None and column.on_update is None:
+                now = "CURRENT_TIMESTAMP" + (f"({column.type.arguments[0]})" if column.type.arguments else "")
+                column.default = Default("now", now) if first else Default("string", "0000-00-00 00:00:00")
+                column.on_update = now if first else None
+        first = False
