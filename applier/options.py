@@ -35,7 +35,7 @@ class ReplayOptions:
     """`snapshot' = replay(snapshot, binlogs, options)`: everything but the Spark session itself.
 
     Paths may be local or any uri that pyarrow.fs opens. At most one of the three stop points is set; each means the end
-    of an event group. `stop_position` is (binlog's base name, offset), `stop_gtid` a GTID set in the log's own notation,
+    of an event group. `stop_position` is (binlog's base name, offset), `stop_gtid` a GTID set as the log writes it,
     `stop_datetime` seconds since 1970 UTC. `master` is Spark's; None means local[*].
     """
 

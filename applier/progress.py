@@ -4,7 +4,7 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Watches one job. Phases follow one another; all counts are totals since the phase began, so a call may be lost."""
+    """Watches one job. Phases follow one another; counts are totals since the phase began, so a call may be lost."""
 
     def phase(self, name: str, total: int, what: str) -> None:
         """A phase begins: `name` says what is done ("outline"), to `total` pieces of `what` ("files"); 0 if unknown."""

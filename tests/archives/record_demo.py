@@ -41,10 +41,13 @@ CREATE TABLE shop.order_items (
   order_id BIGINT NOT NULL, line SMALLINT NOT NULL, sku CHAR(8) CHARACTER SET ascii NOT NULL, units INT NOT NULL,
   price DECIMAL(10,2) NOT NULL, PRIMARY KEY (order_id, line))
 CREATE TABLE shop.carts (
-  token BINARY(16) NOT NULL, customer_id INT UNSIGNED, units INT NOT NULL, seen_at DATETIME NOT NULL, PRIMARY KEY (token))
+  token BINARY(16) NOT NULL, customer_id INT UNSIGNED, units INT NOT NULL, seen_at DATETIME NOT NULL,
+  PRIMARY KEY (token))
 """
-FIRST = "Ana Björn Chloé Dóra Emil Fatma Goran Hana Ivo Jürgen Katarína Łukasz Mei Nuno Olga Paweł 花子 Søren Tamás Zoë".split()
-LAST = "Almeida Åberg Brontë Dvořák Êvo Fischer García Horváth Ионов Jensen Kowalska 李 Müller Nagy O’Brien 佐藤".split()
+FIRST = ("Ana Björn Chloé Dóra Emil Fatma Goran Hana Ivo Jürgen Katarína Łukasz Mei Nuno Olga Paweł 花子 Søren Tamás "
+         "Zoë").split()
+LAST = ("Almeida Åberg Brontë Dvořák Êvo Fischer García Horváth Ионов Jensen Kowalska 李 Müller Nagy O’Brien "
+        "佐藤").split()
 CITIES = ["København", "Kraków", "Lisboa", "München", "Malmö", "東京", "Zürich", None]
 THINGS = {"audio": ["headphones", "speaker", "microphone"], "video": ["camera", "projector", "tripod"],
           "office": ["desk lamp", "keyboard", "chair"], "outdoor": ["tent", "stove", "backpack"]}
@@ -105,18 +108,20 @@ class Shop:
             self.customers += 1
             first, last = self.dice.choice(FIRST), self.dice.choice(LAST)
             likes = json.dumps({"newsletter": self.dice.random() < 0.4, "size": self.dice.choice(["S", "M", "L", None]),
-                                "likes": self.dice.sample(list(THINGS), 2), "discount": self.dice.choice([0, 2.5, 10.0])})
+                                "likes": self.dice.sample(list(THINGS), 2),
+                                "discount": self.dice.choice([0, 2.5, 10.0])})
             rows.append((f"{first} {last}", f"customer{self.customers}@example.org", self.dice.choice(CITIES),
                          None if self.dice.random() < 0.3 else likes, self.naive()))
-        self.run("INSERT INTO shop.customers (name, email, city, preferences, created_at) VALUES (%s,%s,%s,%s,%s)", *rows)
+        self.run("INSERT INTO shop.customers (name, email, city, preferences, created_at) VALUES (%s,%s,%s,%s,%s)",
+                 *rows)
         self.commit(30)
 
     def order(self) -> None:
         picks = self.dice.sample(list(self.prices), self.dice.randrange(1, 5))
         lines = [(sku, self.dice.randrange(1, 4), self.prices[sku]) for sku in picks]
         self.run("INSERT INTO shop.orders (customer_id, total, placed_at, note) VALUES (%s,%s,%s,%s)",
-                 (self.dice.randrange(1, self.customers + 1), sum(units * price for _, units, price in lines), self.naive(),
-                  self.dice.choice(NOTES)))
+                 (self.dice.randrange(1, self.customers + 1), sum(units * price for _, units, price in lines),
+                  self.naive(), self.dice.choice(NOTES)))
         number = self.cursor.lastrowid
         self.run("INSERT INTO shop.order_items VALUES (%s,%s,%s,%s,%s)",
                  *[(number, line, sku, units, price) for line, (sku, units, price) in enumerate(lines, 1)])
@@ -140,7 +145,8 @@ class Shop:
     def carts_come_and_go(self) -> None:
         fresh = [self.dice.randbytes(15) + self.dice.choice([b"\0", b"x"]) for _ in range(6)]
         self.run("INSERT INTO shop.carts VALUES (%s,%s,%s,%s)",
-                 *[(token, self.dice.choice([None, 7, 19]), self.dice.randrange(1, 9), self.naive()) for token in fresh])
+                 *[(token, self.dice.choice([None, 7, 19]), self.dice.randrange(1, 9), self.naive())
+                   for token in fresh])
         self.carts += fresh
         for token in self.dice.sample(self.carts, min(5, len(self.carts))):
             self.carts.remove(token)

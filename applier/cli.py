@@ -1,0 +1,215 @@
+"""The command line: one verb a job. Nothing slow is imported before a verb needs it.
+
+Exit codes: 0 done; 1 the replay stopped as a replica would (the data says no); 2 bad usage or unreadable input.
+"""
+
+import os
+import sys
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from applier import __version__
+from applier.errors import ApplierError, UsageError
+from applier.options import ReplayOptions, TableFilter, parse_datetime, parse_stop_position, parse_table_list
+
+INTERNAL_ERROR = 70  # EX_SOFTWARE of sysexits.h: a defect, which is none of the three documented codes
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="applier", add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    help="Turns an archive of MySQL or MariaDB binlogs into an exact Parquet snapshot of its tables, at any time.",
+    epilog="Exit codes: 0 done; 1 the replay stopped as a replica would; 2 bad usage or unreadable input.",
+)
+
+
+class ExecMode(StrEnum):
+    """What happens to a row that is not there, or a key that is there twice."""
+
+    strict = "strict"
+    idempotent = "idempotent"
+
+
+class Route(StrEnum):
+    """How a unit of work gets its row changes."""
+
+    auto = "auto"
+    walk = "walk"
+    shuffle = "shuffle"
+
+
+class ZeroDates(StrEnum):
+    """What '0000-00-00' becomes."""
+
+    null = "null"
+    error = "error"
+
+
+class Format(StrEnum):
+    """How events are printed."""
+
+    text = "text"
+    json = "json"
+
+
+@app.callback(invoke_without_command=True)
+def _applier(version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False) -> None:
+    if version:
+        print(f"applier {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def replay(
+    binlogs: Annotated[list[str], typer.Option(
+        metavar="PATH...", help="The archive: a directory, files, a glob in quotes, or an index file; local or a uri "
+        "(s3://, gs://, hdfs://). Several may follow.")],
+    output: Annotated[str, typer.Option(metavar="SNAPSHOT", help="The snapshot to make; must not exist yet.")],
+    base: Annotated[str | None, typer.Option(metavar="SNAPSHOT", help="Start from what this snapshot holds.")] = None,
+    schema: Annotated[str | None, typer.Option(
+        metavar="FILE.sql", help="CREATE TABLEs of tables that exist, empty, before the first binlog.")] = None,
+    exec_mode: Annotated[ExecMode, typer.Option(
+        help="strict: stop where a row is not there (1032) or a key is there twice (1062).")] = ExecMode.strict,
+    stop_position: Annotated[str | None, typer.Option(
+        metavar="FILE:POS", help="Apply event groups that end at or before this place.")] = None,
+    stop_gtid: Annotated[str | None, typer.Option(
+        metavar="SET", help="Stop after the group with which all of this GTID set is executed.")] = None,
+    stop_datetime: Annotated[str | None, typer.Option(
+        metavar="TIME", help="Stop before the first group of this time or later, as '2026-03-14 10:30:00' (local time) "
+        "or with an offset ('2026-03-14T10:30:00+00:00').")] = None,
+    tables: Annotated[list[str] | None, typer.Option(
+        metavar="DB.TABLE,...", help="Only these tables; DB alone means all of a database.")] = None,
+    ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
+    zero_dates: Annotated[ZeroDates, typer.Option(
+        help="A zero date becomes null and is counted, or stops the replay.")] = ZeroDates.null,
+    route: Annotated[Route, typer.Option(
+        help="walk: each task reads the binlogs for its own tables; shuffle: they are decoded once and sent to the "
+        "tasks; auto: whichever moves fewer bytes.")] = Route.auto,
+    master: Annotated[str | None, typer.Option(
+        metavar="URL", help="Spark master, as spark://host:7077. Default: all cores of this machine.")] = None,
+) -> None:
+    """Replay binlogs into a new snapshot.
+
+    Starts from nothing (table definitions come from the CREATE TABLEs in the log), from --schema, or from --base.
+    The output is complete or it is not there; all its tables stand at one position, always an event group's end.
+
+    What did the shop's tables hold before 10:30?
+
+        applier replay --binlogs /backup --output /lake/before
+                       --stop-datetime '2026-03-14 10:30:00'
+
+    Bring yesterday's snapshot to today:
+
+        applier replay --base /lake/yesterday --binlogs /backup
+                       --output /lake/today
+    """
+    if exec_mode is ExecMode.idempotent:
+        raise UsageError("--exec-mode idempotent is not there yet", hint="leave it out, or give --exec-mode strict")
+    options = ReplayOptions(
+        binlogs=tuple(binlogs),
+        output=output,
+        base=base,
+        schema=schema,
+        stop_position=None if stop_position is None else parse_stop_position(stop_position),
+        stop_gtid=stop_gtid,
+        stop_datetime=None if stop_datetime is None else parse_datetime(stop_datetime),
+        filter=TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])),
+        route=route.value,
+        zero_dates=zero_dates.value,
+        master=master,
+    )
+    from applier import replay as job
+    from applier.status import print_result
+    from applier.terminal import progress
+
+    with progress() as watcher:
+        result = job.replay(options, watcher)
+    print_result(result)
+
+
+@app.command()
+def status(snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="A snapshot that `replay` made.")]) -> None:
+    """Say at which position a snapshot stands, and what is in it."""
+    from applier.snapshot import manifest
+    from applier.status import print_snapshot
+
+    print_snapshot(manifest.load(snapshot))
+
+
+@app.command()
+def show(
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Binlog files.")],
+    format: Annotated[Format, typer.Option(
+        help="text: as `mysqlbinlog -v` prints them; json: one object a line.")] = Format.text,
+) -> None:
+    """Print events and row changes of binlog files. Needs no schema: columns are @1, @2, ..."""
+    from applier import show as printer
+
+    printer.show(files, format.value, sys.stdout)
+
+
+def main(argv: list[str]) -> int:
+    """Run one command line, `argv` without the program's name, in this process; returns the exit code.
+
+    Errors that a person can act on are printed to stderr, never raised.
+    """
+    try:
+        code = app(args=_spread_binlogs(argv), prog_name="applier", standalone_mode=False)
+    except typer.TyperException as error:
+        error.show()
+        return 2
+    except ApplierError as error:
+        _print_error(error)
+        return error.exit_code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader, such as `head`, has what it wants
+        return 0
+    except OSError as error:
+        _print_error(_unreadable(error))
+        return 2
+    return code if isinstance(code, int) else 0
+
+
+def console() -> None:
+    """The console script: a defect must not look like one of the documented exit codes."""
+    try:
+        code = main(sys.argv[1:])
+        sys.stdout.flush()
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
+    except Exception:
+        import traceback
+
+        traceback.print_exc()
+        code = INTERNAL_ERROR
+    sys.exit(code)
+
+
+def _spread_binlogs(argv: list[str]) -> list[str]:
+    """`--binlogs A B` as `--binlogs A --binlogs B`: what a shell makes of an unquoted glob."""
+    spread: list[str] = []
+    taking, first = False, False
+    for word in argv:
+        if word.startswith("-") or not taking:
+            taking = first = word == "--binlogs"
+            spread.append(word)
+        else:
+            spread += [word] if first else ["--binlogs", word]
+            first = False
+    return spread
+
+
+def _unreadable(error: OSError) -> ApplierError:
+    """An error of a file system as one of ours; some file systems of pyarrow give a text and no parts."""
+    if error.strerror is None:
+        return ApplierError(str(error))
+    file = error.filename.decode(errors="replace") if isinstance(error.filename, bytes) else error.filename
+    return ApplierError(error.strerror, file=None if file is None else str(file))
+
+
+def _print_error(error: ApplierError) -> None:
+    from applier.terminal import print_error
+
+    print_error(error)

@@ -1,0 +1,124 @@
+"""What people see of a long job, and errors. Both go to stderr, so that stdout holds results only."""
+
+import sys
+import time
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from applier.errors import ApplierError
+
+LOG_EVERY_SECONDS = 10.0
+
+
+class TerminalProgress:
+    """Bars on a terminal: one a phase, with rows a second and the time left. A context manager."""
+
+    def __init__(self, console: Console) -> None:
+        self._bars = Progress(
+            TextColumn("{task.description:<9}", markup=False), BarColumn(), MofNCompleteColumn(),
+            TextColumn("{task.fields[what]}", markup=False), _RowsPerSecond(), TimeRemainingColumn(compact=True),
+            console=console,
+        )
+        self._task = None
+
+    def __enter__(self) -> "TerminalProgress":
+        self._bars.start()
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if error is None:
+            self._finish_phase()
+        self._bars.stop()
+
+    def phase(self, name: str, total: int, what: str) -> None:
+        self._finish_phase()
+        self._task = self._bars.add_task(name, total=total or None, what=what, rows=0)
+
+    def update(self, done: int, rows: int = 0) -> None:
+        if self._task is not None:
+            self._bars.update(self._task, completed=done, rows=rows)
+
+    def note(self, text: str) -> None:
+        self._bars.console.print(Text(text, style="yellow"))
+
+    def _finish_phase(self) -> None:
+        if self._task is None:
+            return
+        task = next(task for task in self._bars.tasks if task.id == self._task)
+        total = task.completed if task.total is None else task.total
+        self._bars.update(self._task, total=total, completed=total)
+        self._bars.stop_task(self._task)
+
+
+class LogProgress:
+    """Lines of log where no terminal watches: a phase's start and end, and where it stands every ten seconds."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._name, self._total, self._what = "", 0, ""
+        self._done = self._rows = 0
+        self._began = self._last_line = 0.0
+
+    def __enter__(self) -> "LogProgress":
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if error is None:
+            self._finish_phase()
+
+    def phase(self, name: str, total: int, what: str) -> None:
+        self._finish_phase()
+        self._name, self._total, self._what = name, total, what
+        self._done = self._rows = 0
+        self._began = self._last_line = time.monotonic()
+        self._line(f"{name}: {total} {what}" if total else name)
+
+    def update(self, done: int, rows: int = 0) -> None:
+        self._done, self._rows = done, rows
+        now = time.monotonic()
+        if now - self._last_line < LOG_EVERY_SECONDS:
+            return
+        self._last_line = now
+        seconds = now - self._began
+        left = f", {seconds / done * (self._total - done):.0f} s left" if 0 < done <= self._total else ""
+        rate = f", {rows / seconds:,.0f} rows/s" if rows else ""
+        self._line(f"{self._name}: {done} of {self._total or '?'} {self._what}{rate}{left}")
+
+    def note(self, text: str) -> None:
+        self._line(text)
+
+    def _finish_phase(self) -> None:
+        if self._name:
+            rows = f", {self._rows:,} rows" if self._rows else ""
+            self._line(f"{self._name}: done in {time.monotonic() - self._began:.1f} s{rows}")
+
+    def _line(self, text: str) -> None:
+        self._console.print(f"{time.strftime('%H:%M:%S')} {text}", markup=False, highlight=False, soft_wrap=True)
+
+
+class _RowsPerSecond(ProgressColumn):
+    """Row changes a second of the phase so far; nothing where the phase counts none."""
+
+    def render(self, task: Task) -> Text:
+        rows, seconds = task.fields.get("rows", 0), task.finished_time or task.elapsed
+        return Text(f"{rows / seconds:,.0f} rows/s" if rows and seconds else "", style="progress.data.speed")
+
+
+def progress() -> TerminalProgress | LogProgress:
+    """The watcher that suits stderr."""
+    console = Console(stderr=True)
+    return TerminalProgress(console) if console.is_terminal else LogProgress(console)
+
+
+def print_error(error: ApplierError) -> None:
+    """The error on stderr; on a terminal its hint has a line of its own."""
+    console = Console(stderr=True)
+    message, separator, hint = str(error).partition(" hint: ")
+    if console.is_terminal and separator:
+        console.print(Text.assemble(("error: ", "bold red"), message))
+        console.print(Text.assemble(("hint: ", "bold cyan"), hint))
+    else:
+        print(f"applier: error: {error}", file=sys.stderr)
