@@ -1,0 +1,44 @@
+"""CRC32 in kernels is zlib's, for every length, alignment and seed, by both ways of computing it."""
+
+import zlib
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from applier.binlog.crc32 import HAS_CARRYLESS_MULTIPLY, crc32, crc32_carryless, crc32_tables
+from keysearch.memory import kernel
+
+BYTES = np.random.default_rng(32).integers(0, 256, 4096, np.uint8)
+
+
+@kernel
+def by_tables(address, length, seed):
+    return crc32_tables(address, length, seed)
+
+
+@kernel
+def by_choice(address, length, seed):
+    return crc32(address, length, seed)
+
+
+@pytest.mark.parametrize("compute", [by_tables, by_choice])
+def test_every_short_length_and_alignment(compute):
+    for length in range(300):
+        for start in (0, 1, 7, 15):
+            piece = BYTES[start : start + length]
+            assert compute(piece.ctypes.data if length else BYTES.ctypes.data, length, np.uint32(0)) == zlib.crc32(piece)
+
+
+@pytest.mark.parametrize("compute", [by_tables, by_choice])
+@given(start=st.integers(0, 64), length=st.integers(0, 4000), seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=200, deadline=None)
+def test_any_seed(compute, start, length, seed):
+    """The seed is the CRC of what came before, so pieces can be added one by one."""
+    piece = bytes(BYTES[start : start + length])
+    assert compute(BYTES.ctypes.data + start, length, np.uint32(seed)) == zlib.crc32(piece, seed)
+
+
+def test_the_fast_way_is_taken_where_the_cpu_has_it():
+    assert crc32 is (crc32_carryless if HAS_CARRYLESS_MULTIPLY else crc32_tables)
