@@ -11,7 +11,7 @@ from applier.schema.collations import Charset, charset_name, charset_of, collati
 from applier.schema.column_grammar import (
     ColumnWords, old_timestamps, parse_column, resolve_column, skip_check, skip_references,
 )
-from applier.schema.cursor import Cursor
+from applier.schema.cursor import Cursor, StatementContext
 from applier.schema.definition import Key, KeyPart, TableDefinition
 
 
@@ -188,9 +188,8 @@ def charset_of_words(words: TableWords, inherited: Charset, flavour: str) -> Cha
     return Charset(found.charset, words.collation) if words.collation else found
 
 
-def resolve_table(words: TableWords, database: str, name: str, cursor: Cursor) -> TableDefinition:
+def resolve_table(words: TableWords, database: str, name: str, context: StatementContext) -> TableDefinition:
     """The definition that the server makes of the words: inherited character sets, NOT NULL keys, names of keys."""
-    context = cursor.context
     try:
         charset = charset_of_words(words, context.database_charset(database), context.flavour)
     except KeyError as error:

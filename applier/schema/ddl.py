@@ -1,0 +1,225 @@
+"""Statements of a log or a schema file as schema changes: the first words say which grammar reads the rest."""
+
+from collections.abc import Mapping
+
+from applier.errors import SchemaError
+from applier.schema.collations import Charset, with_default
+from applier.schema.create_table import TableWords, charset_of_words, parse_charset, parse_table, resolve_table
+from applier.schema.cursor import Cursor, StatementContext
+from applier.schema.dml import DML, parse_dml
+from applier.schema.schema_changes import (
+    AlterDatabase, CreateDatabase, CreateTable, CreateTableLike, DropDatabase, DropTable, Ignored, Other, SchemaChange,
+    SessionChange, TableName, TruncateTable,
+)
+from applier.schema.tokens import tokenize
+
+# What CREATE, ALTER and DROP may be about besides tables, indexes, sequences and databases.
+_OBJECTS = frozenset({
+    "VIEW", "TRIGGER", "PROCEDURE", "FUNCTION", "EVENT", "USER", "ROLE", "SERVER", "TABLESPACE", "LOGFILE", "PACKAGE",
+    "RESOURCE", "REFERENCE", "INSTANCE", "LIBRARY", "PREPARE", "CATALOG",
+})
+# Statements about sessions, transactions, accounts and the server itself.
+_NO_TABLES = frozenset({
+    "SET", "FLUSH", "ANALYZE", "OPTIMIZE", "REPAIR", "CHECK", "CHECKSUM", "GRANT", "REVOKE", "LOCK", "UNLOCK",
+    "INSTALL", "UNINSTALL", "SHUTDOWN", "RESET", "PURGE", "XA", "SAVEPOINT", "RELEASE", "BEGIN", "COMMIT", "ROLLBACK",
+    "START", "STOP", "CHANGE", "KILL", "CACHE", "SHOW", "DESCRIBE", "EXPLAIN", "BACKUP", "CLONE", "RESTART", "SIGNAL",
+    "DEALLOCATE", "PREPARE", "GET", "HELP",
+})
+
+
+def parse_statement(
+    sql: str,
+    *,
+    default_database: str | None = None,
+    sql_mode: str = "",
+    flavour: str = "mysql",
+    server_charset: Charset | str | None = None,
+    databases: Mapping[str, Charset] | None = None,
+    time_zone: str = "+00:00",
+    explicit_timestamps: bool = True,
+) -> list[SchemaChange]:
+    """What one statement does, in order; an empty list for nothing but comments.
+
+    `server_charset` and `databases` are what a table inherits its character set from; `time_zone` is what a TIMESTAMP's
+    default is written in. DDL that cannot be read comes back as `Other` with the reason, so that the caller can decide
+    whether it matters; a statement that is not even one (an open quote) raises SchemaError.
+    """
+    if not isinstance(server_charset, Charset):
+        server_charset = with_default(server_charset or "utf8mb4", flavour)
+    context = StatementContext(flavour, sql_mode, default_database, server_charset, databases or {}, time_zone,
+                               explicit_timestamps)
+    cursor = Cursor(tokenize(sql, sql_mode=sql_mode, flavour=flavour), context)
+    if cursor.at_end:
+        return []
+    if cursor.accept("SET", "STATEMENT"):  # MariaDB: variables for one statement
+        while not cursor.accept("FOR"):
+            cursor.next()
+    return [_parse(cursor, sql)]
+
+
+def _parse(cursor: Cursor, sql: str) -> SchemaChange:
+    word = cursor.keyword
+    if word in ("CREATE", "ALTER", "DROP", "TRUNCATE", "RENAME"):
+        return {"CREATE": _create, "ALTER": _alter, "DROP": _drop, "TRUNCATE": _truncate, "RENAME": _rename}[word](cursor, sql)
+    if word == "LOAD" and cursor.ahead("LOAD", "INDEX"):
+        return Ignored("LOAD INDEX")
+    if word in DML or word == "(":
+        return parse_dml(cursor, sql)
+    if cursor.accept("USE"):
+        return SessionChange(database=cursor.name())
+    if cursor.accept("SET"):
+        return _set(cursor)
+    if word in _NO_TABLES:
+        return Ignored(word)
+    return Other(word or cursor.token.text, None, sql, "no statement that is known")
+
+
+def _create(cursor: Cursor, sql: str) -> SchemaChange:
+    cursor.expect("CREATE")
+    or_replace = cursor.accept("OR", "REPLACE")
+    if cursor.accept("TEMPORARY", "TABLE"):
+        return Ignored("CREATE TEMPORARY TABLE")
+    if cursor.accept("TABLE"):
+        return _create_table(cursor, sql, or_replace)
+    if cursor.accept_any("DATABASE", "SCHEMA"):
+        if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
+        name = cursor.name()
+        return CreateDatabase(name, _database_charset(cursor, cursor.context.server), if_not_exists, or_replace)
+    if cursor.accept("SEQUENCE"):
+        cursor.accept("IF", "NOT", "EXISTS")
+        return Other("CREATE SEQUENCE", (cursor.table_name(),), sql, "sequences cannot be replayed yet", creates=True)
+    if index := _index(cursor, "CREATE INDEX", sql):
+        return index
+    return _object("CREATE", cursor, sql)
+
+
+def _create_table(cursor: Cursor, sql: str, or_replace: bool) -> SchemaChange:
+    if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
+    database, name = cursor.table_name()
+    bracket = cursor.accept("(", "LIKE")
+    if bracket or cursor.accept("LIKE"):
+        return CreateTableLike((database, name), cursor.table_name(), if_not_exists, or_replace)
+    try:
+        words = parse_table(cursor)
+        if words.selects:
+            raise SchemaError("CREATE TABLE … SELECT as a statement: its rows are not in the log")
+        definition = resolve_table(words, database, name, cursor.context)
+    except SchemaError as error:
+        return Other("CREATE TABLE", ((database, name),), sql, error.message, creates=True)
+    return CreateTable(definition, if_not_exists, or_replace)
+
+
+def _database_charset(cursor: Cursor, inherited: Charset) -> Charset:
+    words = TableWords()
+    while not cursor.at_end:
+        if not parse_charset(cursor, words):
+            cursor.next()  # ENCRYPTION = 'N', COMMENT 'x', READ ONLY = 1
+    try:
+        return charset_of_words(words, inherited, cursor.context.flavour)
+    except KeyError as error:
+        raise cursor.error(f"the character set {error} is not known") from None
+
+
+def _alter(cursor: Cursor, sql: str) -> SchemaChange:
+    cursor.expect("ALTER")
+    if cursor.accept_any("DATABASE", "SCHEMA"):
+        name = cursor.context.default_database if _at_charset(cursor) else cursor.name()
+        if name is None:
+            raise cursor.error("there is no default database")
+        return AlterDatabase(name, _database_charset(cursor, cursor.context.database_charset(name)))
+    while cursor.accept_any("ONLINE", "OFFLINE", "IGNORE"):
+        pass
+    if cursor.accept_any("TABLE", "SEQUENCE"):
+        cursor.accept("IF", "EXISTS")
+        return Other("ALTER TABLE", (cursor.table_name(),), sql, "ALTER TABLE cannot be replayed yet")
+    return _object("ALTER", cursor, sql)
+
+
+def _at_charset(cursor: Cursor) -> bool:
+    """ALTER DATABASE may leave the name out."""
+    start = cursor.index
+    found = parse_charset(cursor, TableWords())
+    cursor.index = start
+    return found
+
+
+def _drop(cursor: Cursor, sql: str) -> SchemaChange:
+    cursor.expect("DROP")
+    if cursor.accept("TEMPORARY"):
+        return Ignored("DROP TEMPORARY TABLE")
+    if cursor.accept_any("TABLE", "TABLES"):
+        cursor.accept("IF", "EXISTS")
+        return DropTable(_table_names(cursor))
+    if cursor.accept_any("DATABASE", "SCHEMA"):
+        cursor.accept("IF", "EXISTS")
+        return DropDatabase(cursor.name())
+    if cursor.accept("SEQUENCE"):
+        cursor.accept("IF", "EXISTS")
+        return DropTable(_table_names(cursor))
+    if index := _index(cursor, "DROP INDEX", sql):
+        return index
+    return _object("DROP", cursor, sql)
+
+
+def _truncate(cursor: Cursor, sql: str) -> SchemaChange:
+    cursor.expect("TRUNCATE")
+    cursor.accept("TABLE")
+    return TruncateTable(cursor.table_name())
+
+
+def _rename(cursor: Cursor, sql: str) -> SchemaChange:
+    cursor.expect("RENAME")
+    if not cursor.accept_any("TABLE", "TABLES"):
+        return Ignored("RENAME USER")
+    cursor.accept("IF", "EXISTS")
+    tables = []
+    while True:
+        tables.append(cursor.table_name())
+        while not cursor.accept("TO"):
+            cursor.next()  # WAIT n, NOWAIT
+        tables.append(cursor.table_name())
+        if not cursor.accept(","):
+            return Other("RENAME TABLE", tuple(tables), sql, "RENAME TABLE cannot be replayed yet", creates=True)
+
+
+def _index(cursor: Cursor, kind: str, sql: str) -> Other | None:
+    """CREATE or DROP INDEX, whose table stands after ON."""
+    start = cursor.index
+    while cursor.accept_any("UNIQUE", "FULLTEXT", "SPATIAL", "VECTOR", "ONLINE", "OFFLINE"):
+        pass
+    if not cursor.accept("INDEX"):
+        cursor.index = start
+        return None
+    while not cursor.accept("ON"):
+        cursor.next()
+    return Other(kind, (cursor.table_name(),), sql, f"{kind} cannot be replayed yet")
+
+
+def _object(verb: str, cursor: Cursor, sql: str) -> SchemaChange:
+    """CREATE, ALTER or DROP of something that is no table: DEFINER, ALGORITHM and the like may stand before its kind."""
+    for token in cursor.tokens[cursor.index:]:
+        if token.keyword in _OBJECTS:
+            return Ignored(f"{verb} {token.keyword}")
+        if token.keyword in ("TABLE", "AS"):
+            break
+    return Other(verb, None, sql, f"{verb} of something that is not known")
+
+
+def _set(cursor: Cursor) -> SchemaChange:
+    """SET, of which sql_mode and time_zone matter to what follows in a schema file."""
+    found: dict[str, str] = {}
+    while not cursor.at_end:
+        token = cursor.next()
+        if token.keyword in ("SQL_MODE", "TIME_ZONE") and (cursor.accept("=") or cursor.accept(":", "=")):
+            if cursor.token.kind == "string":
+                found[token.keyword.lower()] = cursor.string()
+            elif cursor.accept("DEFAULT"):
+                found[token.keyword.lower()] = "" if token.keyword == "SQL_MODE" else "+00:00"
+    return SessionChange(**found) if found else Ignored("SET")
+
+
+def _table_names(cursor: Cursor) -> tuple[TableName, ...]:
+    tables = [cursor.table_name()]
+    while cursor.accept(","):
+        tables.append(cursor.table_name())
+    return tuple(tables)
