@@ -77,6 +77,8 @@ class LogProgress:
         self._line(f"{name}: {total} {what}" if total else name)
 
     def update(self, done: int, rows: int = 0) -> None:
+        if not self._name:
+            return
         self._done, self._rows = done, rows
         now = time.monotonic()
         if now - self._last_line < LOG_EVERY_SECONDS:

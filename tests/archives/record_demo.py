@@ -8,7 +8,6 @@ mistake and at the end) beside this file, under demo/. Needs PyMySQL. The same s
 and so GTIDs differ.
 """
 
-import hashlib
 import json
 import random
 import shutil
@@ -18,8 +17,8 @@ from decimal import Decimal
 from pathlib import Path
 
 import pymysql
+from demo_digest import ARCHIVE, digest
 
-FOLDER = Path(__file__).parent / "demo"
 MISTAKE_AT = datetime(2026, 3, 14, 10, 30, tzinfo=UTC)
 SCHEMA = """
 CREATE DATABASE shop DEFAULT CHARACTER SET utf8mb4
@@ -184,11 +183,6 @@ class Shop:
         return answer
 
 
-def digest(rows: list[tuple]) -> str:
-    """A digest of rows as Python values (int, float, str, bytes, Decimal, naive datetime, None), in their order."""
-    return hashlib.sha256("\n".join(map(repr, rows)).encode()).hexdigest()
-
-
 def main(port: int, datadir: Path) -> None:
     shop = Shop(port)
     shop.open_doors()
@@ -204,14 +198,14 @@ def main(port: int, datadir: Path) -> None:
     after = shop.held()
     shop.run("FLUSH BINARY LOGS")
 
-    FOLDER.mkdir(exist_ok=True)
-    for old in FOLDER.glob("binlog.*"):
+    ARCHIVE.mkdir(exist_ok=True)
+    for old in ARCHIVE.glob("binlog.*"):
         old.unlink()
     files = sorted(datadir.glob("binlog.0*"))[:-1]  # the last one is still open
     for file in files:
-        shutil.copyfile(file, FOLDER / file.name)
+        shutil.copyfile(file, ARCHIVE / file.name)
     expected = {"mistake_at": MISTAKE_AT.isoformat(), "before_mistake": before, "end": after}
-    (FOLDER / "expected.json").write_text(json.dumps(expected, indent=1) + "\n")
+    (ARCHIVE / "expected.json").write_text(json.dumps(expected, indent=1) + "\n")
 
 
 if __name__ == "__main__":

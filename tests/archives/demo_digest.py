@@ -1,0 +1,37 @@
+"""What the demo archive's server held, and what a snapshot of it holds, in one form that compares."""
+
+import hashlib
+import json
+from pathlib import Path
+
+ARCHIVE = Path(__file__).parent / "demo"
+
+
+def digest(rows: list[tuple]) -> str:
+    """A digest of rows as Python values (int, float, str, bytes, Decimal, naive datetime, None), in their order."""
+    return hashlib.sha256("\n".join(map(repr, rows)).encode()).hexdigest()
+
+
+def expected(mark: str) -> dict[str, dict[str, object]]:
+    """{"db.table": {"rows": count, "sha256": digest}} of the server, just "before_mistake" or at the "end"."""
+    return json.loads((ARCHIVE / "expected.json").read_text())[mark]
+
+
+def held(snapshot: Path) -> dict[str, dict[str, object]]:
+    """The same of a snapshot, from the files that its manifest names."""
+    import pyarrow.parquet as pq
+
+    answer = {}
+    for table in json.loads((snapshot / "_snapshot.json").read_text())["tables"]:
+        rows: list[tuple] = []
+        for file in table["files"]:
+            columns = [column.to_pylist() for column in pq.read_table(snapshot / file["path"]).columns]
+            rows += [tuple(map(_plain, row)) for row in zip(*columns)]
+        rows.sort(key=lambda row: row[:2])
+        answer[f"{table['database']}.{table['name']}"] = {"rows": len(rows), "sha256": digest(rows)}
+    return answer
+
+
+def _plain(value: object) -> object:
+    """TIMESTAMPs are UTC in a snapshot, and naive UTC as they came from the server."""
+    return value.replace(tzinfo=None) if getattr(value, "tzinfo", None) is not None else value

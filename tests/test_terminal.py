@@ -1,0 +1,76 @@
+import io
+import re
+
+from rich.console import Console
+
+from applier import terminal
+from applier.errors import ReplayStopped
+
+
+def shown(watcher, act):
+    console = Console(file=io.StringIO(), force_terminal=watcher is terminal.TerminalProgress, width=100)
+    with watcher(console) as progress:
+        act(progress)
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", console.file.getvalue())
+
+
+def two_phases(progress):
+    progress.update(1)  # before any phase: nothing to show, no error
+    progress.phase("outline", 3, "files")
+    progress.update(2)
+    progress.phase("apply", 0, "units")
+    progress.update(5, rows=1000)
+    progress.note("[b]kept as it is[/b]")
+
+
+def test_bars_show_phases_counts_and_notes():
+    text = shown(terminal.TerminalProgress, two_phases)
+    last_frame = text[text.rindex("outline"):]
+    assert re.search(r"outline .*3/3 files", last_frame)
+    assert re.search(r"apply .*5/5 units +[\d,]+ rows/s", last_frame)
+    assert "[b]kept as it is[/b]" in text
+
+
+def test_log_lines_say_when_a_phase_begins_and_ends():
+    lines = [line[9:] for line in shown(terminal.LogProgress, two_phases).splitlines()]
+    assert lines[0] == "outline: 3 files"
+    assert re.fullmatch(r"outline: done in \d+\.\d s", lines[1])
+    assert lines[2:4] == ["apply", "[b]kept as it is[/b]"]
+    assert re.fullmatch(r"apply: done in \d+\.\d s, 1,000 rows", lines[4])
+
+
+def test_log_says_now_and_then_where_it_stands(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: now[0])
+
+    def slow(progress):
+        progress.phase("apply", 10, "units")
+        now[0] += 5
+        progress.update(1, rows=10)
+        now[0] += 15
+        progress.update(4, rows=4000)
+        now[0] += 1
+        progress.update(5, rows=5000)
+
+    lines = [line[9:] for line in shown(terminal.LogProgress, slow).splitlines()]
+    assert lines == ["apply: 10 units", "apply: 4 of 10 units, 200 rows/s, 30 s left",
+                     "apply: done in 21.0 s, 5,000 rows"]
+
+
+def test_a_phase_that_failed_is_not_called_done():
+    def fails(progress):
+        progress.phase("apply", 10, "units")
+        raise ZeroDivisionError
+
+    console = Console(file=io.StringIO())
+    try:
+        with terminal.LogProgress(console) as progress:
+            fails(progress)
+    except ZeroDivisionError:
+        pass
+    assert "done" not in console.file.getvalue()
+
+
+def test_errors_are_one_line_in_a_log(capsys):
+    terminal.print_error(ReplayStopped("row not found", table="a.b", hint="look there"))
+    assert capsys.readouterr().err == "applier: error: row not found (table a.b). hint: look there\n"
