@@ -1,14 +1,14 @@
 """Columns to the bytes of row images, whole columns at once: the way back from what the decode kernel emits.
 
 A column comes as the raw Arrow array of its wire type (the types that a change batch has before its values are
-finished) and leaves as its cells: a matrix of bytes where all cells are equally long, else a binary array, in which NULL
-is no bytes at all. Layouts: MySQL source documentation, "Table_map_event: column types", and my_time.cc for the
+finished) and leaves as its cells: a matrix of bytes where all cells are equally long, else a binary array, in which
+NULL is no bytes at all. Layouts: MySQL source documentation, "Table_map_event: column types", and my_time.cc for the
 temporal ones.
 
     integers       little-endian, 1, 2, 3, 4 or 8 bytes; unsigned ones are the same bits
     NEWDECIMAL     groups of nine digits in four bytes, big-endian; sign bit flipped, all bits flipped where negative
-    DATETIME2      ((year * 13 + month) << 22 | day << 17 | hour << 12 | minute << 6 | second) + 2^39 in 5 bytes, big-endian
-    TIME2          (hour << 12 | minute << 6 | second) + 2^23 in 3 bytes; the fraction is signed
+    DATETIME2      ((year * 13 + month) << 22 | day << 17 | hour << 12 | minute << 6 | second) + 2^39 in 5 bytes
+    TIME2          (hour << 12 | minute << 6 | second) + 2^23 in 3 bytes; the fraction is signed. Both big-endian
     strings        1 or 2 bytes of length by the longest value, blobs 1 to 4 by the type
 """
 
@@ -65,8 +65,12 @@ def packed_integers(values: np.ndarray) -> pa.BinaryArray:
 
 def little_endian(values: np.ndarray, width: int) -> np.ndarray:
     """The low `width` bytes of each integer, lowest first."""
-    return np.ascontiguousarray(values).astype("<i8" if values.dtype.kind == "i" else "<u8").view(np.uint8).reshape(
-        -1, 8)[:, :width]
+    return (
+        np.ascontiguousarray(values)
+        .astype("<i8" if values.dtype.kind == "i" else "<u8")
+        .view(np.uint8)
+        .reshape(-1, 8)[:, :width]
+    )
 
 
 def _big_endian(values: np.ndarray, width: int) -> np.ndarray:
@@ -82,7 +86,9 @@ def _without_nulls(matrix: np.ndarray, valid: np.ndarray | None) -> Cells:
 def _numbers(values: pa.Array) -> np.ndarray:
     """Integers as NumPy has them, 0 for NULL; dates, times and timestamps as the integers that they are stored as."""
     if not pa.types.is_integer(values.type):
-        values = values.cast(pa.int32()).cast(pa.int64()) if pa.types.is_date32(values.type) else values.cast(pa.int64())
+        values = (
+            values.cast(pa.int32()).cast(pa.int64()) if pa.types.is_date32(values.type) else values.cast(pa.int64())
+        )
     return values.fill_null(0).to_numpy(zero_copy_only=False)
 
 
@@ -156,7 +162,9 @@ def _fraction(microseconds: np.ndarray, digits: int) -> np.ndarray:
 def _decimal(values: pa.Array, metadata: int) -> np.ndarray:
     precision, scale = metadata >> 8, metadata & 0xFF
     values = values.cast(pa.decimal128(values.type.precision, scale)).fill_null(0)
-    words = np.frombuffer(values.buffers()[1], np.int64)[2 * values.offset:2 * (values.offset + len(values))].reshape(-1, 2)
+    words = np.frombuffer(values.buffers()[1], np.int64)[2 * values.offset : 2 * (values.offset + len(values))].reshape(
+        -1, 2
+    )
     negative = words[:, 1] < 0
     low = np.where(negative, -words[:, 0], words[:, 0]).view(np.uint64)
     high = np.where(negative, ~words[:, 1] + (words[:, 0] == 0), words[:, 1]).view(np.uint64)
@@ -206,15 +214,30 @@ def _blob(metadata: int) -> int:
 
 
 _FIXED: dict[WireType, Callable[[pa.Array, int], np.ndarray]] = {
-    WireType.TINY: _integer(1), WireType.SHORT: _integer(2), WireType.INT24: _integer(3), WireType.LONG: _integer(4),
-    WireType.LONGLONG: _integer(8), WireType.FLOAT: _floating, WireType.DOUBLE: _floating, WireType.YEAR: _year,
-    WireType.NEWDECIMAL: _decimal, WireType.BIT: _bit, WireType.DATE: _date, WireType.DATETIME2: _datetime,
-    WireType.TIMESTAMP2: _timestamp, WireType.TIME2: _time,
+    WireType.TINY: _integer(1),
+    WireType.SHORT: _integer(2),
+    WireType.INT24: _integer(3),
+    WireType.LONG: _integer(4),
+    WireType.LONGLONG: _integer(8),
+    WireType.FLOAT: _floating,
+    WireType.DOUBLE: _floating,
+    WireType.YEAR: _year,
+    WireType.NEWDECIMAL: _decimal,
+    WireType.BIT: _bit,
+    WireType.DATE: _date,
+    WireType.DATETIME2: _datetime,
+    WireType.TIMESTAMP2: _timestamp,
+    WireType.TIME2: _time,
     WireType.ENUM: lambda values, size: little_endian(_numbers(values), size),
     WireType.SET: lambda values, size: little_endian(_numbers(values), size),
 }
 _PREFIXED: dict[WireType, Callable[[int], int]] = {
-    WireType.STRING: _longest, WireType.VARCHAR: _longest, WireType.VARCHAR_COMPRESSED: _longest,
-    WireType.BLOB: _blob, WireType.BLOB_COMPRESSED: _blob, WireType.JSON: _blob, WireType.GEOMETRY: _blob,
+    WireType.STRING: _longest,
+    WireType.VARCHAR: _longest,
+    WireType.VARCHAR_COMPRESSED: _longest,
+    WireType.BLOB: _blob,
+    WireType.BLOB_COMPRESSED: _blob,
+    WireType.JSON: _blob,
+    WireType.GEOMETRY: _blob,
     WireType.VECTOR: _blob,
 }

@@ -17,12 +17,88 @@ from applier.binlog.wire_columns import packed_integer
 SERVER_VERSIONS = {"mysql": "9.7.4", "mariadb": "10.11.19-MariaDB-log"}
 """What a log of each flavour says that it was written by."""
 
-_MYSQL_POST_HEADERS = bytes((
-    0, 13, 0, 8, 0, 0, 0, 0, 4, 0, 4, 0, 0, 0, 99, 0, 4, 26, 8, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 10, 10, 10, 42, 42, 0,
-    18, 52, 0, 10, 40, 0, 0))
-_MARIADB_POST_HEADERS = bytes((
-    56, 13, 0, 8, 0, 18, 0, 4, 4, 4, 4, 18, 0, 0, 228, 0, 4, 26, 8, 0, 0, 0, 8, 8, 8, 2, 0, 0, 0, 10, 10, 10,
-)).ljust(160, b"\0") + bytes((4, 19, 4, 0, 13, 8, 8, 8, 10, 10, 10))
+_MYSQL_POST_HEADERS = bytes(
+    (
+        0,
+        13,
+        0,
+        8,
+        0,
+        0,
+        0,
+        0,
+        4,
+        0,
+        4,
+        0,
+        0,
+        0,
+        99,
+        0,
+        4,
+        26,
+        8,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        2,
+        0,
+        0,
+        0,
+        10,
+        10,
+        10,
+        42,
+        42,
+        0,
+        18,
+        52,
+        0,
+        10,
+        40,
+        0,
+        0,
+    )
+)
+_MARIADB_POST_HEADERS = bytes(
+    (
+        56,
+        13,
+        0,
+        8,
+        0,
+        18,
+        0,
+        4,
+        4,
+        4,
+        4,
+        18,
+        0,
+        0,
+        228,
+        0,
+        4,
+        26,
+        8,
+        0,
+        0,
+        0,
+        8,
+        8,
+        8,
+        2,
+        0,
+        0,
+        0,
+        10,
+        10,
+        10,
+    )
+).ljust(160, b"\0") + bytes((4, 19, 4, 0, 13, 8, 8, 8, 10, 10, 10))
 
 _COMMIT_CLOCK = 2  # the type of the logical timestamps in a GTID event
 _SERVER_VERSION_NUMBER = 90704
@@ -70,8 +146,16 @@ def query(sql: str, database: str, flavour: str) -> bytes:
     return pack("<IIBHH", 1, 0, len(name), 0, len(variables)) + variables + name + b"\0" + sql.encode()
 
 
-def gtid(source: uuid.UUID, numbers: np.ndarray, sequence: np.ndarray, timestamps: np.ndarray, rest: np.ndarray,
-         framing: int, *, statement: bool = False) -> pa.BinaryArray:
+def gtid(
+    source: uuid.UUID,
+    numbers: np.ndarray,
+    sequence: np.ndarray,
+    timestamps: np.ndarray,
+    rest: np.ndarray,
+    framing: int,
+    *,
+    statement: bool = False,
+) -> pa.BinaryArray:
     """MySQL's GTID events, one a transaction: its number, and its place among the transactions of this file.
 
     `timestamps` are epoch seconds. `rest` is the bytes of the transaction's other events, `framing` those of the header
@@ -81,9 +165,15 @@ def gtid(source: uuid.UUID, numbers: np.ndarray, sequence: np.ndarray, timestamp
     fixed = framing + 1 + 16 + 8 + 1 + 8 + 8 + 7 + 4
     wide = np.select([rest + fixed + 1 < 251, rest + fixed + 3 < 1 << 16], [1, 3], 4)
     parts: list[Cells] = [
-        _constant(bytes((statement,)) + source.bytes, count), little_endian(numbers, 8), _constant(bytes((_COMMIT_CLOCK,)), count),
-        little_endian(sequence - 1, 8), little_endian(sequence, 8), little_endian(timestamps * 1_000_000, 7),
-        packed_integers(rest + fixed + wide), _constant(_SERVER_VERSION_NUMBER.to_bytes(4, "little"), count)]
+        _constant(bytes((statement,)) + source.bytes, count),
+        little_endian(numbers, 8),
+        _constant(bytes((_COMMIT_CLOCK,)), count),
+        little_endian(sequence - 1, 8),
+        little_endian(sequence, 8),
+        little_endian(timestamps * 1_000_000, 7),
+        packed_integers(rest + fixed + wide),
+        _constant(_SERVER_VERSION_NUMBER.to_bytes(4, "little"), count),
+    ]
     return join(parts, count)
 
 

@@ -1,7 +1,8 @@
 """Row images and the bodies of rows events, vectorised: columns in, one binary value a row out.
 
-An image is a bitmap of NULLs over the columns that are present, then their cells. Which columns are present is said once
-an event: full images have all, minimal ones some, and the caller decides by which columns it gives (IMG-W, IMG-U, IMG-D).
+An image is a bitmap of NULLs over the columns that are present, then their cells. Which columns are present is said
+once an event: full images have all, minimal ones some, and the caller decides by which columns it gives (IMG-W, IMG-U,
+IMG-D).
 """
 
 from collections.abc import Mapping
@@ -53,12 +54,21 @@ class RowChanges:
         count = len(self.table.columns)
         extra = b"" if self.table.flavour == "mariadb" else (2).to_bytes(2, "little")
         bitmaps = (_bitmap(self.table, image) for image in (self.before, self.after) if image is not None)
-        return b"".join([table_id.to_bytes(6, "little"), flags.to_bytes(2, "little"), extra, packed_integer(count), *bitmaps])
+        return b"".join(
+            [table_id.to_bytes(6, "little"), flags.to_bytes(2, "little"), extra, packed_integer(count), *bitmaps]
+        )
 
     def rows(self) -> pa.BinaryArray:
         """The bytes of each row: its before-image, then its after-image."""
-        return join([part for image in (self.before, self.after) if image is not None
-                     for part in _image_parts(self.table, image)], len(self))
+        return join(
+            [
+                part
+                for image in (self.before, self.after)
+                if image is not None
+                for part in _image_parts(self.table, image)
+            ],
+            len(self),
+        )
 
 
 def join(parts: list[Cells], count: int) -> pa.BinaryArray:
@@ -69,7 +79,9 @@ def join(parts: list[Cells], count: int) -> pa.BinaryArray:
             merged[-1] = np.hstack([merged[-1], part])
         else:
             merged.append(part)
-    arrays = [binary_array(np.full(count, part.shape[1]), part) if isinstance(part, np.ndarray) else part for part in merged]
+    arrays = [
+        binary_array(np.full(count, part.shape[1]), part) if isinstance(part, np.ndarray) else part for part in merged
+    ]
     if len(arrays) == 1:
         return arrays[0]
     return pc.binary_join_element_wise(*arrays, pa.scalar(b"", pa.binary()))

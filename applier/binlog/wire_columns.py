@@ -20,32 +20,127 @@ from applier.schema.types import GEOMETRY
 
 DEFAULT_CHARSET, COLUMN_CHARSET, GEOMETRY_TYPE, VECTOR_DIMENSIONS = 2, 3, 7, 13
 
-_PLAIN = {"tinyint": WireType.TINY, "smallint": WireType.SHORT, "mediumint": WireType.INT24, "int": WireType.LONG,
-          "bigint": WireType.LONGLONG, "date": WireType.DATE, "year": WireType.YEAR}
+_PLAIN = {
+    "tinyint": WireType.TINY,
+    "smallint": WireType.SHORT,
+    "mediumint": WireType.INT24,
+    "int": WireType.LONG,
+    "bigint": WireType.LONGLONG,
+    "date": WireType.DATE,
+    "year": WireType.YEAR,
+}
 _FRACTIONAL = {"time": WireType.TIME2, "datetime": WireType.DATETIME2, "timestamp": WireType.TIMESTAMP2}
-_BLOB_PREFIX = {"tinytext": 1, "text": 2, "mediumtext": 3, "longtext": 4,
-                "tinyblob": 1, "blob": 2, "mediumblob": 3, "longblob": 4}
+_BLOB_PREFIX = {
+    "tinytext": 1,
+    "text": 2,
+    "mediumtext": 3,
+    "longtext": 4,
+    "tinyblob": 1,
+    "blob": 2,
+    "mediumblob": 3,
+    "longblob": 4,
+}
 _NETWORK_BYTES = {"inet4": 4, "inet6": 16, "uuid": 16}
-_GEOMETRY_CODES = {"geometry": 0, "point": 1, "linestring": 2, "polygon": 3, "multipoint": 4, "multilinestring": 5,
-                   "multipolygon": 6, "geomcollection": 7, "geometrycollection": 7}
-_NUMERIC = {WireType.TINY, WireType.SHORT, WireType.INT24, WireType.LONG, WireType.LONGLONG, WireType.FLOAT,
-            WireType.DOUBLE, WireType.NEWDECIMAL, WireType.YEAR}
+_GEOMETRY_CODES = {
+    "geometry": 0,
+    "point": 1,
+    "linestring": 2,
+    "polygon": 3,
+    "multipoint": 4,
+    "multilinestring": 5,
+    "multipolygon": 6,
+    "geomcollection": 7,
+    "geometrycollection": 7,
+}
+_NUMERIC = {
+    WireType.TINY,
+    WireType.SHORT,
+    WireType.INT24,
+    WireType.LONG,
+    WireType.LONGLONG,
+    WireType.FLOAT,
+    WireType.DOUBLE,
+    WireType.NEWDECIMAL,
+    WireType.YEAR,
+}
 _WITH_COLLATION = {WireType.STRING, WireType.VARCHAR, WireType.BLOB, WireType.VECTOR}
-_ONE_BYTE_METADATA = {WireType.FLOAT, WireType.DOUBLE, WireType.TIME2, WireType.DATETIME2, WireType.TIMESTAMP2,
-                      WireType.BLOB, WireType.JSON, WireType.GEOMETRY, WireType.VECTOR, WireType.BLOB_COMPRESSED}
+_ONE_BYTE_METADATA = {
+    WireType.FLOAT,
+    WireType.DOUBLE,
+    WireType.TIME2,
+    WireType.DATETIME2,
+    WireType.TIMESTAMP2,
+    WireType.BLOB,
+    WireType.JSON,
+    WireType.GEOMETRY,
+    WireType.VECTOR,
+    WireType.BLOB_COMPRESSED,
+}
 _BINARY_COLLATION = 63
 _MAX_VECTOR_DIMENSIONS = 2048  # of a VECTOR without a length
 
-CHARACTER_BYTES = {"utf8mb4": 4, "utf16": 4, "utf16le": 4, "utf32": 4, "gb18030": 4, "utf8mb3": 3, "ujis": 3,
-                   "eucjpms": 3, "ucs2": 2, "gbk": 2, "gb2312": 2, "sjis": 2, "cp932": 2, "big5": 2, "euckr": 2}
-"""The most bytes that a character takes, for the character sets where it is not one (information_schema.character_sets)."""
+CHARACTER_BYTES = {
+    "utf8mb4": 4,
+    "utf16": 4,
+    "utf16le": 4,
+    "utf32": 4,
+    "gb18030": 4,
+    "utf8mb3": 3,
+    "ujis": 3,
+    "eucjpms": 3,
+    "ucs2": 2,
+    "gbk": 2,
+    "gb2312": 2,
+    "sjis": 2,
+    "cp932": 2,
+    "big5": 2,
+    "euckr": 2,
+}
+"""The most bytes that a character takes, where it is not one (information_schema.character_sets)."""
 
-_COLLATIONS = {"big5": 1, "dec8": 3, "cp850": 4, "hp8": 6, "koi8r": 7, "latin1": 8, "latin2": 9, "swe7": 10, "ascii": 11,
-               "ujis": 12, "sjis": 13, "hebrew": 16, "tis620": 18, "euckr": 19, "koi8u": 22, "gb2312": 24, "greek": 25,
-               "cp1250": 26, "gbk": 28, "latin5": 30, "armscii8": 32, "utf8mb3": 33, "ucs2": 35, "cp866": 36,
-               "keybcs2": 37, "macce": 38, "macroman": 39, "cp852": 40, "latin7": 41, "cp1251": 51, "utf16": 54,
-               "utf16le": 56, "cp1256": 57, "cp1257": 59, "utf32": 60, "binary": _BINARY_COLLATION, "geostd8": 92,
-               "cp932": 95, "eucjpms": 97, "gb18030": 248, "utf8mb4": 255}
+_COLLATIONS = {
+    "big5": 1,
+    "dec8": 3,
+    "cp850": 4,
+    "hp8": 6,
+    "koi8r": 7,
+    "latin1": 8,
+    "latin2": 9,
+    "swe7": 10,
+    "ascii": 11,
+    "ujis": 12,
+    "sjis": 13,
+    "hebrew": 16,
+    "tis620": 18,
+    "euckr": 19,
+    "koi8u": 22,
+    "gb2312": 24,
+    "greek": 25,
+    "cp1250": 26,
+    "gbk": 28,
+    "latin5": 30,
+    "armscii8": 32,
+    "utf8mb3": 33,
+    "ucs2": 35,
+    "cp866": 36,
+    "keybcs2": 37,
+    "macce": 38,
+    "macroman": 39,
+    "cp852": 40,
+    "latin7": 41,
+    "cp1251": 51,
+    "utf16": 54,
+    "utf16le": 56,
+    "cp1256": 57,
+    "cp1257": 59,
+    "utf32": 60,
+    "binary": _BINARY_COLLATION,
+    "geostd8": 92,
+    "cp932": 95,
+    "eucjpms": 97,
+    "gb18030": 248,
+    "utf8mb4": 255,
+}
 """Each character set's default collation by MySQL's number (information_schema.collations)."""
 
 
@@ -111,7 +206,9 @@ def _wire_type(column: Column) -> tuple[WireType, int]:
 def encode_table_map(table: TableDefinition) -> bytes:
     """The body of the table's TABLE_MAP events after the 6-byte table id, without checksum."""
     columns = wire_columns(table)
-    types = bytes(WireType.STRING if column.type in (WireType.ENUM, WireType.SET) else column.type for column in columns)
+    types = bytes(
+        WireType.STRING if column.type in (WireType.ENUM, WireType.SET) else column.type for column in columns
+    )
     metadata = b"".join(_metadata(column) for column in columns)
     nullable = sum(column.nullable << index for index, column in enumerate(columns))
     body = (1).to_bytes(2, "little") + _name(table.database) + _name(table.name) + packed_integer(len(columns)) + types

@@ -30,11 +30,15 @@ from applier.binlog.row_encoder import STATEMENT_END, Cells, RowChanges, join
 from applier.binlog.wire_columns import encode_table_map
 from applier.schema.definition import TableDefinition
 
+SOURCE = uuid.UUID("00000000-0000-4000-8000-000000000001")
+"""The server that a log is of, by default."""
+
 _SUPPRESS_USE_FLAG = 0x8
 _EVENT_BYTES = 8192  # rows of a statement are cut into events of this size (binlog_row_event_max_size)
 _BULK_BYTES = 32 << 20
-_HEADERS = np.dtype([("timestamp", "<u4"), ("type", "u1"), ("server_id", "<u4"), ("size", "<u4"), ("end", "<u4"),
-                     ("flags", "<u2")])
+_HEADERS = np.dtype(
+    [("timestamp", "<u4"), ("type", "u1"), ("server_id", "<u4"), ("size", "<u4"), ("end", "<u4"), ("flags", "<u2")]
+)
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ class _Event:
     def sizes(self, count: int) -> np.ndarray:
         if isinstance(self.bodies, np.ndarray):
             return np.full(count, self.bodies.shape[1])
-        return np.diff(np.frombuffer(self.bodies.buffers()[1], np.int32)[self.bodies.offset:][:count + 1])
+        return np.diff(np.frombuffer(self.bodies.buffers()[1], np.int32)[self.bodies.offset :][: count + 1])
 
 
 class BinlogWriter:
@@ -58,9 +62,18 @@ class BinlogWriter:
     `timestamp`, in epoch seconds, is what the next events get; set it at will. `position` is where the next one starts.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, flavour: str = "mysql", checksum: bool = True, server_id: int = 1,
-                 gtids: str = "on", timestamp: int = 1_700_000_000,
-                 source: uuid.UUID = uuid.UUID("00000000-0000-4000-8000-000000000001"), executed: int = 0) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        flavour: str = "mysql",
+        checksum: bool = True,
+        server_id: int = 1,
+        gtids: str = "on",
+        timestamp: int = 1_700_000_000,
+        source: uuid.UUID = SOURCE,
+        executed: int = 0,
+    ) -> None:
         if flavour not in event_encoder.SERVER_VERSIONS or gtids not in ("on", "anonymous", "none"):
             raise ValueError(f"no such flavour or gtids: {flavour}, {gtids}")
         if flavour == "mariadb" and gtids == "anonymous":
@@ -80,7 +93,9 @@ class BinlogWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -91,8 +106,16 @@ class BinlogWriter:
         """End this file with a ROTATE to `path`, in the same directory, and open that."""
         self._emit(EventType.ROTATE, event_encoder.rotate(os.path.basename(path)))
         self.close()
-        return BinlogWriter(path, flavour=self.flavour, checksum=self.checksum, server_id=self.server_id, gtids=self.gtids,
-                            timestamp=self.timestamp, source=self.source, executed=self.executed)
+        return BinlogWriter(
+            path,
+            flavour=self.flavour,
+            checksum=self.checksum,
+            server_id=self.server_id,
+            gtids=self.gtids,
+            timestamp=self.timestamp,
+            source=self.source,
+            executed=self.executed,
+        )
 
     def event(self, kind: int, body: bytes, flags: int = 0) -> None:
         """Any event, in the open group or by itself: header and checksum are added, nothing is checked."""
@@ -112,7 +135,7 @@ class BinlogWriter:
 
     @contextmanager
     def transaction(self, end: str = "commit") -> Iterator[None]:
-        """An event group of what is written inside, ended by XID or (`end="rollback"`) ROLLBACK; nothing if that fails."""
+        """An event group of what is written inside, ended by XID or, with `end="rollback"`, ROLLBACK; none on an error."""
         if self._group is not None:
             raise ValueError("transactions do not nest")
         self._group = [] if self._begins_with_gtid else [self._begin()]
@@ -136,14 +159,14 @@ class BinlogWriter:
         table_id = self._table_id(changes.table)
         self.event(*self._table_map(changes.table))
         rows = changes.rows()
-        offsets = np.frombuffer(rows.buffers()[1], np.int32)[rows.offset:][:len(rows) + 1]
+        offsets = np.frombuffer(rows.buffers()[1], np.int32)[rows.offset :][: len(rows) + 1]
         data = memoryview(rows.buffers()[2])
         first = 0
         while first < len(rows):
             after = int(np.searchsorted(offsets, offsets[first] + _EVENT_BYTES, "right")) - 1
             after = min(max(after, first + 1), len(rows))
             header = changes.header(table_id, STATEMENT_END if after == len(rows) else 0)
-            self.event(changes.event_type, header + data[offsets[first]:offsets[after]])
+            self.event(changes.event_type, header + data[offsets[first] : offsets[after]])
             first = after
 
     def transactions(self, changes: Sequence[RowChanges], timestamps: np.ndarray | None = None) -> None:
@@ -161,7 +184,7 @@ class BinlogWriter:
         size = sum(rows.nbytes for rows in encoded) + 1
         step = max(1, min(count, count * _BULK_BYTES // size))
         for first in range(0, count, step):
-            self._bulk(changes, [rows.slice(first, step) for rows in encoded], timestamps[first:first + step])
+            self._bulk(changes, [rows.slice(first, step) for rows in encoded], timestamps[first : first + step])
 
     def _bulk(self, changes: Sequence[RowChanges], encoded: list[pa.BinaryArray], timestamps: np.ndarray) -> None:
         count = len(timestamps)
@@ -188,11 +211,15 @@ class BinlogWriter:
         for index, event in enumerate(events):
             headers = np.empty(count, _HEADERS)
             headers["timestamp"], headers["type"], headers["server_id"] = timestamps, event.type, self.server_id
-            headers["size"], headers["end"], headers["flags"] = sizes[:, index], self.position + ends[:, index], event.flags
+            headers["size"], headers["end"], headers["flags"] = (
+                sizes[:, index],
+                self.position + ends[:, index],
+                event.flags,
+            )
             parts += [headers.view(np.uint8).reshape(count, HEADER_LENGTH), event.bodies]
             if self.checksum:
                 parts.append(np.zeros((count, CHECKSUM_LENGTH), np.uint8))
-        data = np.frombuffer(join(parts, count).buffers()[2], np.uint8)[:ends[-1, -1]].copy()
+        data = np.frombuffer(join(parts, count).buffers()[2], np.uint8)[: ends[-1, -1]].copy()
         if self.checksum:
             view, until = memoryview(data), (ends - CHECKSUM_LENGTH).ravel()
             starts = (ends - sizes).ravel()
@@ -233,17 +260,27 @@ class BinlogWriter:
 
     def _gtid_event(self, numbers: np.ndarray, timestamps: np.ndarray, rest: np.ndarray, *, statement: bool) -> _Event:
         if self.flavour == "mariadb":
-            return _Event(EventType.MARIADB_GTID, event_encoder.mariadb_gtid(numbers, statement=statement), _SUPPRESS_USE_FLAG)
+            return _Event(
+                EventType.MARIADB_GTID, event_encoder.mariadb_gtid(numbers, statement=statement), _SUPPRESS_USE_FLAG
+            )
         sequence = self._in_file + 1 + np.arange(len(numbers))
         anonymous = self.gtids == "anonymous"
-        bodies = event_encoder.gtid(uuid.UUID(int=0) if anonymous else self.source, numbers * (not anonymous), sequence,
-                                    timestamps, rest, self._framing, statement=statement)
+        bodies = event_encoder.gtid(
+            uuid.UUID(int=0) if anonymous else self.source,
+            numbers * (not anonymous),
+            sequence,
+            timestamps,
+            rest,
+            self._framing,
+            statement=statement,
+        )
         return _Event(EventType.ANONYMOUS_GTID if anonymous else EventType.GTID, bodies)
 
     def _emit_gtid(self, rest: int, *, statement: bool) -> None:
         if self.gtids != "none":
-            event = self._gtid_event(np.array([self.executed + 1]), np.array([self.timestamp]), np.array([rest]),
-                                     statement=statement)
+            event = self._gtid_event(
+                np.array([self.executed + 1]), np.array([self.timestamp]), np.array([rest]), statement=statement
+            )
             self._write_framed([event], np.array([self.timestamp]))
         self.executed += 1
         self._in_file += 1
