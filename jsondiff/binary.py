@@ -1,0 +1,90 @@
+"""Binary JSON, as MySQL stores and logs it, to the text that the server prints: whole columns at once.
+
+The format is documented in binary_kernel.py. The text is the server's own, byte for byte: members in stored order,
+", " and ": " between, the shortest digits of doubles, opaque values as WL#2955's documents have them.
+"""
+
+import numpy as np
+import pyarrow as pa
+
+from jsondiff import binary_kernel as kernel
+
+_WHAT = {
+    kernel.TRUNCATED: "a length or offset points past the end of its container",
+    kernel.UNKNOWN_TYPE: "unknown value type",
+    kernel.BAD_LITERAL: "a literal is neither null, true nor false",
+    kernel.TOO_DEEP: f"nested deeper than {kernel.MAX_DEPTH} levels",
+    kernel.OVERLAP: "values overlap",
+    kernel.BAD_DOUBLE: "a double is infinite or not a number",
+    kernel.BAD_OPAQUE: "a DECIMAL or temporal value is malformed",
+}
+_MAX_TEXT = 2**31 - 1
+
+
+class JsonError(ValueError):
+    """A value that is no binary JSON document. `row` is its index in the column, `what` says what is wrong with it."""
+
+    def __init__(self, what: str, row: int):
+        super().__init__(what, row)
+        self.what, self.row = what, row
+
+    def __str__(self) -> str:
+        return f"row {self.row} is not a valid binary JSON document: {self.what}"
+
+
+def to_text(column: pa.Array) -> pa.Array:
+    """Decodes a column of binary JSON documents.
+
+    column: pa.binary() or pa.large_binary(). Returns pa.string() of the same length; NULL stays null, and a value of no
+    bytes is the JSON null 'null', as in the server. Raises JsonError at the first bad document, OverflowError if the
+    text is more than 2 GB."""
+    data, offsets = _bytes_and_offsets(column)
+    validity = column.is_valid().to_numpy(zero_copy_only=False)
+    text_offsets = np.zeros(len(column) + 1, np.int64)
+    text = np.empty(2 * int(offsets[-1] - offsets[0]) + 8 * kernel.TEXT_BYTES_MORE, np.uint8)
+    row = written = 0
+    while True:
+        row, written, error = kernel.documents_to_text(data, offsets, validity, row, text, written, text_offsets)
+        if error:
+            raise JsonError(_WHAT[error], row)
+        if row == len(column):
+            break
+        needed = kernel.TEXT_BYTES_PER_BYTE * int(offsets[row + 1] - offsets[row]) + kernel.TEXT_BYTES_MORE
+        larger = np.empty(max(2 * len(text), written + needed), np.uint8)
+        larger[:written] = text[:written]
+        text = larger
+    if written > _MAX_TEXT:
+        raise OverflowError(f"{written} bytes of JSON text do not fit into one column; decode fewer rows at once")
+    return _checked_utf8(column, text_offsets.astype(np.int32), text[:written])
+
+
+def _bytes_and_offsets(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+    """The column's bytes (uint8) and its int64 offsets into them."""
+    width = np.int64 if pa.types.is_large_binary(column.type) else np.int32
+    _, offsets, data = column.buffers()
+    if len(column) == 0:
+        return np.empty(0, np.uint8), np.zeros(1, np.int64)
+    offsets = np.frombuffer(offsets, width)[column.offset : column.offset + len(column) + 1]
+    return np.frombuffer(data or b"", np.uint8), offsets.astype(np.int64)
+
+
+def _checked_utf8(column: pa.Array, offsets: np.ndarray, text: np.ndarray) -> pa.Array:
+    """The column's text; JsonError where a string of a document is not UTF-8."""
+    validity = None
+    if column.null_count:
+        bits = np.packbits(column.is_valid().to_numpy(zero_copy_only=False), bitorder="little")
+        validity = pa.py_buffer(bits)
+    raw = pa.Array.from_buffers(pa.binary(), len(column), [validity, pa.py_buffer(offsets), pa.py_buffer(text)])
+    try:
+        return raw.cast(pa.string())
+    except pa.ArrowInvalid:
+        bad = (row for row, value in enumerate(raw) if value.is_valid and not _is_utf8(value.as_py()))
+        raise JsonError("a string is not UTF-8", next(bad)) from None
+
+
+def _is_utf8(value: bytes) -> bool:
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,58 @@
+"""Doubles against Python's own shortest digits; the layout against what a server prints is in test_binary.py."""
+
+import struct
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jsondiff.doubles import shortest_decimal
+from jsondiff.numbers import MAX_NUMBER_TEXT, put_double, put_signed, put_unsigned
+
+
+def double_text(value: float) -> str:
+    out = np.zeros(MAX_NUMBER_TEXT, np.uint8)
+    bits = np.uint64(struct.unpack("<Q", struct.pack("<d", value))[0])
+    return bytes(out[: put_double(out, 0, bits)]).decode()
+
+
+@settings(max_examples=1000, deadline=None)
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_doubles_have_the_shortest_digits(value):
+    text = double_text(value)
+    sign, digits, _ = Decimal(text).normalize().as_tuple()
+    assert (sign, digits) == Decimal(repr(value)).normalize().as_tuple()[:2]
+    assert Decimal(text) == Decimal(repr(value))
+
+
+def test_every_power_of_two_and_its_neighbours():
+    """Powers of two have a rounding interval that is narrower below than above."""
+    for exponent in range(2047):
+        for bits in (exponent << 52, (exponent << 52) + 1, (exponent << 52) | (2**52 - 1)):
+            value = struct.unpack("<d", struct.pack("<Q", bits))[0]
+            digits, power = shortest_decimal(np.uint64(bits))
+            assert Decimal(int(digits)).scaleb(int(power)) == Decimal(repr(value))
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [
+        (0.0, "0.0"), (-0.0, "-0.0"), (1.0, "1.0"), (-1.5, "-1.5"), (1e14, "100000000000000.0"), (1e15, "1e15"),
+        (123456789012345.0, "123456789012345.0"), (1234567890123456.0, "1.234567890123456e15"),
+        (1234567890123456.5, "1234567890123456.5"), (1e-15, "0.000000000000001"), (1e-16, "1e-16"), (1e100, "1e100"),
+        (5e-324, "5e-324"), (1.7976931348623157e308, "1.7976931348623157e308"), (-1.2345e-20, "-1.2345e-20"),
+    ],
+)  # fmt: skip
+def test_layout_of_doubles(value, text):
+    assert double_text(value) == text
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(-(2**63), 2**63 - 1))
+def test_integers(value):
+    out = np.zeros(MAX_NUMBER_TEXT, np.uint8)
+    assert bytes(out[: put_signed(out, 0, np.int64(value))]).decode() == str(value)
+    unsigned = value % 2**64
+    assert bytes(out[: put_unsigned(out, 0, np.uint64(unsigned))]).decode() == str(unsigned)
