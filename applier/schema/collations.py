@@ -7,6 +7,10 @@ from functools import cache
 from typing import NamedTuple
 
 
+# What utf8mb4 means without a collation. MySQL before 8.0 has utf8mb4_general_ci too.
+UTF8MB4_COLLATION = {"mysql": "utf8mb4_0900_ai_ci", "mariadb": "utf8mb4_general_ci"}
+
+
 class Charset(NamedTuple):
     """A character set with one of its collations: what a server, a database or a table has as its default."""
 
@@ -32,20 +36,18 @@ def charset_of(collation: str) -> str | None:
     return charset if charset in _charsets() else None
 
 
-def default_collation(charset: str, flavour: str = "mysql") -> str:
+def default_collation(charset: str, utf8mb4: str) -> str:
     """The collation of a character set that is named without one; KeyError for an unknown set.
 
-    MySQL 8 and newer differ from older ones and from MariaDB in utf8mb4 only.
+    `utf8mb4` is that of utf8mb4, the only set where servers differ: see UTF8MB4_COLLATION.
     """
-    if charset == "utf8mb4" and flavour == "mariadb":
-        return "utf8mb4_general_ci"
-    return _charsets()[charset][1]
+    return utf8mb4 if charset == "utf8mb4" else _charsets()[charset][1]
 
 
-def with_default(charset: str, flavour: str = "mysql") -> Charset:
+def with_default(charset: str, utf8mb4: str) -> Charset:
     """A character set with its default collation; KeyError for an unknown set."""
     charset = charset_name(charset)
-    return Charset(charset, default_collation(charset, flavour))
+    return Charset(charset, default_collation(charset, utf8mb4))
 
 
 def binary_collation(charset: str) -> str:

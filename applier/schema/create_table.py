@@ -181,17 +181,17 @@ def _parse_option(cursor: Cursor, table: TableWords) -> None:
         cursor.next()
 
 
-def charset_of_words(words: TableWords, inherited: Charset, flavour: str) -> Charset:
+def charset_of_words(words: TableWords, inherited: Charset, utf8mb4: str) -> Charset:
     """The default character set that the words give a table or a database, else the inherited one; KeyError if unknown."""
     charset = words.charset or (words.collation and charset_of(words.collation))
-    found = with_default(charset, flavour) if charset else inherited
+    found = with_default(charset, utf8mb4) if charset else inherited
     return Charset(found.charset, words.collation) if words.collation else found
 
 
 def resolve_table(words: TableWords, database: str, name: str, context: StatementContext) -> TableDefinition:
     """The definition that the server makes of the words: inherited character sets, NOT NULL keys, names of keys."""
     try:
-        charset = charset_of_words(words, context.database_charset(database), context.flavour)
+        charset = charset_of_words(words, context.database_charset(database), context.utf8mb4_collation)
     except KeyError as error:
         raise SchemaError(f"the table has the character set {error}, which is not known") from None
     if not context.explicit_timestamps:

@@ -25,6 +25,7 @@ class StatementContext:
     databases: Mapping[str, Charset] = field(default_factory=dict)
     time_zone: str = "+00:00"
     explicit_timestamps: bool = True
+    utf8mb4_collation: str = "utf8mb4_0900_ai_ci"
 
     def database_charset(self, database: str) -> Charset:
         return self.databases.get(database, self.server)

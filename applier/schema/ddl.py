@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from applier.errors import SchemaError
-from applier.schema.collations import Charset, with_default
+from applier.schema.collations import UTF8MB4_COLLATION, Charset, with_default
 from applier.schema.create_table import TableWords, charset_of_words, parse_charset, parse_table, resolve_table
 from applier.schema.cursor import Cursor, StatementContext
 from applier.schema.dml import DML, parse_dml
@@ -37,17 +37,19 @@ def parse_statement(
     databases: Mapping[str, Charset] | None = None,
     time_zone: str = "+00:00",
     explicit_timestamps: bool = True,
+    utf8mb4_collation: str | None = None,
 ) -> list[SchemaChange]:
     """What one statement does, in order; an empty list for nothing but comments.
 
     `server_charset` and `databases` are what a table inherits its character set from; `time_zone` is what a TIMESTAMP's
-    default is written in. DDL that cannot be read comes back as `Other` with the reason, so that the caller can decide
+    default is written in, `explicit_timestamps` the server's explicit_defaults_for_timestamp. DDL that cannot be read comes back as `Other` with the reason, so that the caller can decide
     whether it matters; a statement that is not even one (an open quote) raises SchemaError.
     """
+    utf8mb4 = utf8mb4_collation or UTF8MB4_COLLATION[flavour]
     if not isinstance(server_charset, Charset):
-        server_charset = with_default(server_charset or "utf8mb4", flavour)
+        server_charset = with_default(server_charset or "utf8mb4", utf8mb4)
     context = StatementContext(flavour, sql_mode, default_database, server_charset, databases or {}, time_zone,
-                               explicit_timestamps)
+                               explicit_timestamps, utf8mb4)
     cursor = Cursor(tokenize(sql, sql_mode=sql_mode, flavour=flavour), context)
     if cursor.at_end:
         return []
@@ -115,7 +117,7 @@ def _database_charset(cursor: Cursor, inherited: Charset) -> Charset:
         if not parse_charset(cursor, words):
             cursor.next()  # ENCRYPTION = 'N', COMMENT 'x', READ ONLY = 1
     try:
-        return charset_of_words(words, inherited, cursor.context.flavour)
+        return charset_of_words(words, inherited, cursor.context.utf8mb4_collation)
     except KeyError as error:
         raise cursor.error(f"the character set {error} is not known") from None
 
@@ -131,7 +133,10 @@ def _alter(cursor: Cursor, sql: str) -> SchemaChange:
         pass
     if cursor.accept_any("TABLE", "SEQUENCE"):
         cursor.accept("IF", "EXISTS")
-        return Other("ALTER TABLE", (cursor.table_name(),), sql, "ALTER TABLE cannot be replayed yet")
+        table = cursor.table_name()
+        if cursor.accept_any("DISABLE", "ENABLE") and cursor.accept("KEYS") and cursor.at_end:
+            return Ignored("ALTER TABLE … KEYS")  # of dumps: MyISAM's indexes, not its rows
+        return Other("ALTER TABLE", (table,), sql, "ALTER TABLE cannot be replayed yet")
     return _object("ALTER", cursor, sql)
 
 

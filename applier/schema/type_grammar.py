@@ -127,12 +127,15 @@ def _parse_base(cursor: Cursor) -> TypeWords:
     return TypeWords(base)
 
 
-def resolve_type(words: TypeWords, table: Charset, flavour: str) -> ColumnType:
-    """The type that the server makes of the words in a table of that character set; KeyError for an unknown set."""
+def resolve_type(words: TypeWords, table: Charset, utf8mb4: str) -> ColumnType:
+    """The type that the server makes of the words in a table of that character set; KeyError for an unknown set.
+
+    `utf8mb4` is the collation of columns that name that character set alone.
+    """
     base, arguments = words.base, words.arguments
     first = arguments[0] if arguments else None
     if base in CHARACTER:
-        return _character_type(words, _column_charset(words, table, flavour))
+        return _character_type(words, _column_charset(words, table, utf8mb4))
     if base in ("binary", "varbinary", "blob"):
         return _sized(base, 1 if base == "binary" and first is None else first, 1, words)
     attributes = {"unsigned": words.unsigned, "zerofill": words.zerofill}
@@ -154,13 +157,13 @@ def resolve_type(words: TypeWords, table: Charset, flavour: str) -> ColumnType:
     return ColumnType(base, compressed=words.compressed, srid=words.srid)
 
 
-def _column_charset(words: TypeWords, table: Charset, flavour: str) -> Charset:
+def _column_charset(words: TypeWords, table: Charset, utf8mb4: str) -> Charset:
     """A column's character set and collation: its own, else those of the table (manual: "Column Character Set")."""
     charset = words.charset or (charset_of(words.collation) if words.collation else None)
     if charset is None or (charset == table.charset and words.charset is None):
         charset, collation = table
     else:
-        collation = default_collation(charset, flavour)
+        collation = default_collation(charset, utf8mb4)
     if words.binary_collation:
         collation = binary_collation(charset)
     return Charset(charset, words.collation or collation)
