@@ -30,7 +30,7 @@ clean:  ## remove the virtual environment and what tools left behind
 .venv/ready: setup.cfg pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is needed; or name another: make PYTHON=python3.12" >&2; exit 2; }
 	@echo "making .venv (once; a few minutes where nothing is downloaded yet)"
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv || { rm -rf .venv; exit 2; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 

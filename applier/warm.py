@@ -1,9 +1,9 @@
-"""Compiles the kernels, once for a machine, before several processes would do it side by side: `python -m applier.warm`.
+"""Compiles the kernels once for a machine, before several processes would do it side by side: `python -m applier.warm`.
 
-Numba compiles a kernel when it is first called and keeps it in a cache on disk. Workers that fill that cache at the same
-time take as long as all of them together, and may read each other's unfinished files. So one process calls every kernel,
-under a file lock, and leaves a stamp; whoever sees the stamp has nothing to do. The cache's name holds a digest of the
-sources (keysearch.memory), and the stamp's the processor, as compiled code belongs to both.
+Numba compiles a kernel when it is first called and keeps it in a cache on disk. Workers that fill that cache at the
+same time each do all the work, and may read each other's unfinished files. So one process calls every kernel, under a
+file lock, and leaves a stamp; whoever sees the stamp has nothing to do. The cache's name holds a digest of the sources
+(keysearch.memory), and the stamp's the processor, as compiled code belongs to both.
 """
 
 import fcntl
@@ -19,7 +19,7 @@ PACKAGES = ("keysearch", "jsondiff", "applier.binlog", "applier.apply")
 
 
 def ensure(note: Callable[[str], None] = lambda text: None) -> bool:
-    """Have all kernels in the cache; True if this call compiled them. `note` gets a line before that, as it takes long."""
+    """Have all kernels in the cache; True if this call compiled them. `note` gets a line before, as it takes long."""
     cache = _cache()
     stamp = cache / _stamp_name()
     if stamp.exists():
@@ -59,8 +59,9 @@ def kernels() -> list[Any]:
 
 
 def _cache() -> Path:
-    import keysearch.memory  # noqa: F401  it names the cache
     import numba
+
+    import keysearch.memory  # noqa: F401  it names the cache
 
     return Path(numba.config.CACHE_DIR)
 

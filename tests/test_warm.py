@@ -8,8 +8,12 @@ from applier import warm
 
 def test_a_warm_process_has_called_every_kernel():
     """A new kernel that `exercise` does not reach would be compiled by several Spark workers at once."""
-    program = ("from applier import warm; warm.exercise(); "
-               "print([f'{k.__module__}.{k.__name__}' for k in warm.kernels() if not k.signatures], len(warm.kernels()))")
+    program = """if True:
+        from applier import warm
+        warm.exercise()
+        kernels = warm.kernels()
+        print([f"{k.__module__}.{k.__name__}" for k in kernels if not k.signatures], len(kernels))
+    """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr
     cold, count = done.stdout.rsplit(" ", 1)
