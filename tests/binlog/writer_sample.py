@@ -31,7 +31,8 @@ CREATE = """CREATE TABLE every (
   id bigint unsigned NOT NULL PRIMARY KEY, ti tinyint, si smallint unsigned, mi mediumint, i int, f float, d double,
   `dec` decimal(38,10), b bit(11), y year, dt date, dtm0 datetime, dtm6 datetime(6), ts3 timestamp(3) NULL, t0 time,
   t2 time(2), t6 time(6), c char(10), cw char(200), v varchar(60), vw varchar(300), bin binary(8), vb varbinary(9),
-  tx text, tb tinyblob, mb mediumblob, lb longblob, e enum('small','it''s','large'), e2 enum({members}), s set({flags}), {own}
+  tx text, tb tinyblob, mb mediumblob, lb longblob, e enum('small','it''s','large'), e2 enum({members}), s set({flags}),
+  {own}
 ) DEFAULT CHARSET=utf8mb4"""
 OWN = {
     "mysql": "j json, vec vector(2)",
