@@ -1,13 +1,13 @@
 """What a binlog file holds, without its rows: event groups, statements, tables, and where to split it.
 
-`outline_file` makes one pass over a file (`outline_kernel`) and then looks in Python only at the few events that a plan
-needs in words: DDL, file borders, and what the path cannot do.
+`outline_file` makes one pass over a file (`outline_pass`, `outline_kernel`); this module is what comes of it.
 """
 
 from dataclasses import dataclass, field
 
 from applier.binlog.format import FormatDescription
 from applier.binlog.gtid import GtidSet
+from applier.binlog.stop import StopCondition
 
 
 @dataclass
@@ -92,3 +92,22 @@ class Outline:
     statements: list[Statement] = field(default_factory=list)
     blockers: list[Blocker] = field(default_factory=list)
     voids: list[tuple[int, int]] = field(default_factory=list)  # groups whose rows must not apply: ROLLBACK, no end
+
+
+def outline_file(
+    uri: str,
+    *,
+    start: int | None = None,
+    stop: StopCondition | None = None,
+    split_bytes: int = 64 << 20,
+    verify_checksums: bool = True,
+) -> Outline:
+    """Outline one file in one pass.
+
+    `start`: a position between two groups; only groups from there on count (those before are executed already). A file
+    that ends within an event or a group is `torn`; whether it may be is the archive's question. Raises ArchiveError with
+    file and position for what is corrupt (1610), and EncryptedBinlog.
+    """
+    from applier.binlog.outline_pass import OutlinePass  # kernels: not needed by those who only read outlines
+
+    return OutlinePass(uri, stop or StopCondition(), split_bytes, verify_checksums).outline(start)
