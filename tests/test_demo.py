@@ -1,4 +1,4 @@
-"""The archive that ships with the project, from the command line on: its rows are the real server's, at two positions."""
+"""The archive that ships with the project, from the command line on: its rows are the real server's, at two places."""
 
 import json
 
@@ -26,13 +26,14 @@ def test_before_the_mistake_and_on_to_the_end(tmp_path, route, capsys):
     capsys.readouterr()
     assert cli.main(["status", str(before)]) == 0
     shown = capsys.readouterr().out
-    assert "binlog.000002:" in shown and "2026-03-14 10:29" in shown and "shop.order_items" in shown
+    assert "binlog.000002:745606" in shown and "2026-03-14 10:29:45 UTC" in shown and "shop.order_items" in shown
 
 
 def test_the_three_stop_points_name_the_same_place(tmp_path):
     by_time = tmp_path / "time"
     replay(by_time, "--stop-datetime", MISTAKE_AT)
     position = manifest.load(str(by_time)).position
+    assert str(position) == "binlog.000002:745606"  # the end of the last transaction before it, as mysqlbinlog has it
     for number, options in enumerate([("--stop-position", str(position)), ("--stop-gtid", position.gtid_set)]):
         output = tmp_path / str(number)
         assert replay(output, *options) == expected("before_mistake")
