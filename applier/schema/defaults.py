@@ -1,0 +1,75 @@
+"""What an INSERT that leaves a column out gets: the replica's own default (DEF-R1a, DEF-R1b).
+
+Source: MySQL manual, "Data Type Default Values": the DEFAULT clause, else NULL, else the type's implicit default.
+"""
+
+from decimal import InvalidOperation
+from typing import Any
+
+import pyarrow as pa
+
+from applier.errors import SchemaError
+from applier.schema.constant import NotConstant, evaluate
+from applier.schema.definition import Column, TableDefinition
+from applier.schema.literals import convert
+from applier.schema.types import BINARY, GEOMETRY, ColumnType, arrow_type
+
+_IMPLICIT_TEXT = {"inet4": "0.0.0.0", "inet6": "::", "uuid": "00000000-0000-0000-0000-000000000000", "json": "null"}
+
+
+
+def default_scalar(column: Column, definition: TableDefinition) -> pa.Scalar:
+    """The column's default as a scalar of `arrow_type`; zero dates are null, as everywhere in a snapshot.
+
+    Raises SchemaError, naming the column, where the value is not the same for every row and time: CURRENT_TIMESTAMP,
+    generated columns, expressions that are not constant.
+    """
+    try:
+        value = _python_value(column)
+        return pa.scalar(value, type=arrow_type(column.type))
+    except (NotConstant, ValueError, InvalidOperation, OverflowError, pa.ArrowException) as error:
+        raise SchemaError(
+            f"an INSERT leaves out column {column.name}, and its default cannot be computed: {error or column.default}",
+            table=definition.full_name, hint="replay logs written with binlog_row_image=FULL, or leave the table out with "
+            "--ignore-tables") from None
+
+
+def _python_value(column: Column) -> Any:
+    default = column.default
+    if column.generated:
+        raise NotConstant(f"it is generated from ({column.expression})")
+    if column.auto_increment:
+        raise NotConstant("it is AUTO_INCREMENT")
+    if default is None:
+        return None if column.nullable else _implicit(column.type)
+    if default.kind == "null":
+        return None
+    if default.kind == "now":
+        raise NotConstant(f"it is {default.text}")
+    if default.kind == "local" and not default.text.startswith("0000"):
+        raise NotConstant(f"{default.text!r} is in the server's own time zone, which the log does not tell")
+    if default.kind == "expression":
+        value = evaluate(default.text)
+    else:
+        value = bytes.fromhex(default.text) if default.kind == "bytes" else default.text
+    return None if value is None and column.type.base != "json" else convert(value, column.type)
+
+
+def _implicit(column_type: ColumnType) -> Any:
+    """The value that a NOT NULL column without a DEFAULT takes where strict mode does not forbid it."""
+    base = column_type.base
+    if base in ("date", "datetime", "timestamp"):
+        return None  # the zero date
+    if base == "enum":
+        return column_type.members[0]
+    if base in _IMPLICIT_TEXT:
+        return _IMPLICIT_TEXT[base]
+    if base == "vector":
+        return []
+    if base == "binary":
+        return bytes(column_type.length or 0)
+    if base in BINARY or base in GEOMETRY:
+        return b""
+    if base.endswith(("char", "text")) or base == "set":
+        return ""
+    return convert("0", column_type) if base != "year" else 0
