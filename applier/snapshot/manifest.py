@@ -17,8 +17,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from applier import __version__
 from applier.errors import SnapshotError
-from applier.snapshot.location import is_inside, resolve
+from applier.snapshot import location
 
 MANIFEST = "_snapshot.json"
 FORMAT_VERSION = 1
@@ -108,7 +109,7 @@ class Snapshot:
     position: BinlogPosition
     tables: tuple[TableEntry, ...]
     source: Source = Source()
-    created_by: str = ""
+    created_by: str = f"applier {__version__}"
     format_version: int = FORMAT_VERSION
     uri: str = field(default="", compare=False)
 
@@ -134,7 +135,7 @@ def load(uri: str) -> Snapshot:
     """The manifest of a published snapshot. Errors: SnapshotError where there is none, or none that can be read."""
     import orjson
 
-    filesystem, path = resolve(uri)
+    filesystem, path = location.resolve(uri)
     try:
         with filesystem.open_input_stream(f"{path}/{MANIFEST}", compression=None) as stream:
             text = stream.read()
@@ -179,7 +180,7 @@ def _table_from_json(table: dict[str, Any]) -> TableEntry:
 
 def _files_from_json(files: list[dict[str, Any]]) -> Iterable[FileEntry]:
     for file in files:
-        if not is_inside(file["path"]):
+        if not location.is_inside(file["path"]):
             raise ValueError(f"a file outside of the snapshot: {file['path']}")
         yield FileEntry(file["path"], int(file["rows"]), int(file["bytes"]),
                         _key_from_json(file["min_key"]), _key_from_json(file["max_key"]))

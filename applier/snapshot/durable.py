@@ -1,0 +1,91 @@
+"""What a local file system offers beyond pyarrow.fs: files made durable, directories locked and cleaned up after the dead.
+
+A directory is locked (flock) by the run that writes in it, so whoever gets the lock of another run's directory knows that
+the run is dead: the kernel drops a lock with its process, however that ends.
+"""
+
+import fcntl
+import os
+import pathlib
+import secrets
+import shutil
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+_SYNC_THREADS = 8
+
+
+def make_staging(output: str) -> tuple[str, int | None]:
+    """A new directory beside `output`, made and locked: its path and the lock, None where locks do not work. Those that
+    dead runs left for the same output are removed first. Errors: OSError."""
+    parent, name = os.path.split(output)
+    os.makedirs(parent, exist_ok=True)
+    start = f".{name}.staging-"
+    for entry in os.scandir(parent):
+        if entry.name.startswith(start) and entry.is_dir(follow_symlinks=False):
+            remove_if_dead(entry.path)
+    while True:
+        path = os.path.join(parent, f"{start}{os.getpid()}-{secrets.token_hex(6)}")
+        os.mkdir(path)
+        try:
+            return path, lock(path)
+        except (BlockingIOError, FileNotFoundError):
+            continue                        # a run that cleans up took it between the two calls
+
+
+def lock(directory: str) -> int | None:
+    """Lock a directory until the result is closed or the process ends. None where the file system has no such locks.
+    Errors: BlockingIOError where another process has it, FileNotFoundError."""
+    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise
+    except OSError:
+        os.close(handle)
+        return None
+    if not os.path.isdir(directory):        # removed by a run that held the lock until now
+        os.close(handle)
+        raise FileNotFoundError(directory)
+    return handle
+
+
+def remove_if_dead(directory: str) -> None:
+    """Remove a directory that no living run has locked. One whose lock cannot be known stays."""
+    try:
+        handle = lock(directory)
+    except OSError:
+        return
+    if handle is not None:
+        shutil.rmtree(directory, ignore_errors=True)
+        os.close(handle)
+
+
+def sync(paths: Iterable[str]) -> None:
+    """Wait until files and directories are on the disk."""
+    with ThreadPoolExecutor(_SYNC_THREADS) as pool:
+        list(pool.map(_sync_one, paths))
+
+
+def sync_tree(root: str) -> None:
+    """Wait until a directory and all below it are on the disk."""
+    sync(str(path) for path in [pathlib.Path(root), *pathlib.Path(root).rglob("*")])
+
+
+def link_or_copy(source: str, target: str) -> None:
+    """The same file under another name: a hard link, or a copy where a link cannot be. Errors: OSError."""
+    try:
+        os.link(source, target)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        shutil.copyfile(source, target)
+
+
+def _sync_one(path: str) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

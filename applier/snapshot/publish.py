@@ -1,0 +1,239 @@
+"""A snapshot comes into being at once, or not at all.
+
+    begin → Staging                 a place that no reader looks at
+      place, carry_over             tasks write new files into it, files that stay as they are come over from the base
+    commit                          strays removed, the small files written, all made durable; then one step publishes
+
+On a local file system the place is a hidden directory beside the output, and the step is its rename. Elsewhere, and where
+the output is a mount point, it is the output itself, with a marker in it, and the step is the manifest, written under
+another name and moved to its own: without a manifest there is no snapshot. A run that is killed leaves the hidden
+directory or the marked output behind; the next run for the same output removes it. Object stores have no locks, so two
+runs at a time for one output there are the caller's to prevent.
+"""
+
+import os
+import shutil
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import orjson
+from pyarrow import fs
+
+from applier.errors import SnapshotError
+from applier.snapshot import durable, location
+from applier.snapshot.manifest import MANIFEST, FileEntry, Snapshot
+from applier.snapshot.writer import TablePlace
+
+SCHEMA = "_schema.sql"
+REPORT = "_report.json"
+_MARKER = "_incomplete"
+_COPY_THREADS = 8
+_WITHOUT_FOLDERS = ("s3", "gcs", "abfs")
+_TAKEN = "choose another --output, or remove what is there"
+
+
+def begin(output: str) -> "Staging":
+    """Make ready to publish at a path or uri. Errors: SnapshotError where something is there already, or where nothing can
+    be written. What a dead run left there is removed; an empty directory may be there."""
+    filesystem, path = location.resolve(output)
+    try:
+        if not location.is_local(filesystem):
+            return _InPlace(output, filesystem, path)
+        path = os.path.realpath(path)
+        if os.path.ismount(path):
+            return _InPlace(output, filesystem, path)
+        return _Beside(output, filesystem, path)
+    except OSError as error:
+        raise SnapshotError(f"cannot write there: {error}", file=output) from error
+
+
+class Staging:
+    """A snapshot that is not published yet. A context manager that aborts unless `commit` was called."""
+
+    def __init__(self, output: str, filesystem: fs.FileSystem, root: str) -> None:
+        self.output = output
+        self._filesystem = filesystem
+        self._root = root
+        self._lock: int | None = None
+        self._done = False
+
+    def __enter__(self) -> "Staging":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if not self._done:
+            self.abort()
+
+    def place(self, database: str, table: str) -> TablePlace:
+        """Where tasks write a table's files; its folder is there afterwards. For TableWriter; picklable."""
+        folder = location.table_folder(database, table)
+        if self._filesystem.type_name not in _WITHOUT_FOLDERS:
+            self._filesystem.create_dir(f"{self._root}/{folder}", recursive=True)
+        return TablePlace(self._root_uri(), folder)
+
+    def carry_over(self, base: Snapshot, files: Iterable[FileEntry], database: str, table: str) -> list[FileEntry]:
+        """Take files of the base as they are into a table, and name them: by hard link, else by a copy that the file
+        system makes if it can. Errors: SnapshotError for a file that is missing or has another size."""
+        place = self.place(database, table)
+        source_system, source_root = location.resolve(base.uri)
+
+        def carry(entry: FileEntry) -> FileEntry:
+            source = f"{source_root}/{entry.path}"
+            carried = replace(entry, path=f"{place.folder}/{entry.path.rpartition('/')[2]}")
+            self._check(source_system, source, entry)
+            target = f"{self._root}/{carried.path}"
+            if location.is_local(source_system) and location.is_local(self._filesystem):
+                durable.link_or_copy(source, target)
+            elif source_system.equals(self._filesystem):
+                self._filesystem.copy_file(source, target)
+            else:
+                fs.copy_files(source, target, source_filesystem=source_system, destination_filesystem=self._filesystem)
+            return carried
+
+        with ThreadPoolExecutor(_COPY_THREADS) as pool:
+            return list(pool.map(carry, files))
+
+    def commit(self, snapshot: Snapshot, schema_sql: str, report: dict[str, Any]) -> Snapshot:
+        """Publish, and hand back the manifest with its uri. Only files that it names stay.
+
+        Errors: SnapshotError where a file of the manifest is missing or has another size, key ranges overlap, or the
+        output appeared meanwhile; nothing is published then, and the caller still has to abort.
+        """
+        try:
+            for table in snapshot.tables:
+                table.check_ranges()
+                for entry in table.files:
+                    self._check(self._filesystem, f"{self._root}/{entry.path}", entry)
+            self._remove_strays({f"{self._root}/{entry.path}" for table in snapshot.tables for entry in table.files})
+            self._write(SCHEMA, schema_sql.encode())
+            self._write(REPORT, orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+            self._publish(snapshot.to_json())
+        except OSError as error:
+            raise SnapshotError(f"cannot publish: {error}", file=self.output) from error
+        self._done = True
+        self._unlock()
+        return replace(snapshot, uri=self.output)
+
+    def abort(self) -> None:
+        """Remove everything that this run wrote; the output is as if the run had not been."""
+        self._done = True
+        self._discard()
+        self._unlock()
+
+    def _root_uri(self) -> str:
+        """`_root` as tasks on other machines find it."""
+        raise NotImplementedError
+
+    def _publish(self, manifest: bytes) -> None:
+        """The step that makes it visible, after everything before it is durable."""
+        raise NotImplementedError
+
+    def _discard(self) -> None:
+        raise NotImplementedError
+
+    def _check(self, filesystem: fs.FileSystem, path: str, entry: FileEntry) -> None:
+        info = filesystem.get_file_info(path)
+        if info.type != fs.FileType.File:
+            raise SnapshotError("a file of the snapshot is missing", file=path)
+        if info.size != entry.bytes:
+            raise SnapshotError(f"a file of the snapshot has {info.size} bytes, not {entry.bytes}", file=path)
+
+    def _remove_strays(self, named: set[str]) -> None:
+        """Files of failed and repeated attempts: who reads DB/TABLE/*.parquet must not find their rows."""
+        for info in self._filesystem.get_file_info(fs.FileSelector(self._root, recursive=True)):
+            if info.type == fs.FileType.File and info.path not in named and info.base_name != _MARKER:
+                self._filesystem.delete_file(info.path)
+
+    def _write(self, name: str, content: bytes) -> None:
+        with self._filesystem.open_output_stream(f"{self._root}/{name}", compression=None) as stream:
+            stream.write(content)
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+
+class _Beside(Staging):
+    """A hidden directory next to the output, which it becomes by a rename."""
+
+    def __init__(self, output: str, filesystem: fs.FileSystem, path: str) -> None:
+        if os.path.exists(path) and not _is_empty_directory(path):
+            raise _taken(output, os.path.exists(os.path.join(path, MANIFEST)))
+        root, handle = durable.make_staging(path)
+        super().__init__(output, filesystem, root)
+        self._path, self._lock = path, handle
+
+    def _root_uri(self) -> str:
+        return self._root
+
+    def _publish(self, manifest: bytes) -> None:
+        self._write(MANIFEST, manifest)
+        durable.sync_tree(self._root)
+        try:
+            os.rename(self._root, self._path)       # takes the place of an empty directory, never of a full one
+        except (FileExistsError, NotADirectoryError) as error:
+            raise _taken(self.output, os.path.exists(os.path.join(self._path, MANIFEST))) from error
+        except OSError as error:
+            if os.path.isdir(self._path) and os.listdir(self._path):
+                raise _taken(self.output, os.path.exists(os.path.join(self._path, MANIFEST))) from error
+            raise
+        durable.sync([os.path.dirname(self._path)])
+
+    def _discard(self) -> None:
+        shutil.rmtree(self._root, ignore_errors=True)
+
+
+class _InPlace(Staging):
+    """The output itself, marked as incomplete until its manifest is there."""
+
+    def __init__(self, output: str, filesystem: fs.FileSystem, path: str) -> None:
+        super().__init__(output, filesystem, path)
+        filesystem.create_dir(path, recursive=True)
+        if location.is_local(filesystem):
+            try:
+                self._lock = durable.lock(path)
+            except BlockingIOError as error:
+                raise SnapshotError("another run is writing there", file=output) from error
+        there = {info.base_name for info in filesystem.get_file_info(fs.FileSelector(path))}
+        if MANIFEST in there or (there and _MARKER not in there):
+            self._unlock()
+            raise _taken(output, MANIFEST in there)
+        self._empty_but_marker()
+        self._write(_MARKER, b"A replay is writing here, or was stopped: there is no snapshot without _snapshot.json.\n")
+
+    def _root_uri(self) -> str:
+        return self.output
+
+    def _publish(self, manifest: bytes) -> None:
+        hidden = f"{MANIFEST}.unpublished"
+        self._write(hidden, manifest)
+        if location.is_local(self._filesystem):
+            durable.sync_tree(self._root)
+        self._filesystem.move(f"{self._root}/{hidden}", f"{self._root}/{MANIFEST}")
+        self._filesystem.delete_file(f"{self._root}/{_MARKER}")
+        if location.is_local(self._filesystem):
+            durable.sync([self._root])
+
+    def _discard(self) -> None:
+        self._empty_but_marker()
+        self._filesystem.delete_file(f"{self._root}/{_MARKER}")
+
+    def _empty_but_marker(self) -> None:
+        """The marker goes last: while anything of a run is left, the next one must know it for a left-over."""
+        for info in self._filesystem.get_file_info(fs.FileSelector(self._root)):
+            if info.type == fs.FileType.Directory:
+                self._filesystem.delete_dir(info.path)
+            elif info.base_name != _MARKER:
+                self._filesystem.delete_file(info.path)
+
+
+def _is_empty_directory(path: str) -> bool:
+    return os.path.isdir(path) and not os.listdir(path)
+
+
+def _taken(output: str, complete: bool) -> SnapshotError:
+    what = "there is a snapshot already" if complete else "the output exists and is no left-over of a replay"
+    return SnapshotError(what, file=output, hint=_TAKEN)

@@ -1,0 +1,201 @@
+"""Writing one key range of a table as Parquet files of about a target size.
+
+What a column is stored as was chosen by measurement (`python -m benchmarks`): no dictionaries, which cost more to build
+than they save on data of a transaction system, zstd at its fastest regular level, and
+
+    string, binary                   DELTA_LENGTH_BYTE_ARRAY  the bytes stand together, which compresses better and faster
+    integer key columns, dates and   DELTA_BINARY_PACKED      they ascend or lie close together
+    times
+    decimal(p <= 18)                 PLAIN, as INT32 or INT64
+    all else                         PLAIN
+
+Statistics are kept for the key's columns only: a file is sorted by them, so readers skip by nothing else.
+"""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from applier.snapshot import location
+from applier.snapshot.manifest import FileEntry, KeyKind, KeyValue
+from keysearch.keybytes import encode_keys, int_key
+
+TARGET_BYTES = 256 << 20
+ROW_GROUP_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class TablePlace:
+    """Where tasks write files of one table: `root` is the staged snapshot's path or uri, `folder` the table's in it."""
+
+    root: str
+    folder: str
+
+
+class TableWriter:
+    """Writes rows in ascending key order; a context manager that leaves no files behind an exception.
+
+    unit: number of the unit of work among the table's, in key order. Every writer gives its files names of their own, so
+    that attempts of one task never meet. schema: the table's Arrow schema. key: names of the key's columns, () for a table
+    without a key; their values encode to the key ranges that `close` returns ("int" by keysearch.int_key, "bytes" by
+    keysearch.encode_keys, None: no ranges). target_bytes: a file that has reached this size on disk is followed by
+    another one.
+    """
+
+    def __init__(self, place: TablePlace, unit: int, schema: pa.Schema, *, key: Sequence[str] = (),
+                 key_kind: KeyKind | None = None, target_bytes: int = TARGET_BYTES) -> None:
+        if (key_kind is None) != (not key):
+            raise ValueError(f"a key of kind {key_kind} on columns {list(key)}")
+        self._place, self._schema, self._key, self._key_kind = place, schema, list(key), key_kind
+        self._target_bytes = target_bytes
+        self._filesystem, self._root = location.resolve(place.root)
+        self._prefix = _new_prefix(unit)
+        self._pending: list[pa.Table] = []
+        self._pending_bytes = 0
+        self._open: _OpenFile | None = None
+        self._entries: list[FileEntry] = []
+        self._last_key: KeyValue | None = None
+
+    def __enter__(self) -> "TableWriter":
+        return self
+
+    def __exit__(self, kind: type | None, *_: object) -> None:
+        if kind is not None:
+            self.abort()
+
+    def write(self, rows: pa.RecordBatch | pa.Table) -> None:
+        """Add rows whose keys come after all before them. Errors: ValueError where they do not, as far as the ends of a
+        row group show it, or for another schema."""
+        table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
+        if not table.schema.equals(self._schema):
+            raise ValueError(f"rows of schema {table.schema}, not {self._schema}")
+        self._pending.append(table)
+        self._pending_bytes += table.nbytes
+        while self._pending_bytes >= ROW_GROUP_BYTES:
+            pending = pa.concat_tables(self._pending)
+            rows_each = max(1, pending.num_rows * ROW_GROUP_BYTES // self._pending_bytes)
+            self._write_group(pending.slice(0, rows_each))
+            rest = pending.slice(rows_each)
+            self._pending, self._pending_bytes = [rest], rest.nbytes
+
+    def close(self) -> list[FileEntry]:
+        """Finish, and name the files in key order. There are none if there were no rows: see `write_empty`."""
+        pending = pa.concat_tables(self._pending) if self._pending else None
+        self._pending = []
+        if pending is not None and pending.num_rows:
+            self._write_group(pending)
+        self._close_file()
+        return self._entries
+
+    def abort(self) -> None:
+        """Drop everything that was written."""
+        self._pending = []
+        paths = [entry.path for entry in self._entries]
+        if self._open is not None:
+            paths.append(self._open.path)
+            self._open.drop()
+            self._open = None
+        for path in paths:
+            self._filesystem.delete_file(f"{self._root}/{path}")
+        self._entries = []
+
+    def _write_group(self, rows: pa.Table) -> None:
+        """Write rows as one row group, in a new file if the one before is full."""
+        first, last = self._keys_of_ends(rows)
+        if self._key_kind is not None:
+            if first > last or (self._last_key is not None and first <= self._last_key):
+                raise ValueError(f"rows of {self._place.folder} are not in the order of their key")
+            self._last_key = last
+        if self._open is None:
+            path = f"{self._place.folder}/{self._prefix}-{len(self._entries):04d}.parquet"
+            self._open = _OpenFile(self._filesystem, self._root, path, self._schema, self._key, first)
+        self._open.write(rows, last)
+        if self._open.size() >= self._target_bytes:
+            self._close_file()
+
+    def _keys_of_ends(self, rows: pa.Table) -> tuple[Any, Any]:
+        if self._key_kind is None:
+            return None, None
+        ends = rows.select(self._key).take(np.array([0, rows.num_rows - 1]))
+        if self._key_kind == "int":
+            first, last = int_key(ends.column(0))
+            return int(first), int(last)
+        keys = encode_keys(ends.columns)
+        return keys[0], keys[1]
+
+    def _close_file(self) -> None:
+        if self._open is not None:
+            self._entries.append(self._open.finish())
+            self._open = None
+
+
+def write_empty(place: TablePlace, schema: pa.Schema, key: Sequence[str] = ()) -> FileEntry:
+    """The one file of a table that holds no rows: readers find its columns there."""
+    filesystem, root = location.resolve(place.root)
+    path = f"{place.folder}/{_new_prefix(0)}-0000.parquet"
+    return _OpenFile(filesystem, root, path, schema, list(key), None).finish()
+
+
+def _new_prefix(unit: int) -> str:
+    """The start of the names of one attempt's files: they sort by unit, and no two attempts share one."""
+    return f"part-{unit:06d}-{uuid.uuid4().hex[:12]}"
+
+
+class _OpenFile:
+    """A Parquet file that is being written."""
+
+    def __init__(self, filesystem: Any, root: str, path: str, schema: pa.Schema, key: list[str],
+                 min_key: KeyValue | None) -> None:
+        self.path = path
+        self._filesystem, self._whole = filesystem, f"{root}/{path}"
+        self._min_key, self._max_key, self._rows = min_key, None, 0
+        self._sink = filesystem.open_output_stream(self._whole, compression=None)
+        self._writer = pq.ParquetWriter(self._sink, schema, **_parquet_options(schema, key))
+
+    def write(self, rows: pa.Table, max_key: KeyValue | None) -> None:
+        self._writer.write_table(rows, row_group_size=max(1, rows.num_rows))
+        self._rows += rows.num_rows
+        self._max_key = max_key
+
+    def size(self) -> int:
+        return self._sink.tell()
+
+    def finish(self) -> FileEntry:
+        self._writer.close()
+        size = self._sink.tell()
+        self._sink.close()
+        return FileEntry(self.path, self._rows, size, self._min_key, self._max_key)
+
+    def drop(self) -> None:
+        self._writer.close()
+        self._sink.close()
+
+
+def _parquet_options(schema: pa.Schema, key: list[str]) -> dict[str, Any]:
+    encodings = {}
+    for field in schema:
+        leaf = f"{field.name}.list.element" if pa.types.is_list(field.type) else field.name
+        encodings[leaf] = _encoding(field.type, field.name in key)
+    return {
+        "compression": "zstd",
+        "compression_level": 1,
+        "use_dictionary": False,
+        "column_encoding": encodings,
+        "write_statistics": key or False,
+        "store_decimal_as_integer": True,
+        "write_page_checksum": True,
+        "sorting_columns": [pq.SortingColumn(schema.get_field_index(name), nulls_first=True) for name in key] or None,
+    }
+
+
+def _encoding(type_: pa.DataType, in_key: bool) -> str:
+    if pa.types.is_string(type_) or pa.types.is_binary(type_):
+        return "DELTA_LENGTH_BYTE_ARRAY"
+    if pa.types.is_temporal(type_) or (in_key and pa.types.is_integer(type_)):
+        return "DELTA_BINARY_PACKED"
+    return "PLAIN"

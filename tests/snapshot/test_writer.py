@@ -1,0 +1,194 @@
+"""Parquet files of a table: the rows as they were, in files of the size asked for, with the key range of each."""
+
+import datetime
+import decimal
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from applier.errors import SnapshotError
+from applier.snapshot import writer
+from applier.snapshot.manifest import BinlogPosition, FileEntry, Snapshot, TableEntry
+from applier.snapshot.reader import files_in_range, read_unit
+from applier.snapshot.writer import TablePlace, TableWriter, write_empty
+from keysearch.keybytes import encode_keys
+
+UTC = datetime.UTC
+ALL_TYPES = pa.table({
+    "id": pa.array([1, 2, 3], pa.int32()),
+    "small": pa.array([1, None, -1], pa.int8()),
+    "big": pa.array([decimal.Decimal(2**64 - 1), None, decimal.Decimal(0)], pa.decimal128(20, 0)),
+    "price": pa.array([decimal.Decimal("1.50"), None, decimal.Decimal("-9.99")], pa.decimal128(12, 2)),
+    "wide": pa.array([decimal.Decimal("1e-10"), None, decimal.Decimal(-1)], pa.decimal128(38, 10)),
+    "single": pa.array([1.5, None, -0.0], pa.float32()),
+    "double": pa.array([1e300, None, -0.0]),
+    "day": pa.array([datetime.date(1000, 1, 1), None, datetime.date(9999, 12, 31)]),
+    "moment": pa.array([datetime.datetime(1000, 1, 1), None, datetime.datetime(9999, 12, 31, 23, 59, 59, 999999)],
+                       pa.timestamp("us")),
+    "stamp": pa.array([datetime.datetime(2038, 1, 19, tzinfo=UTC), None, datetime.datetime(1970, 1, 1, tzinfo=UTC)],
+                      pa.timestamp("us", tz="UTC")),
+    "span": pa.array([-3020399000000, None, 3020399000000], pa.int64()).cast(pa.duration("us")),
+    "text": pa.array(["é\0", None, ""]),
+    "bytes": pa.array([b"\xff\0", None, b""]),
+    "vector": pa.array([[1.0, 2.0], None, []], pa.list_(pa.float32())),
+    "dotted.name": pa.array([[1.0], None, [0.0]], pa.list_(pa.float32())),
+    "year": pa.array([0, None, 2155], pa.int16()),
+})
+
+
+def _place(folder):
+    (folder / "db/t").mkdir(parents=True)
+    return TablePlace(str(folder), "db/t")
+
+
+def _base(folder):
+    return Snapshot(BinlogPosition("b", 4, "", None, "mysql"), (), uri=str(folder))
+
+
+def _files(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*.parquet"))
+
+
+def _write(place, table, *, unit=0, batch_rows=None, **options):
+    with TableWriter(place, unit, table.schema, **options) as rows:
+        for batch in table.to_batches(max_chunksize=batch_rows):
+            rows.write(batch)
+        return rows.close()
+
+
+def test_every_type_is_read_back(tmp_path):
+    files = _write(_place(tmp_path), ALL_TYPES, key=["id"], key_kind="int")
+    assert [(file.rows, file.min_key, file.max_key) for file in files] == [(3, 1, 3)]
+    assert files[0].bytes == (tmp_path / files[0].path).stat().st_size
+    read = read_unit(_base(tmp_path), files, ALL_TYPES.schema)
+    assert read.schema.equals(ALL_TYPES.schema) and read.equals(ALL_TYPES)
+    assert str(read["single"][2].as_py()) == str(read["double"][2].as_py()) == "-0.0"
+
+
+def test_how_it_is_stored(tmp_path):
+    file = _write(_place(tmp_path), ALL_TYPES, key=["id"], key_kind="int")[0]
+    metadata = pq.read_metadata(tmp_path / file.path)
+    group = metadata.row_group(0)
+    columns = {group.column(i).path_in_schema: group.column(i) for i in range(group.num_columns)}
+    assert {column.compression for column in columns.values()} == {"ZSTD"}
+    assert not any(column.has_dictionary_page for column in columns.values())
+    assert [name for name, column in columns.items() if column.is_stats_set] == ["id"]
+    assert columns["id"].statistics.min == 1 and columns["id"].statistics.max == 3
+    for name, encoding in [("text", "DELTA_LENGTH_BYTE_ARRAY"), ("bytes", "DELTA_LENGTH_BYTE_ARRAY"),
+                           ("moment", "DELTA_BINARY_PACKED"), ("id", "DELTA_BINARY_PACKED"), ("small", "PLAIN")]:
+        assert encoding in columns[name].encodings
+    assert columns["price"].physical_type == "INT64" and columns["span"].physical_type == "INT64"
+    assert [order.column_index for order in group.sorting_columns] == [0]
+
+
+@pytest.fixture
+def small_groups(monkeypatch):
+    monkeypatch.setattr(writer, "ROW_GROUP_BYTES", 10_000)
+
+
+def test_files_end_at_the_target_size(tmp_path, small_groups):
+    """A task that grows past the target writes several files, whose ranges follow each other."""
+    n = 20_000
+    table = pa.table({"id": np.arange(n) - 500, "noise": np.random.default_rng(1).integers(0, 2**60, n)})
+    files = _write(_place(tmp_path), table, batch_rows=777, key=["id"], key_kind="int", target_bytes=40_000)
+    assert len(files) >= 4 and sum(file.rows for file in files) == n
+    assert all(40_000 <= file.bytes < 60_000 for file in files[:-1])
+    assert (files[0].min_key, files[-1].max_key) == (-500, n - 501)
+    assert all(after.min_key == before.max_key + 1 for before, after in zip(files, files[1:], strict=False))
+    TableEntry("db", "t", {}, ("id",), "int", tuple(files)).check_ranges()
+    assert _files(tmp_path) == [file.path for file in files]              # names sort as the keys do
+    assert read_unit(_base(tmp_path), files, table.schema).equals(table)
+    groups = pq.read_metadata(tmp_path / files[0].path)
+    assert groups.num_row_groups > 2 and groups.row_group(0).num_rows > 500
+
+
+def test_one_huge_row_does_not_wait_for_others(tmp_path, small_groups):
+    table = pa.table({"id": [1, 2, 3], "blob": ["x" * 20_000, "y" * 20_000, "z"]})
+    files = _write(_place(tmp_path), table, key=["id"], key_kind="int", target_bytes=1)
+    assert [(file.min_key, file.max_key) for file in files] == [(1, 1), (2, 2), (3, 3)]
+    assert read_unit(_base(tmp_path), files, table.schema).equals(table)
+
+
+def test_byte_keys(tmp_path):
+    table = pa.table({"n": [1, 2, 3], "code": ["a", "a\0", "b"], "day": pa.array([5, 5, 4], pa.date32())})
+    files = _write(_place(tmp_path), table, key=["code", "day"], key_kind="bytes")
+    keys = encode_keys([table["code"], table["day"]])
+    assert (files[0].min_key, files[0].max_key) == (keys[0], keys[2])
+
+
+def test_no_key_has_no_range(tmp_path):
+    files = _write(_place(tmp_path), pa.table({"n": [3, 1, 3]}))
+    assert files == [FileEntry(files[0].path, 3, files[0].bytes)]
+    assert not pq.read_metadata(tmp_path / files[0].path).row_group(0).column(0).is_stats_set
+
+
+def test_no_rows(tmp_path):
+    place = _place(tmp_path)
+    assert _write(place, ALL_TYPES.slice(0, 0), key=["id"], key_kind="int") == [] and _files(tmp_path) == []
+    empty = write_empty(place, ALL_TYPES.schema, ["id"])
+    assert (empty.rows, empty.min_key) == (0, None) and _files(tmp_path) == [empty.path]
+    assert read_unit(_base(tmp_path), [empty], ALL_TYPES.schema).equals(ALL_TYPES.slice(0, 0))
+    assert read_unit(_base(tmp_path), [], ALL_TYPES.schema).equals(ALL_TYPES.slice(0, 0))
+
+
+@pytest.mark.parametrize("key, kind, ids", [(["id"], "int", [2, 1]), (["id"], "bytes", [2, 1])])
+def test_rows_out_of_order_are_refused_and_leave_nothing(tmp_path, small_groups, key, kind, ids):
+    with pytest.raises(ValueError, match="not in the order"):
+        _write(_place(tmp_path), pa.table({"id": ids, "pad": ["x" * 20_000] * 2}), key=key, key_kind=kind, target_bytes=1)
+    assert _files(tmp_path) == []
+
+
+def test_wrong_schema_or_key(tmp_path):
+    place = _place(tmp_path)
+    with pytest.raises(ValueError, match="schema"), TableWriter(place, 0, pa.schema({"id": pa.int64()})) as rows:
+        rows.write(pa.table({"id": ["1"]}))
+    with pytest.raises(ValueError, match="kind int"):
+        TableWriter(place, 0, ALL_TYPES.schema, key_kind="int")
+
+
+def test_attempts_have_names_of_their_own(tmp_path):
+    place = pickle.loads(pickle.dumps(_place(tmp_path)))
+    table = pa.table({"id": [1]})
+    first, second = (_write(place, table, unit=7)[0] for _ in range(2))
+    assert first.path != second.path and first.path.startswith("db/t/part-000007-")
+
+
+def test_a_folder_that_is_gone_does_not_come_back(tmp_path):
+    """A task that outlives its run must not make the staging directory again."""
+    place = TablePlace(str(tmp_path / "gone"), "db/t")
+    with pytest.raises(FileNotFoundError):
+        _write(place, pa.table({"id": [1]}))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_in_range():
+    files = tuple(FileEntry(str(n), 1, 1, n, n + 5) for n in (0, 10, 20))
+    table = TableEntry("db", "t", {}, ("id",), "int", files)
+    for low, high, expected in [(None, None, "0 10 20"), (5, 10, "0 10"), (6, 9, ""), (26, None, ""), (None, 12, "0 10")]:
+        assert " ".join(file.path for file in files_in_range(table, low, high)) == expected
+    keyless = TableEntry("db", "t", {}, files=(FileEntry("a", 1, 1), FileEntry("b", 0, 1)))
+    assert [file.path for file in files_in_range(keyless, None, None)] == ["a"]
+
+
+def test_damaged_base(tmp_path):
+    table = pa.table({"id": np.arange(5000), "v": np.random.default_rng(1).integers(0, 2**60, 5000)})
+    file = _write(_place(tmp_path), table, key=["id"], key_kind="int")[0]
+    base, path = _base(tmp_path), tmp_path / file.path
+    with pytest.raises(SnapshotError, match="rows, its manifest says 4"):
+        read_unit(base, [FileEntry(file.path, 4, file.bytes)], table.schema)
+    with pytest.raises(SnapshotError, match="other columns"):
+        read_unit(base, [file], pa.schema({"id": pa.int64()}))
+    whole = path.read_bytes()
+    for flipped in (len(whole) // 2, len(whole) - 6):
+        path.write_bytes(whole[:flipped] + bytes([whole[flipped] ^ 1]) + whole[flipped + 1 :])
+        with pytest.raises(SnapshotError, match="cannot be read"):
+            read_unit(base, [file], table.schema)
+    path.write_bytes(whole[:100])
+    with pytest.raises(SnapshotError, match="cannot be read"):
+        read_unit(base, [file], table.schema)
+    path.unlink()
+    with pytest.raises(SnapshotError, match="missing"):
+        read_unit(base, [file], table.schema)
