@@ -69,7 +69,6 @@ def from_single_byte(data, offsets, packed, ascii_below, out, out_offsets):
             at += np.int64(character >> np.uint32(24))
             here += 1
     out_offsets[len(offsets) - 1] = at
-    return at
 
 
 @inline
@@ -109,16 +108,15 @@ def from_multi_byte(data, offsets, first, pairs, triples, quads, out, out_offset
         out_offsets[row] = at
         here, end = data + offsets[row], data + offsets[row + 1]
         while here < end:
-            if here + 8 <= end:
-                word = load_u64(here)
-                if word & _ASCII == 0:
-                    store_u64(out + at, word)
+            if load_u8(here) < 0x80:
+                if here + 8 <= end and load_u64(here) & _ASCII == 0:
+                    store_u64(out + at, load_u64(here))
                     here += 8
                     at += 8
-                    continue
-            if _byte(here) < 0x80:
-                at = _put(out, at, _byte(here))
-                here += 1
+                else:
+                    store_u8(out + at, load_u8(here))
+                    here += 1
+                    at += 1
                 continue
             point, width = _multi_byte_character(here, end, first, pairs, triples, quads)
             if point == _STOP:
@@ -126,7 +124,6 @@ def from_multi_byte(data, offsets, first, pairs, triples, quads, out, out_offset
             at = _put(out, at, point if point >= 0 else _QUESTION_MARK)
             here += 1 if point == MALFORMED else width
     out_offsets[len(offsets) - 1] = at
-    return at
 
 
 @inline
@@ -211,4 +208,3 @@ def from_unicode(data, offsets, form, out, out_offsets):
             at = _put(out, at, point if point >= 0 else _QUESTION_MARK)
             here += 1 if point == MALFORMED else width
     out_offsets[len(offsets) - 1] = at
-    return at

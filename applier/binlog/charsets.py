@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from applier.binlog import charset_kernel as kernels
+from applier.binlog.byte_columns import beside, value_bytes
 from applier.binlog.charset_tables import MULTI_BYTE, SINGLE_BYTE, UNMAPPED, multi_byte_tables, single_byte_table
 from applier.errors import SchemaError
 
@@ -42,25 +43,6 @@ def to_utf8(array: pa.Array, charset: str) -> pa.Array:
     return _convert(array, offsets, data, charset)
 
 
-def value_bytes(array: pa.Array) -> tuple[np.ndarray, np.ndarray]:
-    """A binary or string column as (offsets: int64[n + 1], bytes: uint8): value i is bytes[offsets[i]:offsets[i + 1]]."""
-    _, offsets, data = array.buffers()
-    if len(array) == 0:
-        return np.zeros(1, np.int64), np.empty(0, np.uint8)
-    offsets = np.frombuffer(offsets, np.int32)[array.offset : array.offset + len(array) + 1].astype(np.int64)
-    data = np.frombuffer(data, np.uint8)[offsets[0] : offsets[-1]] if data is not None else np.empty(0, np.uint8)
-    return offsets - offsets[0], data
-
-
-def validity(array: pa.Array) -> pa.Buffer | None:
-    """The validity bitmap from bit 0 on, for a new array beside `array`; None where nothing is null."""
-    if array.null_count == 0:
-        return None
-    if array.offset == 0:
-        return array.buffers()[0]
-    return pa.py_buffer(np.packbits(array.is_valid().to_numpy(zero_copy_only=False), bitorder="little"))
-
-
 def _has_byte_from(data: np.ndarray, lowest: int) -> bool:
     return len(data) > 0 and int(data.max()) >= lowest
 
@@ -75,17 +57,14 @@ def _convert(array: pa.Array, offsets: np.ndarray, data: np.ndarray, charset: st
     out = np.empty(len(data) * worst + kernels.OVERRUN, np.uint8)  # pages that stay untouched take no memory
     out_offsets = np.empty(len(array) + 1, np.int64)
     if charset in SINGLE_BYTE:
-        size = kernels.from_single_byte(data.ctypes.data, offsets, _packed(charset), charset not in _NOT_ASCII,
-                                        out.ctypes.data, out_offsets)
+        kernels.from_single_byte(data.ctypes.data, offsets, _packed(charset), charset not in _NOT_ASCII,
+                                 out.ctypes.data, out_offsets)
     elif charset in MULTI_BYTE:
-        size = kernels.from_multi_byte(data.ctypes.data, offsets, *multi_byte_tables(charset),
-                                       out.ctypes.data, out_offsets)
+        kernels.from_multi_byte(data.ctypes.data, offsets, *multi_byte_tables(charset),
+                                out.ctypes.data, out_offsets)
     else:
-        size = kernels.from_unicode(data.ctypes.data, offsets, _UNICODE[charset], out.ctypes.data, out_offsets)
-    if size > np.iinfo(np.int32).max:
-        raise pa.ArrowCapacityError(f"{size} bytes of text in one array")
-    buffers = [validity(array), pa.py_buffer(out_offsets.astype(np.int32)), pa.py_buffer(out[:size])]
-    return pa.Array.from_buffers(pa.string(), len(array), buffers, array.null_count)
+        kernels.from_unicode(data.ctypes.data, offsets, _UNICODE[charset], out.ctypes.data, out_offsets)
+    return beside(array, pa.string(), out_offsets, out)
 
 
 @functools.lru_cache(maxsize=None)
