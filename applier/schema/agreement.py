@@ -39,19 +39,21 @@ class ColumnsInLog(Protocol):
 
 
 def definition_check(table_map: ColumnsInLog, definition: TableDefinition) -> ReplayStopped | None:
-    """None where each column in the log has the type that the definition gives it; else the error to stop with (1677)."""
+    """None where each column in the log has the type that the definition gives it; else the error to stop with."""
     if len(table_map.types) != len(definition.columns):
-        return ReplayStopped(f"the log's rows have {len(table_map.types)} columns, the table has {len(definition.columns)}",
-                             table=definition.full_name, errno=COLUMN_CONVERSION,
-                             hint="give the table's definition at the first binlog's start with --schema")
+        return _stop(f"the log's rows have {len(table_map.types)} columns, the table has {len(definition.columns)}",
+                     definition)
     columns = zip(definition.columns, table_map.types, table_map.metadata, table_map.unsigned, strict=True)
     for column, wire_type, metadata, unsigned in columns:
         if not _agrees(column.type, wire_type, metadata, unsigned):
-            return ReplayStopped(
-                f"column {column.name} is {describe(wire_type, metadata, unsigned)} in the log and "
-                f"{column.type.sql()} in the table", table=definition.full_name, errno=COLUMN_CONVERSION,
-                hint="give the table's definition at the first binlog's start with --schema")
+            return _stop(f"column {column.name} is {describe(wire_type, metadata, unsigned)} in the log and "
+                         f"{column.type.sql()} in the table", definition)
     return None
+
+
+def _stop(message: str, definition: TableDefinition) -> ReplayStopped:
+    return ReplayStopped(message, table=definition.full_name, errno=COLUMN_CONVERSION,
+                         hint="give the table's definition at the first binlog's start with --schema")
 
 
 def _agrees(column_type: ColumnType, wire_type: int, metadata: int, unsigned: bool | None) -> bool:

@@ -1,11 +1,10 @@
 """Character sets and collations of the servers: names, ids in the log, defaults, and bytes a character may take.
 
-The table is information_schema.collations of MySQL 9.7; MariaDB shares its ids up to 255 and adds those of `_mariadb_id`.
+The table is information_schema.collations of MySQL 9.7; MariaDB shares ids up to 255 and adds those of `_mariadb_id`.
 """
 
 from functools import cache
 from typing import NamedTuple
-
 
 # What utf8mb4 means without a collation. MySQL before 8.0 has utf8mb4_general_ci too.
 UTF8MB4_COLLATION = {"mysql": "utf8mb4_0900_ai_ci", "mariadb": "utf8mb4_general_ci"}
@@ -61,7 +60,7 @@ def bytes_per_character(charset: str) -> int:
 
 
 def by_id(collation_id: int) -> Charset:
-    """The character set and collation of an id, as the status variables of QUERY events hold them; KeyError if unknown."""
+    """The character set and collation of an id, as a QUERY event's context holds them; KeyError if unknown."""
     return _by_id()[collation_id] if collation_id < 1024 else _mariadb_id(collation_id)
 
 

@@ -15,8 +15,8 @@ class NotConstant(Exception):
 def evaluate(sql: str) -> Value:
     """The value of an expression: exact numbers as Decimal, JSON arrays and objects as lists and dicts.
 
-    It may be made of literals, + - * over exact numbers, CONCAT, REPEAT, LOWER, UPPER, UNHEX, JSON_ARRAY, JSON_OBJECT and
-    CAST(… AS JSON). Raises NotConstant for all else.
+    It may be made of literals, + - * over exact numbers, CONCAT, REPEAT, LOWER, UPPER, UNHEX, JSON_ARRAY, JSON_OBJECT
+    and CAST(… AS JSON). Raises NotConstant for all else.
     """
     import sqlglot  # 0.15 s to import, and few tables need it
     from sqlglot.errors import SqlglotError
@@ -28,7 +28,7 @@ def evaluate(sql: str) -> Value:
 
 
 def json_text(value: Value) -> str:
-    """A value as the text of a MySQL JSON document: an object's members by the length, then the bytes, of their names."""
+    """A value as the text of a MySQL JSON document: members by the length, then the bytes, of their names."""
     if isinstance(value, dict):
         names = sorted(value, key=lambda name: (len(name.encode()), name.encode()))
         return "{" + ", ".join(f"{json_text(name)}: {json_text(value[name])}" for name in names) + "}"
@@ -103,7 +103,6 @@ _EVALUATORS: dict[str, Callable[[Any], Value]] = {
     "Upper": lambda node: _text(node.this).upper(),
     "Unhex": lambda node: bytes.fromhex(_text(node.this)),
     "JSONObject": lambda node: {_text(pair.this): _value(pair.expression) for pair in node.expressions},
-    "JSON_OBJECT": lambda node: dict(zip(map(_text, node.expressions[::2]), map(_value, node.expressions[1::2]), strict=True)),
     "JSONArray": lambda node: list(map(_value, node.expressions)),
     "JSON_ARRAY": lambda node: list(map(_value, node.expressions)),
 }

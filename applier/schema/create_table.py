@@ -9,7 +9,12 @@ from dataclasses import dataclass, field
 from applier.errors import SchemaError
 from applier.schema.collations import Charset, charset_name, charset_of, collation_name, with_default
 from applier.schema.column_grammar import (
-    ColumnWords, old_timestamps, parse_column, resolve_column, skip_check, skip_references,
+    ColumnWords,
+    old_timestamps,
+    parse_column,
+    resolve_column,
+    skip_check,
+    skip_references,
 )
 from applier.schema.cursor import Cursor, StatementContext
 from applier.schema.definition import Key, KeyPart, TableDefinition
@@ -182,7 +187,7 @@ def _parse_option(cursor: Cursor, table: TableWords) -> None:
 
 
 def charset_of_words(words: TableWords, inherited: Charset, utf8mb4: str) -> Charset:
-    """The default character set that the words give a table or a database, else the inherited one; KeyError if unknown."""
+    """The default character set that the words say, else the inherited one; KeyError if it is unknown."""
     charset = words.charset or (words.collation and charset_of(words.collation))
     found = with_default(charset, utf8mb4) if charset else inherited
     return Charset(found.charset, words.collation) if words.collation else found
@@ -196,7 +201,8 @@ def resolve_table(words: TableWords, database: str, name: str, context: Statemen
         raise SchemaError(f"the table has the character set {error}, which is not known") from None
     if not context.explicit_timestamps:
         old_timestamps(words.columns)
-    primary = {part.column.casefold() for key in words.keys if key.kind == "primary" for part in key.parts if part.column}
+    primary = {part.column.casefold()
+               for key in words.keys if key.kind == "primary" for part in key.parts if part.column}
     columns = tuple(resolve_column(column, charset, context, in_primary_key=column.name.casefold() in primary)
                     for column in words.columns)
     spelling = {column.name.casefold(): column.name for column in columns}

@@ -9,6 +9,8 @@ from applier.errors import SchemaError
 from applier.schema.collations import Charset
 from applier.schema.tokens import Token, render
 
+UTF8MB4 = Charset("utf8mb4", "utf8mb4_0900_ai_ci")  # a new MySQL server's default
+
 
 @dataclass(frozen=True, slots=True)
 class StatementContext:
@@ -21,7 +23,7 @@ class StatementContext:
     flavour: str = "mysql"
     sql_mode: str = ""
     default_database: str | None = None
-    server: Charset = Charset("utf8mb4", "utf8mb4_0900_ai_ci")
+    server: Charset = UTF8MB4
     databases: Mapping[str, Charset] = field(default_factory=dict)
     time_zone: str = "+00:00"
     explicit_timestamps: bool = True
@@ -41,7 +43,7 @@ class StatementContext:
         if zone is None:
             return None
         moment = datetime.datetime.fromisoformat(text.strip().replace("/", "-"))
-        moment = moment.replace(tzinfo=zone).astimezone(datetime.timezone.utc).replace(tzinfo=None)
+        moment = moment.replace(tzinfo=zone).astimezone(datetime.UTC).replace(tzinfo=None)
         return moment.isoformat(sep=" ")
 
 

@@ -8,8 +8,18 @@ from applier.schema.create_table import TableWords, charset_of_words, parse_char
 from applier.schema.cursor import Cursor, StatementContext
 from applier.schema.dml import DML, parse_dml
 from applier.schema.schema_changes import (
-    AlterDatabase, CreateDatabase, CreateTable, CreateTableLike, DropDatabase, DropTable, Ignored, Other, SchemaChange,
-    SessionChange, TableName, TruncateTable,
+    AlterDatabase,
+    CreateDatabase,
+    CreateTable,
+    CreateTableLike,
+    DropDatabase,
+    DropTable,
+    Ignored,
+    Other,
+    SchemaChange,
+    SessionChange,
+    TableName,
+    TruncateTable,
 )
 from applier.schema.tokens import tokenize
 
@@ -42,8 +52,9 @@ def parse_statement(
     """What one statement does, in order; an empty list for nothing but comments.
 
     `server_charset` and `databases` are what a table inherits its character set from; `time_zone` is what a TIMESTAMP's
-    default is written in, `explicit_timestamps` the server's explicit_defaults_for_timestamp. DDL that cannot be read comes back as `Other` with the reason, so that the caller can decide
-    whether it matters; a statement that is not even one (an open quote) raises SchemaError.
+    default is written in, `explicit_timestamps` the server's explicit_defaults_for_timestamp. A CREATE TABLE that
+    cannot be read comes back as `Other` with the reason, so that the caller can decide whether it matters; a statement that is
+    not even one (an open quote, no table's name) raises SchemaError.
     """
     utf8mb4 = utf8mb4_collation or UTF8MB4_COLLATION[flavour]
     if not isinstance(server_charset, Charset):
@@ -61,8 +72,8 @@ def parse_statement(
 
 def _parse(cursor: Cursor, sql: str) -> SchemaChange:
     word = cursor.keyword
-    if word in ("CREATE", "ALTER", "DROP", "TRUNCATE", "RENAME"):
-        return {"CREATE": _create, "ALTER": _alter, "DROP": _drop, "TRUNCATE": _truncate, "RENAME": _rename}[word](cursor, sql)
+    if word in _DDL:
+        return _DDL[word](cursor, sql)
     if word == "LOAD" and cursor.ahead("LOAD", "INDEX"):
         return Ignored("LOAD INDEX")
     if word in DML or word == "(":
@@ -201,7 +212,7 @@ def _index(cursor: Cursor, kind: str, sql: str) -> Other | None:
 
 
 def _object(verb: str, cursor: Cursor, sql: str) -> SchemaChange:
-    """CREATE, ALTER or DROP of something that is no table: DEFINER, ALGORITHM and the like may stand before its kind."""
+    """CREATE, ALTER or DROP of what is no table: DEFINER, ALGORITHM and the like may stand before its kind."""
     for token in cursor.tokens[cursor.index:]:
         if token.keyword in _OBJECTS:
             return Ignored(f"{verb} {token.keyword}")
@@ -228,3 +239,6 @@ def _table_names(cursor: Cursor) -> tuple[TableName, ...]:
     while cursor.accept(","):
         tables.append(cursor.table_name())
     return tuple(tables)
+
+
+_DDL = {"CREATE": _create, "ALTER": _alter, "DROP": _drop, "TRUNCATE": _truncate, "RENAME": _rename}

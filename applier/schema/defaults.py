@@ -30,8 +30,9 @@ def default_scalar(column: Column, definition: TableDefinition) -> pa.Scalar:
     except (NotConstant, ValueError, InvalidOperation, OverflowError, pa.ArrowException) as error:
         raise SchemaError(
             f"an INSERT leaves out column {column.name}, and its default cannot be computed: {error or column.default}",
-            table=definition.full_name, hint="replay logs written with binlog_row_image=FULL, or leave the table out with "
-            "--ignore-tables") from None
+            table=definition.full_name,
+            hint="replay logs written with binlog_row_image=FULL, or leave the table out with --ignore-tables",
+        ) from None
 
 
 def _python_value(column: Column) -> Any:

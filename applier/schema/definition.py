@@ -32,7 +32,7 @@ class Default:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column. `generated` is None, "stored" or "virtual", and `expression` then the SQL between the parentheses."""
+    """One column. `generated` is None, "stored" or "virtual"; `expression` is then the SQL in the parentheses."""
 
     name: str
     type: ColumnType
@@ -70,7 +70,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class KeyPart:
-    """A key's column, or `expression` of a functional one; `length` (characters or bytes) where only a prefix counts."""
+    """A key's column, or the `expression` of a functional one; `length` (characters, bytes) where a prefix counts."""
 
     column: str | None
     length: int | None = None
@@ -84,7 +84,10 @@ class KeyPart:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """An index; `kind` is "primary", "unique", "key", "fulltext" or "spatial". A primary key is named PRIMARY."""
+    """An index; `kind` is "primary", "unique", "key", "fulltext", "spatial" or "vector" (MariaDB).
+
+    A primary key is named PRIMARY.
+    """
 
     name: str
     kind: str

@@ -3,6 +3,7 @@
 from applier.errors import SchemaError
 from applier.schema.cursor import Cursor
 from applier.schema.schema_changes import Dml, TableName
+from applier.schema.tokens import render
 
 DML = ("INSERT", "REPLACE", "UPDATE", "DELETE", "LOAD", "WITH", "CALL", "DO", "SELECT", "VALUES", "TABLE", "HANDLER")
 _MODIFIERS = ("LOW_PRIORITY", "HIGH_PRIORITY", "DELAYED", "IGNORE", "CONCURRENT", "LOCAL")
@@ -10,15 +11,16 @@ _MODIFIERS = ("LOW_PRIORITY", "HIGH_PRIORITY", "DELAYED", "IGNORE", "CONCURRENT"
 
 def parse_dml(cursor: Cursor, sql: str) -> Dml:
     """The statement at the cursor, whose first word is one of `DML`."""
+    statement = render(cursor.tokens[cursor.index:-1])
     kind = cursor.next().keyword
     try:
-        tables = _target(cursor, kind, sql)
+        tables = _target(cursor, kind, statement)
     except SchemaError:
         tables = None
     return Dml(kind, tables, sql)
 
 
-def _target(cursor: Cursor, kind: str, sql: str) -> tuple[TableName, ...] | None:
+def _target(cursor: Cursor, kind: str, statement: str) -> tuple[TableName, ...] | None:
     if kind in ("INSERT", "REPLACE"):
         while cursor.accept_any(*_MODIFIERS):
             pass
@@ -29,17 +31,17 @@ def _target(cursor: Cursor, kind: str, sql: str) -> tuple[TableName, ...] | None
             cursor.next()
         return (cursor.table_name(),)
     if kind in ("UPDATE", "DELETE"):
-        return _all_tables(sql, cursor.context.default_database)
+        return _all_tables(statement, cursor.context.default_database)
     return None  # CALL, DO, SELECT: functions may change anything
 
 
-def _all_tables(sql: str, default_database: str | None) -> tuple[TableName, ...] | None:
+def _all_tables(statement: str, default_database: str | None) -> tuple[TableName, ...] | None:
     """Every table that the statement names: with several in it, an UPDATE or DELETE may change each of them."""
     import sqlglot  # 0.15 s to import, and needed for logs with statements only
     from sqlglot.errors import SqlglotError
 
     try:
-        tables = list(sqlglot.parse_one(sql, dialect="mysql").find_all(sqlglot.exp.Table))
+        tables = list(sqlglot.parse_one(statement, dialect="mysql").find_all(sqlglot.exp.Table))
     except SqlglotError:
         return None
     found = tuple(dict.fromkeys((table.db or default_database or "", table.name) for table in tables))

@@ -10,8 +10,18 @@ from applier.schema.collations import UTF8MB4_COLLATION, Charset, by_id
 from applier.schema.ddl import parse_statement
 from applier.schema.definition import TableDefinition
 from applier.schema.schema_changes import (
-    AlterDatabase, CreateDatabase, CreateTable, CreateTableLike, Dml, DropDatabase, DropTable, Other, SchemaChange,
-    SessionChange, TableName, TruncateTable,
+    AlterDatabase,
+    CreateDatabase,
+    CreateTable,
+    CreateTableLike,
+    Dml,
+    DropDatabase,
+    DropTable,
+    Other,
+    SchemaChange,
+    SessionChange,
+    TableName,
+    TruncateTable,
 )
 from applier.schema.tokens import split_statements
 
@@ -36,7 +46,7 @@ class Statement(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TableVersion:
-    """A table from the statement that made (or emptied) it up to the one that ended it: `end` is None while it lives."""
+    """A table from the statement that made or emptied it to the one that ended it; `end` is None while it lives."""
 
     id: int
     definition: TableDefinition
@@ -52,7 +62,9 @@ class SchemaHistory:
     if it concerns one of them. By default that is all but the server's own. `files` are names for error messages.
     """
 
-    def __init__(self, flavour: str, *, wanted: Callable[[str, str], bool] | None = None, files: Sequence[str] = ()) -> None:
+    def __init__(
+        self, flavour: str, *, wanted: Callable[[str, str], bool] | None = None, files: Sequence[str] = ()
+    ) -> None:
         self.flavour = flavour
         self._wanted = wanted or (lambda database, _: database not in SYSTEM_DATABASES)
         self._files = files
@@ -96,7 +108,8 @@ class SchemaHistory:
         """
         session = SessionChange(sql_mode="", time_zone="+00:00")
         for sql in split_statements(text):
-            for change in self._parse(sql, session.database, sql_mode=session.sql_mode or "", time_zone=session.time_zone):
+            changes = self._parse(sql, session.database, sql_mode=session.sql_mode, time_zone=session.time_zone)
+            for change in changes:
                 if isinstance(change, SessionChange):
                     said = {name: value for name in ("database", "sql_mode", "time_zone")
                             if (value := getattr(change, name)) is not None}
@@ -107,8 +120,8 @@ class SchemaHistory:
     def apply(self, statement: Statement, at: Position, end: Position) -> None:
         """What the statement from one position to another does: rows after `end` see its effect.
 
-        Raises SchemaError where DDL on a wanted table cannot be followed, UnsupportedStatement where the statement would
-        change a wanted table's rows.
+        Raises SchemaError where DDL on a wanted table cannot be followed, UnsupportedStatement where the statement
+        would change a wanted table's rows.
         """
         sql = statement.sql
         if isinstance(sql, bytes):
@@ -145,7 +158,8 @@ class SchemaHistory:
             return session  # an old log, or a collation of MariaDB's that only its name tells
 
     def _parse(self, sql: str, database: str | None, **session: Any) -> list[SchemaChange]:
-        return parse_statement(sql, default_database=database, flavour=self.flavour, databases=self._databases, **session)
+        return parse_statement(sql, default_database=database, flavour=self.flavour, databases=self._databases,
+                               **session)
 
     # ---- what a change does
 
@@ -176,8 +190,9 @@ class SchemaHistory:
             case Dml():
                 self._stop_at_dml(change)
 
-    def _create_unless_there(self, definition: TableDefinition, change: CreateTable | CreateTableLike, position: Position,
-                             sql: str) -> None:
+    def _create_unless_there(
+        self, definition: TableDefinition, change: CreateTable | CreateTableLike, position: Position, sql: str
+    ) -> None:
         table = definition.database, definition.name
         if change.or_replace:
             self._end(table, position)
@@ -187,7 +202,9 @@ class SchemaHistory:
             raise SchemaError("the log creates a table that is there already", table=definition.full_name,
                               hint="the --schema file or --base may be newer than the first binlog")
 
-    def _create_like(self, table: TableName, source: TableName, change: CreateTableLike, position: Position, sql: str) -> None:
+    def _create_like(
+        self, table: TableName, source: TableName, change: CreateTableLike, position: Position, sql: str
+    ) -> None:
         version = self._live(source)
         if version is not None:
             definition = replace(version.definition, database=table[0], name=table[1])
@@ -216,22 +233,25 @@ class SchemaHistory:
                 self._end((database, table), position)
 
     def _stop_at_ddl(self, change: Other) -> None:
-        if change.tables is None:
-            concerned = [None]
-        else:
-            concerned = [table for table in change.tables if self._wanted(*table) and (change.creates or self._live(table))]
-        if concerned:
-            table = concerned[0] and ".".join(concerned[0])
-            raise SchemaError(f"{change.reason}: {_shorten(change.sql)}", table=table,
+        concerned = self._first_wanted(change.tables, only_live=not change.creates)
+        if concerned is not None:
+            raise SchemaError(f"{change.reason}: {_shorten(change.sql)}", table=concerned or None,
                               hint="stop before it with --stop-position, or leave the table out with --ignore-tables")
 
     def _stop_at_dml(self, change: Dml) -> None:
-        concerned = [None] if change.tables is None else [table for table in change.tables if self._wanted(*table)]
-        if concerned:
-            table = concerned[0] and ".".join(concerned[0])
-            raise UnsupportedStatement(f"a statement changes rows, and its rows are not in the log: {_shorten(change.sql)}",
-                                       table=table, hint="only binlog_format=ROW can be replayed; stop before this with "
-                                       "--stop-position")
+        concerned = self._first_wanted(change.tables)
+        if concerned is not None:
+            raise UnsupportedStatement(
+                f"a statement changes rows, and its rows are not in the log: {_shorten(change.sql)}",
+                table=concerned or None,
+                hint="only binlog_format=ROW can be replayed; stop before this with --stop-position")
+
+    def _first_wanted(self, tables: tuple[TableName, ...] | None, *, only_live: bool = False) -> str | None:
+        """The first replayed table of those that a statement concerns, "" if it cannot be told, None if it is none."""
+        if tables is None:
+            return ""
+        found = (table for table in tables if self._wanted(*table) and not (only_live and self._live(table) is None))
+        return next((".".join(table) for table in found), None)
 
 
 def _shorten(sql: str, limit: int = 200) -> str:

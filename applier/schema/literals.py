@@ -15,7 +15,7 @@ import pyarrow as pa
 from applier.schema.constant import Value, json_text
 from applier.schema.types import BINARY, GEOMETRY, INTEGERS, ColumnType, arrow_type
 
-# Literals of bytes in a column with characters are in its character set; defaults in others are too rare to carry tables.
+# Literals of bytes in a column with characters are in its character set; those in other sets are refused.
 _CODECS = {"utf8mb4": "utf-8", "utf8mb3": "utf-8", "ascii": "ascii", "latin1": "cp1252"}
 _DIGITS = Context(prec=100)  # a DECIMAL has up to 65, more than the default context keeps
 
@@ -128,7 +128,7 @@ def _datetime(text: str, column_type: ColumnType) -> datetime.datetime | None:
         return None
     rest = text[-6:] if re.fullmatch(r"\d{12}|\d{14}", text) else text[_DATE.match(text).end():].lstrip(" T")
     clock = _CLOCK.match(rest)
-    zone = datetime.timezone.utc if column_type.base == "timestamp" else None
+    zone = datetime.UTC if column_type.base == "timestamp" else None
     moment = datetime.datetime(day.year, day.month, day.day, tzinfo=zone)
     if clock is None:
         return moment

@@ -78,7 +78,10 @@ class SessionChange:
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """DDL understood by name only. `tables` is None where it cannot be told which it concerns; `creates`: they are new."""
+    """DDL understood by name only. `tables` is None where it cannot be told which it concerns.
+
+    `creates`: some of them may be new by it.
+    """
 
     kind: str
     tables: tuple[TableName, ...] | None

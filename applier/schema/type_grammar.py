@@ -6,7 +6,13 @@ Source: MySQL manual, "Data Types" and "Using Data Types from Other Database Eng
 from dataclasses import dataclass
 
 from applier.schema.collations import (
-    Charset, binary_collation, bytes_per_character, charset_name, charset_of, collation_name, default_collation,
+    Charset,
+    binary_collation,
+    bytes_per_character,
+    charset_name,
+    charset_of,
+    collation_name,
+    default_collation,
 )
 from applier.schema.cursor import Cursor
 from applier.schema.types import CHARACTER, FRACTIONAL, GEOMETRY, INTEGERS, NETWORK, ColumnType
@@ -16,9 +22,9 @@ _SYNONYMS = {
     "INTEGER": "int", "INT8": "bigint", "DEC": "decimal", "NUMERIC": "decimal", "FIXED": "decimal",
     "FLOAT4": "float", "FLOAT8": "double", "CHARACTER": "char", "VARCHARACTER": "varchar",
 }
-_PLAIN = {*INTEGERS, *FRACTIONAL, *GEOMETRY, *NETWORK, "decimal", "float", "double", "bit", "date", "year", "json", "vector",
-          "char", "varchar", "binary", "varbinary", "enum", "set", "tinytext", "text", "mediumtext", "longtext",
-          "tinyblob", "blob", "mediumblob", "longblob"}
+_PLAIN = {*INTEGERS, *FRACTIONAL, *GEOMETRY, *NETWORK, "decimal", "float", "double", "bit", "date", "year", "json",
+          "vector", "char", "varchar", "binary", "varbinary", "enum", "set", "tinytext", "text", "mediumtext",
+          "longtext", "tinyblob", "blob", "mediumblob", "longblob"}
 _TO_BINARY = {"char": "binary", "varchar": "varbinary", "tinytext": "tinyblob", "text": "blob",
               "mediumtext": "mediumblob", "longtext": "longblob"}
 _TEXT_SIZES = (("tiny", 0xFF), ("", 0xFFFF), ("medium", 0xFFFFFF), ("long", 0xFFFFFFFF))
