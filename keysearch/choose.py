@@ -1,8 +1,8 @@
 """Which of a table's keys finds a row, given the columns that its before-image has.
 
 The order is find_row's (WL#5092): the primary key, unique keys without nullable columns, other keys, else a scan of the
-table; a key counts only if the before-image has all its columns. Among keys of one rank the server takes the first in the
-order in which it keeps them, which is not quite that of the definition (see `_rank`).
+table; a key counts only if the before-image has all its columns. Among keys of one rank the server takes the first in
+the order in which it keeps them, which is not quite that of the definition (see `_rank`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,8 +23,8 @@ class KeyInfo:
     """A key as the table's definition has it.
 
     kind: "primary", "unique", "key", "fulltext" or "spatial". parts: (index of the column, or None for an expression;
-    characters or bytes of it that are in the key, or None for all). visible: whether the optimizer may use it; a replica
-    searches by invisible keys too.
+    characters or bytes of it that are in the key, or None for all). visible: whether the optimizer may use it; a
+    replica searches by invisible keys too.
     """
 
     name: str
@@ -38,8 +38,8 @@ class Choice:
     """How rows are found, and why so.
 
     kind: "primary" or "unique": the row found is the row; "key" or "scan": the row must also equal the whole
-    before-image. name: the key's, "" for a scan. columns: indexes of the columns to search by, for a scan those that the
-    before-image has. prefixes: for each of them how much of it is in the key, or None for all. reason: for people.
+    before-image. name: the key's, "" for a scan. columns: indexes of the columns to search by, for a scan those that
+    the before-image has. prefixes: for each of them how much of it is in the key, or None for all. reason: for people.
     """
 
     kind: Literal["primary", "unique", "key", "scan"]
@@ -57,8 +57,8 @@ class Choice:
 def choose_key(columns: Sequence[ColumnInfo], keys: Iterable[KeyInfo], present: set[int] | None) -> Choice:
     """The key that finds a row of a table with these columns and keys (rule FIND).
 
-    present: indexes of the columns in the before-image, None for all. With None, what a primary or unique choice names is
-    also the table's primary key equivalent (rule PKE).
+    present: indexes of the columns in the before-image, None for all. With None, what a primary or unique choice names
+    is also the table's primary key equivalent (rule PKE).
     """
     present = set(range(len(columns))) if present is None else present
     refused = []
@@ -80,8 +80,9 @@ def choose_key(columns: Sequence[ColumnInfo], keys: Iterable[KeyInfo], present: 
 
 
 def _rank(key: KeyInfo, columns: Sequence[ColumnInfo]) -> tuple:
-    """The order in which MySQL keeps a table's keys, whatever the definition's: primary, unique without nullable columns,
-    other unique, plain; among the unique ones those of whole columns first. Sorting keeps the definition's order else."""
+    """The order in which MySQL keeps a table's keys, whatever the definition's: primary, unique without nullable
+    columns, other unique, plain; among the unique ones those of whole columns first. Sorting keeps the definition's
+    order else."""
     unique = key.kind in ("primary", "unique")
     has_prefix = any(prefix is not None for _, prefix in key.parts)
     return key.kind != "primary", not unique, unique and _nullable(key, columns), unique and has_prefix

@@ -1,8 +1,8 @@
 """A row's key as bytes that compare in order, or as one integer.
 
 A key may be of any column types, and of several columns; what searches, sorts and partitions by it wants one thing to
-compare. `encode_keys` gives it: byte strings whose memcmp order is the order of the keys, equal where the keys are equal.
-Each column is written after the one before it:
+compare. `encode_keys` gives it: byte strings whose memcmp order is the order of the keys, equal where the keys are
+equal. Each column is written after the one before it:
 
     type                           written as
     integers, dates, times, bool   big-endian in the type's own width, sign bit flipped where it is signed
@@ -76,8 +76,8 @@ class _Text:
 def encode_keys(columns: Sequence[pa.Array | pa.ChunkedArray], nullable: Sequence[bool] | None = None) -> KeyBytes:
     """The composite key of each row, of columns of n values each.
 
-    nullable: for each column whether its definition (not these values) allows NULL, as that is part of the encoding; none
-    does if it is not given. Keys compare with each other only if they were made with the same types and flags.
+    nullable: for each column whether its definition (not these values) allows NULL, as that is part of the encoding;
+    none does if it is not given. Keys compare with each other only if they were made with the same types and flags.
     Errors: TypeError for a type that no key can have; ValueError for no columns, for columns of different lengths, and
     for a NULL in a column that may have none.
     """
@@ -120,8 +120,8 @@ def encode_keys(columns: Sequence[pa.Array | pa.ChunkedArray], nullable: Sequenc
 def int_key_capable(type_: pa.DataType, unsigned_bigint: bool = False) -> bool:
     """Whether `int_key` takes every value of a column of this type.
 
-    unsigned_bigint: the column is a BIGINT UNSIGNED or a BIT(64), so that decimal128(20, 0) has no value past 2**64 - 1;
-    a DECIMAL(20, 0) may.
+    unsigned_bigint: the column is a BIGINT UNSIGNED or a BIT(64), so that decimal128(20, 0) has no value from
+    2**64 on; a DECIMAL(20, 0) may.
     """
     if pa.types.is_decimal128(type_):
         return type_.precision <= _DECIMAL_IN_INT64 or (unsigned_bigint and type_ == _UNSIGNED_BIGINT)
@@ -132,9 +132,9 @@ def int_key_capable(type_: pa.DataType, unsigned_bigint: bool = False) -> bool:
 def int_key(column: pa.Array | pa.ChunkedArray) -> np.ndarray:
     """A key of one column as int64[n] in the same order, equal where the values are equal.
 
-    The value itself: days, microseconds, a DECIMAL's unscaled value. uint64 and decimal128(20, 0) both give the unsigned
-    value less 2**63. The result may be a read-only view of the column. Errors: TypeError for a type that does not fit,
-    ValueError for a NULL and for a decimal128(20, 0) outside 0 … 2**64 - 1.
+    The value itself: days, microseconds, a DECIMAL's unscaled value. uint64 and decimal128(20, 0) both give the
+    unsigned value less 2**63. The result may be a read-only view of the column. Errors: TypeError for a type that does
+    not fit, ValueError for a NULL and for a decimal128(20, 0) outside 0 … 2**64 - 1.
     """
     column = _one_array(column)
     if not int_key_capable(column.type, unsigned_bigint=True):

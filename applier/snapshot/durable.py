@@ -1,7 +1,8 @@
-"""What a local file system offers beyond pyarrow.fs: files made durable, directories locked and cleaned up after the dead.
+"""What a local file system offers beyond pyarrow.fs: files made durable, directories locked and cleaned up after the
+dead.
 
-A directory is locked (flock) by the run that writes in it, so whoever gets the lock of another run's directory knows that
-the run is dead: the kernel drops a lock with its process, however that ends.
+A directory is locked (flock) by the run that writes in it, so whoever gets the lock of another run's directory knows
+that the run is dead: the kernel drops a lock with its process, however that ends.
 """
 
 import fcntl

@@ -16,7 +16,8 @@ _LONGEST_NAME = 200
 
 
 def resolve(uri: str) -> tuple["FileSystem", str]:
-    """The file system of a path or uri (s3://, gs://, hdfs://, file://) and the path in it, absolute, without an end slash.
+    """The file system of a path or uri (s3://, gs://, hdfs://, file://) and the path in it, absolute, without an end
+    slash.
 
     Errors: SnapshotError where no such file system is known or it cannot be reached.
     """
@@ -46,7 +47,7 @@ def table_folder(database: str, table: str) -> str:
 def _folder_name(name: str) -> str:
     """Letters, digits, "-", "_", "$" and inner dots stay; all else is percent-encoded, as is a "_" or "." at the start,
     since Spark and Hive take such folders for hidden. What would be too long is cut, and a digest keeps it apart."""
-    kept = [char if char.isalnum() or char in "-_$." and (index or char in "-$") else
+    kept = [char if char.isalnum() or (char in "-_$." and (index or char in "-$")) else
             "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "surrogatepass"))
             for index, char in enumerate(name)]
     folder = "".join(kept)

@@ -9,8 +9,9 @@
                         files: [{path, rows, bytes, min_key, max_key}, …]}, …]
 
 A snapshot is complete if its manifest is there, and only files that it names count. A table's files hold one sorted key
-range each, in ascending order; min_key and max_key are of the first and last row, as numbers where the kind is "int", else
-as hex of the key's bytes (keysearch.keybytes has both encodings). A table without a usable key has no kind and no ranges.
+range each, in ascending order; min_key and max_key are of the first and last row, as numbers where the kind is "int",
+else as hex of the key's bytes (keysearch.keybytes has both encodings). A table without a usable key has no kind and no
+ranges.
 """
 
 from collections.abc import Iterable
@@ -30,8 +31,9 @@ KeyValue = int | bytes
 
 @dataclass(frozen=True)
 class BinlogPosition:
-    """Up to where the log is applied: the end of an event group. `timestamp` is that group's, in seconds since 1970 UTC,
-    or None before the first; `gtid_set` is all that has been executed, in the flavour's notation, "" without GTIDs."""
+    """Up to where the log is applied: the end of an event group. `timestamp` is that group's, in seconds since 1970
+    UTC, or None before the first; `gtid_set` is all that has been executed, in the flavour's notation, "" without
+    GTIDs."""
 
     file: str
     offset: int
@@ -45,7 +47,8 @@ class BinlogPosition:
 
 @dataclass(frozen=True)
 class FileEntry:
-    """One Parquet file: `path` relative to the snapshot with "/", `bytes` its size, keys None where the table has none."""
+    """One Parquet file: `path` relative to the snapshot with "/", `bytes` its size, keys None where the table has
+    none."""
 
     path: str
     rows: int
@@ -141,7 +144,7 @@ def load(uri: str) -> Snapshot:
             text = stream.read()
     except (FileNotFoundError, NotADirectoryError) as error:
         raise SnapshotError(f"not a complete snapshot: it has no {MANIFEST}", file=uri,
-                            hint="a replay writes that file last; one that was stopped leaves nothing to use") from error
+                            hint="a replay writes that file last, so one that was stopped left this") from error
     except OSError as error:
         raise SnapshotError(f"cannot read the snapshot: {error}", file=uri) from error
     try:
@@ -173,7 +176,8 @@ def _table_from_json(table: dict[str, Any]) -> TableEntry:
     if table["key_kind"] not in ("int", "bytes", None):
         raise ValueError(f"key kind {table['key_kind']!r}")
     files = tuple(_files_from_json(table["files"]))
-    entry = TableEntry(table["database"], table["name"], table["definition"], tuple(table["key"]), table["key_kind"], files)
+    entry = TableEntry(table["database"], table["name"], table["definition"], tuple(table["key"]), table["key_kind"],
+                       files)
     entry.check_ranges()
     return entry
 

@@ -4,9 +4,9 @@
       place, carry_over             tasks write new files into it, files that stay as they are come over from the base
     commit                          strays removed, the small files written, all made durable; then one step publishes
 
-On a local file system the place is a hidden directory beside the output, and the step is its rename. Elsewhere, and where
-the output is a mount point, it is the output itself, with a marker in it, and the step is the manifest, written under
-another name and moved to its own: without a manifest there is no snapshot. A run that is killed leaves the hidden
+On a local file system the place is a hidden directory beside the output, and the step is its rename. Elsewhere, and
+where the output is a mount point, it is the output itself, with a marker in it, and the step is the manifest, written
+under another name and moved to its own: without a manifest there is no snapshot. A run that is killed leaves the hidden
 directory or the marked output behind; the next run for the same output removes it. Object stores have no locks, so two
 runs at a time for one output there are the caller's to prevent.
 """
@@ -35,8 +35,8 @@ _TAKEN = "choose another --output, or remove what is there"
 
 
 def begin(output: str) -> "Staging":
-    """Make ready to publish at a path or uri. Errors: SnapshotError where something is there already, or where nothing can
-    be written. What a dead run left there is removed; an empty directory may be there."""
+    """Make ready to publish at a path or uri. Errors: SnapshotError where something is there already, or where nothing
+    can be written. What a dead run left there is removed; an empty directory may be there."""
     filesystem, path = location.resolve(output)
     try:
         if not location.is_local(filesystem):
@@ -202,7 +202,7 @@ class _InPlace(Staging):
             self._unlock()
             raise _taken(output, MANIFEST in there)
         self._empty_but_marker()
-        self._write(_MARKER, b"A replay is writing here, or was stopped: there is no snapshot without _snapshot.json.\n")
+        self._write(_MARKER, b"A replay writes here, or was stopped: there is no snapshot without _snapshot.json.\n")
 
     def _root_uri(self) -> str:
         return self.output

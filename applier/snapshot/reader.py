@@ -12,14 +12,15 @@ from applier.snapshot.manifest import FileEntry, KeyValue, Snapshot, TableEntry
 
 
 def files_in_range(table: TableEntry, low: KeyValue | None, high: KeyValue | None) -> tuple[FileEntry, ...]:
-    """The files of a table that may hold keys from low to high, both included; None is no bound. Files without rows hold
-    none; those of a table without key ranges may hold any."""
+    """The files of a table that may hold keys from low to high, both included; None is no bound. Files without rows
+    hold none; those of a table without key ranges may hold any."""
     return tuple(file for file in table.files if file.rows and (table.key_kind is None or (
         (low is None or file.max_key >= low) and (high is None or file.min_key <= high))))
 
 
 def read_unit(base: Snapshot, files: Sequence[FileEntry], schema: pa.Schema) -> pa.Table:
-    """The rows of these files one after the other, so in key order, with the table's Arrow schema; no files give no rows.
+    """The rows of these files one after the other, so in key order, with the table's Arrow schema; no files give no
+    rows.
 
     Errors: SnapshotError for a file that is missing, damaged, or holds other columns or another number of rows than the
     manifest says.
@@ -38,7 +39,8 @@ def _read(filesystem: FileSystem, path: str, file: FileEntry, schema: pa.Schema)
     except (OSError, pa.ArrowException) as error:
         raise SnapshotError(f"a file of the snapshot cannot be read: {error}", file=path) from error
     if table.num_rows != file.rows:
-        raise SnapshotError(f"a file of the snapshot has {table.num_rows} rows, its manifest says {file.rows}", file=path)
+        raise SnapshotError(f"a file of the snapshot has {table.num_rows} rows, its manifest says {file.rows}",
+                            file=path)
     if not table.schema.equals(schema):
         raise SnapshotError(f"a file of the snapshot has other columns than its table: {table.schema.to_string()}",
                             file=path, hint="the manifest's definition and the file do not belong together")

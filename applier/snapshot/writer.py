@@ -3,11 +3,10 @@
 What a column is stored as was chosen by measurement (`python -m benchmarks`): no dictionaries, which cost more to build
 than they save on data of a transaction system, zstd at its fastest regular level, and
 
-    string, binary                   DELTA_LENGTH_BYTE_ARRAY  the bytes stand together, which compresses better and faster
-    integer key columns, dates and   DELTA_BINARY_PACKED      they ascend or lie close together
-    times
-    decimal(p <= 18)                 PLAIN, as INT32 or INT64
-    all else                         PLAIN
+    string, binary                    DELTA_LENGTH_BYTE_ARRAY   the bytes stand together, which compresses better
+    integers of a key, dates, times   DELTA_BINARY_PACKED       they ascend, or lie close together
+    decimal(p <= 18)                  PLAIN, as INT32 or INT64
+    all else                          PLAIN
 
 Statistics are kept for the key's columns only: a file is sorted by them, so readers skip by nothing else.
 """
@@ -40,10 +39,10 @@ class TablePlace:
 class TableWriter:
     """Writes rows in ascending key order; a context manager that leaves no files behind an exception.
 
-    unit: number of the unit of work among the table's, in key order. Every writer gives its files names of their own, so
-    that attempts of one task never meet. schema: the table's Arrow schema. key: names of the key's columns, () for a table
-    without a key; their values encode to the key ranges that `close` returns ("int" by keysearch.int_key, "bytes" by
-    keysearch.encode_keys, None: no ranges). target_bytes: a file that has reached this size on disk is followed by
+    unit: number of the unit of work among the table's, in key order. Every writer gives its files names of their own,
+    so that attempts of one task never meet. schema: the table's Arrow schema. key: names of the key's columns, () for a
+    table without a key; their values encode to the key ranges that `close` returns ("int" by keysearch.int_key, "bytes"
+    by keysearch.encode_keys, None: no ranges). target_bytes: a file that has reached this size on disk is followed by
     another one.
     """
 

@@ -15,7 +15,8 @@ _INTS = {
     pa.int8(): (-(2**7), 2**7 - 1), pa.int16(): (-(2**15), 2**15 - 1), pa.int32(): (-(2**31), 2**31 - 1),
     pa.int64(): (-(2**63), 2**63 - 1), pa.uint8(): (0, 2**8 - 1), pa.uint16(): (0, 2**16 - 1),
     pa.uint32(): (0, 2**32 - 1), pa.uint64(): (0, 2**64 - 1), pa.date32(): (-700_000, 2_900_000),
-    pa.timestamp("us"): (-(2**60), 2**60), pa.timestamp("us", tz="UTC"): (0, 2**60), pa.duration("us"): (-(2**50), 2**50),
+    pa.timestamp("us"): (-(2**60), 2**60), pa.timestamp("us", tz="UTC"): (0, 2**60),
+    pa.duration("us"): (-(2**50), 2**50),
 }
 
 
@@ -72,7 +73,7 @@ def _ordered(row):
 @given(_tables(), st.integers(0, 3))
 def test_byte_order_is_value_order(table, cut):
     types, nullable, rows = table
-    columns = [_column([row[i] for row in rows], type_)[cut:] for i, type_ in enumerate(types)]     # with an Arrow offset
+    columns = [_column([row[i] for row in rows], type_)[cut:] for i, type_ in enumerate(types)]     # Arrow offsets
     rows = rows[cut:]
     keys = encode_keys(columns, nullable)
     assert len(keys) == len(rows)
@@ -91,8 +92,10 @@ def test_int_key_order_is_value_order(typed, cut):
     assert int_key_capable(type_)
     keys = int_key(_column(values, type_)[cut:])
     assert keys.dtype == np.int64
-    assert sorted(range(len(keys)), key=lambda i: (keys[i], i)) == sorted(range(len(keys)), key=lambda i: (values[cut:][i], i))
-    assert len(set(keys.tolist())) == len(set(values[cut:]))
+    values = values[cut:]
+    rows = range(len(values))
+    assert sorted(rows, key=lambda row: (keys[row], row)) == sorted(rows, key=lambda row: (values[row], row))
+    assert len(set(keys.tolist())) == len(set(values))
 
 
 def test_int_key_is_the_value():
@@ -104,7 +107,8 @@ def test_int_key_is_the_value():
 def test_unsigned_bigint_as_decimal_and_as_uint64_agree():
     values = [0, 1, 2**63 - 1, 2**63, 2**64 - 1]
     as_decimal = pa.array([decimal.Decimal(v) for v in values], pa.decimal128(20, 0))
-    assert int_key(as_decimal).tolist() == int_key(pa.array(values, pa.uint64())).tolist() == [v - 2**63 for v in values]
+    as_uint64 = pa.array(values, pa.uint64())
+    assert int_key(as_decimal).tolist() == int_key(as_uint64).tolist() == [value - 2**63 for value in values]
     assert int_key_capable(as_decimal.type, unsigned_bigint=True)
     assert not int_key_capable(as_decimal.type)                # a DECIMAL(20, 0) reaches 10**20 - 1
     for outside in (-1, 2**64):

@@ -1,6 +1,7 @@
-"""A run that publishes a snapshot, for tests that kill it: `publish_once`, and `kill_before_line` and `kill_after`, which
-do that in a forked process and stop it dead. Run as a script: python publishing_run.py lines|times beside|in-place FOLDER
-prints how many runs were killed, and fails where one left an output that is neither absent nor complete."""
+"""A run that publishes a snapshot, for tests that kill it: `publish_once`, and `kill_before_line` and `kill_after`,
+which do that in a forked process and stop it dead. Run as a script: python publishing_run.py lines|times
+beside|in-place FOLDER prints how many runs were killed, and fails where one left an output that is neither absent nor
+complete."""
 
 import os
 import pathlib
@@ -22,7 +23,8 @@ _WATCHED = {publish.__file__, durable.__file__}
 
 
 def publish_once(output: str, base: Snapshot | None = None) -> Snapshot:
-    """A snapshot of a table written anew, and one carried over if there is a base; with a stray file of a dead attempt."""
+    """A snapshot of a table written anew, and one carried over if there is a base; with a stray file of a dead
+    attempt."""
     with publish.begin(output) as staging:
         place = staging.place("shop", "orders")
         written = []

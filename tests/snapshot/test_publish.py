@@ -163,7 +163,8 @@ def test_carry_over(tmp_path, store, base_on, output_on):
     check_complete(str(tmp_path / "base"))
     check_complete(str(tmp_path / "out"))
     for before, after in zip(base.tables[0].files, snapshot.table("shop", "copies").files, strict=True):
-        assert (after.rows, after.min_key, after.path.rpartition("/")[0]) == (before.rows, before.min_key, "shop/copies")
+        assert (after.rows, after.min_key) == (before.rows, before.min_key)
+        assert after.path.startswith("shop/copies/")
         linked = os.path.samefile(tmp_path / "base" / before.path, tmp_path / "out" / after.path)
         assert linked == (base_on == output_on == "local")
 
@@ -191,7 +192,7 @@ def test_base_that_lost_a_file(tmp_path):
 def test_manifest_that_does_not_fit_the_files(output, tmp_path):
     for files in ((FileEntry("a/b/none.parquet", 1, 5),), (FileEntry("x", 1, 5, 3, 4), FileEntry("y", 1, 5, 4, 4))):
         table = TableEntry("a", "b", {}, ("id",), "int" if len(files) == 2 else None, files)
-        with pytest.raises(SnapshotError, match="missing, or overlaps|is missing"), publish.begin(output) as staging:
+        with pytest.raises(SnapshotError, match=r"missing, or overlaps|is missing"), publish.begin(output) as staging:
             staging.commit(Snapshot(POSITION, (table,)), "", {})
     with pytest.raises(SnapshotError, match="not a complete snapshot"):
         load(output)
@@ -211,8 +212,9 @@ def test_table_names_that_are_no_paths(tmp_path):
 def test_killed(moments, where, tmp_path):
     """kill -9 before every line of the modules that publish, and at random times inside of what they call."""
     script = pathlib.Path(__file__).with_name("publishing_run.py")
-    run = subprocess.run([sys.executable, str(script), moments, where, str(tmp_path)], cwd=script.parents[2], check=False,
-                         env=os.environ | {"PYTHONPATH": str(script.parents[2])}, capture_output=True, text=True, timeout=250)
+    root = script.parents[2]
+    run = subprocess.run([sys.executable, str(script), moments, where, str(tmp_path)], cwd=root, check=False, text=True,
+                         env=os.environ | {"PYTHONPATH": str(root)}, capture_output=True, timeout=250)
     assert run.returncode == 0, run.stderr
     kills, absent = map(int, run.stdout.split())
     assert kills > 20 and 0 < absent <= kills

@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import itertools
 import pickle
 
 import numpy as np
@@ -97,7 +98,7 @@ def test_files_end_at_the_target_size(tmp_path, small_groups):
     assert len(files) >= 4 and sum(file.rows for file in files) == n
     assert all(40_000 <= file.bytes < 60_000 for file in files[:-1])
     assert (files[0].min_key, files[-1].max_key) == (-500, n - 501)
-    assert all(after.min_key == before.max_key + 1 for before, after in zip(files, files[1:], strict=False))
+    assert all(after.min_key == before.max_key + 1 for before, after in itertools.pairwise(files))
     TableEntry("db", "t", {}, ("id",), "int", tuple(files)).check_ranges()
     assert _files(tmp_path) == [file.path for file in files]              # names sort as the keys do
     assert read_unit(_base(tmp_path), files, table.schema).equals(table)
@@ -136,8 +137,9 @@ def test_no_rows(tmp_path):
 
 @pytest.mark.parametrize("key, kind, ids", [(["id"], "int", [2, 1]), (["id"], "bytes", [2, 1])])
 def test_rows_out_of_order_are_refused_and_leave_nothing(tmp_path, small_groups, key, kind, ids):
+    table = pa.table({"id": ids, "pad": ["x" * 20_000] * 2})
     with pytest.raises(ValueError, match="not in the order"):
-        _write(_place(tmp_path), pa.table({"id": ids, "pad": ["x" * 20_000] * 2}), key=key, key_kind=kind, target_bytes=1)
+        _write(_place(tmp_path), table, key=key, key_kind=kind, target_bytes=1)
     assert _files(tmp_path) == []
 
 
@@ -167,7 +169,8 @@ def test_a_folder_that_is_gone_does_not_come_back(tmp_path):
 def test_files_in_range():
     files = tuple(FileEntry(str(n), 1, 1, n, n + 5) for n in (0, 10, 20))
     table = TableEntry("db", "t", {}, ("id",), "int", files)
-    for low, high, expected in [(None, None, "0 10 20"), (5, 10, "0 10"), (6, 9, ""), (26, None, ""), (None, 12, "0 10")]:
+    for low, high, expected in [(None, None, "0 10 20"), (5, 10, "0 10"), (6, 9, ""), (26, None, ""),
+                                (None, 12, "0 10")]:
         assert " ".join(file.path for file in files_in_range(table, low, high)) == expected
     keyless = TableEntry("db", "t", {}, files=(FileEntry("a", 1, 1), FileEntry("b", 0, 1)))
     assert [file.path for file in files_in_range(keyless, None, None)] == ["a"]
