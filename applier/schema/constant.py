@@ -59,7 +59,10 @@ def _literal(node: Any) -> Value:
 def _cast(node: Any) -> Value:
     if node.to.sql().upper() != "JSON":
         raise NotConstant(node.sql(dialect="mysql"))
-    return json.loads(_text(node.this))
+    value = json.loads(_text(node.this))
+    if value is None:
+        raise NotConstant("JSON's null, which is not NULL")
+    return value
 
 
 def _number(node: Any) -> Decimal:
@@ -96,7 +99,6 @@ _EVALUATORS: dict[str, Callable[[Any], Value]] = {
     "Sub": lambda node: _number(node.this) - _number(node.expression),
     "Mul": lambda node: _number(node.this) * _number(node.expression),
     "Cast": _cast,
-    "ParseJSON": lambda node: json.loads(_text(node.this)),
     "Concat": lambda node: "".join(map(_text, node.expressions)),
     "Repeat": lambda node: _text(node.this) * int(_number(node.args["times"])),
     "Lower": lambda node: _text(node.this).lower(),

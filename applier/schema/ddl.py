@@ -53,8 +53,8 @@ def parse_statement(
 
     `server_charset` and `databases` are what a table inherits its character set from; `time_zone` is what a TIMESTAMP's
     default is written in, `explicit_timestamps` the server's explicit_defaults_for_timestamp. A CREATE TABLE that
-    cannot be read comes back as `Other` with the reason, so that the caller can decide whether it matters; a statement that is
-    not even one (an open quote, no table's name) raises SchemaError.
+    cannot be read comes back as `Other` with the reason, so that the caller can decide whether it matters; a statement
+    that is not even one (an open quote, no table's name) raises SchemaError.
     """
     utf8mb4 = utf8mb4_collation or UTF8MB4_COLLATION[flavour]
     if not isinstance(server_charset, Charset):

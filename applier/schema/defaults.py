@@ -53,7 +53,7 @@ def _python_value(column: Column) -> Any:
         value = evaluate(default.text)
     else:
         value = bytes.fromhex(default.text) if default.kind == "bytes" else default.text
-    return None if value is None and column.type.base != "json" else convert(value, column.type)
+    return None if value is None else convert(value, column.type)
 
 
 def _implicit(column_type: ColumnType) -> Any:

@@ -1,0 +1,89 @@
+"""Definitions against TABLE_MAP events, those of recorded logs among them."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from applier.binlog.events import parse_query, read_events
+from applier.binlog.mapping import map_file
+from applier.binlog.table_map import WireType, parse_table_map
+from applier.schema.agreement import definition_check, describe
+from applier.schema.ddl import parse_statement
+from applier.schema.history import SchemaHistory
+
+CASES = Path(__file__).parent.parent / "cases"
+QUERY, TABLE_MAP = 2, 19
+
+
+@pytest.mark.parametrize("case", [
+    "mysql-types-number-time", "mysql-types-text", "mysql-types-json", "mysql-charsets", "mariadb-types",
+    "mariadb-types-text", "mariadb-old-temporal", "wide-tables-mysql", "key-moves-full",
+])
+def test_logs_of_real_servers_agree_with_their_own_ddl(case):
+    """Every table map of these logs is about the definition that the statements before it made."""
+    folder = CASES / case
+    history = SchemaHistory(json.loads((folder / "case.json").read_text())["server"])
+    checked = set()
+    for number, path in enumerate(sorted(folder.glob("binlog.0*"))):
+        for event in read_events(map_file(str(path))):
+            if event.type == QUERY:
+                query = parse_query(event.body)
+                if query.sql not in (b"BEGIN", b"COMMIT"):
+                    end = (number, event.position + event.size)
+                    statement = SimpleNamespace(sql=query.sql.decode(), database=query.database,
+                                                context=query.context, gtid=None)
+                    history.apply(statement, (number, event.position), end)
+            elif event.type == TABLE_MAP:
+                table_map = parse_table_map(bytes(event.body[6:]))
+                version = history.at(table_map.database, table_map.table, (number, event.position))
+                assert definition_check(table_map, version.definition) is None
+                checked.add(version.id)
+    assert checked
+
+
+def table_map(*columns):
+    types, metadata, unsigned = zip(*columns)
+    return SimpleNamespace(types=types, metadata=metadata, unsigned=unsigned)
+
+
+def definition(*types):
+    columns = ", ".join(f"c{number} {text}" for number, text in enumerate(types))
+    [change] = parse_statement(f"CREATE TABLE d.t ({columns})", server_charset="utf8mb4")
+    return change.definition
+
+
+@pytest.mark.parametrize(("column_type", "wire"), [
+    ("INT", (WireType.LONGLONG, 0, None)),
+    ("INT", (WireType.LONG, 0, True)),
+    ("INT UNSIGNED", (WireType.LONG, 0, False)),
+    ("INT", (WireType.VARCHAR, 40, None)),
+    ("DECIMAL(10,2)", (WireType.NEWDECIMAL, 10 << 8 | 3, None)),
+    ("DATETIME(3)", (WireType.DATETIME2, 0, None)),
+    ("DATETIME", (WireType.TIMESTAMP2, 0, None)),
+    ("VARCHAR(10)", (WireType.VARCHAR, 10, None)),
+    ("CHAR(10)", (WireType.VARCHAR, 40, None)),
+    ("TEXT", (WireType.BLOB, 3, None)),
+    ("TEXT", (WireType.JSON, 4, None)),
+    ("BIT(9)", (WireType.BIT, 1 << 8, None)),
+    ("ENUM('a')", (WireType.ENUM, 2, None)),
+    ("SET('a')", (WireType.ENUM, 1, None)),
+])
+def test_columns_that_differ(column_type, wire):
+    """AP-POS: without type conversions the replica stops with 1677, naming table, column and both types."""
+    error = definition_check(table_map((WireType.LONG, 0, None), wire), definition("INT", column_type))
+    assert error.mysql_errno == 1677 and error.exit_code == 1
+    assert error.table == "d.t" and "column c1 is" in error.message
+    assert describe(*wire) in error.message and column_type.split("(")[0].split()[0].lower() in error.message
+
+
+def test_other_numbers_of_columns():
+    error = definition_check(table_map((WireType.LONG, 0, None)), definition("INT", "INT"))
+    assert error.mysql_errno == 1677 and "1 columns" in error.message and "has 2" in error.message
+
+
+def test_what_the_log_does_not_say_is_no_difference():
+    """Old temporal types carry no precision, and signedness is optional metadata."""
+    same = table_map((WireType.DATETIME, 0, None), (WireType.LONG, 0, None), (WireType.BIT, 1 << 8 | 1, None))
+    assert definition_check(same, definition("DATETIME(3)", "INT UNSIGNED", "BIT(9)")) is None
