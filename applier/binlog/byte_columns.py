@@ -3,9 +3,11 @@
 import numpy as np
 import pyarrow as pa
 
+from keysearch.memory import copy_bytes, kernel
+
 
 def value_bytes(array: pa.Array) -> tuple[np.ndarray, np.ndarray]:
-    """A binary or string column as (offsets: int64[n + 1], bytes: uint8): value i is bytes[offsets[i]:offsets[i + 1]]."""
+    """A column of bytes as (offsets: int64[n + 1], bytes: uint8); value i is bytes[offsets[i]:offsets[i + 1]]."""
     _, offsets, data = array.buffers()
     if len(array) == 0:
         return np.zeros(1, np.int64), np.empty(0, np.uint8)
@@ -31,9 +33,16 @@ def fixed_bytes(array: pa.Array, width: int) -> np.ndarray:
         raise ValueError(f"a value of {lengths.max()} bytes where {width} are the most")
     if len(lengths) and lengths.min() == width:
         return data.reshape(len(array), width)
-    padded = np.zeros(len(array) * width, np.uint8)
-    padded[np.arange(len(data)) + np.repeat(np.arange(len(array)) * width - offsets[:-1], lengths)] = data
-    return padded.reshape(len(array), width)
+    padded = np.zeros((len(array), width), np.uint8)
+    _scatter(data.ctypes.data, offsets, padded.ctypes.data, width)
+    return padded
+
+
+@kernel
+def _scatter(data, offsets, out, width):
+    """Copy each value to a place of `width` bytes, which is long enough."""
+    for row in range(len(offsets) - 1):
+        copy_bytes(out + row * width, data + offsets[row], offsets[row + 1] - offsets[row])
 
 
 def validity(array: pa.Array) -> pa.Buffer | None:

@@ -8,8 +8,8 @@ can write and UTF-8 cannot (a surrogate, or 110000 to 1FFFFF). Each kernel says 
 
 import numpy as np
 
-from applier.binlog.charset_tables import LEAD_2, LEAD_2_OR_4, LEAD_3, MALFORMED, UNMAPPED
-from keysearch.memory import inline, kernel, load_u8, load_u64, store_u8, store_u32, store_u64
+from applier.binlog.charset_tables import LEAD_2, LEAD_3, MALFORMED, UNMAPPED
+from keysearch.memory import inline, kernel, load_i32, load_u8, load_u64, store_u8, store_u32, store_u64
 
 OVERRUN = 8
 """Kernels store whole words: up to so many bytes after the last one that counts."""
@@ -72,37 +72,48 @@ def from_single_byte(data, offsets, packed, ascii_below, out, out_offsets):
 
 
 @inline
-def _multi_byte_character(here, end, first, pairs, triples, quads):
+def _entry(table, number):
+    return np.int64(load_i32(table + 4 * number))
+
+
+@inline
+def _pair(here):
+    return _byte(here) << 8 | _byte(here + 1)
+
+
+@inline
+def _multi_byte_character(here, end, first, pairs, triples, quads, n_quads):
     """The character at `here`, which is not ASCII: (code point or mark, its bytes)."""
-    point = np.int64(first[load_u8(here)])
+    point = _entry(first, _byte(here))
     if point >= 0 or point == MALFORMED:
         return point, 1
     left = end - here
     if left < 2:
         return _STOP, 0
     if point == LEAD_2:
-        return np.int64(pairs[_byte(here) << 8 | _byte(here + 1)]), 2
+        return _entry(pairs, _pair(here)), 2
     if point == LEAD_3:
         if left < 3:
             return _STOP, 0
-        return np.int64(triples[_byte(here + 1) << 8 | _byte(here + 2)]), 3
+        return _entry(triples, _pair(here + 1)), 3
     if not 0x30 <= _byte(here + 1) <= 0x39:
-        return np.int64(pairs[_byte(here) << 8 | _byte(here + 1)]), 2
+        return _entry(pairs, _pair(here)), 2
     if left < 4:
         return _STOP, 0
     if not (0x81 <= _byte(here + 2) <= 0xFE and 0x30 <= _byte(here + 3) <= 0x39):
         return np.int64(MALFORMED), 1
     number = ((_byte(here) - 0x81) * 10 + _byte(here + 1) - 0x30) * 1260 + (_byte(here + 2) - 0x81) * 10
     number += _byte(here + 3) - 0x30
-    if number < len(quads):
-        return np.int64(quads[number]), 4
+    if number < n_quads:
+        return _entry(quads, number), 4
     number -= 189000  # 90 30 81 30 is U+10000
     return (number + 0x10000, 4) if 0 <= number < 0x100000 else (np.int64(UNMAPPED), 4)
 
 
 @kernel
-def from_multi_byte(data, offsets, first, pairs, triples, quads, out, out_offsets):
-    """East Asian sets, by the tables of `charset_tables.multi_byte_tables`. Worst case: 3 bytes for one."""
+def from_multi_byte(data, offsets, first, pairs, triples, quads, n_quads, out, out_offsets):
+    """East Asian sets, by the addresses of the tables of `charset_tables.multi_byte_tables`. Worst case: 3 bytes for
+    one."""
     at = np.int64(0)
     for row in range(len(offsets) - 1):
         out_offsets[row] = at
@@ -118,7 +129,7 @@ def from_multi_byte(data, offsets, first, pairs, triples, quads, out, out_offset
                     here += 1
                     at += 1
                 continue
-            point, width = _multi_byte_character(here, end, first, pairs, triples, quads)
+            point, width = _multi_byte_character(here, end, first, pairs, triples, quads, n_quads)
             if point == _STOP:
                 break
             at = _put(out, at, point if point >= 0 else _QUESTION_MARK)

@@ -82,7 +82,7 @@ SINGLE_BYTE = frozenset(_SINGLE_BYTE)
 MULTI_BYTE = frozenset(_PAIRS)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def single_byte_table(charset: str) -> np.ndarray:
     """The characters of an 8-bit set: int32[256] of code points or UNMAPPED."""
     codec, differences = _SINGLE_BYTE[charset]
@@ -94,7 +94,7 @@ def single_byte_table(charset: str) -> np.ndarray:
     return _patch(table, differences)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def multi_byte_tables(charset: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """How an East Asian set is read: (first, pairs, triples, quads), all int32 of code points or the marks above.
 

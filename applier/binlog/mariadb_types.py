@@ -11,8 +11,9 @@ from applier.errors import CORRUPT_EVENT, ArchiveError
 
 NETWORK_BYTES = {"inet4": 4, "inet6": 16, "uuid": 16}
 
-_HEX_PAIRS = np.frombuffer("".join(f"{byte:02x}" for byte in range(256)).encode(), np.uint8).reshape(256, 2)
-_UUID_DIGITS = np.array([at for at in range(36) if at not in (8, 13, 18, 23)])
+_NETWORK_TEXT = {"inet4": (kernels.inet4_text, kernels.INET4_CHARACTERS),
+                 "inet6": (kernels.inet6_text, kernels.INET6_CHARACTERS),
+                 "uuid": (kernels.uuid_text, kernels.UUID_CHARACTERS)}
 
 
 def network_text(raw: pa.Array, base: str) -> pa.Array:
@@ -20,13 +21,8 @@ def network_text(raw: pa.Array, base: str) -> pa.Array:
 
     Raises ValueError where a value is longer than the type is.
     """
-    values = np.ascontiguousarray(fixed_bytes(raw, NETWORK_BYTES[base]))
-    if base == "uuid":
-        text = np.full((len(values), 36), ord("-"), np.uint8)
-        text[:, _UUID_DIGITS] = _HEX_PAIRS[values].reshape(len(values), 32)
-        return beside(raw, pa.string(), np.arange(0, 36 * len(values) + 1, 36), text.ravel())
-    write, room = ((kernels.inet4_text, kernels.INET4_CHARACTERS) if base == "inet4"
-                   else (kernels.inet6_text, kernels.INET6_CHARACTERS))
+    values = fixed_bytes(raw, NETWORK_BYTES[base])
+    write, room = _NETWORK_TEXT[base]
     out, offsets = np.empty(room * len(values), np.uint8), np.empty(len(values) + 1, np.int64)
     write(values.ctypes.data, len(values), out.ctypes.data, offsets)
     return beside(raw, pa.string(), offsets, out)

@@ -1,4 +1,4 @@
-"""Values that a snapshot keeps as text, written by kernels over whole columns: wide DECIMALs, SETs, internet addresses."""
+"""Values that a snapshot keeps as text, a column at a time: wide DECIMALs, SETs, internet addresses, UUIDs."""
 
 import numpy as np
 
@@ -9,6 +9,7 @@ DECIMAL_CHARACTERS = 68
 """The longest DECIMAL(65, 38): digits, sign, point, and a zero before it."""
 INET6_CHARACTERS = 40
 INET4_CHARACTERS = 15
+UUID_CHARACTERS = 36
 ALL_ROWS = -1
 
 _HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
@@ -183,4 +184,21 @@ def inet6_text(data, rows, out, out_offsets):
     for row in range(rows):
         out_offsets[row] = at
         at = _inet6(data + 16 * row, out, at)
+    out_offsets[rows] = at
+
+
+@kernel
+def uuid_text(data, rows, out, out_offsets):
+    """UUIDs, 16 bytes each in the order of the text, UUID_CHARACTERS each."""
+    at = np.int64(0)
+    for row in range(rows):
+        out_offsets[row] = at
+        for byte in range(16):
+            if byte == 4 or byte == 6 or byte == 8 or byte == 10:
+                store_u8(out + at, np.uint8(45))
+                at += 1
+            value = load_u8(data + 16 * row + byte)
+            store_u8(out + at, _HEX[value >> 4])
+            store_u8(out + at + 1, _HEX[value & 15])
+            at += 2
     out_offsets[rows] = at

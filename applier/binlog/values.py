@@ -41,8 +41,8 @@ def finish_column(raw: pa.Array, column: Column, wire_type: int, metadata: int) 
         error.message = f"column {column.name}: {error.message}"
         raise
     except (ValueError, JsonError, pa.ArrowInvalid) as error:
-        raise ArchiveError(f"column {column.name}: {error}", errno=CORRUPT_EVENT,
-                           hint="the file is damaged, or the table's definition is not the one it was written with") from error
+        hint = "the file is damaged, or the table's definition is not the one it was written with"
+        raise ArchiveError(f"column {column.name}: {error}", errno=CORRUPT_EVENT, hint=hint) from error
 
 
 def _as_it_is(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
@@ -78,7 +78,7 @@ def _double(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> p
     numbers, power = raw.to_numpy(zero_copy_only=False), 10.0**kind.scale
     with np.errstate(over="ignore", invalid="ignore"):
         scaled = numbers * power
-        rounded = np.where(np.abs(scaled) < 2.0**53, np.rint(scaled) / power, numbers)  # else no decimals are left
+        rounded = np.where(np.abs(scaled) < 2.0**53, np.rint(scaled) / power, numbers)  # else all are there
     return pa.array(rounded, pa.float64(), mask=raw.is_null().to_numpy(zero_copy_only=False))
 
 
@@ -135,7 +135,8 @@ def _network(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> 
 
 _Finish = Callable[[pa.Array, ColumnType, int, int], pa.Array]
 _FINISH: dict[str, _Finish] = {
-    **dict.fromkeys(INTEGERS, _integer), "decimal": _decimal, "double": _double, "bit": _bit, "enum": _enum, "set": _set,
+    **dict.fromkeys(INTEGERS, _integer), "decimal": _decimal, "double": _double, "bit": _bit,
+    "enum": _enum, "set": _set,
     **dict.fromkeys(("char", "varchar", "tinytext", "text", "mediumtext", "longtext"), _text),
     **dict.fromkeys(BINARY | GEOMETRY, _bytes), "binary": _padded_bytes,
     "json": _json, "vector": _vector, **dict.fromkeys(NETWORK, _network),

@@ -1,6 +1,7 @@
 """Finishing columns: signedness, labels, padding and text by the table's definition."""
 
 import decimal
+import itertools
 import math
 
 import numpy as np
@@ -74,7 +75,8 @@ def test_wide_decimals_are_text_with_all_their_digits(data):
         values = [None if n is None else decimal.Decimal(n).scaleb(-scale) for n in numbers]
         width = len(packed(decimal.Decimal(0), precision, scale))
         raw = pa.array([None if v is None else packed(v, precision, scale) for v in values], pa.binary(width))
-        texts = finish(raw, WireType.NEWDECIMAL, precision << 8 | scale, base="decimal", precision=precision, scale=scale)
+        texts = finish(raw, WireType.NEWDECIMAL, precision << 8 | scale,
+                       base="decimal", precision=precision, scale=scale)
         assert texts == [None if v is None else format(v, "f") for v in values]
 
 
@@ -169,11 +171,10 @@ def test_temporal_values_are_what_the_kernel_makes_of_them():
         assert finish(value, wire_type, base=kind) == value.to_pylist()
 
 
-_RAW = {WireType.STRING: pa.binary(), WireType.BLOB: pa.binary(), WireType.BLOB_COMPRESSED: pa.binary(),
-        WireType.JSON: pa.binary(), WireType.VECTOR: pa.binary()}
 _KINDS = [("binary", WireType.STRING), ("char", WireType.STRING), ("longtext", WireType.BLOB_COMPRESSED),
           ("blob", WireType.BLOB_COMPRESSED), ("json", WireType.JSON), ("vector", WireType.VECTOR),
-          ("inet6", WireType.STRING), ("inet4", WireType.STRING), ("uuid", WireType.STRING), ("geometry", WireType.BLOB)]
+          ("inet6", WireType.STRING), ("inet4", WireType.STRING), ("uuid", WireType.STRING),
+          ("geometry", WireType.BLOB)]
 
 
 @settings(max_examples=150, deadline=None)
@@ -192,7 +193,7 @@ def test_bytes_of_slices(values, skip, keep):
     whole = pa.array(values, pa.binary())
     part = whole.slice(min(skip, len(values)), keep)
     offsets, data = value_bytes(part)
-    assert [data[a:b].tobytes() for a, b in zip(offsets, offsets[1:], strict=False)] == [
+    assert [data[a:b].tobytes() for a, b in itertools.pairwise(offsets)] == [
         value or b"" for value in part.to_pylist()]
     assert beside(part, pa.binary(), offsets, data).to_pylist() == part.to_pylist()
     assert [row.tobytes() for row in fixed_bytes(part, 12)] == [(v or b"").ljust(12, b"\0") for v in part.to_pylist()]

@@ -126,4 +126,4 @@ def test_values_of_every_type(case):
                    for cell, base in zip(json.loads(line), bases, strict=True)]
             want[tuple(row)] += 1
         have = found.get(name, collections.Counter())
-        assert have == want, f"{name}: missing {list((want - have))[:2]}, unexpected {list((have - want))[:2]}"
+        assert have == want, f"{name}: missing {list(want - have)[:2]}, unexpected {list(have - want)[:2]}"
