@@ -10,11 +10,13 @@ import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 from keysearch.memory import inline, load_u8, load_u32
 
-HAS_CARRYLESS_MULTIPLY = bool(llvm.get_host_cpu_features().get("pclmulqdq"))
+_FEATURES = llvm.get_host_cpu_features()
+HAS_CARRYLESS_MULTIPLY = bool(_FEATURES.get("pclmul") and _FEATURES.get("ssse3"))
 
 _POLYNOMIAL = 0xEDB88320
 _BLOCK = 16
@@ -81,11 +83,16 @@ class _Vectors:
     """The few operations on blocks of 128 bits that folding is made of, written as LLVM IR."""
 
     word, block, wide = ir.IntType(64), ir.VectorType(ir.IntType(64), 2), ir.IntType(128)
+    octets = ir.VectorType(ir.IntType(8), _BLOCK)
 
     def __init__(self, builder: ir.IRBuilder) -> None:
-        self.builder, name = builder, "llvm.x86.pclmulqdq"
-        signature = ir.FunctionType(self.block, [self.block, self.block, ir.IntType(8)])
-        self._multiply = builder.module.globals.get(name) or ir.Function(builder.module, signature, name)
+        self.builder = builder
+        self._multiply = self._instruction("llvm.x86.pclmulqdq", self.block, [self.block, self.block, ir.IntType(8)])
+        self._shuffle = self._instruction("llvm.x86.ssse3.pshuf.b.128", self.octets, [self.octets, self.octets])
+
+    def _instruction(self, name: str, result: ir.Type, arguments: list[ir.Type]) -> ir.Function:
+        module = self.builder.module
+        return module.globals.get(name) or ir.Function(module, ir.FunctionType(result, arguments), name)
 
     def constant(self, words: list[int]) -> ir.Constant:
         return ir.Constant(self.block, words)
@@ -111,11 +118,18 @@ class _Vectors:
         by = self.constant(powers)
         return self.xor(self.multiply(block, by, 0x00), self.multiply(block, by, 0x11), following)
 
-    def shift(self, block: ir.Value, bits: ir.Value | int, left: bool) -> ir.Value:
-        amount = ir.Constant(self.wide, bits) if isinstance(bits, int) else self.builder.zext(bits, self.wide)
-        wide = self.builder.bitcast(block, self.wide)
-        moved = self.builder.shl(wide, amount) if left else self.builder.lshr(wide, amount)
+    def shift_right(self, block: ir.Value, bits: int) -> ir.Value:
+        moved = self.builder.lshr(self.builder.bitcast(block, self.wide), ir.Constant(self.wide, bits))
         return self.builder.bitcast(moved, self.block)
+
+    def first_bytes_last(self, block: ir.Value, count: ir.Value) -> ir.Value:
+        """The first `count` bytes of a block at its end, after zeros: bytes by a window of (zero, …, zero, 0, 1, …, 15)."""
+        window = ir.ArrayType(ir.IntType(8), 2 * _BLOCK)
+        table = cgutils.global_constant(self.builder, "crc32_window", ir.Constant(window, [0x80] * _BLOCK + list(range(_BLOCK))))
+        start = self.builder.add(self.builder.ptrtoint(table, self.word), count)
+        picks = self.builder.bitcast(self.load(start), self.octets)
+        picked = self.builder.call(self._shuffle, [self.builder.bitcast(block, self.octets), picks])
+        return self.builder.bitcast(picked, self.block)
 
     def low_word(self, value: ir.Value) -> ir.Value:
         return self.builder.insert_element(self.constant([0, 0]), value, ir.Constant(ir.IntType(32), 0))
@@ -123,9 +137,9 @@ class _Vectors:
     def reduce(self, block: ir.Value) -> ir.Value:
         """The remainder (32 bits) of a last block: 128 bits to 96, to 64, then Barrett's reduction."""
         low_32 = self.constant([0xFFFFFFFF, 0xFFFFFFFF])
-        block = self.xor(self.multiply(block, self.constant(_FOLD_1), 0x10), self.shift(block, 64, left=False))
+        block = self.xor(self.multiply(block, self.constant(_FOLD_1), 0x10), self.shift_right(block, 64))
         low = self.builder.and_(block, low_32)
-        block = self.xor(self.multiply(low, self.constant(_FOLD_64), 0x00), self.shift(block, 32, left=False))
+        block = self.xor(self.multiply(low, self.constant(_FOLD_64), 0x00), self.shift_right(block, 32))
         quotient = self.multiply(self.builder.and_(block, low_32), self.constant(_BARRETT), 0x10)
         product = self.multiply(self.builder.and_(quotient, low_32), self.constant(_BARRETT), 0x00)
         words = self.builder.bitcast(self.xor(block, product), ir.VectorType(ir.IntType(32), 4))
@@ -144,7 +158,7 @@ def _crc32_fold(typing_context, address, length, register):
         start = v.low_word(builder.zext(register, v.word))
         first = builder.add(builder.and_(builder.sub(length, v.number(1)), v.number(_BLOCK - 1)), v.number(1))
         bits = builder.shl(first, v.number(3))
-        lead = v.shift(v.xor(v.load(address), start), builder.sub(v.number(128), bits), left=True)
+        lead = v.first_bytes_last(v.xor(v.load(address), start), first)
         short = builder.icmp_unsigned("<", first, v.number(4))
         carried = builder.lshr(builder.zext(register, v.word), builder.select(short, bits, v.number(32)))
         carry = v.low_word(carried)

@@ -26,224 +26,230 @@ from applier.binlog.outline_recording import (
     LAST_GTID,
     LAST_TIME,
     MOST_TAG_BYTES,
-    N_GROUPS,
-    N_RUNS,
-    N_SOURCES,
-    N_VOIDS,
     NEED_ROOM,
+    N_GROUPS,
     OUTSIDE,
+    ROOM_SOURCE_SLOTS,
+    RUNS,
+    RUN_FIRST,
+    RUN_LAST,
+    RUN_LENGTH,
+    RUN_SOURCE,
+    SOURCES,
+    SOURCE_BYTES,
     SOURCE_LENGTH,
+    SOURCE_RUN,
+    SOURCE_SLOTS,
     SPLIT_START,
     STOPPED,
+    STOP_FIRST,
+    STOP_GTIDS,
+    STOP_LAST,
+    STOP_LENGTH,
+    STOP_REACHED,
+    STOP_TIME,
     TAG_AT,
+    VOIDS,
+    VOID_END,
+    VOID_LENGTH,
+    VOID_START,
+    WANTED_SPLIT,
+    append,
+    at,
+    get,
+    increase,
+    put,
 )
 from applier.binlog.outline_tables import cut_split, equal_bytes, hash_bytes
-from keysearch.memory import inline, load_u8, load_u32, load_u64
+from keysearch.memory import copy_bytes, inline, load_u8, load_u32, load_u64, store_u8
 
-NO_NUMBER = -1
+NO_NUMBER = NO_SERVER = -1
+_GTID_LEAST, _MARIADB_GTID_LEAST = 25, 13
 
 
 @inline
-def open_group(recording, limits, position, timestamp, group_state):
+def open_group(state, position, timestamp, group_state):
     """A group starts here. STOPPED where the stop time says that it, and so all that follows, does not count."""
-    state = recording.state
-    if timestamp >= limits.stop_time:
+    if timestamp >= get(state, STOP_TIME):
         return STOPPED
-    state[GROUP_STATE] = group_state
-    state[GROUP_START] = position
-    state[GROUP_TIME] = timestamp
-    state[GROUP_ROW_EVENTS] = 0
-    state[GROUP_GTID] = 0
-    state[GROUP_NUMBER] = NO_NUMBER
-    if state[FIRST_START] < 0:
-        state[FIRST_START] = position
-    if state[SPLIT_START] < 0:
-        state[SPLIT_START] = position
+    put(state, GROUP_STATE, group_state)
+    put(state, GROUP_START, position)
+    put(state, GROUP_TIME, timestamp)
+    put(state, GROUP_ROW_EVENTS, 0)
+    put(state, GROUP_GTID, 0)
+    put(state, GROUP_NUMBER, NO_NUMBER)
+    if get(state, FIRST_START) < 0:
+        put(state, FIRST_START, position)
+    if get(state, SPLIT_START) < 0:
+        put(state, SPLIT_START, position)
     return DONE
 
 
 @inline
-def end_group(recording, limits, end, void):
+def end_group(state, end, void):
     """The group is whole at `end`. A void one took its rows back, but it was executed and its GTID counts."""
-    state = recording.state
     if void:
-        if state[N_VOIDS] == recording.voids.shape[0]:
+        entry = append(state, VOIDS, VOID_LENGTH)
+        if entry == 0:
             return NEED_ROOM
-        recording.voids[state[N_VOIDS], 0] = state[GROUP_START]
-        recording.voids[state[N_VOIDS], 1] = end
-        state[N_VOIDS] += 1
-    state[GROUP_STATE] = OUTSIDE
-    if state[N_GROUPS] == 0:
-        state[FIRST_TIME] = state[GROUP_TIME]
-    state[N_GROUPS] += 1
-    state[LAST_END] = end
-    state[LAST_TIME] = state[GROUP_TIME]
-    if end - state[SPLIT_START] >= limits.split_bytes and cut_split(recording, end) == NEED_ROOM:
+        put(entry, VOID_START, get(state, GROUP_START))
+        put(entry, VOID_END, end)
+    if get(state, N_GROUPS) == 0:
+        put(state, FIRST_TIME, get(state, GROUP_TIME))
+    put(state, GROUP_STATE, OUTSIDE)
+    increase(state, N_GROUPS, 1)
+    put(state, LAST_END, end)
+    put(state, LAST_TIME, get(state, GROUP_TIME))
+    put(state, LAST_GTID, get(state, GROUP_GTID))
+    if end - get(state, SPLIT_START) >= get(state, WANTED_SPLIT) and cut_split(state, end) == NEED_ROOM:
         return NEED_ROOM
-    if state[GROUP_GTID] == 0:
+    if get(state, GROUP_NUMBER) == NO_NUMBER:
         return DONE
-    state[LAST_GTID] = state[GROUP_GTID]
-    if state[GROUP_NUMBER] == NO_NUMBER:
-        return DONE
-    return _count_gtid(recording, limits)
+    return _count_gtid(state)
 
 
 @inline
-def _count_gtid(recording, limits):
-    """The open group's GTID is executed: lengthen its source's run, and see whether the stop set is complete."""
-    state = recording.state
-    source, number, server = state[GROUP_SOURCE], state[GROUP_NUMBER], state[GROUP_SERVER]
-    run = recording.source_run[source]
-    if server >= 0:  # MariaDB: a domain stands at its last group
-        if run == 0:
-            run = state[N_RUNS] + 1
-            if run > recording.runs.shape[0]:
-                return NEED_ROOM
-            state[N_RUNS] = run
-            recording.source_run[source] = run
-        recording.runs[run - 1, 0] = source
-        recording.runs[run - 1, 1] = server
-        recording.runs[run - 1, 2] = number
-    elif run > 0 and recording.runs[run - 1, 2] + 1 == number:
-        recording.runs[run - 1, 2] = number
+def _count_gtid(state):
+    """The group's GTID is executed: lengthen its source's run, and see whether the stop set is complete."""
+    number, server = get(state, GROUP_NUMBER), get(state, GROUP_SERVER)
+    source = at(state, SOURCES, SOURCE_LENGTH, get(state, GROUP_SOURCE))
+    known = get(source, SOURCE_RUN)
+    run = at(state, RUNS, RUN_LENGTH, known - 1)
+    if known > 0 and server == NO_SERVER and get(run, RUN_LAST) + 1 == number:
+        put(run, RUN_LAST, number)
     else:
-        run = state[N_RUNS]
-        if run == recording.runs.shape[0]:
-            return NEED_ROOM
-        recording.runs[run, 0] = source
-        recording.runs[run, 1] = number
-        recording.runs[run, 2] = number
-        state[N_RUNS] = run + 1
-        recording.source_run[source] = run + 1
-    if state[GTIDS_TO_STOP] > 0:
-        return _count_towards_stop(recording, limits)
+        if known == 0 or server == NO_SERVER:
+            run = append(state, RUNS, RUN_LENGTH)
+            if run == 0:
+                return NEED_ROOM
+            put(source, SOURCE_RUN, get(state, RUNS))
+            put(run, RUN_SOURCE, get(state, GROUP_SOURCE))
+        put(run, RUN_FIRST, number if server == NO_SERVER else server)
+        put(run, RUN_LAST, number)
+    if get(state, GTIDS_TO_STOP) > 0:
+        return _count_towards_stop(state, source, number, server)
     return DONE
 
 
 @inline
-def _count_towards_stop(recording, limits):
-    state = recording.state
-    source, number = recording.sources[state[GROUP_SOURCE]].ctypes.data, state[GROUP_NUMBER]
-    for i in range(limits.stop_numbers.shape[0]):
-        numbers = limits.stop_numbers[i]
-        if not equal_bytes(source, limits.stop_sources[i].ctypes.data, SOURCE_LENGTH):
+def _count_towards_stop(state, source, number, server):
+    for i in range(get(state, STOP_GTIDS)):
+        wanted = at(state, STOP_GTIDS, STOP_LENGTH, i)
+        if not equal_bytes(source, wanted, SOURCE_BYTES):
             continue
-        if state[GROUP_SERVER] >= 0:
-            if numbers[2] == 1 and number >= numbers[0]:
-                numbers[2] = 0
-                state[GTIDS_TO_STOP] -= 1
-        elif numbers[0] <= number <= numbers[1]:
-            state[GTIDS_TO_STOP] -= 1
-    return STOPPED if state[GTIDS_TO_STOP] == 0 else DONE
+        if server == NO_SERVER:
+            if get(wanted, STOP_FIRST) <= number <= get(wanted, STOP_LAST):
+                increase(state, GTIDS_TO_STOP, -1)
+        elif get(wanted, STOP_REACHED) == 0 and number >= get(wanted, STOP_LAST):
+            put(wanted, STOP_REACHED, 1)
+            increase(state, GTIDS_TO_STOP, -1)
+    return STOPPED if get(state, GTIDS_TO_STOP) == 0 else DONE
 
 
 @inline
-def read_gtid(recording, event_type, position, body, end, server_id):
+def read_gtid(state, event_type, position, body, end, server_id):
     """The GTID of the group that was just opened. (result, MariaDB's flags)"""
-    state = recording.state
-    state[GROUP_GTID] = position
+    put(state, GROUP_GTID, position)
     if event_type == EventType.ANONYMOUS_GTID:
-        return DONE, 0
-    if state[N_SOURCES] == recording.sources.shape[0]:
-        return NEED_ROOM, 0
-    source = recording.sources[state[N_SOURCES]]  # the next free one: kept if it is a new one
-    source[:] = 0
-    flags = 0
+        return DONE, np.int64(0)
+    free = append(state, SOURCES, SOURCE_LENGTH)  # given back if the source is known
+    if free == 0:
+        return NEED_ROOM, np.int64(0)
+    for i in range(SOURCE_LENGTH):
+        put(free, i, 0)
+    flags = np.int64(0)
+    put(state, GROUP_SERVER, NO_SERVER)
     if event_type == EventType.GTID_TAGGED:
-        number = _read_tagged(source, body, end)
-        state[GROUP_SERVER] = -1
+        number = _read_tagged(free, body, end)
     elif event_type == EventType.MARIADB_GTID:
-        if end - body < 13:
-            return BAD_EVENT, 0
+        if end - body < _MARIADB_GTID_LEAST:
+            return BAD_EVENT, flags
         number = np.int64(load_u64(body))
-        for i in range(4):
-            source[i] = load_u8(body + 8 + i)
+        put(free, 0, load_u32(body + 8))
         flags = np.int64(load_u8(body + 12))
-        state[GROUP_SERVER] = server_id
+        put(state, GROUP_SERVER, server_id)
     else:
-        if end - body < 25:
-            return BAD_EVENT, 0
-        for i in range(TAG_AT):
-            source[i] = load_u8(body + 1 + i)
+        if end - body < _GTID_LEAST:
+            return BAD_EVENT, flags
+        copy_bytes(free, body + 1, TAG_AT)
         number = np.int64(load_u64(body + 17))
-        state[GROUP_SERVER] = -1
-    if number < 0 or (number == 0 and state[GROUP_SERVER] < 0):
-        return BAD_EVENT, 0
-    state[GROUP_NUMBER] = number
-    state[GROUP_SOURCE] = _find_or_keep_source(recording)
+    if number < 0 or (number == 0 and event_type != EventType.MARIADB_GTID):
+        return BAD_EVENT, flags
+    put(state, GROUP_NUMBER, number)
+    put(state, GROUP_SOURCE, _known_source(state, free))
     return DONE, flags
 
 
 @inline
-def _find_or_keep_source(recording):
-    """The index of the source written into the next free row, which is taken if no other row is equal."""
-    state = recording.state
-    free = state[N_SOURCES]
-    new = recording.sources[free].ctypes.data
-    if free > 0 and equal_bytes(new, recording.sources[state[GROUP_SOURCE]].ctypes.data, SOURCE_LENGTH):
-        return state[GROUP_SOURCE]
-    mask = np.int64(recording.source_slots.shape[0] - 1)
-    slot = np.int64(hash_bytes(new, SOURCE_LENGTH)) & mask
-    while recording.source_slots[slot] != 0:
-        known = recording.source_slots[slot] - 1
-        if equal_bytes(new, recording.sources[known].ctypes.data, SOURCE_LENGTH):
-            return known
+def _known_source(state, free):
+    """The index of the source in the last record, which is given back where an earlier one is equal."""
+    last = get(state, SOURCES) - 1
+    if last > 0 and equal_bytes(free, at(state, SOURCES, SOURCE_LENGTH, get(state, GROUP_SOURCE)), SOURCE_BYTES):
+        put(state, SOURCES, last)
+        return get(state, GROUP_SOURCE)
+    mask = get(state, ROOM_SOURCE_SLOTS) - 1
+    slot = np.int64(hash_bytes(free, SOURCE_BYTES)) & mask
+    while True:
+        known = get(get(state, SOURCE_SLOTS), slot)  # source + 1
+        if known == 0:
+            put(get(state, SOURCE_SLOTS), slot, last + 1)
+            return last
+        if equal_bytes(free, at(state, SOURCES, SOURCE_LENGTH, known - 1), SOURCE_BYTES):
+            put(state, SOURCES, last)
+            return known - 1
         slot = (slot + 1) & mask
-    recording.source_slots[slot] = free + 1
-    state[N_SOURCES] = free + 1
-    return free
 
 
 @inline
-def _read_variable(at, end):
+def _read_variable(place, end):
     """An unsigned integer of MySQL's serialization: (value, next address), or next address 0 where it is cut short."""
-    if at >= end:
+    if place >= end:
         return np.uint64(0), np.int64(0)
-    first = np.uint64(load_u8(at))
+    first = np.uint64(load_u8(place))
     extra = 0
     while (first >> np.uint64(extra)) & np.uint64(1):
         extra += 1
-    if at + extra + 1 > end:
+    if place + extra + 1 > end:
         return np.uint64(0), np.int64(0)
     drop = min(extra + 1, 8)
     value = first >> np.uint64(drop)
     for i in range(extra):
-        value |= np.uint64(load_u8(at + 1 + i)) << np.uint64(8 * (i + 1) - drop)
-    return value, np.int64(at + extra + 1)
+        value |= np.uint64(load_u8(place + 1 + i)) << np.uint64(8 * (i + 1) - drop)
+    return value, np.int64(place + extra + 1)
 
 
 @inline
-def _read_tagged(source, at, end):
+def _read_tagged(source, place, end):
     """UUID and tag of a GTID_TAGGED body into `source`; the transaction's number, or -1 where it is malformed."""
     number = np.int64(-1)
     for _ in range(3):  # version, size, last required field
-        _, at = _read_variable(at, end)
-        if at == 0:
+        _, place = _read_variable(place, end)
+        if place == 0:
             return np.int64(-1)
     while True:
-        field, at = _read_variable(at, end)
-        if at == 0:
+        field, place = _read_variable(place, end)
+        if place == 0:
             return np.int64(-1)
         if field == 0:  # flags
-            _, at = _read_variable(at, end)
+            _, place = _read_variable(place, end)
         elif field == 1:
             for i in range(TAG_AT):
-                byte, at = _read_variable(at, end)
-                if at == 0 or byte > 255:
+                byte, place = _read_variable(place, end)
+                if place == 0 or byte > 255:
                     return np.int64(-1)
-                source[i] = byte
+                store_u8(source + i, np.uint8(byte))
         elif field == 2:
-            value, at = _read_variable(at, end)
+            value, place = _read_variable(place, end)
             number = np.int64(value >> np.uint64(1)) if value & np.uint64(1) == 0 else np.int64(-1)
         elif field == 3:
-            length, at = _read_variable(at, end)
-            if at == 0 or length > MOST_TAG_BYTES or at + np.int64(length) > end:
+            length, place = _read_variable(place, end)
+            if place == 0 or length > MOST_TAG_BYTES or place + np.int64(length) > end:
                 return np.int64(-1)
-            source[TAG_AT] = length
+            store_u8(source + TAG_AT, np.uint8(length))
             for i in range(np.int64(length)):
-                source[TAG_AT + 1 + i] = load_u8(at + i)
+                store_u8(source + TAG_AT + 1 + i, load_u8(place + i))
             return number
         else:  # the fields from 4 on are no part of the GTID
             return number
-        if at == 0:
+        if place == 0:
             return np.int64(-1)

@@ -25,34 +25,53 @@ from applier.binlog.outline_recording import (
     BAD_CHECKSUM,
     BAD_EVENT,
     BAD_LENGTH,
+    BASE,
     BLOCKED,
     BLOCKED_SAVEPOINT,
     BLOCKED_XA,
+    CHECKSUM_BYTES,
     COMPRESSED_STATEMENT,
     CUT_SHORT,
     DONE,
+    END,
     FILE_EVENT,
     GROUP_GTID,
     GROUP_ROW_EVENTS,
     GROUP_START,
     GROUP_STATE,
+    HEADER_BYTES,
     LAST_END,
-    N_EVENTS,
-    N_NOTES,
-    N_ROW_EVENTS,
     NEED_ROOM,
+    NOTED,
     NOTED_TYPES,
+    NOTES,
+    NOTE_GROUP,
+    NOTE_GTID,
+    NOTE_KIND,
+    NOTE_LENGTH,
+    NOTE_POSITION,
+    NOTE_TABLE,
+    N_EVENTS,
+    N_ROW_EVENTS,
     OUTSIDE,
     POSITION,
-    ROW_BYTES,
     ROWS,
+    N_ROW_BYTES,
     STANDALONE,
     STATEMENT,
     STOPPED,
+    TABLES,
+    TABLE_LENGTH,
     TRANSACTION,
+    VERIFY,
+    append,
+    at,
+    get,
+    increase,
+    put,
 )
 from applier.binlog.outline_tables import NO_TABLE, cut_split, map_table, use_table
-from keysearch.memory import inline, kernel, load_u8, load_u16, load_u32
+from keysearch.memory import inline, kernel, load_u8, load_u16, load_u32, store_u8
 
 # What becomes of an event, by its type.
 (
@@ -102,27 +121,27 @@ _QUERY_POST_HEADER = 13
 
 
 @inline
-def _note(recording, kind, position, use):
-    state = recording.state
-    if state[N_NOTES] == recording.notes.shape[0]:
+def _note(state, kind, position, use):
+    note = append(state, NOTES, NOTE_LENGTH)
+    if note == 0:
         return NEED_ROOM
-    note = recording.notes[state[N_NOTES]]
-    note[0] = kind
-    note[1] = position
-    note[2] = state[GROUP_START] if state[GROUP_STATE] != OUTSIDE else position
-    note[3] = state[GROUP_GTID] if state[GROUP_STATE] != OUTSIDE else 0
-    note[4] = use
-    state[N_NOTES] += 1
+    outside = get(state, GROUP_STATE) == OUTSIDE
+    put(note, NOTE_KIND, kind)
+    put(note, NOTE_POSITION, position)
+    put(note, NOTE_GROUP, position if outside else get(state, GROUP_START))
+    put(note, NOTE_GTID, 0 if outside else get(state, GROUP_GTID))
+    put(note, NOTE_TABLE, use)
     return DONE
 
 
 @inline
-def _note_once(recording, kind, what, position):
+def _note_once(state, kind, what, position):
     """The first of a kind of blockers is enough: it stops the replay."""
-    if recording.noted[what]:
+    noted = get(state, NOTED) + what
+    if load_u8(noted) != 0:
         return DONE
-    recording.noted[what] = 1
-    return _note(recording, kind, position, NO_TABLE)
+    store_u8(noted, np.uint8(1))
+    return _note(state, kind, position, NO_TABLE)
 
 
 @inline
@@ -147,9 +166,8 @@ def _ends_with_start_transaction(address, length):
 
 
 @inline
-def _query(recording, limits, position, body, end, next_position, timestamp):
+def _query(state, position, body, end, next_position, timestamp):
     """A statement: group control by its first letters, all else is noted, and is the whole group outside transactions."""
-    state = recording.state
     if end - body < _QUERY_POST_HEADER:
         return BAD_EVENT
     sql = body + _QUERY_POST_HEADER + np.int64(load_u16(body + 11)) + np.int64(load_u8(body + 8)) + 1
@@ -158,139 +176,138 @@ def _query(recording, limits, position, body, end, next_position, timestamp):
         return BAD_EVENT
     word = _first_letters(sql, length)
     if word == _BEGIN and length == 5:
-        if state[GROUP_STATE] == TRANSACTION and state[GROUP_GTID] == 0:  # the one before was never ended
-            if end_group(recording, limits, position, True) == NEED_ROOM:
-                return NEED_ROOM
-        if state[GROUP_STATE] == OUTSIDE:
-            return open_group(recording, limits, position, timestamp, TRANSACTION)
-        state[GROUP_STATE] = TRANSACTION
+        if get(state, GROUP_STATE) == TRANSACTION and get(state, GROUP_GTID) == 0:  # the one before was never ended
+            result = end_group(state, position, True)
+            if result != DONE:
+                return result
+        if get(state, GROUP_STATE) == OUTSIDE:
+            return open_group(state, position, timestamp, TRANSACTION)
+        put(state, GROUP_STATE, TRANSACTION)
         return DONE
-    if state[GROUP_STATE] == OUTSIDE:
-        result = open_group(recording, limits, position, timestamp, ANNOUNCED)
+    if get(state, GROUP_STATE) == OUTSIDE:
+        result = open_group(state, position, timestamp, ANNOUNCED)
         if result != DONE:
             return result
     if (word == _COMMIT and length == 6) or (word == _ROLLBACK and length == 8):
-        return end_group(recording, limits, next_position, word == _ROLLBACK)
+        return end_group(state, next_position, word == _ROLLBACK)
     if word == _SAVEPOINT:
         return DONE
     if word == _ROLLBACK:  # TO a savepoint
-        if state[GROUP_ROW_EVENTS] == 0:
+        if get(state, GROUP_ROW_EVENTS) == 0:
             return DONE
-        return _note_once(recording, BLOCKED_SAVEPOINT, _NOTED_SAVEPOINT, position)
+        return _note_once(state, BLOCKED_SAVEPOINT, _NOTED_SAVEPOINT, position)
     if word & _THREE_LETTERS == _XA:
-        result = _note_once(recording, BLOCKED_XA, _NOTED_XA, position)
+        result = _note_once(state, BLOCKED_XA, _NOTED_XA, position)
         if result == DONE and (word == _XA_START or word == _XA_BEGIN):
-            state[GROUP_STATE] = TRANSACTION
+            put(state, GROUP_STATE, TRANSACTION)
         elif result == DONE and word & _SEVEN_LETTERS != _XA_END:
-            return end_group(recording, limits, next_position, False)
+            return end_group(state, next_position, False)
         return result
-    result = _note(recording, STATEMENT, position, NO_TABLE)
-    if result != DONE or state[GROUP_STATE] == TRANSACTION:
+    result = _note(state, STATEMENT, position, NO_TABLE)
+    if result != DONE or get(state, GROUP_STATE) == TRANSACTION:
         return result
     if _ends_with_start_transaction(sql, length):
-        state[GROUP_STATE] = TRANSACTION
+        put(state, GROUP_STATE, TRANSACTION)
         return DONE
-    return end_group(recording, limits, next_position, False)
+    return end_group(state, next_position, False)
 
 
 @inline
-def _statement_end(recording, limits, next_position, result):
+def _statement_end(state, next_position, result):
     """After an event that is a statement in a form of its own: outside transactions it is the whole group."""
-    if result != DONE or recording.state[GROUP_STATE] == TRANSACTION:
+    if result != DONE or get(state, GROUP_STATE) == TRANSACTION:
         return result
-    return end_group(recording, limits, next_position, False)
+    return end_group(state, next_position, False)
 
 
 @inline
-def _rows(recording, limits, position, event_type, action, body, end, size):
-    state = recording.state
+def _rows(state, position, event_type, action, body, end, size):
     version = 1 if action == _ROWS_V1 or action == _BLOCKED_ROWS_V1 else 2
-    result, use, ends_statement = use_table(recording, position, event_type, version, body, end, size)
+    result, use, ends_statement = use_table(state, position, event_type, version, body, end, size)
     if result != DONE:
         return result
     if use != NO_TABLE:
-        state[N_ROW_EVENTS] += 1
-        state[ROW_BYTES] += size
-        state[GROUP_ROW_EVENTS] += 1
+        increase(state, N_ROW_EVENTS, 1)
+        increase(state, N_ROW_BYTES, size)
+        increase(state, GROUP_ROW_EVENTS, 1)
         if action == _BLOCKED_ROWS_V1 or action == _BLOCKED_ROWS_V2:
-            table, bit = recording.tables[use], np.int64(1) << (event_type % 64)
-            if table[NOTED_TYPES] & bit == 0:
-                table[NOTED_TYPES] |= bit
-                result = _note(recording, BLOCKED, position, use)
-    if result == DONE and ends_statement and state[GROUP_STATE] == ROWS:
-        return end_group(recording, limits, position + size, False)
+            table, bit = at(state, TABLES, TABLE_LENGTH, use), np.int64(1) << (event_type % 64)
+            if get(table, NOTED_TYPES) & bit == 0:
+                put(table, NOTED_TYPES, get(table, NOTED_TYPES) | bit)
+                result = _note(state, BLOCKED, position, use)
+    if result == DONE and ends_statement and get(state, GROUP_STATE) == ROWS:
+        return end_group(state, position + size, False)
     return result
 
 
 @inline
-def _gtid(recording, limits, position, event_type, body, end, server_id, timestamp):
-    state = recording.state
-    if state[GROUP_STATE] != OUTSIDE:  # the group before was never ended
-        if end_group(recording, limits, position, True) == NEED_ROOM:
-            return NEED_ROOM
-    result = open_group(recording, limits, position, timestamp, ANNOUNCED)
+def _gtid(state, position, event_type, body, end, server_id, timestamp):
+    if get(state, GROUP_STATE) != OUTSIDE:  # the group before was never ended
+        result = end_group(state, position, True)
+        if result != DONE:
+            return result
+    result = open_group(state, position, timestamp, ANNOUNCED)
     if result != DONE:
         return result
-    result, flags = read_gtid(recording, event_type, position, body, end, server_id)
+    result, flags = read_gtid(state, event_type, position, body, end, server_id)
     if event_type == EventType.MARIADB_GTID:
-        state[GROUP_STATE] = STANDALONE if flags & MARIADB_STANDALONE else TRANSACTION
+        put(state, GROUP_STATE, STANDALONE if flags & MARIADB_STANDALONE else TRANSACTION)
     return result
 
 
 @inline
-def _event(recording, limits, base, position, event_type, timestamp, size):
-    """Take in one event, which is whole and whose checksum is right."""
-    state = recording.state
-    header = base + position
-    body, end, next_position = header + limits.header_length, header + size - limits.checksum_length, position + size
+def _event(state, header, position, event_type, size):
+    """Take in one event, which is whole and whose checksum is right. `header`: its address."""
+    body, end = header + get(state, HEADER_BYTES), header + size - get(state, CHECKSUM_BYTES)
+    timestamp, next_position = np.int64(load_u32(header)), position + size
     action = _ACTIONS[event_type]
     if action == _GTID:
         server_id = np.int64(load_u32(header + 5))
-        return _gtid(recording, limits, position, event_type, body, end, server_id, timestamp)
+        return _gtid(state, position, event_type, body, end, server_id, timestamp)
     if action == _QUERY:
-        return _query(recording, limits, position, body, end, next_position, timestamp)
+        return _query(state, position, body, end, next_position, timestamp)
     if action == _PASSED_OVER or (action == _UNKNOWN and load_u16(header + 17) & IGNORABLE_FLAG):
         return DONE
     if action == _FILE:
-        return _note(recording, FILE_EVENT, position, NO_TABLE)
+        return _note(state, FILE_EVENT, position, NO_TABLE)
     if action == _BLOCKED_EVENT or action == _UNKNOWN:
-        return _note_once(recording, BLOCKED, event_type, position)
-    if state[GROUP_STATE] == OUTSIDE:
+        return _note_once(state, BLOCKED, event_type, position)
+    if get(state, GROUP_STATE) == OUTSIDE:
         rows = _TABLE_MAP <= action <= _BLOCKED_ROWS_V2
-        result = open_group(recording, limits, position, timestamp, ROWS if rows else ANNOUNCED)
+        result = open_group(state, position, timestamp, ROWS if rows else ANNOUNCED)
         if result != DONE:
             return result
-    elif state[GROUP_STATE] < TRANSACTION and _TABLE_MAP <= action <= _BLOCKED_ROWS_V2:
-        state[GROUP_STATE] = ROWS
+    elif get(state, GROUP_STATE) < TRANSACTION and _TABLE_MAP <= action <= _BLOCKED_ROWS_V2:
+        put(state, GROUP_STATE, ROWS)
     if action == _TABLE_MAP:
-        return map_table(recording, base, position, body, end)
+        return map_table(state, position, body, end)
     if action <= _BLOCKED_ROWS_V2:
-        return _rows(recording, limits, position, event_type, action, body, end, size)
+        return _rows(state, position, event_type, action, body, end, size)
     if action == _XID:
-        return end_group(recording, limits, next_position, False)
+        return end_group(state, next_position, False)
     if action == _COMPRESSED:
-        return _statement_end(recording, limits, next_position, _note(recording, COMPRESSED_STATEMENT, position, NO_TABLE))
+        return _statement_end(state, next_position, _note(state, COMPRESSED_STATEMENT, position, NO_TABLE))
     if action == _BLOCKED_STATEMENT:
-        return _statement_end(recording, limits, next_position, _note_once(recording, BLOCKED, event_type, position))
+        return _statement_end(state, next_position, _note_once(state, BLOCKED, event_type, position))
     if action == _XA_PREPARE or action == _PAYLOAD:  # prepared rows are not committed yet
-        result = _note_once(recording, BLOCKED, event_type, position)
-        return result if result != DONE else end_group(recording, limits, next_position, action == _XA_PREPARE)
+        result = _note_once(state, BLOCKED, event_type, position)
+        return result if result != DONE else end_group(state, next_position, action == _XA_PREPARE)
     return DONE  # _CONTEXT: it belongs to the statement that follows
 
 
 @kernel
-def walk(base, recording, limits):
-    """Read events from state[POSITION] on, up to limits.end. Gives what the pass ended with; state[POSITION] says where.
+def walk(state):
+    """Read events from POSITION to END of the state at this address. Gives what the pass ended with, and where in POSITION.
 
-    `base`: the address of the file's first byte. On DONE the position is limits.end. On CUT_SHORT an event goes past
-    limits.end. On STOPPED and DONE the last split is written. Any other result leaves the recording incomplete.
+    DONE: at END. STOPPED: a stop condition was met; LAST_END says where. CUT_SHORT: the event here goes past END. In these
+    cases the last split is written, unless a group is open. After anything else the recording is incomplete.
     """
-    state = recording.state
-    position = state[POSITION]
-    least = limits.header_length + limits.checksum_length
+    base, end, position, verify = get(state, BASE), get(state, END), get(state, POSITION), get(state, VERIFY)
+    header_length = get(state, HEADER_BYTES)
+    least = header_length + get(state, CHECKSUM_BYTES)
     result = DONE
-    while position < limits.end:
-        if position + limits.header_length > limits.end:
+    while position < end:
+        if position + header_length > end:
             result = CUT_SHORT
             break
         header = base + position
@@ -298,25 +315,25 @@ def walk(base, recording, limits):
         if size < least:
             result = BAD_LENGTH
             break
-        if position + size > limits.end:
+        if position + size > end:
             result = CUT_SHORT
             break
         event_type = np.int64(load_u8(header + 4))
-        # The format description's checksum is taken without a flag, and is looked at where it is noted.
-        if limits.verify and event_type != EventType.FORMAT_DESCRIPTION:
+        # The format description's checksum is taken without a flag. Python verifies it.
+        if verify and event_type != EventType.FORMAT_DESCRIPTION:
             if crc32(header, size - 4, np.uint32(0)) != load_u32(header + size - 4):
                 result = BAD_CHECKSUM
                 break
-        result = _event(recording, limits, base, position, event_type, np.int64(load_u32(header)), size)
-        if result == STOPPED and state[GROUP_STATE] == OUTSIDE and state[LAST_END] > position:
-            position = state[LAST_END]
-            state[N_EVENTS] += 1
+        result = _event(state, header, position, event_type, size)
         if result != DONE:
             break
-        state[N_EVENTS] += 1
+        increase(state, N_EVENTS, 1)
         position += size
-    state[POSITION] = position
-    if (result == DONE or result == STOPPED or result == CUT_SHORT) and state[GROUP_STATE] == OUTSIDE:
-        if cut_split(recording, state[LAST_END]) == NEED_ROOM:
+    if result == STOPPED and get(state, LAST_END) > position:  # this event ended the last group that counts
+        increase(state, N_EVENTS, 1)
+        position = get(state, LAST_END)
+    put(state, POSITION, position)
+    if (result == DONE or result == STOPPED or result == CUT_SHORT) and get(state, GROUP_STATE) == OUTSIDE:
+        if cut_split(state, get(state, LAST_END)) == NEED_ROOM:
             return NEED_ROOM
     return result

@@ -14,6 +14,7 @@ from applier.binlog.mapping import map_file
 from applier.binlog.outline import Blocker, Outline, Split, Statement, TableUse
 from applier.binlog.outline_kernel import walk
 from applier.binlog.outline_recording import (
+    AFTER_COLUMNS,
     BAD_CHECKSUM,
     BAD_LENGTH,
     BLOCKED,
@@ -30,32 +31,29 @@ from applier.binlog.outline_recording import (
     FIRST_TIME,
     GROUP_START,
     GROUP_STATE,
-    GTIDS_TO_STOP,
     LAST_END,
     LAST_GTID,
     LAST_TIME,
+    NEED_ROOM,
+    NOTES,
     N_EVENTS,
     N_GROUPS,
-    N_NOTES,
     N_ROW_EVENTS,
     N_SAMPLES,
-    N_SPLIT_TABLES,
-    N_SPLITS,
-    N_TABLES,
-    N_VOIDS,
-    NEED_ROOM,
     OUTSIDE,
     PARTIAL,
     POSITION,
-    ROW_BYTES,
     ROWS_BYTES,
     ROWS_EVENTS,
+    N_ROW_BYTES,
+    SAMPLES,
+    SPLITS,
+    SPLIT_TABLES,
     STOPPED,
+    TABLES,
     UNMAPPED_TABLE,
+    VOIDS,
     Recording,
-    executed,
-    new_limits,
-    new_recording,
 )
 from applier.binlog.stop import StopCondition
 from applier.errors import CORRUPT_EVENT, ArchiveError, EncryptedBinlog
@@ -115,13 +113,13 @@ class OutlinePass:
             start=result[FIRST_START] if result[FIRST_START] >= 0 else result[LAST_END], end=result[LAST_END],
             torn=torn_at is not None, torn_at=torn_at, torn_what=torn_what, stopped=stopped,
             n_groups=result[N_GROUPS], n_events=result[N_EVENTS] + self.head_events, n_row_events=result[N_ROW_EVENTS],
-            row_bytes=result[ROW_BYTES],
+            row_bytes=result[N_ROW_BYTES],
         )  # fmt: skip
         if outline.n_groups:
             outline.first_timestamp, outline.last_timestamp = result[FIRST_TIME], result[LAST_TIME]
             outline.last_gtid = self._gtid_at(result[LAST_GTID])
         self._add_recorded(outline, result)
-        self._add_notes(outline, result.recording.notes[: result[N_NOTES]].tolist())
+        self._add_notes(outline, result.recording.used(result.recording.notes, NOTES))
         return outline
 
     # ---- the kernel
@@ -131,10 +129,9 @@ class OutlinePass:
         n_splits = (end - begin) // self.split_bytes + 2
         room = _FIRST_ROOM
         while True:
-            recording = new_recording(room, n_splits, begin)
-            limits, remaining = new_limits(self.format, end, self.verify, self.split_bytes, self.stop.datetime, stop_gtids)
-            recording.state[GTIDS_TO_STOP] = remaining
-            result = _Result(walk(self.mapped.address, recording, limits), recording)
+            recording = Recording(room, n_splits, stop_gtids)
+            recording.set_limits(self.mapped.address, begin, end, self.format, self.verify, self.split_bytes, self.stop.datetime)
+            result = _Result(walk(recording.address), recording)
             if result.code != NEED_ROOM:
                 break
             room *= 4
@@ -155,7 +152,7 @@ class OutlinePass:
         return self._executed(result)
 
     def _executed(self, result: _Result) -> GtidSet:
-        return executed(result.recording, self.format.flavour == "mariadb")
+        return result.recording.executed(self.format.flavour == "mariadb")
 
     def _corrupt(self, result: _Result) -> ArchiveError:
         position = result[POSITION]
@@ -231,18 +228,16 @@ class OutlinePass:
 
     def _add_recorded(self, outline: Outline, result: _Result) -> None:
         recording, array = result.recording, self.mapped.array
-        for use, row in enumerate(recording.tables[: result[N_TABLES]].tolist()):
-            samples = recording.samples[use, : row[N_SAMPLES]].tolist()
-            columns = int.from_bytes(recording.after_columns[use].tobytes(), "little")
+        for row in recording.used(recording.tables, TABLES):
             outline.tables.append(TableUse(
                 array[row[BODY] : row[BODY] + row[BODY_LENGTH]].tobytes(), row[FIRST_POSITION], row[ROWS_EVENTS],
-                row[ROWS_BYTES], bool(row[PARTIAL]), columns, [self._sample(at) for at in samples],
+                row[ROWS_BYTES], bool(row[PARTIAL]), _number(row[AFTER_COLUMNS:]),
+                [self._sample(position) for position in row[SAMPLES : SAMPLES + row[N_SAMPLES]]],
             ))  # fmt: skip
-        for split_start, split_end in recording.splits[: result[N_SPLITS]].tolist():
-            outline.splits.append(Split(split_start, split_end, {}))
-        for split, use, n_bytes in recording.split_tables[: result[N_SPLIT_TABLES]].tolist():
+        outline.splits = [Split(start, end, {}) for start, end in recording.used(recording.splits, SPLITS)]
+        for split, use, n_bytes in recording.used(recording.split_tables, SPLIT_TABLES):
             outline.splits[split].tables[use] = n_bytes
-        outline.voids = [(first, end) for first, end in recording.voids[: result[N_VOIDS]].tolist()]
+        outline.voids = [(start, end) for start, end in recording.used(recording.voids, VOIDS)]
 
     def _sample(self, position: int) -> bytes:
         size = int.from_bytes(self.mapped.array[position + 9 : position + 13].tobytes(), "little")
@@ -284,6 +279,11 @@ class OutlinePass:
         else:
             raise ArchiveError("a second format description within a file", file=self.uri, position=event.position,
                                hint="this may be a relay log; give the source's own binlogs")
+
+
+def _number(words: list[int]) -> int:
+    """Words of 64 bits, the lowest first, as one number."""
+    return sum((word & 0xFFFFFFFFFFFFFFFF) << 64 * i for i, word in enumerate(words) if word)
 
 
 def _blocked(kind: int, event: Event) -> tuple[str, int | None, str]:

@@ -1,11 +1,15 @@
-"""The arrays that the outline's kernels write: one `Recording` a pass over a file. Positions are offsets in the file."""
+"""What the outline's kernels read and write: records of int64 fields, by address.
 
-from typing import NamedTuple
+A pass has one record, the state. It holds the limits of the pass, its counters, the group that is open, and the addresses
+and sizes of the arrays that take what is found. Kernels get its address only: arrays as arguments would cost more than
+the work on an event. All positions are offsets in the file.
+"""
 
 import numpy as np
 
 from applier.binlog.format import FormatDescription
 from applier.binlog.gtid import GtidSet
+from keysearch.memory import inline, load_i64, store_i64
 
 # What a pass ends with.
 DONE, NEED_ROOM, STOPPED, CUT_SHORT, BAD_LENGTH, BAD_CHECKSUM, BAD_EVENT, UNMAPPED_TABLE = range(8)
@@ -13,113 +17,153 @@ DONE, NEED_ROOM, STOPPED, CUT_SHORT, BAD_LENGTH, BAD_CHECKSUM, BAD_EVENT, UNMAPP
 # Group states, see outline_kernel.
 OUTSIDE, ANNOUNCED, STANDALONE, TRANSACTION, ROWS = range(5)
 
-# Recording.state
+# The fields of the state.
 (
-    POSITION, N_EVENTS, N_GROUPS, N_ROW_EVENTS, ROW_BYTES,
-    GROUP_STATE, GROUP_START, GROUP_TIME, GROUP_ROW_EVENTS, GROUP_GTID, GROUP_SOURCE, GROUP_NUMBER, GROUP_SERVER,
-    FIRST_START, LAST_END, FIRST_TIME, LAST_TIME, LAST_GTID,
-    SPLIT_START, N_SPLITS, N_SPLIT_TABLES, N_NOTES, N_VOIDS, N_RUNS, N_SOURCES, N_TABLES, N_TABLE_IDS,
-    GTIDS_TO_STOP,
-    STATE_LENGTH,
-) = range(29)  # fmt: skip
+    # the file, what of it is read, and where to stop
+    BASE, END, HEADER_BYTES, CHECKSUM_BYTES, VERIFY, WANTED_SPLIT, STOP_TIME, GTIDS_TO_STOP,
+    POSITION, N_EVENTS, N_GROUPS, N_ROW_EVENTS, N_ROW_BYTES, FIRST_START, FIRST_TIME, LAST_END, LAST_TIME, LAST_GTID,
+    # the group that is open, and the split
+    GROUP_STATE, GROUP_START, GROUP_TIME, GROUP_ROW_EVENTS, GROUP_GTID, GROUP_SOURCE, GROUP_NUMBER, GROUP_SERVER, SPLIT_START,
+    SOURCE_SLOTS, ROOM_SOURCE_SLOTS, TABLE_SLOTS, ROOM_TABLE_SLOTS, NOTED,
+    _ARRAYS,
+) = range(33)  # fmt: skip
+# Arrays of records, three fields each: how many are used, the address of the first, how many there is room for.
+NOTES, SPLITS, SPLIT_TABLES, VOIDS, SOURCES, RUNS, TABLES, TABLE_IDS, STOP_GTIDS, STATE_LENGTH = range(_ARRAYS, _ARRAYS + 30, 3)
 
-# Recording.notes: kind, position, group start, position of the group's GTID event (0: none), table use (-1: none)
+# A note: what Python has to look at. Its GTID event is at position 0 where it has none, its table use is -1.
+NOTE_KIND, NOTE_POSITION, NOTE_GROUP, NOTE_GTID, NOTE_TABLE, NOTE_LENGTH = range(6)
 STATEMENT, COMPRESSED_STATEMENT, FILE_EVENT, BLOCKED, BLOCKED_XA, BLOCKED_SAVEPOINT = range(6)
-NOTE_LENGTH = 5
 
-# Recording.tables: a row for each distinct table map
+SPLIT_FIRST, SPLIT_END, SPLIT_LENGTH = range(3)
+SPLIT_TABLE_SPLIT, SPLIT_TABLE_USE, SPLIT_TABLE_BYTES, SPLIT_TABLE_LENGTH = range(4)
+VOID_START, VOID_END, VOID_LENGTH = range(3)
+
+# A table id of the log (plus one), the table use it stands for, and the number of the group that mapped it.
+ID_PLUS_ONE, ID_USE, ID_GROUP, ID_LENGTH = range(4)
+
+# A source of GTIDs: a UUID, the tag's length and the tag, or a MariaDB domain, as 56 bytes that end with zeros.
+SOURCE_BYTES = 56
+TAG_AT, MOST_TAG_BYTES = 16, 32
+SOURCE_RUN, SOURCE_LENGTH = 7, 8  # after the bytes: its latest run, plus one
+
+# A run of transactions of a source, without gaps. MariaDB: a domain's last server id and number.
+RUN_SOURCE, RUN_FIRST, RUN_LAST, RUN_LENGTH = range(4)
+
+# What the stop set wants of a source (as above): the numbers; MariaDB: is the domain there yet?
+STOP_FIRST, STOP_LAST, STOP_REACHED, STOP_LENGTH = range(7, 11)
+
+# A table use: what a distinct table map is used for. Then N_SAMPLES_KEPT positions, and a bitmap of columns.
+MOST_COLUMNS, N_SAMPLES_KEPT = 4096, 64
 (
-    BODY, BODY_LENGTH, FIRST_POSITION, ROWS_EVENTS, ROWS_BYTES, PARTIAL, STRIDE, N_SAMPLES, SPLIT_BYTES, NOTED_TYPES, TABLE_LENGTH
+    BODY, BODY_LENGTH, FIRST_POSITION, ROWS_EVENTS, ROWS_BYTES, PARTIAL, STRIDE, N_SAMPLES, SPLIT_BYTES, NOTED_TYPES, SAMPLES
 ) = range(11)  # fmt: skip
+AFTER_COLUMNS = SAMPLES + N_SAMPLES_KEPT
+TABLE_LENGTH = AFTER_COLUMNS + MOST_COLUMNS // 64
 
-# Recording.table_ids: a hash table of (table id + 1, table use, number of the group that mapped it)
-TABLE_ID_LENGTH = 3
-
-MOST_COLUMNS = 4096
-N_SAMPLES_KEPT = 64
-SOURCE_LENGTH = 56
-"""A GTID's source: UUID 16 bytes and tag length 1 byte and tag, or a MariaDB domain in the first 4 bytes; zeros follow."""
-TAG_AT = 16
-MOST_TAG_BYTES = 32
-NEVER = np.int64(1 << 62)
+NEVER = 1 << 62
+_NOTED_KINDS = 258  # 256 event types, and two kinds of statements
 
 
-class Recording(NamedTuple):
-    """What a pass has found. Counts of used rows are in `state`."""
-
-    state: np.ndarray  # int64[STATE_LENGTH]
-    notes: np.ndarray  # int64[n, NOTE_LENGTH]
-    noted: np.ndarray  # uint8[256 + 2]: blockers of this event type are noted already
-    splits: np.ndarray  # int64[n, 2]: start, end
-    split_tables: np.ndarray  # int64[n, 3]: split, table use, bytes
-    voids: np.ndarray  # int64[n, 2]: start, end
-    sources: np.ndarray  # uint8[n, SOURCE_LENGTH]
-    source_slots: np.ndarray  # int64[power of two]: hash table of source index + 1
-    source_run: np.ndarray  # int64[n]: each source's latest run
-    runs: np.ndarray  # int64[n, 3]: source, first, last; MariaDB: domain's source, server id, number
-    tables: np.ndarray  # int64[n, TABLE_LENGTH]
-    table_slots: np.ndarray  # int64[power of two]: hash table of table use + 1, by the table map's body
-    table_ids: np.ndarray  # int64[power of two, TABLE_ID_LENGTH]
-    after_columns: np.ndarray  # uint8[n, MOST_COLUMNS // 8]
-    samples: np.ndarray  # int64[n, N_SAMPLES_KEPT]: positions of rows events
+@inline
+def get(record, field):
+    """A field of the record at an address."""
+    return load_i64(record + 8 * field)
 
 
-class Limits(NamedTuple):
-    """What a pass reads, and where it stops."""
-
-    end: int  # of the bytes that are read: no event that goes past it counts
-    header_length: int
-    checksum_length: int
-    verify: bool
-    split_bytes: int
-    stop_time: int  # stop before the first group of this time or later; NEVER
-    stop_sources: np.ndarray  # uint8[n, SOURCE_LENGTH]
-    stop_numbers: np.ndarray  # int64[n, 3]: first, last, and for MariaDB 1 as long as the domain is not there yet
+@inline
+def put(record, field, value):
+    """Set a field of the record at an address."""
+    store_i64(record + 8 * field, np.int64(value))
 
 
-def new_recording(room: int, n_splits: int, start: int) -> Recording:
-    """Empty arrays for a pass from `start`. `room`: a power of two, the tables that fit; all else in proportion."""
-    state = np.zeros(STATE_LENGTH, np.int64)
-    state[[POSITION, FIRST_START, LAST_END, SPLIT_START]] = start, -1, start, -1
-    many = 16 * room
-    return Recording(
-        state, np.empty((many, NOTE_LENGTH), np.int64), np.zeros(258, np.uint8), np.empty((n_splits, 2), np.int64),
-        np.empty((many, 3), np.int64), np.empty((many, 2), np.int64), np.zeros((room, SOURCE_LENGTH), np.uint8),
-        np.zeros(2 * room, np.int64), np.zeros(room, np.int64), np.empty((many, 3), np.int64),
-        np.zeros((room, TABLE_LENGTH), np.int64), np.zeros(2 * room, np.int64),
-        np.zeros((many, TABLE_ID_LENGTH), np.int64), np.zeros((room, MOST_COLUMNS // 8), np.uint8),
-        np.empty((room, N_SAMPLES_KEPT), np.int64),
-    )  # fmt: skip
+@inline
+def increase(record, field, by):
+    """Add to a field of the record at an address."""
+    store_i64(record + 8 * field, load_i64(record + 8 * field) + np.int64(by))
 
 
-def new_limits(
-    description: FormatDescription, end: int, verify: bool, split_bytes: int, stop_time: int | None, stop_gtids: GtidSet
-) -> tuple[Limits, int]:
-    """Limits of a pass, and the number of transactions (MariaDB: domains) of `stop_gtids` that are still to come."""
-    numbers = [(source, first, last, 0) for source, pairs in stop_gtids.intervals.items() for first, last in pairs]
-    numbers += [(domain, number, number, 1) for domain, (_, number) in stop_gtids.domains.items()]
-    sources = np.zeros((len(numbers), SOURCE_LENGTH), np.uint8)
-    for row, (source, *_) in zip(sources, numbers, strict=True):
-        key = _source_bytes(source)
-        row[: len(key)] = np.frombuffer(key, np.uint8)
-    ranges = np.array([number[1:] for number in numbers], np.int64).reshape(-1, 3)
-    limits = Limits(np.int64(end), np.int64(description.header_length), np.int64(description.checksum_length),
-                    bool(verify and description.checksum), np.int64(split_bytes),
-                    NEVER if stop_time is None else np.int64(stop_time), sources, ranges)
-    return limits, sum(last - first + 1 for _, first, last, _ in numbers)
+@inline
+def at(state, array, length, index):
+    """The address of a record in one of the state's arrays, whose records have `length` fields."""
+    return load_i64(state + 8 * (array + 1)) + 8 * length * index
 
 
-def executed(recording: Recording, mariadb: bool) -> GtidSet:
-    """The transactions of all groups that ended in this pass."""
-    runs = recording.runs[: recording.state[N_RUNS]].tolist()
-    sources = [row.tobytes() for row in recording.sources[: recording.state[N_SOURCES]]]
-    if mariadb:
-        domains = {int.from_bytes(sources[source][:4], "little"): (server, number) for source, server, number in runs}
-        return GtidSet.from_intervals({}, domains)
-    intervals: dict[str, list[tuple[int, int]]] = {_source_text(source): [] for source in sources}
-    for source, first, last in runs:
-        intervals[_source_text(sources[source])].append((first, last))
-    return GtidSet.from_intervals(intervals)
+@inline
+def append(state, array, length):
+    """The address of a new record at an array's end; 0 where the array is full."""
+    used = load_i64(state + 8 * array)
+    if used == load_i64(state + 8 * (array + 2)):
+        return np.int64(0)
+    store_i64(state + 8 * array, used + 1)
+    return at(state, array, length, used)
+
+
+class Recording:
+    """The state and the arrays of one pass. `room`: a power of two, the tables that fit; all else is in proportion."""
+
+    def __init__(self, room: int, n_splits: int, stop_gtids: GtidSet) -> None:
+        self.state = np.zeros(STATE_LENGTH, np.int64)
+        self.notes = self._array(NOTES, 16 * room, NOTE_LENGTH)
+        self.splits = self._array(SPLITS, n_splits, SPLIT_LENGTH)
+        self.split_tables = self._array(SPLIT_TABLES, 16 * room, SPLIT_TABLE_LENGTH)
+        self.voids = self._array(VOIDS, 16 * room, VOID_LENGTH)
+        self.sources = self._array(SOURCES, room, SOURCE_LENGTH)
+        self.runs = self._array(RUNS, 16 * room, RUN_LENGTH)
+        self.tables = self._array(TABLES, room, TABLE_LENGTH)
+        self._table_ids = self._array(TABLE_IDS, 16 * room, ID_LENGTH)
+        self._slots = np.zeros((2, 2 * room), np.int64)
+        for field, slots in zip((SOURCE_SLOTS, TABLE_SLOTS), self._slots, strict=True):
+            self.state[field : field + 2] = slots.ctypes.data, len(slots)
+        self._noted = np.zeros(_NOTED_KINDS, np.uint8)
+        self.state[NOTED] = self._noted.ctypes.data
+        self._set_stop_gtids(stop_gtids)
+
+    def _array(self, field: int, rows: int, length: int) -> np.ndarray:
+        array = np.zeros((rows, length), np.int64)
+        self.state[field + 1 : field + 3] = array.ctypes.data, rows
+        return array
+
+    def _set_stop_gtids(self, stop_gtids: GtidSet) -> None:
+        wanted = [(source, first, last) for source, pairs in stop_gtids.intervals.items() for first, last in pairs]
+        wanted += [(domain, number, number) for domain, (_, number) in stop_gtids.domains.items()]
+        self._stop_gtids = self._array(STOP_GTIDS, len(wanted), STOP_LENGTH)
+        for entry, (source, first, last) in zip(self._stop_gtids, wanted, strict=True):
+            entry[:STOP_FIRST] = np.frombuffer(_source_bytes(source).ljust(SOURCE_BYTES, b"\0"), np.int64)
+            entry[[STOP_FIRST, STOP_LAST]] = first, last
+        self.state[STOP_GTIDS] = len(wanted)
+        self.state[GTIDS_TO_STOP] = sum(last - first + 1 for _, first, last in wanted)
+
+    def set_limits(
+        self, base: int, begin: int, end: int, description: FormatDescription, verify: bool, split_bytes: int, stop_time: int | None
+    ) -> None:
+        """Read [begin, end) of the file at address `base`; cut splits near `split_bytes`; stop before a group of `stop_time`."""
+        self.state[[BASE, POSITION, LAST_END, END]] = base, begin, begin, end
+        self.state[[HEADER_BYTES, CHECKSUM_BYTES]] = description.header_length, description.checksum_length
+        self.state[[VERIFY, WANTED_SPLIT]] = verify and description.checksum, split_bytes
+        self.state[STOP_TIME] = NEVER if stop_time is None else stop_time
+        self.state[[FIRST_START, SPLIT_START]] = -1
+
+    @property
+    def address(self) -> int:
+        """Of the state, for the kernel. The arrays live as long as this object."""
+        return self.state.ctypes.data
+
+    def used(self, records: np.ndarray, array: int) -> list[list[int]]:
+        """The records that were written to one of the arrays."""
+        return records[: self.state[array]].tolist()
+
+    def executed(self, mariadb: bool) -> GtidSet:
+        """The transactions of all groups that ended in this pass."""
+        runs = self.used(self.runs, RUNS)
+        sources = [source.tobytes() for source in self.sources[: self.state[SOURCES]]]
+        if mariadb:
+            domains = {int.from_bytes(sources[source][:4], "little"): (server, number) for source, server, number in runs}
+            return GtidSet.from_intervals({}, domains)
+        texts = [_source_text(source) for source in sources]
+        intervals: dict[str, list[tuple[int, int]]] = {text: [] for text in texts}
+        for source, first, last in runs:
+            intervals[texts[source]].append((first, last))
+        return GtidSet.from_intervals(intervals)
 
 
 def _source_bytes(source: str | int) -> bytes:

@@ -8,31 +8,54 @@ import numpy as np
 
 from applier.binlog.format import DUMMY_TABLE_ID, STATEMENT_END_FLAG, EventType
 from applier.binlog.outline_recording import (
+    AFTER_COLUMNS,
     BAD_EVENT,
+    BASE,
     BODY,
     BODY_LENGTH,
     DONE,
     FIRST_POSITION,
+    ID_GROUP,
+    ID_LENGTH,
+    ID_PLUS_ONE,
+    ID_USE,
     MOST_COLUMNS,
+    NEED_ROOM,
     N_GROUPS,
     N_SAMPLES,
     N_SAMPLES_KEPT,
-    N_SPLIT_TABLES,
-    N_SPLITS,
-    N_TABLE_IDS,
-    N_TABLES,
-    NEED_ROOM,
     PARTIAL,
+    ROOM_TABLE_SLOTS,
     ROWS_BYTES,
     ROWS_EVENTS,
+    SAMPLES,
+    SPLITS,
     SPLIT_BYTES,
+    SPLIT_END,
+    SPLIT_FIRST,
+    SPLIT_LENGTH,
     SPLIT_START,
+    SPLIT_TABLES,
+    SPLIT_TABLE_BYTES,
+    SPLIT_TABLE_LENGTH,
+    SPLIT_TABLE_SPLIT,
+    SPLIT_TABLE_USE,
     STRIDE,
+    TABLES,
+    TABLE_IDS,
+    TABLE_LENGTH,
+    TABLE_SLOTS,
     UNMAPPED_TABLE,
+    append,
+    at,
+    get,
+    increase,
+    put,
 )
-from keysearch.memory import inline, load_u8, load_u16, load_u32, load_u64
+from keysearch.memory import inline, load_u8, load_u16, load_u32, load_u64, store_u8
 
 _TABLE_MAP_LEAST = 8
+_NO_TABLE_ID = (1 << 48) - 1
 _WRITE, _UPDATE, _DELETE = range(3)
 NO_TABLE = -1
 
@@ -74,66 +97,69 @@ def _load_table_id(address):
 
 
 @inline
-def _table_id_slot(recording, table_id):
-    """The slot that holds a table id, or the free one where it belongs. One slot in two is always free."""
-    mask = np.int64(recording.table_ids.shape[0] - 1)
+def _find_table_id(state, table_id):
+    """The record of a table id, or the free one where it belongs. One record in two is always free."""
+    mask = get(state, TABLE_IDS + 2) - 1
     slot = (table_id ^ table_id >> 16) & mask
-    while recording.table_ids[slot, 0] != 0 and recording.table_ids[slot, 0] != table_id + 1:
+    while True:
+        entry = at(state, TABLE_IDS, ID_LENGTH, slot)
+        if get(entry, ID_PLUS_ONE) == 0 or get(entry, ID_PLUS_ONE) == table_id + 1:
+            return entry
         slot = (slot + 1) & mask
-    return slot
 
 
 @inline
-def map_table(recording, base, position, body, end):
+def map_table(state, position, body, end):
     """TABLE_MAP: remember which table use its id stands for from here to the end of the group."""
     if end - body < 6 + _TABLE_MAP_LEAST:
         return BAD_EVENT
-    state = recording.state
-    slot = _table_id_slot(recording, _load_table_id(body))
-    entry = recording.table_ids[slot]
+    table_id = _load_table_id(body)
+    entry = _find_table_id(state, table_id)
     body += 6
     length = end - body
-    if entry[0] == 0:
-        if 2 * state[N_TABLE_IDS] + 2 > recording.table_ids.shape[0]:
+    use = np.int64(NO_TABLE)
+    if get(entry, ID_PLUS_ONE) == 0:
+        if 2 * get(state, TABLE_IDS) + 2 > get(state, TABLE_IDS + 2):
             return NEED_ROOM
-        state[N_TABLE_IDS] += 1
-        entry[0] = _load_table_id(body - 6) + 1
-        use = np.int64(NO_TABLE)
-    else:
-        use = entry[1]
-        known = recording.tables[use]
-        if known[BODY_LENGTH] != length or not equal_bytes(base + known[BODY], body, length):
-            use = np.int64(NO_TABLE)
+        increase(state, TABLE_IDS, 1)
+        put(entry, ID_PLUS_ONE, table_id + 1)
+    elif _has_body(state, at(state, TABLES, TABLE_LENGTH, get(entry, ID_USE)), body, length):
+        use = get(entry, ID_USE)
     if use == NO_TABLE:
-        use = _find_or_add_table(recording, base, position, body, length)
+        use = _find_or_add_table(state, position, body, length)
         if use == NO_TABLE:
             return NEED_ROOM
-    entry[1] = use
-    entry[2] = state[N_GROUPS]
+    put(entry, ID_USE, use)
+    put(entry, ID_GROUP, get(state, N_GROUPS))
     return DONE
 
 
 @inline
-def _find_or_add_table(recording, base, position, body, length):
+def _has_body(state, table, body, length):
+    return get(table, BODY_LENGTH) == length and equal_bytes(get(state, BASE) + get(table, BODY), body, length)
+
+
+@inline
+def _find_or_add_table(state, position, body, length):
     """The table use with this body; NO_TABLE where there is no room for a new one."""
-    state = recording.state
-    mask = np.int64(recording.table_slots.shape[0] - 1)
+    mask = get(state, ROOM_TABLE_SLOTS) - 1
     slot = np.int64(hash_bytes(body, length)) & mask
-    while recording.table_slots[slot] != 0:
-        known = recording.tables[recording.table_slots[slot] - 1]
-        if known[BODY_LENGTH] == length and equal_bytes(base + known[BODY], body, length):
-            return recording.table_slots[slot] - 1
+    while True:
+        known = get(get(state, TABLE_SLOTS), slot)  # table use + 1
+        if known == 0:
+            break
+        if _has_body(state, at(state, TABLES, TABLE_LENGTH, known - 1), body, length):
+            return known - 1
         slot = (slot + 1) & mask
-    use = state[N_TABLES]
-    if use == recording.tables.shape[0]:
+    use = get(state, TABLES)
+    table = append(state, TABLES, TABLE_LENGTH)
+    if table == 0:
         return np.int64(NO_TABLE)
-    state[N_TABLES] += 1
-    recording.table_slots[slot] = use + 1
-    table = recording.tables[use]
-    table[BODY] = body - base
-    table[BODY_LENGTH] = length
-    table[FIRST_POSITION] = position
-    table[STRIDE] = 1
+    put(get(state, TABLE_SLOTS), slot, use + 1)
+    put(table, BODY, body - get(state, BASE))
+    put(table, BODY_LENGTH, length)
+    put(table, FIRST_POSITION, position)
+    put(table, STRIDE, 1)
     return use
 
 
@@ -147,46 +173,46 @@ def _image_kinds(event_type):
 
 
 @inline
-def use_table(recording, position, event_type, version, body, end, size):
+def use_table(state, position, event_type, version, body, end, size):
     """A rows event: count it for its table. (result, table use or NO_TABLE for a dummy event, ends the statement)"""
-    at = body + 8
-    if at + 2 > end:
-        return BAD_EVENT, np.int64(NO_TABLE), False
+    none = np.int64(NO_TABLE)
+    place = body + 8
+    if place + 2 > end:
+        return BAD_EVENT, none, False
     last = load_u16(body + 6) & STATEMENT_END_FLAG != 0
     table_id = _load_table_id(body)
-    slot = _table_id_slot(recording, table_id)
-    entry = recording.table_ids[slot]
-    if entry[0] == 0 or entry[2] != recording.state[N_GROUPS]:
-        dummy = last and (table_id == DUMMY_TABLE_ID or table_id == (1 << 48) - 1)
-        return DONE if dummy else UNMAPPED_TABLE, np.int64(NO_TABLE), last
+    entry = _find_table_id(state, table_id)
+    if get(entry, ID_PLUS_ONE) == 0 or get(entry, ID_GROUP) != get(state, N_GROUPS):
+        dummy = last and (table_id == DUMMY_TABLE_ID or table_id == _NO_TABLE_ID)
+        return DONE if dummy else UNMAPPED_TABLE, none, last
     if version == 2:
-        extra = np.int64(load_u16(at))
-        at += max(extra, 2)
-    if at >= end:
-        return BAD_EVENT, np.int64(NO_TABLE), False
-    n_columns = np.int64(load_u8(at))
-    at += 1
-    if n_columns == 252 and at + 2 <= end:
-        n_columns = np.int64(load_u16(at))
-        at += 2
+        place += max(np.int64(load_u16(place)), 2)
+    if place >= end:
+        return BAD_EVENT, none, False
+    n_columns = np.int64(load_u8(place))
+    place += 1
+    if n_columns == 252 and place + 2 <= end:
+        n_columns = np.int64(load_u16(place))
+        place += 2
     elif n_columns > 250:
-        return BAD_EVENT, np.int64(NO_TABLE), False
+        return BAD_EVENT, none, False
     n_bytes = (n_columns + 7) >> 3
-    kind = _image_kinds(event_type)
-    if n_columns > MOST_COLUMNS or at + n_bytes * (2 if kind == _UPDATE else 1) > end:
-        return BAD_EVENT, np.int64(NO_TABLE), False
-    use = entry[1]
-    table = recording.tables[use]
-    if not _all_ones(at, n_columns):
-        table[PARTIAL] = 1
-    if kind == _UPDATE and not _all_ones(at + n_bytes, n_columns):
-        table[PARTIAL] = 1
+    updates = _image_kinds(event_type) == _UPDATE
+    if n_columns > MOST_COLUMNS or place + n_bytes * (2 if updates else 1) > end:
+        return BAD_EVENT, none, False
+    use = get(entry, ID_USE)
+    table = at(state, TABLES, TABLE_LENGTH, use)
+    if not _all_ones(place, n_columns):
+        put(table, PARTIAL, 1)
+    if updates and not _all_ones(place + n_bytes, n_columns):
+        put(table, PARTIAL, 1)
         for i in range(n_bytes):
-            recording.after_columns[use, i] |= load_u8(at + n_bytes + i)
-    _keep_sample(recording, use, position)
-    table[ROWS_EVENTS] += 1
-    table[ROWS_BYTES] += size
-    table[SPLIT_BYTES] += size
+            seen = table + 8 * AFTER_COLUMNS + i
+            store_u8(seen, load_u8(seen) | load_u8(place + n_bytes + i))
+    _keep_sample(table, position)
+    increase(table, ROWS_EVENTS, 1)
+    increase(table, ROWS_BYTES, size)
+    increase(table, SPLIT_BYTES, size)
     return DONE, use, last
 
 
@@ -195,46 +221,46 @@ def _all_ones(bitmap, n_columns):
     for i in range(n_columns >> 3):
         if load_u8(bitmap + i) != 0xFF:
             return False
-    rest = n_columns & 7
-    return rest == 0 or np.int64(load_u8(bitmap + (n_columns >> 3))) & ((1 << rest) - 1) == (1 << rest) - 1
+    rest = np.int64((1 << (n_columns & 7)) - 1)
+    return rest == 0 or np.int64(load_u8(bitmap + (n_columns >> 3))) & rest == rest
 
 
 @inline
-def _keep_sample(recording, use, position):
+def _keep_sample(table, position):
     """Every STRIDE-th rows event is a sample. Where there are too many, every other one goes and the stride doubles."""
-    table, samples = recording.tables[use], recording.samples[use]
-    if table[ROWS_EVENTS] & (table[STRIDE] - 1) != 0:
+    if get(table, ROWS_EVENTS) & (get(table, STRIDE) - 1) != 0:
         return
-    if table[N_SAMPLES] == N_SAMPLES_KEPT:
+    if get(table, N_SAMPLES) == N_SAMPLES_KEPT:
         for i in range(N_SAMPLES_KEPT // 2):
-            samples[i] = samples[2 * i]
-        table[N_SAMPLES] = N_SAMPLES_KEPT // 2
-        table[STRIDE] *= 2
-        if table[ROWS_EVENTS] & (table[STRIDE] - 1) != 0:
+            put(table, SAMPLES + i, get(table, SAMPLES + 2 * i))
+        put(table, N_SAMPLES, N_SAMPLES_KEPT // 2)
+        put(table, STRIDE, 2 * get(table, STRIDE))
+        if get(table, ROWS_EVENTS) & (get(table, STRIDE) - 1) != 0:
             return
-    samples[table[N_SAMPLES]] = position
-    table[N_SAMPLES] += 1
+    put(table, SAMPLES + get(table, N_SAMPLES), position)
+    increase(table, N_SAMPLES, 1)
 
 
 @inline
-def cut_split(recording, end):
+def cut_split(state, end):
     """End the split that is open, if any, with the bytes of each table in it."""
-    state = recording.state
-    if state[SPLIT_START] < 0:
+    if get(state, SPLIT_START) < 0:
         return DONE
-    split = state[N_SPLITS]
-    if split == recording.splits.shape[0] or state[N_SPLIT_TABLES] + state[N_TABLES] > recording.split_tables.shape[0]:
+    split = get(state, SPLITS)
+    entry = append(state, SPLITS, SPLIT_LENGTH)
+    if entry == 0:
         return NEED_ROOM
-    recording.splits[split, 0] = state[SPLIT_START]
-    recording.splits[split, 1] = end
-    state[N_SPLITS] += 1
-    state[SPLIT_START] = -1
-    for use in range(state[N_TABLES]):
-        if recording.tables[use, SPLIT_BYTES] > 0:
-            row = recording.split_tables[state[N_SPLIT_TABLES]]
-            row[0] = split
-            row[1] = use
-            row[2] = recording.tables[use, SPLIT_BYTES]
-            state[N_SPLIT_TABLES] += 1
-            recording.tables[use, SPLIT_BYTES] = 0
+    put(entry, SPLIT_FIRST, get(state, SPLIT_START))
+    put(entry, SPLIT_END, end)
+    put(state, SPLIT_START, -1)
+    for use in range(get(state, TABLES)):
+        table = at(state, TABLES, TABLE_LENGTH, use)
+        if get(table, SPLIT_BYTES) > 0:
+            entry = append(state, SPLIT_TABLES, SPLIT_TABLE_LENGTH)
+            if entry == 0:
+                return NEED_ROOM
+            put(entry, SPLIT_TABLE_SPLIT, split)
+            put(entry, SPLIT_TABLE_USE, use)
+            put(entry, SPLIT_TABLE_BYTES, get(table, SPLIT_BYTES))
+            put(table, SPLIT_BYTES, 0)
     return DONE
