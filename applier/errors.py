@@ -46,6 +46,13 @@ class ApplierError(Exception):
         self.hint = hint
         self.mysql_errno = errno
 
+    def at(self, **parts: Any) -> "ApplierError":
+        """The same error with parts of its place that it did not know (those it knew stay); to be raised again."""
+        for name, value in parts.items():
+            if getattr(self, name) is None:
+                setattr(self, name, value)
+        return self
+
     @property
     def where(self) -> dict[str, Any]:
         """The parts of the place that are known, in the order in which people look for them."""

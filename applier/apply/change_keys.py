@@ -1,0 +1,126 @@
+"""The keys of a batch of changes: what the decode kernel puts out of each image, made into what an index takes.
+
+    IntKeys     the kernel writes the key as an int64 that compares in order; the index reads its buffer
+    ByteKeys    the key's columns are finished as for a snapshot and encoded (keysearch.keybytes)
+
+A partial after-image may lack columns of the key: an update keeps them, so they come from the before-image (DEF-R2); in
+an insert they are the columns' defaults (DEF-R1b).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.apply.table_key import TableKey
+from applier.binlog.changes import INSERT, ChangeBatch
+from applier.binlog.layout import ColumnPlan, ImageBuffers
+from applier.binlog.table_map import TableMap
+from applier.binlog.values import finish_column
+from applier.errors import ReplayStopped
+from applier.schema.defaults import default_scalar
+from applier.schema.definition import TableDefinition
+from keysearch.keybytes import KeyBytes, encode_keys, int_key
+
+
+class ChangeKeys(ABC):
+    """Keys of batches of one table in the log."""
+
+    def __init__(self, key: TableKey, definition: TableDefinition, table_map: TableMap):
+        self._key, self._definition, self._table_map = key, definition, table_map
+
+    @abstractmethod
+    def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
+        """What to decode of each image for the key's sake."""
+
+    @abstractmethod
+    def of_batch(self, batch: ChangeBatch) -> tuple[Any, ...]:
+        """The keys of the before- and after-images, as `apply` of the index takes them."""
+
+    @abstractmethod
+    def text(self, batch: ChangeBatch, image: int, after: bool) -> str:
+        """The key of one image (a row of the after- or before-images) for people."""
+
+    def _default(self, column: int) -> pa.Scalar:
+        return default_scalar(self._definition.columns[column], self._definition)
+
+
+def change_keys(key: TableKey, definition: TableDefinition, table_map: TableMap) -> ChangeKeys:
+    """The reader of a table's keys."""
+    return (IntKeys if key.form == "int" else ByteKeys)(key, definition, table_map)
+
+
+class IntKeys(ChangeKeys):
+    """Keys that are one integer column."""
+
+    def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
+        column = self._key.columns[0]
+        return [plan.as_key(self._key.unsigned) if c == column else None for c, plan in enumerate(plans)]
+
+    def of_batch(self, batch: ChangeBatch) -> tuple[int, int, int]:
+        """Addresses of both key columns and of the bitmap of after-images without the key (0: none)."""
+        before, after = (images.columns[self._key.columns[0]] for images in (batch.before, batch.after))
+        absent = after.absent_rows(batch.n_after)
+        if absent is not None:
+            self._give_inserts_the_default(batch, np.asarray(absent), after.values.view(np.int64))
+        return before.values.ctypes.data, after.values.ctypes.data, 0 if absent is None else after.absent.ctypes.data
+
+    def _give_inserts_the_default(self, batch: ChangeBatch, absent: np.ndarray, values: np.ndarray) -> None:
+        inserts = batch.after_rows[batch.kinds == INSERT]
+        inserts = inserts[absent[inserts]]
+        if len(inserts):
+            values[inserts] = int_key(pa.array([self._default(self._key.columns[0]).as_py()],
+                                               self._default(self._key.columns[0]).type))[0]
+
+    def text(self, batch: ChangeBatch, image: int, after: bool) -> str:
+        images = batch.after if after else batch.before
+        value = int(images.columns[self._key.columns[0]].values.view(np.int64)[image])
+        column = self._definition.columns[self._key.columns[0]].type
+        return str(value + (1 << 63) if column.base == "bigint" and column.unsigned else value)
+
+
+class ByteKeys(ChangeKeys):
+    """Keys of any columns."""
+
+    def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
+        return [plan if c in self._key.columns else None for c, plan in enumerate(plans)]
+
+    def of_batch(self, batch: ChangeBatch) -> tuple[KeyBytes, KeyBytes]:
+        before = [self._column(batch.before, c, batch.n_before) for c in self._key.columns]
+        after = [self._complete(batch, c, old) for c, old in zip(self._key.columns, before, strict=True)]
+        try:
+            return encode_keys(before), encode_keys(after)
+        except ValueError as reason:
+            raise ReplayStopped(f"a key that a snapshot cannot hold: {reason}", table=self._definition.full_name,
+                                file=batch.file.uri, position=int(batch.places[0]),
+                                hint="a zero date in a key is null in a snapshot; leave the table out with "
+                                     "--ignore-tables") from reason
+
+    def _column(self, images: ImageBuffers, column: int, rows: int) -> pa.Array:
+        table_map = self._table_map
+        return finish_column(images.columns[column].arrow(rows), self._definition.columns[column],
+                             table_map.types[column], table_map.metadata[column])
+
+    def _complete(self, batch: ChangeBatch, column: int, before: pa.Array) -> pa.Array:
+        """The column's values after the changes, with what after-images lack put in."""
+        after = self._column(batch.after, column, batch.n_after)
+        absent = batch.after.columns[column].absent_rows(batch.n_after)
+        if absent is None:
+            return after
+        old_rows = np.full(batch.n_after, -1, np.int64)
+        with_after = batch.after_rows >= 0
+        old_rows[batch.after_rows[with_after]] = batch.before_rows[with_after]
+        old = before.take(pa.array(old_rows, mask=old_rows < 0))
+        default = pa.scalar(None, after.type)
+        if (np.asarray(absent) & (old_rows < 0)).any():
+            default = self._default(column)
+        return pc.if_else(absent, pc.if_else(pa.array(old_rows < 0), default, old), after)
+
+    def text(self, batch: ChangeBatch, image: int, after: bool) -> str:
+        images, rows = (batch.after, batch.n_after) if after else (batch.before, batch.n_before)
+        values = [self._column(images, c, rows)[image].as_py() for c in self._key.columns]
+        return ", ".join(repr(value) if isinstance(value, (str, bytes)) else str(value) for value in values)

@@ -1,0 +1,217 @@
+"""The keys of one unit and where their rows are: hash indexes that grow, around the kernels of `pointer_kernel`.
+
+    IntIndex     a key is an int64 (one integer column)
+    ByteIndex    a key is a byte string (keysearch.keybytes)
+
+Both apply batches of changes in commit order, and list at the end what is left, in key order.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.apply import pointer_kernel as k
+from applier.binlog.changes import ChangeBatch, ImageLayouts
+from keysearch.keybytes import KeyBytes
+
+FIRST_KEYS = 1 << 12
+NO_BOUND = np.zeros(0, np.uint8)
+
+
+@dataclasses.dataclass(frozen=True)
+class Conflict:
+    """The change that could not be applied: number in its batch, and whether its key is there twice or not at all."""
+
+    change: int
+    duplicate: bool
+
+
+class Patches:
+    """Records of rows that are made of several images: a pointer for each column."""
+
+    def __init__(self, columns: int):
+        self.columns = columns
+        self.pointers = np.empty((16, columns), np.int64)
+        self.present = np.ones((1, columns + 1), np.uint8)
+
+    def know(self, layouts: ImageLayouts) -> None:
+        """Learn which columns the layouts have that came since the last call."""
+        if len(layouts.present) == len(self.present):
+            return
+        rows = [self.present]
+        for present in layouts.present[len(self.present):]:
+            row = np.zeros((1, self.columns + 1), np.uint8)
+            row[0, 0] = len(present) == self.columns
+            row[0, [1 + column for column in present]] = 1
+            rows.append(row)
+        self.present = np.concatenate(rows)
+
+    def grow(self) -> None:
+        self.pointers = np.concatenate([self.pointers, np.empty_like(self.pointers)])
+
+
+class KeyIndex(ABC):
+    """What both indexes share: state, patches, and going on where a kernel ran out of room."""
+
+    def __init__(self, columns: int):
+        self.state = np.zeros(k.STATE_WORDS, np.int64)
+        self.state[k.FREE_PATCH] = -1
+        self.patches = Patches(columns)
+
+    @property
+    def inserted(self) -> int:
+        return int(self.state[k.INSERTED])
+
+    @property
+    def updated(self) -> int:
+        return int(self.state[k.UPDATED])
+
+    @property
+    def deleted(self) -> int:
+        return int(self.state[k.DELETED])
+
+    def _apply(self, batch: ChangeBatch, layouts: ImageLayouts) -> Conflict | None:
+        self.patches.know(layouts)
+        self.state[k.NEXT] = 0
+        while True:
+            status = self._run(batch)
+            if status == k.DONE:
+                return None
+            if status == k.PATCHES_FULL:
+                self.patches.grow()
+            elif status in (k.INDEX_FULL, k.ARENA_FULL):
+                self._grow(status)
+            elif status == k.SPLIT_PATCH:
+                raise AssertionError("a partial image moves a row between units that the plan did not tie together")
+            else:
+                return Conflict(int(self.state[k.NEXT]), status == k.DUPLICATE)
+
+    @abstractmethod
+    def _run(self, batch: ChangeBatch) -> int:
+        """Run the kernel once, from state[NEXT] on."""
+
+    @abstractmethod
+    def _grow(self, status: int) -> None:
+        """Make room for what `status` says is full."""
+
+
+def _batch_addresses(batch: ChangeBatch) -> tuple[int, ...]:
+    arrays = batch.kinds, batch.before_rows, batch.after_rows, batch.images
+    return tuple(array.ctypes.data for array in arrays)
+
+
+class IntIndex(KeyIndex):
+    """An index of int64 keys from `low` to before `high` (None: no bound)."""
+
+    def __init__(self, columns: int, low: int | None = None, high: int | None = None):
+        super().__init__(columns)
+        limits = np.iinfo(np.int64)
+        self._low, self._last = limits.min if low is None else low, limits.max if high is None else high - 1
+        self._index = np.full((2 * FIRST_KEYS, 2), k.EMPTY, np.int64)
+
+    def seed(self, keys: np.ndarray) -> None:
+        """Put the base's rows in: int64[n], distinct, row i under keys[i]."""
+        n = len(keys)
+        self._index = np.full((max(2 * FIRST_KEYS, 4 << int(n).bit_length()), 2), k.EMPTY, np.int64)
+        k.seed_ints(np.ascontiguousarray(keys), self._index)
+        self.state[k.KEYS] = self.state[k.LIVE] = n
+
+    def apply(self, batch: ChangeBatch, layouts: ImageLayouts, before_keys: int, after_keys: int,
+              after_absent: int) -> Conflict | None:
+        """Apply a batch. The keys are addresses of int64 arrays by row of the before- and after-images, `after_absent` of
+        a bitmap of after-images that have no key (0: all do)."""
+        self._keys = before_keys, after_keys, after_absent
+        return self._apply(batch, layouts)
+
+    def _run(self, batch: ChangeBatch) -> int:
+        patches = self.patches
+        return k.apply_ints(batch.n, *_batch_addresses(batch), *self._keys, self._low, self._last, self._index,
+                            patches.present.ctypes.data, patches.columns, patches.pointers, self.state)
+
+    def _grow(self, status: int) -> None:
+        size = len(self._index) * (2 if self.state[k.LIVE] * 4 > len(self._index) else 1)
+        larger = np.full((size, 2), k.EMPTY, np.int64)
+        self.state[k.KEYS] = k.grow_ints(self._index, larger)
+        self._index = larger
+
+    def pointers(self) -> np.ndarray:
+        """Pointers to the rows that are left, int64[n] in the order of their keys. The index is given up."""
+        live = int(self.state[k.LIVE])
+        keys, pointers = np.empty(live, np.int64), np.empty(live, np.int64)
+        k.list_ints(self._index, keys, pointers)
+        self._index = self._index[:0]
+        return pointers[np.argsort(keys)]
+
+
+class ByteIndex(KeyIndex):
+    """An index of keys as byte strings from `low` to before `high` (None: no bound)."""
+
+    def __init__(self, columns: int, low: bytes | None = None, high: bytes | None = None):
+        super().__init__(columns)
+        self._low, self._high = (NO_BOUND if bound is None else np.frombuffer(bound, np.uint8) for bound in (low, high))
+        self._index = np.full((2 * FIRST_KEYS, 2), -1, np.int64)
+        self._slots = np.empty((FIRST_KEYS, 3), np.int64)
+        self._arena = np.empty(32 * FIRST_KEYS, np.uint8)
+
+    def seed(self, keys: KeyBytes) -> None:
+        """Put the base's rows in: distinct keys, row i under key i."""
+        n = len(keys)
+        self._slots = np.empty((max(FIRST_KEYS, 2 * n), 3), np.int64)
+        self._slots[:n, 0], self._slots[:n, 1] = keys.offsets[:-1], np.diff(keys.offsets)
+        self._slots[:n, 2] = np.arange(n)
+        self._arena = np.concatenate([keys.data, np.empty(32 * FIRST_KEYS, np.uint8)])
+        self.state[[k.KEYS, k.LIVE, k.ARENA]] = n, n, len(keys.data)
+        self._rehash(max(2 * FIRST_KEYS, 4 << int(n).bit_length()))
+
+    def apply(self, batch: ChangeBatch, layouts: ImageLayouts, before: KeyBytes, after: KeyBytes) -> Conflict | None:
+        """Apply a batch, given the keys of its before- and after-images by row."""
+        self._keys = before.offsets, before.data, after.offsets, after.data
+        return self._apply(batch, layouts)
+
+    def _run(self, batch: ChangeBatch) -> int:
+        patches = self.patches
+        return k.apply_bytes(batch.n, *_batch_addresses(batch), *self._keys, self._low, self._high, self._index,
+                             self._slots, self._arena, patches.present.ctypes.data, patches.columns, patches.pointers,
+                             self.state)
+
+    def _grow(self, status: int) -> None:
+        if status == k.ARENA_FULL:
+            least = int(self.state[k.ARENA]) + len(self._keys[3])
+            self._arena = np.concatenate([self._arena, np.empty(max(len(self._arena), least), np.uint8)])
+            return
+        self._slots = np.concatenate([self._slots, np.empty_like(self._slots)])
+        self._rehash(2 * len(self._index))
+
+    def _rehash(self, size: int) -> None:
+        self._index = np.full((size, 2), -1, np.int64)
+        k.grow_bytes(self._slots, int(self.state[k.KEYS]), self._index, self._arena)
+
+    def pointers(self) -> np.ndarray:
+        """Pointers to the rows that are left, int64[n] in the order of their keys. The index is given up."""
+        slots = self._slots[:int(self.state[k.KEYS])]
+        slots = slots[slots[:, 2] >= 0]
+        keys = _KeyViews(slots[:, 0], slots[:, 1], self._arena).to_arrow()
+        self._index = self._index[:0]
+        return slots[pc.sort_indices(keys).to_numpy(), 2]
+
+
+@dataclasses.dataclass(frozen=True)
+class _KeyViews:
+    """Byte strings that lie anywhere in an arena: `starts` and `lengths` int64[n]."""
+
+    starts: np.ndarray
+    lengths: np.ndarray
+    arena: np.ndarray
+
+    def to_arrow(self) -> pa.LargeBinaryArray:
+        """A copy with the strings one after another."""
+        offsets = np.zeros(len(self.starts) + 1, np.int64)
+        np.cumsum(self.lengths, out=offsets[1:])
+        data = np.empty(int(offsets[-1]), np.uint8)
+        k.gather_keys(np.ascontiguousarray(self.starts), offsets, self.arena, data)
+        return pa.Array.from_buffers(pa.large_binary(), len(self.starts), [None, *map(pa.py_buffer, (offsets, data))])

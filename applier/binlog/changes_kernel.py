@@ -1,0 +1,230 @@
+"""Walks the events of a stretch of a binlog and decodes the row changes of the wanted tables into their batches.
+
+The kernel stops and says why whenever Python must decide something about a *kind*: a table map that it has not seen, a
+row layout that it has no program for, a batch that is full. It then goes on exactly where it stopped. Tables, layouts and
+batches are records of eight-byte words that Python fills in; their offsets are named below.
+
+A rows event: header (19 bytes), table id (6), flags (2), in version 2 the length of extra data (2, itself included) and
+that data, the number of columns (packed), a bitmap of present columns for each image, then the images.
+"""
+
+import numpy as np
+
+from applier.binlog.crc32 import crc32
+from applier.binlog.image_kernel import CORRUPT, FULL, N_PRESENT, read_image
+from keysearch.memory import inline, kernel, load_i64, load_u8, load_u16, load_u32, load_u64, store_i32, store_i64, store_u8
+
+# a table's record (one for each distinct table map)
+WANTED, N_COLUMNS, BATCH, LAYOUTS, N_LAYOUTS, LAST_BEFORE, LAST_AFTER = range(0, 56, 8)
+TABLE_WORDS = 8
+
+# a layout's record: the bitmap it stands for, its number in image pointers, and the programs of both images
+BITMAP, IMAGE_ID, BEFORE, AFTER = range(0, 32, 8)
+LAYOUT_BYTES = 64
+
+# a batch's record: how many changes, before-images and after-images it has, and where its arrays are
+N, N_BEFORE, N_AFTER, CAPACITY, KINDS, PLACES, ROWS, BEFORE_ROWS, AFTER_ROWS, IMAGES, ZERO_DATES = range(0, 88, 8)
+BATCH_WORDS = 16
+
+# the walk's state: words of an int64 array
+POSITION, ROW_AT, TABLE, DETAIL = range(4)
+
+# why the kernel stopped
+DONE, BATCH_FULL, NO_ROOM, NEW_TABLE_MAP, NEW_LAYOUT, IDS_FULL = range(6)
+BAD_LENGTH, BAD_CHECKSUM, UNKNOWN_TABLE, BAD_ROWS = range(-1, -5, -1)
+
+INSERT, UPDATE, DELETE = 0, 1, 2
+IMAGE_ID_SHIFT = 47
+"""An image pointer: the number of its layout above this bit, its address below. User-space addresses have 47 bits."""
+MAX_IMAGE_ID = (1 << 16) - 2
+"""Numbers of layouts are 1 to this; 0 and the one above it are free for what else a pointer may point to."""
+
+_TABLE_MAP, _FORMAT_DESCRIPTION = 19, 15
+_DUMMY_TABLE_ID = 0xFFFFFF
+
+
+@inline
+def same_bytes(a, b, length):
+    i = 0
+    while i + 8 <= length:
+        if load_u64(a + i) != load_u64(b + i):
+            return False
+        i += 8
+    while i < length:
+        if load_u8(a + i) != load_u8(b + i):
+            return False
+        i += 1
+    return True
+
+
+@inline
+def id_slot(ids, table_id):
+    """Where a table id is, or would go, in the open-addressed table `ids` (-1: free)."""
+    mask = ids.shape[0] - 1
+    slot = np.int64((np.uint64(table_id) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)) & mask
+    while ids[slot, 0] != -1 and ids[slot, 0] != table_id:
+        slot = (slot + 1) & mask
+    return slot
+
+
+@inline
+def find_layout(table, bitmap, bitmap_bytes, last_word):
+    """The table's layout with this bitmap of present columns (0: none); the one used last is tried first."""
+    layout = load_i64(table + last_word)
+    if layout and same_bytes(load_i64(layout + BITMAP), bitmap, bitmap_bytes):
+        return layout
+    layout = load_i64(table + LAYOUTS)
+    for _ in range(load_i64(table + N_LAYOUTS)):
+        if same_bytes(load_i64(layout + BITMAP), bitmap, bitmap_bytes):
+            store_i64(table + last_word, layout)
+            return layout
+        layout += LAYOUT_BYTES
+    return np.int64(0)
+
+
+@inline
+def rows_kind(event_type):
+    """INSERT, UPDATE or DELETE for the rows events of versions 1 and 2, else -1."""
+    if event_type >= 30 and event_type <= 32:
+        return event_type - 30
+    if event_type >= 23 and event_type <= 25:
+        return event_type - 23
+    return -1
+
+
+@kernel
+def walk(base, end, safe_end, state, tables, ids, checksum_bytes, verify, no_nulls):
+    """Decode the events from state[POSITION] up to `end` (offsets from address `base`); says why it stopped.
+
+    `ids` is an int64[2**n, 4] open-addressed table: table id, table number, offset and length of the table map's body.
+    `tables` is the address of the tables' records. With `verify`, every event's CRC32 is compared first.
+    """
+    while state[POSITION] < end:
+        start = base + state[POSITION]
+        if state[POSITION] + 19 > end:
+            return BAD_LENGTH
+        size = np.int64(load_u32(start + 9))
+        if size < 19 + checksum_bytes or state[POSITION] + size > end:
+            return BAD_LENGTH
+        event_type = load_u8(start + 4)
+        stop = start + size - checksum_bytes
+        if verify and state[ROW_AT] == 0 and event_type != _FORMAT_DESCRIPTION:
+            if crc32(start, size - checksum_bytes, np.uint32(0)) != load_u32(stop):
+                return BAD_CHECKSUM
+        kind = rows_kind(np.int64(event_type))
+        if event_type == _TABLE_MAP:
+            if start + 27 > stop:
+                return BAD_LENGTH
+            slot = id_slot(ids, np.int64(load_u64(start + 19) & np.uint64(0xFFFFFFFFFFFF)))
+            body, length = start + 25, stop - start - 25
+            if ids[slot, 0] == -1 or ids[slot, 3] != length or not same_bytes(base + ids[slot, 2], body, length):
+                return NEW_TABLE_MAP
+        elif kind >= 0:
+            status = rows_event(start, stop, safe_end, kind, event_type >= 30, state, tables, ids, no_nulls)
+            if status != DONE:
+                return status
+        state[POSITION] += size
+        state[ROW_AT] = 0
+    return DONE
+
+
+@inline
+def rows_event(start, stop, safe_end, kind, version2, state, tables, ids, no_nulls):
+    """Decode one rows event, from the row at state[ROW_AT] on if that is not 0."""
+    if start + 30 > stop:
+        return BAD_LENGTH
+    table_id = np.int64(load_u64(start + 19) & np.uint64(0xFFFFFFFFFFFF))
+    at = start + 27
+    if version2:
+        extra = np.int64(load_u16(at))
+        if extra < 2 or extra > stop - at:
+            return BAD_LENGTH
+        at += extra
+    if at + 9 > stop and at >= stop:
+        return BAD_LENGTH
+    slot = id_slot(ids, table_id)
+    if ids[slot, 0] == -1:
+        return DONE if table_id == _DUMMY_TABLE_ID else UNKNOWN_TABLE
+    state[TABLE] = ids[slot, 1]
+    table = tables + 8 * TABLE_WORDS * ids[slot, 1]
+    if load_i64(table + WANTED) == 0:
+        return DONE
+    columns = np.int64(load_u8(at))
+    at += 1
+    if columns == 252:
+        if at + 2 > stop:
+            return BAD_ROWS
+        columns = np.int64(load_u16(at))
+        at += 2
+    if columns != load_i64(table + N_COLUMNS):
+        return BAD_ROWS
+    bitmap_bytes = (columns + 7) >> 3
+    if at + bitmap_bytes * (2 if kind == UPDATE else 1) > stop:
+        return BAD_ROWS
+    before, after = np.int64(0), np.int64(0)
+    if kind != INSERT:
+        before = find_layout(table, at, bitmap_bytes, LAST_BEFORE)
+        if before == 0:
+            state[DETAIL] = at
+            return NEW_LAYOUT
+        at += bitmap_bytes
+    if kind != DELETE:
+        after = find_layout(table, at, bitmap_bytes, LAST_AFTER)
+        if after == 0:
+            state[DETAIL] = at
+            return NEW_LAYOUT
+        at += bitmap_bytes
+    return rows_of_event(start, at, stop, safe_end, kind, before, after, load_i64(table + BATCH), state, no_nulls)
+
+
+@inline
+def rows_of_event(start, first, stop, safe_end, kind, before, after, batch, state, no_nulls):
+    """The images of one rows event into its table's batch."""
+    at = start + state[ROW_AT] if state[ROW_AT] else first
+    row = state[DETAIL] if state[ROW_AT] else 0
+    n, n_before, n_after = load_i64(batch + N), load_i64(batch + N_BEFORE), load_i64(batch + N_AFTER)
+    capacity, zero_dates = load_i64(batch + CAPACITY), batch + ZERO_DATES
+    kinds, places, rows = load_i64(batch + KINDS), load_i64(batch + PLACES), load_i64(batch + ROWS)
+    before_rows, after_rows, images = (load_i64(batch + BEFORE_ROWS), load_i64(batch + AFTER_ROWS),
+                                       load_i64(batch + IMAGES))
+    before_program = load_i64(before + BEFORE) if before else np.int64(0)
+    after_program = load_i64(after + AFTER) if after else np.int64(0)
+    image_id = load_i64(after + IMAGE_ID) << IMAGE_ID_SHIFT if after else np.int64(0)
+    # an insert of no column at all takes no byte, and is one row
+    empty_insert = kind == INSERT and at == stop and row == 0 and load_i64(after_program + N_PRESENT) == 0
+    status = DONE
+    while at < stop or empty_insert:
+        empty_insert = False
+        if n >= capacity:
+            status = BATCH_FULL
+            break
+        next_at, zero_before = at, load_i64(zero_dates)
+        if before:
+            next_at = read_image(next_at, stop, safe_end, before_program, n_before, zero_dates, no_nulls)
+        image = next_at
+        if after and next_at >= 0:
+            next_at = read_image(next_at, stop, safe_end, after_program, n_after, zero_dates, no_nulls)
+        if next_at == FULL:
+            store_i64(zero_dates, zero_before)
+            status = NO_ROOM
+            break
+        if next_at == CORRUPT or (next_at == at and at < stop):
+            state[DETAIL] = row
+            return BAD_ROWS
+        store_u8(kinds + n, np.uint8(kind))
+        store_i64(places + 8 * n, start)
+        store_i32(rows + 4 * n, np.int32(row))
+        store_i32(before_rows + 4 * n, np.int32(n_before if before else -1))
+        store_i32(after_rows + 4 * n, np.int32(n_after if after else -1))
+        store_i64(images + 8 * n, image_id | image if after else -1)
+        n += 1
+        row += 1
+        n_before += 1 if before else 0
+        n_after += 1 if after else 0
+        at = next_at
+    store_i64(batch + N, n)
+    store_i64(batch + N_BEFORE, n_before)
+    store_i64(batch + N_AFTER, n_after)
+    if status != DONE:
+        state[ROW_AT], state[DETAIL] = at - start, row
+    return status

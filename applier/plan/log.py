@@ -1,0 +1,125 @@
+"""The part of the log that a replay applies, and what every table was in it.
+
+Positions are (index of the file among the outlines, byte offset in it).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+from applier.binlog.gtid import GtidSet
+from applier.binlog.outline import Blocker, Outline, Statement, TableUse
+from applier.binlog.table_map import TableMap, parse_table_map
+from applier.errors import ApplierError, SchemaError, UnsupportedEvent
+from applier.schema.history import Position, SchemaHistory, TableVersion
+from applier.snapshot.manifest import BinlogPosition, Snapshot
+
+Wanted = Callable[[str, str], bool]
+
+
+@dataclasses.dataclass(frozen=True)
+class LogSpan:
+    """The files that count, in order, each outlined from where it counts (`start`) to where it ends to count (`end`)."""
+
+    outlines: tuple[Outline, ...]
+
+    @property
+    def flavour(self) -> str:
+        return self.outlines[0].format.flavour
+
+    def end_position(self, base: Snapshot | None) -> BinlogPosition:
+        """Where a snapshot stands after this span (AP-SNAP): the end of its last event group, and all that is executed."""
+        executed = GtidSet.parse(base.position.gtid_set) if base is not None else GtidSet()
+        times = [outline.last_timestamp for outline in self.outlines if outline.last_timestamp is not None]
+        for outline in self.outlines:
+            executed = executed.union(outline.previous_gtids).union(outline.gtids)
+        last = self.outlines[-1]
+        before = base.position.timestamp if base is not None else None
+        return BinlogPosition(last.name, last.end, str(executed), times[-1] if times else before, self.flavour)
+
+
+def span_of(outlines: list[Outline]) -> LogSpan:
+    """What counts of an archive's outlines: everything up to the first file that the stop point fell into."""
+    for number, outline in enumerate(outlines):
+        if outline.stopped:
+            return LogSpan(tuple(outlines[:number + 1]))
+    return LogSpan(tuple(outlines))
+
+
+def read_history(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sql: str | None) -> SchemaHistory:
+    """Every version of every table in the span, from the base, the schema file and the statements of the log.
+
+    Raises the first thing in the log's order that cannot be followed: DDL or DML as text on a wanted table, or an event
+    that rows cannot be applied beyond.
+    """
+    from applier.schema.definition import TableDefinition
+
+    history = SchemaHistory(span.flavour, wanted=wanted, files=[outline.uri for outline in span.outlines])
+    for table in base.tables if base is not None else ():
+        history.load_definition(TableDefinition.from_json(table.definition))
+    if schema_sql is not None:
+        history.load_schema_file(schema_sql)
+    for number, outline in enumerate(span.outlines):
+        events: list[Statement | Blocker] = sorted([*outline.statements, *outline.blockers], key=lambda e: e.position)
+        for event in events:
+            if _is_void(outline, event.group_start):
+                continue
+            if isinstance(event, Statement):
+                history.apply(event, (number, event.position), (number, event.end))
+            elif event.table is None or wanted(*_names(outline.tables[event.table])):
+                raise _blocked(outline, event)
+    return history
+
+
+def _is_void(outline: Outline, position: int) -> bool:
+    return any(start <= position < end for start, end in outline.voids)
+
+
+def _names(use: TableUse) -> tuple[str, str]:
+    table_map = parse_table_map(use.body)
+    return table_map.database, table_map.table
+
+
+def _blocked(outline: Outline, blocker: Blocker) -> ApplierError:
+    table = None if blocker.table is None else ".".join(_names(outline.tables[blocker.table]))
+    return UnsupportedEvent(blocker.what, file=outline.uri, position=blocker.position, gtid=blocker.gtid, table=table,
+                            errno=blocker.errno, hint=blocker.hint)
+
+
+@dataclasses.dataclass(frozen=True)
+class UsedTable:
+    """A wanted table map of a file, and the versions of its table in that file that rows may be about."""
+
+    file: int
+    number: int
+    use: TableUse
+    table_map: TableMap
+    versions: tuple[TableVersion, ...]
+
+
+def used_tables(span: LogSpan, history: SchemaHistory, wanted: Wanted) -> list[UsedTable]:
+    """All table maps of wanted tables that rows refer to. Raises SchemaError for rows of a table that nothing defines."""
+    found = []
+    for number, outline in enumerate(span.outlines):
+        for index, use in enumerate(outline.tables):
+            if not use.n_events:
+                continue
+            table_map = parse_table_map(use.body)
+            if not wanted(table_map.database, table_map.table):
+                continue
+            first = number, max(use.first_position, outline.start)
+            versions = _versions(history, table_map, first, (number, outline.end))
+            if not versions or versions[0].start > first:
+                raise SchemaError("the log changes rows of a table that nothing defines", file=outline.uri,
+                                  position=first[1], table=table_map.name,
+                                  hint="give its CREATE TABLE as of the first binlog with --schema, start from a --base, "
+                                       "or leave it out with --ignore-tables")
+            found.append(UsedTable(number, index, use, table_map, versions))
+    return found
+
+
+def _versions(history: SchemaHistory, table_map: TableMap, first: Position, last: Position) -> tuple[TableVersion, ...]:
+    return tuple(version for version in history.versions()
+                 if (version.definition.database, version.definition.name) == (table_map.database, table_map.table)
+                 and version.start < last and (version.end is None or version.end > first))

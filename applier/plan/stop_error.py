@@ -1,0 +1,28 @@
+"""Which transaction a refused change belongs to: looked up only when the replay stops."""
+
+from __future__ import annotations
+
+from applier.binlog.events import parse_gtid, read_event, read_format
+from applier.binlog.format import EventType
+from applier.binlog.mapping import map_file
+from applier.binlog.outline import Outline
+from applier.errors import ReplayStopped
+
+_GTIDS = {EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED, EventType.MARIADB_GTID}
+
+
+def with_transaction(error: ReplayStopped, outline: Outline) -> ReplayStopped:
+    """The same error with its GTID, and with the position before its event group as a hint."""
+    file = map_file(outline.uri)
+    description = read_format(file)
+    position = max((split.start for split in outline.splits if split.start <= error.position), default=4)
+    group, gtid = position, None
+    while position < error.position:
+        event = read_event(file, position, description)
+        if event.type in _GTIDS:
+            group = position
+            gtid = parse_gtid(event.type, event.body, event.server_id).text
+        position += event.size
+    error.hint = error.hint or (f"to keep what came before this transaction, replay with --stop-position "
+                                f"{outline.name}:{group}; then compare the row on the source")
+    return error.at(gtid=gtid)

@@ -1,0 +1,66 @@
+"""From unit results to the tables of a manifest and of a report."""
+
+from __future__ import annotations
+
+from applier.apply.rows import table_schema
+from applier.apply.table_key import table_key
+from applier.apply.work import UnitResult
+from applier.plan.units import PlannedVersion
+from applier.result import TableResult
+from applier.schema.history import BEFORE_THE_LOG, TableVersion
+from applier.snapshot.manifest import FileEntry, Snapshot, TableEntry
+from applier.snapshot.publish import Staging
+from applier.snapshot.writer import write_empty
+
+
+def table_entries(live: list[TableVersion], planned: list[PlannedVersion], results: list[UnitResult],
+                  base: Snapshot | None, staging: Staging) -> list[TableEntry]:
+    """The manifest's tables: units' new files, and the base's files where nothing changed. An empty table has one file."""
+    by_number = {result.number: result for result in results}
+    by_version = {item.version.id: item for item in planned}
+    entries = []
+    for version in live:
+        definition = version.definition
+        key = table_key(definition)
+        files: list[FileEntry] = []
+        if version.id in by_version:
+            for unit in by_version[version.id].units:
+                result = by_number[unit.number]
+                if result.files is None:
+                    files += _carried(unit.base_files, base, staging, definition.database, definition.name)
+                else:
+                    files += result.files
+        elif version.start == BEFORE_THE_LOG and base is not None:
+            entry = base.table(definition.database, definition.name)
+            kept = [file for file in entry.files if file.rows] if entry is not None else []
+            files += _carried(tuple(kept), base, staging, definition.database, definition.name)
+        if not files:
+            place = staging.place(definition.database, definition.name)
+            files = [write_empty(place, table_schema(definition), key.names if key else ())]
+        entries.append(TableEntry(definition.database, definition.name, definition.to_json(), key.names if key else (),
+                                  key.form if key else None, tuple(files)))
+    return sorted(entries, key=lambda entry: (entry.database, entry.name))
+
+
+def _carried(files: tuple[FileEntry, ...], base: Snapshot | None, staging: Staging, database: str,
+             table: str) -> list[FileEntry]:
+    return staging.carry_over(base, files, database, table) if files else []
+
+
+def table_results(entries: list[TableEntry], planned: list[PlannedVersion],
+                  results: list[UnitResult]) -> tuple[TableResult, ...]:
+    """What the replay did to each table of the snapshot; changes to versions that the log dropped later do not count."""
+    by_number = {result.number: result for result in results}
+    units = {(item.version.definition.database, item.version.definition.name): item
+             for item in planned if item.version.end is None}
+    tables = []
+    for entry in entries:
+        item = units.get((entry.database, entry.name))
+        done = [by_number[unit.number] for unit in item.units] if item is not None else []
+        written = sum(len(result.files) for result in done if result.files is not None)
+        key = table_key(item.version.definition) if item is not None else None
+        tables.append(TableResult(
+            entry.database, entry.name, entry.rows, sum(result.inserted for result in done),
+            sum(result.updated for result in done), sum(result.deleted for result in done), str(key) if key else "",
+            written, len(entry.files) - written))
+    return tuple(tables)
