@@ -1,24 +1,27 @@
 """Starting Spark for work that is done in Python: quiet, quick to start, one session a process."""
 
 import os
-import shutil
+import re
 import sys
 from concurrent.futures import Future
 from pathlib import Path
-from threading import Thread
+from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
-from applier.errors import ApplierError, UsageError
+from applier.errors import ApplierError
+from applier.spark import java, stages
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-OLDEST_JAVA = 17
 TASK_ATTEMPTS = 4
 
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    "spark.sql.codegen.wholeStage": "false",  # a plan's few rows are not worth 0.4 s of the Java compiler
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",  # partitions are exactly our tasks; nothing to adapt
     "spark.sql.shuffle.partitions": "4",
     "spark.sql.catalogImplementation": "in-memory",
@@ -29,36 +32,71 @@ SETTINGS = {
     "spark.locality.wait": "0s",
     "spark.task.maxFailures": str(TASK_ATTEMPTS),
     "spark.python.daemon.module": "applier.spark.daemon",
+    "spark.python.unix.domain.socket.enabled": "true",  # TCP's delayed acknowledgements cost 40 ms a task
 }
+
+_gateway: java.Gateway | None = None
+_starting = Lock()
 
 
 def start(master: str | None = None, *, app_name: str = "applier") -> "SparkSession":
     """The process's Spark session, started if there is none; `master` is a Spark master URL, by default all local cores.
 
-    Raises ApplierError where Java is missing or too old or the master does not answer.
+    Raises ApplierError where Java is missing or too old, or where Spark does not start.
     """
-    find_java()
-    from pyspark.sql import SparkSession
+    master = _with_retries(master or "local[*]")
+    driver = _driver_settings(master)
+    with _starting:
+        _launch(driver)
+        from pyspark.errors import PySparkException
+        from pyspark.sql import SparkSession
 
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    builder = SparkSession.builder.appName(app_name).master(_with_retries(master or "local[*]"))
-    for name, value in (SETTINGS | _python_path() | _local_settings(master)).items():
-        builder = builder.config(name, value)
-    return builder.getOrCreate()
+        os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+        builder = SparkSession.builder.appName(app_name).master(master)
+        for name, value in (SETTINGS | _python_path() | driver).items():
+            builder = builder.config(name, value)
+        try:
+            spark = builder.getOrCreate()
+        except PySparkException as error:
+            raise ApplierError(f"Spark did not start with master {master}: {error}") from error
+        finally:
+            os.environ.pop("PYSPARK_GATEWAY_PORT", None)
+            os.environ.pop("PYSPARK_GATEWAY_SECRET", None)
+    if _gateway is not None and _gateway.claim is not None:
+        warm_up(spark)  # what this first JVM has not loaded, the next ones will not find in their archive
+    return spark
 
 
 def start_in_background(master: str | None = None, *, app_name: str = "applier") -> "Future[SparkSession]":
-    """`start` on a thread of its own: Java boots while the caller does something else."""
+    """`start` on a thread of its own: Java boots while the caller does something else.
+
+    Once the session is there it also runs a first small job, so that the Python workers of a local master are forked and
+    have loaded what they need, and Java its classes, before the caller's first job.
+    """
     future: Future[SparkSession] = Future()
 
     def run() -> None:
         try:
-            future.set_result(start(master, app_name=app_name))
+            spark = start(master, app_name=app_name)
         except BaseException as error:
             future.set_exception(error)
+            return
+        future.set_result(spark)
+        if is_local(master):
+            warm_up(spark)
 
     Thread(target=run, name="spark-start", daemon=True).start()
     return future
+
+
+def warm_up(spark: "SparkSession") -> None:
+    """Run a job that does nothing on every core. Fails silently: whoever runs the next job hears of it there."""
+    try:
+        stages.map_tasks(spark, _nothing, range(spark.sparkContext.defaultParallelism))
+    except Exception:
+        return
+    if _gateway is not None:
+        _gateway.ran_a_job()
 
 
 def is_local(master: str | None) -> bool:
@@ -66,42 +104,27 @@ def is_local(master: str | None) -> bool:
     return master is None or master == "local" or master.startswith("local[")
 
 
-def find_java() -> Path:
-    """The `java` that Spark will run, from JAVA_HOME, else the PATH; UsageError where it is missing or too old."""
-    hint = f"install a Java {OLDEST_JAVA} runtime or newer (Debian: apt install openjdk-17-jre-headless) or set JAVA_HOME"
-    if home := os.environ.get("JAVA_HOME"):
-        java = Path(home, "bin", "java")
-        if not java.is_file():
-            raise UsageError(f"JAVA_HOME is {home}, where there is no bin/java", hint=hint)
-    elif found := shutil.which("java"):
-        java = Path(found)
-    else:
-        raise UsageError("Spark needs Java, and there is no java on the PATH", hint=hint)
-    version = _java_version(java)
-    if version is not None and version < OLDEST_JAVA:
-        raise UsageError(f"Spark needs Java {OLDEST_JAVA} or newer, and {java} is Java {version}", hint=hint)
-    return java
+def _nothing(_: int) -> None:
+    return None
 
 
-def _java_version(java: Path) -> int | None:
-    """The major version out of the runtime's `release` file (asking java itself would cost a start of it)."""
-    try:
-        lines = (java.resolve().parent.parent / "release").read_text().splitlines()
-    except OSError:
-        return None
-    text = next((line.partition("=")[2].strip('"') for line in lines if line.startswith("JAVA_VERSION=")), "")
-    numbers = text.split(".")
-    major = numbers[1] if numbers[0] == "1" and len(numbers) > 1 else numbers[0]  # 1.8.0_392 is Java 8
-    return int(major) if major.isdigit() else None
+def _launch(driver: dict[str, str]) -> None:
+    """Have a JVM ready for pyspark to find, unless there is one or Spark is configured to be started in another way."""
+    global _gateway
+    executable = java.find_java()
+    home = java.plain_spark_home()
+    if home is None or "pyspark" in sys.modules and sys.modules["pyspark"].SparkContext._gateway is not None:
+        return
+    _gateway = java.launch(executable, home, driver)
+    os.environ["PYSPARK_GATEWAY_PORT"] = str(_gateway.port)
+    os.environ["PYSPARK_GATEWAY_SECRET"] = _gateway.secret
 
 
 def _with_retries(master: str) -> str:
     """Local masters try a task once unless told otherwise; a killed worker should cost a task, not the run."""
     if master == "local":
         return f"local[1,{TASK_ATTEMPTS}]"
-    if master.startswith("local[") and "," not in master:
-        return f"{master[:-1]},{TASK_ATTEMPTS}]"
-    return master
+    return re.sub(r"^local\[([^,\]]+)\]$", rf"local[\1,{TASK_ATTEMPTS}]", master)
 
 
 def _python_path() -> dict[str, str]:
@@ -112,13 +135,15 @@ def _python_path() -> dict[str, str]:
     return {"spark.executorEnv.PYTHONPATH": str(root)}
 
 
-def _local_settings(master: str | None) -> dict[str, str]:
+def _driver_settings(master: str) -> dict[str, str]:
+    """What the driver's JVM itself must start with."""
     if not is_local(master):
         return {}
-    # Short runs spend more on the optimising compiler than it gives back: what is hot here is not Java.
+    half_of_memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 21
     return {
+        # Short runs spend more on the optimising compiler than it gives back: what is hot here is not Java.
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.driver.memory": f"{min(2048, half_of_memory)}m",
         "spark.driver.host": "localhost",
         "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.memory": "2g",
     }
