@@ -18,6 +18,7 @@ from applier.schema.column_grammar import (
 )
 from applier.schema.cursor import Cursor, StatementContext
 from applier.schema.definition import Key, KeyPart, TableDefinition
+from applier.schema.schema_changes import TableName
 
 
 @dataclass(slots=True)
@@ -102,12 +103,7 @@ def _parse_key(cursor: Cursor, kind: str, constraint: str | None) -> _KeyWords:
         name = cursor.name()
     if cursor.accept_any("USING", "TYPE"):
         cursor.next()
-    cursor.expect("(")
-    parts = [_parse_part(cursor)]
-    while cursor.accept(","):
-        parts.append(_parse_part(cursor))
-    cursor.expect(")")
-    key = _KeyWords(kind, name or constraint, parts)
+    key = _KeyWords(kind, name or constraint, _parse_parts(cursor))
     while cursor.keyword not in (",", ")"):
         word = cursor.next().keyword
         if word in ("INVISIBLE", "IGNORED"):
@@ -121,6 +117,36 @@ def _parse_key(cursor: Cursor, kind: str, constraint: str | None) -> _KeyWords:
             cursor.accept("=")
             cursor.next()
     return key
+
+
+def parse_plain_index(cursor: Cursor) -> tuple[TableName, Key] | None:
+    """[FULLTEXT | SPATIAL] INDEX name … ON table (parts) …, after CREATE; None where it is something else.
+
+    Such an index decides nothing about rows that a key finds; a UNIQUE one may, so it is not one of them.
+    """
+    start = cursor.index
+    kind = (cursor.accept_any("FULLTEXT", "SPATIAL") or "key").lower()
+    if not cursor.accept("INDEX"):
+        cursor.index = start
+        return None
+    cursor.accept("IF", "NOT", "EXISTS")
+    name = cursor.name()
+    if cursor.accept_any("USING", "TYPE"):
+        cursor.next()
+    cursor.expect("ON")
+    table = cursor.table_name()
+    parts = tuple(_parse_parts(cursor))
+    visible = not any(token.keyword in ("INVISIBLE", "IGNORED") for token in cursor.tokens[cursor.index:])
+    return table, Key(name, kind, parts, visible)
+
+
+def _parse_parts(cursor: Cursor) -> list[KeyPart]:
+    cursor.expect("(")
+    parts = [_parse_part(cursor)]
+    while cursor.accept(","):
+        parts.append(_parse_part(cursor))
+    cursor.expect(")")
+    return parts
 
 
 def _parse_part(cursor: Cursor) -> KeyPart:

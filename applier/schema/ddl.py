@@ -4,10 +4,18 @@ from collections.abc import Mapping
 
 from applier.errors import SchemaError
 from applier.schema.collations import UTF8MB4_COLLATION, Charset, with_default
-from applier.schema.create_table import TableWords, charset_of_words, parse_charset, parse_table, resolve_table
+from applier.schema.create_table import (
+    TableWords,
+    charset_of_words,
+    parse_charset,
+    parse_plain_index,
+    parse_table,
+    resolve_table,
+)
 from applier.schema.cursor import Cursor, StatementContext
 from applier.schema.dml import DML, parse_dml
 from applier.schema.schema_changes import (
+    AddKey,
     AlterDatabase,
     CreateDatabase,
     CreateTable,
@@ -101,6 +109,8 @@ def _create(cursor: Cursor, sql: str) -> SchemaChange:
     if cursor.accept("SEQUENCE"):
         cursor.accept("IF", "NOT", "EXISTS")
         return Other("CREATE SEQUENCE", (cursor.table_name(),), sql, "sequences cannot be replayed yet", creates=True)
+    if plain := parse_plain_index(cursor):
+        return AddKey(*plain)
     if index := _index(cursor, "CREATE INDEX", sql):
         return index
     return _object("CREATE", cursor, sql)

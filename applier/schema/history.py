@@ -10,6 +10,7 @@ from applier.schema.collations import UTF8MB4_COLLATION, Charset, by_id
 from applier.schema.ddl import parse_statement
 from applier.schema.definition import TableDefinition
 from applier.schema.schema_changes import (
+    AddKey,
     AlterDatabase,
     CreateDatabase,
     CreateTable,
@@ -169,6 +170,10 @@ class SchemaHistory:
                 self._create_unless_there(definition, change, position, sql)
             case CreateTableLike(table, source):
                 self._create_like(table, source, change, position, sql)
+            case AddKey(table, key):
+                if version := self._live(table):
+                    definition = replace(version.definition, keys=(*version.definition.keys, key))
+                    self._versions[version.id] = replace(version, definition=definition)
             case DropTable(tables):
                 for table in tables:
                     self._end(table, position)

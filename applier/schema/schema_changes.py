@@ -7,7 +7,7 @@ which stops a replay that it concerns.
 from dataclasses import dataclass
 
 from applier.schema.collations import Charset
-from applier.schema.definition import TableDefinition
+from applier.schema.definition import Key, TableDefinition
 
 TableName = tuple[str, str]  # database, table
 
@@ -46,6 +46,14 @@ class CreateTableLike:
     source: TableName
     if_not_exists: bool = False
     or_replace: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AddKey:
+    """A key that is not unique: it changes no row, and no row is found by it while there is a unique one."""
+
+    table: TableName
+    key: Key
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,5 +107,5 @@ class Dml:
     sql: str
 
 
-SchemaChange = (CreateDatabase | AlterDatabase | DropDatabase | CreateTable | CreateTableLike | DropTable
-                | TruncateTable | Ignored | SessionChange | Other | Dml)
+SchemaChange = (CreateDatabase | AlterDatabase | DropDatabase | CreateTable | CreateTableLike | AddKey
+                | DropTable | TruncateTable | Ignored | SessionChange | Other | Dml)

@@ -44,10 +44,18 @@ class Token:
 def render(tokens: list[Token]) -> str:
     """Tokens as SQL without comments, a space where the statement had any."""
     parts: list[str] = []
-    for before, token in zip([None, *tokens], tokens, strict=False):
-        parts.append(" " if before is not None and before.end != token.start else "")
+    for before, token in zip([None, *tokens], tokens):
+        if before is not None and (before.end != token.start or _would_merge(before, token)):
+            parts.append(" ")
         parts.append(token.render())
     return "".join(parts)
+
+
+def _would_merge(before: Token, token: Token) -> bool:
+    """Would the two read as one in the default sql_mode? 'a'"b", x"41" and -- are two words each; 'a''b' is not."""
+    if token.kind == "string":
+        return before.kind == "string" or before.keyword in ("X", "B", "N")
+    return before.kind == token.kind and (token.kind == "name" or before.text == token.text == "-")
 
 
 def tokenize(sql: str, *, sql_mode: str = "", flavour: str = "mysql") -> list[Token]:

@@ -183,7 +183,8 @@ def test_keys():
     definition = table(
         "a INT NULL, B INT REFERENCES p (id) ON DELETE SET NULL, c TEXT, s SERIAL, PRIMARY KEY USING BTREE (b DESC),"
         " KEY (A), INDEX (a, c(10)) COMMENT 'x', UNIQUE KEY u ((a + 1)), CONSTRAINT uq UNIQUE (a) INVISIBLE,"
-        " FULLTEXT KEY ft (c) WITH PARSER ngram, CONSTRAINT f FOREIGN KEY (a) REFERENCES p (id) ON UPDATE CASCADE ON DELETE NO ACTION,"
+        " FULLTEXT KEY ft (c) WITH PARSER ngram, CONSTRAINT f FOREIGN KEY (a) REFERENCES p (id)"
+        " ON UPDATE CASCADE ON DELETE NO ACTION,"
         " CONSTRAINT CHECK (a > 0) NOT ENFORCED", " ENGINE=MyISAM ROW_FORMAT=DYNAMIC COMMENT='PRIMARY KEY (v)'")
     assert definition.keys == (
         Key("s", "unique", (KeyPart("s"),)),

@@ -1,7 +1,7 @@
 """Statements as words, as the servers' own scanners divide them."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from applier.errors import SchemaError
@@ -70,6 +70,12 @@ def test_quoted_names_read_back(name):
     assert pairs(quote_name(name)) == [("name", name)]
 
 
+def test_rendered_words_stay_apart():
+    for sql in ("'a'\"b\"", "\"a\"'b'", 'x"41"', 'n"a"', "''\"\""):
+        assert pairs(render(tokenize(sql)[:-1])) == pairs(sql)
+
+
+@settings(max_examples=1000, deadline=None)
 @given(st.text(alphabet="ab1'\"`\\ /*!-#;.(x0M", max_size=30))
 def test_any_text_is_read_or_refused(text):
     """Whatever the text, the scanner ends, and what it renders it reads in the same way again."""
