@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from applier.binlog.format import FormatDescription
 from applier.binlog.gtid import GtidSet
 from applier.binlog.stop import StopCondition
+from applier.errors import ArchiveError
 
 
 @dataclass
@@ -106,8 +107,12 @@ def outline_file(
 
     `start`: a position between two groups; only groups from there on count (those before are executed already). A file
     that ends within an event or a group is `torn`; whether it may be is the archive's question. Raises ArchiveError with
-    file and position for what is corrupt (1610), and EncryptedBinlog.
+    file and position for what is corrupt (1610), EncryptedBinlog, and UsageError for a stop position past the file's end.
     """
     from applier.binlog.outline_pass import OutlinePass  # kernels: not needed by those who only read outlines
 
-    return OutlinePass(uri, stop or StopCondition(), split_bytes, verify_checksums).outline(start)
+    try:
+        return OutlinePass(uri, stop or StopCondition(), split_bytes, verify_checksums).outline(start)
+    except ArchiveError as error:
+        error.file = error.file or uri
+        raise

@@ -56,10 +56,11 @@ from applier.binlog.outline_recording import (
     Recording,
 )
 from applier.binlog.stop import StopCondition
-from applier.errors import CORRUPT_EVENT, ArchiveError, EncryptedBinlog
+from applier.errors import CORRUPT_EVENT, LOG_GAP, ArchiveError, EncryptedBinlog, UsageError
 
 _SAMPLE_BYTES = 4096
 _FIRST_ROOM = 256
+_LOAD_DATA = (EventType.LOAD, EventType.EXEC_LOAD, EventType.NEW_LOAD, EventType.EXECUTE_LOAD_QUERY)
 _HEAD = (EventType.FORMAT_DESCRIPTION, EventType.PREVIOUS_GTIDS, EventType.GTID_LIST, EventType.START_ENCRYPTION)
 
 
@@ -97,17 +98,19 @@ class OutlinePass:
         if start is not None and start > begin:
             before, begin = self._skip_to(start), start
         offset = self.stop.offset_in(self.name)
-        limit = size if offset is None else max(min(offset, size), begin)
+        if offset is not None and offset > size:
+            raise UsageError(f"the stop position {offset} is past the end of {self.name}, which has {size} bytes")
+        limit = size if offset is None else max(offset, begin)
         missing = self.stop.gtid_set.subtract(self.previous_gtids.union(before)) if self.stop.gtid_set else None
         if missing is not None and not missing:
             limit, offset = begin, begin
-        result = self._walk(begin, limit, missing or GtidSet())
+        result = self._walk(begin, limit, missing or GtidSet(), self.stop.datetime)
         stopped = result.code == STOPPED or offset is not None
         torn_at, torn_what = None, None
         if limit == size and (result.code == CUT_SHORT or result.within_group) and result.code != STOPPED:
             torn_at, torn_what = self._tear(result)
         if result.within_group:  # what is in the open group does not count
-            result = self._walk(begin, result[LAST_END], missing or GtidSet())
+            result = self._walk(begin, result[LAST_END], GtidSet(), stop_time=None)
         outline = Outline(
             self.uri, self.name, size, self.format, None, self.previous_gtids, before.union(self._executed(result)),
             start=result[FIRST_START] if result[FIRST_START] >= 0 else result[LAST_END], end=result[LAST_END],
@@ -124,13 +127,13 @@ class OutlinePass:
 
     # ---- the kernel
 
-    def _walk(self, begin: int, end: int, stop_gtids: GtidSet) -> _Result:
-        """Walk [begin, end). Raises ArchiveError for what is corrupt."""
+    def _walk(self, begin: int, end: int, stop_gtids: GtidSet, stop_time: int | None) -> _Result:
+        """Walk [begin, end), or up to where the stop set or time says. Raises ArchiveError for what is corrupt."""
         n_splits = (end - begin) // self.split_bytes + 2
         room = _FIRST_ROOM
         while True:
             recording = Recording(room, n_splits, stop_gtids)
-            recording.set_limits(self.mapped.address, begin, end, self.format, self.verify, self.split_bytes, self.stop.datetime)
+            recording.set_limits(self.mapped.address, begin, end, self.format, self.verify, self.split_bytes, stop_time)
             result = _Result(walk(recording.address), recording)
             if result.code != NEED_ROOM:
                 break
@@ -141,13 +144,10 @@ class OutlinePass:
 
     def _skip_to(self, start: int) -> GtidSet:
         """The transactions before `start`, which must be a place between two groups."""
-        passed = StopCondition()
-        stop, self.stop = self.stop, passed
-        result = self._walk(self.head_end, min(start, self.mapped.size), GtidSet())
-        self.stop = stop
+        result = self._walk(self.head_end, min(start, self.mapped.size), GtidSet(), stop_time=None)
         if result.code != DONE or result.within_group or start > self.mapped.size:
             raise ArchiveError("the replay cannot go on from here: no event group starts at this position",
-                               file=self.uri, position=start, errno=1236,
+                               file=self.uri, position=start, errno=LOG_GAP,
                                hint="is the base snapshot of this archive, and is the file the one that it was made from?")
         return self._executed(result)
 
@@ -295,7 +295,7 @@ def _blocked(kind: int, event: Event) -> tuple[str, int | None, str]:
         return "ROLLBACK TO SAVEPOINT takes back rows that were logged", None, later
     if event.type == EventType.INCIDENT:
         return "an INCIDENT: the server says that events may be missing here", 1590, "make a new base from the server"
-    if event.type == EventType.EXECUTE_LOAD_QUERY or event.name.endswith("LOAD"):
+    if event.type in _LOAD_DATA:
         return "LOAD DATA in statement format", None, "a row applier needs binlog_format=ROW on the source"
     if event.name.startswith("UNKNOWN"):
         return f"an event of type {event.type}, which is not known and must not be passed over", None, later

@@ -1,0 +1,179 @@
+"""An archive: binlog files in their order, with nothing missing.
+
+Files are numbered (binlog.000001, …) and follow each other by number. What is in them must continue as well: ROTATE names
+the next file, and each file says at its head which transactions came before it.
+"""
+
+import fnmatch
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pyarrow import fs
+
+from applier.binlog.outline import Outline
+from applier.errors import LOG_GAP, ArchiveError, MissingFile, UsageError
+
+_NUMBERED = re.compile(r"(?P<base>.+)\.(?P<number>\d{6,})\Z")
+_GLOB = re.compile(r"[*?\[]")
+
+
+@dataclass(frozen=True)
+class ArchiveFile:
+    """A binlog file; `name` is its base name, `size` in bytes."""
+
+    uri: str
+    name: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Archive:
+    """The files in the order in which they were written. A place in it is (index of the file, offset)."""
+
+    files: tuple[ArchiveFile, ...]
+
+    @property
+    def size(self) -> int:
+        return sum(file.size for file in self.files)
+
+    def index_of(self, name: str) -> int:
+        """The index of the file with this base name. Raises MissingFile."""
+        for index, file in enumerate(self.files):
+            if file.name == name:
+                return index
+        raise MissingFile(f"the archive has no file {name}: it goes from {self.files[0].name} to {self.files[-1].name}",
+                          file=name, errno=LOG_GAP)
+
+
+def open_archive(paths: Sequence[str]) -> Archive:
+    """Find the files of an archive. Each path is a binlog, a directory of them, an index file (*.index), or a glob;
+    local or any pyarrow.fs URI.
+
+    Raises UsageError where the order cannot be told, MissingFile for a number that is skipped or a file that an index
+    names and that is not there, ArchiveError where there is nothing to read.
+    """
+    found: dict[str, ArchiveFile] = {}
+    try:
+        for path in paths:
+            for file in _expand(path):
+                found.setdefault(file.uri, file)
+    except OSError as reason:
+        raise ArchiveError(f"the archive cannot be read: {reason}") from reason
+    if not found:
+        raise ArchiveError(f"no binlog files in {', '.join(paths) or 'nothing'}",
+                           hint="binlogs have names such as binlog.000001; give the directory that holds them")
+    return Archive(tuple(_in_order(list(found.values()))))
+
+
+def _expand(path: str) -> list[ArchiveFile]:
+    if _GLOB.search(path):
+        parent, pattern = os.path.split(path)
+        return [file for file in _list(parent or ".") if fnmatch.fnmatchcase(file.name, pattern)]
+    info = _info(path)
+    if info.type == fs.FileType.Directory:
+        return _list(path)
+    if info.type != fs.FileType.File:
+        raise MissingFile("no such file or directory", file=path)
+    if path.endswith(".index"):
+        return _read_index(path)
+    return [ArchiveFile(_absolute(path), os.path.basename(path), info.size)]
+
+
+def _list(directory: str) -> list[ArchiveFile]:
+    """The numbered files of a directory."""
+    filesystem, inner = _locate(directory)
+    infos = filesystem.get_file_info(fs.FileSelector(inner))
+    return [ArchiveFile(_join(directory, info.base_name), info.base_name, info.size)
+            for info in infos if info.type == fs.FileType.File and _NUMBERED.match(info.base_name)]
+
+
+def _read_index(path: str) -> list[ArchiveFile]:
+    """The files that a server's index names, a line each; looked for beside the index if they are not where it says."""
+    filesystem, inner = _locate(path)
+    with filesystem.open_input_stream(inner) as stream:
+        lines = [line.strip() for line in stream.read().decode("utf-8", "surrogateescape").splitlines()]
+    files = []
+    for line in filter(None, lines):
+        beside = _join(os.path.dirname(path) or ".", os.path.basename(line))
+        places = [line, beside] if os.path.isabs(line) and "://" not in path else [beside]
+        for place in places:
+            info = _info(place)
+            if info.type == fs.FileType.File:
+                files.append(ArchiveFile(_absolute(place), os.path.basename(line), info.size))
+                break
+        else:
+            raise MissingFile(f"{path} names {line}, which is not there", file=os.path.basename(line), errno=LOG_GAP)
+    return files
+
+
+def _in_order(files: list[ArchiveFile]) -> list[ArchiveFile]:
+    matches = [_NUMBERED.match(file.name) for file in files]
+    if len(files) == 1:
+        return files
+    unnumbered = [file.name for file, match in zip(files, matches, strict=True) if match is None]
+    if unnumbered:
+        raise UsageError(f"the order of files is told by their numbers, and {unnumbered[0]} has none")
+    bases = sorted({match["base"] for match in matches if match})
+    if len(bases) > 1:
+        raise UsageError(f"these are files of several logs: {', '.join(bases)}", hint=f"give one, such as '{bases[0]}.*'")
+    numbered = sorted((int(match["number"]), file) for match, file in zip(matches, files, strict=True) if match)
+    for (number, file), (following, next_file) in zip(numbered, numbered[1:], strict=False):
+        if following == number:
+            raise UsageError(f"the archive has two files {file.name}: {file.uri} and {next_file.uri}")
+        if following != number + 1:
+            missing = f"{bases[0]}.{number + 1:06d}"
+            raise MissingFile(f"{missing} is missing: the archive goes from {file.name} to {next_file.name}",
+                              file=missing, errno=LOG_GAP)
+    return [file for _, file in numbered]
+
+
+def check_continuity(outlines: Sequence[Outline]) -> None:
+    """Does each file continue the one before? `outlines` are in archive order; what follows a stop is not looked at.
+
+    Raises MissingFile for a file that ROTATE names, ArchiveError for a GTID gap (1236), a file before the newest that is
+    cut short, and mixed flavours.
+    """
+    for before, after in zip(outlines, outlines[1:], strict=False):
+        if before.stopped:
+            return
+        if before.torn:
+            raise ArchiveError(f"{before.torn_what}, and it is not the newest file of the archive", file=before.name,
+                               position=before.torn_at, errno=LOG_GAP,
+                               hint=f"copy it again from the server, or stop before it: --stop-position {before.name}:{before.end}")
+        if before.format.flavour != after.format.flavour:
+            raise ArchiveError(f"{before.name} is of {before.format.flavour}, {after.name} of {after.format.flavour}",
+                               file=after.name)
+        if before.next_file is not None and before.next_file != after.name:
+            raise MissingFile(f"{before.name} goes on in {before.next_file}, and the archive has {after.name} next",
+                              file=before.next_file, errno=LOG_GAP)
+        _check_gtids(before, after)
+
+
+def _check_gtids(before: Outline, after: Outline) -> None:
+    logged = before.previous_gtids.union(before.gtids)
+    if missing := after.previous_gtids.subtract(logged):
+        raise ArchiveError(f"transactions {missing} are in no file: {after.name} says that they came before it, and up to the "
+                           f"end of {before.name} they did not", file=after.name, errno=LOG_GAP)
+    # A MariaDB server may forget domains (FLUSH BINARY LOGS DELETE_DOMAIN_ID); MySQL's sets only grow.
+    if before.format.flavour == "mysql" and (extra := logged.subtract(after.previous_gtids)):
+        raise ArchiveError(f"{after.name} does not continue {before.name}: it does not know of transactions {extra}",
+                           file=after.name, errno=LOG_GAP, hint="are these files of one server?")
+
+
+def _locate(uri: str) -> tuple[fs.FileSystem, str]:
+    return fs.FileSystem.from_uri(uri) if "://" in uri else (fs.LocalFileSystem(), os.path.abspath(uri))
+
+
+def _info(uri: str) -> fs.FileInfo:
+    filesystem, path = _locate(uri)
+    return filesystem.get_file_info(path)
+
+
+def _join(directory: str, name: str) -> str:
+    return f"{_absolute(directory).rstrip('/')}/{name}"
+
+
+def _absolute(uri: str) -> str:
+    return uri if "://" in uri else os.path.abspath(uri)

@@ -1,0 +1,54 @@
+"""Mapped files: shared while they do not change, spooled where they are far."""
+
+import os
+
+import numpy as np
+import pytest
+from pyarrow import fs
+
+from applier.binlog import mapping
+from applier.errors import ArchiveError
+
+
+def test_a_file_is_mapped_once_until_it_changes(tmp_path):
+    path = tmp_path / "binlog.000001"
+    path.write_bytes(b"\xfebin" + bytes(100))
+    mapped = mapping.map_file(str(path))
+    assert mapped.size == 104 and bytes(mapped.array[:4]) == b"\xfebin" and mapped.address == mapped.array.ctypes.data
+    assert mapping.map_file(str(path)) is mapped
+    path.write_bytes(b"\xfebin" + bytes(200))
+    longer = mapping.map_file(str(path))
+    assert longer.size == 204 and mapping.map_file(str(path)) is longer
+    longer.close()
+    assert mapping.map_file(str(path)) is not longer
+    assert bytes(mapped.array[:4]) == b"\xfebin"  # what was mapped before lives as long as it is used
+
+
+def test_it_cannot_be_written(tmp_path):
+    (tmp_path / "f").write_bytes(b"abc")
+    with pytest.raises(ValueError):
+        mapping.map_file(str(tmp_path / "f")).array[0] = 1
+
+
+def test_a_far_file_is_spooled_and_leaves_nothing(tmp_path, monkeypatch):
+    """A filesystem that is not local: pyarrow's SubTreeFileSystem stands for one."""
+    data = np.random.default_rng(1).integers(0, 256, 20 << 20, np.uint8).tobytes()
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far/binlog.000001").write_bytes(data)
+    spool = tmp_path / "spool"
+    spool.mkdir()
+    monkeypatch.setattr(mapping.tempfile, "tempdir", str(spool))
+    far = fs.SubTreeFileSystem(str(tmp_path / "far"), fs.LocalFileSystem())
+    monkeypatch.setattr(mapping, "_locate", lambda uri: (far, uri.removeprefix("far://")))
+    mapped = mapping.map_file("far://binlog.000001")
+    assert mapped.array.tobytes() == data
+    assert os.listdir(spool) == []
+
+
+@pytest.mark.parametrize("make", [lambda path: None, lambda path: path.touch(), lambda path: path.mkdir()])
+def test_what_cannot_be_mapped(tmp_path, make):
+    path = tmp_path / "binlog.000001"
+    make(path)
+    with pytest.raises(ArchiveError) as caught:
+        mapping.map_file(str(path))
+    assert caught.value.file == str(path)
