@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from applier.errors import SchemaError, UnsupportedStatement
 from applier.schema.collations import UTF8MB4_COLLATION, Charset, by_id
 from applier.schema.ddl import parse_statement
-from applier.schema.definition import TableDefinition
+from applier.schema.definition import Key, TableDefinition
 from applier.schema.schema_changes import (
     AddKey,
     AlterDatabase,
@@ -171,9 +171,7 @@ class SchemaHistory:
             case CreateTableLike(table, source):
                 self._create_like(table, source, change, position, sql)
             case AddKey(table, key):
-                if version := self._live(table):
-                    definition = replace(version.definition, keys=(*version.definition.keys, key))
-                    self._versions[version.id] = replace(version, definition=definition)
+                self._add_key(table, key)
             case DropTable(tables):
                 for table in tables:
                     self._end(table, position)
@@ -217,6 +215,13 @@ class SchemaHistory:
         elif self._wanted(*table) and not (change.if_not_exists and self._live(table)):
             raise SchemaError(f"the log makes a table like {'.'.join(source)}, whose definition is not known",
                               table=".".join(table), hint="give its CREATE TABLE with --schema")
+
+    def _add_key(self, table: TableName, key: Key) -> None:
+        """The key counts for the version as a whole, which is of no matter to rows that another key finds."""
+        version = self._live(table)
+        if version and key.name.casefold() not in {known.name.casefold() for known in version.definition.keys}:
+            definition = replace(version.definition, keys=(*version.definition.keys, key))
+            self._versions[version.id] = replace(version, definition=definition)
 
     def _create(self, definition: TableDefinition, position: Position, sql: str) -> None:
         number = len(self._versions)

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from applier.errors import SchemaError, UnsupportedStatement
+from applier.schema.definition import KeyPart
 from applier.schema.history import BEFORE_THE_LOG, SchemaHistory
 
 MYSQL_9 = {"charset_server": 255, "default_collation_for_utf8mb4": 255, "sql_mode": 0}
@@ -63,6 +64,20 @@ def test_like_replace_and_if_exists():
     assert [v.definition.full_name for v in log.history.live()] == ["d.t"]
 
 
+def test_an_index_that_is_not_unique():
+    """It changes no row and finds none that a unique key finds, so the table stays the same version with one key more."""
+    log = Log()
+    log("CREATE TABLE t (a INT PRIMARY KEY, b TEXT)")
+    log("CREATE FULLTEXT INDEX f ON t (b)")
+    log("CREATE INDEX IF NOT EXISTS i USING BTREE ON d.t (b(3) DESC, a) INVISIBLE")
+    log("CREATE INDEX IF NOT EXISTS I ON t (a)")
+    log("CREATE INDEX i ON nowhere (a)")
+    [version] = log.history.versions()
+    assert [(key.kind, key.name, key.visible) for key in version.definition.keys] == [
+        ("primary", "PRIMARY", True), ("fulltext", "f", True), ("key", "i", False)]
+    assert version.definition.keys[2].parts == (KeyPart("b", 3, True), KeyPart("a"))
+
+
 def test_databases():
     """DROP DATABASE ends its tables; a table inherits the database's character set as it was then."""
     log = Log()
@@ -97,7 +112,7 @@ def test_context_of_the_statement():
 
 @pytest.mark.parametrize("sql", [
     "ALTER TABLE t ADD COLUMN b INT", "RENAME TABLE t TO u", "RENAME TABLE elsewhere.x TO d.u",
-    "CREATE INDEX i ON t (a)",
+    "CREATE UNIQUE INDEX i ON t (a)", "DROP INDEX i ON t",
     "CREATE TABLE u SELECT 1 AS a", "CREATE TABLE u LIKE unknown", "CREATE TABLE u (a NOTYPE)", "CREATE WONDER w",
     "CREATE TABLE t (again INT)", "CREATE TABLE u (a INT", "CREATE TABLE 'u",
 ])
