@@ -65,7 +65,7 @@ def test_like_replace_and_if_exists():
 
 
 def test_an_index_that_is_not_unique():
-    """It changes no row and finds none that a unique key finds, so the table stays the same version with one key more."""
+    """It changes no row and finds none that a unique key finds, so the version stays, with one key more."""
     log = Log()
     log("CREATE TABLE t (a INT PRIMARY KEY, b TEXT)")
     log("CREATE FULLTEXT INDEX f ON t (b)")
