@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 from applier import __version__
 from applier.apply.task import apply_by_walking
 from applier.apply.work import ApplyTask, TaskOutcome, UnitResult
-from applier.binlog.archive import Archive, open_archive
+from applier.binlog.archive import Archive, check_continuity, open_archive
 from applier.binlog.gtid import GtidSet
 from applier.binlog.outline import Outline, outline_file
 from applier.binlog.stop import StopCondition
 from applier.errors import ReplayStopped, UsageError
 from applier.options import ReplayOptions
-from applier.plan.log import LogSpan, read_history, span_of, used_tables
+from applier.plan.log import LogSpan, files_after, read_history, span_of, used_tables
 from applier.plan.stop_error import with_transaction
 from applier.plan.tasks import prefers_shuffle, walking_tasks
 from applier.plan.units import PlannedVersion, changed_versions, divide
@@ -78,7 +78,7 @@ class _Replay:
 
     def _outline(self, archive: Archive, base: Snapshot | None, spark: Future[SparkSession]) -> LogSpan:
         """Outline the files that count: here on threads while Spark starts, or in Spark where its workers are others."""
-        files, start = archive.since(base.position) if base is not None else (archive.files, None)
+        files, start = files_after(archive, base.position) if base is not None else (archive.files, None)
         stop = self._stop_condition()
         if stop.position is not None and stop.position[0] not in {file.name for file in files}:
             raise UsageError(f"--stop-position names {stop.position[0]}, which is not in the archive")
@@ -90,7 +90,7 @@ class _Replay:
             for job in jobs:
                 outlines.append(job.result())
                 self.progress.update(len(outlines))
-        archive.check_continuity(outlines)
+        check_continuity(outlines)
         self.notes += [f"{outline.name} ends within an event group at {outline.torn_at}; replayed up to {outline.end}"
                        for outline in outlines if outline.torn and not outline.stopped]
         for note in self.notes:

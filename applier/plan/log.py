@@ -8,10 +8,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
+from applier.binlog.archive import Archive, ArchiveFile
 from applier.binlog.gtid import GtidSet
 from applier.binlog.outline import Blocker, Outline, Statement, TableUse
 from applier.binlog.table_map import TableMap, parse_table_map
-from applier.errors import ApplierError, SchemaError, UnsupportedEvent
+from applier.errors import LOG_GAP, ApplierError, ArchiveError, SchemaError, UnsupportedEvent
 from applier.schema.history import Position, SchemaHistory, TableVersion
 from applier.snapshot.manifest import BinlogPosition, Snapshot
 
@@ -37,6 +38,18 @@ class LogSpan:
         last = self.outlines[-1]
         before = base.position.timestamp if base is not None else None
         return BinlogPosition(last.name, last.end, str(executed), times[-1] if times else before, self.flavour)
+
+
+def files_after(archive: Archive, position: BinlogPosition) -> tuple[tuple[ArchiveFile, ...], int]:
+    """The files of the archive that go on where a base snapshot stands, and where in the first of them (GRP-5).
+
+    Raises MissingFile (1236) where the archive begins later or ends before the base's file.
+    """
+    number = archive.index_of(position.file)
+    if position.offset > archive.files[number].size:
+        raise ArchiveError(f"the base snapshot stands at {position}, and the file ends at {archive.files[number].size}",
+                           file=position.file, errno=LOG_GAP, hint="the base is newer than these logs, or of another server")
+    return archive.files[number:], position.offset
 
 
 def span_of(outlines: list[Outline]) -> LogSpan:
