@@ -13,8 +13,8 @@ which point to the same bytes again and again cannot make more work than the doc
 """
 
 import numpy as np
-from numba import njit
 
+from jsondiff.compiling import inline, kernel
 from jsondiff.numbers import put_double, put_signed, put_unsigned
 from jsondiff.opaque import put_opaque
 
@@ -39,7 +39,7 @@ for _byte, _letter in zip(b'"\\\b\f\n\r\t', b'"\\bfnrt'):
     _SHORT_ESCAPES[_byte] = _letter
 
 
-@njit(nogil=True, error_model="numpy")
+@inline
 def _unsigned(data, at, width):
     value = np.uint64(0)
     for i in range(width - 1, -1, -1):
@@ -47,18 +47,18 @@ def _unsigned(data, at, width):
     return value
 
 
-@njit(nogil=True, error_model="numpy")
+@inline
 def _number(data, at, width):
     return np.int64(_unsigned(data, at, width))
 
 
-@njit(nogil=True, error_model="numpy")
+@inline
 def _signed(data, at, width):
     shift = np.int64(64 - 8 * width)
     return _number(data, at, width) << shift >> shift
 
 
-@njit(nogil=True, error_model="numpy")
+@inline
 def _string_length(data, at, end):
     """A length of 7 bits a byte, the lowest first, the top bit set in all but the last: (length, bytes that it takes).
     No bytes where it is cut off or has more than five."""
@@ -71,7 +71,7 @@ def _string_length(data, at, end):
     return length, 0
 
 
-@njit(nogil=True, error_model="numpy")
+@inline
 def _put_literal(which, out, to):
     for i in range(_LITERAL_AT[which], _LITERAL_END[which]):
         out[to] = _LITERALS[i]
@@ -79,7 +79,7 @@ def _put_literal(which, out, to):
     return to
 
 
-@njit(nogil=True, error_model="numpy")
+@inline
 def _put_string(data, at, end, out, to):
     out[to] = 34  # '"'
     to += 1
@@ -107,7 +107,7 @@ def _put_string(data, at, end, out, to):
     return to + 1
 
 
-@njit(nogil=True, error_model="numpy")
+@inline
 def _scalar_size(data, kind, at, end):
     """Bytes of the scalar of this type at data[at:end], or an error's code as a negative number."""
     if kind == _STRING or kind == _OPAQUE:
@@ -128,7 +128,7 @@ def _scalar_size(data, kind, at, end):
     return size if size <= end - at else -TRUNCATED
 
 
-@njit(nogil=True, error_model="numpy")
+@inline
 def _put_scalar(data, kind, at, size, out, to):
     """Writes the scalar of `size` bytes at data[at:]; returns the end of its text, or an error's code as a negative."""
     if kind == _LITERAL:
@@ -151,13 +151,13 @@ def _put_scalar(data, kind, at, size, out, to):
     return put_signed(out, to, _signed(data, at, size))
 
 
-@njit(nogil=True, error_model="numpy")
+@inline
 def _in_entry(kind, width):
     """Whether a value of this type stands in its entry, whose offset has `width` bytes."""
     return (_LITERAL <= kind <= _UINT16) or (width == 4 and (kind == _INT32 or kind == _UINT32))
 
 
-@njit(nogil=True, error_model="numpy")
+@inline
 def _open(data, kind, start, end, stack, depth):
     """Reads the head of the container at data[start:end] into stack[depth]; returns the bytes of the head and of all
     entries, or an error's code as a negative number."""
@@ -177,7 +177,7 @@ def _open(data, kind, start, end, stack, depth):
     return table
 
 
-@njit(nogil=True, error_model="numpy")
+@inline
 def _document(data, at, end, out, to, stack):
     """One document at data[at:end]; returns the end of its text, or an error's code as a negative number."""
     kind, at = np.int64(data[at]), at + 1
@@ -235,7 +235,7 @@ def _document(data, at, end, out, to, stack):
         at = entry + 1 if inline else start + _number(data, entry + 1, width)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def documents_to_text(data, offsets, validity, row, out, to, out_offsets):
     """Writes the text of the documents from number `row` on to out[to:], as long as there is room for it.
 

@@ -5,7 +5,8 @@ ten of 128 bits for the double and for each bound of its rounding interval tells
 """
 
 import numpy as np
-from numba import njit
+
+from jsondiff.compiling import inline
 
 _MIN_POWER, _MAX_POWER = -292, 324
 _WORD = (1 << 64) - 1
@@ -26,7 +27,7 @@ def _power_of_ten(exponent: int) -> tuple[int, int]:
 _POWERS = np.array([_power_of_ten(e) for e in range(_MIN_POWER, _MAX_POWER + 1)], np.uint64)
 
 
-@njit(nogil=True, error_model="numpy")
+@inline
 def _multiply(a, b):
     """The 128-bit product of two uint64: high and low word."""
     half, low_mask = np.uint64(32), np.uint64(0xFFFFFFFF)
@@ -36,7 +37,7 @@ def _multiply(a, b):
     return high + (middle >> half) + (other >> half) + carry, a * b
 
 
-@njit(nogil=True, error_model="numpy")
+@inline
 def _round_to_odd(power_high, power_low, value):
     """The top 64 bits of power × value; the lowest bit is set if anything below was."""
     carry_high, _ = _multiply(power_low, value)
@@ -47,7 +48,7 @@ def _round_to_odd(power_high, power_low, value):
     return high | np.uint64(low > np.uint64(1))
 
 
-@njit(nogil=True, error_model="numpy")
+@inline
 def shortest_decimal(bits):
     """bits: uint64 of a finite double. Returns (digits: uint64, exponent): |double| = digits × 10**exponent, with the
     fewest digits that still read back as this double, and of those the closest. 0 gives (0, 0)."""

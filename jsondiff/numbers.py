@@ -5,8 +5,8 @@ there is room for MAX_NUMBER_TEXT bytes.
 """
 
 import numpy as np
-from numba import njit
 
+from jsondiff.compiling import inline
 from jsondiff.doubles import shortest_decimal
 
 MAX_NUMBER_TEXT = 96  # a DECIMAL of 81 digits with sign, leading zero and point needs 84, a double 34
@@ -17,7 +17,7 @@ _DIGIT_BYTES = np.array([0, 1, 1, 2, 2, 3, 3, 4, 4, 4], np.int64)  # bytes that 
 _TENS = np.array([10**n for n in range(10)], np.int64)
 
 
-@njit(nogil=True, error_model="numpy")
+@inline
 def put_padded(out, at, value, width):
     """The lowest `width` decimal digits of value (uint64), with leading zeros."""
     for i in range(at + width - 1, at - 1, -1):
@@ -26,7 +26,7 @@ def put_padded(out, at, value, width):
     return at + width
 
 
-@njit(nogil=True, error_model="numpy")
+@inline
 def count_digits(value):
     """How many decimal digits a uint64 has; 1 for 0."""
     count, rest = 1, value // np.uint64(10)
@@ -35,12 +35,12 @@ def count_digits(value):
     return count
 
 
-@njit(nogil=True, error_model="numpy")
+@inline
 def put_unsigned(out, at, value):
     return put_padded(out, at, value, count_digits(value))
 
 
-@njit(nogil=True, error_model="numpy")
+@inline
 def put_signed(out, at, value):
     """value: int64, down to its minimum."""
     if value >= 0:
@@ -49,7 +49,7 @@ def put_signed(out, at, value):
     return put_unsigned(out, at + 1, np.uint64(0) - np.uint64(value))
 
 
-@njit(nogil=True, error_model="numpy")
+@inline
 def put_double(out, at, bits):
     """bits: uint64 of a finite double, as MySQL's JSON prints it: 1.0, -0.0, 0.1, 1e16, 1.5e-15.
 
@@ -85,7 +85,7 @@ def put_double(out, at, bits):
     return end
 
 
-@njit(nogil=True, error_model="numpy")
+@inline
 def _put_with_exponent(out, at, digits, count, power):
     if count > 1:
         put_padded(out, at + 1, digits, count)
@@ -98,7 +98,7 @@ def _put_with_exponent(out, at, digits, count, power):
     return put_signed(out, at + 1, power)
 
 
-@njit(nogil=True, error_model="numpy")
+@inline
 def put_decimal(data, at, end, precision, scale, out, to):
     """A DECIMAL(precision, scale) in its packed form at data[at:end] (decimal2bin in strings/decimal.cc): groups of
     nine digits in big-endian words, a shorter group first and last, the sign in the top bit, all bits turned over where

@@ -6,8 +6,8 @@ JSON \\n) after every 76 characters (base64_encode in mysys/base64.cc).
 """
 
 import numpy as np
-from numba import njit
 
+from jsondiff.compiling import inline
 from jsondiff.numbers import put_decimal, put_padded, put_unsigned
 
 _TIMESTAMP, _DATE, _TIME, _DATETIME, _NEWDECIMAL = 7, 10, 11, 12, 246
@@ -15,7 +15,7 @@ _BASE64 = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01
 _PREFIX = np.frombuffer(b'"base64:type', np.uint8)
 
 
-@njit(nogil=True, error_model="numpy")
+@inline
 def put_opaque(data, kind, at, end, out, to):
     """The value of column type `kind` at data[at:end]; returns the end of its text in out, or -1 if it is malformed.
     Takes at most 3 × (end - at) + 96 bytes."""
@@ -33,7 +33,7 @@ def put_opaque(data, kind, at, end, out, to):
     return _put_base64(data, kind, at, end, out, to)
 
 
-@njit(nogil=True, error_model="numpy")
+@inline
 def _put_temporal(kind, packed, out, to):
     """packed is MySQL's in-memory form (TIME_to_longlong_…_packed in sql-common/my_time.cc): from the lowest bit on 24
     bits of microseconds, 6 seconds, 6 minutes, then hours; with a date 5 hours, 5 days and year × 13 + month."""
@@ -77,7 +77,7 @@ def _put_temporal(kind, packed, out, to):
     return to + 1
 
 
-@njit(nogil=True, error_model="numpy")
+@inline
 def _put_base64(data, kind, at, end, out, to):
     for byte in _PREFIX:
         out[to] = byte
