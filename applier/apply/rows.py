@@ -101,9 +101,12 @@ class RowGatherer:
         distinct, which = np.unique(places, return_inverse=True)
         which = which.reshape(places.shape)
         n_base = int(np.searchsorted(distinct, 1 << IMAGE_ID_SHIFT))
+        picked = np.zeros((len(distinct), places.shape[1]), np.bool_)
+        np.put_along_axis(picked, which, True, axis=0)
         images = []
         for start in range(n_base, len(distinct), CHUNK_ROWS):
-            images.append([_copied(array) for array in self._decode(distinct[start:start + CHUNK_ROWS])])
+            chunk = slice(start, start + CHUNK_ROWS)
+            images.append([_copied(array) for array in self._decode(distinct[chunk], picked[chunk])])
         rows_of_base = pa.array(distinct[:n_base])
         columns = []
         for c, field in enumerate(self.schema):
@@ -112,8 +115,10 @@ class RowGatherer:
             columns.append(_take(base, pa.concat_arrays(parts), which[:, c]))
         return pa.Table.from_arrays(columns, schema=self.schema)
 
-    def _decode(self, pointers: np.ndarray) -> list[pa.Array]:
-        """The finished columns of the images at `pointers`; good until the next call."""
+    def _decode(self, pointers: np.ndarray, picked: np.ndarray | None = None) -> list[pa.Array]:
+        """The finished columns of the images at `pointers`; good until the next call. Columns that an image lacks get
+        their default (DEF-R1b) where `picked` (bool[n, columns]; None: all) says that they are used: what an update's
+        after-image lacks, its row has from elsewhere (DEF-R2)."""
         pointers, buffers = np.ascontiguousarray(pointers), self._buffers
         buffers.reset()
         if len(self._ends) == 1:
@@ -131,14 +136,17 @@ class RowGatherer:
             if done < 0:
                 buffers.double(row)
         self.zero_dates += int(zero_dates[0])
-        return [self._finished(column, len(pointers)) for column in range(len(self.schema))]
+        return [self._finished(column, len(pointers), None if picked is None else picked[:, column])
+                for column in range(len(self.schema))]
 
-    def _finished(self, column: int, rows: int) -> pa.Array:
+    def _finished(self, column: int, rows: int, picked: np.ndarray | None) -> pa.Array:
         number = self._logged.stored[column]
         buffer, defined = self._buffers.columns[number], self._definition.stored_columns[column]
         values = finish_column(buffer.arrow(rows), defined, self._logged.types[number], self._logged.metadata[number])
         absent = buffer.absent_rows(rows)
-        if absent is None:
+        if absent is not None and picked is not None:
+            absent = pc.and_(absent, pa.array(picked))
+        if absent is None or not pc.any(absent).as_py():
             return values
         return pc.if_else(absent, default_scalar(defined, self._definition), values)
 
