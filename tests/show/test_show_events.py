@@ -106,23 +106,22 @@ def test_rows_that_are_not_shown_are_mentioned():
     assert json.loads(*event_objects(shown))["note"] == "not shown"
 
 
-@pytest.mark.parametrize("case", ["mysql-types-text", "mysql-types-json", "mysql-types-number-time", "mariadb-types"])
-def test_damaged_rows_are_an_archive_error_at_most(case, tmp_path):
+def test_damaged_rows_are_an_archive_error_at_most(tmp_path):
     """Bytes turned behind the first event: what can still be read is shown, the rest is an error with a place."""
-    source = pathlib.Path(binlogs(case)[0]).read_bytes()
-    random_, damaged = random.Random(case), 0
-    for mutant in range(15):
-        data = bytearray(source)
+    random_, damaged, path = random.Random(3), 0, tmp_path / "binlog.000001"
+    cases = ["mysql-types-json", "mysql-types-number-time", "mariadb-types", "key-moves-minimal"]
+    sources = [pathlib.Path(binlogs(case)[0]).read_bytes() for case in cases]
+    for mutant in range(60):
+        data = bytearray(sources[mutant % len(sources)])
         for _ in range(8):
             data[random_.randrange(300, len(data))] = random_.choice((0, 1, 127, 128, 255))
-        path = tmp_path / f"binlog.{mutant:06d}"
         path.write_bytes(data)
         try:
             show([str(path)], "json", io.TextIOWrapper(io.BytesIO()))
         except ArchiveError as error:
             assert error.file == str(path) and error.position >= 4
             damaged += 1
-    assert damaged
+    assert 10 < damaged < 60
 
 
 def test_a_damaged_file_is_shown_up_to_the_damage(tmp_path):
