@@ -2,7 +2,7 @@
 
 Spark starts it by name (`spark.python.daemon.module`). A worker forked from a bare interpreter spends 1-5 s on imports;
 one forked from here has them already and shares their memory pages with its siblings. No thread may live at a fork, so
-the BLAS pool of numpy, which starts with its import, is kept to the calling thread.
+numpy's BLAS and pyarrow's jemalloc are told to start none when they are imported.
 """
 
 import gc
@@ -30,6 +30,7 @@ def preload(modules: tuple[str, ...] = PRELOADED) -> None:
     """
     for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ[name] = "1"
+    os.environ["JE_ARROW_MALLOC_CONF"] = "background_thread:false"
     for name in modules:
         try:
             importlib.import_module(name)

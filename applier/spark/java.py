@@ -2,8 +2,8 @@
 
 Spark's `spark-submit` starts a JVM to print the command of the driver's JVM, and that one parses and verifies some 15,000
 classes. Here the printed command is kept, and so is an archive of the loaded classes (AppCDS), which the first JVM writes
-as it ends, after the program that used it has gone. Both lie in the user's cache directory and are bound to this Java,
-this Spark and these options: a change of any makes new ones. pyspark finds the JVM by the variables that spark-submit
+as it ends, after the program that used it has gone. Both lie in the user's cache directory and are bound to this Java and
+this Spark: a change of either makes new ones. pyspark finds the JVM by the variables that spark-submit
 itself uses (PYSPARK_GATEWAY_PORT and _SECRET).
 """
 
@@ -81,15 +81,14 @@ def plain_spark_home() -> Path | None:
 
 def launch(java: Path, spark_home: Path, settings: dict[str, str]) -> Gateway:
     """Start a driver JVM with `settings` (spark.driver.*); ApplierError with what it printed where it does not come up."""
-    key = _key(java, spark_home, settings)
-    command = _driver_command(java, spark_home, settings, key)
+    command = _driver_command(java, spark_home, settings)
     claim = None
     if cache := _cache_directory():
-        archive = cache / f"{key}.jsa"
+        archive = cache / f"{_key(java, spark_home, {})}.jsa"  # good for any settings
         if archive.exists():
             os.utime(archive)
             command[1:1] = [f"-XX:SharedArchiveFile={archive}", "-Xshare:auto"]
-        elif claim := _claimed(cache / f"{key}.recording"):
+        elif claim := _claimed(archive.with_suffix(".recording")):
             new = archive.with_suffix(".new")
             command[1:1] = [f"-XX:ArchiveClassesAtExit={new}"]
             command = ["/bin/sh", "-c", _THEN_KEEP_ARCHIVE, "sh", str(new), str(claim), str(archive), *command]
@@ -119,10 +118,10 @@ def _answer(process: subprocess.Popen[bytes], answer: Path, log: IO[bytes]) -> t
     return port, told[8 : 8 + length].decode()
 
 
-def _driver_command(java: Path, spark_home: Path, settings: dict[str, str], key: str) -> list[str]:
+def _driver_command(java: Path, spark_home: Path, settings: dict[str, str]) -> list[str]:
     """What Spark's launcher would run, from the cache or from the launcher itself."""
     cache = _cache_directory()
-    kept = cache / f"{key}.command" if cache else None
+    kept = cache / f"{_key(java, spark_home, settings)}.command" if cache else None
     if kept is not None and kept.exists():
         return kept.read_text().split("\0")
     scala = next((match[1] for jar in (spark_home / "jars").iterdir()

@@ -39,7 +39,7 @@ _PAYLOADS = pa.schema([("unit", pa.int32()), ("split", pa.int32()), ("task", pa.
 
 
 class TaskFailed(RuntimeError):
-    """A task raised what it should not, on every attempt; the message holds the worker's traceback."""
+    """A task raised what it should not, on every attempt (the message holds the worker's traceback), or its worker died."""
 
 
 def map_tasks(
@@ -236,7 +236,7 @@ def _explained(error: BaseException) -> BaseException:
         return TaskFailed(str(error))
     text = str(error)
     if "Python worker exited unexpectedly" in text:
-        return ApplierError("a Python worker of Spark died, on every attempt of its task",
-                            hint="most often the machine was out of memory: give fewer cores, as in --master local[2]")
+        return TaskFailed("a Python worker of Spark died, on every attempt of its task. Most often the machine was out of "
+                          "memory: fewer tasks at a time, as with --master local[1], need less")
     reason = re.search(r"Job aborted due to stage failure: (.*)", text)
-    return ApplierError(f"the Spark job failed: {reason[1] if reason else text}")
+    return TaskFailed(f"the Spark job failed: {reason[1] if reason else text}")

@@ -1,0 +1,183 @@
+"""Stages on a local session: one task an item or unit, order, errors as they were raised, faults, retries, progress.
+
+Functions for tasks are defined inside tests: pickled by value, so workers need not find this file.
+"""
+
+import os
+import threading
+import time
+
+import pytest
+
+from applier.errors import ArchiveError, ReplayStopped
+from applier.spark.stages import SPOOL_BYTES, TaskFailed, map_tasks, shuffle_tasks
+
+
+def test_results_in_order_of_items(spark):
+    def slower_first(item):
+        time.sleep(0.05 * (5 - item))
+        return {"item": item}
+
+    assert map_tasks(spark, slower_first, range(5)) == [{"item": item} for item in range(5)]
+    assert map_tasks(spark, slower_first, []) == []
+
+
+def test_each_item_has_a_task_of_its_own(spark):
+    def partition(_):
+        from pyspark import TaskContext
+
+        return TaskContext.get().partitionId()
+
+    assert map_tasks(spark, partition, ["x"] * 23) == list(range(23))
+
+
+def test_large_items_and_results(spark):
+    items = [bytes([n]) * (8 << 20) for n in range(3)]
+    assert map_tasks(spark, lambda item: item[::-1], items) == items
+
+
+def test_error_of_the_first_item_arrives_as_it_was_raised_without_retry(spark, tmp_path):
+    def check(item):
+        with open(f"{tmp_path}/{item}", "a") as attempts:
+            attempts.write("x")
+        if item >= 2:
+            raise ReplayStopped(f"item {item}", file="binlog.000002", position=item, key="(7)", errno=1032)
+
+    with pytest.raises(ReplayStopped) as error:
+        map_tasks(spark, check, range(5))
+    assert error.value.where == {"file": "binlog.000002", "position": 2, "key": "(7)"}
+    assert error.value.mysql_errno == 1032
+    assert (tmp_path / "2").read_text() == "x"
+
+
+def test_a_fault_shows_the_workers_traceback_and_no_java(spark):
+    def broken(item):
+        return {}["the missing key"]
+
+    with pytest.raises(TaskFailed) as error:
+        map_tasks(spark, broken, [1])
+    assert "KeyError: 'the missing key'" in str(error.value)
+    assert 'return {}["the missing key"]' in str(error.value)
+    assert "org.apache" not in str(error.value) and error.value.__cause__ is None
+
+
+def test_a_killed_worker_costs_an_attempt_not_the_run(spark, tmp_path):
+    def killed_once(item):
+        import signal
+
+        if item == 1 and not os.path.exists(f"{tmp_path}/died"):
+            open(f"{tmp_path}/died", "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return item
+
+    assert map_tasks(spark, killed_once, range(3)) == [0, 1, 2]
+    assert (tmp_path / "died").exists()
+
+
+def test_a_worker_killed_every_time_is_explained(spark):
+    def killed(item):
+        os._exit(9)
+
+    with pytest.raises(TaskFailed, match="worker .* died") as error:
+        map_tasks(spark, killed, [1])
+    assert "org.apache" not in str(error.value)
+
+
+def test_progress_counts_up_to_the_total_on_the_calling_thread(spark):
+    calls = []
+
+    def nap(item):
+        time.sleep(0.15)
+
+    map_tasks(spark, nap, range(8), on_progress=lambda done, total: calls.append((done, total, threading.get_ident())))
+    done = [call[0] for call in calls]
+    assert done == sorted(done) and done[-1] == 8 and len(set(done)) > 2
+    assert {call[1:] for call in calls} == {(8, threading.get_ident())}
+
+
+def test_an_interrupt_ends_the_job(spark, tmp_path):
+    def endless(item):
+        while True:
+            open(f"{tmp_path}/{os.getpid()}", "w").close()
+            time.sleep(0.05)
+
+    def interrupt(done, total):
+        if any(tmp_path.iterdir()):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        map_tasks(spark, endless, range(2), on_progress=interrupt)
+    deadline = time.monotonic() + 20
+    while any(_alive(int(path.name)) for path in tmp_path.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert map_tasks(spark, lambda item: item, range(4)) == [0, 1, 2, 3], "all cores are free again"
+    assert not any(_alive(int(path.name)) for path in tmp_path.iterdir())
+
+
+def _alive(process_id):
+    try:
+        with open(f"/proc/{process_id}/stat") as status:
+            return status.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_units_get_their_payloads_in_order_of_splits(spark):
+    def give(item):
+        for unit in (2, 0):
+            yield unit, item, b"%d a" % item
+            yield unit, item, memoryview(b"%d b" % item)
+
+    def take(unit, payloads):
+        return unit, [(split, bytes(payload)) for split, payload in payloads]
+
+    order = [(split, b"%d %s" % (split, letter)) for split in (1, 3, 7) for letter in (b"a", b"b")]
+    assert shuffle_tasks(spark, give, [7, 1, 3], take, 4) == [(0, order), (1, []), (2, order), (3, [])]
+    assert shuffle_tasks(spark, give, [], take, 2) == [(0, []), (1, [])]
+    assert shuffle_tasks(spark, give, [1], take, 0) == []
+
+
+def test_each_unit_has_a_task_of_its_own(spark):
+    def give(item):
+        return ((unit, item, b"x") for unit in range(17))
+
+    def take(unit, payloads):
+        from pyspark import TaskContext
+
+        return TaskContext.get().partitionId(), len(list(payloads))
+
+    assert shuffle_tasks(spark, give, range(3), take, 17) == [(unit, 3) for unit in range(17)]
+
+
+def test_more_payload_than_memory_goes_through_a_file(spark):
+    size = SPOOL_BYTES // 3
+
+    def give(item):
+        yield 0, 10 - item, bytes([item]) * size
+
+    def take(unit, payloads):
+        return [(split, payload.size, bytes(payload.slice(size - 1))) for split, payload in payloads]
+
+    expected = [(10 - item, size, bytes([item])) for item in reversed(range(5))]
+    assert shuffle_tasks(spark, give, range(5), take, 1) == [expected]
+
+
+def test_errors_of_both_sides_of_a_shuffle(spark):
+    def give(item):
+        yield 1, item, b"x"
+        if item >= 3:
+            raise ArchiveError(f"split {item} is corrupt", errno=1610)
+
+    def take(unit, payloads):
+        if unit == 1:
+            raise ReplayStopped("no such row", errno=1032)
+
+    with pytest.raises(ArchiveError, match="split 3 is corrupt"):
+        shuffle_tasks(spark, give, [2, 3, 4], take, 2)
+    with pytest.raises(ReplayStopped, match="no such row"):
+        shuffle_tasks(spark, give, [1, 2], take, 2)
+
+
+def test_a_unit_out_of_range_is_a_fault(spark):
+    with pytest.raises(TaskFailed, match="unit 2 of 2"):
+        shuffle_tasks(spark, lambda item: [(2, 0, b"")], [0], lambda unit, payloads: None, 2)
