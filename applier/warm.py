@@ -15,6 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from applier.options import ReplayOptions
+
+ROWS = 5000
 PACKAGES = ("keysearch", "jsondiff", "applier.binlog", "applier.apply")
 
 
@@ -36,11 +39,14 @@ def ensure(note: Callable[[str], None] = lambda text: None) -> bool:
 
 
 def exercise() -> None:
-    """Call every kernel through the functions that a replay calls, on a few rows."""
-    _log()
-    _keys()
-    _text()
-    _json()
+    """Call every kernel as a replay calls it: a small log is replayed in this process, to a point and then from there;
+    kinds of values that it does not hold are converted by themselves."""
+    with tempfile.TemporaryDirectory() as folder:
+        middle = _write_log(f"{folder}/binlog.000001")
+        log, first = f"{folder}/binlog.000001", f"{folder}/first"
+        replay_in_this_process(ReplayOptions((log,), first, stop_position=("binlog.000001", middle), master="local[1]"))
+        replay_in_this_process(ReplayOptions((log,), f"{folder}/second", base=first, master="local[1]"))
+    _convert_other_kinds()
 
 
 def kernels() -> list[Any]:
@@ -72,62 +78,64 @@ def _stamp_name() -> str:
     return f"warm-{llvm.get_host_cpu_name()}"
 
 
-def _log() -> None:
-    """A tiny log: its outline, and its rows as columns."""
+def _write_log(path: str) -> int:
+    """Full and partial images of tables with an integer key and with a key of text, enough for their indexes to grow;
+    returns a position in their midst."""
     import pyarrow as pa
 
-    from applier.binlog.changes import ChangeReader, TableBinding
-    from applier.binlog.layout import plan_columns
-    from applier.binlog.mapping import map_file
-    from applier.binlog.outline import outline_file
     from applier.binlog.row_encoder import RowChanges
     from applier.binlog.writer import BinlogWriter
     from applier.schema.ddl import parse_statement
 
-    sql = "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20))"
-    created = parse_statement(sql, default_database="d", sql_mode="", flavour="mysql", server_charset="utf8mb4")
-    table = created[0].definition
-    rows = {"id": pa.array([1, 2], pa.int32()), "name": pa.array([b"a", b"b"])}
-    with tempfile.TemporaryDirectory() as folder:
-        path = f"{folder}/binlog.000001"
-        with BinlogWriter(path) as log, log.transaction():
-            log.rows(RowChanges(table, after=rows))
-        outline = outline_file(path)
-        mapped = map_file(path)
-
-        def bind(table_map: Any) -> TableBinding:
-            plans = plan_columns(table_map)
-            return TableBinding(plans, list(plans), list(plans), lambda batch: None)
-
-        reader = ChangeReader(mapped, bind, checksum=True)
-        for split in outline.splits:
-            reader.walk(split.start, split.end)
-        mapped.close()
-
-
-def _keys() -> None:
-    import pyarrow as pa
-
-    from keysearch.keybytes import encode_keys
-
-    encode_keys([pa.array([1, 2]), pa.array(["a", "b"]), pa.array(["c", "d"])])
+    rest = "v DECIMAL(50,2), s SET('a','b'), t VARCHAR(9) CHARACTER SET latin1)"
+    statements = (f"CREATE TABLE d.i (k INT PRIMARY KEY, {rest}", f"CREATE TABLE d.b (k VARCHAR(9) PRIMARY KEY, {rest}")
+    with BinlogWriter(path) as log:
+        log.query("CREATE DATABASE d")
+        for sql in statements:
+            log.query(sql)
+        for part in range(2):
+            middle = log.position
+            for sql in statements:
+                created = parse_statement(sql, default_database="d", sql_mode="", flavour="mysql",
+                                          server_charset="utf8mb4")
+                numbers = range(part * ROWS, (part + 1) * ROWS)
+                keys = pa.array(numbers, pa.int32()) if "INT" in sql else pa.array([b"%d" % n for n in numbers])
+                row = {"k": keys, "s": pa.array([3] * ROWS, pa.uint64()), "t": pa.array([b"\xe9"] * ROWS)}
+                with log.transaction():
+                    log.rows(RowChanges(created[0].definition, after=row))
+                    log.rows(RowChanges(created[0].definition, before={"k": keys}, after={"t": row["t"]}))
+    return middle
 
 
-def _text() -> None:
+def replay_in_this_process(options: ReplayOptions) -> None:
+    """A replay without Spark: its apply tasks run here, one after another."""
+    from concurrent.futures import Future
+
+    from applier.apply.task import apply_by_walking
+    from applier.progress import Silent
+    from applier.replay import _Replay
+
+    class InThisProcess(_Replay):
+        def _run(self, route, span, versions, tasks, spark):
+            return [apply_by_walking(task) for task in tasks]
+
+    InThisProcess(options, Silent()).run(Future())
+
+
+def _convert_other_kinds() -> None:
     import pyarrow as pa
 
     from applier.binlog.charsets import to_utf8
+    from applier.binlog.mariadb_types import network_text
+    from jsondiff.binary import to_text
+    from keysearch.keybytes import encode_keys
 
     for charset in ("latin1", "sjis", "utf16"):
         to_utf8(pa.array(["é".encode("utf-16-be")]), charset)
-
-
-def _json() -> None:
-    import pyarrow as pa
-
-    from jsondiff.binary import to_text
-
+    for kind in ("inet4", "inet6", "uuid"):
+        network_text(pa.array([bytes(4)]), kind)
     to_text(pa.array([b"\x04\x00"]))
+    encode_keys([pa.array([1, 2]), pa.array(["a", "b"]), pa.array(["c", "d"])])
 
 
 def main() -> None:
