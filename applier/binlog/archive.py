@@ -1,7 +1,7 @@
 """An archive: binlog files in their order, with nothing missing.
 
-Files are numbered (binlog.000001, …) and follow each other by number. What is in them must continue as well: ROTATE names
-the next file, and each file says at its head which transactions came before it.
+Files are numbered (binlog.000001, …) and follow each other by number. What is in them must continue as well: ROTATE
+names the next file, and each file says at its head which transactions came before it.
 """
 
 import fnmatch
@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pyarrow import fs
 
@@ -43,8 +44,11 @@ class Archive:
         for index, file in enumerate(self.files):
             if file.name == name:
                 return index
-        raise MissingFile(f"the archive has no file {name}: it goes from {self.files[0].name} to {self.files[-1].name}",
-                          file=name, errno=LOG_GAP)
+        raise MissingFile(
+            f"the archive has no file {name}: it goes from {self.files[0].name} to {self.files[-1].name}",
+            file=name,
+            errno=LOG_GAP,
+        )
 
 
 def open_archive(paths: Sequence[str]) -> Archive:
@@ -62,8 +66,10 @@ def open_archive(paths: Sequence[str]) -> Archive:
     except OSError as reason:
         raise ArchiveError(f"the archive cannot be read: {reason}") from reason
     if not found:
-        raise ArchiveError(f"no binlog files in {', '.join(paths) or 'nothing'}",
-                           hint="binlogs have names such as binlog.000001; give the directory that holds them")
+        raise ArchiveError(
+            f"no binlog files in {', '.join(paths) or 'nothing'}",
+            hint="binlogs have names such as binlog.000001; give the directory that holds them",
+        )
     return Archive(tuple(_in_order(list(found.values()))))
 
 
@@ -85,8 +91,11 @@ def _list(directory: str) -> list[ArchiveFile]:
     """The numbered files of a directory."""
     filesystem, inner = _locate(directory)
     infos = filesystem.get_file_info(fs.FileSelector(inner))
-    return [ArchiveFile(_join(directory, info.base_name), info.base_name, info.size)
-            for info in infos if info.type == fs.FileType.File and _NUMBERED.match(info.base_name)]
+    return [
+        ArchiveFile(_join(directory, info.base_name), info.base_name, info.size)
+        for info in infos
+        if info.type == fs.FileType.File and _NUMBERED.match(info.base_name)
+    ]
 
 
 def _read_index(path: str) -> list[ArchiveFile]:
@@ -117,49 +126,71 @@ def _in_order(files: list[ArchiveFile]) -> list[ArchiveFile]:
         raise UsageError(f"the order of files is told by their numbers, and {unnumbered[0]} has none")
     bases = sorted({match["base"] for match in matches if match})
     if len(bases) > 1:
-        raise UsageError(f"these are files of several logs: {', '.join(bases)}", hint=f"give one, such as '{bases[0]}.*'")
-    numbered = sorted((int(match["number"]), file) for match, file in zip(matches, files, strict=True) if match)
-    for (number, file), (following, next_file) in zip(numbered, numbered[1:], strict=False):
+        raise UsageError(
+            f"these are files of several logs: {', '.join(bases)}", hint=f"give one, such as '{bases[0]}.*'"
+        )
+    numbered = [(int(match["number"]), file) for match, file in zip(matches, files, strict=True) if match]
+    numbered.sort(key=lambda entry: entry[0])
+    for (number, file), (following, next_file) in pairwise(numbered):
         if following == number:
             raise UsageError(f"the archive has two files {file.name}: {file.uri} and {next_file.uri}")
         if following != number + 1:
             missing = f"{bases[0]}.{number + 1:06d}"
-            raise MissingFile(f"{missing} is missing: the archive goes from {file.name} to {next_file.name}",
-                              file=missing, errno=LOG_GAP)
+            raise MissingFile(
+                f"{missing} is missing: the archive goes from {file.name} to {next_file.name}",
+                file=missing,
+                errno=LOG_GAP,
+            )
     return [file for _, file in numbered]
 
 
 def check_continuity(outlines: Sequence[Outline]) -> None:
     """Does each file continue the one before? `outlines` are in archive order; what follows a stop is not looked at.
 
-    Raises MissingFile for a file that ROTATE names, ArchiveError for a GTID gap (1236), a file before the newest that is
-    cut short, and mixed flavours.
+    Raises MissingFile for a file that ROTATE names, ArchiveError for a GTID gap (1236), a file before the newest that
+    is cut short, and mixed flavours.
     """
-    for before, after in zip(outlines, outlines[1:], strict=False):
+    for before, after in pairwise(outlines):
         if before.stopped:
             return
         if before.torn:
-            raise ArchiveError(f"{before.torn_what}, and it is not the newest file of the archive", file=before.name,
-                               position=before.torn_at, errno=LOG_GAP,
-                               hint=f"copy it again from the server, or stop before it: --stop-position {before.name}:{before.end}")
+            raise ArchiveError(
+                f"{before.torn_what}, and it is not the newest file of the archive",
+                file=before.name,
+                position=before.torn_at,
+                errno=LOG_GAP,
+                hint=f"copy it again from the server, or stop before it: --stop-position {before.name}:{before.end}",
+            )
         if before.format.flavour != after.format.flavour:
-            raise ArchiveError(f"{before.name} is of {before.format.flavour}, {after.name} of {after.format.flavour}",
-                               file=after.name)
+            raise ArchiveError(
+                f"{before.name} is of {before.format.flavour}, {after.name} of {after.format.flavour}", file=after.name
+            )
         if before.next_file is not None and before.next_file != after.name:
-            raise MissingFile(f"{before.name} goes on in {before.next_file}, and the archive has {after.name} next",
-                              file=before.next_file, errno=LOG_GAP)
+            raise MissingFile(
+                f"{before.name} goes on in {before.next_file}, and the archive has {after.name} next",
+                file=before.next_file,
+                errno=LOG_GAP,
+            )
         _check_gtids(before, after)
 
 
 def _check_gtids(before: Outline, after: Outline) -> None:
     logged = before.previous_gtids.union(before.gtids)
     if missing := after.previous_gtids.subtract(logged):
-        raise ArchiveError(f"transactions {missing} are in no file: {after.name} says that they came before it, and up to the "
-                           f"end of {before.name} they did not", file=after.name, errno=LOG_GAP)
+        raise ArchiveError(
+            f"transactions {missing} are in no file: {after.name} says that they came before it, and up to the "
+            f"end of {before.name} they did not",
+            file=after.name,
+            errno=LOG_GAP,
+        )
     # A MariaDB server may forget domains (FLUSH BINARY LOGS DELETE_DOMAIN_ID); MySQL's sets only grow.
     if before.format.flavour == "mysql" and (extra := logged.subtract(after.previous_gtids)):
-        raise ArchiveError(f"{after.name} does not continue {before.name}: it does not know of transactions {extra}",
-                           file=after.name, errno=LOG_GAP, hint="are these files of one server?")
+        raise ArchiveError(
+            f"{after.name} does not continue {before.name}: it does not know of transactions {extra}",
+            file=after.name,
+            errno=LOG_GAP,
+            hint="are these files of one server?",
+        )
 
 
 def _locate(uri: str) -> tuple[fs.FileSystem, str]:

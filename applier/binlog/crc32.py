@@ -123,9 +123,11 @@ class _Vectors:
         return self.builder.bitcast(moved, self.block)
 
     def first_bytes_last(self, block: ir.Value, count: ir.Value) -> ir.Value:
-        """The first `count` bytes of a block at its end, after zeros: bytes by a window of (zero, …, zero, 0, 1, …, 15)."""
+        """The first `count` bytes of a block at its end, after zeros: picked by (16 × none, 0, 1, …, 15)."""
         window = ir.ArrayType(ir.IntType(8), 2 * _BLOCK)
-        table = cgutils.global_constant(self.builder, "crc32_window", ir.Constant(window, [0x80] * _BLOCK + list(range(_BLOCK))))
+        table = cgutils.global_constant(
+            self.builder, "crc32_window", ir.Constant(window, [0x80] * _BLOCK + list(range(_BLOCK)))
+        )
         start = self.builder.add(self.builder.ptrtoint(table, self.word), count)
         picks = self.builder.bitcast(self.load(start), self.octets)
         picked = self.builder.call(self._shuffle, [self.builder.bitcast(block, self.octets), picks])

@@ -2,10 +2,10 @@
 
     file     = magic b"\\xfebin", FORMAT_DESCRIPTION, events…
     event    = header, post-header of a fixed length by type, payload, and CRC32 (4 bytes) where checksums are on
-    header   = timestamp u32, type u8, server_id u32, event_size u32, end_log_pos u32, flags u16   (19 bytes, little-endian)
+    header   = timestamp u32, type u8, server_id u32, event_size u32, end_log_pos u32, flags u16: 19 bytes
 
-Google's header of 27 bytes adds a group id u64. The source is the MySQL Source Documentation, "Binlog Event", and for
-types from 160 on MariaDB's "Replication Protocol" pages.
+All numbers are little-endian. Google's header of 27 bytes adds a group id u64. The source is the MySQL Source
+Documentation, "Binlog Event", and for types from 160 on MariaDB's "Replication Protocol" pages.
 """
 
 from dataclasses import dataclass
@@ -135,8 +135,10 @@ def parse_format_description(event: bytes) -> FormatDescription:
     """
     if len(event) < HEADER_LENGTH + _BODY.size or event[4] != EventType.FORMAT_DESCRIPTION:
         found = event_name(event[4]) if len(event) > 4 else "nothing"
-        raise ArchiveError(f"a binlog opens with a format description, here is {found}",
-                           hint="only binlogs of version 4 (MySQL 5.0 and newer, every MariaDB) are read")
+        raise ArchiveError(
+            f"a binlog opens with a format description, here is {found}",
+            hint="only binlogs of version 4 (MySQL 5.0 and newer, every MariaDB) are read",
+        )
     binlog_version, version, created, header_length = _BODY.unpack_from(event, HEADER_LENGTH)
     if binlog_version != 4:
         raise ArchiveError(f"binlog version {binlog_version} is not read, only version 4 is")
@@ -161,8 +163,11 @@ def parse_format_description(event: bytes) -> FormatDescription:
 def check_magic(start: bytes) -> None:
     """Check a file's first four bytes. Raises EncryptedBinlog or ArchiveError."""
     if start[:4] == ENCRYPTED_MAGIC:
-        raise EncryptedBinlog("the binlog is encrypted", position=0,
-                              hint="copy it from the server with mysqlbinlog --read-from-remote-server --raw")
+        raise EncryptedBinlog(
+            "the binlog is encrypted",
+            position=0,
+            hint="copy it from the server with mysqlbinlog --read-from-remote-server --raw",
+        )
     if start[:4] != MAGIC:
         raise ArchiveError("this is no binlog: it does not start with the bytes fe 62 69 6e", position=0)
 

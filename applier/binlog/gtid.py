@@ -51,7 +51,9 @@ class GtidSet:
     ) -> "GtidSet":
         """Build a set from intervals in any order, overlapping or not."""
         merged = {source: _merge(numbers) for source, numbers in sorted(intervals.items())}
-        return cls({source: numbers for source, numbers in merged.items() if numbers}, dict(sorted((domains or {}).items())))
+        return cls(
+            {source: numbers for source, numbers in merged.items() if numbers}, dict(sorted((domains or {}).items()))
+        )
 
     def __str__(self) -> str:
         if self.domains:
@@ -75,8 +77,10 @@ class GtidSet:
 
     def union(self, other: "GtidSet") -> "GtidSet":
         """All transactions of both. For MariaDB, the later position in each domain."""
-        intervals = {source: self.intervals.get(source, ()) + other.intervals.get(source, ())
-                     for source in {**self.intervals, **other.intervals}}
+        intervals = {
+            source: self.intervals.get(source, ()) + other.intervals.get(source, ())
+            for source in {**self.intervals, **other.intervals}
+        }
         domains = dict(self.domains)
         for domain, entry in other.domains.items():
             if domain not in domains or entry[1] >= domains[domain][1]:
@@ -89,9 +93,14 @@ class GtidSet:
 
     def subtract(self, other: "GtidSet") -> "GtidSet":
         """The transactions here that `other` lacks. For MariaDB, the domains in which this position is later."""
-        intervals = {source: _without(numbers, other.intervals.get(source, ())) for source, numbers in self.intervals.items()}
-        domains = {domain: entry for domain, entry in self.domains.items()
-                   if domain not in other.domains or entry[1] > other.domains[domain][1]}
+        intervals = {
+            source: _without(numbers, other.intervals.get(source, ())) for source, numbers in self.intervals.items()
+        }
+        domains = {
+            domain: entry
+            for domain, entry in self.domains.items()
+            if domain not in other.domains or entry[1] > other.domains[domain][1]
+        }
         return GtidSet.from_intervals(intervals, domains)
 
     @classmethod
@@ -118,7 +127,9 @@ class GtidSet:
                 if n_intervals * 16 > len(body) - at:
                     raise ValueError("more intervals than bytes")
                 bounds, at = unpack_from(f"<{2 * n_intervals}Q", body, at), at + 16 * n_intervals
-                intervals.setdefault(source, []).extend((a, b - 1) for a, b in zip(bounds[::2], bounds[1::2], strict=True))
+                intervals.setdefault(source, []).extend(
+                    (a, b - 1) for a, b in zip(bounds[::2], bounds[1::2], strict=True)
+                )
             return cls.from_intervals(intervals)
         except (ValueError, IndexError, error) as reason:
             raise ArchiveError("the PREVIOUS_GTIDS event is malformed", errno=1610) from reason
@@ -137,10 +148,12 @@ class GtidSet:
 
 
 def _parse_source(part: str, intervals: dict[str, list[Interval]]) -> None:
-    """Add one comma-separated part of a MySQL set: a UUID, then intervals and tags, a tag holding for what follows it."""
+    """Add one part of a MySQL set: a UUID, then intervals and tags, a tag holding for what follows it."""
     uuid, *rest = (piece.strip() for piece in part.split(":"))
     if not _UUID.match(uuid) or not rest:
-        raise UsageError(f"not a GTID set: {part!r}", hint="MySQL writes UUID:1-5, MariaDB domain-server-number (0-1-5)")
+        raise UsageError(
+            f"not a GTID set: {part!r}", hint="MySQL writes UUID:1-5, MariaDB domain-server-number (0-1-5)"
+        )
     source = uuid
     for piece in rest:
         if match := _INTERVAL.match(piece):

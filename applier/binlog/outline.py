@@ -106,8 +106,9 @@ def outline_file(
     """Outline one file in one pass.
 
     `start`: a position between two groups; only groups from there on count (those before are executed already). A file
-    that ends within an event or a group is `torn`; whether it may be is the archive's question. Raises ArchiveError with
-    file and position for what is corrupt (1610), EncryptedBinlog, and UsageError for a stop position past the file's end.
+    that ends within an event or a group is `torn`; whether it may be is the archive's question. Raises ArchiveError
+    with file and position for what is corrupt (1610), EncryptedBinlog, and UsageError for a stop position past the
+    file's end.
     """
     from applier.binlog.outline_pass import OutlinePass  # kernels: not needed by those who only read outlines
 

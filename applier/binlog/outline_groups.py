@@ -1,8 +1,8 @@
 """Kernels of the outline about event groups: where they start and end, their GTIDs, and when to stop.
 
-    GTID, ANONYMOUS_GTID   flags u8, UUID 16 bytes, transaction number i64, …
-    GTID_TAGGED            MySQL's serialization: integers of variable length, fields by number (events._tagged_gtid)
-    MariaDB GTID           sequence number u64, domain u32, flags u8; its server id is in the header
+GTID, ANONYMOUS_GTID   flags u8, UUID 16 bytes, transaction number i64, …
+GTID_TAGGED            MySQL's serialization: integers of variable length, fields by number (events._tagged_gtid)
+MariaDB GTID           sequence number u64, domain u32, flags u8; its server id is in the header
 """
 
 import numpy as np
@@ -26,33 +26,33 @@ from applier.binlog.outline_recording import (
     LAST_GTID,
     LAST_TIME,
     MOST_TAG_BYTES,
-    NEED_ROOM,
     N_GROUPS,
+    NEED_ROOM,
     OUTSIDE,
     ROOM_SOURCE_SLOTS,
-    RUNS,
     RUN_FIRST,
     RUN_LAST,
     RUN_LENGTH,
     RUN_SOURCE,
-    SOURCES,
+    RUNS,
     SOURCE_BYTES,
     SOURCE_LENGTH,
     SOURCE_RUN,
     SOURCE_SLOTS,
+    SOURCES,
     SPLIT_START,
-    STOPPED,
     STOP_FIRST,
     STOP_GTIDS,
     STOP_LAST,
     STOP_LENGTH,
     STOP_REACHED,
     STOP_TIME,
+    STOPPED,
     TAG_AT,
-    VOIDS,
     VOID_END,
     VOID_LENGTH,
     VOID_START,
+    VOIDS,
     WANTED_SPLIT,
     append,
     at,

@@ -41,27 +41,27 @@ from applier.binlog.outline_recording import (
     GROUP_STATE,
     HEADER_BYTES,
     LAST_END,
+    N_EVENTS,
+    N_ROW_BYTES,
+    N_ROW_EVENTS,
     NEED_ROOM,
-    NOTED,
-    NOTED_TYPES,
-    NOTES,
     NOTE_GROUP,
     NOTE_GTID,
     NOTE_KIND,
     NOTE_LENGTH,
     NOTE_POSITION,
     NOTE_TABLE,
-    N_EVENTS,
-    N_ROW_EVENTS,
+    NOTED,
+    NOTED_TYPES,
+    NOTES,
     OUTSIDE,
     POSITION,
     ROWS,
-    N_ROW_BYTES,
     STANDALONE,
     STATEMENT,
     STOPPED,
-    TABLES,
     TABLE_LENGTH,
+    TABLES,
     TRANSACTION,
     VERIFY,
     append,
@@ -167,7 +167,7 @@ def _ends_with_start_transaction(address, length):
 
 @inline
 def _query(state, position, body, end, next_position, timestamp):
-    """A statement: group control by its first letters, all else is noted, and is the whole group outside transactions."""
+    """A statement: group control by its first letters; all else is noted, and outside transactions the whole group."""
     if end - body < _QUERY_POST_HEADER:
         return BAD_EVENT
     sql = body + _QUERY_POST_HEADER + np.int64(load_u16(body + 11)) + np.int64(load_u8(body + 8)) + 1
@@ -297,10 +297,10 @@ def _event(state, header, position, event_type, size):
 
 @kernel
 def walk(state):
-    """Read events from POSITION to END of the state at this address. Gives what the pass ended with, and where in POSITION.
+    """Read events from POSITION to END of the state at this address. Gives how the pass ended; POSITION says where.
 
-    DONE: at END. STOPPED: a stop condition was met; LAST_END says where. CUT_SHORT: the event here goes past END. In these
-    cases the last split is written, unless a group is open. After anything else the recording is incomplete.
+    DONE: at END. STOPPED: a stop condition was met; LAST_END says where. CUT_SHORT: the event here goes past END. In
+    these cases the last split is written, unless a group is open. After anything else the recording is incomplete.
     """
     base, end, position, verify = get(state, BASE), get(state, END), get(state, POSITION), get(state, VERIFY)
     header_length = get(state, HEADER_BYTES)

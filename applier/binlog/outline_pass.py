@@ -7,7 +7,16 @@ import os
 import zlib
 from dataclasses import dataclass
 
-from applier.binlog.events import Event, Query, parse_gtid, parse_query, parse_query_compressed, parse_rotate, read_event, read_format
+from applier.binlog.events import (
+    Event,
+    Query,
+    parse_gtid,
+    parse_query,
+    parse_query_compressed,
+    parse_rotate,
+    read_event,
+    read_format,
+)
 from applier.binlog.format import HEADER_LENGTH, IN_USE_FLAG, EventType, event_name
 from applier.binlog.gtid import GtidSet
 from applier.binlog.mapping import map_file
@@ -34,21 +43,21 @@ from applier.binlog.outline_recording import (
     LAST_END,
     LAST_GTID,
     LAST_TIME,
-    NEED_ROOM,
-    NOTES,
     N_EVENTS,
     N_GROUPS,
+    N_ROW_BYTES,
     N_ROW_EVENTS,
     N_SAMPLES,
+    NEED_ROOM,
+    NOTES,
     OUTSIDE,
     PARTIAL,
     POSITION,
     ROWS_BYTES,
     ROWS_EVENTS,
-    N_ROW_BYTES,
     SAMPLES,
-    SPLITS,
     SPLIT_TABLES,
+    SPLITS,
     STOPPED,
     TABLES,
     UNMAPPED_TABLE,
@@ -146,9 +155,13 @@ class OutlinePass:
         """The transactions before `start`, which must be a place between two groups."""
         result = self._walk(self.head_end, min(start, self.mapped.size), GtidSet(), stop_time=None)
         if result.code != DONE or result.within_group or start > self.mapped.size:
-            raise ArchiveError("the replay cannot go on from here: no event group starts at this position",
-                               file=self.uri, position=start, errno=LOG_GAP,
-                               hint="is the base snapshot of this archive, and is the file the one that it was made from?")
+            raise ArchiveError(
+                "the replay cannot go on from here: no event group starts at this position",
+                file=self.uri,
+                position=start,
+                errno=LOG_GAP,
+                hint="is the base snapshot of this archive, and is the file the one that it was made from?",
+            )
         return self._executed(result)
 
     def _executed(self, result: _Result) -> GtidSet:
@@ -163,9 +176,14 @@ class OutlinePass:
             BAD_CHECKSUM: f"the checksum of a {name} event does not match",
             UNMAPPED_TABLE: f"a {name} event is for a table that no table map in its group names",
         }.get(result.code, f"a {name} event does not hold what it must")
-        return ArchiveError(what, file=self.uri, position=position, errno=CORRUPT_EVENT,
-                            hint=f"copy the file again from the server, or stop before it: --stop-position "
-                                 f"{self.name}:{result[LAST_END]}")
+        return ArchiveError(
+            what,
+            file=self.uri,
+            position=position,
+            errno=CORRUPT_EVENT,
+            hint=f"copy the file again from the server, or stop before it: --stop-position "
+            f"{self.name}:{result[LAST_END]}",
+        )
 
     def _tear(self, result: _Result) -> tuple[int, str]:
         """Where and how the file was cut short. Raises ArchiveError where it is not cut but corrupt."""
@@ -177,9 +195,14 @@ class OutlinePass:
             return position, "the file ends within an event's header"
         size, end_log_pos = (int.from_bytes(header[at : at + 4], "little") for at in (9, 13))
         if end_log_pos and end_log_pos != (position + size) & 0xFFFFFFFF:
-            raise ArchiveError(f"a {event_name(header[4])} event of {size} bytes goes past the end of the file, which its "
-                               f"end position {end_log_pos} does not", file=self.uri, position=position,
-                               errno=CORRUPT_EVENT, hint=f"to stop before it: --stop-position {self.name}:{result[LAST_END]}")
+            raise ArchiveError(
+                f"a {event_name(header[4])} event of {size} bytes goes past the end of the file, which its "
+                f"end position {end_log_pos} does not",
+                file=self.uri,
+                position=position,
+                errno=CORRUPT_EVENT,
+                hint=f"to stop before it: --stop-position {self.name}:{result[LAST_END]}",
+            )
         return position, f"the file ends within a {event_name(header[4])} event"
 
     # ---- the file's head
@@ -203,8 +226,12 @@ class OutlinePass:
             self.head_events += 1
 
     def _encrypted(self, position: int) -> EncryptedBinlog:
-        return EncryptedBinlog("the binlog is encrypted", file=self.uri, position=position,
-                               hint="copy it from the server with mariadb-binlog --read-from-remote-server --raw")
+        return EncryptedBinlog(
+            "the binlog is encrypted",
+            file=self.uri,
+            position=position,
+            hint="copy it from the server with mariadb-binlog --read-from-remote-server --raw",
+        )
 
     def _read(self, position: int) -> Event:
         """An event outside the kernel's way, with its checksum verified here."""
@@ -214,8 +241,12 @@ class OutlinePass:
             if event.type == EventType.FORMAT_DESCRIPTION:
                 data[17] &= ~IN_USE_FLAG
             if zlib.crc32(data[:-4]) != int.from_bytes(data[-4:], "little"):
-                raise ArchiveError(f"the checksum of a {event.name} event does not match", file=self.uri,
-                                   position=position, errno=CORRUPT_EVENT)
+                raise ArchiveError(
+                    f"the checksum of a {event.name} event does not match",
+                    file=self.uri,
+                    position=position,
+                    errno=CORRUPT_EVENT,
+                )
         return event
 
     def _gtid_at(self, position: int) -> str | None:
@@ -252,7 +283,9 @@ class OutlinePass:
             gtid = self._gtid_at(gtid_position)
             if kind in (BLOCKED, BLOCKED_SAVEPOINT, BLOCKED_XA):
                 what, errno, hint = _blocked(kind, event)
-                outline.blockers.append(Blocker(position, group_start, what, errno, hint, gtid, table if table >= 0 else None))
+                outline.blockers.append(
+                    Blocker(position, group_start, what, errno, hint, gtid, table if table >= 0 else None)
+                )
                 continue
             query = self._query(kind, event)
             word = bytes(query.sql[:12]).upper()
@@ -262,14 +295,17 @@ class OutlinePass:
                     outline.blockers.append(Blocker(position, group_start, what, errno, hint, gtid))
                 continue
             outline.statements.append(Statement(
-                position, position + event.size, group_start, query.text, query.database, query.context, event.timestamp, gtid
+                position, position + event.size, group_start, query.text, query.database, query.context,
+                event.timestamp, gtid,
             ))  # fmt: skip
 
     def _query(self, kind: int, event: Event) -> Query:
         try:
             return parse_query_compressed(event.body) if kind == COMPRESSED_STATEMENT else parse_query(event.body)
         except ArchiveError as reason:
-            raise ArchiveError(reason.message, file=self.uri, position=event.position, errno=reason.mysql_errno) from None
+            raise ArchiveError(
+                reason.message, file=self.uri, position=event.position, errno=reason.mysql_errno
+            ) from None
 
     def _add_file_event(self, outline: Outline, event: Event) -> None:
         if event.type == EventType.ROTATE:
@@ -277,8 +313,12 @@ class OutlinePass:
         elif event.type == EventType.START_ENCRYPTION:
             raise self._encrypted(event.position)
         else:
-            raise ArchiveError("a second format description within a file", file=self.uri, position=event.position,
-                               hint="this may be a relay log; give the source's own binlogs")
+            raise ArchiveError(
+                "a second format description within a file",
+                file=self.uri,
+                position=event.position,
+                hint="this may be a relay log; give the source's own binlogs",
+            )
 
 
 def _number(words: list[int]) -> int:

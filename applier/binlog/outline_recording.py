@@ -1,8 +1,8 @@
 """What the outline's kernels read and write: records of int64 fields, by address.
 
-A pass has one record, the state. It holds the limits of the pass, its counters, the group that is open, and the addresses
-and sizes of the arrays that take what is found. Kernels get its address only: arrays as arguments would cost more than
-the work on an event. All positions are offsets in the file.
+A pass has one record, the state. It holds the limits of the pass, its counters, the group that is open, and the
+addresses and sizes of the arrays that take what is found. Kernels get its address only: arrays as arguments would
+cost more than the work on an event. All positions are offsets in the file.
 """
 
 import numpy as np
@@ -23,12 +23,15 @@ OUTSIDE, ANNOUNCED, STANDALONE, TRANSACTION, ROWS = range(5)
     BASE, END, HEADER_BYTES, CHECKSUM_BYTES, VERIFY, WANTED_SPLIT, STOP_TIME, GTIDS_TO_STOP,
     POSITION, N_EVENTS, N_GROUPS, N_ROW_EVENTS, N_ROW_BYTES, FIRST_START, FIRST_TIME, LAST_END, LAST_TIME, LAST_GTID,
     # the group that is open, and the split
-    GROUP_STATE, GROUP_START, GROUP_TIME, GROUP_ROW_EVENTS, GROUP_GTID, GROUP_SOURCE, GROUP_NUMBER, GROUP_SERVER, SPLIT_START,
+    GROUP_STATE, GROUP_START, GROUP_TIME, GROUP_ROW_EVENTS, GROUP_GTID, GROUP_SOURCE, GROUP_NUMBER, GROUP_SERVER,
+    SPLIT_START,
     SOURCE_SLOTS, ROOM_SOURCE_SLOTS, TABLE_SLOTS, ROOM_TABLE_SLOTS, NOTED,
     _ARRAYS,
 ) = range(33)  # fmt: skip
 # Arrays of records, three fields each: how many are used, the address of the first, how many there is room for.
-NOTES, SPLITS, SPLIT_TABLES, VOIDS, SOURCES, RUNS, TABLES, TABLE_IDS, STOP_GTIDS, STATE_LENGTH = range(_ARRAYS, _ARRAYS + 30, 3)
+NOTES, SPLITS, SPLIT_TABLES, VOIDS, SOURCES, RUNS, TABLES, TABLE_IDS, STOP_GTIDS, STATE_LENGTH = range(
+    _ARRAYS, _ARRAYS + 30, 3
+)
 
 # A note: what Python has to look at. Its GTID event is at position 0 where it has none, its table use is -1.
 NOTE_KIND, NOTE_POSITION, NOTE_GROUP, NOTE_GTID, NOTE_TABLE, NOTE_LENGTH = range(6)
@@ -55,7 +58,8 @@ STOP_FIRST, STOP_LAST, STOP_REACHED, STOP_LENGTH = range(7, 11)
 # A table use: what a distinct table map is used for. Then N_SAMPLES_KEPT positions, and a bitmap of columns.
 MOST_COLUMNS, N_SAMPLES_KEPT = 4096, 64
 (
-    BODY, BODY_LENGTH, FIRST_POSITION, ROWS_EVENTS, ROWS_BYTES, PARTIAL, STRIDE, N_SAMPLES, SPLIT_BYTES, NOTED_TYPES, SAMPLES
+    BODY, BODY_LENGTH, FIRST_POSITION, ROWS_EVENTS, ROWS_BYTES, PARTIAL, STRIDE, N_SAMPLES, SPLIT_BYTES, NOTED_TYPES,
+    SAMPLES,
 ) = range(11)  # fmt: skip
 AFTER_COLUMNS = SAMPLES + N_SAMPLES_KEPT
 TABLE_LENGTH = AFTER_COLUMNS + MOST_COLUMNS // 64
@@ -134,9 +138,16 @@ class Recording:
         self.state[GTIDS_TO_STOP] = sum(last - first + 1 for _, first, last in wanted)
 
     def set_limits(
-        self, base: int, begin: int, end: int, description: FormatDescription, verify: bool, split_bytes: int, stop_time: int | None
+        self,
+        base: int,
+        begin: int,
+        end: int,
+        description: FormatDescription,
+        verify: bool,
+        split_bytes: int,
+        stop_time: int | None,
     ) -> None:
-        """Read [begin, end) of the file at address `base`; cut splits near `split_bytes`; stop before a group of `stop_time`."""
+        """Read [begin, end) of the file at address `base`; splits near `split_bytes`; stop before `stop_time`."""
         self.state[[BASE, POSITION, LAST_END, END]] = base, begin, begin, end
         self.state[[HEADER_BYTES, CHECKSUM_BYTES]] = description.header_length, description.checksum_length
         self.state[[VERIFY, WANTED_SPLIT]] = verify and description.checksum, split_bytes
@@ -157,7 +168,9 @@ class Recording:
         runs = self.used(self.runs, RUNS)
         sources = [source.tobytes() for source in self.sources[: self.state[SOURCES]]]
         if mariadb:
-            domains = {int.from_bytes(sources[source][:4], "little"): (server, number) for source, server, number in runs}
+            domains = {
+                int.from_bytes(sources[source][:4], "little"): (server, number) for source, server, number in runs
+            }
             return GtidSet.from_intervals({}, domains)
         texts = [_source_text(source) for source in sources]
         intervals: dict[str, list[tuple[int, int]]] = {text: [] for text in texts}

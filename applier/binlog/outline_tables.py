@@ -1,7 +1,7 @@
 """Kernels of the outline about tables: which table map is which, what its rows events hold, what a split holds.
 
-    TABLE_MAP   table id (6 bytes), then the body that makes tables distinct
-    rows        table id (6), flags u16, in v2 extra data (u16 length, itself included), column count, bitmap(s)
+TABLE_MAP   table id (6 bytes), then the body that makes tables distinct
+rows        table id (6), flags u16, in v2 extra data (u16 length, itself included), column count, bitmap(s)
 """
 
 import numpy as np
@@ -20,31 +20,31 @@ from applier.binlog.outline_recording import (
     ID_PLUS_ONE,
     ID_USE,
     MOST_COLUMNS,
-    NEED_ROOM,
     N_GROUPS,
     N_SAMPLES,
     N_SAMPLES_KEPT,
+    NEED_ROOM,
     PARTIAL,
     ROOM_TABLE_SLOTS,
     ROWS_BYTES,
     ROWS_EVENTS,
     SAMPLES,
-    SPLITS,
     SPLIT_BYTES,
     SPLIT_END,
     SPLIT_FIRST,
     SPLIT_LENGTH,
     SPLIT_START,
-    SPLIT_TABLES,
     SPLIT_TABLE_BYTES,
     SPLIT_TABLE_LENGTH,
     SPLIT_TABLE_SPLIT,
     SPLIT_TABLE_USE,
+    SPLIT_TABLES,
+    SPLITS,
     STRIDE,
-    TABLES,
     TABLE_IDS,
     TABLE_LENGTH,
     TABLE_SLOTS,
+    TABLES,
     UNMAPPED_TABLE,
     append,
     at,

@@ -29,7 +29,9 @@ def test_every_short_length_and_alignment(compute):
     for length in range(300):
         for start in (0, 1, 7, 15):
             piece = BYTES[start : start + length]
-            assert compute(piece.ctypes.data if length else BYTES.ctypes.data, length, np.uint32(0)) == zlib.crc32(piece)
+            assert compute(piece.ctypes.data if length else BYTES.ctypes.data, length, np.uint32(0)) == zlib.crc32(
+                piece
+            )
 
 
 @pytest.mark.parametrize("compute", [by_tables, by_choice])

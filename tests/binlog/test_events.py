@@ -52,22 +52,30 @@ def test_every_event_of_real_files_can_be_read(path):
 
 def test_a_statement_and_its_context():
     """EV-CTX"""
-    query = next(query for event in events_of("ddl-mysql", EventType.QUERY)
-                 if (query := events.parse_query(event.body)).sql.startswith(b"CREATE TABLE"))
+    query = next(
+        query
+        for event in events_of("ddl-mysql", EventType.QUERY)
+        if (query := events.parse_query(event.body)).sql.startswith(b"CREATE TABLE")
+    )
     assert query.context["charset_client"] == 255 and query.context["foreign_key_checks"] == 1
     assert query.database and query.context["sql_mode"] > 0 and query.context["catalog"] == "std"
 
 
 def test_the_statement_behind_rows():
     """EV-ANN"""
-    texts = [events.parse_annotate_rows(event.body) for event in events_of("many-files-mariadb", EventType.ANNOTATE_ROWS)]
+    texts = [
+        events.parse_annotate_rows(event.body) for event in events_of("many-files-mariadb", EventType.ANNOTATE_ROWS)
+    ]
     assert texts and all(text.split()[0].isalpha() for text in texts)
 
 
 def test_gtids_of_each_kind():
     tagged = events_of("transactions-mysql", EventType.GTID_TAGGED)[0]
     gtid = events.parse_gtid(tagged.type, tagged.body, tagged.server_id)
-    assert gtid.text == "1e59e2af-e516-11f1-af80-02fc00000001:tag_1:1" and (gtid.last_committed, gtid.sequence_number) == (2, 4)
+    assert gtid.text == "1e59e2af-e516-11f1-af80-02fc00000001:tag_1:1" and (
+        gtid.last_committed,
+        gtid.sequence_number,
+    ) == (2, 4)
     anonymous = events_of("transactions-mysql-nogtid", EventType.ANONYMOUS_GTID)[-1]
     assert events.parse_gtid(anonymous.type, anonymous.body, 1).text is None
     mariadb = events_of("transactions-mariadb", EventType.MARIADB_GTID)[-1]
@@ -90,8 +98,14 @@ def test_inflate_is_bounded_by_what_the_event_says():
 
 @given(st.binary(max_size=120), st.sampled_from(list(EventType)))
 def test_hostile_bodies_give_an_error_or_a_value(body, kind):
-    readers = [events.parse_query, events.parse_query_compressed, events.parse_xid, events.parse_rotate,
-               lambda body: events.parse_gtid(kind, body, 1), lambda body: events.parse_rows_header(kind, body)]
+    readers = [
+        events.parse_query,
+        events.parse_query_compressed,
+        events.parse_xid,
+        events.parse_rotate,
+        lambda body: events.parse_gtid(kind, body, 1),
+        lambda body: events.parse_rows_header(kind, body),
+    ]
     for read in readers:
         try:
             read(body)

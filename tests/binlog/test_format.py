@@ -14,14 +14,20 @@ CASES = Path(__file__).parent.parent / "cases"
 POST_HEADERS = bytes([56, 13, 0, 8, 0, 18, 0, 4, 4, 4, 4, 18, 0, 0, 92, 0, 4, 26, 8, 0, 0, 0, 8, 8, 8, 2, 0])
 
 
-def description(version: str, *, tail: bytes = b"", binlog_version: int = 4, header_length: int = 19, lengths=POST_HEADERS) -> bytes:
+def description(
+    version: str, *, tail: bytes = b"", binlog_version: int = 4, header_length: int = 19, lengths=POST_HEADERS
+) -> bytes:
     body = struct.pack("<H50sIB", binlog_version, version.encode(), 0, header_length) + lengths + tail
     return struct.pack("<IBIIIH", 0, 15, 1, 19 + len(body), 23 + len(body), 0) + body
 
 
 def test_event_types_have_names():
     """EV-ALL: every type of both flavours; a type without a name shows its number."""
-    assert event_name(39) == "PARTIAL_UPDATE_ROWS" and event_name(162) == "MARIADB_GTID" and event_name(200) == "UNKNOWN(200)"
+    assert (
+        event_name(39) == "PARTIAL_UPDATE_ROWS"
+        and event_name(162) == "MARIADB_GTID"
+        and event_name(200) == "UNKNOWN(200)"
+    )
     assert {*range(43), *range(160, 172)} == {int(kind) for kind in EventType}
 
 

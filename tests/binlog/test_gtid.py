@@ -58,7 +58,9 @@ def test_a_mariadb_set_is_a_position_in_each_domain():
     assert str(GtidSet.parse("0-2-9,3-1-1").subtract(GtidSet.parse("0-1-9"))) == "3-1-1"
 
 
-@pytest.mark.parametrize("text", ["x", A, f"{A}:", f"{A}:5-1", f"{A}:0", f"{A}:1-2:!", f"{A}:1,0-1-5", "0-1", f"{A}:-1"])
+@pytest.mark.parametrize(
+    "text", ["x", A, f"{A}:", f"{A}:5-1", f"{A}:0", f"{A}:1-2:!", f"{A}:1,0-1-5", "0-1", f"{A}:-1"]
+)
 def test_what_is_no_set_is_refused(text):
     with pytest.raises(UsageError):
         GtidSet.parse(text)
@@ -75,8 +77,9 @@ def test_previous_gtids_with_and_without_tags():
                 seen[-1] = seen[-1].add(parse_gtid(event.type, event.body, event.server_id).text)
                 last = seen[-1]
     assert str(seen[0]).startswith("762ab119-e549-11f1-83f8-02fc00000001:1-44723:green:1-2")
-    assert str(last) == ("762ab119-e549-11f1-83f8-02fc00000001:1-44724:green:1-2,"
-                         "aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa:7:blue:5")
+    assert str(last) == (
+        "762ab119-e549-11f1-83f8-02fc00000001:1-44724:green:1-2,aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa:7:blue:5"
+    )
     # The second file's head is the first file's end.
     assert seen[1] == seen[0].add("762ab119-e549-11f1-83f8-02fc00000001:44724")
 

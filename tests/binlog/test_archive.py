@@ -1,0 +1,139 @@
+"""Archives: which files, in which order, and whether anything is missing."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from applier.binlog.archive import Archive, check_continuity, open_archive
+from applier.binlog.outline import outline_file
+from applier.binlog.stop import StopCondition
+from applier.errors import ArchiveError, MissingFile, UsageError
+
+CASES = Path(__file__).parent.parent / "cases"
+NAMES = [f"binlog.00000{i}" for i in (1, 2, 3, 4)]
+
+
+@pytest.fixture(params=["many-files-mysql", "many-files-mariadb"])
+def folder(request, tmp_path) -> Path:
+    """A copy of a real archive of four files, among other things that a server has beside them."""
+    for name in NAMES:
+        shutil.copy(CASES / request.param / name, tmp_path / name)
+    (tmp_path / "ibdata1").write_bytes(b"?")
+    (tmp_path / "binlog.index").write_text("".join(f"./{name}\n" for name in NAMES))
+    return tmp_path
+
+
+def names(archive: Archive) -> list[str]:
+    return [file.name for file in archive.files]
+
+
+def check(folder: Path, stop: StopCondition | None = None) -> None:
+    check_continuity([outline_file(file.uri, stop=stop) for file in open_archive([str(folder)]).files])
+
+
+def test_every_way_to_name_it(folder, monkeypatch):
+    ways = [[str(folder)], [str(folder / "binlog.index")], [str(folder / "binlog.0*")], [f"file://{folder}"],
+            [str(folder / name) for name in reversed(NAMES)], [str(folder), str(folder / NAMES[0])]]  # fmt: skip
+    for way in ways:
+        archive = open_archive(way)
+        assert names(archive) == NAMES
+        assert archive.size == sum((folder / name).stat().st_size for name in NAMES)
+    assert archive.index_of(NAMES[2]) == 2
+    monkeypatch.chdir(folder)
+    assert names(open_archive(["binlog.00000[23]"])) == NAMES[1:3]
+    with pytest.raises(MissingFile):
+        archive.index_of("binlog.000009")
+
+
+def test_an_index_with_places_of_another_machine(folder):
+    (folder / "binlog.index").write_text("".join(f"/var/lib/mysql/{name}\n" for name in NAMES))
+    archive = open_archive([str(folder / "binlog.index")])
+    assert names(archive) == NAMES and archive.files[0].uri == str(folder / NAMES[0])
+
+
+def test_the_order_is_by_number_past_six_digits(tmp_path):
+    for number in ("999999", "1000000", "1000001"):
+        (tmp_path / f"binlog.{number}").write_bytes(b"\xfebin")
+    assert names(open_archive([str(tmp_path)])) == ["binlog.999999", "binlog.1000000", "binlog.1000001"]
+
+
+def test_a_missing_file_is_named(folder):
+    (folder / NAMES[2]).unlink()
+    for way in (folder, folder / "binlog.index"):
+        with pytest.raises(MissingFile) as caught:
+            open_archive([str(way)])
+        assert caught.value.file == NAMES[2] and NAMES[2] in str(caught.value) and caught.value.mysql_errno == 1236
+
+
+def test_what_has_no_order_is_refused(folder, tmp_path_factory):
+    (folder / "other.000001").write_bytes(b"\xfebin")
+    with pytest.raises(UsageError, match="several logs"):
+        open_archive([str(folder)])
+    second = tmp_path_factory.mktemp("second")
+    shutil.copy(folder / NAMES[0], second / NAMES[0])
+    with pytest.raises(UsageError, match="two files"):
+        open_archive([str(folder / "binlog.0*"), str(second)])
+    shutil.copy(folder / NAMES[0], second / "mylog")
+    assert names(open_archive([str(second / "mylog")])) == ["mylog"]
+    with pytest.raises(UsageError, match="mylog"):
+        open_archive([str(second / "mylog"), str(second / NAMES[0])])
+
+
+def test_nothing_there(tmp_path):
+    for way in (tmp_path, tmp_path / "*.000001"):
+        with pytest.raises(ArchiveError, match="no binlog files"):
+            open_archive([str(way)])
+    with pytest.raises(MissingFile):
+        open_archive([str(tmp_path / "binlog.000001")])
+
+
+def test_a_real_archive_continues(folder):
+    check(folder)
+
+
+@pytest.mark.parametrize("case", ["checksum-changes", "transactions-mysql", "transactions-mysql-nogtid",
+                                  "transactions-mariadb", "gtid-tags", "compressed-mysql"])  # fmt: skip
+def test_real_archives_continue(case):
+    check(CASES / case)
+
+
+def test_rotate_names_a_file_that_is_not_next(folder):
+    """Files that were renumbered so that no number is missing."""
+    (folder / NAMES[3]).rename(folder / NAMES[2])
+    (folder / "binlog.index").unlink()
+    with pytest.raises((MissingFile, ArchiveError)) as caught:
+        check(folder)
+    assert caught.value.mysql_errno == 1236
+
+
+def test_a_gtid_gap_names_the_transactions(folder):
+    outlines = [outline_file(file.uri) for file in open_archive([str(folder)]).files]
+    outlines[0].next_file = outlines[2].name
+    with pytest.raises(ArchiveError, match="are in no file") as caught:
+        check_continuity([outlines[0], outlines[2]])
+    missing = outlines[2].previous_gtids.subtract(outlines[0].previous_gtids.union(outlines[0].gtids))
+    assert str(missing) in str(caught.value) and caught.value.mysql_errno == 1236
+
+
+def test_only_the_newest_file_may_be_torn(folder):
+    newest = folder / NAMES[3]
+    newest.write_bytes(newest.read_bytes()[:-50])
+    check(folder)
+    second = folder / NAMES[1]
+    whole = second.read_bytes()
+    second.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ArchiveError, match="not the newest") as caught:
+        check(folder)
+    assert caught.value.file == NAMES[1] and "--stop-position" in str(caught.value)
+    # What comes after a stop does not matter.
+    end = outline_file(str(folder / NAMES[0])).end
+    check(folder, StopCondition(position=(NAMES[0], end)))
+
+
+def test_files_of_two_flavours(folder):
+    outlines = [
+        outline_file(str(CASES / case / NAMES[i])) for i, case in enumerate(("many-files-mysql", "many-files-mariadb"))
+    ]
+    with pytest.raises(ArchiveError, match="mariadb"):
+        check_continuity(outlines)
