@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import orjson
 
-from applier.show.rows import Image, ShownEvent
+from applier.show.rows import ShownEvent
 
 
 def event_objects(shown: ShownEvent) -> Iterator[str]:
@@ -24,12 +24,8 @@ def event_objects(shown: ShownEvent) -> Iterator[str]:
     if not shown.changes:
         yield _dump(place | {"note": shown.note} if shown.note else place)
     for change in shown.changes:
-        images = {"before": _columns(change.before), "after": _columns(change.after)}
+        images = {"before": change.before, "after": change.after}
         yield _dump(place | {"op": change.operation, "table": change.table_map.name} | images)
-
-
-def _columns(image: Image | None) -> dict[str, str] | None:
-    return None if image is None else {f"@{column}": text for column, text in image}
 
 
 def _dump(thing: dict) -> str:

@@ -12,10 +12,6 @@ from applier.binlog.table_map import TableMap, WireType
 from applier.errors import ArchiveError
 from applier.show.values import Column, column_texts, plans_for_show
 
-_ROWS = {
-    EventType.WRITE_ROWS_V1, EventType.UPDATE_ROWS_V1, EventType.DELETE_ROWS_V1,
-    EventType.WRITE_ROWS, EventType.UPDATE_ROWS, EventType.DELETE_ROWS,
-}  # fmt: skip
 _UNREAD_ROWS = {
     EventType.PRE_GA_WRITE_ROWS, EventType.PRE_GA_UPDATE_ROWS, EventType.PRE_GA_DELETE_ROWS,
     EventType.PARTIAL_UPDATE_ROWS, EventType.TRANSACTION_PAYLOAD,
@@ -26,8 +22,10 @@ _UNREAD_ROWS = {
 _OLD_TEMPORAL = {WireType.TIMESTAMP, WireType.DATETIME, WireType.TIME}
 _OPERATIONS = {INSERT: "insert", UPDATE: "update", DELETE: "delete"}
 
-Image = list[tuple[int, str]]
-"""A row image: (column number from 1 on, text) of the columns that it has."""
+_CHUNK_BYTES = 1 << 20
+
+Image = dict[str, str]
+"""A row image: the texts of the columns that it has, by name ("@1", "@2", …)."""
 
 
 @dataclass(frozen=True)
@@ -52,41 +50,57 @@ class ShownEvent:
 def shown_events(mapped: MappedFile) -> Iterator[ShownEvent]:
     """All events of a file in order. Raises ArchiveError where the file is damaged, after the events before that."""
     reader = _RowReader(mapped, read_format(mapped))
-    for event in read_events(mapped):
-        changes, note = [], None
-        if event.type == EventType.TABLE_MAP:
-            reader.walk(event)
-        elif event.type in _ROWS:
-            changes, note = reader.rows(event)
-        elif event.type in _UNREAD_ROWS:
-            note = f"the rows within {event.name} events are not shown"
-        yield ShownEvent(event, changes, note)
+    for chunk in _chunks(read_events(mapped)):
+        yield from reader.show(chunk)
+
+
+def _chunks(events: Iterator[Event]) -> Iterator[list[Event]]:
+    """Events that follow one another, about a megabyte at a time; what precedes an error comes before it."""
+    chunk: list[Event] = []
+    try:
+        for event in events:
+            chunk.append(event)
+            if event.position - chunk[0].position >= _CHUNK_BYTES:
+                yield chunk
+                chunk = []
+    except ArchiveError:
+        yield chunk
+        raise
+    yield chunk
 
 
 class _RowReader:
-    """Reads one event at a time; rows events refer to the TABLE_MAP events before them, so it is given these too."""
+    """Decodes and formats the rows of many events at once, column by column, and hands them to their events."""
 
     def __init__(self, mapped: MappedFile, description: FormatDescription):
         self._flavour = description.flavour
         self._reader = ChangeReader(mapped, self._bind, checksum=description.checksum)
-        self._changes: list[RowChange] | None = []  # None: what is decoded is dropped
+        self._changes: dict[int, list[RowChange]] | None = {}  # by the event's position; None: drop what is decoded
         self._undecidable: set[str] = set()
 
-    def walk(self, event: Event) -> None:
-        self._reader.walk(event.position, event.position + event.size)
-
-    def rows(self, event: Event) -> tuple[list[RowChange], str | None]:
-        self._changes = []
+    def show(self, chunk: list[Event]) -> Iterator[ShownEvent]:
+        """Events that follow one another, the next after those of the last call. If there is something wrong with one,
+        they are done again one at a time, so that those before it are shown."""
+        if not chunk:
+            return
+        self._changes = {}
         try:
-            self.walk(event)
+            self._reader.walk(chunk[0].position, chunk[-1].position + chunk[-1].size)
             self._reader.flush()
         except ArchiveError as reason:
-            if reason.table not in self._undecidable:
-                raise reason.at(position=event.position) from None
             self._changes = None
             self._reader.flush()
-            return [], f"the log does not say how long {reason.table}'s TIME, DATETIME and TIMESTAMP values are"
-        return self._changes, None
+            if len(chunk) > 1:
+                for event in chunk:
+                    yield from self.show([event])
+            elif reason.table in self._undecidable:
+                yield ShownEvent(chunk[0], [], f"the log does not say how long {reason.table}'s temporal values are")
+            else:
+                raise reason.at(position=chunk[0].position) from None
+            return
+        for event in chunk:
+            note = f"the rows within {event.name} events are not shown" if event.type in _UNREAD_ROWS else None
+            yield ShownEvent(event, self._changes.get(event.position, []), note)
 
     def _bind(self, table_map: TableMap) -> TableBinding:
         if self._flavour == "mariadb" and not _OLD_TEMPORAL.isdisjoint(table_map.types):
@@ -99,26 +113,25 @@ class _RowReader:
                 return
             before = _images(batch.before, batch.n_before, columns)
             after = _images(batch.after, batch.n_after, columns)
-            parts = batch.kinds.tolist(), batch.before_rows.tolist(), batch.after_rows.tolist()
-            self._changes += [
-                RowChange(_OPERATIONS[kind], table_map, before[b] if b >= 0 else None, after[a] if a >= 0 else None)
-                for kind, b, a in zip(*parts)
-            ]
+            parts = batch.places.tolist(), batch.kinds.tolist(), batch.before_rows.tolist(), batch.after_rows.tolist()
+            for place, kind, b, a in zip(*parts):
+                images = before[b] if b >= 0 else None, after[a] if a >= 0 else None
+                self._changes.setdefault(place, []).append(RowChange(_OPERATIONS[kind], table_map, *images))
 
-        return TableBinding(plans, list(plans), list(plans), take, rows=512)
+        return TableBinding(plans, list(plans), list(plans), take)
 
 
 def _images(buffers: ImageBuffers, rows: int, columns: list[Column]) -> list[Image]:
     """The images in some buffers: formatted column by column, then taken row by row."""
-    images: list[Image] = [[] for _ in range(rows)]
-    for number, (buffer, column) in enumerate(zip(buffers.columns, columns), 1):
+    names = [f"@{number}" for number in range(1, len(columns) + 1)]
+    texts: list[list[str | None]] = []
+    partial = False
+    for buffer, column in zip(buffers.columns, columns):
+        texts.append(column_texts(buffer.arrow(rows), column))
         absent = buffer.absent_rows(rows)
-        texts = column_texts(buffer.arrow(rows), column)
-        if absent is None:
-            for image, text in zip(images, texts):
-                image.append((number, text))
-        else:
-            for image, text, is_absent in zip(images, texts, absent.to_pylist()):
-                if not is_absent:
-                    image.append((number, text))
-    return images
+        if absent is not None:
+            partial = True
+            texts[-1] = [None if gone else text for text, gone in zip(texts[-1], absent.to_pylist())]
+    if not partial:
+        return [dict(zip(names, row)) for row in zip(*texts)]
+    return [{name: text for name, text in zip(names, row) if text is not None} for row in zip(*texts)]

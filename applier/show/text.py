@@ -75,8 +75,8 @@ def _change_lines(change: RowChange) -> Iterator[str]:
 
 
 def _image_lines(image: Image) -> Iterator[str]:
-    for column, text in image:
-        yield f"###   @{column}={text}"
+    for column, text in image.items():
+        yield f"###   {column}={text}"
 
 
 def _name(name: str) -> str:

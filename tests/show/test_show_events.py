@@ -89,7 +89,7 @@ def test_a_broken_body_is_an_archive_error_at_most(kind, body):
 def test_row_changes_in_both_forms():
     """Columns that an image lacks are left out; NULL is no 'NULL'; bytes that are not UTF-8 survive."""
     table = parse_table_map(b"\0\0\x01d\0\x02t`\0\x02\x03\x0f\x02\x0a\0\x03")
-    change = RowChange("update", table, [(1, "1")], [(2, "'caf\udce9'")])
+    change = RowChange("update", table, {"@1": "1"}, {"@2": "'caf\udce9'"})
     shown = ShownEvent(event(EventType.UPDATE_ROWS, b"\x07\0\0\0\0\0\0\0\x02\0\x02\xff\xff"), [change])
     assert lines(shown)[2:] == ["### UPDATE `d`.`t```", "### WHERE", "###   @1=1", "### SET", "###   @2='caf\udce9'"]
     (text,) = event_objects(shown)
