@@ -59,37 +59,45 @@ class KeyIndex(ABC):
     """What both indexes share: state, patches, and going on where a kernel ran out of room."""
 
     def __init__(self, columns: int):
-        self.state = np.zeros(k.STATE_WORDS, np.int64)
-        self.state[k.FREE_PATCH] = -1
+        self._state = np.zeros(k.STATE_WORDS, np.int64)
         self.patches = Patches(columns)
+        self._set(k.FREE_PATCH, -1)
+        self._set(k.PATCH_ROOM, len(self.patches.pointers))
+
+    def _get(self, word: int) -> int:
+        return int(self._state[word // 8])
+
+    def _set(self, word: int, value: int) -> None:
+        self._state[word // 8] = value
 
     @property
     def inserted(self) -> int:
-        return int(self.state[k.INSERTED])
+        return self._get(k.INSERTED)
 
     @property
     def updated(self) -> int:
-        return int(self.state[k.UPDATED])
+        return self._get(k.UPDATED)
 
     @property
     def deleted(self) -> int:
-        return int(self.state[k.DELETED])
+        return self._get(k.DELETED)
 
     def _apply(self, batch: ChangeBatch, layouts: ImageLayouts) -> Conflict | None:
         self.patches.know(layouts)
-        self.state[k.NEXT] = 0
+        self._set(k.NEXT, 0)
         while True:
             status = self._run(batch)
             if status == k.DONE:
                 return None
             if status == k.PATCHES_FULL:
                 self.patches.grow()
+                self._set(k.PATCH_ROOM, len(self.patches.pointers))
             elif status in (k.INDEX_FULL, k.ARENA_FULL):
                 self._grow(status)
             elif status == k.SPLIT_PATCH:
                 raise AssertionError("a partial image moves a row between units that the plan did not tie together")
             else:
-                return Conflict(int(self.state[k.NEXT]), status == k.DUPLICATE)
+                return Conflict(self._get(k.NEXT), status == k.DUPLICATE)
 
     @abstractmethod
     def _run(self, batch: ChangeBatch) -> int:
@@ -119,7 +127,8 @@ class IntIndex(KeyIndex):
         n = len(keys)
         self._index = np.full((max(2 * FIRST_KEYS, 4 << int(n).bit_length()), 2), k.EMPTY, np.int64)
         k.seed_ints(np.ascontiguousarray(keys), self._index)
-        self.state[k.KEYS] = self.state[k.LIVE] = n
+        self._set(k.KEYS, n)
+        self._set(k.LIVE, n)
 
     def apply(self, batch: ChangeBatch, layouts: ImageLayouts, before_keys: int, after_keys: int,
               after_absent: int) -> Conflict | None:
@@ -131,17 +140,17 @@ class IntIndex(KeyIndex):
     def _run(self, batch: ChangeBatch) -> int:
         patches = self.patches
         return k.apply_ints(batch.n, *_batch_addresses(batch), *self._keys, self._low, self._last, self._index,
-                            patches.present.ctypes.data, patches.columns, patches.pointers, self.state)
+                            patches.present.ctypes.data, patches.columns, patches.pointers.ctypes.data, self._state.ctypes.data)
 
     def _grow(self, status: int) -> None:
-        size = len(self._index) * (2 if self.state[k.LIVE] * 4 > len(self._index) else 1)
+        size = len(self._index) * (2 if self._get(k.LIVE) * 4 > len(self._index) else 1)
         larger = np.full((size, 2), k.EMPTY, np.int64)
-        self.state[k.KEYS] = k.grow_ints(self._index, larger)
+        self._set(k.KEYS, k.grow_ints(self._index, larger))
         self._index = larger
 
     def pointers(self) -> np.ndarray:
         """Pointers to the rows that are left, int64[n] in the order of their keys. The index is given up."""
-        live = int(self.state[k.LIVE])
+        live = self._get(k.LIVE)
         keys, pointers = np.empty(live, np.int64), np.empty(live, np.int64)
         k.list_ints(self._index, keys, pointers)
         self._index = self._index[:0]
@@ -165,7 +174,8 @@ class ByteIndex(KeyIndex):
         self._slots[:n, 0], self._slots[:n, 1] = keys.offsets[:-1], np.diff(keys.offsets)
         self._slots[:n, 2] = np.arange(n)
         self._arena = np.concatenate([keys.data, np.empty(32 * FIRST_KEYS, np.uint8)])
-        self.state[[k.KEYS, k.LIVE, k.ARENA]] = n, n, len(keys.data)
+        for word, value in ((k.KEYS, n), (k.LIVE, n), (k.ARENA, len(keys.data))):
+            self._set(word, value)
         self._rehash(max(2 * FIRST_KEYS, 4 << int(n).bit_length()))
 
     def apply(self, batch: ChangeBatch, layouts: ImageLayouts, before: KeyBytes, after: KeyBytes) -> Conflict | None:
@@ -176,12 +186,12 @@ class ByteIndex(KeyIndex):
     def _run(self, batch: ChangeBatch) -> int:
         patches = self.patches
         return k.apply_bytes(batch.n, *_batch_addresses(batch), *self._keys, self._low, self._high, self._index,
-                             self._slots, self._arena, patches.present.ctypes.data, patches.columns, patches.pointers,
-                             self.state)
+                             self._slots, self._arena, patches.present.ctypes.data, patches.columns,
+                             patches.pointers.ctypes.data, self._state.ctypes.data)
 
     def _grow(self, status: int) -> None:
         if status == k.ARENA_FULL:
-            least = int(self.state[k.ARENA]) + len(self._keys[3])
+            least = self._get(k.ARENA) + len(self._keys[3])
             self._arena = np.concatenate([self._arena, np.empty(max(len(self._arena), least), np.uint8)])
             return
         self._slots = np.concatenate([self._slots, np.empty_like(self._slots)])
@@ -189,11 +199,11 @@ class ByteIndex(KeyIndex):
 
     def _rehash(self, size: int) -> None:
         self._index = np.full((size, 2), -1, np.int64)
-        k.grow_bytes(self._slots, int(self.state[k.KEYS]), self._index, self._arena)
+        k.grow_bytes(self._slots, self._get(k.KEYS), self._index, self._arena)
 
     def pointers(self) -> np.ndarray:
         """Pointers to the rows that are left, int64[n] in the order of their keys. The index is given up."""
-        slots = self._slots[:int(self.state[k.KEYS])]
+        slots = self._slots[:self._get(k.KEYS)]
         slots = slots[slots[:, 2] >= 0]
         keys = _KeyViews(slots[:, 0], slots[:, 1], self._arena).to_arrow()
         self._index = self._index[:0]

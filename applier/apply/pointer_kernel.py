@@ -7,6 +7,9 @@ gathered at the end, for the rows that are left. A key that was deleted stays in
     integer keys   index[i] = key, pointer                                  (EMPTY pointer: no such key yet)
     byte keys      index[i] = hash, slot (-1: free);  slots[s] = where the key is in the arena, its length, pointer
 
+Everything that helpers share goes by address: an array handed to a function that is compiled on its own costs two atomic
+reference counts a call, which is as much as finding a key.
+
 Rules: FIND (by a key that is unique, the row found is the row), APP-R5, DEF-R2, FIND-ROWS, AP-ORD of the rules list.
 """
 
@@ -19,8 +22,8 @@ EMPTY, DEAD = -1, -2
 PATCH_ID = MAX_IMAGE_ID + 1
 """The layout number that marks a pointer to a patch. Number 0 marks a row of the base."""
 
-# state: words of an int64 array
-(NEXT, KEYS, LIVE, PATCHES, FREE_PATCH, INSERTED, UPDATED, DELETED, ARENA) = range(9)
+# state, in bytes from its start
+(NEXT, KEYS, LIVE, PATCHES, FREE_PATCH, PATCH_ROOM, INSERTED, UPDATED, DELETED, ARENA) = range(0, 80, 8)
 STATE_WORDS = 16
 
 # why a kernel stopped
@@ -29,6 +32,12 @@ DONE, INDEX_FULL, PATCHES_FULL, ARENA_FULL, DUPLICATE, MISSING, SPLIT_PATCH = ra
 
 _AHEAD = 16
 _BLOCK = 64
+_SLOT = 24
+
+
+@inline
+def add(address, number):
+    store_i64(address, load_i64(address) + number)
 
 
 @inline
@@ -56,12 +65,17 @@ def hash_key(address, length):
 
 
 @inline
-def free_patch(pointer, patches, state):
+def patch_of(pointer, patches, columns):
+    """The address of the patch that a pointer leads to."""
+    return patches + 8 * columns * (pointer & ((np.int64(1) << IMAGE_ID_SHIFT) - 1))
+
+
+@inline
+def free_patch(pointer, patches, columns, state):
     """Give back the patch that a pointer led to, if it did."""
     if pointer >> IMAGE_ID_SHIFT == PATCH_ID:
-        slot = pointer & ((np.int64(1) << IMAGE_ID_SHIFT) - 1)
-        patches[slot, 0] = state[FREE_PATCH]
-        state[FREE_PATCH] = slot
+        store_i64(patch_of(pointer, patches, columns), load_i64(state + FREE_PATCH))
+        store_i64(state + FREE_PATCH, pointer & ((np.int64(1) << IMAGE_ID_SHIFT) - 1))
 
 
 @inline
@@ -72,28 +86,31 @@ def updated_pointer(old, image, present, columns, patches, state):
     """
     has = present + (image >> IMAGE_ID_SHIFT) * (columns + 1)
     if load_u8(has):
-        free_patch(old, patches, state)
+        free_patch(old, patches, columns, state)
         return image
-    if old >> IMAGE_ID_SHIFT == PATCH_ID:
-        slot = old & ((np.int64(1) << IMAGE_ID_SHIFT) - 1)
-    else:
-        slot = state[FREE_PATCH]
+    pointer = old
+    if old >> IMAGE_ID_SHIFT != PATCH_ID:
+        slot = load_i64(state + FREE_PATCH)
         if slot >= 0:
-            state[FREE_PATCH] = patches[slot, 0]
+            store_i64(state + FREE_PATCH, load_i64(patches + 8 * columns * slot))
         else:
-            slot = state[PATCHES]
-            state[PATCHES] += 1
+            slot = load_i64(state + PATCHES)
+            store_i64(state + PATCHES, slot + 1)
+        pointer = (np.int64(PATCH_ID) << IMAGE_ID_SHIFT) | slot
+    patch = patch_of(pointer, patches, columns)
+    if pointer != old:
         for c in range(columns):
-            patches[slot, c] = old
-    for c in range(columns):
-        if load_u8(has + 1 + c):
-            patches[slot, c] = image
-    return (np.int64(PATCH_ID) << IMAGE_ID_SHIFT) | slot
+            store_i64(patch + 8 * c, image if load_u8(has + 1 + c) else old)
+    else:
+        for c in range(columns):
+            if load_u8(has + 1 + c):
+                store_i64(patch + 8 * c, image)
+    return pointer
 
 
 @inline
-def no_patch_left(patches, state):
-    return state[FREE_PATCH] < 0 and state[PATCHES] >= patches.shape[0]
+def no_patch_left(state):
+    return load_i64(state + FREE_PATCH) < 0 and load_i64(state + PATCHES) >= load_i64(state + PATCH_ROOM)
 
 
 @inline
@@ -111,28 +128,29 @@ def put_int(entry, key, pointer, state):
     """Make a key live that was not."""
     if load_i64(entry + 8) == EMPTY:
         store_i64(entry, key)
-        state[KEYS] += 1
+        add(state + KEYS, 1)
     store_i64(entry + 8, pointer)
 
 
 @kernel
 def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_keys, after_absent, low, last, index,
                present, columns, patches, state):
-    """Apply `n` changes from state[NEXT] on whose keys are int64 in [low, last]; says why it stopped.
+    """Apply `n` changes from NEXT on whose keys are int64 in [low, last]; says why it stopped. All but `index` (the
+    array) and numbers are addresses.
 
-    `kinds` … `images` are the addresses of a batch's arrays, `before_keys` and `after_keys` of the key columns of its
-    images, `after_absent` of the bitmap of after-images without the key (0: all have it; then the key stays).
+    `kinds` … `images` are those of a batch's arrays, `before_keys` and `after_keys` of the key columns of its images,
+    `after_absent` of the bitmap of after-images without the key (0: all have it; then the key stays).
     """
     mask = np.uint64(index.shape[0] - 1)
     limit = index.shape[0] >> 1
     table = index.ctypes.data
-    j = state[NEXT]
+    j = load_i64(state + NEXT)
     status = DONE
     while j < n:
-        if state[KEYS] + 1 > limit:
+        if load_i64(state + KEYS) + 1 > limit:
             status = INDEX_FULL
             break
-        if no_patch_left(patches, state):
+        if no_patch_left(state):
             status = PATCHES_FULL
             break
         if j + _AHEAD < n:
@@ -153,8 +171,8 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
                     status = DUPLICATE
                     break
                 put_int(entry, key, image, state)
-                state[LIVE] += 1
-                state[INSERTED] += 1
+                add(state + LIVE, 1)
+                add(state + INSERTED, 1)
             j += 1
             continue
         key = load_i64(before_keys + 8 * np.int64(load_i32(before_rows + 4 * j)))
@@ -166,10 +184,10 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
                 if pointer < 0:
                     status = MISSING
                     break
-                free_patch(pointer, patches, state)
+                free_patch(pointer, patches, columns, state)
                 store_i64(entry + 8, DEAD)
-                state[LIVE] -= 1
-                state[DELETED] += 1
+                add(state + LIVE, -1)
+                add(state + DELETED, 1)
             j += 1
             continue
         new_key = key
@@ -192,10 +210,10 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
                 store_i64(entry + 8, DEAD)
                 put_int(target, new_key, updated_pointer(pointer, image, present, columns, patches, state), state)
             else:
-                free_patch(pointer, patches, state)
+                free_patch(pointer, patches, columns, state)
                 store_i64(entry + 8, DEAD)
-                state[LIVE] -= 1
-            state[UPDATED] += 1
+                add(state + LIVE, -1)
+            add(state + UPDATED, 1)
         elif lands_inside:
             if load_u8(present + (image >> IMAGE_ID_SHIFT) * (columns + 1)) == 0:
                 status = SPLIT_PATCH
@@ -205,20 +223,34 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
                 status = DUPLICATE
                 break
             put_int(target, new_key, image, state)
-            state[LIVE] += 1
+            add(state + LIVE, 1)
         j += 1
-    state[NEXT] = j
+    store_i64(state + NEXT, j)
     return status
+
+
+@kernel
+def seed_ints(keys, index):
+    """Fill an empty index with the base's keys: key i stands for base row i."""
+    mask = np.uint64(index.shape[0] - 1)
+    table = index.ctypes.data
+    for row in range(keys.shape[0]):
+        if row + _AHEAD < keys.shape[0]:
+            prefetch(table + 16 * np.int64(hash_int(keys[row + _AHEAD]) & mask))
+        entry = int_entry(table, mask, keys[row])
+        store_i64(entry, keys[row])
+        store_i64(entry + 8, row)
 
 
 @kernel
 def grow_ints(old, new):
     """Copy the live keys of one index into another, empty one; how many there are."""
     mask = np.uint64(new.shape[0] - 1)
+    table = new.ctypes.data
     live = 0
     for i in range(old.shape[0]):
         if old[i, 1] >= 0:
-            entry = int_entry(new.ctypes.data, mask, old[i, 0])
+            entry = int_entry(table, mask, old[i, 0])
             store_i64(entry, old[i, 0])
             store_i64(entry + 8, old[i, 1])
             live += 1
@@ -238,30 +270,40 @@ def list_ints(index, keys, pointers):
 
 
 @inline
-def byte_slot(index, mask, slots, arena, word, key, length):
-    """The index position of a key, or of the free one where it would go."""
-    i = np.int64(word & mask)
-    while index[i, 1] >= 0:
-        if np.uint64(index[i, 0]) == word:
-            slot = index[i, 1]
-            if slots[slot, 1] == length and same_bytes(arena + slots[slot, 0], key, length):
+def byte_entry(index, mask, slots, arena, word, key, length):
+    """The address of a key's entry in the index, or of the free one where it would go."""
+    entry = index + 16 * np.int64(word & mask)
+    last = index + 16 * np.int64(mask)
+    while load_i64(entry + 8) >= 0:
+        if load_u64(entry) == word:
+            slot = slots + _SLOT * load_i64(entry + 8)
+            if load_i64(slot + 8) == length and same_bytes(arena + load_i64(slot), key, length):
                 break
-        i = np.int64((np.uint64(i) + np.uint64(1)) & mask)
-    return i
+        entry = entry + 16 if entry < last else index
+    return entry
 
 
 @inline
-def put_bytes_key(index, i, slots, arena, word, key, length, pointer, state):
+def byte_pointer(entry, slots):
+    """The pointer of an index entry, DEAD for a free one."""
+    slot = load_i64(entry + 8)
+    return load_i64(slots + _SLOT * slot + 16) if slot >= 0 else np.int64(DEAD)
+
+
+@inline
+def put_bytes_key(entry, slots, arena, word, key, length, pointer, state):
     """Make a key live that was not; a new one gets a slot and a copy of its bytes."""
-    slot = index[i, 1]
+    slot = load_i64(entry + 8)
     if slot < 0:
-        slot = state[KEYS]
-        state[KEYS] += 1
-        index[i, 0], index[i, 1] = np.int64(word), slot
-        slots[slot, 0], slots[slot, 1] = state[ARENA], length
-        copy_bytes(arena + state[ARENA], key, length)
-        state[ARENA] += length
-    slots[slot, 2] = pointer
+        slot, used = load_i64(state + KEYS), load_i64(state + ARENA)
+        store_i64(entry, np.int64(word))
+        store_i64(entry + 8, slot)
+        store_i64(slots + _SLOT * slot, used)
+        store_i64(slots + _SLOT * slot + 8, length)
+        copy_bytes(arena + used, key, length)
+        store_i64(state + KEYS, slot + 1)
+        store_i64(state + ARENA, used + length)
+    store_i64(slots + _SLOT * slot + 16, pointer)
 
 
 @inline
@@ -287,34 +329,45 @@ def apply_bytes(n, kinds, before_rows, after_rows, images, before_offsets, befor
                 high, index, slots, arena, present, columns, patches, state):
     """`apply_ints` for keys that are byte strings: key r of an image is data[offsets[r]:offsets[r + 1]].
 
-    `low` (inclusive) and `high` (exclusive) are bounds as uint8 arrays; an empty array is no bound. Every after-image has its key.
+    `low` (inclusive) and `high` (exclusive) are bounds as uint8 arrays; an empty array is no bound. Every after-image has
+    its key. Hashes are taken for a block of changes before the index is looked at, then the slots that they likely lead to,
+    then those slots' keys, so that each memory line is there when it is needed.
     """
     mask = np.uint64(index.shape[0] - 1)
     limit = min(index.shape[0] >> 1, slots.shape[0])
-    arena_base, before_base, after_base = arena.ctypes.data, before_data.ctypes.data, after_data.ctypes.data
+    table, slot_base, arena_base, arena_room = index.ctypes.data, slots.ctypes.data, arena.ctypes.data, arena.shape[0]
+    before_base, after_base = before_data.ctypes.data, after_data.ctypes.data
     low_length, high_length = low.shape[0], high.shape[0]
     low_at = low.ctypes.data if low_length else 0
     high_at = high.ctypes.data if high_length else 0
     words = np.empty(2 * _BLOCK, np.uint64)
-    j = state[NEXT]
+    likely = np.empty(_BLOCK, np.int64)
+    j = load_i64(state + NEXT)
     status = DONE
     while j < n and status == DONE:
         block = min(_BLOCK, n - j)
         for i in range(block):
             before, after = np.int64(load_i32(before_rows + 4 * (j + i))), np.int64(load_i32(after_rows + 4 * (j + i)))
+            words[2 * i] = 0
             if before >= 0:
                 at = before_offsets[before]
                 words[2 * i] = hash_key(before_base + at, before_offsets[before + 1] - at)
-                prefetch(index.ctypes.data + 16 * np.int64(words[2 * i] & mask))
+                prefetch(table + 16 * np.int64(words[2 * i] & mask))
             if after >= 0:
                 at = after_offsets[after]
                 words[2 * i + 1] = hash_key(after_base + at, after_offsets[after + 1] - at)
-                prefetch(index.ctypes.data + 16 * np.int64(words[2 * i + 1] & mask))
+                prefetch(table + 16 * np.int64(words[2 * i + 1] & mask))
         for i in range(block):
-            if state[KEYS] + 1 > limit:
+            likely[i] = load_i64(table + 16 * np.int64(words[2 * i] & mask) + 8)
+            prefetch(slot_base + _SLOT * likely[i])
+        for i in range(block):
+            if likely[i] >= 0:
+                prefetch(arena_base + load_i64(slot_base + _SLOT * likely[i]))
+        for i in range(block):
+            if load_i64(state + KEYS) + 1 > limit:
                 status = INDEX_FULL
                 break
-            if no_patch_left(patches, state):
+            if no_patch_left(state):
                 status = PATCHES_FULL
                 break
             kind = load_u8(kinds + j)
@@ -330,25 +383,26 @@ def apply_bytes(n, kinds, before_rows, after_rows, images, before_offsets, befor
                 new_at = after_base + after_offsets[after]
                 new_length = after_offsets[after + 1] - after_offsets[after]
                 lands_inside = in_range(new_at, new_length, low_at, low_length, high_at, high_length)
-                if state[ARENA] + new_length > arena.shape[0]:
+                if load_i64(state + ARENA) + new_length > arena_room:
                     status = ARENA_FULL
                     break
-            pointer, found, same = np.int64(DEAD), np.int64(0), False
+            pointer, found = np.int64(DEAD), np.int64(0)
             if inside:
-                found = byte_slot(index, mask, slots, arena_base, words[2 * i], old_at, old_length)
-                if index[found, 1] < 0 or slots[index[found, 1], 2] < 0:
+                found = byte_entry(table, mask, slot_base, arena_base, words[2 * i], old_at, old_length)
+                pointer = byte_pointer(found, slot_base)
+                if pointer < 0:
                     status = MISSING
                     break
-                pointer = slots[index[found, 1], 2]
-                same = lands_inside and old_length == new_length and same_bytes(old_at, new_at, new_length)
-            if same:
-                slots[index[found, 1], 2] = updated_pointer(pointer, image, present, columns, patches, state)
-                state[UPDATED] += 1
-                j += 1
-                continue
+                if lands_inside and old_length == new_length and same_bytes(old_at, new_at, new_length):
+                    pointer = updated_pointer(pointer, image, present, columns, patches, state)
+                    store_i64(slot_base + _SLOT * load_i64(found + 8) + 16, pointer)
+                    add(state + UPDATED, 1)
+                    j += 1
+                    continue
             if lands_inside:
-                target = byte_slot(index, mask, slots, arena_base, words[2 * i + 1], new_at, new_length)
-                if index[target, 1] >= 0 and slots[index[target, 1], 2] >= 0:
+                word = words[2 * i + 1]
+                target = byte_entry(table, mask, slot_base, arena_base, word, new_at, new_length)
+                if byte_pointer(target, slot_base) >= 0:
                     status = DUPLICATE
                     break
                 if inside:
@@ -356,20 +410,19 @@ def apply_bytes(n, kinds, before_rows, after_rows, images, before_offsets, befor
                 elif kind != INSERT and load_u8(present + (image >> IMAGE_ID_SHIFT) * (columns + 1)) == 0:
                     status = SPLIT_PATCH
                     break
-                put_bytes_key(index, target, slots, arena_base, words[2 * i + 1], new_at, new_length, image, state)
+                put_bytes_key(target, slot_base, arena_base, word, new_at, new_length, image, state)
+                add(state + LIVE, 1)
             elif inside:
-                free_patch(pointer, patches, state)
+                free_patch(pointer, patches, columns, state)
             if inside:
-                slots[index[found, 1], 2] = DEAD
-            state[LIVE] += (1 if lands_inside else 0) - (1 if inside else 0)
+                store_i64(slot_base + _SLOT * load_i64(found + 8) + 16, DEAD)
+                add(state + LIVE, -1)
             if kind == INSERT:
-                state[INSERTED] += 1 if lands_inside else 0
-            elif kind == DELETE:
-                state[DELETED] += 1 if inside else 0
-            else:
-                state[UPDATED] += 1 if inside else 0
+                add(state + INSERTED, 1 if lands_inside else 0)
+            elif inside:
+                add(state + (DELETED if kind == DELETE else UPDATED), 1)
             j += 1
-    state[NEXT] = j
+    store_i64(state + NEXT, j)
     return status
 
 
@@ -387,20 +440,8 @@ def grow_bytes(slots, keys, index, arena):
 
 
 @kernel
-def seed_ints(keys, index):
-    """Fill an empty index with the base's keys: key i stands for base row i."""
-    mask = np.uint64(index.shape[0] - 1)
-    table = index.ctypes.data
-    for row in range(keys.shape[0]):
-        if row + _AHEAD < keys.shape[0]:
-            prefetch(table + 16 * np.int64(hash_int(keys[row + _AHEAD]) & mask))
-        entry = int_entry(table, mask, keys[row])
-        store_i64(entry, keys[row])
-        store_i64(entry + 8, row)
-
-
-@kernel
 def gather_keys(starts, offsets, arena, data):
     """Copy byte strings from `arena` (string i begins at starts[i]) to data[offsets[i]:offsets[i + 1]]."""
+    to, origin = data.ctypes.data, arena.ctypes.data
     for i in range(starts.shape[0]):
-        copy_bytes(data.ctypes.data + offsets[i], arena.ctypes.data + starts[i], offsets[i + 1] - offsets[i])
+        copy_bytes(to + offsets[i], origin + starts[i], offsets[i + 1] - offsets[i])

@@ -183,20 +183,25 @@ class ChangeReader:
             raise ArchiveError(f"bytes {start}–{end} are not in the file", file=self.file.uri, position=start)
         safe_end = self.file.address + self.file.size
         while True:
-            status = k.walk(self.file.address, end, safe_end, state, self._records.ctypes.data, self._ids,
-                            self._checksum_bytes, self._verify, NO_NULLS.ctypes.data)
+            status = k.walk(self.file.address, end, safe_end, state.ctypes.data, self._records.ctypes.data,
+                            self._ids.ctypes.data, len(self._ids) - 1, self._checksum_bytes, self._verify,
+                            NO_NULLS.ctypes.data)
             if status == k.DONE:
                 return
             if status == k.NEW_TABLE_MAP:
-                self._add_table_map(int(state[k.POSITION]))
+                self._add_table_map(self._word(k.POSITION))
             elif status == k.NEW_LAYOUT:
-                self._add_layout(int(state[k.TABLE]), int(state[k.DETAIL]) - self.file.address)
+                self._add_layout(self._word(k.TABLE), self._word(k.DETAIL) - self.file.address)
             elif status == k.BATCH_FULL:
-                self._tables[state[k.TABLE]].binding.flush(self.file)
+                self._tables[self._word(k.TABLE)].binding.flush(self.file)
             elif status == k.NO_ROOM:
-                self._make_room(self._tables[state[k.TABLE]].binding.batch)
+                self._make_room(self._tables[self._word(k.TABLE)].binding.batch)
             else:
                 self._raise(status)
+
+    def _word(self, word: int) -> int:
+        """A word of the kernel's state."""
+        return int(self._state[word // 8])
 
     def flush(self) -> None:
         """Hand over every batch that has something in it."""
@@ -256,19 +261,19 @@ class ChangeReader:
 
     def _make_room(self, batch: ChangeBatch) -> None:
         """The row at the cursor did not fit into a string buffer: more room for all that its event may hold."""
-        position = int(self._state[k.POSITION])
+        position = self._word(k.POSITION)
         size = int.from_bytes(self.file.array[position + 9:position + 13].tobytes(), "little")
-        longest = size - int(self._state[k.ROW_AT])
+        longest = size - self._word(k.ROW_AT)
         batch.before.make_room(batch.n_before, longest)
         batch.after.make_room(batch.n_after, longest)
 
     def _raise(self, status: int) -> None:
-        position, table = int(self._state[k.POSITION]), None
+        position, table = self._word(k.POSITION), None
         message = {k.BAD_LENGTH: "an event with an impossible length",
                    k.BAD_CHECKSUM: "an event whose checksum does not match",
                    k.UNKNOWN_TABLE: "a rows event whose table map is not there",
-                   k.BAD_ROWS: f"row {int(self._state[k.DETAIL]) + 1} of a rows event contradicts its own lengths"}
+                   k.BAD_ROWS: f"row {self._word(k.DETAIL) + 1} of a rows event contradicts its own lengths"}
         if status == k.BAD_ROWS:
-            table = self._tables[self._state[k.TABLE]].table_map.name
+            table = self._tables[self._word(k.TABLE)].table_map.name
         raise ArchiveError(message[status], file=self.file.uri, position=position, table=table, errno=1610,
                            hint=_DAMAGED)

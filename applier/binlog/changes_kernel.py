@@ -26,11 +26,14 @@ LAYOUT_BYTES = 64
 N, N_BEFORE, N_AFTER, CAPACITY, KINDS, PLACES, ROWS, BEFORE_ROWS, AFTER_ROWS, IMAGES, ZERO_DATES = range(0, 88, 8)
 BATCH_WORDS = 16
 
-# the walk's state: words of an int64 array
-POSITION, ROW_AT, TABLE, DETAIL = range(4)
+# the walk's state, in bytes from its start
+POSITION, ROW_AT, TABLE, DETAIL = range(0, 32, 8)
+
+# an entry of the open-addressed table of table ids: id (-1: free), number of the table, offset and length of the map's body
+_ENTRY, _NUMBER, _BODY, _BODY_LENGTH = 32, 8, 16, 24
 
 # why the kernel stopped
-DONE, BATCH_FULL, NO_ROOM, NEW_TABLE_MAP, NEW_LAYOUT, IDS_FULL = range(6)
+DONE, BATCH_FULL, NO_ROOM, NEW_TABLE_MAP, NEW_LAYOUT = range(5)
 BAD_LENGTH, BAD_CHECKSUM, UNKNOWN_TABLE, BAD_ROWS = range(-1, -5, -1)
 
 INSERT, UPDATE, DELETE = 0, 1, 2
@@ -58,13 +61,12 @@ def same_bytes(a, b, length):
 
 
 @inline
-def id_slot(ids, table_id):
-    """Where a table id is, or would go, in the open-addressed table `ids` (-1: free)."""
-    mask = ids.shape[0] - 1
+def id_entry(ids, mask, table_id):
+    """The address of a table id's entry, or of the free one where it would go."""
     slot = np.int64((np.uint64(table_id) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)) & mask
-    while ids[slot, 0] != -1 and ids[slot, 0] != table_id:
+    while load_i64(ids + _ENTRY * slot) != -1 and load_i64(ids + _ENTRY * slot) != table_id:
         slot = (slot + 1) & mask
-    return slot
+    return ids + _ENTRY * slot
 
 
 @inline
@@ -93,60 +95,62 @@ def rows_kind(event_type):
 
 
 @kernel
-def walk(base, end, safe_end, state, tables, ids, checksum_bytes, verify, no_nulls):
-    """Decode the events from state[POSITION] up to `end` (offsets from address `base`); says why it stopped.
+def walk(base, end, safe_end, state, tables, ids, ids_mask, checksum_bytes, verify, no_nulls):
+    """Decode the events from POSITION up to `end` (offsets from address `base`); says why it stopped.
 
-    `ids` is an int64[2**n, 4] open-addressed table: table id, table number, offset and length of the table map's body.
-    `tables` is the address of the tables' records. With `verify`, every event's CRC32 is compared first.
+    `ids` is the address of the table of table ids (ids_mask + 1 entries, a power of two), `tables` of the tables'
+    records. With `verify`, every event's CRC32 is compared first.
     """
-    while state[POSITION] < end:
-        start = base + state[POSITION]
-        if state[POSITION] + 19 > end:
+    position = load_i64(state + POSITION)
+    while position < end:
+        start = base + position
+        if position + 19 > end:
             return BAD_LENGTH
         size = np.int64(load_u32(start + 9))
-        if size < 19 + checksum_bytes or state[POSITION] + size > end:
+        if size < 19 + checksum_bytes or position + size > end:
             return BAD_LENGTH
         event_type = load_u8(start + 4)
         stop = start + size - checksum_bytes
-        if verify and state[ROW_AT] == 0 and event_type != _FORMAT_DESCRIPTION:
+        if verify and load_i64(state + ROW_AT) == 0 and event_type != _FORMAT_DESCRIPTION:
             if crc32(start, size - checksum_bytes, np.uint32(0)) != load_u32(stop):
                 return BAD_CHECKSUM
         kind = rows_kind(np.int64(event_type))
         if event_type == _TABLE_MAP:
             if start + 27 > stop:
                 return BAD_LENGTH
-            slot = id_slot(ids, np.int64(load_u64(start + 19) & np.uint64(0xFFFFFFFFFFFF)))
+            entry = id_entry(ids, ids_mask, np.int64(load_u64(start + 19) & np.uint64(0xFFFFFFFFFFFF)))
             body, length = start + 25, stop - start - 25
-            if ids[slot, 0] == -1 or ids[slot, 3] != length or not same_bytes(base + ids[slot, 2], body, length):
+            if (load_i64(entry) == -1 or load_i64(entry + _BODY_LENGTH) != length
+                    or not same_bytes(base + load_i64(entry + _BODY), body, length)):
                 return NEW_TABLE_MAP
         elif kind >= 0:
-            status = rows_event(start, stop, safe_end, kind, event_type >= 30, state, tables, ids, no_nulls)
+            status = rows_event(start, stop, safe_end, kind, event_type >= 30, state, tables, ids, ids_mask, no_nulls)
             if status != DONE:
                 return status
-        state[POSITION] += size
-        state[ROW_AT] = 0
+        position += size
+        store_i64(state + POSITION, position)
+        store_i64(state + ROW_AT, 0)
     return DONE
 
 
 @inline
-def rows_event(start, stop, safe_end, kind, version2, state, tables, ids, no_nulls):
-    """Decode one rows event, from the row at state[ROW_AT] on if that is not 0."""
+def rows_event(start, stop, safe_end, kind, version2, state, tables, ids, ids_mask, no_nulls):
+    """Decode one rows event, from the row at ROW_AT on if that is not 0."""
     if start + 30 > stop:
         return BAD_LENGTH
     table_id = np.int64(load_u64(start + 19) & np.uint64(0xFFFFFFFFFFFF))
     at = start + 27
     if version2:
         extra = np.int64(load_u16(at))
-        if extra < 2 or extra > stop - at:
+        if extra < 2 or extra >= stop - at:
             return BAD_LENGTH
         at += extra
-    if at + 9 > stop and at >= stop:
-        return BAD_LENGTH
-    slot = id_slot(ids, table_id)
-    if ids[slot, 0] == -1:
+    entry = id_entry(ids, ids_mask, table_id)
+    if load_i64(entry) == -1:
         return DONE if table_id == _DUMMY_TABLE_ID else UNKNOWN_TABLE
-    state[TABLE] = ids[slot, 1]
-    table = tables + 8 * TABLE_WORDS * ids[slot, 1]
+    number = load_i64(entry + _NUMBER)
+    store_i64(state + TABLE, number)
+    table = tables + 8 * TABLE_WORDS * number
     if load_i64(table + WANTED) == 0:
         return DONE
     columns = np.int64(load_u8(at))
@@ -165,13 +169,13 @@ def rows_event(start, stop, safe_end, kind, version2, state, tables, ids, no_nul
     if kind != INSERT:
         before = find_layout(table, at, bitmap_bytes, LAST_BEFORE)
         if before == 0:
-            state[DETAIL] = at
+            store_i64(state + DETAIL, at)
             return NEW_LAYOUT
         at += bitmap_bytes
     if kind != DELETE:
         after = find_layout(table, at, bitmap_bytes, LAST_AFTER)
         if after == 0:
-            state[DETAIL] = at
+            store_i64(state + DETAIL, at)
             return NEW_LAYOUT
         at += bitmap_bytes
     return rows_of_event(start, at, stop, safe_end, kind, before, after, load_i64(table + BATCH), state, no_nulls)
@@ -180,8 +184,9 @@ def rows_event(start, stop, safe_end, kind, version2, state, tables, ids, no_nul
 @inline
 def rows_of_event(start, first, stop, safe_end, kind, before, after, batch, state, no_nulls):
     """The images of one rows event into its table's batch."""
-    at = start + state[ROW_AT] if state[ROW_AT] else first
-    row = state[DETAIL] if state[ROW_AT] else 0
+    resume = load_i64(state + ROW_AT)
+    at = start + resume if resume else first
+    row = load_i64(state + DETAIL) if resume else np.int64(0)
     n, n_before, n_after = load_i64(batch + N), load_i64(batch + N_BEFORE), load_i64(batch + N_AFTER)
     capacity, zero_dates = load_i64(batch + CAPACITY), batch + ZERO_DATES
     kinds, places, rows = load_i64(batch + KINDS), load_i64(batch + PLACES), load_i64(batch + ROWS)
@@ -209,7 +214,7 @@ def rows_of_event(start, first, stop, safe_end, kind, before, after, batch, stat
             status = NO_ROOM
             break
         if next_at == CORRUPT or (next_at == at and at < stop):
-            state[DETAIL] = row
+            store_i64(state + DETAIL, row)
             return BAD_ROWS
         store_u8(kinds + n, np.uint8(kind))
         store_i64(places + 8 * n, start)
@@ -226,5 +231,6 @@ def rows_of_event(start, first, stop, safe_end, kind, before, after, batch, stat
     store_i64(batch + N_BEFORE, n_before)
     store_i64(batch + N_AFTER, n_after)
     if status != DONE:
-        state[ROW_AT], state[DETAIL] = at - start, row
+        store_i64(state + ROW_AT, at - start)
+        store_i64(state + DETAIL, row)
     return status

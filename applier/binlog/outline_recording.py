@@ -6,10 +6,13 @@ cost more than the work on an event. All positions are offsets in the file.
 """
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 
 from applier.binlog.format import FormatDescription
 from applier.binlog.gtid import GtidSet
-from keysearch.memory import inline, load_i64, store_i64
+from keysearch.memory import inline
 
 # What a pass ends with.
 DONE, NEED_ROOM, STOPPED, CUT_SHORT, BAD_LENGTH, BAD_CHECKSUM, BAD_EVENT, UNMAPPED_TABLE = range(8)
@@ -68,37 +71,66 @@ NEVER = 1 << 62
 _NOTED_KINDS = 258  # 256 event types, and two kinds of statements
 
 
-@inline
-def get(record, field):
+# The operations on fields are LLVM IR: as functions they would be compiled anew for every field that is a constant.
+_WORD = ir.IntType(64)
+
+
+def _field(builder: ir.IRBuilder, record: ir.Value, field: ir.Value) -> ir.Value:
+    return builder.gep(builder.inttoptr(record, _WORD.as_pointer()), [field])
+
+
+@intrinsic
+def get(typing_context, record, field):
     """A field of the record at an address."""
-    return load_i64(record + 8 * field)
+
+    def generate(context, builder, signature, arguments):
+        return builder.load(_field(builder, *arguments), align=8)
+
+    return types.int64(types.int64, types.int64), generate
 
 
-@inline
-def put(record, field, value):
+@intrinsic
+def put(typing_context, record, field, value):
     """Set a field of the record at an address."""
-    store_i64(record + 8 * field, np.int64(value))
+
+    def generate(context, builder, signature, arguments):
+        builder.store(arguments[2], _field(builder, *arguments[:2]), align=8)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), generate
 
 
-@inline
-def increase(record, field, by):
+@intrinsic
+def increase(typing_context, record, field, by):
     """Add to a field of the record at an address."""
-    store_i64(record + 8 * field, load_i64(record + 8 * field) + np.int64(by))
+
+    def generate(context, builder, signature, arguments):
+        place = _field(builder, *arguments[:2])
+        builder.store(builder.add(builder.load(place, align=8), arguments[2]), place, align=8)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), generate
 
 
-@inline
-def at(state, array, length, index):
+@intrinsic
+def at(typing_context, state, array, length, index):
     """The address of a record in one of the state's arrays, whose records have `length` fields."""
-    return load_i64(state + 8 * (array + 1)) + 8 * length * index
+
+    def generate(context, builder, signature, arguments):
+        state, array, length, index = arguments
+        start = builder.load(_field(builder, state, builder.add(array, ir.Constant(_WORD, 1))), align=8)
+        return builder.add(start, builder.mul(builder.mul(length, index), ir.Constant(_WORD, 8)))
+
+    return types.int64(types.int64, types.int64, types.int64, types.int64), generate
 
 
 @inline
 def append(state, array, length):
     """The address of a new record at an array's end; 0 where the array is full."""
-    used = load_i64(state + 8 * array)
-    if used == load_i64(state + 8 * (array + 2)):
+    used = get(state, array)
+    if used == get(state, array + 2):
         return np.int64(0)
-    store_i64(state + 8 * array, used + 1)
+    increase(state, array, 1)
     return at(state, array, length, used)
 
 
