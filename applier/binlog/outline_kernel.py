@@ -108,6 +108,9 @@ def _actions() -> np.ndarray:
 _ACTIONS = _actions()
 _NOTED_XA, _NOTED_SAVEPOINT = 256, 257
 
+# What an event may result in besides DONE and what a pass ends with.
+_ENDS_GROUP, _ENDS_VOID_GROUP = 100, 101
+
 
 def _word(text: bytes) -> np.uint64:
     return np.uint64(int.from_bytes(text[:8].lower(), "little"))
@@ -166,7 +169,7 @@ def _ends_with_start_transaction(address, length):
 
 
 @inline
-def _query(state, position, body, end, next_position, timestamp):
+def _query(state, position, body, end, timestamp):
     """A statement: group control by its first letters; all else is noted, and outside transactions the whole group."""
     if end - body < _QUERY_POST_HEADER:
         return BAD_EVENT
@@ -189,7 +192,7 @@ def _query(state, position, body, end, next_position, timestamp):
         if result != DONE:
             return result
     if (word == _COMMIT and length == 6) or (word == _ROLLBACK and length == 8):
-        return end_group(state, next_position, word == _ROLLBACK)
+        return _ENDS_VOID_GROUP if word == _ROLLBACK else _ENDS_GROUP
     if word == _SAVEPOINT:
         return DONE
     if word == _ROLLBACK:  # TO a savepoint
@@ -201,7 +204,7 @@ def _query(state, position, body, end, next_position, timestamp):
         if result == DONE and (word == _XA_START or word == _XA_BEGIN):
             put(state, GROUP_STATE, TRANSACTION)
         elif result == DONE and word & _SEVEN_LETTERS != _XA_END:
-            return end_group(state, next_position, False)
+            return _ENDS_GROUP
         return result
     result = _note(state, STATEMENT, position, NO_TABLE)
     if result != DONE or get(state, GROUP_STATE) == TRANSACTION:
@@ -209,15 +212,15 @@ def _query(state, position, body, end, next_position, timestamp):
     if _ends_with_start_transaction(sql, length):
         put(state, GROUP_STATE, TRANSACTION)
         return DONE
-    return end_group(state, next_position, False)
+    return _ENDS_GROUP
 
 
 @inline
-def _statement_end(state, next_position, result):
+def _statement_end(state, result):
     """After an event that is a statement in a form of its own: outside transactions it is the whole group."""
     if result != DONE or get(state, GROUP_STATE) == TRANSACTION:
         return result
-    return end_group(state, next_position, False)
+    return _ENDS_GROUP
 
 
 @inline
@@ -236,7 +239,7 @@ def _rows(state, position, event_type, action, body, end, size):
                 put(table, NOTED_TYPES, get(table, NOTED_TYPES) | bit)
                 result = _note(state, BLOCKED, position, use)
     if result == DONE and ends_statement and get(state, GROUP_STATE) == ROWS:
-        return end_group(state, position + size, False)
+        return _ENDS_GROUP
     return result
 
 
@@ -259,13 +262,13 @@ def _gtid(state, position, event_type, body, end, server_id, timestamp):
 def _event(state, header, position, event_type, size):
     """Take in one event, which is whole and whose checksum is right. `header`: its address."""
     body, end = header + get(state, HEADER_BYTES), header + size - get(state, CHECKSUM_BYTES)
-    timestamp, next_position = np.int64(load_u32(header)), position + size
+    timestamp = np.int64(load_u32(header))
     action = _ACTIONS[event_type]
     if action == _GTID:
         server_id = np.int64(load_u32(header + 5))
         return _gtid(state, position, event_type, body, end, server_id, timestamp)
     if action == _QUERY:
-        return _query(state, position, body, end, next_position, timestamp)
+        return _query(state, position, body, end, timestamp)
     if action == _PASSED_OVER or (action == _UNKNOWN and load_u16(header + 17) & IGNORABLE_FLAG):
         return DONE
     if action == _FILE:
@@ -284,14 +287,16 @@ def _event(state, header, position, event_type, size):
     if action <= _BLOCKED_ROWS_V2:
         return _rows(state, position, event_type, action, body, end, size)
     if action == _XID:
-        return end_group(state, next_position, False)
+        return _ENDS_GROUP
     if action == _COMPRESSED:
-        return _statement_end(state, next_position, _note(state, COMPRESSED_STATEMENT, position, NO_TABLE))
+        return _statement_end(state, _note(state, COMPRESSED_STATEMENT, position, NO_TABLE))
     if action == _BLOCKED_STATEMENT:
-        return _statement_end(state, next_position, _note_once(state, BLOCKED, event_type, position))
+        return _statement_end(state, _note_once(state, BLOCKED, event_type, position))
     if action == _XA_PREPARE or action == _PAYLOAD:  # prepared rows are not committed yet
         result = _note_once(state, BLOCKED, event_type, position)
-        return result if result != DONE else end_group(state, next_position, action == _XA_PREPARE)
+        if result == DONE:
+            result = _ENDS_VOID_GROUP if action == _XA_PREPARE else _ENDS_GROUP
+        return result
     return DONE  # _CONTEXT: it belongs to the statement that follows
 
 
@@ -325,6 +330,8 @@ def walk(state):
                 result = BAD_CHECKSUM
                 break
         result = _event(state, header, position, event_type, size)
+        if result == _ENDS_GROUP or result == _ENDS_VOID_GROUP:
+            result = end_group(state, position + size, result == _ENDS_VOID_GROUP)
         if result != DONE:
             break
         increase(state, N_EVENTS, 1)
