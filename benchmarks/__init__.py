@@ -1,0 +1,1 @@
+"""What is measured, and against what: `python -m benchmarks`."""

@@ -1,0 +1,84 @@
+"""Measures this project beside what else is on the machine: `python -m benchmarks --help`."""
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from applier.errors import ApplierError
+from benchmarks import sections, workloads
+from benchmarks.report import Table, machine
+from benchmarks.workloads import Workload
+
+RESULTS = Path(__file__).parent / "RESULTS.md"
+SIZES = {"small": 50.0, "full": 440.0}
+_SECTIONS: dict[str, Callable[[sections.Bench], list[Table]]] = {
+    "read": sections.reading,
+    "apply": sections.applying,
+    "parquet": sections.parquet,
+    "replay": sections.replaying,
+}
+
+
+def main(arguments: list[str]) -> int:
+    """Measure, print tables as they come, and write them to RESULTS.md where everything was measured."""
+    options = _parser().parse_args(arguments)
+    try:
+        megabytes = SIZES.get(options.size) or float(options.size)
+    except ValueError:
+        _parser().error(f"--size is {', '.join(SIZES)} or a number of megabytes, not {options.size!r}")
+    chosen = options.only.split(",") if options.only else list(_SECTIONS)
+    if unknown := set(chosen) - set(_SECTIONS):
+        _parser().error(f"--only takes {', '.join(_SECTIONS)}, not {', '.join(sorted(unknown))}")
+    given = [Workload(os.path.basename(file), (file,)) for file in options.binlogs or []]
+    if given:
+        given = [Workload("your files", tuple(options.binlogs))] if len(given) > 1 else given
+        chosen = [name for name in chosen if name in ("read", "replay")]
+    texts = [f"Measured on: {machine()}\n"]
+    print(texts[0], flush=True)
+    with tempfile.TemporaryDirectory(prefix="applier-bench-", dir=options.directory) as folder:
+        bench = sections.Bench(folder, megabytes, tuple(given), options.server, options.mysqlbinlog)
+        for name in chosen:
+            try:
+                for table in _SECTIONS[name](bench):
+                    texts.append(table.markdown())
+                    print(texts[-1], flush=True)
+            except ApplierError as error:
+                print(f"{name}: {error}", file=sys.stderr)
+                return error.exit_code
+    if not given and set(chosen) == set(_SECTIONS):
+        RESULTS.write_text("\n".join(texts))
+        print(f"written to {RESULTS}")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=workloads.__doc__.splitlines()[0],
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="\n".join(workloads.__doc__.splitlines()[2:]),
+    )
+    parser.add_argument(
+        "--size",
+        default="small",
+        help="of each workload: small (50 MB), full (440 MB), or a number of megabytes (default: small)",
+    )
+    parser.add_argument(
+        "--binlogs", nargs="+", metavar="FILE", help="measure with these files instead (read and replay)"
+    )
+    parser.add_argument("--only", metavar="SECTION,…", help=f"of {', '.join(_SECTIONS)}")
+    parser.add_argument(
+        "--server",
+        metavar="mysql://USER@HOST:PORT",
+        help="an empty server for `mysqlbinlog | mysql`: the workload's database is dropped and made there",
+    )
+    parser.add_argument("--mysqlbinlog", metavar="COMMAND", help="MySQL's mysqlbinlog, where it is not on the PATH")
+    parser.add_argument("--directory", metavar="DIR", help="where logs and snapshots are written (default: TMPDIR)")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,169 @@
+"""Other tools that do the same work, as far as they are on this machine.
+
+reading       mysqlbinlog -v, mariadb-binlog -v (decode and print every row), python-mysql-replication
+applying      DuckDB and Polars, given the changes as columns already, in the one way that is right for full images:
+              the last change of each key; one thread each
+end to end    mysqlbinlog FILES | mysql, where a server to write to is named
+"""
+
+import os
+import shlex
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from struct import unpack_from
+from types import SimpleNamespace
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+
+from applier.binlog.format import HEADER_LENGTH, EventType
+from benchmarks.measure import Cost, best, command
+
+_PYTHON_BYTES = 4_000_000  # python-mysql-replication gets this much of a log: it would take minutes for more
+
+
+def find_readers(mysqlbinlog: str | None) -> dict[str, list[str]]:
+    """Name to command of the readers that are there. Both read a log from standard input.
+
+    `mysqlbinlog` is a command to take for it. Where MariaDB is installed, that name on the PATH is MariaDB's.
+    """
+    found = {}
+    mysql = shlex.split(mysqlbinlog) if mysqlbinlog else ["mysqlbinlog"]
+    if shutil.which(mysql[0]) and "mariadb" not in _version(mysql).lower():
+        found["mysqlbinlog -v"] = mysql
+    if shutil.which("mariadb-binlog"):
+        found["mariadb-binlog -v"] = ["mariadb-binlog"]
+    return found
+
+
+def _version(program: list[str]) -> str:
+    said = subprocess.run([*program, "--no-defaults", "--help"], capture_output=True, text=True, check=False)
+    return said.stdout + said.stderr
+
+
+def read_with(program: list[str], files: tuple[str, ...]) -> Cost:
+    """Decode and print all rows of all files. Raises CalledProcessError for a log that the program does not take."""
+    options = ["--no-defaults", "--verify-binlog-checksum", "-v", "--base64-output=decode-rows", "-"]
+    costs = [command([*program, *options], stdin=file) for file in files]
+    return Cost(sum(cost.cpu for cost in costs), sum(cost.wall for cost in costs))
+
+
+def read_with_python(files: tuple[str, ...]) -> tuple[Cost, int]:
+    """python-mysql-replication over the packets that a server would send it: (cost, bytes of log read).
+
+    Raises ImportError where it is not installed.
+    """
+    from pymysql.protocol import MysqlPacket
+    from pymysqlreplication import event, row_event
+    from pymysqlreplication.packet import BinLogPacketWrapper
+
+    wanted = (
+        event.QueryEvent,
+        event.XidEvent,
+        row_event.TableMapEvent,
+        row_event.WriteRowsEvent,
+        row_event.UpdateRowsEvent,
+        row_event.DeleteRowsEvent,
+    )
+    server = SimpleNamespace(charset="utf8mb4", _get_dbms=lambda: "mysql")
+    events = list(_first_events(files[-1]))
+
+    def read() -> int:
+        tables: dict = {}
+        rows = 0
+        for data in events:
+            packet = BinLogPacketWrapper(
+                MysqlPacket(b"\0" + data, "utf8mb4"),
+                tables,
+                server,
+                (8, 0, 0),
+                True,
+                wanted,
+                None,
+                None,
+                None,
+                None,
+                False,
+                False,
+                True,
+                False,
+                False,
+            )
+            if packet.event_type == EventType.TABLE_MAP:
+                tables[packet.event.table_id] = packet.event.get_table()
+            elif packet.event is not None and hasattr(packet.event, "rows"):
+                rows += len(packet.event.rows)
+        return rows
+
+    assert read() > 0
+    return best(read, 1), sum(map(len, events))
+
+
+def _first_events(file: str) -> Iterator[bytes]:
+    with open(file, "rb") as stream:
+        data = stream.read(_PYTHON_BYTES)
+    at = 4
+    while at + HEADER_LENGTH <= len(data) and at + (size := unpack_from("<I", data, at + 9)[0]) <= len(data):
+        yield data[at : at + size]
+        at += size
+
+
+def apply_with_duckdb(changes: pa.Table) -> Cost:
+    """The rows that the changes leave, by a window over each key's changes. Raises ImportError without DuckDB."""
+    import duckdb
+
+    connection = duckdb.connect(config={"threads": 1})
+    connection.register("changes", changes)
+    query = (
+        "SELECT * EXCLUDE (newest) FROM (SELECT *, row_number() OVER (PARTITION BY id ORDER BY seq DESC) newest "
+        "FROM changes) WHERE newest = 1 AND kind <> 3 ORDER BY id"
+    )
+    return best(lambda: connection.sql(query).arrow(), 3)
+
+
+def apply_with_polars(changes: pa.Table) -> Cost:
+    """The rows that the changes leave, by the last change of each key. Raises ImportError without Polars.
+
+    Threads are decided when Polars is first imported: POLARS_MAX_THREADS, which `in_child` processes inherit.
+    """
+    import polars
+
+    frame = polars.from_arrow(changes)
+    return best(
+        lambda: frame.unique("id", keep="last", maintain_order=True).filter(polars.col("kind") != 3).sort("id"), 3
+    )
+
+
+def apply_with_server(reader: list[str], server: str, files: tuple[str, ...], database: str) -> Cost:
+    """`mysqlbinlog FILES | mysql`: wall time until the server has applied everything. `server` is mysql://user@host:port.
+
+    The database is dropped first, and stays afterwards.
+    """
+    url = urlsplit(server)
+    client = [
+        "mariadb" if shutil.which("mariadb") else "mysql",
+        "--no-defaults",
+        "--binary-mode",
+        "-h",
+        url.hostname or "127.0.0.1",
+        "-P",
+        str(url.port or 3306),
+        "-u",
+        url.username or "root",
+        *([f"-p{url.password}"] if url.password else []),
+    ]
+    subprocess.run([*client, "-e", f"DROP DATABASE IF EXISTS {database}"], check=True)
+    began = time.perf_counter()
+    for file in files:
+        with open(file, "rb") as log:
+            read = subprocess.Popen([*reader, "--no-defaults", "--skip-gtids", "-"], stdin=log, stdout=subprocess.PIPE)
+            subprocess.run(client, stdin=read.stdout, stdout=subprocess.DEVNULL, check=True)
+            if read.wait():
+                raise subprocess.CalledProcessError(read.returncode, reader)
+    return Cost(0, time.perf_counter() - began)
+
+
+ENGINES: dict[str, Callable[[pa.Table], Cost]] = {"DuckDB": apply_with_duckdb, "Polars": apply_with_polars}
+os.environ.setdefault("POLARS_MAX_THREADS", "1")

@@ -1,0 +1,283 @@
+"""Logs to measure with, written by the project's own binlog writer; the same bytes for the same size.
+
+    oltp      8 tables filled by multi-row inserts, then transactions of two updates, a delete and an insert, each of a
+              random row (what sysbench oltp_write_only does), full images
+    minimal   the same with minimal images: a key before, what was assigned after
+    uuid      the same as oltp, with a VARCHAR(36) key
+    bulk      multi-row inserts only
+    types     29 columns of all kinds, one value in ten NULL; inserts, then updates of every other row, full images
+
+Every before-image is what the row really was, so servers and strict replays take these logs.
+"""
+
+import os
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.binlog.column_encoder import binary_array
+from applier.binlog.row_encoder import Image, RowChanges
+from applier.binlog.writer import BinlogWriter
+from applier.schema.ddl import parse_statement
+from applier.schema.definition import TableDefinition
+from applier.schema.schema_changes import CreateTable
+
+_ROW_BYTES = 195  # of sysbench's table in the log, about
+_FILLED_SHARE = 0.35  # of an OLTP log is inserts before the transactions
+_STATEMENT_ROWS = 2500
+_BLOCK = 500  # transactions that are written by one call; no row is changed twice in one
+_TABLES = 8
+_SBTEST = """CREATE TABLE {name} (
+  id {key} NOT NULL, k int NOT NULL DEFAULT 0, c char(120) NOT NULL DEFAULT '', pad char(60) NOT NULL DEFAULT '',
+  PRIMARY KEY (id), KEY k_1 (k)
+) DEFAULT CHARSET=utf8mb4"""
+_TYPES = """CREATE TABLE types (
+  id bigint unsigned NOT NULL PRIMARY KEY, ti tinyint, si smallint unsigned, mi mediumint, i int, b bigint, f float,
+  d double, d1 decimal(10,2), d2 decimal(30,10), bi bit(12), y year, dt date, dtm datetime, dtm6 datetime(6),
+  ts timestamp NULL, ts3 timestamp(3) NULL, t time, t6 time(6), c char(20), v varchar(60), vw varchar(400),
+  bin binary(16), vb varbinary(40), tx text, bl blob, e enum('new','paid','sent','lost'),
+  s set('a','b','c','d','e','f','g','h','i'), j json
+) DEFAULT CHARSET=utf8mb4"""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A log: its files, what is in it, and the database that it makes (None where it is not of this module)."""
+
+    name: str
+    files: tuple[str, ...]
+    database: str | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(map(os.path.getsize, self.files))
+
+
+def make(name: str, megabytes: float, directory: str) -> Workload:
+    """The workload of that name, about so many megabytes, in two binlog files under `directory`."""
+    archive = Archive(os.path.join(directory, name), int(megabytes * 1e6))
+    _MAKERS[name](archive)
+    archive.log.close()
+    return Workload(name, tuple(archive.files), "bench")
+
+
+class Archive:
+    """Files being written: `log` is the newest; `size` is how many bytes there shall be in all."""
+
+    def __init__(self, folder: str, size: int) -> None:
+        os.makedirs(folder)
+        self.size, self._folder, self._closed_bytes = size, folder, 0
+        self.log = BinlogWriter(os.path.join(folder, "binlog.000001"))
+        self.files = [self.log.path]
+        self.log.query("CREATE DATABASE bench")
+
+    @property
+    def share(self) -> float:
+        """How much of the size is written; a new file begins with the second half."""
+        written = self._closed_bytes + self.log.position
+        if len(self.files) == 1 and written > self.size / 2:
+            self._closed_bytes = written
+            self.log = self.log.rotate(os.path.join(self._folder, "binlog.000002"))
+            self.files.append(self.log.path)
+        return written / self.size
+
+    def create(self, sql: str) -> TableDefinition:
+        """Log a CREATE TABLE, and give what it creates."""
+        self.log.query(sql, "bench")
+        [change] = parse_statement(sql, default_database="bench", flavour=self.log.flavour)
+        assert isinstance(change, CreateTable)
+        return change.definition
+
+
+class SbtestTable:
+    """One of sysbench's tables, with what each of its rows holds now."""
+
+    def __init__(self, definition: TableDefinition, rows: int, random: np.random.Generator) -> None:
+        self.definition, self._random = definition, random
+        self._text_key = definition.columns[0].type.base != "int"
+        self.k = random.integers(0, rows, rows).astype(np.int32)
+        self.c, self.pad = _digits(random, rows, 10), _digits(random, rows, 5)
+
+    def __len__(self) -> int:
+        return len(self.k)
+
+    def key(self, rows: np.ndarray) -> Image:
+        """The key of each row: its number from 1 on, or a text of 36 characters without an order."""
+        if not self._text_key:
+            return {"id": pa.array((rows + 1).astype(np.int32))}
+        scattered = (rows + 1).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        digits = scattered[:, None] >> np.arange(60, -4, -4, dtype=np.uint64) & np.uint64(15)
+        texts = np.hstack(
+            [np.frombuffer(b"0123456789abcdef", np.uint8)[digits], _fill(len(rows), b"-4000-8000-0123456")]
+        )
+        return {"id": binary_array(np.full(len(rows), 34), texts)}
+
+    def image(self, rows: np.ndarray) -> Image:
+        """The rows as they are."""
+        return {**self.key(rows), "k": pa.array(self.k[rows]), "c": _texts(self.c[rows]), "pad": _texts(self.pad[rows])}
+
+    def update_k(self, rows: np.ndarray, full: bool) -> RowChanges:
+        """sysbench's index update: k = k + 1."""
+        before = self.image(rows)
+        self.k[rows] += 1
+        return self._update(rows, before, {"k": pa.array(self.k[rows])}, full)
+
+    def update_c(self, rows: np.ndarray, full: bool) -> RowChanges:
+        """sysbench's update of a column without an index."""
+        before = self.image(rows)
+        self.c[rows] = _digits(self._random, len(rows), 10)
+        return self._update(rows, before, {"c": _texts(self.c[rows])}, full)
+
+    def delete_and_insert(self, rows: np.ndarray, full: bool) -> list[RowChanges]:
+        """Take the rows out, and put others in their place."""
+        delete = RowChanges(self.definition, before=self.image(rows) if full else self.key(rows))
+        self.k[rows] = self._random.integers(0, len(self), len(rows))
+        self.c[rows], self.pad[rows] = _digits(self._random, len(rows), 10), _digits(self._random, len(rows), 5)
+        return [delete, RowChanges(self.definition, after=self.image(rows))]
+
+    def _update(self, rows: np.ndarray, before: Image, assigned: Image, full: bool) -> RowChanges:
+        if full:
+            return RowChanges(self.definition, before=before, after=self.image(rows))
+        return RowChanges(self.definition, before=self.key(rows), after=assigned)
+
+
+def _oltp(archive: Archive, key: str = "int", full: bool = True) -> None:
+    random = np.random.default_rng(1)
+    rows = max(4 * _BLOCK, int(archive.size * _FILLED_SHARE) // _ROW_BYTES // _TABLES)
+    tables = [_filled_table(archive, f"sbtest{number + 1}", key, rows, random) for number in range(_TABLES)]
+    while archive.share < 1:
+        chosen = [tables[number] for number in random.integers(0, _TABLES, 3)]
+        parts = {id(table): iter(np.split(random.choice(rows, 3 * _BLOCK, replace=False), 3)) for table in chosen}
+        picks = [next(parts[id(table)]) for table in chosen]
+        changes = [chosen[0].update_k(picks[0], full), chosen[1].update_c(picks[1], full)]
+        archive.log.timestamp += 1
+        archive.log.transactions(changes + chosen[2].delete_and_insert(picks[2], full))
+
+
+def _bulk(archive: Archive) -> None:
+    random = np.random.default_rng(2)
+    for number in range(4):
+        _filled_table(archive, f"sbtest{number + 1}", "int", max(1, archive.size // _ROW_BYTES // 4), random)
+
+
+def _types(archive: Archive) -> None:
+    random = np.random.default_rng(3)
+    table = archive.create(_TYPES)
+    first = 0
+    while archive.share < 1:
+        ids, half = np.arange(first, first + _STATEMENT_ROWS), np.arange(0, _STATEMENT_ROWS, 2)
+        old, new = _values(ids, random), _values(ids[half], random)
+        before = {name: values.take(pa.array(half)) for name, values in old.items()}
+        archive.log.timestamp += 1
+        for change in (RowChanges(table, after=old), RowChanges(table, before=before, after=new)):
+            with archive.log.transaction():
+                archive.log.rows(change)
+        first += _STATEMENT_ROWS
+
+
+_MAKERS: dict[str, Callable[[Archive], None]] = {
+    "oltp": _oltp,
+    "minimal": lambda archive: _oltp(archive, full=False),
+    "bulk": _bulk,
+    "types": _types,
+    "uuid": lambda archive: _oltp(archive, key="varchar(36)"),
+}
+NAMES = tuple(_MAKERS)
+
+
+def _filled_table(archive: Archive, name: str, key: str, rows: int, random: np.random.Generator) -> SbtestTable:
+    table = SbtestTable(archive.create(_SBTEST.format(name=name, key=key)), rows, random)
+    for first in range(0, rows, _STATEMENT_ROWS):
+        archive.log.timestamp += archive.share < 1
+        with archive.log.transaction():
+            archive.log.rows(
+                RowChanges(table.definition, after=table.image(np.arange(first, min(first + _STATEMENT_ROWS, rows))))
+            )
+    return table
+
+
+def _values(ids: np.ndarray, random: np.random.Generator) -> Image:
+    """Rows of the table of all types: `ids` its keys, all else random, one in ten NULL."""
+    count = len(ids)
+    letters = _digits(random, count, 10)
+
+    def integers(low: int, high: int, kind: pa.DataType) -> pa.Array:
+        return pa.array(random.integers(low, high, count)).cast(kind)
+
+    def text(longest: int) -> pa.Array:
+        lengths = random.integers(0, longest + 1, count)
+        return binary_array(lengths, np.tile(letters, 4)[:, :longest][np.arange(longest) < lengths[:, None]])
+
+    def moments(kind: pa.DataType, step: int) -> pa.Array:
+        return pa.array(random.integers(10**15, 2 * 10**15, count) // step * step, kind)
+
+    clock = random.integers(-3 * 10**12, 3 * 10**12, count)
+    values = {
+        "ti": integers(-128, 128, pa.int8()),
+        "si": integers(-(2**15), 2**15, pa.int16()),
+        "mi": integers(-(2**23), 2**23, pa.int32()),
+        "i": integers(-(2**31), 2**31, pa.int32()),
+        "b": integers(-(2**62), 2**62, pa.int64()),
+        "f": pa.array(random.normal(size=count).astype(np.float32)),
+        "d": pa.array(random.normal(size=count)),
+        "d1": _decimals(random.integers(-(10**10), 10**10, count), 10, 2),
+        "d2": _decimals(random.integers(-(2**62), 2**62, count), 30, 10),
+        "bi": integers(0, 2**12, pa.uint64()),
+        "y": integers(1901, 2156, pa.int16()),
+        "dt": integers(-100_000, 100_000, pa.int32()).cast(pa.date32()),
+        "dtm": moments(pa.timestamp("us"), 10**6),
+        "dtm6": moments(pa.timestamp("us"), 1),
+        "ts": moments(pa.timestamp("us", "UTC"), 10**6),
+        "ts3": moments(pa.timestamp("us", "UTC"), 1000),
+        "t": pa.array(np.fix(clock / 10**6).astype(np.int64) * 10**6, pa.duration("us")),
+        "t6": pa.array(clock, pa.duration("us")),
+        "c": text(20),
+        "v": text(60),
+        "vw": text(200),
+        "bin": text(16),
+        "vb": text(40),
+        "tx": text(150),
+        "bl": text(150),
+        "e": integers(1, 5, pa.uint16()),
+        "s": integers(0, 2**9, pa.uint64()),
+        "j": _documents(random.integers(-(2**15), 2**15, count)),
+    }
+    nulls = {name: pa.array(random.random(count) < 0.1) for name in values}
+    return {"id": pa.array(ids)} | {
+        name: pc.if_else(nulls[name], pa.scalar(None, array.type), array) for name, array in values.items()
+    }
+
+
+def _decimals(digits: np.ndarray, precision: int, scale: int) -> pa.Array:
+    """Numbers whose digits without the point are given."""
+    words = np.stack([digits, digits >> 63], axis=1)
+    return pa.Array.from_buffers(pa.decimal128(precision, scale), len(digits), [None, pa.py_buffer(words)])
+
+
+def _documents(numbers: np.ndarray) -> pa.BinaryArray:
+    """{"n": number} in MySQL's binary JSON: an object of one member, whose key is at byte 11, the int16 inlined."""
+    head = struct.pack("<BHHHHB", 0, 1, 12, 11, 1, 5)
+    values = np.ascontiguousarray(numbers, "<i2").view(np.uint8).reshape(-1, 2)
+    return binary_array(
+        np.full(len(numbers), 13), np.hstack([_fill(len(numbers), head), values, _fill(len(numbers), b"n")])
+    )
+
+
+def _digits(random: np.random.Generator, count: int, groups: int) -> np.ndarray:
+    """sysbench's texts: groups of eleven random digits, with dashes between; uint8, one row each."""
+    digits = random.integers(48, 58, (count, groups, 12), np.uint8)
+    digits[:, :, 11] = ord("-")
+    return digits.reshape(count, groups * 12)[:, :-1]
+
+
+def _fill(count: int, text: bytes) -> np.ndarray:
+    return np.broadcast_to(np.frombuffer(text, np.uint8), (count, len(text)))
+
+
+def _texts(characters: np.ndarray) -> pa.BinaryArray:
+    return binary_array(np.full(len(characters), characters.shape[1]), characters)
