@@ -14,7 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from applier import __version__
+from applier import __version__, warm
 from applier.apply.task import apply_by_walking
 from applier.apply.work import ApplyTask, TaskOutcome, UnitResult
 from applier.binlog.archive import Archive, check_continuity, open_archive
@@ -47,7 +47,10 @@ def replay(options: ReplayOptions, progress: Progress | None = None) -> ReplayRe
     """
     from applier.spark import session
 
-    return _Replay(options, progress or Silent()).run(session.start_in_background(options.master))
+    progress = progress or Silent()
+    spark = session.start_in_background(options.master)
+    warm.ensure(progress.note)
+    return _Replay(options, progress).run(spark)
 
 
 class _Replay:
