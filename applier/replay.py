@@ -25,7 +25,7 @@ from applier.errors import ReplayStopped, UsageError
 from applier.options import ReplayOptions
 from applier.plan.log import LogSpan, files_after, read_history, span_of, used_tables
 from applier.plan.stop_error import with_transaction
-from applier.plan.tasks import prefers_shuffle, walking_tasks
+from applier.plan.tasks import prefers_shuffle, split_tasks, walking_tasks
 from applier.plan.units import PlannedVersion, changed_versions, divide
 from applier.progress import Progress, Silent
 from applier.publication import table_entries, table_results
@@ -136,7 +136,8 @@ class _Replay:
             return map_tasks(spark.result(), apply_by_walking, tasks, on_progress=on_progress)
         from applier.spark.shuffle_route import apply_by_shuffling
 
-        return apply_by_shuffling(spark.result(), span, versions, on_progress=on_progress)
+        units = [unit for item in versions for unit in item.units]
+        return apply_by_shuffling(spark.result(), split_tasks(span, versions), units, on_progress=on_progress)
 
     def _publish(self, staging: Staging, span: LogSpan, base: Snapshot | None, history: SchemaHistory,
                  versions: list[PlannedVersion], results: list[UnitResult]) -> ReplayResult:

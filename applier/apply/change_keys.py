@@ -42,6 +42,10 @@ class ChangeKeys(ABC):
         """The keys of the before- and after-images, as `apply` of the index takes them."""
 
     @abstractmethod
+    def columns(self, batch: ChangeBatch) -> tuple[list[pa.Array], list[pa.Array]]:
+        """The key's columns by row of the before- and of the after-images (an integer key: one int64 each)."""
+
+    @abstractmethod
     def text(self, batch: ChangeBatch, image: int, after: bool) -> str:
         """The key of one image (a row of the after- or before-images) for people."""
 
@@ -69,6 +73,18 @@ class IntKeys(ChangeKeys):
             self._give_inserts_the_default(batch, np.asarray(absent), after.values.view(np.int64))
         return before.values.ctypes.data, after.values.ctypes.data, 0 if absent is None else after.absent.ctypes.data
 
+    def columns(self, batch: ChangeBatch) -> tuple[list[pa.Array], list[pa.Array]]:
+        self.of_batch(batch)
+        column = self._key.columns[0]
+        before = batch.before.columns[column].values.view(np.int64)[:batch.n_before]
+        after = batch.after.columns[column].values.view(np.int64)[:batch.n_after]
+        absent = batch.after.columns[column].absent_rows(batch.n_after)
+        if absent is not None:
+            old_rows = _rows_before(batch)
+            kept = np.asarray(absent) & (old_rows >= 0)
+            after = np.where(kept, before[np.where(kept, old_rows, 0)] if len(before) else 0, after)
+        return [pa.array(before)], [pa.array(after)]
+
     def _give_inserts_the_default(self, batch: ChangeBatch, absent: np.ndarray, values: np.ndarray) -> None:
         inserts = batch.after_rows[batch.kinds == INSERT]
         inserts = inserts[absent[inserts]]
@@ -79,8 +95,7 @@ class IntKeys(ChangeKeys):
     def text(self, batch: ChangeBatch, image: int, after: bool) -> str:
         images = batch.after if after else batch.before
         value = int(images.columns[self._key.columns[0]].values.view(np.int64)[image])
-        column = self._definition.columns[self._key.columns[0]].type
-        return str(value + (1 << 63) if column.base == "bigint" and column.unsigned else value)
+        return str(value + self._key.bias)
 
 
 class ByteKeys(ChangeKeys):
@@ -89,9 +104,12 @@ class ByteKeys(ChangeKeys):
     def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
         return [plan if c in self._key.columns else None for c, plan in enumerate(plans)]
 
-    def of_batch(self, batch: ChangeBatch) -> tuple[KeyBytes, KeyBytes]:
+    def columns(self, batch: ChangeBatch) -> tuple[list[pa.Array], list[pa.Array]]:
         before = [self._column(batch.before, c, batch.n_before) for c in self._key.columns]
-        after = [self._complete(batch, c, old) for c, old in zip(self._key.columns, before, strict=True)]
+        return before, [self._complete(batch, c, old) for c, old in zip(self._key.columns, before, strict=True)]
+
+    def of_batch(self, batch: ChangeBatch) -> tuple[KeyBytes, KeyBytes]:
+        before, after = self.columns(batch)
         try:
             return encode_keys(before), encode_keys(after)
         except ValueError as reason:
@@ -111,9 +129,7 @@ class ByteKeys(ChangeKeys):
         absent = batch.after.columns[column].absent_rows(batch.n_after)
         if absent is None:
             return after
-        old_rows = np.full(batch.n_after, -1, np.int64)
-        with_after = batch.after_rows >= 0
-        old_rows[batch.after_rows[with_after]] = batch.before_rows[with_after]
+        old_rows = _rows_before(batch)
         old = before.take(pa.array(old_rows, mask=old_rows < 0))
         default = pa.scalar(None, after.type)
         if (np.asarray(absent) & (old_rows < 0)).any():
@@ -124,3 +140,11 @@ class ByteKeys(ChangeKeys):
         images, rows = (batch.after, batch.n_after) if after else (batch.before, batch.n_before)
         values = [self._column(images, c, rows)[image].as_py() for c in self._key.columns]
         return ", ".join(repr(value) if isinstance(value, (str, bytes)) else str(value) for value in values)
+
+
+def _rows_before(batch: ChangeBatch) -> np.ndarray:
+    """For each after-image the row of the before-image that it replaces, -1 for an insert's."""
+    rows = np.full(batch.n_after, -1, np.int64)
+    with_after = batch.after_rows >= 0
+    rows[batch.after_rows[with_after]] = batch.before_rows[with_after]
+    return rows

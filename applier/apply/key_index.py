@@ -20,7 +20,7 @@ from applier.binlog.changes import ChangeBatch, ImageLayouts
 from keysearch.keybytes import KeyBytes
 
 FIRST_KEYS = 1 << 12
-NO_BOUND = np.zeros(0, np.uint8)
+NO_BOUND = np.frombuffer(b"", np.uint8)  # read-only, as bounds are: to Numba that is part of the type
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,7 +126,9 @@ class IntIndex(KeyIndex):
         """Put the base's rows in: int64[n], distinct, row i under keys[i]."""
         n = len(keys)
         self._index = np.full((max(2 * FIRST_KEYS, 4 << int(n).bit_length()), 2), k.EMPTY, np.int64)
-        k.seed_ints(np.ascontiguousarray(keys), self._index)
+        keys = np.ascontiguousarray(keys).view()
+        keys.setflags(write=False)  # to Numba part of the type, and a column of Parquet is read-only
+        k.seed_ints(keys, self._index)
         self._set(k.KEYS, n)
         self._set(k.LIVE, n)
 

@@ -445,3 +445,10 @@ def gather_keys(starts, offsets, arena, data):
     to, origin = data.ctypes.data, arena.ctypes.data
     for i in range(starts.shape[0]):
         copy_bytes(to + offsets[i], origin + starts[i], offsets[i + 1] - offsets[i])
+
+
+@kernel
+def copy_images(addresses, offsets, target):
+    """Copy images, image i from addresses[i], to offsets[i] … offsets[i + 1] from the address `target`."""
+    for i in range(addresses.shape[0]):
+        copy_bytes(target + offsets[i], addresses[i], offsets[i + 1] - offsets[i])

@@ -19,13 +19,15 @@ INTEGERS = {"tinyint", "smallint", "mediumint", "int", "bigint"}
 
 @dataclasses.dataclass(frozen=True)
 class TableKey:
-    """`columns` are numbers of the definition's columns, `form` is "int" or "bytes", `unsigned` of an "int" key's column."""
+    """`columns` are numbers of the definition's columns, `form` is "int" or "bytes"; of the column of an "int" key,
+    `unsigned` says that it is, and `bias` is what its values are kept less by (2**63 for BIGINT UNSIGNED)."""
 
     choice: Choice
     columns: tuple[int, ...]
     names: tuple[str, ...]
     form: str
     unsigned: bool = False
+    bias: int = 0
 
     def encode(self, columns: list[pa.Array | pa.ChunkedArray]) -> np.ndarray | KeyBytes:
         """The keys of rows, given the key's columns as a snapshot has them: int64[n], or byte strings."""
@@ -47,7 +49,8 @@ def table_key(definition: TableDefinition) -> TableKey | None:
     names = tuple(definition.columns[c].name for c in choice.columns)
     first = definition.columns[choice.columns[0]].type
     if len(choice.columns) == 1 and first.base in INTEGERS:
-        return TableKey(choice, choice.columns, names, "int", first.unsigned)
+        bias = 1 << 63 if first.unsigned and first.base == "bigint" else 0
+        return TableKey(choice, choice.columns, names, "int", first.unsigned, bias)
     return TableKey(choice, choice.columns, names, "bytes")
 
 

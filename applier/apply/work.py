@@ -77,6 +77,15 @@ class ApplyTask:
 
 
 @dataclasses.dataclass(frozen=True)
+class SplitTask:
+    """A stretch of log to decode for all units: `units` by id of their version, ascending in their keys."""
+
+    number: int
+    stretch: Stretch
+    units: dict[int, tuple[UnitSpec, ...]]
+
+
+@dataclasses.dataclass(frozen=True)
 class TaskOutcome:
     """What a task did: its units' results, or the changes that its units stopped at."""
 

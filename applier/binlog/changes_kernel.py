@@ -23,7 +23,8 @@ BITMAP, IMAGE_ID, BEFORE, AFTER = range(0, 32, 8)
 LAYOUT_BYTES = 64
 
 # a batch's record: how many changes, before-images and after-images it has, and where its arrays are
-N, N_BEFORE, N_AFTER, CAPACITY, KINDS, PLACES, ROWS, BEFORE_ROWS, AFTER_ROWS, IMAGES, ZERO_DATES = range(0, 88, 8)
+(N, N_BEFORE, N_AFTER, CAPACITY, KINDS, PLACES, ROWS, BEFORE_ROWS, AFTER_ROWS, IMAGES, IMAGE_LENGTHS,
+ ZERO_DATES) = range(0, 96, 8)
 BATCH_WORDS = 16
 
 # the walk's state, in bytes from its start
@@ -190,8 +191,8 @@ def rows_of_event(start, first, stop, safe_end, kind, before, after, batch, stat
     n, n_before, n_after = load_i64(batch + N), load_i64(batch + N_BEFORE), load_i64(batch + N_AFTER)
     capacity, zero_dates = load_i64(batch + CAPACITY), batch + ZERO_DATES
     kinds, places, rows = load_i64(batch + KINDS), load_i64(batch + PLACES), load_i64(batch + ROWS)
-    before_rows, after_rows, images = (load_i64(batch + BEFORE_ROWS), load_i64(batch + AFTER_ROWS),
-                                       load_i64(batch + IMAGES))
+    before_rows, after_rows = load_i64(batch + BEFORE_ROWS), load_i64(batch + AFTER_ROWS)
+    images, image_lengths = load_i64(batch + IMAGES), load_i64(batch + IMAGE_LENGTHS)
     before_program = load_i64(before + BEFORE) if before else np.int64(0)
     after_program = load_i64(after + AFTER) if after else np.int64(0)
     image_id = load_i64(after + IMAGE_ID) << IMAGE_ID_SHIFT if after else np.int64(0)
@@ -222,6 +223,7 @@ def rows_of_event(start, first, stop, safe_end, kind, before, after, batch, stat
         store_i32(before_rows + 4 * n, np.int32(n_before if before else -1))
         store_i32(after_rows + 4 * n, np.int32(n_after if after else -1))
         store_i64(images + 8 * n, image_id | image if after else -1)
+        store_i32(image_lengths + 4 * n, np.int32(next_at - image if after else 0))
         n += 1
         row += 1
         n_before += 1 if before else 0

@@ -74,7 +74,7 @@ class TableMap:
     `types` and `metadata` have one entry a column: the type with what CHAR hides in its metadata taken out (so ENUM
     and SET are themselves, not STRING), and the metadata as a number: VARCHAR and STRING the longest value in bytes,
     BLOB and its kin the bytes of the length prefix, NEWDECIMAL precision << 8 | scale, BIT bytes << 8 | bits over,
-    ENUM and SET their bytes, fractional digits for the temporal types that have them.
+    ENUM and SET their bytes, fractional digits for the temporal types that have them. `body` is what was parsed.
     """
 
     flags: int
@@ -84,6 +84,7 @@ class TableMap:
     metadata: tuple[int, ...]
     nullable: tuple[bool, ...]
     optional: dict[int, bytes] = dataclasses.field(compare=False, repr=False)
+    body: bytes = dataclasses.field(compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -159,7 +160,7 @@ def parse_table_map(body: bytes) -> TableMap:
         kind = reader.number(1)
         optional[kind] = reader.take(reader.packed())
     nullable = tuple(bool(bitmap >> column & 1) for column in range(len(types)))
-    return TableMap(flags, database, table, tuple(types), tuple(metadata), nullable, optional)
+    return TableMap(flags, database, table, tuple(types), tuple(metadata), nullable, optional, bytes(body))
 
 
 def _metadata(fields: _Reader, wire_type: int) -> tuple[int, int]:

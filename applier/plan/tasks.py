@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from applier.apply.work import ApplyTask, Stretch, UnitSpec
+from applier.apply.work import ApplyTask, SplitTask, Stretch, UnitSpec
 from applier.plan.log import LogSpan
 from applier.plan.units import PlannedVersion
 from applier.schema.history import TableVersion
@@ -73,6 +73,13 @@ def _needed(pieces: list[Stretch], ids: set[int]) -> tuple[Stretch, ...]:
     kept = (dataclasses.replace(piece, tables={name: number for name, number in piece.tables.items() if number in ids})
             for piece in pieces)
     return tuple(piece for piece in kept if piece.tables)
+
+
+def split_tasks(span: LogSpan, versions: list[PlannedVersion]) -> list[SplitTask]:
+    """For the shuffle route: every stretch of log once, with all units that its tables may have changes for."""
+    units = {item.version.id: tuple(item.units) for item in versions}
+    return [SplitTask(number, piece, {version: units[version] for version in piece.tables.values()})
+            for number, piece in enumerate(stretches(span, versions))]
 
 
 def prefers_shuffle(tasks: list[ApplyTask], versions: list[PlannedVersion]) -> bool:
