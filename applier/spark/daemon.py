@@ -19,6 +19,7 @@ PRELOADED = (
     "pyspark.worker",
     "pyspark.sql.pandas.serializers",
     "applier.spark.stages",
+    "applier.apply.task",
 )
 
 
@@ -36,9 +37,30 @@ def preload(modules: tuple[str, ...] = PRELOADED) -> None:
             importlib.import_module(name)
         except Exception:
             traceback.print_exc(file=sys.stderr)
+    try:
+        load_kernels()
+    except Exception:
+        traceback.print_exc(file=sys.stderr)
     # pyspark collects garbage after every task; without this, each time over every object of every module (~30 ms).
     gc.collect()
     gc.freeze()
+
+
+def load_kernels() -> int:
+    """Load all compiled kernels from Numba's cache, without a call and without compiling any; how many there were.
+
+    Calling them would start threads here. A kernel that is not in the cache yet is left to the task that needs it.
+    """
+    from applier.warm import kernels
+
+    loaded = 0
+    for kernel in kernels():
+        cache, codegen = kernel._cache, kernel.targetctx.codegen()
+        for signature, *_ in kept if (kept := cache._cache_file._load_index()) else ():
+            if cache._index_key(signature, codegen) in kept:
+                kernel.compile(signature)
+                loaded += 1
+    return loaded
 
 
 def main() -> None:

@@ -36,6 +36,7 @@ SETTINGS = {
 }
 
 _gateway: java.Gateway | None = None
+_warm: "SparkSession | None" = None
 _starting = Lock()
 
 
@@ -48,6 +49,7 @@ def start(master: str | None = None, *, app_name: str = "applier") -> "SparkSess
     driver = _driver_settings(master)
     with _starting:
         _launch(driver)
+        from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
 
@@ -57,13 +59,15 @@ def start(master: str | None = None, *, app_name: str = "applier") -> "SparkSess
             builder = builder.config(name, value)
         try:
             spark = builder.getOrCreate()
-        except PySparkException as error:
-            raise ApplierError(f"Spark did not start with master {master}: {error}") from error
+        except (PySparkException, Py4JError) as error:
+            of_java = re.search(r"^: [\w.$]+: (.*)", str(error), re.MULTILINE)
+            reason = of_java[1] if of_java else str(error)
+            raise ApplierError(f"Spark did not start with master {master}: {reason}") from None
         finally:
             os.environ.pop("PYSPARK_GATEWAY_PORT", None)
             os.environ.pop("PYSPARK_GATEWAY_SECRET", None)
     if _gateway is not None and _gateway.claim is not None:
-        warm_up(spark)  # what this first JVM has not loaded, the next ones will not find in their archive
+        _warm_up(spark)  # what this first JVM has not loaded, the next ones will not find in their archive
     return spark
 
 
@@ -83,14 +87,18 @@ def start_in_background(master: str | None = None, *, app_name: str = "applier")
             return
         future.set_result(spark)
         if is_local(master):
-            warm_up(spark)
+            _warm_up(spark)
 
     Thread(target=run, name="spark-start", daemon=True).start()
     return future
 
 
-def warm_up(spark: "SparkSession") -> None:
-    """Run a job that does nothing on every core. Fails silently: whoever runs the next job hears of it there."""
+def _warm_up(spark: "SparkSession") -> None:
+    """Once a session, run a job that does nothing on every core. Fails silently: who runs the next job hears of it there."""
+    global _warm
+    if _warm is spark:
+        return
+    _warm = spark
     try:
         stages.map_tasks(spark, _nothing, range(spark.sparkContext.defaultParallelism))
     except Exception:

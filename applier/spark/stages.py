@@ -9,8 +9,9 @@ import pickle
 import re
 import struct
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from itertools import chain
+from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
@@ -198,21 +199,25 @@ def _collect(spark: "SparkSession", frame: "DataFrame", n_tasks: int, on_progres
 def _run(spark: "SparkSession", frame: "DataFrame", n_tasks: int, on_progress: Progress | None) -> pa.Table:
     """Collect `frame` on a thread of its own, so that this one can report progress and be interrupted."""
     context, group = spark.sparkContext, f"applier-{uuid4().hex}"
+    job: Future[pa.Table] = Future()
 
-    def collect() -> pa.Table:
-        context.setJobGroup(group, "applier", interruptOnCancel=True)
-        return frame.toArrow()
-
-    with ThreadPoolExecutor(1, thread_name_prefix="spark-job") as pool:
-        job = pool.submit(collect)
+    def collect() -> None:
         try:
-            while not wait([job], POLL_SECONDS).done:
-                if on_progress is not None:
-                    on_progress(_tasks_done(context.statusTracker(), group, n_tasks), n_tasks)
-        except BaseException:
-            context.cancelJobGroup(group)
-            raise
-        error = job.exception()
+            context.setJobGroup(group, "applier", interruptOnCancel=True)
+            job.set_result(frame.toArrow())
+        except BaseException as error:
+            job.set_exception(error)
+
+    # A daemon: a program that ends does not wait for its job, as it would for the threads of an executor.
+    Thread(target=collect, name="spark-job", daemon=True).start()
+    try:
+        while not wait([job], POLL_SECONDS).done:
+            if on_progress is not None:
+                on_progress(_tasks_done(context.statusTracker(), group, n_tasks), n_tasks)
+    except BaseException:
+        context.cancelJobGroup(group)
+        raise
+    error = job.exception()
     if error is not None:
         raise _explained(error) from None
     if on_progress is not None:
