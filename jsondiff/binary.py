@@ -59,13 +59,16 @@ def to_text(column: pa.Array) -> pa.Array:
 
 
 def _bytes_and_offsets(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
-    """The column's bytes (uint8) and its int64 offsets into them."""
+    """The column's bytes (uint8) and its int64 offsets into them. The bytes are always read-only: to Numba that is part
+    of the type, and a kernel is compiled again for another one."""
     width = np.int64 if pa.types.is_large_binary(column.type) else np.int32
     _, offsets, data = column.buffers()
     if len(column) == 0:
-        return np.empty(0, np.uint8), np.zeros(1, np.int64)
+        return np.frombuffer(b"", np.uint8), np.zeros(1, np.int64)
     offsets = np.frombuffer(offsets, width)[column.offset : column.offset + len(column) + 1]
-    return np.frombuffer(data or b"", np.uint8), offsets.astype(np.int64)
+    values = np.frombuffer(data or b"", np.uint8)
+    values.setflags(write=False)
+    return values, offsets.astype(np.int64)
 
 
 def _checked_utf8(column: pa.Array, offsets: np.ndarray, text: np.ndarray) -> pa.Array:

@@ -200,7 +200,9 @@ def _text(column: pa.Array, escaped: bool) -> _Text:
     starts, ends = bounds[:-1], bounds[1:]
     if column.null_count:
         ends = np.where(_validity(column), ends, starts)        # Arrow lets a null have bytes
-    return _Text(starts, ends, np.frombuffer(data or b"", np.uint8), escaped)
+    values = np.frombuffer(data or b"", np.uint8)
+    values.setflags(write=False)  # to Numba part of the type: a kernel is compiled again for another one
+    return _Text(starts, ends, values, escaped)
 
 
 def _fixed_text(column: pa.Array) -> _Text:

@@ -9,14 +9,27 @@ from applier import warm
 
 def test_after_a_warm_up_a_replay_compiles_nothing(tmp_path):
     """A kernel that `exercise` does not reach, or with other types, would be compiled by several workers at once."""
-    program = """if True:
+    program = r"""if True:
         import sys
+        import pyarrow as pa
         from applier import warm
+        from applier.binlog.charsets import to_utf8
         from applier.options import ReplayOptions
+        from jsondiff.binary import to_text
+        from keysearch.keybytes import encode_keys
         warm.exercise()
         before = {k: len(k.signatures) for k in warm.kernels()}
-        for number, archive in enumerate(sys.argv[2:]):
-            warm.replay_in_this_process(ReplayOptions((archive,), f"{sys.argv[1]}/{number}", master="local[1]"))
+        folder, demo, *archives = sys.argv[1:]
+        first = ReplayOptions((demo,), f"{folder}/first", stop_position=("binlog.000002", 745606), master="local[1]")
+        warm.replay_in_this_process(first)
+        warm.replay_in_this_process(ReplayOptions((demo,), f"{folder}/second", base=first.output, master="local[1]"))
+        for number, archive in enumerate(archives):
+            warm.replay_in_this_process(ReplayOptions((archive,), f"{folder}/{number}", master="local[1]"))
+        for column in (pa.array([], pa.binary()), pa.array([None, b""]), pa.array([b"\x04\x01"] * 2)[1:]):
+            to_text(column)
+            for charset in ("latin1", "sjis", "utf16"):
+                to_utf8(column, charset)
+            encode_keys([column, column], nullable=[True, True])
         late = [k for k, signatures in before.items() if signatures == 0 or len(k.signatures) > signatures]
         print(len(before), [f"{k.__module__}.{k.__name__}" for k in late])
     """

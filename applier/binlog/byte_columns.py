@@ -7,13 +7,17 @@ from keysearch.memory import copy_bytes, kernel
 
 
 def value_bytes(array: pa.Array) -> tuple[np.ndarray, np.ndarray]:
-    """A column of bytes as (offsets: int64[n + 1], bytes: uint8); value i is bytes[offsets[i]:offsets[i + 1]]."""
+    """A column of bytes as (offsets: int64[n + 1], bytes: uint8); value i is bytes[offsets[i]:offsets[i + 1]].
+
+    The bytes are always read-only: to Numba that is part of the type, and a kernel is compiled again for another one.
+    """
     _, offsets, data = array.buffers()
     if len(array) == 0:
-        return np.zeros(1, np.int64), np.empty(0, np.uint8)
+        return np.zeros(1, np.int64), np.frombuffer(b"", np.uint8)
     offsets = np.frombuffer(offsets, np.int32)[array.offset : array.offset + len(array) + 1].astype(np.int64)
-    data = np.frombuffer(data, np.uint8)[offsets[0] : offsets[-1]] if data is not None else np.empty(0, np.uint8)
-    return offsets - offsets[0], data
+    values = np.frombuffer(data if data is not None else b"", np.uint8)[offsets[0] : offsets[-1]]
+    values.setflags(write=False)
+    return offsets - offsets[0], values
 
 
 def fixed_bytes(array: pa.Array, width: int) -> np.ndarray:
