@@ -44,7 +44,8 @@ MAX_IMAGE_ID = (1 << 16) - 2
 """Numbers of layouts are 1 to this; 0 and the one above it are free for what else a pointer may point to."""
 
 _TABLE_MAP, _FORMAT_DESCRIPTION = 19, 15
-_DUMMY_TABLE_ID = 0xFFFFFF
+_DUMMY_TABLE_ID, _ALL_ONES = 0xFFFFFF, 0xFFFFFFFFFFFF
+"""Ids of rows events without rows, which only end a statement."""
 
 
 @inline
@@ -137,18 +138,18 @@ def walk(base, end, safe_end, state, tables, ids, ids_mask, checksum_bytes, veri
 @inline
 def rows_event(start, stop, safe_end, kind, version2, state, tables, ids, ids_mask, no_nulls):
     """Decode one rows event, from the row at ROW_AT on if that is not 0."""
-    if start + 30 > stop:
+    at = start + (29 if version2 else 27)
+    if at >= stop:
         return BAD_LENGTH
     table_id = np.int64(load_u64(start + 19) & np.uint64(0xFFFFFFFFFFFF))
-    at = start + 27
     if version2:
-        extra = np.int64(load_u16(at))
-        if extra < 2 or extra >= stop - at:
+        extra = np.int64(load_u16(start + 27))
+        at = start + 27 + extra
+        if extra < 2 or at >= stop:
             return BAD_LENGTH
-        at += extra
     entry = id_entry(ids, ids_mask, table_id)
     if load_i64(entry) == -1:
-        return DONE if table_id == _DUMMY_TABLE_ID else UNKNOWN_TABLE
+        return DONE if table_id == _DUMMY_TABLE_ID or table_id == _ALL_ONES else UNKNOWN_TABLE
     number = load_i64(entry + _NUMBER)
     store_i64(state + TABLE, number)
     table = tables + 8 * TABLE_WORDS * number
