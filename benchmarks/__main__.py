@@ -7,8 +7,10 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from applier import warm
 from applier.errors import ApplierError
 from benchmarks import sections, workloads
+from benchmarks.measure import in_child
 from benchmarks.report import Table, machine
 from benchmarks.workloads import Workload
 
@@ -38,6 +40,7 @@ def main(arguments: list[str]) -> int:
         chosen = [name for name in chosen if name in ("read", "replay")]
     texts = [f"Measured on: {machine()}\n"]
     print(texts[0], flush=True)
+    in_child(warm.ensure)
     with tempfile.TemporaryDirectory(prefix="applier-bench-", dir=options.directory) as folder:
         bench = sections.Bench(folder, megabytes, tuple(given), options.server, options.mysqlbinlog)
         for name in chosen:

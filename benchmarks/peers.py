@@ -14,10 +14,12 @@ import time
 from collections.abc import Callable, Iterator
 from struct import unpack_from
 from types import SimpleNamespace
+from typing import Any
 from urllib.parse import urlsplit
 
 import pyarrow as pa
 
+from applier.binlog.changes import DELETE
 from applier.binlog.format import HEADER_LENGTH, EventType
 from benchmarks.measure import Cost, best, command
 
@@ -110,30 +112,28 @@ def _first_events(file: str) -> Iterator[bytes]:
         at += size
 
 
-def apply_with_duckdb(changes: pa.Table) -> Cost:
-    """The rows that the changes leave, by a window over each key's changes. Raises ImportError without DuckDB."""
+def with_duckdb(changes: pa.Table) -> Callable[[], pa.Table]:
+    """What finds the rows that the changes leave, by a window over each key's changes. ImportError without DuckDB."""
     import duckdb
 
     connection = duckdb.connect(config={"threads": 1})
     connection.register("changes", changes)
     query = (
         "SELECT * EXCLUDE (newest) FROM (SELECT *, row_number() OVER (PARTITION BY id ORDER BY seq DESC) newest "
-        "FROM changes) WHERE newest = 1 AND kind <> 3 ORDER BY id"
+        f"FROM changes) WHERE newest = 1 AND kind <> {DELETE} ORDER BY id"
     )
-    return best(lambda: connection.sql(query).arrow(), 3)
+    return lambda: connection.sql(query).to_arrow_table()
 
 
-def apply_with_polars(changes: pa.Table) -> Cost:
-    """The rows that the changes leave, by the last change of each key. Raises ImportError without Polars.
+def with_polars(changes: pa.Table) -> Callable[[], Any]:
+    """What finds the rows that the changes leave, by the last change of each key. ImportError without Polars.
 
     Threads are decided when Polars is first imported: POLARS_MAX_THREADS, which `in_child` processes inherit.
     """
     import polars
 
     frame = polars.from_arrow(changes)
-    return best(
-        lambda: frame.unique("id", keep="last", maintain_order=True).filter(polars.col("kind") != 3).sort("id"), 3
-    )
+    return lambda: frame.unique("id", keep="last", maintain_order=False).filter(polars.col("kind") != DELETE).sort("id")
 
 
 def apply_with_server(reader: list[str], server: str, files: tuple[str, ...], database: str) -> Cost:
@@ -165,5 +165,5 @@ def apply_with_server(reader: list[str], server: str, files: tuple[str, ...], da
     return Cost(0, time.perf_counter() - began)
 
 
-ENGINES: dict[str, Callable[[pa.Table], Cost]] = {"DuckDB": apply_with_duckdb, "Polars": apply_with_polars}
+ENGINES: dict[str, Callable[[pa.Table], Callable[[], Any]]] = {"DuckDB": with_duckdb, "Polars": with_polars}
 os.environ.setdefault("POLARS_MAX_THREADS", "1")

@@ -18,7 +18,7 @@ class Table:
 
     def markdown(self) -> str:
         """Heading, note and aligned table; the first column left, figures right."""
-        lines = [list(self.header), *self.rows]
+        lines = [[cell.replace("|", "\\|") for cell in line] for line in (self.header, *self.rows)]
         widths = [max(len(line[column]) for line in lines) for column in range(len(self.header))]
         rule = [
             "-" * max(3, width) if not column else "-" * max(2, width - 1) + ":" for column, width in enumerate(widths)

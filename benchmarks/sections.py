@@ -8,7 +8,7 @@ from subprocess import CalledProcessError
 from typing import TypeVar
 
 from benchmarks import end_to_end, peers, stages
-from benchmarks.measure import Cost, in_child
+from benchmarks.measure import Cost, best, in_child
 from benchmarks.report import Table, number, ratio
 from benchmarks.workloads import Workload, make
 
@@ -195,7 +195,7 @@ def _engine(name: str, files: tuple[str, ...]) -> float | None:
 
 def apply_with(name: str, files: tuple[str, ...]) -> Cost:
     """One engine's cost of one table's changes; to be run in a process of its own."""
-    return peers.ENGINES[name](stages.decoded_changes(files, "sbtest1"))
+    return best(peers.ENGINES[name](stages.decoded_changes(files, "sbtest1")), 3)
 
 
 def _if_installed(function: Callable[..., Result], *arguments: object) -> Result | None:

@@ -29,7 +29,7 @@ from applier.schema.schema_changes import CreateTable
 _ROW_BYTES = 195  # of sysbench's table in the log, about
 _FILLED_SHARE = 0.35  # of an OLTP log is inserts before the transactions
 _STATEMENT_ROWS = 2500
-_BLOCK = 500  # transactions that are written by one call; no row is changed twice in one
+_BLOCK = 100  # transactions that are written by one call; no row is changed twice in one
 _TABLES = 8
 _SBTEST = """CREATE TABLE {name} (
   id {key} NOT NULL, k int NOT NULL DEFAULT 0, c char(120) NOT NULL DEFAULT '', pad char(60) NOT NULL DEFAULT '',

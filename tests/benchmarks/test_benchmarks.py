@@ -1,0 +1,109 @@
+"""The benchmarks' own parts: logs that hold what they say, measurements that measure, tables that line up."""
+
+import subprocess
+import time
+
+import pyarrow as pa
+import pytest
+
+from applier.binlog.changes import DELETE, INSERT, UPDATE
+from applier.binlog.outline import outline_file
+from benchmarks import peers, stages, workloads
+from benchmarks.__main__ import main
+from benchmarks.measure import Family, command, in_child
+from benchmarks.report import Table, number, ratio
+
+
+@pytest.mark.parametrize("name", workloads.NAMES)
+def test_workloads_are_archives_that_apply(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
+    """Two files, the second going on where the first ends; every change finds its row, in tables that begin empty."""
+    log = workloads.make(name, 3, str(tmp_path_factory.mktemp("logs")))
+    outlines = [outline_file(file) for file in log.files]
+    assert [outline.next_file for outline in outlines] == ["binlog.000002", None]
+    assert not any(outline.torn or outline.blockers for outline in outlines)
+    assert outlines[1].previous_gtids == outlines[0].gtids
+    assert any(use.has_partial_images for outline in outlines for use in outline.tables) == (name == "minimal")
+    tables = stages._Tables(outlines)
+    tables.apply()
+    left = sum(rows.num_rows for rows in tables.rows())
+    assert 0 < left <= tables.changes
+
+
+def test_before_images_are_what_the_rows_were(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A delete's before-image is the after-image of the change to its key before it."""
+    log = workloads.make("oltp", 3, str(tmp_path_factory.mktemp("logs")))
+    changes = stages.decoded_changes(log.files, "sbtest1").to_pylist()
+    rows: dict[int, tuple] = {}
+    for change in changes:
+        row = change["k"], change["c"], change["pad"]
+        if change["kind"] == DELETE:
+            assert rows.pop(change["id"]) == row
+        else:
+            assert (change["id"] in rows) == (change["kind"] == UPDATE)
+            rows[change["id"]] = row
+    assert {change["kind"] for change in changes} == {INSERT, UPDATE, DELETE}
+    assert sorted(rows) == list(range(1, len(rows) + 1))  # each delete is followed by an insert of its key
+
+
+def test_engines_leave_the_same_rows(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What DuckDB is asked for is what the applier does, a key that stays deleted included."""
+    log = workloads.make("uuid", 3, str(tmp_path_factory.mktemp("logs")))
+    changes = stages.decoded_changes(log.files, "sbtest1")
+    gone = changes.column("id")[0]
+    deletion = pa.table(
+        {
+            **{name: changes.column(name)[:1] for name in ("id", "k", "c", "pad")},
+            "kind": pa.array([DELETE], pa.uint8()),
+            "seq": pa.array([len(changes)], pa.int64()),
+        }
+    ).select(changes.column_names)
+    theirs = peers.with_duckdb(pa.concat_tables([changes, deletion]))()
+    tables = stages._Tables([outline_file(file) for file in log.files], "sbtest1")
+    tables.apply()
+    ours = pa.concat_tables(tables.rows()).to_pylist()
+    assert [row for row in ours if row["id"].encode() != gone.as_py()] == [
+        {name: value if name == "k" else value.decode() for name, value in row.items()}
+        for row in theirs.select(["id", "k", "c", "pad"]).to_pylist()
+    ]
+
+
+def _burn(seconds: float) -> None:
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        pass
+
+
+def _burn_in_a_child(seconds: float) -> float:
+    with Family() as family:
+        in_child(_burn, seconds)
+    return family.cost.cpu
+
+
+def test_costs_are_those_of_the_work() -> None:
+    cost = command(["python3", "-c", "x = bytearray(50_000_000); print('y' * 200_000)"])
+    assert cost.cpu > 0 and cost.wall > 0 and cost.memory > 50_000_000
+    with pytest.raises(subprocess.CalledProcessError) as failure:
+        command(["python3", "-c", "import sys; sys.exit('no such thing')"])
+    assert "no such thing" in failure.value.stderr
+    assert _burn_in_a_child(0.5) >= 0.45
+
+
+def test_tables_line_up() -> None:
+    table = Table("Title", "Note.", ["what", "MB/s"], [["a | b", number(1234.5)], ["b", number(None)]])
+    assert table.markdown().splitlines()[4:] == [
+        "| what   |  MB/s |",
+        "| ------ | ----: |",
+        "| a \\| b | 1,230 |",
+        "| b      |     – |",
+    ]
+    assert [number(value) for value in (9.7, 99.96, 0.0123)] == ["9.70", "100", "0.01"]
+    assert (ratio(10, 4), ratio(None, 4), ratio(4, 0)) == ("2.50 ×", "–", "–")
+
+
+def test_the_command_measures_what_it_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--size", "0.5", "--only", "parquet"]) == 0
+    before, after = capsys.readouterr().out.split("### Writing Parquet")
+    assert "oltp, sbtest1" in after and "###" not in before + after
+    for wrong in (["--size", "huge"], ["--only", "nothing"]):
+        with pytest.raises(SystemExit):
+            main(wrong)
