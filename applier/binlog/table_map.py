@@ -61,6 +61,8 @@ _ONE_BYTE = {WireType.FLOAT, WireType.DOUBLE, WireType.TIMESTAMP2, WireType.DATE
 _TWO_BYTES_LITTLE = {WireType.VARCHAR, WireType.VAR_STRING, WireType.BIT, WireType.VARCHAR_COMPRESSED}
 _TWO_BYTES_BIG = {WireType.NEWDECIMAL, WireType.STRING, WireType.ENUM, WireType.SET}
 
+MOST_COLUMNS = 4096
+"""What a table has at most, on MySQL and on MariaDB; bitmaps of more columns are damage."""
 SIGNEDNESS = 1
 """Optional metadata: a bit for each numeric column, first column in the highest bit; set means unsigned."""
 _NUMERIC = {WireType.TINY, WireType.SHORT, WireType.INT24, WireType.LONG, WireType.LONGLONG, WireType.FLOAT,
@@ -145,6 +147,9 @@ def parse_table_map(body: bytes) -> TableMap:
     reader = _Reader(body)
     flags, database, table = reader.number(2), reader.name(), reader.name()
     types = list(reader.take(reader.packed()))
+    if len(types) > MOST_COLUMNS:
+        raise ArchiveError(f"a TABLE_MAP event has {len(types)} columns", table=f"{database}.{table}", errno=1610,
+                           hint="the file is damaged; copy it again from the server")
     fields = _Reader(reader.take(reader.packed()))
     metadata = []
     for column, wire_type in enumerate(types):

@@ -13,6 +13,8 @@ NO_DATE = -(1 << 63)
 """A zero date, a date with a zero part, or one that no calendar has: null in a snapshot."""
 BAD_VALUE = NO_DATE + 1
 
+LAST_YEAR = 9999
+
 POWERS_OF_TEN = np.array([10**n for n in range(10)], np.int64)
 DIGIT_BYTES = np.array([0, 1, 1, 2, 2, 3, 3, 4, 4, 4], np.int64)
 """Bytes that a group of 0–9 decimal digits takes."""
@@ -89,7 +91,7 @@ def days(year, month, day):
     """Days since 1970-01-01 in the proleptic Gregorian calendar, NO_DATE for what is no day of it."""
     if month == 0 or day == 0 or year == 0:
         return np.int64(NO_DATE)
-    if month > 12 or day > 31:
+    if month > 12 or day > 31 or year > LAST_YEAR:
         return np.int64(BAD_VALUE)
     if day > 28:
         leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
