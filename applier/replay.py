@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from applier import __version__, warm
-from applier.apply.task import apply_by_walking
-from applier.apply.work import ApplyTask, TaskOutcome, UnitResult
+from applier.apply.executor import Executor
+from applier.apply.work import TaskOutcome, UnitResult
 from applier.binlog.archive import Archive, check_continuity, open_archive
 from applier.binlog.gtid import GtidSet
-from applier.binlog.outline import Outline, outline_file
+from applier.binlog.outline import OutlineTask
 from applier.binlog.stop import StopCondition
 from applier.errors import ReplayStopped, UsageError
 from applier.options import ReplayOptions
@@ -36,9 +34,6 @@ from applier.snapshot.location import resolve
 from applier.snapshot.manifest import Snapshot, Source
 from applier.snapshot.publish import Staging, begin
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
 
 def replay(options: ReplayOptions, progress: Progress | None = None) -> ReplayResult:
     """Replay an archive and publish a snapshot. Raises ApplierError, and publishes nothing then.
@@ -46,53 +41,53 @@ def replay(options: ReplayOptions, progress: Progress | None = None) -> ReplayRe
     A Spark session that runs in this process already is used as it is; else one is started, and left for the next call.
     """
     from applier.spark import session
+    from applier.spark.executor import OnSpark
 
     progress = progress or Silent()
-    spark = session.start_in_background(options.master)
+    starting = session.start_in_background(options.master)
     warm.ensure(progress.note)
-    return _Replay(options, progress).run(spark)
+    return replay_with(OnSpark(starting, options.master), options, progress)
+
+
+def replay_with(executor: Executor, options: ReplayOptions, progress: Progress | None = None) -> ReplayResult:
+    """The same with tasks run by any executor."""
+    return _Replay(executor, options, progress or Silent()).run()
 
 
 class _Replay:
-    """One run: its options, who watches it, and what it noted on the way."""
+    """One run: its options, who does the work, who watches, and what it noted on the way."""
 
-    def __init__(self, options: ReplayOptions, progress: Progress):
-        self.options, self.progress = options, progress
+    def __init__(self, executor: Executor, options: ReplayOptions, progress: Progress):
+        self.executor, self.options, self.progress = executor, options, progress
         self.seconds: dict[str, float] = {}
         self.notes: list[str] = []
 
-    def run(self, spark: Future[SparkSession]) -> ReplayResult:
+    def run(self) -> ReplayResult:
         options = self.options
         base = manifest.load(options.base) if options.base is not None else None
         with begin(options.output) as staging:
             with self._timed("outline"):
-                archive = open_archive(list(options.binlogs))
-                span = self._outline(archive, base, spark)
+                span = self._outline(open_archive(list(options.binlogs)), base)
             with self._timed("plan"):
                 wanted = options.filter.wanted
                 schema_sql = _read_text(options.schema) if options.schema is not None else None
                 history = read_history(span, wanted, base, schema_sql)
                 versions = changed_versions(used_tables(span, history, wanted))
-                divide(versions, span, base, staging, _cores(options.master))
+                divide(versions, span, base, staging, self.executor.cores)
             with self._timed("apply"):
-                results = self._apply(span, versions, spark)
+                results = self._apply(span, versions)
             with self._timed("publish"):
                 return self._publish(staging, span, base, history, versions, results)
 
-    def _outline(self, archive: Archive, base: Snapshot | None, spark: Future[SparkSession]) -> LogSpan:
-        """Outline the files that count: here on threads while Spark starts, or in Spark where its workers are others."""
+    def _outline(self, archive: Archive, base: Snapshot | None) -> LogSpan:
+        """Outline the files that count, and see that they hold together."""
         files, start = files_after(archive, base.position) if base is not None else (archive.files, None)
         stop = self._stop_condition()
         if stop.position is not None and stop.position[0] not in {file.name for file in files}:
             raise UsageError(f"--stop-position names {stop.position[0]}, which is not in the archive")
         self.progress.phase("outline", len(files), "files")
-        outlines: list[Outline] = []
-        with ThreadPoolExecutor(_cores(self.options.master), thread_name_prefix="outline") as pool:
-            jobs = [pool.submit(outline_file, file.uri, start=start if number == 0 else None, stop=stop)
-                    for number, file in enumerate(files)]
-            for job in jobs:
-                outlines.append(job.result())
-                self.progress.update(len(outlines))
+        tasks = [OutlineTask(file.uri, start if number == 0 else None, stop) for number, file in enumerate(files)]
+        outlines = self.executor.outline(tasks, lambda done, _: self.progress.update(done))
         check_continuity(outlines)
         self.notes += [f"{outline.name} ends within an event group at {outline.torn_at}; replayed up to {outline.end}"
                        for outline in outlines if outline.torn and not outline.stopped]
@@ -105,39 +100,34 @@ class _Replay:
         gtids = GtidSet.parse(options.stop_gtid) if options.stop_gtid is not None else None
         return StopCondition(options.stop_position, gtids, options.stop_datetime)
 
-    def _apply(self, span: LogSpan, versions: list[PlannedVersion], spark: Future[SparkSession]) -> list[UnitResult]:
+    def _apply(self, span: LogSpan, versions: list[PlannedVersion]) -> list[UnitResult]:
         """Apply all units by the cheaper route. Raises the error of the first change in the log that was refused."""
-        tasks = walking_tasks(span, versions, _cores(self.options.master))
-        n_units = sum(task.n_units for task in tasks)
+        tasks = walking_tasks(span, versions, self.executor.cores)
+        units = [unit for item in versions for unit in item.units]
         route = self.options.route
         if route == "auto":
             route = "shuffle" if prefers_shuffle(tasks, versions) else "walk"
-        self.progress.phase(f"apply ({route})", n_units, "units")
-        outcomes = self._run(route, span, versions, tasks, spark) if tasks else []
+        self.progress.phase(f"apply ({route})", len(units), "units")
+
+        def on_progress(done: int, total: int) -> None:
+            self.progress.update(len(units) * done // max(1, total))
+
+        if not units:
+            outcomes: list[TaskOutcome] = []
+        elif route == "walk":
+            outcomes = self.executor.walk(tasks, on_progress)
+        else:
+            outcomes = self.executor.shuffle(split_tasks(span, versions), units, on_progress)
         stopped = [error for outcome in outcomes for error in outcome.stopped]
         if stopped:
             order = {outline.uri: number for number, outline in enumerate(span.outlines)}
             first = min(stopped, key=lambda error: (order[error.file], error.position))
             raise with_transaction(first, span.outlines[order[first.file]])
         results = [result for outcome in outcomes for result in outcome.results]
-        self.progress.update(n_units, sum(result.changes for result in results))
+        self.progress.update(len(units), sum(result.changes for result in results))
         if self.options.zero_dates == "error" and (zero := sum(result.zero_dates for result in results)):
             raise ReplayStopped(f"{zero} dates are no day and would become null", hint="leave out --zero-dates error")
         return results
-
-    def _run(self, route: str, span: LogSpan, versions: list[PlannedVersion], tasks: list[ApplyTask],
-             spark: Future[SparkSession]) -> list[TaskOutcome]:
-        from applier.spark.stages import map_tasks
-
-        def on_progress(done: int, total: int) -> None:
-            self.progress.update(sum(task.n_units for task in tasks) * done // max(1, total))
-
-        if route == "walk":
-            return map_tasks(spark.result(), apply_by_walking, tasks, on_progress=on_progress)
-        from applier.spark.shuffle_route import apply_by_shuffling
-
-        units = [unit for item in versions for unit in item.units]
-        return apply_by_shuffling(spark.result(), split_tasks(span, versions), units, on_progress=on_progress)
 
     def _publish(self, staging: Staging, span: LogSpan, base: Snapshot | None, history: SchemaHistory,
                  versions: list[PlannedVersion], results: list[UnitResult]) -> ReplayResult:
@@ -164,17 +154,6 @@ class _Replay:
             yield
         finally:
             self.seconds[phase] = time.perf_counter() - started
-
-
-def _cores(master: str | None) -> int:
-    """How many tasks run at a time, as far as the master's name tells."""
-    import os
-    import re
-
-    named = re.fullmatch(r"local\[(\d+)(?:,\s*\d+)?\]", master or "")
-    if master == "local":
-        return 1
-    return int(named[1]) if named else os.cpu_count() or 1
 
 
 def _read_text(uri: str) -> str:

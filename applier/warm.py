@@ -41,11 +41,15 @@ def ensure(note: Callable[[str], None] = lambda text: None) -> bool:
 def exercise() -> None:
     """Call every kernel as a replay calls it: a small log is replayed in this process, to a point and then from there;
     kinds of values that it does not hold are converted by themselves."""
+    from applier.apply.executor import ThisProcess
+    from applier.replay import replay_with
+
     with tempfile.TemporaryDirectory() as folder:
         middle = _write_log(f"{folder}/binlog.000001")
         log, first = f"{folder}/binlog.000001", f"{folder}/first"
-        replay_in_this_process(ReplayOptions((log,), first, stop_position=("binlog.000001", middle), master="local[1]"))
-        replay_in_this_process(ReplayOptions((log,), f"{folder}/second", base=first, master="local[1]"))
+        replay_with(ThisProcess(), ReplayOptions((log,), first, stop_position=("binlog.000001", middle)))
+        for route in ("walk", "shuffle"):
+            replay_with(ThisProcess(), ReplayOptions((log,), f"{folder}/{route}", base=first, route=route))
     _convert_other_kinds()
 
 
@@ -105,21 +109,6 @@ def _write_log(path: str) -> int:
                     log.rows(RowChanges(created[0].definition, after=row))
                     log.rows(RowChanges(created[0].definition, before={"k": keys}, after={"t": row["t"]}))
     return middle
-
-
-def replay_in_this_process(options: ReplayOptions) -> None:
-    """A replay without Spark: its apply tasks run here, one after another."""
-    from concurrent.futures import Future
-
-    from applier.apply.task import apply_by_walking
-    from applier.progress import Silent
-    from applier.replay import _Replay
-
-    class InThisProcess(_Replay):
-        def _run(self, route, span, versions, tasks, spark):
-            return [apply_by_walking(task) for task in tasks]
-
-    InThisProcess(options, Silent()).run(Future())
 
 
 def _convert_other_kinds() -> None:

@@ -13,18 +13,20 @@ def test_after_a_warm_up_a_replay_compiles_nothing(tmp_path):
         import sys
         import pyarrow as pa
         from applier import warm
+        from applier.apply.executor import ThisProcess
         from applier.binlog.charsets import to_utf8
         from applier.options import ReplayOptions
+        from applier.replay import replay_with
         from jsondiff.binary import to_text
         from keysearch.keybytes import encode_keys
         warm.exercise()
         before = {k: len(k.signatures) for k in warm.kernels()}
         folder, demo, *archives = sys.argv[1:]
-        first = ReplayOptions((demo,), f"{folder}/first", stop_position=("binlog.000002", 745606), master="local[1]")
-        warm.replay_in_this_process(first)
-        warm.replay_in_this_process(ReplayOptions((demo,), f"{folder}/second", base=first.output, master="local[1]"))
+        first = ReplayOptions((demo,), f"{folder}/first", stop_position=("binlog.000002", 745606))
+        replay_with(ThisProcess(), first)
+        replay_with(ThisProcess(), ReplayOptions((demo,), f"{folder}/second", base=first.output))
         for number, archive in enumerate(archives):
-            warm.replay_in_this_process(ReplayOptions((archive,), f"{folder}/{number}", master="local[1]"))
+            replay_with(ThisProcess(), ReplayOptions((archive,), f"{folder}/{number}"))
         for column in (pa.array([], pa.binary()), pa.array([None, b""]), pa.array([b"\x04\x01"] * 2)[1:]):
             to_text(column)
             for charset in ("latin1", "sjis", "utf16"):

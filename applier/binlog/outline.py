@@ -95,6 +95,15 @@ class Outline:
     voids: list[tuple[int, int]] = field(default_factory=list)  # groups whose rows must not apply: ROLLBACK, no end
 
 
+@dataclass(frozen=True)
+class OutlineTask:
+    """A file to outline, with the arguments of `outline_file`; plain data, picklable."""
+
+    uri: str
+    start: int | None = None
+    stop: StopCondition | None = None
+
+
 def outline_file(
     uri: str,
     *,
