@@ -1,4 +1,4 @@
-"""What several test files share: one Spark session for the whole run, since a session costs seconds, and one cluster."""
+"""What several test files share: one Spark session for the whole run, as a session costs seconds, and one cluster."""
 
 import os
 import socket

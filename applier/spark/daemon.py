@@ -26,8 +26,8 @@ PRELOADED = (
 def preload(modules: tuple[str, ...] = PRELOADED) -> None:
     """Import `modules` and keep the garbage collector of the forked workers away from all that they made.
 
-    A module that cannot be imported is reported on stderr and left out: the task that needs it fails by itself, with the
-    reason in its traceback, where a daemon that dies says nothing that reaches the driver.
+    A module that cannot be imported is reported on stderr and left out: the task that needs it fails by itself, with
+    the reason in its traceback, where a daemon that dies says nothing that reaches the driver.
     """
     for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ[name] = "1"
@@ -64,7 +64,7 @@ def load_kernels() -> int:
 
 
 def main() -> None:
-    """Preload, then serve forks as pyspark's own daemon does. stdout carries its protocol, so nothing may print there."""
+    """Preload, then serve forks as pyspark's own daemon does. stdout carries its protocol, so nothing prints there."""
     preload()
     from pyspark.daemon import manager
 

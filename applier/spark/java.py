@@ -1,9 +1,9 @@
 """Finding Java, and starting Spark's driver JVM in about a second where Spark's own scripts take several.
 
-Spark's `spark-submit` starts a JVM to print the command of the driver's JVM, and that one parses and verifies some 15,000
-classes. Here the printed command is kept, and so is an archive of the loaded classes (AppCDS), which the first JVM writes
-as it ends, after the program that used it has gone. Both lie in the user's cache directory and are bound to this Java and
-this Spark: a change of either makes new ones. pyspark finds the JVM by the variables that spark-submit
+Spark's `spark-submit` starts a JVM to print the command of the driver's JVM, and that one parses and verifies some
+15,000 classes. Here the printed command is kept, and so is an archive of the loaded classes (AppCDS), which the first
+JVM writes as it ends, after the program that used it has gone. Both lie in the user's cache directory and are bound to
+this Java and this Spark: a change of either makes new ones. pyspark finds the JVM by the variables that spark-submit
 itself uses (PYSPARK_GATEWAY_PORT and _SECRET).
 """
 
@@ -29,7 +29,12 @@ UNUSED_SECONDS = 14 * 86400
 RECORDING_SECONDS = 600
 
 # $1 $2 $3: the archive being written, the claim (not empty: worth keeping), its place; the JVM's command follows.
-_THEN_KEEP_ARCHIVE = 'new=$1 claim=$2 place=$3; shift 3; "$@"; [ -s "$claim" ] && mv "$new" "$place"; rm -f "$new" "$claim"'
+_THEN_KEEP_ARCHIVE = """
+    new=$1 claim=$2 place=$3; shift 3
+    "$@"
+    [ -s "$claim" ] && mv "$new" "$place"
+    rm -f "$new" "$claim"
+"""
 
 
 @dataclass
@@ -54,7 +59,7 @@ class Gateway:
 
 def find_java() -> Path:
     """The `java` that Spark will run, from JAVA_HOME, else the PATH; UsageError where it is missing or too old."""
-    hint = f"install a Java {OLDEST_JAVA} runtime or newer (Debian: apt install openjdk-17-jre-headless) or set JAVA_HOME"
+    hint = f"install Java {OLDEST_JAVA} or newer (Debian: apt install openjdk-17-jre-headless) or set JAVA_HOME"
     if home := os.environ.get("JAVA_HOME"):
         java = Path(home, "bin", "java")
         if not java.is_file():
@@ -80,7 +85,7 @@ def plain_spark_home() -> Path | None:
 
 
 def launch(java: Path, spark_home: Path, settings: dict[str, str]) -> Gateway:
-    """Start a driver JVM with `settings` (spark.driver.*); ApplierError with what it printed where it does not come up."""
+    """Start a driver JVM with `settings` (spark.driver.*); ApplierError with what it printed if it does not come up."""
     command = _driver_command(java, spark_home, settings)
     claim = None
     if cache := _cache_directory():
@@ -121,7 +126,8 @@ def _answer(process: subprocess.Popen[bytes], answer: Path, log: IO[bytes]) -> t
 def _driver_command(java: Path, spark_home: Path, settings: dict[str, str]) -> list[str]:
     """What Spark's launcher would run, from the cache or from the launcher itself."""
     cache = _cache_directory()
-    kept = cache / f"{_key(java, spark_home, settings)}.command" if cache else None
+    variables = {name: value for name, value in os.environ.items() if name.startswith("SPARK_")}
+    kept = cache / f"{_key(java, spark_home, settings | variables)}.command" if cache else None
     if kept is not None and kept.exists():
         return kept.read_text().split("\0")
     scala = next((match[1] for jar in (spark_home / "jars").iterdir()
@@ -146,8 +152,7 @@ def _key(java: Path, spark_home: Path, settings: dict[str, str]) -> str:
     """Changes when anything does that a kept command or class archive depends on."""
     jars = spark_home / "jars"
     java = java.resolve()
-    facts = [java, java.stat().st_mtime_ns, jars, jars.stat().st_mtime_ns, sorted(settings.items()),
-             sorted((name, value) for name, value in os.environ.items() if name.startswith(("SPARK_", "JAVA_TOOL_")))]
+    facts = [java, java.stat().st_mtime_ns, jars, jars.stat().st_mtime_ns, *sorted(settings.items())]
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
 
 
@@ -162,7 +167,7 @@ def _cache_directory() -> Path | None:
 
 
 def _claimed(claim: Path) -> Path | None:
-    """The claim, if recording an archive is now up to us: not while another process does, or was killed doing so just now.
+    """The claim, if recording an archive is now up to us: not while another process does, or was killed at it just now.
 
     Also clears the directory of what other versions of Java or Spark have left there and nobody uses.
     """

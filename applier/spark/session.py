@@ -41,7 +41,7 @@ _starting = Lock()
 
 
 def start(master: str | None = None, *, app_name: str = "applier") -> "SparkSession":
-    """The process's Spark session, started if there is none; `master` is a Spark master URL, by default all local cores.
+    """The process's Spark session, started if there is none; `master` is a Spark master URL, all local cores if None.
 
     Raises ApplierError where Java is missing or too old, or where Spark does not start.
     """
@@ -74,8 +74,8 @@ def start(master: str | None = None, *, app_name: str = "applier") -> "SparkSess
 def start_in_background(master: str | None = None, *, app_name: str = "applier") -> "Future[SparkSession]":
     """`start` on a thread of its own: Java boots while the caller does something else.
 
-    Once the session is there it also runs a first small job, so that the Python workers of a local master are forked and
-    have loaded what they need, and Java its classes, before the caller's first job.
+    Once the session is there it also runs a first small job, so that the Python workers of a local master are forked
+    and have loaded what they need, and Java its classes, before the caller's first job.
     """
     future: Future[SparkSession] = Future()
 
@@ -94,7 +94,7 @@ def start_in_background(master: str | None = None, *, app_name: str = "applier")
 
 
 def _warm_up(spark: "SparkSession") -> None:
-    """Once a session, run a job that does nothing on every core. Fails silently: who runs the next job hears of it there."""
+    """Once a session, run a job of nothing on every core. Fails silently: who runs the next job hears of it there."""
     global _warm
     if _warm is spark:
         return
@@ -121,7 +121,8 @@ def _launch(driver: dict[str, str]) -> None:
     global _gateway
     executable = java.find_java()
     home = java.plain_spark_home()
-    if home is None or "pyspark" in sys.modules and sys.modules["pyspark"].SparkContext._gateway is not None:
+    loaded = sys.modules.get("pyspark")  # not imported here: the JVM boots while it is
+    if home is None or (loaded is not None and loaded.SparkContext._gateway is not None):
         return
     _gateway = java.launch(executable, home, driver)
     os.environ["PYSPARK_GATEWAY_PORT"] = str(_gateway.port)

@@ -1,8 +1,8 @@
 """Two kinds of Spark stage for Python tasks: one task an item, and one with a shuffle of payloads to units between.
 
 Spark sees binary columns only: pickled items in, pickled results out, payloads between. `repartitionById` puts every
-item, and every unit, in a partition of its own. An ApplierError that a task raises travels as a value, so it reaches the
-caller as it was raised and Spark does not try the task again; any other exception is a fault, which Spark retries.
+item, and every unit, in a partition of its own. An ApplierError that a task raises travels as a value, so it reaches
+the caller as it was raised and Spark does not try the task again; any other exception is a fault, which Spark retries.
 """
 
 import pickle
@@ -40,7 +40,7 @@ _PAYLOADS = pa.schema([("unit", pa.int32()), ("split", pa.int32()), ("task", pa.
 
 
 class TaskFailed(RuntimeError):
-    """A task raised what it should not, on every attempt (the message holds the worker's traceback), or its worker died."""
+    """A task raised what it should not, on every attempt (the message has its traceback), or its worker died."""
 
 
 def map_tasks(
@@ -52,8 +52,8 @@ def map_tasks(
 ) -> list[Result]:
     """`function` of every item, each in a Spark task of its own; results in the order of the items.
 
-    `on_progress(done, total)` is called on this thread as tasks end. Raises the ApplierError of the first item (in their
-    order) whose task raised one, and TaskFailed for any other exception of a task.
+    `on_progress(done, total)` is called on this thread as tasks end. Raises the ApplierError of the first item (in
+    their order) whose task raised one, and TaskFailed for any other exception of a task.
     """
     items = list(items)
     if not items:
@@ -137,7 +137,8 @@ def _result_of_unit(function: Callable[[int, Iterator[tuple[int, pa.Buffer]]], A
         with Spool(SPOOL_BYTES) as spool:
             for batch in batches:
                 units, splits, tasks, numbers = (column.to_pylist() for column in batch.columns[:4])
-                for unit, split, task, number, payload in zip(units, splits, tasks, numbers, batch.column(4), strict=True):
+                unit = units[0]
+                for split, task, number, payload in zip(splits, tasks, numbers, batch.column(4), strict=True):
                     if split != UNIT_EXISTS:
                         spool.add((split, task, number), payload.as_buffer())
 
@@ -241,7 +242,7 @@ def _explained(error: BaseException) -> BaseException:
         return TaskFailed(str(error))
     text = str(error)
     if "Python worker exited unexpectedly" in text:
-        return TaskFailed("a Python worker of Spark died, on every attempt of its task. Most often the machine was out of "
-                          "memory: fewer tasks at a time, as with --master local[1], need less")
+        return TaskFailed("a Python worker of Spark died, on every attempt of its task. Most often the machine was out "
+                          "of memory: fewer tasks at a time, as with --master local[1], need less")
     reason = re.search(r"Job aborted due to stage failure: (.*)", text)
     return TaskFailed(f"the Spark job failed: {reason[1] if reason else text}")

@@ -64,7 +64,7 @@ def test_configured_spark_is_left_to_start_its_own_way(monkeypatch):
 
 FAKE_DRIVER = r"""
 case "$*" in
-*launcher.Main*) printf '\0\n%s\0-cp\0jars\0org.apache.spark.deploy.SparkSubmit\0' "$0"; printf '0\0' | head -c 0; exit 0;;
+*launcher.Main*) printf '\0\n%s\0-cp\0jars\0org.apache.spark.deploy.SparkSubmit\0' "$0"; exit 0;;
 esac
 for word in "$@"; do case "$word" in -XX:ArchiveClassesAtExit=*) archive=${word#*=};; esac; done
 echo started "$@"

@@ -78,7 +78,7 @@ def test_a_worker_killed_every_time_is_explained(spark):
     def killed(item):
         os._exit(9)
 
-    with pytest.raises(TaskFailed, match="worker .* died") as error:
+    with pytest.raises(TaskFailed, match=r"worker .* died") as error:
         map_tasks(spark, killed, [1])
     assert "org.apache" not in str(error.value)
 
