@@ -28,6 +28,12 @@ from applier.binlog.outline_recording import (
     MOST_TAG_BYTES,
     N_GROUPS,
     NEED_ROOM,
+    NOTE_GROUP,
+    NOTE_LENGTH,
+    NOTED,
+    NOTED_KINDS,
+    NOTED_TYPES,
+    NOTES,
     OUTSIDE,
     ROOM_SOURCE_SLOTS,
     RUN_FIRST,
@@ -48,6 +54,8 @@ from applier.binlog.outline_recording import (
     STOP_REACHED,
     STOP_TIME,
     STOPPED,
+    TABLE_LENGTH,
+    TABLES,
     TAG_AT,
     VOID_END,
     VOID_LENGTH,
@@ -94,6 +102,7 @@ def end_group(state, end, void):
             return NEED_ROOM
         put(entry, VOID_START, get(state, GROUP_START))
         put(entry, VOID_END, end)
+        _forget_notes(state)
     if get(state, N_GROUPS) == 0:
         put(state, FIRST_TIME, get(state, GROUP_TIME))
     put(state, GROUP_STATE, OUTSIDE)
@@ -106,6 +115,18 @@ def end_group(state, end, void):
     if get(state, GROUP_NUMBER) == NO_NUMBER:
         return DONE
     return _count_gtid(state)
+
+
+@inline
+def _forget_notes(state):
+    """What blocks in a group that is taken back stops nothing, so the next of its kind must be noted again."""
+    notes = get(state, NOTES)
+    if notes == 0 or get(at(state, NOTES, NOTE_LENGTH, notes - 1), NOTE_GROUP) != get(state, GROUP_START):
+        return
+    for kind in range(NOTED_KINDS):
+        store_u8(get(state, NOTED) + kind, np.uint8(0))
+    for table in range(get(state, TABLES)):
+        put(at(state, TABLES, TABLE_LENGTH, table), NOTED_TYPES, 0)
 
 
 @inline

@@ -68,7 +68,7 @@ AFTER_COLUMNS = SAMPLES + N_SAMPLES_KEPT
 TABLE_LENGTH = AFTER_COLUMNS + MOST_COLUMNS // 64
 
 NEVER = 1 << 62
-_NOTED_KINDS = 258  # 256 event types, and two kinds of statements
+NOTED_KINDS = 258  # 256 event types, and two kinds of statements
 
 
 # The operations on fields are LLVM IR: as functions they would be compiled anew for every field that is a constant.
@@ -150,7 +150,7 @@ class Recording:
         self._slots = np.zeros((2, 2 * room), np.int64)
         for field, slots in zip((SOURCE_SLOTS, TABLE_SLOTS), self._slots, strict=True):
             self.state[field : field + 2] = slots.ctypes.data, len(slots)
-        self._noted = np.zeros(_NOTED_KINDS, np.uint8)
+        self._noted = np.zeros(NOTED_KINDS, np.uint8)
         self.state[NOTED] = self._noted.ctypes.data
         self._set_stop_gtids(stop_gtids)
 

@@ -255,6 +255,13 @@ def test_rollback_and_a_group_without_end_are_void(tmp_path):
     assert outline.voids == [(at[1], at[5]), (at[5], at[8])] and (outline.start, outline.end) == (at[1], at[12])
 
 
+def test_a_blocker_in_a_void_group_hides_no_later_one():
+    """XA transactions are prepared in groups that are void until XA COMMIT, which must block by itself."""
+    outline = outline_file(str(CASES / "transactions-mysql" / "binlog.000003"))
+    counting = [b for b in outline.blockers if not any(start <= b.group_start < end for start, end in outline.voids)]
+    assert [(b.position, b.what) for b in counting] == [(1894, "an XA transaction (XA COMMIT X'7831',X'',1)")]
+
+
 def test_an_unknown_event_is_passed_over_only_if_it_says_so(tmp_path):
     """EV-IGN"""
     events = split_events(CASES / "many-files-mysql/binlog.000001")
