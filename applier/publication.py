@@ -15,7 +15,7 @@ from applier.snapshot.writer import write_empty
 
 def table_entries(live: list[TableVersion], planned: list[PlannedVersion], results: list[UnitResult],
                   base: Snapshot | None, staging: Staging) -> list[TableEntry]:
-    """The manifest's tables: units' new files, and the base's files where nothing changed. An empty table has one file."""
+    """The manifest's tables: units' new files, the base's files where nothing changed; one file for an empty table."""
     by_number = {result.number: result for result in results}
     by_version = {item.version.id: item for item in planned}
     entries = []
@@ -49,7 +49,7 @@ def _carried(files: tuple[FileEntry, ...], base: Snapshot | None, staging: Stagi
 
 def table_results(entries: list[TableEntry], planned: list[PlannedVersion],
                   results: list[UnitResult]) -> tuple[TableResult, ...]:
-    """What the replay did to each table of the snapshot; changes to versions that the log dropped later do not count."""
+    """What the replay did to each table of the snapshot; changes to versions that the log dropped do not count."""
     by_number = {result.number: result for result in results}
     units = {(item.version.definition.database, item.version.definition.name): item
              for item in planned if item.version.end is None}

@@ -135,7 +135,8 @@ class _Replay:
                 if self.options.filter.wanted(version.definition.database, version.definition.name)]
         entries = table_entries(live, versions, results, base, staging)
         position = span.end_position(base)
-        source = Source(tuple(outline.name for outline in span.outlines), self.options.for_manifest(), self.options.base)
+        names = tuple(outline.name for outline in span.outlines)
+        source = Source(names, self.options.for_manifest(), self.options.base)
         snapshot = Snapshot(position, tuple(entries), source, f"mysql-binlog-applier {__version__}")
         tables = table_results(entries, versions, results)
         schema_sql = "".join(version.definition.to_sql() + ";\n\n" for version in live)

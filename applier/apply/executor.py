@@ -25,7 +25,8 @@ class Executor(Protocol):
     def walk(self, tasks: Sequence[ApplyTask], on_progress: OnProgress) -> list[TaskOutcome]:
         """The walk route."""
 
-    def shuffle(self, splits: Sequence[SplitTask], units: Sequence[UnitSpec], on_progress: OnProgress) -> list[TaskOutcome]:
+    def shuffle(self, splits: Sequence[SplitTask], units: Sequence[UnitSpec],
+                on_progress: OnProgress) -> list[TaskOutcome]:
         """The shuffle route; units are numbered from 0 in their order."""
 
 
@@ -41,7 +42,8 @@ class ThisProcess:
     def walk(self, tasks: Sequence[ApplyTask], on_progress: OnProgress) -> list[TaskOutcome]:
         return [apply_by_walking(task) for task in tasks]
 
-    def shuffle(self, splits: Sequence[SplitTask], units: Sequence[UnitSpec], on_progress: OnProgress) -> list[TaskOutcome]:
+    def shuffle(self, splits: Sequence[SplitTask], units: Sequence[UnitSpec],
+                on_progress: OnProgress) -> list[TaskOutcome]:
         payloads = sorted((payload for split in splits for payload in split_payloads(split)), key=lambda p: p[:2])
         return [apply_payloads(unit, [(split, buffer) for number, split, buffer in payloads if number == unit.number])
                 for unit in units]

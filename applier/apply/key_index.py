@@ -125,7 +125,7 @@ class IntIndex(KeyIndex):
     def seed(self, keys: np.ndarray) -> None:
         """Put the base's rows in: int64[n], distinct, row i under keys[i]."""
         n = len(keys)
-        self._index = np.full((max(2 * FIRST_KEYS, 4 << int(n).bit_length()), 2), k.EMPTY, np.int64)
+        self._index = np.full((max(2 * FIRST_KEYS, 2 << int(n).bit_length()), 2), k.EMPTY, np.int64)
         keys = np.ascontiguousarray(keys).view()
         keys.setflags(write=False)  # to Numba part of the type, and a column of Parquet is read-only
         k.seed_ints(keys, self._index)
@@ -134,15 +134,16 @@ class IntIndex(KeyIndex):
 
     def apply(self, batch: ChangeBatch, layouts: ImageLayouts, before_keys: int, after_keys: int,
               after_absent: int) -> Conflict | None:
-        """Apply a batch. The keys are addresses of int64 arrays by row of the before- and after-images, `after_absent` of
-        a bitmap of after-images that have no key (0: all do)."""
+        """Apply a batch. The keys are addresses of int64 arrays by row of the before- and after-images, `after_absent`
+        of a bitmap of after-images that have no key (0: all do)."""
         self._keys = before_keys, after_keys, after_absent
         return self._apply(batch, layouts)
 
     def _run(self, batch: ChangeBatch) -> int:
         patches = self.patches
         return k.apply_ints(batch.n, *_batch_addresses(batch), *self._keys, self._low, self._last, self._index,
-                            patches.present.ctypes.data, patches.columns, patches.pointers.ctypes.data, self._state.ctypes.data)
+                            patches.present.ctypes.data, patches.columns, patches.pointers.ctypes.data,
+                            self._state.ctypes.data)
 
     def _grow(self, status: int) -> None:
         size = len(self._index) * (2 if self._get(k.LIVE) * 4 > len(self._index) else 1)
@@ -155,7 +156,7 @@ class IntIndex(KeyIndex):
         live = self._get(k.LIVE)
         keys, pointers = np.empty(live, np.int64), np.empty(live, np.int64)
         k.list_ints(self._index, keys, pointers)
-        self._index = self._index[:0]
+        self._index = np.empty((0, 2), np.int64)
         return pointers[np.argsort(keys)]
 
 
@@ -178,7 +179,7 @@ class ByteIndex(KeyIndex):
         self._arena = np.concatenate([keys.data, np.empty(32 * FIRST_KEYS, np.uint8)])
         for word, value in ((k.KEYS, n), (k.LIVE, n), (k.ARENA, len(keys.data))):
             self._set(word, value)
-        self._rehash(max(2 * FIRST_KEYS, 4 << int(n).bit_length()))
+        self._rehash(max(2 * FIRST_KEYS, 2 << int(n).bit_length()))
 
     def apply(self, batch: ChangeBatch, layouts: ImageLayouts, before: KeyBytes, after: KeyBytes) -> Conflict | None:
         """Apply a batch, given the keys of its before- and after-images by row."""
@@ -208,7 +209,7 @@ class ByteIndex(KeyIndex):
         slots = self._slots[:self._get(k.KEYS)]
         slots = slots[slots[:, 2] >= 0]
         keys = _KeyViews(slots[:, 0], slots[:, 1], self._arena).to_arrow()
-        self._index = self._index[:0]
+        self._index = np.empty((0, 2), np.int64)
         return slots[pc.sort_indices(keys).to_numpy(), 2]
 
 

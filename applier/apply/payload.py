@@ -2,12 +2,14 @@
 
     kind    uint8     0 insert, 1 update, 2 delete
     place   int64     offset in the file of the rows event
-    before  struct    the key's columns of the before-image, as a snapshot has them (an integer key: one int64); NULL in inserts
+    before  struct    the key's columns of the before-image as a snapshot has them (an integer key: one int64); NULL in
+                      inserts
     after   struct    the same of the after-image, with what it lacks filled in; NULL in deletes
     layout  int32     which columns `image` holds: a number in the metadata's list of layouts
     image   binary    the after-image as the log has it, decoded only if its row is left at the end; NULL in deletes
 
-Metadata of the schema (JSON under b"changes"): uri of the file, table map body (hex), layouts (lists of present columns).
+Metadata of the schema (JSON under b"changes"): uri of the file, table map body (hex), layouts (lists of present
+columns).
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ _METADATA = b"changes"
 _ADDRESS = (1 << IMAGE_ID_SHIFT) - 1
 
 
-def payload_batch(batch: ChangeBatch, picks: np.ndarray, before: list[pa.Array], after: list[pa.Array]) -> pa.RecordBatch:
+def payload_batch(batch: ChangeBatch, picks: np.ndarray, before: list[pa.Array],
+                  after: list[pa.Array]) -> pa.RecordBatch:
     """The changes `picks` (int64: numbers in the batch, ascending), given the columns of their keys by image row."""
     kinds = batch.kinds[picks]
     inserts, deletes = kinds == INSERT, kinds == DELETE
@@ -83,7 +86,8 @@ class Payload:
             known = orjson.loads(stream.schema.metadata[_METADATA])
             batches = list(stream)
         memory = MappedFile(known["uri"], buffer.size, np.frombuffer(buffer, np.uint8), buffer.address)
-        return cls(known["uri"], bytes.fromhex(known["table_map"]), [tuple(p) for p in known["layouts"]], batches, memory)
+        layouts = [tuple(present) for present in known["layouts"]]
+        return cls(known["uri"], bytes.fromhex(known["table_map"]), layouts, batches, memory)
 
 
 class ArrivedBatch:

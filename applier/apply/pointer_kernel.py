@@ -1,14 +1,16 @@
-"""The replica's algorithm as kernels: changes one after another against a hash index, moving pointers instead of values.
+"""The replica's algorithm as kernels: changes one after another against a hash index, moving pointers instead of
+values.
 
-For each key there is one pointer to where its row is: in the base (its row number), in an image of the log (layout number
-and address), or, when updates had only some of the columns, in a *patch*: a record with one pointer a column. Values are
-gathered at the end, for the rows that are left. A key that was deleted stays in the index with the pointer DEAD.
+For each key there is one pointer to where its row is: in the base (its row number), in an image of the log (layout
+number and address), or, when updates had only some of the columns, in a *patch*: a record with one pointer a column.
+Values are gathered at the end, for the rows that are left. A key that was deleted stays in the index with the pointer
+DEAD.
 
     integer keys   index[i] = key, pointer                                  (EMPTY pointer: no such key yet)
     byte keys      index[i] = hash, slot (-1: free);  slots[s] = where the key is in the arena, its length, pointer
 
-Everything that helpers share goes by address: an array handed to a function that is compiled on its own costs two atomic
-reference counts a call, which is as much as finding a key.
+Everything that helpers share goes by address: an array handed to a function that is compiled on its own costs two
+atomic reference counts a call, which is as much as finding a key.
 
 Rules: FIND (by a key that is unique, the row found is the row), APP-R5, DEF-R2, FIND-ROWS, AP-ORD of the rules list.
 """
@@ -329,9 +331,9 @@ def apply_bytes(n, kinds, before_rows, after_rows, images, before_offsets, befor
                 high, index, slots, arena, present, columns, patches, state):
     """`apply_ints` for keys that are byte strings: key r of an image is data[offsets[r]:offsets[r + 1]].
 
-    `low` (inclusive) and `high` (exclusive) are bounds as uint8 arrays; an empty array is no bound. Every after-image has
-    its key. Hashes are taken for a block of changes before the index is looked at, then the slots that they likely lead to,
-    then those slots' keys, so that each memory line is there when it is needed.
+    `low` (inclusive) and `high` (exclusive) are bounds as uint8 arrays; an empty array is no bound. Every after-image
+    has its key. Hashes are taken for a block of changes before the index is looked at, then the slots that they likely
+    lead to, then those slots' keys, so that each memory line is there when it is needed.
     """
     mask = np.uint64(index.shape[0] - 1)
     limit = min(index.shape[0] >> 1, slots.shape[0])

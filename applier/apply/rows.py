@@ -1,7 +1,7 @@
 """The rows that are left in a unit, as Arrow: every value is decoded once, late, and in the order of the keys.
 
-A pointer leads to a row of the base, to an image in the log, or to a patch with a pointer a column. Rows come in chunks,
-so memory is bounded by the chunk, not by the unit. What an image did not have is the table's default (DEF-R1b).
+A pointer leads to a row of the base, to an image in the log, or to a patch with a pointer a column. Rows come in
+chunks, so memory is bounded by the chunk, not by the unit. What an image did not have is the table's default (DEF-R1b).
 """
 
 from __future__ import annotations
@@ -84,17 +84,18 @@ class RowGatherer:
         low, high = int(pointers[in_base].min()), int(pointers[in_base].max()) + 1
         images = np.ascontiguousarray(pointers[~in_base])
         if not len(images) and high - low == len(pointers):
-            return pa.Table.from_arrays([column.slice(low, high - low) for column in self._base], schema=self.schema)
+            kept = [column.slice(low, high - low) for column in self._base]
+            return pa.Table.from_arrays(kept, schema=self.schema)
         decoded = self._decode(images) if len(images) else [pa.array([], field.type) for field in self.schema]
         picks = np.empty(len(pointers), np.int64)
         picks[in_base] = pointers[in_base] - low
         picks[~in_base] = high - low + np.arange(len(images))
-        return pa.Table.from_arrays(
-            [_take(column.slice(low, high - low), part, picks) for column, part in zip(self._base, decoded, strict=True)],
-            schema=self.schema)
+        pairs = zip(self._base, decoded, strict=True)
+        return pa.Table.from_arrays([_take(column.slice(low, high - low), part, picks) for column, part in pairs],
+                                    schema=self.schema)
 
     def _patched_chunk(self, pointers: np.ndarray, patched: np.ndarray) -> pa.Table:
-        """A chunk with rows whose columns come from different places: every image is decoded once, each column picks."""
+        """A chunk with rows whose columns come from different places: each image is decoded once, and columns pick."""
         slots = pointers[patched] & ((1 << IMAGE_ID_SHIFT) - 1)
         places = np.repeat(pointers[:, None], len(self._logged.stored), axis=1)
         places[patched] = self._patches.pointers[slots][:, self._logged.stored]

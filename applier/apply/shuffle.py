@@ -26,7 +26,7 @@ PAYLOAD_BYTES = 16 << 20
 
 
 def split_payloads(task: SplitTask) -> Iterator[tuple[int, int, pa.Buffer]]:
-    """What a stretch of log holds for each unit: (unit, number of the stretch, payload), in commit order for each unit."""
+    """What a stretch of log holds for each unit, in commit order: (unit, number of the stretch, payload)."""
     file = map_file(task.stretch.uri)
     tables = {version: _SplitTable(units, file.uri) for version, units in task.units.items()}
     bindings: dict[int, TableBinding] = {}

@@ -1,6 +1,7 @@
 """The key that a table's rows are found, ordered and divided by: its primary key, or its first NOT NULL unique key.
 
-In kernels a key is one int64 where it is one integer column ("int"), else a byte string that compares in order ("bytes").
+In kernels a key is one int64 where it is one integer column ("int"), else a byte string that compares in order
+("bytes").
 """
 
 from __future__ import annotations

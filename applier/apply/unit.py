@@ -1,7 +1,7 @@
 """One unit of work: a key range of a table, its base rows, and the changes that come to it in commit order.
 
-A change that cannot be applied stops the unit as it would stop a replica: 1062 where the key is there twice, 1032 where the
-row is not there. Which transaction that is, the driver looks up by the position.
+A change that cannot be applied stops the unit as it would stop a replica: 1062 where the key is there twice, 1032
+where the row is not there. Which transaction that is, the driver looks up by the position.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from applier.snapshot.writer import TableWriter
 class UnitApplier:
     """Applies changes to a unit. Calls come in commit order: `take` any number of times, then `finish`.
 
-    `layouts` numbers the after-image layouts of the table; units of one table in one task share it. `stopped` is the error
-    of the first change that could not be applied; nothing is applied after it.
+    `layouts` numbers the after-image layouts of the table; units of one table in one task share it. `stopped` is the
+    error of the first change that could not be applied; nothing is applied after it.
     """
 
     def __init__(self, spec: UnitSpec):

@@ -16,8 +16,8 @@ from applier.snapshot.writer import TablePlace
 class UnitSpec:
     """A unit: keys from `low` to before `high` (None: no bound) of one version of a table.
 
-    `base_files` are the files of `base` with rows in that range; `place` is where the unit's files go, None for a version
-    that is not in the snapshot (its table was dropped later), whose changes only have to be possible.
+    `base_files` are the files of `base` with rows in that range; `place` is where the unit's files go, None for a
+    version that is not in the snapshot (its table was dropped later), whose changes only have to be possible.
     """
 
     number: int
@@ -36,7 +36,7 @@ class UnitSpec:
 
 @dataclasses.dataclass(frozen=True)
 class UnitResult:
-    """What became of a unit. `files` are its new files, None where nothing changed (the base's files are carried over)."""
+    """What became of a unit. `files` are its new files, None where nothing changed (the base's are carried over)."""
 
     number: int
     inserted: int

@@ -44,8 +44,8 @@ class ImageLayouts:
 class ChangeBatch:
     """Changes of one table. Arrays of `n` entries: `kinds` (uint8: INSERT, UPDATE, DELETE), `places` (int64: offset in
     the file of the rows event), `rows` (int32: row in the event), `before_rows` and `after_rows` (int32: the row of
-    `before` and `after` with this change's image, -1 if it has none), `images` (int64: pointer to the after-image, -1 if
-    there is none) and `image_lengths` (int32: its bytes)."""
+    `before` and `after` with this change's image, -1 if it has none), `images` (int64: pointer to the after-image, -1
+    if there is none) and `image_lengths` (int32: its bytes)."""
 
     def __init__(self, before: ImageBuffers, after: ImageBuffers, rows: int):
         self.before, self.after, self.file = before, after, None

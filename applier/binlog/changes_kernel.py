@@ -1,8 +1,8 @@
 """Walks the events of a stretch of a binlog and decodes the row changes of the wanted tables into their batches.
 
 The kernel stops and says why whenever Python must decide something about a *kind*: a table map that it has not seen, a
-row layout that it has no program for, a batch that is full. It then goes on exactly where it stopped. Tables, layouts and
-batches are records of eight-byte words that Python fills in; their offsets are named below.
+row layout that it has no program for, a batch that is full. It then goes on exactly where it stopped. Tables, layouts
+and batches are records of eight-byte words that Python fills in; their offsets are named below.
 
 A rows event: header (19 bytes), table id (6), flags (2), in version 2 the length of extra data (2, itself included) and
 that data, the number of columns (packed), a bitmap of present columns for each image, then the images.
@@ -12,7 +12,18 @@ import numpy as np
 
 from applier.binlog.crc32 import crc32
 from applier.binlog.image_kernel import CORRUPT, FULL, N_PRESENT, read_image
-from keysearch.memory import inline, kernel, load_i64, load_u8, load_u16, load_u32, load_u64, store_i32, store_i64, store_u8
+from keysearch.memory import (
+    inline,
+    kernel,
+    load_i64,
+    load_u8,
+    load_u16,
+    load_u32,
+    load_u64,
+    store_i32,
+    store_i64,
+    store_u8,
+)
 
 # a table's record (one for each distinct table map)
 WANTED, N_COLUMNS, BATCH, LAYOUTS, N_LAYOUTS, LAST_BEFORE, LAST_AFTER = range(0, 56, 8)
@@ -30,7 +41,8 @@ BATCH_WORDS = 16
 # the walk's state, in bytes from its start
 POSITION, ROW_AT, TABLE, DETAIL = range(0, 32, 8)
 
-# an entry of the open-addressed table of table ids: id (-1: free), number of the table, offset and length of the map's body
+# an entry of the open-addressed table of table ids: id (-1: free), number of the table, offset and length of the map's
+# body
 _ENTRY, _NUMBER, _BODY, _BODY_LENGTH = 32, 8, 16, 24
 
 # why the kernel stopped

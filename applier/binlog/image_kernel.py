@@ -1,7 +1,8 @@
 """One row image from the log into column buffers, by a program that is data.
 
-A row image is a bitmap of NULLs, a bit for each column that is present, and the values one after another. What to do with
-a column is a *step* of eight words; one kernel runs the steps of every schema, so there is one compilation for all:
+A row image is a bitmap of NULLs, a bit for each column that is present, and the values one after another. What to do
+with a column is a *step* of eight words; one kernel runs the steps of every schema, so there is one compilation for
+all:
 
     OP, NEED (bytes that must be there before the value is looked at), META (by operation: width, scale, digits),
     VALUES (address of the column's values or offsets), RECORD (address of the column's record), VALID (address of its
@@ -14,10 +15,36 @@ image's end first: a hostile length makes the row CORRUPT, nothing is read past 
 
 import numpy as np
 
-from applier.binlog.value_kernel import (BAD_VALUE, NO_DATE, big_endian, date, datetime2, decimal, little_endian,
-                                         old_datetime, old_time, old_timestamp, time2, timestamp2)
-from keysearch.memory import (copy32, copy_bytes, inline, load_i32, load_i64, load_u8, load_u16, load_u32, load_u64,
-                              store_i32, store_i64, store_u8, store_u16, store_u32, store_u64)
+from applier.binlog.value_kernel import (
+    BAD_VALUE,
+    NO_DATE,
+    big_endian,
+    date,
+    datetime2,
+    decimal,
+    little_endian,
+    old_datetime,
+    old_time,
+    old_timestamp,
+    time2,
+    timestamp2,
+)
+from keysearch.memory import (
+    copy32,
+    copy_bytes,
+    inline,
+    load_i32,
+    load_i64,
+    load_u8,
+    load_u16,
+    load_u32,
+    load_u64,
+    store_i32,
+    store_i64,
+    store_u8,
+    store_u16,
+    store_u64,
+)
 
 # a step's words, in bytes from its start
 OP, NEED, META, VALUES, RECORD, VALID, ABSENT, WIDTH = range(0, 64, 8)

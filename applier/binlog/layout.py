@@ -213,7 +213,7 @@ class ImageBuffers:
                 column.grow(column.length + longest)
 
     def double(self, row: int) -> None:
-        """Rewind to `row`, which did not fit, and give every string column twice the room (untouched memory is free)."""
+        """Rewind to `row`, which did not fit, and give string columns twice the room (untouched memory is free)."""
         for column in self._growing:
             column.rewind(row)
             column.grow(0)

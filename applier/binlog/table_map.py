@@ -1,7 +1,8 @@
 """TABLE_MAP events: which table and which column types the rows events after it are about.
 
     flags u16 | database: u8 length, bytes, 0 | table: u8 length, bytes, 0 | column count (packed integer)
-    | a type byte a column | metadata: packed length, bytes | bitmap of nullable columns | optional metadata: (type u8, packed length, bytes)…
+    | a type byte a column | metadata: packed length, bytes | bitmap of nullable columns | optional metadata: (type u8,
+    packed length, bytes)…
 
 (MySQL source documentation, class Table_map_event.) A body is parsed once for each distinct content, not once an event.
 """

@@ -21,7 +21,7 @@ Wanted = Callable[[str, str], bool]
 
 @dataclasses.dataclass(frozen=True)
 class LogSpan:
-    """The files that count, in order, each outlined from where it counts (`start`) to where it ends to count (`end`)."""
+    """The files that count, in order, each outlined from where it counts (`start`) up to where it does (`end`)."""
 
     outlines: tuple[Outline, ...]
 
@@ -30,7 +30,7 @@ class LogSpan:
         return self.outlines[0].format.flavour
 
     def end_position(self, base: Snapshot | None) -> BinlogPosition:
-        """Where a snapshot stands after this span (AP-SNAP): the end of its last event group, and all that is executed."""
+        """Where a snapshot stands after this span (AP-SNAP): its last event group's end, and all that is executed."""
         executed = GtidSet.parse(base.position.gtid_set) if base is not None else GtidSet()
         times = [outline.last_timestamp for outline in self.outlines if outline.last_timestamp is not None]
         for outline in self.outlines:
@@ -48,7 +48,8 @@ def files_after(archive: Archive, position: BinlogPosition) -> tuple[tuple[Archi
     number = archive.index_of(position.file)
     if position.offset > archive.files[number].size:
         raise ArchiveError(f"the base snapshot stands at {position}, and the file ends at {archive.files[number].size}",
-                           file=position.file, errno=LOG_GAP, hint="the base is newer than these logs, or of another server")
+                           file=position.file, errno=LOG_GAP,
+                           hint="the base is newer than these logs, or of another server")
     return archive.files[number:], position.offset
 
 
@@ -112,7 +113,7 @@ class UsedTable:
 
 
 def used_tables(span: LogSpan, history: SchemaHistory, wanted: Wanted) -> list[UsedTable]:
-    """All table maps of wanted tables that rows refer to. Raises SchemaError for rows of a table that nothing defines."""
+    """All table maps of wanted tables that rows refer to. Raises SchemaError for a table that nothing defines."""
     found = []
     for number, outline in enumerate(span.outlines):
         for index, use in enumerate(outline.tables):
@@ -126,8 +127,8 @@ def used_tables(span: LogSpan, history: SchemaHistory, wanted: Wanted) -> list[U
             if not versions or versions[0].start > first:
                 raise SchemaError("the log changes rows of a table that nothing defines", file=outline.uri,
                                   position=first[1], table=table_map.name,
-                                  hint="give its CREATE TABLE as of the first binlog with --schema, start from a --base, "
-                                       "or leave it out with --ignore-tables")
+                                  hint="give its CREATE TABLE as of the first binlog with --schema, start from a "
+                                       "--base, or leave it out with --ignore-tables")
             found.append(UsedTable(number, index, use, table_map, versions))
     return found
 

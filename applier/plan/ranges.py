@@ -20,7 +20,7 @@ _GUARD = 64
 
 
 def bounds(uses: list[TableUse], definition: TableDefinition, key: TableKey, n: int) -> list[KeyValue]:
-    """Up to n - 1 ascending keys that divide the rows sampled in `uses` into n even ranges; a range begins at its bound."""
+    """Up to n - 1 ascending keys that divide the rows sampled in `uses` into n even ranges, which begin at them."""
     if n < 2:
         return []
     keys: list[KeyValue] = []

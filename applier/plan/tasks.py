@@ -1,8 +1,9 @@
-"""Who does what: units put together into tasks of about the same weight, and the stretches of log that each task walks."""
+"""Who does what: units put together into tasks of about the same weight, and the stretches of log that each walks."""
 
 from __future__ import annotations
 
 import dataclasses
+from itertools import pairwise
 
 from applier.apply.work import ApplyTask, SplitTask, Stretch, UnitSpec
 from applier.plan.log import LogSpan
@@ -12,12 +13,12 @@ from applier.schema.history import TableVersion
 TASK_BYTES = 512 << 20
 """Bytes of rows events that one task applies, at most by plan: what bounds a worker's memory."""
 
-WALK_NANOSECONDS, SKIP_NANOSECONDS, SHUFFLE_NANOSECONDS = 1.2, 0.2, 8.0
-"""CPU a byte of rows events: decoding one's own, passing over another's, and moving it through a shuffle."""
+SKIP_NANOSECONDS, SHUFFLE_NANOSECONDS = 0.2, 8.0
+"""CPU a byte of rows events: passing over what is another task's, and moving it through a shuffle."""
 
 
 def stretches(span: LogSpan, versions: list[PlannedVersion]) -> list[Stretch]:
-    """The log in pieces: splits of the outline, cut where a version begins or ends, without what was rolled back."""
+    """The log in pieces: the outlines' splits, cut where a version begins or ends, without what was rolled back."""
     pieces: list[Stretch] = []
     ids_in = _versions_by_table_map(versions)
     for number, outline in enumerate(span.outlines):
@@ -25,7 +26,8 @@ def stretches(span: LogSpan, versions: list[PlannedVersion]) -> list[Stretch]:
                 if edge is not None and edge[0] == number}
         for split in outline.splits:
             used = [version for table in split.tables for version in ids_in.get((number, table), ())]
-            for start, end in _pieces(max(split.start, outline.start), min(split.end, outline.end), cuts, outline.voids):
+            first, last = max(split.start, outline.start), min(split.end, outline.end)
+            for start, end in _pieces(first, last, cuts, outline.voids):
                 tables = {(v.definition.database, v.definition.name): v.id for v in used if _holds(v, (number, start))}
                 if tables:
                     pieces.append(Stretch(number, outline.uri, outline.format.checksum, start, end, tables))
@@ -48,7 +50,7 @@ def _pieces(start: int, end: int, cuts: set[int], voids: list[tuple[int, int]]) 
     """[start, end) without the voids, cut at `cuts`."""
     edges = sorted({start, end, *(cut for cut in cuts if start < cut < end),
                     *(edge for void in voids for edge in void if start < edge < end)})
-    return [(a, b) for a, b in zip(edges, edges[1:], strict=False)
+    return [(a, b) for a, b in pairwise(edges)
             if not any(void[0] <= a and b <= void[1] for void in voids)]
 
 
@@ -86,4 +88,4 @@ def prefers_shuffle(tasks: list[ApplyTask], versions: list[PlannedVersion]) -> b
     """Whether decoding once and moving the changes costs less than every task walking what it needs."""
     own = sum(item.bytes for item in versions)
     walked = sum(piece.end - piece.start for task in tasks for piece in task.stretches)
-    return own * WALK_NANOSECONDS + max(0, walked - own) * SKIP_NANOSECONDS > own * (WALK_NANOSECONDS + SHUFFLE_NANOSECONDS)
+    return max(0, walked - own) * SKIP_NANOSECONDS > own * SHUFFLE_NANOSECONDS

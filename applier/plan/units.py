@@ -1,7 +1,8 @@
 """Units of work: which version of a table, which keys of it, and which base files.
 
-A version without changes in the log needs no unit. One with changes gets as many as keep the cores busy and a unit's rows
-in memory; with a base, ranges begin where base files begin, so that files whose range has no change are carried over.
+A version without changes in the log needs no unit. One with changes gets as many as keep the cores busy and a unit's
+rows in memory; with a base, ranges begin where base files begin, so that files whose range has no change are carried
+over.
 """
 
 from __future__ import annotations
@@ -68,8 +69,8 @@ def divide(planned: list[PlannedVersion], span: LogSpan, base: Snapshot | None, 
 
 
 def _is_tied(item: PlannedVersion, key_columns: tuple[int, ...]) -> bool:
-    """Whether an update may move a row to another key without holding the whole row: its old values are then needed where
-    it goes, so all keys are one unit."""
+    """Whether an update may move a row to another key without holding the whole row: its old values are then needed
+    where it goes, so all keys are one unit."""
     return any(used.use.after_columns >> column & 1 for used in item.uses for column in key_columns)
 
 
@@ -98,6 +99,6 @@ def _base_files(item: PlannedVersion, base: Snapshot | None, low: KeyValue | Non
 
 def _no_key(item: PlannedVersion, span: LogSpan) -> ApplierError:
     first = item.uses[0]
-    return ReplayStopped("the table has neither a primary key nor a unique key of NOT NULL columns, so its rows cannot be "
-                         "found yet", file=span.outlines[first.file].uri, position=first.use.first_position,
+    return ReplayStopped("the table has neither a primary key nor a unique key of NOT NULL columns, so its rows cannot "
+                         "be found yet", file=span.outlines[first.file].uri, position=first.use.first_position,
                          table=item.version.definition.full_name, hint="leave it out with --ignore-tables")

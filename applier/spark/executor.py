@@ -55,11 +55,13 @@ class OnSpark:
     def walk(self, tasks: Sequence[ApplyTask], on_progress: OnProgress) -> list[TaskOutcome]:
         return map_tasks(self._session.result(), apply_by_walking, tasks, on_progress=on_progress)
 
-    def shuffle(self, splits: Sequence[SplitTask], units: Sequence[UnitSpec], on_progress: OnProgress) -> list[TaskOutcome]:
+    def shuffle(self, splits: Sequence[SplitTask], units: Sequence[UnitSpec],
+                on_progress: OnProgress) -> list[TaskOutcome]:
         def reduce(number: int, payloads: Iterator[tuple[int, pa.Buffer]]) -> TaskOutcome:
             return apply_payloads(units[number], payloads)
 
-        return shuffle_tasks(self._session.result(), split_payloads, splits, reduce, len(units), on_progress=on_progress)
+        session = self._session.result()
+        return shuffle_tasks(session, split_payloads, splits, reduce, len(units), on_progress=on_progress)
 
 
 def _outline(task: OutlineTask) -> Outline:
