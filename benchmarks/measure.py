@@ -61,32 +61,44 @@ def command(arguments: Sequence[str], stdin: str | None = None) -> Cost:
 class Family:
     """Watches this process and all that it starts: CPU of all of them, and the most private memory of a Python worker.
 
-    A context manager; `cost` is there when it has ended. Private memory is RssAnon: mapped files are not in it.
+    A context manager; `cost` is there when it has ended. It looks every 50 ms, so what a process had used counts even if
+    nobody waited for it when it ended. Private memory is RssAnon: mapped files are not in it.
     """
 
     cost: Cost
 
     def __enter__(self) -> Self:
         self._memory: dict[int, int] = {}
+        self._ticks: dict[int, int] = {}
+        self._look()
+        self._before = sum(self._ticks.values())
         self._done = threading.Event()
         self._sampler = threading.Thread(target=self._sample, daemon=True)
-        self._wall, self._cpu = time.perf_counter(), _family_cpu()
+        self._wall = time.perf_counter()
         self._sampler.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        wall, cpu = time.perf_counter() - self._wall, _family_cpu() - self._cpu
+        wall = time.perf_counter() - self._wall
         self._done.set()
         self._sampler.join()
+        self._look()
+        cpu = (sum(self._ticks.values()) - self._before) / _CLOCK
         self.cost = Cost(cpu, wall, max(self._memory.values(), default=0))
 
     def _sample(self) -> None:
-        me = os.getpid()
         while not self._done.wait(_SAMPLE_SECONDS):
-            for pid in _descendants(me):
-                name, memory = _name_and_private_bytes(pid)
-                if pid != me and name.startswith("python"):
-                    self._memory[pid] = max(memory, self._memory.get(pid, 0))
+            self._look()
+
+    def _look(self) -> None:
+        me = os.getpid()
+        for pid in _descendants(me):
+            fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
+            if fields:
+                self._ticks[pid] = int(fields[11]) + int(fields[12])  # utime and stime
+            name, memory = _name_and_private_bytes(pid)
+            if pid != me and name.startswith("python"):
+                self._memory[pid] = max(memory, self._memory.get(pid, 0))
 
 
 def _descendants(pid: int) -> list[int]:
@@ -95,15 +107,6 @@ def _descendants(pid: int) -> list[int]:
         for task in _listed(f"/proc/{process}/task"):
             found += [int(child) for child in _read(f"/proc/{process}/task/{task}/children").split()]
     return found
-
-
-def _family_cpu() -> float:
-    """Seconds of this process, those it started, and those of theirs that have ended and been waited for."""
-    total = 0
-    for pid in _descendants(os.getpid()):
-        fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
-        total += sum(map(int, fields[11:15]))  # utime, stime, cutime, cstime
-    return total / _CLOCK
 
 
 def _name_and_private_bytes(pid: int) -> tuple[str, int]:
