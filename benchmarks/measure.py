@@ -61,8 +61,8 @@ def command(arguments: Sequence[str], stdin: str | None = None) -> Cost:
 class Family:
     """Watches this process and all that it starts: CPU of all of them, and the most private memory of a Python worker.
 
-    A context manager; `cost` is there when it has ended. It looks every 50 ms, so what a process had used counts even if
-    nobody waited for it when it ended. Private memory is RssAnon: mapped files are not in it.
+    A context manager; `cost` is there when it has ended. It looks every 50 ms, so what a process had used counts even
+    if nobody waited for it when it ended. Private memory is RssAnon: mapped files are not in it.
     """
 
     cost: Cost
