@@ -232,11 +232,11 @@ class BinlogWriter:
         """What a server writes first. The format description has a checksum even where no other event has one."""
         body = event_encoder.format_description(self.flavour, self.checksum, 0 if self.executed else self.timestamp)
         self._emit(EventType.FORMAT_DESCRIPTION, body, always_checked=True)
+        executed = self.executed if self.gtids == "on" else 0
         if self.flavour == "mariadb":
-            self._emit(EventType.GTID_LIST, event_encoder.gtid_list(self.server_id, self.executed))
+            self._emit(EventType.GTID_LIST, event_encoder.gtid_list(self.server_id, executed))
             self._emit(EventType.BINLOG_CHECKPOINT, event_encoder.binlog_checkpoint(os.path.basename(self.path)))
         elif self.gtids != "none":
-            executed = self.executed if self.gtids == "on" else 0
             self._emit(EventType.PREVIOUS_GTIDS, event_encoder.previous_gtids(self.source, executed), IGNORABLE_FLAG)
 
     @property
