@@ -20,6 +20,7 @@ from applier.binlog.changes import ChangeBatch, ImageLayouts
 from keysearch.keybytes import KeyBytes
 
 FIRST_KEYS = 1 << 12
+_SORT_WORDS = 4
 NO_BOUND = np.frombuffer(b"", np.uint8)  # read-only, as bounds are: to Numba that is part of the type
 
 
@@ -69,6 +70,11 @@ class KeyIndex(ABC):
 
     def _set(self, word: int, value: int) -> None:
         self._state[word // 8] = value
+
+    @property
+    def live(self) -> int:
+        """How many rows there are."""
+        return self._get(k.LIVE)
 
     @property
     def inserted(self) -> int:
@@ -208,18 +214,33 @@ class ByteIndex(KeyIndex):
         """Pointers to the rows that are left, int64[n] in the order of their keys. The index is given up."""
         slots = self._slots[:self._get(k.KEYS)]
         slots = slots[slots[:, 2] >= 0]
-        keys = _KeyViews(slots[:, 0], slots[:, 1], self._arena).to_arrow()
+        keys = _KeyViews(np.ascontiguousarray(slots[:, 0]), np.ascontiguousarray(slots[:, 1]), self._arena)
         self._index = np.empty((0, 2), np.int64)
-        return slots[pc.sort_indices(keys).to_numpy(), 2]
+        return slots[keys.order(), 2]
 
 
 @dataclasses.dataclass(frozen=True)
 class _KeyViews:
-    """Byte strings that lie anywhere in an arena: `starts` and `lengths` int64[n]."""
+    """Byte strings that lie anywhere in an arena, no two alike: `starts` and `lengths` int64[n]."""
 
     starts: np.ndarray
     lengths: np.ndarray
     arena: np.ndarray
+
+    def order(self) -> np.ndarray:
+        """Their numbers in memcmp order. Sorts by the first eight bytes as one number, by sixteen where that leaves ties,
+        and so on: an order of magnitude cheaper than comparing strings."""
+        words: list[np.ndarray] = []
+        while len(words) < _SORT_WORDS:
+            words.insert(0, np.empty(len(self.starts), np.uint64))
+            k.key_words(self.starts, self.lengths, self.arena.ctypes.data, 8 * (len(words) - 1), words[0])
+            order = np.lexsort(words) if len(words) > 1 else np.argsort(words[0])
+            ties = np.ones(max(0, len(order) - 1), np.bool_)
+            for word in words:
+                ties &= word[order[1:]] == word[order[:-1]]
+            if not ties.any():
+                return order
+        return pc.sort_indices(self.to_arrow()).to_numpy()
 
     def to_arrow(self) -> pa.LargeBinaryArray:
         """A copy with the strings one after another."""

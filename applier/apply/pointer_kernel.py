@@ -442,6 +442,17 @@ def grow_bytes(slots, keys, index, arena):
 
 
 @kernel
+def key_words(starts, lengths, arena, skip, words):
+    """For each byte string the eight bytes after its first `skip` as a big-endian number, zero bytes beyond its end."""
+    for i in range(starts.shape[0]):
+        word = np.uint64(0)
+        left = min(np.int64(8), lengths[i] - skip)
+        for j in range(left):
+            word |= np.uint64(load_u8(arena + starts[i] + skip + j)) << np.uint64(56 - 8 * j)
+        words[i] = word
+
+
+@kernel
 def gather_keys(starts, offsets, arena, data):
     """Copy byte strings from `arena` (string i begins at starts[i]) to data[offsets[i]:offsets[i + 1]]."""
     to, origin = data.ctypes.data, arena.ctypes.data

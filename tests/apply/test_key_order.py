@@ -1,0 +1,28 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from applier.apply.key_index import ByteIndex, IntIndex
+from keysearch.keybytes import KeyBytes
+
+
+def key_bytes(keys: list[bytes]) -> KeyBytes:
+    offsets = np.cumsum([0, *map(len, keys)]).astype(np.int64)
+    return KeyBytes(offsets, np.frombuffer(b"".join(keys) + bytes(32), np.uint8)[: offsets[-1]])
+
+
+@given(st.sets(st.binary(max_size=40) | st.builds(bytes.__add__, st.just(bytes(33)), st.binary(max_size=3))))
+def test_byte_keys_come_out_in_memcmp_order(keys):
+    """Rows of a unit are written sorted by the key, also where keys share their first words or end in zero bytes."""
+    rows = list(keys)
+    index = ByteIndex(1)
+    index.seed(key_bytes(rows))
+    assert [rows[row] for row in index.pointers().tolist()] == sorted(rows)
+
+
+@pytest.mark.parametrize("keys", [[], [5], [3, -1, 2**62, -(2**63)]])
+def test_integer_keys_come_out_in_their_order(keys):
+    index = IntIndex(1)
+    index.seed(np.array(keys, np.int64))
+    assert [keys[row] for row in index.pointers().tolist()] == sorted(keys)
