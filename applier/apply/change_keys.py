@@ -21,7 +21,7 @@ from applier.binlog.changes import INSERT, ChangeBatch
 from applier.binlog.layout import ColumnPlan, ImageBuffers
 from applier.binlog.table_map import TableMap
 from applier.binlog.values import finish_column
-from applier.errors import ReplayStopped
+from applier.errors import KEY_NOT_FOUND, ReplayStopped
 from applier.schema.defaults import default_scalar
 from applier.schema.definition import TableDefinition
 from keysearch.keybytes import KeyBytes, encode_keys, int_key
@@ -52,6 +52,26 @@ class ChangeKeys(ABC):
     def _default(self, column: int) -> pa.Scalar:
         return default_scalar(self._definition.columns[column], self._definition)
 
+    def _check(self, batch: ChangeBatch, column: int, no_before: pa.BooleanArray, no_after: pa.BooleanArray) -> None:
+        """Raise ReplayStopped for the first change whose key has no value in `column`, by row of the images: FIND searches
+        by a key only where the before-image has its columns."""
+        name = self._definition.columns[column].name
+        absent = batch.before.columns[column].absent_rows(batch.n_before)
+        if absent is not None and pc.any(absent).as_py():
+            raise self._stopped(batch, batch.before_rows, absent, KEY_NOT_FOUND,
+                                f"a before-image lacks column {name} of the key that rows are found by",
+                                "the source's table has another key; give its definition with --schema")
+        for lacking, rows in ((no_before, batch.before_rows), (no_after, batch.after_rows)):
+            if pc.any(lacking).as_py():
+                raise self._stopped(batch, rows, lacking, None, f"column {name} of a row's key has no value",
+                                    "a zero date in a key is null in a snapshot; leave the table out with --ignore-tables")
+
+    def _stopped(self, batch: ChangeBatch, rows: np.ndarray, lacking: pa.BooleanArray, errno: int | None, what: str,
+                 hint: str) -> ReplayStopped:
+        change = np.flatnonzero((rows >= 0) & np.asarray(lacking)[rows])[0]
+        return ReplayStopped(what, table=self._definition.full_name, file=batch.file.uri, errno=errno, hint=hint,
+                             position=int(batch.places[change]), key=str(self._key))
+
 
 def change_keys(key: TableKey, definition: TableDefinition, table_map: TableMap) -> ChangeKeys:
     """The reader of a table's keys."""
@@ -69,6 +89,10 @@ class IntKeys(ChangeKeys):
         """Addresses of both key columns and of the bitmap of after-images without the key (0: none)."""
         before, after = (images.columns[self._key.columns[0]] for images in (batch.before, batch.after))
         absent = after.absent_rows(batch.n_after)
+        if before.has_nulls or after.has_nulls:
+            nulls = after.arrow(batch.n_after).is_null()
+            self._check(batch, self._key.columns[0], before.arrow(batch.n_before).is_null(),
+                        nulls if absent is None else pc.and_not(nulls, absent))
         if absent is not None:
             self._give_inserts_the_default(batch, np.asarray(absent), after.values.view(np.int64))
         return before.values.ctypes.data, after.values.ctypes.data, 0 if absent is None else after.absent.ctypes.data
@@ -106,17 +130,15 @@ class ByteKeys(ChangeKeys):
 
     def columns(self, batch: ChangeBatch) -> tuple[list[pa.Array], list[pa.Array]]:
         before = [self._column(batch.before, c, batch.n_before) for c in self._key.columns]
-        return before, [self._complete(batch, c, old) for c, old in zip(self._key.columns, before, strict=True)]
+        after = [self._complete(batch, c, old) for c, old in zip(self._key.columns, before, strict=True)]
+        for column, old, new in zip(self._key.columns, before, after, strict=True):
+            if old.null_count or new.null_count:
+                self._check(batch, column, old.is_null(), new.is_null())
+        return before, after
 
     def of_batch(self, batch: ChangeBatch) -> tuple[KeyBytes, KeyBytes]:
         before, after = self.columns(batch)
-        try:
-            return encode_keys(before), encode_keys(after)
-        except ValueError as reason:
-            raise ReplayStopped(f"a key that a snapshot cannot hold: {reason}", table=self._definition.full_name,
-                                file=batch.file.uri, position=int(batch.places[0]),
-                                hint="a zero date in a key is null in a snapshot; leave the table out with "
-                                     "--ignore-tables") from reason
+        return encode_keys(before), encode_keys(after)
 
     def _column(self, images: ImageBuffers, column: int, rows: int) -> pa.Array:
         table_map = self._table_map
@@ -137,8 +159,7 @@ class ByteKeys(ChangeKeys):
         return pc.if_else(absent, pc.if_else(pa.array(old_rows < 0), default, old), after)
 
     def text(self, batch: ChangeBatch, image: int, after: bool) -> str:
-        images, rows = (batch.after, batch.n_after) if after else (batch.before, batch.n_before)
-        values = [self._column(images, c, rows)[image].as_py() for c in self._key.columns]
+        values = [column[image].as_py() for column in self.columns(batch)[after]]
         return ", ".join(repr(value) if isinstance(value, (str, bytes)) else str(value) for value in values)
 
 

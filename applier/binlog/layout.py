@@ -153,6 +153,11 @@ class ColumnBuffer:
     def length(self) -> int:
         return int(self.record[k.LENGTH // 8])
 
+    @property
+    def has_nulls(self) -> bool:
+        """Whether a value is NULL or absent."""
+        return bool(self.record[k.HAS_NULLS // 8])
+
     def grow(self, least: int) -> None:
         """Room for at least `least` bytes of string data in all; what is there stays."""
         data = np.empty(max(least, 2 * (len(self.data) - k.GUARD)) + k.GUARD, np.uint8)
@@ -166,7 +171,7 @@ class ColumnBuffer:
 
     def reset(self) -> None:
         """Make it empty. Bitmaps are wiped only where something was written."""
-        if self.record[k.HAS_NULLS // 8]:
+        if self.has_nulls:
             self.valid[:] = 255
         if self.record[k.HAS_ABSENT // 8]:
             self.absent[:] = 0
@@ -174,7 +179,7 @@ class ColumnBuffer:
 
     def arrow(self, rows: int) -> pa.Array:
         """The first `rows` values without a copy: good until the buffer is used again."""
-        valid = pa.py_buffer(self.valid) if self.record[k.HAS_NULLS // 8] else None
+        valid = pa.py_buffer(self.valid) if self.has_nulls else None
         buffers = [valid, pa.py_buffer(self.values)]
         if self.plan.is_bytes:
             buffers.append(pa.py_buffer(self.data[:self.length]))
