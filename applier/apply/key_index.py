@@ -228,8 +228,8 @@ class _KeyViews:
     arena: np.ndarray
 
     def order(self) -> np.ndarray:
-        """Their numbers in memcmp order. Sorts by the first eight bytes as one number, by sixteen where that leaves ties,
-        and so on: an order of magnitude cheaper than comparing strings."""
+        """Their numbers in memcmp order. Sorts by the first eight bytes as one number, by sixteen where that leaves
+        ties, and so on, which is much cheaper than comparing strings."""
         words: list[np.ndarray] = []
         while len(words) < _SORT_WORDS:
             words.insert(0, np.empty(len(self.starts), np.uint64))
