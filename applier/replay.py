@@ -21,7 +21,7 @@ from applier.binlog.outline import OutlineTask
 from applier.binlog.stop import StopCondition
 from applier.errors import ReplayStopped, UsageError
 from applier.options import ReplayOptions
-from applier.plan.log import LogSpan, files_after, read_history, span_of, used_tables
+from applier.plan.log import LogSpan, check_base, files_after, read_history, span_of, used_tables
 from applier.plan.stop_error import with_transaction
 from applier.plan.tasks import prefers_shuffle, split_tasks, walking_tasks
 from applier.plan.units import PlannedVersion, changed_versions, divide
@@ -89,6 +89,8 @@ class _Replay:
         tasks = [OutlineTask(file.uri, start if number == 0 else None, stop) for number, file in enumerate(files)]
         outlines = self.executor.outline(tasks, lambda done, _: self.progress.update(done))
         check_continuity(outlines)
+        if base is not None:
+            check_base(base, outlines[0])
         self.notes += [f"{outline.name} ends within an event group at {outline.torn_at}; replayed up to {outline.end}"
                        for outline in outlines if outline.torn and not outline.stopped]
         for note in self.notes:
@@ -106,7 +108,7 @@ class _Replay:
         units = [unit for item in versions for unit in item.units]
         route = self.options.route
         if route == "auto":
-            route = "shuffle" if prefers_shuffle(tasks, versions) else "walk"
+            route = "shuffle" if prefers_shuffle(span, tasks, versions) else "walk"
         self.progress.phase(f"apply ({route})", len(units), "units")
 
         def on_progress(done: int, total: int) -> None:

@@ -84,8 +84,14 @@ def split_tasks(span: LogSpan, versions: list[PlannedVersion]) -> list[SplitTask
             for number, piece in enumerate(stretches(span, versions))]
 
 
-def prefers_shuffle(tasks: list[ApplyTask], versions: list[PlannedVersion]) -> bool:
-    """Whether decoding once and moving the changes costs less than every task walking what it needs."""
+def prefers_shuffle(span: LogSpan, tasks: list[ApplyTask], versions: list[PlannedVersion]) -> bool:
+    """Whether decoding once and moving the changes costs less than every task walking what it needs.
+
+    A far archive is fetched by everyone who walks it, so it is decoded once.
+    """
+    far = any("://" in outline.uri and not outline.uri.startswith("file:") for outline in span.outlines)
+    if far and len(tasks) > 1:
+        return True
     own = sum(item.bytes for item in versions)
     walked = sum(piece.end - piece.start for task in tasks for piece in task.stretches)
     return max(0, walked - own) * SKIP_NANOSECONDS > own * SHUFFLE_NANOSECONDS
