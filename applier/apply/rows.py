@@ -19,7 +19,7 @@ from applier.apply.pointer_kernel import PATCH_ID
 from applier.binlog.changes import ImageLayouts
 from applier.binlog.changes_kernel import IMAGE_ID_SHIFT
 from applier.binlog.image_kernel import FULL
-from applier.binlog.layout import NO_NULLS, ImageBuffers, ImageProgram
+from applier.binlog.layout import MOST_BYTES, NO_NULLS, ImageBuffers, ImageProgram
 from applier.binlog.mapping import MappedFile
 from applier.binlog.values import finish_column
 from applier.errors import ArchiveError
@@ -28,6 +28,8 @@ from applier.schema.definition import TableDefinition
 from applier.schema.types import arrow_type
 
 CHUNK_ROWS = 1 << 15
+CHUNK_BYTES = 256 << 20
+"""What one string column of a chunk takes at most, but for a single row: memory, and Arrow's offsets of 31 bits."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,9 +72,17 @@ class RowGatherer:
             self._programs = np.array([program.address for program in programs], np.int64)
 
     def batches(self, pointers: np.ndarray) -> Iterator[pa.Table]:
-        """The rows that `pointers` (int64[n]) lead to, in their order, some ten thousand at a time."""
-        for start in range(0, len(pointers), CHUNK_ROWS):
-            yield self._chunk(pointers[start:start + CHUNK_ROWS])
+        """The rows that `pointers` (int64[n]) lead to, in their order, some ten thousand at a time; fewer of long ones."""
+        start, rows = 0, CHUNK_ROWS
+        while start < len(pointers):
+            zero_dates = self.zero_dates
+            try:
+                chunk = self._chunk(pointers[start:start + rows])
+            except _TooMuch:
+                rows, self.zero_dates = max(1, min(rows, len(pointers) - start) // 2), zero_dates
+                continue
+            yield chunk
+            start, rows = start + rows, min(2 * rows, CHUNK_ROWS)
 
     def _chunk(self, pointers: np.ndarray) -> pa.Table:
         numbers = pointers >> IMAGE_ID_SHIFT
@@ -104,10 +114,12 @@ class RowGatherer:
         n_base = int(np.searchsorted(distinct, 1 << IMAGE_ID_SHIFT))
         picked = np.zeros((len(distinct), places.shape[1]), np.bool_)
         np.put_along_axis(picked, which, True, axis=0)
-        images = []
+        images: list[list[pa.Array]] = []
         for start in range(n_base, len(distinct), CHUNK_ROWS):
             chunk = slice(start, start + CHUNK_ROWS)
             images.append([_copied(array) for array in self._decode(distinct[chunk], picked[chunk])])
+            if len(pointers) > 1 and max(sum(part[c].nbytes for part in images) for c in range(places.shape[1])) > CHUNK_BYTES:
+                raise _TooMuch
         rows_of_base = pa.array(distinct[:n_base])
         columns = []
         for c, field in enumerate(self.schema):
@@ -121,7 +133,9 @@ class RowGatherer:
         their default (DEF-R1b) where `picked` (bool[n, columns]; None: all) says that they are used: what an update's
         after-image lacks, its row has from elsewhere (DEF-R2)."""
         pointers, buffers = np.ascontiguousarray(pointers), self._buffers
+        most = CHUNK_BYTES if len(pointers) > 1 else MOST_BYTES
         buffers.reset()
+        buffers.limit(most)
         if len(self._ends) == 1:
             ends = np.full(len(pointers), self._ends[0])
         else:
@@ -135,7 +149,10 @@ class RowGatherer:
                 raise ArchiveError("a row image changed while it was read", errno=1610)
             row = done if done >= 0 else FULL - done
             if done < 0:
+                if len(pointers) > 1 and buffers.room >= CHUNK_BYTES:
+                    raise _TooMuch
                 buffers.double(row)
+                buffers.limit(most)
         self.zero_dates += int(zero_dates[0])
         return [self._finished(column, len(pointers), None if picked is None else picked[:, column])
                 for column in range(len(self.schema))]
@@ -150,6 +167,10 @@ class RowGatherer:
         if absent is None or not pc.any(absent).as_py():
             return values
         return pc.if_else(absent, default_scalar(defined, self._definition), values)
+
+
+class _TooMuch(Exception):
+    """The rows of a chunk take more than CHUNK_BYTES in a column: it has to be smaller."""
 
 
 def _take(first: pa.Array, second: pa.Array, picks: np.ndarray) -> pa.Array:

@@ -20,6 +20,8 @@ from applier.errors import UnsupportedEvent
 
 NO_NULLS = np.zeros(512, np.uint8)
 """The NULL bitmap of a row without NULLs."""
+MOST_BYTES = (1 << 31) - 1
+"""What the offsets of a string column can say."""
 _DIGIT_BYTES = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
 _OLD_TIME_BYTES = (3, 4, 4, 5, 5, 5, 6)
 _OLD_DATETIME_BYTES = (8, 6, 6, 7, 7, 7, 8)
@@ -209,6 +211,16 @@ class ImageBuffers:
     def reset(self) -> None:
         for column in self.used:
             column.reset()
+
+    @property
+    def room(self) -> int:
+        """Bytes that a string column takes before it is full, at most."""
+        return max((int(column.record[k.CAPACITY // 8]) for column in self._growing), default=0)
+
+    def limit(self, most: int) -> None:
+        """Let no string column take more than `most` bytes, whatever room it has."""
+        for column in self._growing:
+            column.record[k.CAPACITY // 8] = min(len(column.data) - k.GUARD, most)
 
     def make_room(self, row: int, longest: int) -> None:
         """Rewind to `row`, which did not fit, and let every nearly full string column take `longest` bytes more."""
