@@ -53,6 +53,22 @@ def files_after(archive: Archive, position: BinlogPosition) -> tuple[tuple[Archi
     return archive.files[number:], position.offset
 
 
+def check_base(base: Snapshot, first: Outline) -> None:
+    """Does the file in which the base stands know the base's transactions, and the base those before the file (GRP-5)?
+
+    Raises ArchiveError (1236) where not: files of another server may have the same names and positions.
+    """
+    executed = GtidSet.parse(base.position.gtid_set)
+    if missing := first.previous_gtids.subtract(executed):
+        raise ArchiveError(f"transactions {missing} came before {first.name}, and the base snapshot does not have them",
+                           file=first.name, errno=LOG_GAP, hint="are these logs of the base's own server?")
+    # A MariaDB server may forget domains; MySQL's sets only grow.
+    if first.format.flavour == "mysql" and (extra := executed.subtract(first.previous_gtids.union(first.gtids))):
+        raise ArchiveError(f"the base snapshot has transactions {extra}; {first.name}, in which it stands, does not",
+                           file=first.name, errno=LOG_GAP,
+                           hint="the base is newer than these logs, or of another server")
+
+
 def span_of(outlines: list[Outline]) -> LogSpan:
     """What counts of an archive's outlines: everything up to the first file that the stop point fell into."""
     for number, outline in enumerate(outlines):
