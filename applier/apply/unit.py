@@ -62,9 +62,9 @@ class UnitApplier:
         self._index.seed(spec.key.encode([self._base.column(name) for name in spec.key.names]))
 
     def finish(self) -> UnitResult:
-        """Write the rows that are left, in key order."""
+        """Write the rows that are left, in key order; nothing where no change came into the unit's range."""
         index, spec, files, zero_dates = self._index, self.spec, None, 0
-        if self._layouts is not None and spec.place is not None:
+        if self._is_changed() and spec.place is not None:
             gatherer = RowGatherer(spec.definition, self._logged, self._layouts, index.patches, self._base, self._files)
             with TableWriter(spec.place, unit=spec.number, schema=gatherer.schema, key=spec.key.names,
                              key_kind=spec.key.form) as writer:
@@ -72,6 +72,11 @@ class UnitApplier:
                     writer.write(rows)
                 files, zero_dates = tuple(writer.close()), gatherer.zero_dates
         return UnitResult(spec.number, index.inserted, index.updated, index.deleted, zero_dates, files)
+
+    def _is_changed(self) -> bool:
+        """A row that moves in from another unit is counted there."""
+        index = self._index
+        return bool(index.inserted or index.updated or index.deleted) or index.live != self._base.num_rows
 
     def _stop(self, batch: ChangeBatch, conflict: Conflict, keys: ChangeKeys) -> ReplayStopped:
         change, name = conflict.change, self.spec.definition.full_name
