@@ -50,9 +50,10 @@ DONE, BATCH_FULL, NO_ROOM, NEW_TABLE_MAP, NEW_LAYOUT = range(5)
 BAD_LENGTH, BAD_CHECKSUM, UNKNOWN_TABLE, BAD_ROWS = range(-1, -5, -1)
 
 INSERT, UPDATE, DELETE = 0, 1, 2
-IMAGE_ID_SHIFT = 47
-"""An image pointer: the number of its layout above this bit, its address below. User-space addresses have 47 bits."""
-MAX_IMAGE_ID = (1 << 16) - 2
+IMAGE_ID_SHIFT = 48
+"""An image pointer: the number of its layout from this bit on, its address below. User-space addresses have 47 bits on
+x86-64, and 48 on ARM."""
+MAX_IMAGE_ID = (1 << 15) - 2
 """Numbers of layouts are 1 to this; 0 and the one above it are free for what else a pointer may point to."""
 
 _TABLE_MAP, _FORMAT_DESCRIPTION = 19, 15
@@ -197,7 +198,7 @@ def rows_event(start, stop, safe_end, kind, version2, state, tables, ids, ids_ma
 
 @inline
 def rows_of_event(start, first, stop, safe_end, kind, before, after, batch, state, no_nulls):
-    """The images of one rows event into its table's batch."""
+    """The images of one rows event into its table's batch; where a row is bad, those before it are there."""
     resume = load_i64(state + ROW_AT)
     at = start + resume if resume else first
     row = load_i64(state + DETAIL) if resume else np.int64(0)
@@ -228,8 +229,8 @@ def rows_of_event(start, first, stop, safe_end, kind, before, after, batch, stat
             status = NO_ROOM
             break
         if next_at == CORRUPT or (next_at == at and at < stop):
-            store_i64(state + DETAIL, row)
-            return BAD_ROWS
+            status = BAD_ROWS
+            break
         store_u8(kinds + n, np.uint8(kind))
         store_i64(places + 8 * n, start)
         store_i32(rows + 4 * n, np.int32(row))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
+from contextlib import suppress
 
-from applier.apply.change_keys import ByteKeys, IntKeys, change_keys
+import numpy as np
+import pyarrow as pa
+
+from applier.apply.change_keys import change_keys
 from applier.apply.table_key import TableKey
 from applier.apply.table_walk import logged_columns
 from applier.binlog.changes import ChangeBatch, ChangeReader, TableBinding
@@ -13,61 +16,63 @@ from applier.binlog.mapping import MappedFile
 from applier.binlog.outline import TableUse
 from applier.binlog.table_map import parse_table_map
 from applier.errors import ApplierError
+from applier.schema.agreement import definition_check
 from applier.schema.definition import TableDefinition
 from applier.snapshot.manifest import KeyValue
 
-_GUARD = 64
+MOST_SAMPLES = 2048
+"""Samples of a table that are looked at: enough for thousands of ranges, and no more work for a larger archive."""
+KEYS_A_SAMPLE = 8
+_GUARD = bytes(64)
 
 
 def bounds(uses: list[TableUse], definition: TableDefinition, key: TableKey, n: int) -> list[KeyValue]:
     """Up to n - 1 ascending keys that divide the rows sampled in `uses` into n even ranges, which begin at them."""
     if n < 2:
         return []
-    keys: list[KeyValue] = []
-    for use in uses:
-        keys += _sampled_keys(use, definition, key)
-    keys.sort()
+    step = 1 + sum(len(use.samples) for use in uses) // MOST_SAMPLES
+    keys = sorted(found for use in uses for found in _sampled_keys(use, use.samples[::step], definition, key))
     if len(keys) < n:
         return []
     cuts = sorted({keys[i * len(keys) // n] for i in range(1, n)})
     return [cut for cut in cuts if cut > keys[0]]
 
 
-def _sampled_keys(use: TableUse, definition: TableDefinition, key: TableKey) -> list[KeyValue]:
+def _sampled_keys(use: TableUse, samples: list[bytes], definition: TableDefinition, key: TableKey) -> list[KeyValue]:
+    """Up to KEYS_A_SAMPLE keys of each sample."""
     table_map = parse_table_map(use.body)
-    plans = logged_columns(table_map, definition)
-    reader_of_keys = change_keys(key, definition, table_map)
+    if definition_check(table_map, definition) is not None:
+        return []  # rows of the table as it was before or after this definition, or the apply task says so
+    plans, reader_of_keys, found = logged_columns(table_map, definition), change_keys(key, definition, table_map), []
     wanted = reader_of_keys.wanted(plans)
-    found: list[KeyValue] = []
 
     def take(batch: ChangeBatch) -> None:
-        found.extend(_keys_of(batch, key, reader_of_keys))
+        columns = reader_of_keys.columns(batch)[batch.n_after > 0]
+        picks = np.unique(np.linspace(0, (batch.n_after or batch.n_before) - 1, KEYS_A_SAMPLE).astype(np.int64))
+        keys = key.encode([column.take(pa.array(picks)) for column in columns])
+        found.extend(keys[i] if key.form == "bytes" else int(keys[i]) for i in range(len(keys)))
 
-    for sample in use.samples:
-        file = _as_file(use.body, sample)
-        reader = ChangeReader(file, lambda _: TableBinding(plans, wanted, wanted, take, rows=1), checksum=False)
-        try:
-            reader.walk(0, file.size - _GUARD)
+    binding = TableBinding(plans, wanted, wanted, take)
+    file, places = _as_file(use.body, samples)
+    reader = ChangeReader(file, lambda _: binding, checksum=False)
+    for start, end in places:
+        with suppress(ApplierError):  # cut off within a row: those before it count
+            reader.walk(start, end)
+        with suppress(ApplierError):  # a key that stops the replay, when it comes to it
             reader.flush()
-        except ApplierError:
-            continue  # the sample was cut off within a row
+        binding.batch.reset()
     return found
 
 
-def _keys_of(batch: ChangeBatch, key: TableKey, reader: IntKeys | ByteKeys) -> list[KeyValue]:
-    keys = reader.of_batch(batch)
-    if key.form == "bytes":
-        return [keys[1][0] if batch.n_after else keys[0][0]]
-    images = batch.after if batch.n_after else batch.before
-    return [int(images.columns[key.columns[0]].values.view(np.int64)[0])]
-
-
-def _as_file(body: bytes, sample: bytes) -> MappedFile:
-    """A table map and the beginning of a rows event, as a file of these two events."""
-    table_map = bytearray(19) + sample[19:25] + body
-    table_map[4] = EventType.TABLE_MAP
-    table_map[9:13] = len(table_map).to_bytes(4, "little")
-    rows = bytearray(sample)
-    rows[9:13] = len(sample).to_bytes(4, "little")
-    array = np.frombuffer(bytes(table_map) + bytes(rows) + bytes(_GUARD), np.uint8)
-    return MappedFile("a sample", len(array), array, array.ctypes.data)
+def _as_file(body: bytes, samples: list[bytes]) -> tuple[MappedFile, list[tuple[int, int]]]:
+    """A table map and the beginnings of rows events, as a file of events; and where these are in it."""
+    data, places = bytearray(), []
+    for kind, event in [(EventType.TABLE_MAP, bytes(25) + body), *((sample[4], sample) for sample in samples)]:
+        start = len(data)
+        data += event
+        data[start + 4] = kind
+        data[start + 9:start + 13] = len(event).to_bytes(4, "little")
+        data[start + 19:start + 25] = bytes(6)
+        places.append((start, len(data)))
+    array = np.frombuffer(bytes(data) + _GUARD, np.uint8)
+    return MappedFile("samples", len(array), array, array.ctypes.data), places
