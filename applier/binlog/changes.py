@@ -19,9 +19,11 @@ from applier.binlog import changes_kernel as k
 from applier.binlog.layout import NO_NULLS, ColumnPlan, ImageBuffers, ImageProgram
 from applier.binlog.mapping import MappedFile
 from applier.binlog.table_map import TableMap, parse_table_map
-from applier.errors import ArchiveError
+from applier.errors import ArchiveError, UnsupportedEvent
 
 INSERT, UPDATE, DELETE = k.INSERT, k.UPDATE, k.DELETE
+BATCH_BYTES = 64 << 20
+"""A batch whose string columns have room for so much is handed over when one is full; a single row may take more."""
 _DAMAGED = "the file is damaged; copy it again from the server"
 
 
@@ -201,7 +203,7 @@ class ChangeReader:
             elif status == k.BATCH_FULL:
                 self._tables[self._word(k.TABLE)].binding.flush(self.file)
             elif status == k.NO_ROOM:
-                self._make_room(self._tables[self._word(k.TABLE)].binding.batch)
+                self._make_room(self._tables[self._word(k.TABLE)])
             else:
                 self._raise(status)
 
@@ -265,13 +267,20 @@ class ChangeReader:
         table.add_layout(self.file.array[offset:offset + length].tobytes())
         self._records[number] = table.record()
 
-    def _make_room(self, batch: ChangeBatch) -> None:
-        """The row at the cursor did not fit into a string buffer: more room for all that its event may hold."""
-        position = self._word(k.POSITION)
+    def _make_room(self, bound: _BoundTable) -> None:
+        """The row at the cursor did not fit into a string buffer: empty the batch if it holds much, else more room for
+        all that the row's event may hold."""
+        batch, position = bound.binding.batch, self._word(k.POSITION)
+        if batch.n and max(batch.before.room, batch.after.room) >= BATCH_BYTES:
+            bound.binding.flush(self.file)
+            return
         size = int.from_bytes(self.file.array[position + 9:position + 13].tobytes(), "little")
         longest = size - self._word(k.ROW_AT)
-        batch.before.make_room(batch.n_before, longest)
-        batch.after.make_room(batch.n_after, longest)
+        try:
+            batch.before.make_room(batch.n_before, longest)
+            batch.after.make_room(batch.n_after, longest)
+        except UnsupportedEvent as error:
+            raise error.at(file=self.file.uri, position=position, table=bound.table_map.name) from None
 
     def _raise(self, status: int) -> None:
         position, table = self._word(k.POSITION), None

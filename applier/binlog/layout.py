@@ -161,8 +161,12 @@ class ColumnBuffer:
         return bool(self.record[k.HAS_NULLS // 8])
 
     def grow(self, least: int) -> None:
-        """Room for at least `least` bytes of string data in all; what is there stays."""
-        data = np.empty(max(least, 2 * (len(self.data) - k.GUARD)) + k.GUARD, np.uint8)
+        """Room for at least `least` bytes of string data in all, as far as MOST_BYTES; what is there stays. Raises
+        UnsupportedEvent where there are MOST_BYTES already."""
+        room = len(self.data) - k.GUARD
+        if room >= MOST_BYTES:
+            raise UnsupportedEvent("a value of more than 2 GiB", hint="leave the table out with --ignore-tables")
+        data = np.empty(min(max(least, 2 * room), MOST_BYTES) + k.GUARD, np.uint8)
         data[:self.length] = self.data[:self.length]
         self._use(data)
 

@@ -23,7 +23,8 @@ def test_a_table_that_was_made_anew_with_other_columns(tmp_path, route):
     sql = "id INT PRIMARY KEY, n INT, s VARCHAR(20), d INT"
     log.query(f"CREATE TABLE item ({sql})", "shop")
     for number in range(40):
-        commit(log, RowChanges(_table(sql), after={"id": pa.array([number], pa.int32()), "d": pa.array([1], pa.int32())}))
+        images = {"id": pa.array([number], pa.int32()), "d": pa.array([1], pa.int32())}
+        commit(log, RowChanges(_table(sql), after=images))
     log.close()
     with mock.patch.multiple(units, UNIT_BYTES=500, LEAST_UNIT_BYTES=1):
         options = ReplayOptions((str(tmp_path / "binlog.000001"),), str(tmp_path / "out"), route=route)
