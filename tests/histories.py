@@ -1,7 +1,8 @@
 """Made-up histories of a few tables, as binlog files and as what a replica holds after each event group.
 
-The model is a dict a table: key to row. A history mixes full and partial images, statements of several rows that may be
-about the same row, keys that move, transactions of several tables, rolled back ones, TRUNCATE, DROP and CREATE, and files.
+The model is a dict a table: key to row. A history mixes full and partial images, statements of several rows that may
+be about the same row, keys that move, transactions of several tables, rolled back ones, TRUNCATE, DROP and CREATE, and
+files.
 """
 
 import datetime
@@ -53,7 +54,7 @@ REAL = Kind("double", st.floats(allow_nan=False, width=64), lambda v: pa.array(v
 
 @dataclass(frozen=True)
 class Table:
-    """A table to be: kinds of columns, the columns of its key, and the defaults of columns that an insert may leave out."""
+    """A table to be: its columns, those of its key, and the defaults of those that an insert may leave out."""
 
     name: str
     columns: dict[str, Kind]
@@ -73,19 +74,20 @@ class Table:
         value = self.defaults[name]
         return "" if value is None else f" DEFAULT '{value}'"
 
-    @cache
     def definition(self, flavour: str) -> TableDefinition:
-        [change] = parse_statement(self.sql, default_database=DATABASE, flavour=flavour)
-        return change.definition
-
-    def __hash__(self) -> int:
-        return hash(self.sql)
+        return _definition(self.sql, flavour)
 
     def key_of(self, row: dict) -> tuple:
         return tuple(row[name] for name in self.key)
 
     def image(self, rows: list[dict], names: list[str]) -> dict[str, pa.Array]:
         return {name: self.columns[name].raw([row[name] for row in rows]) for name in self.columns if name in names}
+
+
+@cache
+def _definition(sql: str, flavour: str) -> TableDefinition:
+    [change] = parse_statement(sql, default_database=DATABASE, flavour=flavour)
+    return change.definition
 
 
 TABLES = (

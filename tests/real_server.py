@@ -1,12 +1,12 @@
 """What real servers held: recorded cases, and snapshots judged by them.
 
-A case is a folder in tests/cases: `case.json` (server, and the binlog positions of its marks), `binlog.NNNNNN`, and the
-state of all tables at the end (`expected/`) and at each mark (`expected@MARK/`): a file DB.TABLE.jsonl, whose first line
-has the names and SQL types of the columns, and each other line one row, in no order. VIRTUAL columns are left out.
+A case is a folder in tests/cases: `case.json` (server, and the binlog positions of its marks), `binlog.NNNNNN`, and
+the state of all tables at the end (`expected/`) and at each mark (`expected@MARK/`): a file DB.TABLE.jsonl, whose first
+line has the names and SQL types of the columns, and each other line one row, in no order. VIRTUAL columns are left out.
 
-Cells are JSON. Integers, BIT and YEAR are numbers; DECIMAL its digits; FLOAT and DOUBLE the shortest text of the double;
-dates and times ISO text with six digits of a second, TIMESTAMP in UTC; TIME a number of microseconds; text, ENUM and SET a
-string; bytes hexadecimal; VECTOR a list of such texts as FLOAT has; JSON a text with sorted members.
+Cells are JSON. Integers, BIT and YEAR are numbers; DECIMAL its digits; FLOAT and DOUBLE the shortest text of the
+double; dates and times ISO text with six digits of a second, TIMESTAMP in UTC; TIME a number of microseconds; text,
+ENUM and SET a string; bytes hexadecimal; VECTOR a list of such texts as FLOAT has; JSON a text with sorted members.
 """
 
 import json
@@ -98,14 +98,15 @@ def _table_differences(tables: list[pa.Table], columns: list[list[str]], rows: C
     held: Counter = Counter()
     for table in tables:
         held.update(zip(*(_cells(table.column(index), sql) for index, (_, sql) in enumerate(columns)), strict=True))
-    return [f"{count} x {what} {str(row)[:400]}" for what, more in (("missing", rows - held), ("unexpected", held - rows))
-            for row, count in more.most_common(3)]
+    wrong = {"missing": rows - held, "unexpected": held - rows}
+    return [f"{count} x {what} {str(row)[:400]}" for what, more in wrong.items() for row, count in more.most_common(3)]
 
 
-_INTEGERS = {"tinyint": (pa.int8(), pa.int16()), "smallint": (pa.int16(), pa.int32()), "mediumint": (pa.int32(),) * 2,
-             "int": (pa.int32(), pa.int64()), "bigint": (pa.int64(), pa.decimal128(20, 0))}
-_BYTES = {"binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob", "geometry", "point", "linestring", "polygon",
-          "multipoint", "multilinestring", "multipolygon", "geomcollection", "geometrycollection"}
+_INTEGERS = {"tinyint": (pa.int8(), pa.int16()), "smallint": (pa.int16(), pa.int32()),
+             "mediumint": (pa.int32(), pa.int32()), "int": (pa.int32(), pa.int64()),
+             "bigint": (pa.int64(), pa.decimal128(20, 0))}
+_BYTES = {"binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob", "geometry", "point", "linestring",
+          "polygon", "multipoint", "multilinestring", "multipolygon", "geomcollection", "geometrycollection"}
 _OTHERS = {"float": pa.float32(), "double": pa.float64(), "date": pa.date32(), "datetime": pa.timestamp("us"),
            "timestamp": pa.timestamp("us", "UTC"), "time": pa.duration("us"), "year": pa.int16(),
            "vector": pa.list_(pa.float32())}

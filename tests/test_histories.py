@@ -63,7 +63,8 @@ def held(snapshot):
     """Rows by table; asserts that files are in key order and hold each key once."""
     tables = {}
     for table in manifest.load(str(snapshot)).tables:
-        rows = [row for file in table.files for row in pq.read_table(snapshot / file.path, partitioning=None).to_pylist()]
+        files = [pq.read_table(snapshot / file.path, partitioning=None) for file in table.files]
+        rows = [row for file in files for row in file.to_pylist()]
         keys = [tuple(_comparable(row[name]) for name in table.key) for row in rows]
         assert keys == sorted(set(keys)), f"{table.full_name}: {keys}"
         tables[table.full_name] = rows
@@ -76,12 +77,11 @@ def _comparable(value):
 
 def same(rows, expected):
     """Compare as multisets: rows have values of several types and NULLs."""
-    return rows.keys() == expected.keys() and all(
-        sorted(map(repr, map(_in_order, rows[name]))) == sorted(map(repr, map(_in_order, expected[name]))) for name in rows)
+    return {name: _in_order(rows[name]) for name in rows} == {name: _in_order(expected[name]) for name in expected}
 
 
-def _in_order(row):
-    return sorted(row.items())
+def _in_order(rows):
+    return sorted(repr(sorted(row.items())) for row in rows)
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
