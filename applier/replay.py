@@ -83,8 +83,11 @@ class _Replay:
         """Outline the files that count, and see that they hold together."""
         files, start = files_after(archive, base.position) if base is not None else (archive.files, None)
         stop = self._stop_condition()
-        if stop.position is not None and stop.position[0] not in {file.name for file in files}:
-            raise UsageError(f"--stop-position names {stop.position[0]}, which is not in the archive")
+        if stop.position is not None:
+            names = [file.name for file in files]
+            if stop.position[0] not in names:
+                raise UsageError(f"--stop-position names {stop.position[0]}, which is not in the archive")
+            files = files[:names.index(stop.position[0]) + 1]  # what comes later may be damaged, or of any length
         self.progress.phase("outline", len(files), "files")
         tasks = [OutlineTask(file.uri, start if number == 0 else None, stop) for number, file in enumerate(files)]
         outlines = self.executor.outline(tasks, lambda done, _: self.progress.update(done))
