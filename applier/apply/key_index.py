@@ -199,12 +199,30 @@ class ByteIndex(KeyIndex):
                              patches.pointers.ctypes.data, self._state.ctypes.data)
 
     def _grow(self, status: int) -> None:
-        if status == k.ARENA_FULL:
+        if 2 * self.live < self._get(k.KEYS):
+            self._forget_the_dead()
+        elif status == k.ARENA_FULL:
             least = self._get(k.ARENA) + len(self._keys[3])
             self._arena = np.concatenate([self._arena, np.empty(max(len(self._arena), least), np.uint8)])
-            return
-        self._slots = np.concatenate([self._slots, np.empty_like(self._slots)])
-        self._rehash(2 * len(self._index))
+        else:
+            self._slots = np.concatenate([self._slots, np.empty_like(self._slots)])
+            self._rehash(2 * len(self._index))
+
+    def _forget_the_dead(self) -> None:
+        """Give back what deleted keys take, so that memory grows with the rows and not with the changes."""
+        slots, arena = self._live_slots(), np.empty_like(self._arena)
+        offsets = np.zeros(len(slots) + 1, np.int64)
+        np.cumsum(slots[:, 1], out=offsets[1:])
+        k.gather_keys(np.ascontiguousarray(slots[:, 0]), offsets, self._arena, arena)
+        slots[:, 0] = offsets[:-1]
+        self._slots[:len(slots)], self._arena = slots, arena
+        self._set(k.KEYS, len(slots))
+        self._set(k.ARENA, int(offsets[-1]))
+        self._rehash(len(self._index))
+
+    def _live_slots(self) -> np.ndarray:
+        slots = self._slots[:self._get(k.KEYS)]
+        return slots[slots[:, 2] >= 0]
 
     def _rehash(self, size: int) -> None:
         self._index = np.full((size, 2), -1, np.int64)
@@ -212,10 +230,9 @@ class ByteIndex(KeyIndex):
 
     def pointers(self) -> np.ndarray:
         """Pointers to the rows that are left, int64[n] in the order of their keys. The index is given up."""
-        slots = self._slots[:self._get(k.KEYS)]
-        slots = slots[slots[:, 2] >= 0]
+        slots = self._live_slots()
         keys = _KeyViews(np.ascontiguousarray(slots[:, 0]), np.ascontiguousarray(slots[:, 1]), self._arena)
-        self._index = np.empty((0, 2), np.int64)
+        self._index, self._slots, self._arena = np.empty((0, 2), np.int64), np.empty((0, 3), np.int64), keys.arena[:0]
         return slots[keys.order(), 2]
 
 

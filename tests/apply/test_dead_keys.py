@@ -1,0 +1,29 @@
+"""Keys that come and go: an index is as large as what lives in it at a time."""
+
+import numpy as np
+import pytest
+from replica_model import ABSENT, DELETE, INSERT, Event, Table, apply, model
+
+from applier.apply import key_index
+
+TEXT = Table("k varbinary(255), a int, PRIMARY KEY (k)", ["varchar(255)", "int"], (b"", None), (0,))
+INT = Table("id bigint, a int, PRIMARY KEY (id)", ["bigint", "int"], (0, None), (0,))
+
+
+@pytest.mark.parametrize("table, key", [(TEXT, lambda n: b"%06d" % n * (1 + n % 5)), (INT, lambda n: n)])
+def test_a_queue_does_not_grow_with_all_that_went_through_it(tmp_path, monkeypatch, table, key):
+    """A hundred rows at a time, ten thousand in all."""
+    monkeypatch.setattr(key_index, "FIRST_KEYS", 64)
+    sizes, full = [], np.full
+
+    def noted(shape, *arguments):
+        sizes.append(shape)
+        return full(shape, *arguments)
+
+    monkeypatch.setattr(key_index.np, "full", noted)
+    events = [event for first in range(0, 10_000, 100) for event in (
+        Event(INSERT, None, (1, 1), [(None, (key(n), n)) for n in range(first, first + 100)]),
+        *([Event(DELETE, (1, 0), None, [((key(n), ABSENT), None) for n in range(first - 100, first)])] if first else []))]
+    found = apply(table, events, tmp_path)
+    assert len(found.rows) == 100 and sorted(found.rows) == sorted(model(table, [], events).values())
+    assert max(shape[0] for shape in sizes if isinstance(shape, tuple)) <= 1024
