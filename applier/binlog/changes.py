@@ -19,7 +19,7 @@ from applier.binlog import changes_kernel as k
 from applier.binlog.layout import NO_NULLS, ColumnPlan, ImageBuffers, ImageProgram
 from applier.binlog.mapping import MappedFile
 from applier.binlog.table_map import TableMap, parse_table_map
-from applier.errors import ArchiveError, UnsupportedEvent
+from applier.errors import ApplierError, ArchiveError, UnsupportedEvent
 
 INSERT, UPDATE, DELETE = k.INSERT, k.UPDATE, k.DELETE
 BATCH_BYTES = 64 << 20
@@ -238,7 +238,7 @@ class ChangeReader:
         try:
             table_map = parse_table_map(body)
             binding = self._bind(table_map)
-        except ArchiveError as error:
+        except ApplierError as error:
             raise error.at(file=self.file.uri, position=position) from None
         self._tables.append(None if binding is None else _BoundTable(table_map, binding))
         number = len(self._tables) - 1
