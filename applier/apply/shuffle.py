@@ -118,7 +118,8 @@ def apply_payloads(unit: UnitSpec, payloads: Iterable[tuple[int, pa.Buffer]]) ->
             applier.begin(table_map, logged.layouts)
         applier.lies_in(payload.memory)
         for batch in payload.batches:
-            applier.take(ArrivedBatch(batch, payload, logged.layouts), keys)
+            arrived = ArrivedBatch(batch, payload, logged.layouts)
+            applier.take(arrived, keys.of_batch(arrived), keys)
     if applier.stopped is not None:
         return TaskOutcome((), (applier.stopped,))
     return TaskOutcome((applier.finish(),), ())

@@ -69,5 +69,6 @@ class TableWalk:
 
     def take(self, batch: ChangeBatch) -> None:
         """Changes in commit order."""
+        keys = self.logged.keys.of_batch(batch)
         for unit in self.units:
-            unit.take(batch, self.logged.keys)
+            unit.take(batch, keys, self.logged.keys)

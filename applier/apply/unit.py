@@ -6,6 +6,8 @@ where the row is not there. Which transaction that is, the driver looks up by th
 
 from __future__ import annotations
 
+from typing import Any
+
 from applier.apply.change_keys import ChangeKeys
 from applier.apply.key_index import ByteIndex, Conflict, IntIndex
 from applier.apply.rows import LoggedColumns, RowGatherer, table_schema
@@ -46,12 +48,12 @@ class UnitApplier:
         """Tell of memory that images of later batches lie in; it stays as long as the unit."""
         self._files.append(file)
 
-    def take(self, batch: ChangeBatch, keys: ChangeKeys) -> None:
-        """Apply a batch of changes of this table; `keys` reads their keys."""
+    def take(self, batch: ChangeBatch, keys: tuple[Any, ...], reader: ChangeKeys) -> None:
+        """Apply a batch of changes of this table: `keys` are theirs as the index takes them, as `reader` read them."""
         if self.stopped is None:
-            conflict = self._index.apply(batch, self._layouts, *keys.of_batch(batch))
+            conflict = self._index.apply(batch, self._layouts, *keys)
             if conflict is not None:
-                self.stopped = self._stop(batch, conflict, keys)
+                self.stopped = self._stop(batch, conflict, reader)
 
     def _seed(self) -> None:
         """Read the base's rows and put their keys in the index."""
