@@ -1,0 +1,45 @@
+"""A replay on a real standalone cluster gives what it gives in one process, by both routes."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from real_server import Case, differences
+
+from applier.snapshot import manifest
+
+ROOT = Path(__file__).parents[1]
+PROGRAM = "import sys; from applier.cli import main; sys.exit(main(sys.argv[1:]))"
+
+
+def on_cluster(master, directory, *options):
+    """A driver is a process of its own, as this one has a local session; not started in the checkout."""
+    run = subprocess.run([sys.executable, "-c", PROGRAM, "replay", "--master", master, *options], cwd=directory,
+                         env=os.environ | {"PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": "127.0.0.1"},
+                         capture_output=True, text=True, timeout=200)
+    return run.returncode, run.stderr
+
+
+def test_a_cluster_gives_what_one_machine_gives(spark_cluster, tmp_path):
+    """AP-SNAP: one route to a mark, and the other on from there."""
+    case, base = Case("checksum-changes"), tmp_path / "base"
+    [mark] = case.marks
+    binlogs = ["--binlogs", *map(str, case.binlogs)]
+    code, said = on_cluster(spark_cluster, tmp_path, *binlogs, "--output", str(base), "--route", "walk",
+                            "--stop-position", str(mark))
+    assert code == 0, said
+    assert differences(base, case.expected(mark)) == []
+    code, said = on_cluster(spark_cluster, tmp_path, *binlogs, "--output", str(tmp_path / "end"), "--route", "shuffle",
+                            "--base", str(base))
+    assert code == 0, said
+    assert differences(tmp_path / "end", case.expected()) == []
+    assert manifest.load(str(tmp_path / "end")).position.file == case.binlogs[-1].name
+
+
+def test_what_stops_a_replay_stops_it_there_too(spark_cluster, tmp_path):
+    """Errors of tasks and of the driver come out as on one machine."""
+    archive = str(Case("transactions-mysql").folder)
+    code, said = on_cluster(spark_cluster, tmp_path, "--binlogs", archive, "--output", str(tmp_path / "out"))
+    assert code == 2 and "XA COMMIT X'7831',X'',1" in said and "binlog.000003:1894" in said, said
+    assert list(tmp_path.iterdir()) == []
