@@ -84,7 +84,7 @@ def _in_order(rows):
     return sorted(repr(sorted(row.items())) for row in rows)
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data(), small_pieces, st.sampled_from(["walk", "shuffle"]))
 def test_a_replay_ends_where_a_replica_ends(data, executor, route):
     """The whole history, up to one of its groups, and on from there with that as the base."""
