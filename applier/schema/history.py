@@ -224,6 +224,10 @@ class SchemaHistory:
             self._versions[version.id] = replace(version, definition=definition)
 
     def _create(self, definition: TableDefinition, position: Position, sql: str) -> None:
+        if self._wanted(definition.database, definition.name) and not _is_text(definition.to_sql()):
+            name = definition.full_name.encode("utf-8", "backslashreplace").decode()
+            raise SchemaError("the statement that makes the table has bytes that are no text", table=name,
+                              hint="the file is damaged, or leave the table out with --ignore-tables")
         number = len(self._versions)
         self._versions.append(TableVersion(number, definition, position, None, sql))
         self._by_table.setdefault((definition.database, definition.name), []).append(number)
@@ -267,3 +271,12 @@ class SchemaHistory:
 def _shorten(sql: str, limit: int = 200) -> str:
     text = " ".join(sql.split())
     return text if len(text) <= limit else text[:limit - 1] + "…"
+
+
+def _is_text(sql: str) -> bool:
+    """Whether it has no surrogates, which stand for bytes that could not be decoded."""
+    try:
+        sql.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

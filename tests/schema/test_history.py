@@ -182,3 +182,12 @@ def test_schema_file():
     again = SchemaHistory("mysql")
     again.load_definition(t.definition)
     assert again.at("d", "t", (0, 4)).definition == t.definition
+
+
+def test_a_definition_of_bytes_that_are_no_text():
+    """No snapshot can hold such a name or comment, and no server makes one; of other tables it does not matter."""
+    log = Log()
+    with pytest.raises(SchemaError, match="no text") as error:
+        log(b"CREATE TABLE t (a INT COMMENT '\xff')")
+    assert (error.value.position, error.value.table) == (100, "d.t")
+    Log(wanted=lambda database, table: False)(b"CREATE TABLE t (a INT COMMENT '\xff')")
