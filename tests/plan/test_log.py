@@ -1,0 +1,103 @@
+"""The part of the log that counts, and what every table was in it."""
+
+import pytest
+from planning import Log, plan, table
+
+from applier.binlog.outline import outline_file
+from applier.binlog.stop import StopCondition
+from applier.errors import SchemaError, UnsupportedStatement
+from applier.options import TableFilter
+from applier.plan.log import read_history, span_of, used_tables
+
+T = table()
+
+
+def test_a_span_ends_with_the_file_that_the_stop_fell_into(tmp_path):
+    """GRP-2: later files do not count, whatever is in them."""
+    with Log(tmp_path / "b.000001") as log:
+        log.create(T)
+        _, stop = log.insert(T, 1)
+        log.insert(T, 2)
+        log.rotate(tmp_path / "b.000002").close()
+    condition = StopCondition(("b.000001", stop))
+    outlines = [outline_file(str(tmp_path / f"b.00000{n}"), stop=condition) for n in (1, 2)]
+    span = span_of(outlines)
+    assert [outline.name for outline in span.outlines] == ["b.000001"]
+    position = span.end_position(None)
+    assert (position.file, position.offset, position.flavour) == ("b.000001", stop, "mysql")
+    assert position.gtid_set.endswith(":1-2")
+    assert len(span_of([outlines[1]]).outlines) == 1
+
+
+def test_versions_of_a_table_within_a_file(tmp_path):
+    """TRUNCATE and DROP end a version; rows belong to the one that is there."""
+    with Log(tmp_path / "b.000001") as log:
+        log.create(T)
+        log.insert(T, 1)
+        log.query("TRUNCATE d.t")
+        truncated = log.position
+        log.insert(T, 1)
+        log.query("DROP TABLE d.t")
+        dropped = log.position
+        made = log.create(T)
+        log.insert(T, 1)
+    _, history, versions = plan(tmp_path, [log.path])
+    assert [(item.version.start[1], item.version.end and item.version.end[1]) for item in versions][1:] == \
+        [(truncated, dropped), (made, None)]
+    assert len(history.live()) == 1
+    assert [unit.place is None for item in versions for unit in item.units] == [True, True, False]
+
+
+def test_rows_of_a_table_that_nothing_defines(tmp_path):
+    with Log(tmp_path / "b.000001") as log:
+        start, _ = log.insert(T, 1)
+    with pytest.raises(SchemaError, match="nothing defines") as error:
+        plan(tmp_path, [log.path])
+    assert error.value.table == "d.t" and start < error.value.position < log.position
+    assert plan(tmp_path, [log.path], ignored=(("d", "t"),))[2] == []
+
+
+def test_rows_before_the_table_is_made(tmp_path):
+    """A definition that came later does not hold before."""
+    with Log(tmp_path / "b.000001") as log:
+        log.insert(T, 1)
+        log.create(T)
+    with pytest.raises(SchemaError, match="nothing defines"):
+        plan(tmp_path, [log.path])
+
+
+def test_what_was_rolled_back_does_not_count(tmp_path):
+    """GRP-1: neither its rows nor its statements as text."""
+    with Log(tmp_path / "b.000001") as log:
+        log.create(T)
+        with log.transaction("rollback"):
+            log.query("INSERT INTO t VALUES (1, 1)", "d")
+        log.insert(T, 1)
+    span, _, versions = plan(tmp_path, [log.path])
+    assert len(span.outlines[0].voids) == 1 and len(versions) == 1
+
+
+def test_dml_as_text_stops_on_a_wanted_table_only(tmp_path):
+    with Log(tmp_path / "b.000001") as log:
+        log.create(T)
+        with log.transaction():
+            log.query("INSERT INTO t VALUES (1, 1)", "d")
+    span = span_of([outline_file(log.path)])
+    with pytest.raises(UnsupportedStatement) as error:
+        read_history(span, TableFilter().wanted, None, None)
+    assert error.value.file == log.path and error.value.gtid
+    wanted = TableFilter(ignored=(("d", "t"),)).wanted
+    assert used_tables(span, read_history(span, wanted, None, None), wanted) == []
+
+
+def test_a_table_over_several_files(tmp_path):
+    """A definition holds in all files after the one with its statement."""
+    with Log(tmp_path / "b.000001") as log:
+        log.create(T)
+        with log.rotate(tmp_path / "b.000002") as second:
+            with second.transaction():
+                pass
+            Log.insert(second, T, 1, 2)
+    span, _, [item] = plan(tmp_path, [tmp_path / "b.000001", tmp_path / "b.000002"])
+    assert [used.file for used in item.uses] == [1]
+    assert span.end_position(None).file == "b.000002"
