@@ -1,4 +1,5 @@
-"""A mutation fuzzer over real binlogs: whatever the bytes, reading them ends in an answer or an ArchiveError.
+"""A mutation fuzzer over real binlogs: whatever the bytes, reading them ends in an answer or an ArchiveError, and
+replaying them in a snapshot or an ApplierError.
 
     python tests/fuzz.py COUNT [FIRST]     mutants number FIRST (0) to FIRST + COUNT - 1
 
@@ -8,6 +9,7 @@ behind them. Most files end where a memory page ends, so that a read past the en
 """
 
 import random
+import shutil
 import struct
 import subprocess
 import sys
@@ -57,6 +59,28 @@ def read(path: Path, number: int) -> str:
         except ArchiveError as error:
             answer = str(error)
     return answer
+
+
+def replay(path: Path, number: int) -> str:
+    """Replay a file as an archive of its own, by either route; "ok", or what the error says. Anything but an
+    ApplierError is passed on."""
+    from applier.apply.executor import ThisProcess
+    from applier.errors import ApplierError
+    from applier.options import ReplayOptions, TableFilter
+    from applier.replay import replay_with
+    from applier.snapshot import manifest
+
+    output = path.with_name(f"snapshot-{number}")
+    options = ReplayOptions((str(path),), str(output), filter=TableFilter(ignored=(("moves", "n"),)),
+                            route=("walk", "shuffle")[number % 2])
+    try:
+        replay_with(ThisProcess(2), options)
+        manifest.load(str(output))
+    except ApplierError as error:
+        assert not output.exists(), "there is a snapshot, and an error"
+        return str(error)
+    shutil.rmtree(output)
+    return "ok"
 
 
 def _decode(path: Path, start: int, end: int, number: int) -> None:
@@ -229,6 +253,7 @@ def _child(first: int, last: int, folder: Path) -> None:
         path.write_bytes(mutant(number))
         faulthandler.dump_traceback_later(SECONDS_FOR_ONE, exit=True)
         read(path, number)
+        replay(path, number)
         faulthandler.cancel_dump_traceback_later()
         path.unlink()
 
