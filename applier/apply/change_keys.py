@@ -53,8 +53,8 @@ class ChangeKeys(ABC):
         return default_scalar(self._definition.columns[column], self._definition)
 
     def _check(self, batch: ChangeBatch, column: int, no_before: pa.BooleanArray, no_after: pa.BooleanArray) -> None:
-        """Raise ReplayStopped for the first change whose key has no value in `column`, by row of the images: FIND searches
-        by a key only where the before-image has its columns."""
+        """Raise ReplayStopped for the first change whose key has no value in `column`, by row of the images: FIND
+        searches by a key only where the before-image has its columns."""
         name = self._definition.columns[column].name
         absent = batch.before.columns[column].absent_rows(batch.n_before)
         if absent is not None and pc.any(absent).as_py():
@@ -64,7 +64,8 @@ class ChangeKeys(ABC):
         for lacking, rows in ((no_before, batch.before_rows), (no_after, batch.after_rows)):
             if pc.any(lacking).as_py():
                 raise self._stopped(batch, rows, lacking, None, f"column {name} of a row's key has no value",
-                                    "a zero date in a key is null in a snapshot; leave the table out with --ignore-tables")
+                                    "a zero date in a key is null in a snapshot; "
+                                    "leave the table out with --ignore-tables")
 
     def _stopped(self, batch: ChangeBatch, rows: np.ndarray, lacking: pa.BooleanArray, errno: int | None, what: str,
                  hint: str) -> ReplayStopped:

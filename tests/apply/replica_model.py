@@ -1,8 +1,8 @@
 """A replica of one table as a dict: the rules of row events, one row after another, in plain Python.
 
-PKE, FIND: a row is found by its key, and the row found is the row. DEF-R1b: columns that an insert's image lacks get the
-table's default. DEF-R2: columns that an update's after-image lacks keep the found row's value. FIND-ROWS, AP-ORD: one row
-after another. 1062 where a key would be there twice, 1032 where the row is not there.
+PKE, FIND: a row is found by its key, and the row found is the row. DEF-R1b: columns that an insert's image lacks get
+the table's default. DEF-R2: columns that an update's after-image lacks keep the found row's value. FIND-ROWS, AP-ORD:
+one row after another. 1062 where a key would be there twice, 1032 where the row is not there.
 """
 
 from __future__ import annotations
@@ -16,17 +16,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "binlog"))
-import row_model as m  # noqa: E402
-from row_model import ABSENT, BY_NAME, DELETE, INSERT, UPDATE  # noqa: E402
+import itertools
 
-from applier.apply.rows import table_schema  # noqa: E402
-from applier.apply.table_key import table_key  # noqa: E402
-from applier.apply.table_walk import TableWalk  # noqa: E402
-from applier.apply.work import UnitSpec  # noqa: E402
-from applier.binlog.changes import ChangeReader  # noqa: E402
-from applier.schema.ddl import parse_statement  # noqa: E402
-from applier.snapshot.manifest import BinlogPosition, Snapshot  # noqa: E402
-from applier.snapshot.writer import TablePlace, TableWriter  # noqa: E402
+import row_model as m
+from row_model import ABSENT, BY_NAME, DELETE, INSERT, UPDATE
+
+from applier.apply.rows import table_schema
+from applier.apply.table_key import table_key
+from applier.apply.table_walk import TableWalk
+from applier.apply.work import UnitSpec
+from applier.binlog.changes import ChangeReader
+from applier.schema.ddl import parse_statement
+from applier.snapshot.manifest import BinlogPosition, Snapshot
+from applier.snapshot.writer import TablePlace, TableWriter
 
 
 class Stop(Exception):
@@ -149,7 +151,7 @@ def _specs(table: Table, base: list[tuple[Any, ...]], cuts: list[Any], folder: P
     order = sorted(range(len(base)), key=keys.__getitem__)
     snapshot = Snapshot(BinlogPosition("b", 4, "", None, "mysql"), (), uri=str(folder / "base"))
     specs, bounds = [], [None, *cuts, None]
-    for number, (low, high) in enumerate(zip(bounds, bounds[1:], strict=False)):
+    for number, (low, high) in enumerate(itertools.pairwise(bounds)):
         inside = [i for i in order if (low is None or keys[i] >= low) and (high is None or keys[i] < high)]
         files: tuple = ()
         if inside:

@@ -5,7 +5,8 @@ from replica_model import ABSENT, INSERT, UPDATE, Event, Table, apply, model
 
 from applier.apply import rows
 
-WIDE = Table("id int PRIMARY KEY, a longtext, b longtext, d date", ["int", "blob4", "blob4", "date"], (0, None, None, None), (0,))
+WIDE = Table("id int PRIMARY KEY, a longtext, b longtext, d date", ["int", "blob4", "blob4", "date"],
+             (0, None, None, None), (0,))
 ALL = (1, 1, 1, 1)
 
 
@@ -69,6 +70,7 @@ def test_rows_of_the_base_and_of_images_side_by_side(tmp_path, chunks):
 def test_columns_of_a_table_of_one_column(tmp_path):
     """No column but the key, and images that have nothing else to say."""
     table = Table("id int PRIMARY KEY DEFAULT 4", ["int"], (4,), (0,))
-    events = [Event(INSERT, None, (1,), [(None, (n,)) for n in (3, 1, 2)]), Event(INSERT, None, (0,), [(None, (ABSENT,))]),
+    events = [Event(INSERT, None, (1,), [(None, (n,)) for n in (3, 1, 2)]),
+              Event(INSERT, None, (0,), [(None, (ABSENT,))]),
               Event(UPDATE, (1,), (0,), [((1,), (ABSENT,))])]
     assert apply(table, events, tmp_path).rows == [(1,), (2,), (3,), (4,)]

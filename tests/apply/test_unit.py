@@ -13,7 +13,8 @@ from applier.apply import key_index, table_walk
 
 REST = "a int DEFAULT 7, v int AS (a) VIRTUAL, b varchar(255) CHARACTER SET latin1 NOT NULL DEFAULT 'x', c text"
 REST_KINDS, REST_DEFAULTS = ["int", "int", "varchar(255)", "blob2"], (7, None, b"x", None)
-INT_KEY = Table(f"id int NOT NULL DEFAULT 3, {REST}, PRIMARY KEY (id)", ["int", *REST_KINDS], (3, *REST_DEFAULTS), (0,), (2,))
+INT_KEY = Table(f"id int NOT NULL DEFAULT 3, {REST}, PRIMARY KEY (id)", ["int", *REST_KINDS],
+                (3, *REST_DEFAULTS), (0,), (2,))
 UNIQUE = Table(f"u int NULL UNIQUE, id smallint NOT NULL DEFAULT 3, {REST}, UNIQUE KEY k (id)",
                ["int", "smallint", *REST_KINDS], (None, 3, *REST_DEFAULTS), (1,), (3,))
 UNSIGNED = Table(f"id bigint unsigned NOT NULL DEFAULT 3, {REST}, PRIMARY KEY (id)", ["bigint", *REST_KINDS],
@@ -86,7 +87,8 @@ def small(monkeypatch):
 
 
 @pytest.mark.parametrize("name", TABLES)
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=50, deadline=None,
+          suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(data=st.data())
 def test_units_do_what_a_replica_does(name, data, small):
     """PKE, FIND, IMG-MIX, DEF-R1b, DEF-R2, FIND-ROWS, AP-ORD: the same rows as the model, or the same stop, whatever
@@ -163,7 +165,8 @@ def test_nothing_is_applied_after_a_stop(tmp_path):
 
 def test_a_chain_of_key_moves(small):
     """FIND-ROWS: a later row of an event finds what an earlier one made."""
-    check(INT_KEY, [], [insert(1, 2, 3), update((3, 4), (2, 3), (1, 2)), update((4, 9), (9, 1)), delete(1), insert(1)], [])
+    check(INT_KEY, [], [insert(1, 2, 3), update((3, 4), (2, 3), (1, 2)), update((4, 9), (9, 1)), delete(1), insert(1)],
+          [])
 
 
 def test_a_key_moves_away_and_back_within_an_event(small):
@@ -204,16 +207,17 @@ def test_many_patches_many_keys_and_their_graves(small):
 
         def event(operation, numbers, after=(0, 1, 0, 0, 0), make=make, key=key):
             old = [(*make(n), *[ABSENT] * 4) for n in numbers]
-            new = [tuple(value if here else ABSENT for value, here in zip((*make(n), n, None, b"w", b""), after, strict=True))
-                   for n in numbers]
+            new = [tuple(value if here else ABSENT
+                         for value, here in zip((*make(n), n, None, b"w", b""), after, strict=True)) for n in numbers]
             return Event(operation, None if operation == INSERT else tuple(key), None if operation == DELETE else after,
                          [(None if operation == INSERT else b, None if operation == DELETE else a)
                           for b, a in zip(old, new, strict=True)])
 
         check(table, [], [
             event(INSERT, range(1000), ALL), event(UPDATE, range(0, 1000, 2)), event(DELETE, range(0, 1000, 3)),
-            event(INSERT, range(0, 1000, 3), ALL), event(UPDATE, range(1000), (0, 0, 0, 0, 1)), event(UPDATE, range(10), ALL),
-            event(DELETE, range(1000)), event(INSERT, range(500, 1500), ALL), event(UPDATE, range(700, 900))], [], spread=2)
+            event(INSERT, range(0, 1000, 3), ALL), event(UPDATE, range(1000), (0, 0, 0, 0, 1)),
+            event(UPDATE, range(10), ALL), event(DELETE, range(1000)), event(INSERT, range(500, 1500), ALL),
+            event(UPDATE, range(700, 900))], [], spread=2)
 
 
 def test_a_unit_without_changes_keeps_its_base_files(tmp_path):

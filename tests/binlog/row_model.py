@@ -1,7 +1,7 @@
 """Row events written the slow way: a value at a time, in plain Python, without any of the project's encoders.
 
-What a column kind's `values` draw is what the raw Arrow array of the decoded column holds (`to_pylist`), `encode` gives its
-bytes in a row image. Formats: MySQL source documentation, "Binlog Event"; `my_time.cc`, `decimal.cc`.
+What a column kind's `values` draw is what the raw Arrow array of the decoded column holds (`to_pylist`), `encode` gives
+its bytes in a row image. Formats: MySQL source documentation, "Binlog Event"; `my_time.cc`, `decimal.cc`.
 """
 
 import datetime

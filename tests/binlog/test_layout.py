@@ -23,9 +23,9 @@ def test_every_kind_has_a_plan_with_its_width(kind):
 
 
 def test_widths_of_decimals():
-    """MySQL manual, "Precision Math: DECIMAL Data Type Characteristics": four bytes for nine digits, fewer for less."""
-    assert [decimal_bytes(*size) for size in ((1, 0), (2, 2), (9, 0), (10, 0), (18, 9), (20, 6), (65, 30), (65, 0))] == \
-        [1, 1, 4, 5, 8, 10, 30, 29]
+    """MySQL manual, "DECIMAL Data Type Characteristics": four bytes for nine digits, fewer for less."""
+    assert [decimal_bytes(*size) for size in (
+        (1, 0), (2, 2), (9, 0), (10, 0), (18, 9), (20, 6), (65, 30), (65, 0))] == [1, 1, 4, 5, 8, 10, 30, 29]
 
 
 @pytest.mark.parametrize("wire_type, metadata", [
@@ -61,7 +61,8 @@ def test_a_buffer_is_used_again_and_forgets():
     images = [(None, b"abc"), (5, m.ABSENT), (6, b""), (m.ABSENT, None)]
     events = [m.rows_event(0, 1, 2, None, [value is not m.ABSENT for value in values], m.image(kinds, values))
               for values in images]
-    read(m.as_file(m.table_map_event(1, m.table_map_body(kinds)), *events), TableBinding(plans, plans, plans, take, rows=1))
+    file = m.as_file(m.table_map_event(1, m.table_map_body(kinds)), *events)
+    read(file, TableBinding(plans, plans, plans, take, rows=1))
     assert found == [[(None, False), (b"abc", False)], [(5, False), (None, True)], [(6, False), (b"", False)],
                      [(None, True), (None, False)]]
 

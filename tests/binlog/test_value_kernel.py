@@ -98,7 +98,7 @@ def date_bytes(year, month, day):
 
 def test_dates_that_no_calendar_has_are_null():
     """Zero dates, zero parts, and days that a month does not have (ALLOW_INVALID_DATES)."""
-    none = [(0, 0, 0), (2024, 0, 1), (2024, 1, 0), (0, 5, 5), (2023, 2, 29), (1900, 2, 29), (2024, 2, 30), (2024, 4, 31)]
+    none = [(0, 0, 0), (2024, 0, 1), (2024, 1, 0), (0, 5, 5), (2023, 2, 29), (1900, 2, 29), (2024, 2, 30), (1, 4, 31)]
     some = [(1, 1, 1), (9999, 12, 31), (2024, 2, 29), (2000, 2, 29), (1970, 1, 1), (1969, 12, 31)]
     assert decode(W.DATE, 0, *(date_bytes(*parts) for parts in none + some)) == \
         [None] * len(none) + [datetime.date(*parts) for parts in some]
@@ -125,7 +125,8 @@ def test_datetime2():
     assert decode(W.DATETIME2, 0, datetime2(2024, 2, 29, 23, 59, 59), datetime2(1, 1, 1, 0, 0, 0)) == \
         [micros(2024, 2, 29, 23, 59, 59), micros(1, 1, 1)]
     for digits, fraction, value in ((1, b"\x5a", 900000), (2, b"\x63", 990000), (3, b"\x27\x06", 999000),
-                                    (4, b"\x27\x0f", 999900), (5, b"\x0f\x42\x36", 999990), (6, b"\x0f\x42\x3f", 999999)):
+                                    (4, b"\x27\x0f", 999900), (5, b"\x0f\x42\x36", 999990),
+                                    (6, b"\x0f\x42\x3f", 999999)):
         assert decode(W.DATETIME2, digits, datetime2(9999, 12, 31, 23, 59, 59, fraction)) == \
             [micros(9999, 12, 31, 23, 59, 59, value)]
     assert decode(W.DATETIME2, 0, datetime2(0, 0, 0, 0, 0, 0), datetime2(2024, 2, 30, 1, 1, 1)) == [None, None]
@@ -158,7 +159,8 @@ def test_times():
 
     assert decode(W.TIME2, 0, b"\x80\0\0", b"\x80\0\1", b"\x7f\xff\xff", b"\xb4\x6e\xfb", b"\x4b\x91\x05") == \
         seconds(0, 1, -1, 838 * 3600 + 3599, -838 * 3600 - 3599)
-    assert decode(W.TIME2, 2, b"\x7f\xff\xff\xff", b"\x7f\xff\xff\x9d", b"\x7f\xff\xff\x00") == seconds(-0.01, -0.99, -1)
+    assert decode(W.TIME2, 2, b"\x7f\xff\xff\xff", b"\x7f\xff\xff\x9d", b"\x7f\xff\xff\x00") == \
+        seconds(-0.01, -0.99, -1)
     assert decode(W.TIME2, 6, b"\x7f\xff\xff\xff\xff\xff") == [-MICRO]
     for cell in (b"\xb4\x70\0", b"\x80\x0f\0", b"\x80\0\x3c", b"\0\0\0"):
         refused(W.TIME2, 0, cell)
