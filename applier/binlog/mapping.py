@@ -30,6 +30,10 @@ class MappedFile:
     array: np.ndarray  # np.uint8[size], read-only
     address: int
 
+    def position_of(self, address: int) -> int:
+        """The offset in the file of what lies at an address."""
+        return address - self.address
+
     def close(self) -> None:
         """Stop sharing the mapping; its memory is unmapped with the last reference to `array`."""
         with _lock:
