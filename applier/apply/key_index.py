@@ -1,4 +1,4 @@
-"""The keys of one unit and where their rows are: hash indexes that grow, around the kernels of `pointer_kernel`.
+"""The keys of one unit and where their rows are: hash indexes that grow, around the pointer kernels.
 
     IntIndex     a key is an int64 (one integer column)
     ByteIndex    a key is a byte string (keysearch.keybytes)
@@ -12,15 +12,13 @@ import dataclasses
 from abc import ABC, abstractmethod
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
+from applier.apply import byte_index_kernel, int_index_kernel
 from applier.apply import pointer_kernel as k
 from applier.binlog.changes import ChangeBatch, ImageLayouts
 from keysearch.keybytes import KeyBytes
 
 FIRST_KEYS = 1 << 12
-_SORT_WORDS = 4
 NO_BOUND = np.frombuffer(b"", np.uint8)  # read-only, as bounds are: to Numba that is part of the type
 
 
@@ -126,15 +124,15 @@ class IntIndex(KeyIndex):
         super().__init__(columns)
         limits = np.iinfo(np.int64)
         self._low, self._last = limits.min if low is None else low, limits.max if high is None else high - 1
-        self._index = np.full((2 * FIRST_KEYS, 2), k.EMPTY, np.int64)
+        self._index = np.full((2 * FIRST_KEYS, 2), int_index_kernel.EMPTY, np.int64)
 
     def seed(self, keys: np.ndarray) -> None:
         """Put the base's rows in: int64[n], distinct, row i under keys[i]."""
         n = len(keys)
-        self._index = np.full((max(2 * FIRST_KEYS, 2 << int(n).bit_length()), 2), k.EMPTY, np.int64)
+        self._index = np.full((max(2 * FIRST_KEYS, 2 << int(n).bit_length()), 2), int_index_kernel.EMPTY, np.int64)
         keys = np.ascontiguousarray(keys).view()
         keys.setflags(write=False)  # to Numba part of the type, and a column of Parquet is read-only
-        k.seed_ints(keys, self._index)
+        int_index_kernel.seed_ints(keys, self._index)
         self._set(k.KEYS, n)
         self._set(k.LIVE, n)
 
@@ -147,21 +145,21 @@ class IntIndex(KeyIndex):
 
     def _run(self, batch: ChangeBatch) -> int:
         patches = self.patches
-        return k.apply_ints(batch.n, *_batch_addresses(batch), *self._keys, self._low, self._last, self._index,
-                            patches.present.ctypes.data, patches.columns, patches.pointers.ctypes.data,
-                            self._state.ctypes.data)
+        return int_index_kernel.apply_ints(
+            batch.n, *_batch_addresses(batch), *self._keys, self._low, self._last, self._index,
+            patches.present.ctypes.data, patches.columns, patches.pointers.ctypes.data, self._state.ctypes.data)
 
     def _grow(self, status: int) -> None:
         size = len(self._index) * (2 if self._get(k.LIVE) * 4 > len(self._index) else 1)
-        larger = np.full((size, 2), k.EMPTY, np.int64)
-        self._set(k.KEYS, k.grow_ints(self._index, larger))
+        larger = np.full((size, 2), int_index_kernel.EMPTY, np.int64)
+        self._set(k.KEYS, int_index_kernel.grow_ints(self._index, larger))
         self._index = larger
 
     def pointers(self) -> np.ndarray:
         """Pointers to the rows that are left, int64[n] in the order of their keys. The index is given up."""
         live = self._get(k.LIVE)
         keys, pointers = np.empty(live, np.int64), np.empty(live, np.int64)
-        k.list_ints(self._index, keys, pointers)
+        int_index_kernel.list_ints(self._index, keys, pointers)
         self._index = np.empty((0, 2), np.int64)
         return pointers[np.argsort(keys)]
 
@@ -194,9 +192,10 @@ class ByteIndex(KeyIndex):
 
     def _run(self, batch: ChangeBatch) -> int:
         patches = self.patches
-        return k.apply_bytes(batch.n, *_batch_addresses(batch), *self._keys, self._low, self._high, self._index,
-                             self._slots, self._arena, patches.present.ctypes.data, patches.columns,
-                             patches.pointers.ctypes.data, self._state.ctypes.data)
+        return byte_index_kernel.apply_bytes(
+            batch.n, *_batch_addresses(batch), *self._keys, self._low, self._high, self._index, self._slots,
+            self._arena, patches.present.ctypes.data, patches.columns, patches.pointers.ctypes.data,
+            self._state.ctypes.data)
 
     def _grow(self, status: int) -> None:
         if 2 * self.live < self._get(k.KEYS):
@@ -213,7 +212,7 @@ class ByteIndex(KeyIndex):
         slots, arena = self._live_slots(), np.empty_like(self._arena)
         offsets = np.zeros(len(slots) + 1, np.int64)
         np.cumsum(slots[:, 1], out=offsets[1:])
-        k.gather_keys(np.ascontiguousarray(slots[:, 0]), offsets, self._arena, arena)
+        byte_index_kernel.gather_keys(np.ascontiguousarray(slots[:, 0]), offsets, self._arena, arena)
         slots[:, 0] = offsets[:-1]
         self._slots[:len(slots)], self._arena = slots, arena
         self._set(k.KEYS, len(slots))
@@ -226,7 +225,7 @@ class ByteIndex(KeyIndex):
 
     def _rehash(self, size: int) -> None:
         self._index = np.full((size, 2), -1, np.int64)
-        k.grow_bytes(self._slots, self._get(k.KEYS), self._index, self._arena)
+        byte_index_kernel.grow_bytes(self._slots, self._get(k.KEYS), self._index, self._arena)
 
     def pointers(self) -> np.ndarray:
         """Pointers to the rows that are left, int64[n] in the order of their keys. The index is given up."""
@@ -246,23 +245,18 @@ class _KeyViews:
 
     def order(self) -> np.ndarray:
         """Their numbers in memcmp order. Sorts by the first eight bytes as one number, by sixteen where that leaves
-        ties, and so on, which is much cheaper than comparing strings."""
+        ties, and so on, which is much cheaper than comparing strings; one that begins another one comes before it."""
         words: list[np.ndarray] = []
-        while len(words) < _SORT_WORDS:
+        longest = int(self.lengths.max(initial=0))
+        while True:
             words.insert(0, np.empty(len(self.starts), np.uint64))
-            k.key_words(self.starts, self.lengths, self.arena.ctypes.data, 8 * (len(words) - 1), words[0])
+            skip = 8 * (len(words) - 1)
+            byte_index_kernel.key_words(self.starts, self.lengths, self.arena.ctypes.data, skip, words[0])
+            if 8 * len(words) >= longest:
+                return np.lexsort([self.lengths, *words])
             order = np.lexsort(words) if len(words) > 1 else np.argsort(words[0])
             ties = np.ones(max(0, len(order) - 1), np.bool_)
             for word in words:
                 ties &= word[order[1:]] == word[order[:-1]]
             if not ties.any():
                 return order
-        return pc.sort_indices(self.to_arrow()).to_numpy()
-
-    def to_arrow(self) -> pa.LargeBinaryArray:
-        """A copy with the strings one after another."""
-        offsets = np.zeros(len(self.starts) + 1, np.int64)
-        np.cumsum(self.lengths, out=offsets[1:])
-        data = np.empty(int(offsets[-1]), np.uint8)
-        k.gather_keys(np.ascontiguousarray(self.starts), offsets, self.arena, data)
-        return pa.Array.from_buffers(pa.large_binary(), len(self.starts), [None, *map(pa.py_buffer, (offsets, data))])

@@ -20,7 +20,7 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from applier.apply import pointer_kernel
+from applier.apply import payload_kernel
 from applier.apply.table_key import TableKey
 from applier.binlog.changes import DELETE, INSERT, ChangeBatch, ImageLayouts
 from applier.binlog.changes_kernel import IMAGE_ID_SHIFT
@@ -53,7 +53,7 @@ def _images(pointers: np.ndarray, lengths: np.ndarray, without: np.ndarray) -> p
     offsets = np.zeros(len(pointers) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     data = np.empty(int(offsets[-1]), np.uint8)
-    pointer_kernel.copy_images(pointers & _ADDRESS, offsets, data.ctypes.data)
+    payload_kernel.copy_images(pointers & _ADDRESS, offsets, data.ctypes.data)
     valid = pa.array(~without).buffers()[1]
     return pa.Array.from_buffers(pa.large_binary(), len(pointers), [valid, pa.py_buffer(offsets), pa.py_buffer(data)])
 
@@ -67,6 +67,23 @@ def to_buffer(batches: list[pa.RecordBatch], uri: str, body: bytes, layouts: Ima
         for batch in batches:
             stream.write_batch(batch.replace_schema_metadata(schema.metadata))
     return sink.getvalue()
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _PayloadMemory(MappedFile):
+    """A payload's bytes, which are not a file's, with the places in the file that its images are from."""
+
+    batches: list[pa.RecordBatch]
+
+    def position_of(self, address: int) -> int:
+        """The place of the rows event whose image lies at an address."""
+        for batch in self.batches:
+            _, offsets, data = batch.column("image").buffers()
+            if data is not None and data.address <= address < data.address + data.size:
+                starts = np.frombuffer(offsets, np.int64)[:batch.num_rows]
+                row = int(np.searchsorted(starts, address - data.address, side="right")) - 1
+                return batch.column("place")[row].as_py()
+        raise ValueError(f"no image of the payload lies at {address}")
 
 
 @dataclasses.dataclass
@@ -85,7 +102,7 @@ class Payload:
         with pa.ipc.open_stream(buffer) as stream:
             known = orjson.loads(stream.schema.metadata[_METADATA])
             batches = list(stream)
-        memory = MappedFile(known["uri"], buffer.size, np.frombuffer(buffer, np.uint8), buffer.address)
+        memory = _PayloadMemory(known["uri"], buffer.size, np.frombuffer(buffer, np.uint8), buffer.address, batches)
         layouts = [tuple(present) for present in known["layouts"]]
         return cls(known["uri"], bytes.fromhex(known["table_map"]), layouts, batches, memory)
 
