@@ -31,7 +31,7 @@ from applier.result import ReplayResult
 from applier.schema.history import SchemaHistory
 from applier.snapshot import manifest
 from applier.snapshot.location import resolve
-from applier.snapshot.manifest import Snapshot, Source
+from applier.snapshot.manifest import DatabaseEntry, Snapshot, Source
 from applier.snapshot.publish import Staging, begin
 
 
@@ -142,7 +142,10 @@ class _Replay:
         position = span.end_position(base)
         names = tuple(outline.name for outline in span.outlines)
         source = Source(names, self.options.for_manifest(), self.options.base)
-        snapshot = Snapshot(position, tuple(entries), source, f"mysql-binlog-applier {__version__}")
+        databases = tuple(DatabaseEntry(name, charset.charset, charset.collation)
+                          for name, charset in sorted(history.databases().items()))
+        snapshot = Snapshot(position, tuple(entries), source, f"mysql-binlog-applier {__version__}",
+                            databases=databases)
         tables = table_results(entries, versions, results)
         schema_sql = "".join(version.definition.to_sql() + ";\n\n" for version in live)
         staging.commit(snapshot, schema_sql, self._report(tables, results))

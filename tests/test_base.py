@@ -44,7 +44,8 @@ def test_from_mark_to_mark(spark, name, left_out, route, tmp_path):
         base = ["--base", str(output)]
     assert replay(case.binlogs, tmp_path / "whole", *options) == 0
     once, thrice = manifest.load(str(tmp_path / "whole")), manifest.load(str(tmp_path / "end"))
-    assert once.position == thrice.position
+    assert once.position == thrice.position and once.databases == thrice.databases
+    assert [t.definition for t in once.tables] == [t.definition for t in thrice.tables]
     assert [(t.full_name, t.rows) for t in once.tables] == [(t.full_name, t.rows) for t in thrice.tables]
 
 

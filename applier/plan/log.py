@@ -13,6 +13,7 @@ from applier.binlog.gtid import GtidSet
 from applier.binlog.outline import Blocker, Outline, Statement, TableUse
 from applier.binlog.table_map import TableMap, parse_table_map
 from applier.errors import LOG_GAP, ApplierError, ArchiveError, SchemaError, UnsupportedEvent
+from applier.schema.collations import Charset
 from applier.schema.history import Position, SchemaHistory, TableVersion
 from applier.snapshot.manifest import BinlogPosition, Snapshot
 
@@ -86,6 +87,8 @@ def read_history(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sq
     from applier.schema.definition import TableDefinition
 
     history = SchemaHistory(span.flavour, wanted=wanted, files=[outline.uri for outline in span.outlines])
+    for database in base.databases if base is not None else ():
+        history.load_database(database.name, Charset(database.charset, database.collation))
     for table in base.tables if base is not None else ():
         history.load_definition(TableDefinition.from_json(table.definition))
     if schema_sql is not None:

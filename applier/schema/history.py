@@ -96,7 +96,15 @@ class SchemaHistory:
         """The definitions of `live`."""
         return (version.definition for version in self.live())
 
+    def databases(self) -> dict[str, Charset]:
+        """The databases that are there after the last statement, as far as the log or a base tells of them."""
+        return dict(self._databases)
+
     # ---- what is told
+
+    def load_database(self, name: str, charset: Charset) -> None:
+        """A database that is there before the log begins: tables made in it later inherit its character set."""
+        self._databases[name] = charset
 
     def load_definition(self, definition: TableDefinition) -> None:
         """A table that is there before the log begins, as a base snapshot's manifest has it."""

@@ -5,6 +5,7 @@
       created_by      program and version
       position        {file, offset, gtid_set, timestamp, flavour}
       source          {binlogs: [name, …], options: {…}, base: uri or null}
+      databases       [{name, charset, collation}, …]    what a table made later inherits
       tables          [{database, name, definition, key: [column, …], key_kind: "int" | "bytes" | null,
                         files: [{path, rows, bytes, min_key, max_key}, …]}, …]
 
@@ -97,6 +98,15 @@ class TableEntry:
 
 
 @dataclass(frozen=True)
+class DatabaseEntry:
+    """A database's default character set and collation, which tables that are made in it later inherit."""
+
+    name: str
+    charset: str
+    collation: str
+
+
+@dataclass(frozen=True)
 class Source:
     """What was replayed: names of binlogs, the options that decide the outcome, the base's uri."""
 
@@ -114,6 +124,7 @@ class Snapshot:
     source: Source = Source()
     created_by: str = f"applier {__version__}"
     format_version: int = FORMAT_VERSION
+    databases: tuple[DatabaseEntry, ...] = ()
     uri: str = field(default="", compare=False)
 
     def table(self, database: str, name: str) -> TableEntry | None:
@@ -129,6 +140,7 @@ class Snapshot:
             "created_by": self.created_by,
             "position": self.position,
             "source": self.source,
+            "databases": list(self.databases),
             "tables": [_table_to_json(table) for table in self.tables],
         }
         return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
@@ -162,7 +174,8 @@ def _from_json(document: dict[str, Any]) -> Snapshot:
     tables = tuple(_table_from_json(table) for table in document["tables"])
     position = BinlogPosition(**document["position"])
     return Snapshot(position, tables, Source(tuple(source["binlogs"]), source["options"], source["base"]),
-                    document["created_by"], version)
+                    document["created_by"], version,
+                    tuple(DatabaseEntry(**database) for database in document["databases"]))
 
 
 def _table_to_json(table: TableEntry) -> dict[str, Any]:
