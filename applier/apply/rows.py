@@ -148,7 +148,8 @@ class RowGatherer:
             raise
         except pa.ArrowCapacityError as error:
             if len(pointers) == 1:
-                raise self._placed(UnsupportedEvent(f"a value of more than 2 GiB: {error}"), int(pointers[0])) from error
+                too_long = UnsupportedEvent(f"a value of more than 2 GiB: {error}")
+                raise self._placed(too_long, int(pointers[0])) from error
             raise _TooMuch from error
 
     def _fill_buffers(self, pointers: np.ndarray) -> None:

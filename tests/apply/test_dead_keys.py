@@ -21,9 +21,12 @@ def test_a_queue_does_not_grow_with_all_that_went_through_it(tmp_path, monkeypat
         return full(shape, *arguments)
 
     monkeypatch.setattr(key_index.np, "full", noted)
-    events = [event for first in range(0, 10_000, 100) for event in (
-        Event(INSERT, None, (1, 1), [(None, (key(n), n)) for n in range(first, first + 100)]),
-        *([Event(DELETE, (1, 0), None, [((key(n), ABSENT), None) for n in range(first - 100, first)])] if first else []))]
+    events = []
+    for first in range(0, 10_000, 100):
+        events.append(Event(INSERT, None, (1, 1), [(None, (key(n), n)) for n in range(first, first + 100)]))
+        if first:
+            gone = [((key(n), ABSENT), None) for n in range(first - 100, first)]
+            events.append(Event(DELETE, (1, 0), None, gone))
     found = apply(table, events, tmp_path)
     assert len(found.rows) == 100 and sorted(found.rows) == sorted(model(table, [], events).values())
     assert max(shape[0] for shape in sizes if isinstance(shape, tuple)) <= 1024

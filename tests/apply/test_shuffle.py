@@ -1,0 +1,111 @@
+"""Both routes bring the same changes to the same units, with the same outcome, in one process."""
+
+import dataclasses
+import decimal
+import tempfile
+from pathlib import Path
+from unittest import mock
+
+import pyarrow as pa
+import pytest
+from histories import DATABASE, TABLES, write_history
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from small_logs import commit, delete, held, insert, new_log, update
+
+from applier.apply.executor import ThisProcess
+from applier.binlog.row_encoder import RowChanges
+from applier.errors import ApplierError
+from applier.options import ReplayOptions
+from applier.plan import units
+from applier.replay import replay_with
+from applier.schema.ddl import parse_statement
+from applier.snapshot import manifest
+
+
+def outcome(files, output, route, unit_bytes=300, **options):
+    """What became of the tables, or the error in its parts."""
+    with mock.patch.multiple(units, UNIT_BYTES=unit_bytes, LEAST_UNIT_BYTES=1):
+        try:
+            binlogs = tuple(map(str, files))
+            result = replay_with(ThisProcess(2), ReplayOptions(binlogs, str(output), route=route, **options))
+        except ApplierError as error:
+            return type(error), error.message, error.where, error.hint, error.mysql_errno
+    tables = {table.full_name: [(file.rows, file.min_key, file.max_key) for file in table.files]
+              for table in manifest.load(str(output)).tables}
+    return result.position, result.tables, tables
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data(), st.sampled_from([100, 400, 1 << 27]), st.booleans())
+def test_generated_histories(data, unit_bytes, broken):
+    """The same files with the same rows and ranges, counts and position; where a change is refused, the same error."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        files = write_history(data.draw, folder).files
+        if broken:  # the second half on an empty table: rows are missing, or there twice
+            files = files[len(files) // 2:]
+            (folder / "schema.sql").write_text("".join(table.sql + ";" for table in _tables()))
+        options = {"schema": str(folder / "schema.sql")} if broken else {}
+        walked, shuffled = (outcome(files, folder / route, route, unit_bytes, **options)
+                            for route in ("walk", "shuffle"))
+        assert walked == shuffled
+
+
+def _tables():
+    """The tables with their database in their names, as a schema file has them."""
+    return [dataclasses.replace(table, name=f"{DATABASE}.{table.name}") for table in TABLES]
+
+
+@pytest.mark.parametrize("route", ["walk", "shuffle"])
+def test_the_same_change_is_refused_by_both(tmp_path, route):
+    """1062 in a later unit than 1032: the log's order decides, not the units'."""
+    log = new_log(tmp_path)
+    commit(log, insert([(n, n, "x") for n in range(50)]))
+    commit(log, *[insert([(n, n, "x")]) for n in range(50, 100)])
+    begin, _ = commit(log, insert([(90, 1, "twice")]))
+    commit(log, delete([(1000, 1, "gone")]), delete([(-5, 1, "gone")]))
+    log.close()
+    _, _, where, hint, errno = outcome([log.path], tmp_path / "out", route)
+    assert errno == 1062 and where["key"] == "PRIMARY (id) = 90" and f"binlog.000001:{begin}" in hint
+
+
+def test_rows_that_move_between_units(tmp_path):
+    """A move is a change of two units, and both see it once."""
+    log = new_log(tmp_path)
+    commit(log, *[insert([(n, n, "x" * 10)]) for n in range(100)])
+    sevens = range(0, 100, 7)
+    commit(log, update([(n, n, "x" * 10) for n in sevens], [(n + 1000, -n, "moved") for n in sevens]))
+    commit(log, update([(1000, 0, "moved")], [(0, 0, "back")]), delete([(1007, -7, "moved")]))
+    log.close()
+    walked, shuffled = (outcome([log.path], tmp_path / route, route) for route in ("walk", "shuffle"))
+    assert walked == shuffled and len(walked[2]["shop.item"]) > 3
+    rows = {n: (n, n, "x" * 10) for n in range(100) if n % 7} | {
+        n + 1000: (n + 1000, -n, "moved") for n in range(14, 100, 7)} | {0: (0, 0, "back")}
+    assert held(tmp_path / "walk") == held(tmp_path / "shuffle") == [rows[n] for n in sorted(rows)]
+
+
+@pytest.mark.parametrize("route", ["walk", "shuffle"])
+def test_a_value_that_no_server_writes_is_named_by_its_place(tmp_path, route):
+    """1610 from the depth of the gathering: file, position, table; not only that something is wrong."""
+    log = new_log(tmp_path, checksum=False)
+    log.query("CREATE TABLE paid (id INT PRIMARY KEY, d DECIMAL(9,0))", "shop")
+    for number in range(30):
+        begin, end = commit(log, _paid(number, 123_456_789 if number == 17 else number))
+        if number == 17:
+            place = begin, end
+    log.close()
+    data = Path(log.path).read_bytes()
+    good = (123_456_789 | 1 << 31).to_bytes(4, "big")
+    assert data.count(good) == 1
+    Path(log.path).write_bytes(data.replace(good, b"\xff" * 4))
+    _, _, where, _, errno = outcome([log.path], tmp_path / "out", route, 1 << 27)
+    assert (errno, where["table"], where["file"]) == (1610, "shop.paid", str(log.path))
+    assert place[0] < where["position"] < place[1]
+
+
+def _paid(number, amount):
+    [change] = parse_statement("CREATE TABLE paid (id INT PRIMARY KEY, d DECIMAL(9,0))", default_database="shop",
+                               flavour="mysql")
+    return RowChanges(change.definition, after={
+        "id": pa.array([number], pa.int32()), "d": pa.array([decimal.Decimal(amount)], pa.decimal128(9, 0))})
