@@ -18,7 +18,8 @@ JSON_DIFF_FAILED = 3648  # ER_COULD_NOT_APPLY_JSON_DIFF
 class ApplierError(Exception):
     """Base of all errors that a person can act on.
 
-    `file` is a binlog's name or any path, `position` a byte offset in it, `gtid` the transaction, `table` "db.table",
+    `file` is a binlog's name or any path, `position` a byte offset in it, `row` the number from 0 of a row in the event
+    there, `gtid` the transaction, `table` "db.table",
     `key` the search key's value as text, `errno` MySQL's error number. Parts that are not known stay None.
     """
 
@@ -30,6 +31,7 @@ class ApplierError(Exception):
         *,
         file: str | None = None,
         position: int | None = None,
+        row: int | None = None,
         gtid: str | None = None,
         table: str | None = None,
         key: str | None = None,
@@ -40,6 +42,7 @@ class ApplierError(Exception):
         self.message = message
         self.file = file
         self.position = position
+        self.row = row
         self.gtid = gtid
         self.table = table
         self.key = key
@@ -56,7 +59,8 @@ class ApplierError(Exception):
     @property
     def where(self) -> dict[str, Any]:
         """The parts of the place that are known, in the order in which people look for them."""
-        parts = {"file": self.file, "position": self.position, "gtid": self.gtid, "table": self.table, "key": self.key}
+        parts = {"file": self.file, "position": self.position, "row": self.row, "gtid": self.gtid, "table": self.table,
+                 "key": self.key}
         return {name: value for name, value in parts.items() if value is not None}
 
     def __str__(self) -> str:
@@ -73,8 +77,9 @@ class ApplierError(Exception):
             parts.append(self.file if self.position is None else f"{self.file}:{self.position}")
         elif self.position is not None:
             parts.append(f"position {self.position}")
+        row = None if self.row is None else self.row + 1
         parts += [f"{name} {value}" for name, value in
-                  (("GTID", self.gtid), ("table", self.table), ("key", self.key)) if value is not None]
+                  (("row", row), ("GTID", self.gtid), ("table", self.table), ("key", self.key)) if value is not None]
         return ", ".join(parts)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -22,7 +22,7 @@ from applier.binlog.stop import StopCondition
 from applier.errors import ReplayStopped, UsageError
 from applier.options import ReplayOptions
 from applier.plan.log import LogSpan, check_base, files_after, read_history, span_of, used_tables
-from applier.plan.stop_error import with_transaction
+from applier.plan.stop_error import first_of, with_transaction
 from applier.plan.tasks import prefers_shuffle, split_tasks, walking_tasks
 from applier.plan.units import PlannedVersion, changed_versions, divide
 from applier.progress import Progress, Silent
@@ -126,7 +126,7 @@ class _Replay:
         stopped = [error for outcome in outcomes for error in outcome.stopped]
         if stopped:
             order = {outline.uri: number for number, outline in enumerate(span.outlines)}
-            first = min(stopped, key=lambda error: (order[error.file], error.position))
+            first = first_of(stopped, order)
             raise with_transaction(first, span.outlines[order[first.file]])
         results = [result for outcome in outcomes for result in outcome.results]
         self.progress.update(len(units), sum(result.changes for result in results))

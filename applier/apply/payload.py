@@ -2,6 +2,7 @@
 
     kind    uint8     0 insert, 1 update, 2 delete
     place   int64     offset in the file of the rows event
+    row     int32     number of the row in the event, from 0
     before  struct    the key's columns of the before-image as a snapshot has them (an integer key: one int64); NULL in
                       inserts
     after   struct    the same of the after-image, with what it lacks filled in; NULL in deletes
@@ -37,10 +38,10 @@ def payload_batch(batch: ChangeBatch, picks: np.ndarray, before: list[pa.Array],
     inserts, deletes = kinds == INSERT, kinds == DELETE
     pointers, lengths = batch.images[picks], batch.image_lengths[picks]
     columns = [
-        pa.array(kinds), pa.array(batch.places[picks]),
+        pa.array(kinds), pa.array(batch.places[picks]), pa.array(batch.rows[picks]),
         _struct(before, batch.before_rows[picks], inserts), _struct(after, batch.after_rows[picks], deletes),
         pa.array((pointers >> IMAGE_ID_SHIFT).astype(np.int32)), _images(pointers, lengths, deletes)]
-    return pa.record_batch(columns, names=["kind", "place", "before", "after", "layout", "image"])
+    return pa.record_batch(columns, names=["kind", "place", "row", "before", "after", "layout", "image"])
 
 
 def _struct(columns: list[pa.Array], rows: np.ndarray, without: np.ndarray) -> pa.StructArray:
@@ -113,7 +114,7 @@ class ArrivedBatch:
     def __init__(self, batch: pa.RecordBatch, payload: Payload, layouts: ImageLayouts):
         self.n, self.file = batch.num_rows, payload.memory
         self.kinds = np.ascontiguousarray(batch.column("kind"))
-        self.places = np.asarray(batch.column("place"))
+        self.places, self.rows = np.asarray(batch.column("place")), np.asarray(batch.column("row"))
         self.before, self.after = batch.column("before"), batch.column("after")
         numbers = np.arange(self.n, dtype=np.int32)
         self.before_rows = np.where(self.kinds == INSERT, np.int32(-1), numbers)

@@ -87,6 +87,7 @@ class UnitApplier:
         what = ("a row with this key is there already", DUPLICATE_KEY) if conflict.duplicate else \
             ("the row to change is not there", KEY_NOT_FOUND)
         names = ", ".join(self.spec.key.names)
-        return ReplayStopped(what[0], file=batch.file.uri, position=int(batch.places[change]), table=name,
+        place, row = int(batch.places[change]), int(batch.rows[change])
+        return ReplayStopped(what[0], file=batch.file.uri, position=place, row=row, table=name,
                              key=f"{self.spec.key.choice.name} ({names}) = {key}", errno=what[1])
 

@@ -1,4 +1,4 @@
-"""Which transaction a refused change belongs to: looked up only when the replay stops."""
+"""Which refused change is the first one, and which transaction it belongs to: looked up only when the replay stops."""
 
 from __future__ import annotations
 
@@ -6,9 +6,18 @@ from applier.binlog.events import parse_gtid, read_event, read_format
 from applier.binlog.format import EventType
 from applier.binlog.mapping import map_file
 from applier.binlog.outline import Outline
-from applier.errors import ReplayStopped
+from applier.errors import KEY_NOT_FOUND, ReplayStopped
 
 _GTIDS = {EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED, EventType.MARIADB_GTID}
+
+
+def first_of(errors: list[ReplayStopped], order: dict[str, int]) -> ReplayStopped:
+    """The error at which a replica would have stopped, of those of several units; `order` numbers the files by uri.
+
+    Of a row that moves between units, that it is not there comes before that its new key is taken.
+    """
+    return min(errors, key=lambda error: (order[error.file], error.position, error.row or 0,
+                                          error.mysql_errno != KEY_NOT_FOUND))
 
 
 def with_transaction(error: ReplayStopped, outline: Outline) -> ReplayStopped:
