@@ -4,11 +4,13 @@ Source: MySQL manual, "CREATE TABLE Statement" and "Data Type Default Values"; M
 """
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 from applier.errors import SchemaError
 from applier.schema.collations import Charset
 from applier.schema.cursor import Cursor, StatementContext
 from applier.schema.definition import Column, Default
+from applier.schema.temporal_literals import read_datetime
 from applier.schema.tokens import render
 from applier.schema.type_grammar import TypeWords, parse_type, resolve_type
 from applier.schema.types import ColumnType
@@ -122,7 +124,9 @@ def _parse_default_words(cursor: Cursor) -> Default:
         return Default("string", cursor.string())
     if word.text.startswith("_") and cursor.token.kind in ("string", "bytes"):
         token = cursor.next()
-        return Default(token.kind, token.text)
+        if token.kind == "bytes":
+            return Default("expression", render([word, token]))
+        return Default("string", token.text)
     while cursor.accept("."):
         cursor.next()
     if cursor.ahead("("):
@@ -176,13 +180,17 @@ def resolve_column(words: ColumnWords, table: Charset, context: StatementContext
 
 def _resolve_default(words: ColumnWords, column_type: ColumnType, context: StatementContext) -> Default | None:
     default = words.default
-    if default is None or column_type.base != "timestamp" or default.kind != "string":
+    if default is None or column_type.base != "timestamp" or default.kind not in ("string", "number"):
         return default
     try:
-        text = context.to_utc(default.text)
-    except ValueError:
-        return default  # in a form of its own, such as '20200601120000': told when the value is needed
-    return Default("local", default.text) if text is None else Default("string", text)
+        moment = read_datetime(default.text if default.kind == "string" else Decimal(default.text), column_type.fsp,
+                               context.flavour)
+        utc = context.to_utc(moment) if moment is not None else None
+    except (ValueError, OverflowError):
+        return default  # in a form that is not known: told when the value is needed
+    if moment is None:
+        return Default("string", "0000-00-00 00:00:00")
+    return Default("local", str(moment)) if utc is None else Default("string", str(utc))
 
 
 def old_timestamps(columns: list[ColumnWords]) -> None:

@@ -5,7 +5,11 @@ from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-Value = None | bool | int | float | Decimal | str | bytes | list | dict
+Value = None | bool | int | float | Decimal | str | bytes | bytearray | list | dict
+"""bytes are a literal, which is a number too; a bytearray is a string of bytes that an expression made."""
+
+CODECS = {"utf8mb4": "utf-8", "utf8mb3": "utf-8", "ascii": "ascii", "latin1": "cp1252"}
+"""The character sets in which a literal's bytes are read; those in others are refused."""
 
 
 class NotConstant(Exception):
@@ -38,7 +42,7 @@ def json_text(value: Value) -> str:
         return format(value, "f")
     if isinstance(value, float):
         return repr(value).replace("e+", "e")
-    if isinstance(value, bytes):
+    if isinstance(value, bytes | bytearray):
         raise NotConstant("bytes in a JSON document")
     return json.dumps(value, ensure_ascii=False)
 
@@ -54,6 +58,18 @@ def _literal(node: Any) -> Value:
     if node.is_string:
         return node.this
     return float(node.this) if "e" in node.this.lower() else Decimal(node.this)
+
+
+def _introduced(node: Any) -> Value:
+    """_charset'…' or _charset x'…'. Bytes beyond ASCII are refused: their value depends on the column's type, too."""
+    value, charset = _value(node.expression), str(node.this).lower()
+    if charset == "_binary" and isinstance(value, bytes):
+        return bytearray(value)
+    if isinstance(value, bytes):
+        if charset.removeprefix("_") not in CODECS or not value.isascii():
+            raise NotConstant(node.sql(dialect="mysql"))
+        return value.decode("ascii")
+    return value
 
 
 def _cast(node: Any) -> Value:
@@ -89,7 +105,7 @@ def _text(node: Any) -> str:
 # By the name of sqlglot's class, or of the function where it has no class for it.
 _EVALUATORS: dict[str, Callable[[Any], Value]] = {
     "Paren": lambda node: _value(node.this),
-    "Introducer": lambda node: _value(node.expression),
+    "Introducer": _introduced,
     "Null": lambda _: None,
     "Boolean": lambda node: bool(node.this),
     "Literal": _literal,
@@ -103,7 +119,7 @@ _EVALUATORS: dict[str, Callable[[Any], Value]] = {
     "Repeat": lambda node: _text(node.this) * int(_number(node.args["times"])),
     "Lower": lambda node: _text(node.this).lower(),
     "Upper": lambda node: _text(node.this).upper(),
-    "Unhex": lambda node: bytes.fromhex(_text(node.this)),
+    "Unhex": lambda node: bytearray.fromhex(_text(node.this)),
     "JSONObject": lambda node: {_text(pair.this): _value(pair.expression) for pair in node.expressions},
     "JSONArray": lambda node: list(map(_value, node.expressions)),
     "JSON_ARRAY": lambda node: list(map(_value, node.expressions)),

@@ -32,19 +32,12 @@ class StatementContext:
     def database_charset(self, database: str) -> Charset:
         return self.databases.get(database, self.server)
 
-    def to_utc(self, text: str) -> str | None:
-        """A datetime literal of the session in UTC, or None where its zone cannot be told; zero dates stay as they are.
-
-        ValueError where the text is no date and time.
-        """
-        if text.startswith("0000-00-00"):
-            return text
+    def to_utc(self, moment: datetime.datetime) -> datetime.datetime | None:
+        """A date and time of the session in UTC, without a zone; None where the session's zone cannot be told."""
         zone = _zone(self.time_zone)
         if zone is None:
             return None
-        moment = datetime.datetime.fromisoformat(text.strip().replace("/", "-"))
-        moment = moment.replace(tzinfo=zone).astimezone(datetime.UTC).replace(tzinfo=None)
-        return moment.isoformat(sep=" ")
+        return moment.replace(tzinfo=zone).astimezone(datetime.UTC).replace(tzinfo=None)
 
 
 def _zone(name: str) -> datetime.tzinfo | None:

@@ -3,19 +3,18 @@
 Source: MySQL manual, "Data Type Default Values": the DEFAULT clause, else NULL, else the type's implicit default.
 """
 
-from decimal import InvalidOperation
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import pyarrow as pa
 
 from applier.errors import SchemaError
 from applier.schema.constant import NotConstant, evaluate
-from applier.schema.definition import Column, TableDefinition
+from applier.schema.definition import Column, Default, TableDefinition
 from applier.schema.literals import convert
 from applier.schema.types import BINARY, GEOMETRY, ColumnType, arrow_type
 
 _IMPLICIT_TEXT = {"inet4": "0.0.0.0", "inet6": "::", "uuid": "00000000-0000-0000-0000-000000000000", "json": "null"}
-
 
 
 def default_scalar(column: Column, definition: TableDefinition) -> pa.Scalar:
@@ -25,7 +24,7 @@ def default_scalar(column: Column, definition: TableDefinition) -> pa.Scalar:
     generated columns, expressions that are not constant.
     """
     try:
-        value = _python_value(column)
+        value = _python_value(column, definition.flavour)
         return pa.scalar(value, type=arrow_type(column.type))
     except (NotConstant, ValueError, InvalidOperation, OverflowError, pa.ArrowException) as error:
         raise SchemaError(
@@ -35,14 +34,14 @@ def default_scalar(column: Column, definition: TableDefinition) -> pa.Scalar:
         ) from None
 
 
-def _python_value(column: Column) -> Any:
+def _python_value(column: Column, flavour: str) -> Any:
     default = column.default
     if column.generated:
         raise NotConstant(f"it is generated from ({column.expression})")
     if column.auto_increment:
         raise NotConstant("it is AUTO_INCREMENT")
     if default is None:
-        return None if column.nullable else _implicit(column.type)
+        return None if column.nullable else _implicit(column.type, flavour)
     if default.kind == "null":
         return None
     if default.kind == "now":
@@ -52,11 +51,19 @@ def _python_value(column: Column) -> Any:
     if default.kind == "expression":
         value = evaluate(default.text)
     else:
-        value = bytes.fromhex(default.text) if default.kind == "bytes" else default.text
-    return None if value is None else convert(value, column.type)
+        value = _literal(default)
+    return None if value is None else convert(value, column.type, flavour)
 
 
-def _implicit(column_type: ColumnType) -> Any:
+def _literal(default: Default) -> str | bytes | Decimal | float:
+    if default.kind == "bytes":
+        return bytes.fromhex(default.text)
+    if default.kind == "number":
+        return float(default.text) if "e" in default.text.lower() else Decimal(default.text)
+    return default.text
+
+
+def _implicit(column_type: ColumnType, flavour: str) -> Any:
     """The value that a NOT NULL column without a DEFAULT takes where strict mode does not forbid it."""
     base = column_type.base
     if base in ("date", "datetime", "timestamp"):
@@ -73,4 +80,4 @@ def _implicit(column_type: ColumnType) -> Any:
         return b""
     if base.endswith(("char", "text")) or base == "set":
         return ""
-    return convert("0", column_type) if base != "year" else 0
+    return convert(Decimal(0), column_type, flavour)

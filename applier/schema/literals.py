@@ -1,82 +1,166 @@
 """Literals as columns store them: a default's text, number or bytes becomes a value of the column's type.
 
-Source: MySQL manual, "Literal Values", and the pages of the types; values are rounded and padded as in non-strict mode.
+A kind of literal reads in its own way: the string '1' in a BIT column is the byte 49 and the number 1 is one, the
+string '0' in a YEAR column is 2000. What a server would cut to fit, or takes only outside of strict mode, is an error here.
+Source: MySQL manual, "Literal Values", and the pages of the types; judged by both servers.
 """
 
 import datetime
 import json
 import re
 import struct
+from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Context, Decimal
+from ipaddress import IPv6Address
 from typing import Any
+from uuid import UUID
 
 import pyarrow as pa
 
-from applier.schema.constant import Value, json_text
+from applier.schema.constant import CODECS, Value, json_text
+from applier.schema.temporal_literals import read_date, read_datetime, read_time, read_year
 from applier.schema.types import BINARY, GEOMETRY, INTEGERS, ColumnType, arrow_type
 
-# Literals of bytes in a column with characters are in its character set; those in other sets are refused.
-_CODECS = {"utf8mb4": "utf-8", "utf8mb3": "utf-8", "ascii": "ascii", "latin1": "cp1252"}
 _DIGITS = Context(prec=100)  # a DECIMAL has up to 65, more than the default context keeps
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+_BITS = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64}
+_PLAIN_DOUBLES = (1e-4, 1e15)
+"""Between these, both servers write a double as its shortest digits without an exponent."""
 
 
-def convert(value: Value, column_type: ColumnType) -> Any:
+def convert(value: Value, column_type: ColumnType, flavour: str) -> Any:
     """A literal's value as a column of that type stores it: rounded, padded, looked up.
 
-    Raises ValueError (or what Decimal raises) where the text is none of the type's.
+    Decimal is an exact number as written, float one with an exponent, bytes one in bits or hexadecimal digits. Raises
+    ValueError (or what Decimal raises) where the value is none of the type's.
     """
     base = column_type.base
     if isinstance(value, bool):
-        value = str(int(value)) if base != "json" else value
+        value = Decimal(value) if base != "json" else value
     if base == "json":
         return json_text(json.loads(value) if isinstance(value, str) else value)
-    if base in INTEGERS or base == "bit":
-        return _integer(value, base)
+    if base in INTEGERS:
+        return _integer(value, column_type)
+    if base == "bit":
+        return _bits(value, column_type)
     if base == "decimal":
         return _decimal(value, column_type)
     if base in ("float", "double"):
-        number = float(value)
-        return number if column_type.scale is None else round(number, column_type.scale)
+        return _float(value, column_type, flavour)
     if base in BINARY or base in GEOMETRY:
-        data = value if isinstance(value, bytes) else _text(value, column_type).encode()
+        data = bytes(value) if isinstance(value, bytes | bytearray) else _text(value, column_type).encode()
+        _check_length(len(data), column_type)
         return data.ljust(column_type.length or 0, b"\0") if base == "binary" else data
     if base == "vector":
-        if not isinstance(value, bytes) or len(value) % 4:
+        if not isinstance(value, bytes | bytearray) or len(value) % 4:
             raise ValueError(f"{value!r} is no vector")
         return list(struct.unpack(f"<{len(value) // 4}f", value))
+    if base in _TEMPORAL:
+        return _temporal(value, column_type, flavour)
+    if base in _MEMBERS and isinstance(value, Decimal) and flavour == "mariadb":
+        return _by_number(int(value), column_type)
     text = _text(value, column_type)
     if base in _FROM_TEXT:
         return _FROM_TEXT[base](text, column_type)
-    return text.rstrip(" ") if base == "char" else text
+    text = text.rstrip(" ") if base == "char" else text
+    _check_length(len(text), column_type)
+    return text
+
+
+def _check_length(n: int, column_type: ColumnType) -> None:
+    if column_type.length is not None and n > column_type.length:
+        raise ValueError(f"it is longer than the column, {column_type.column_type}")
 
 
 def _text(value: Value, column_type: ColumnType) -> str:
-    if isinstance(value, bytes):
-        codec = _CODECS.get(column_type.charset or "utf8mb4")
+    if isinstance(value, bytes | bytearray):  # in the column's character set
+        codec = CODECS.get(column_type.charset or "utf8mb4")
         if codec is None:
             raise ValueError(f"the literal's bytes are in {column_type.charset}")
         return value.decode(codec)
+    if isinstance(value, float):
+        least, most = _PLAIN_DOUBLES
+        if value and not least <= abs(value) < most:
+            raise ValueError(f"{value!r} is a number with an exponent")
+        return repr(value).removesuffix(".0")
     return format(value, "f") if isinstance(value, Decimal) else value if isinstance(value, str) else json_text(value)
 
 
-def _integer(value: Value, base: str) -> Decimal:
+def _number(value: Value) -> Decimal | float:
+    """A literal as a number. Bytes that an expression made (bytearray) are text, and so are none."""
     if isinstance(value, bytes):
         return Decimal(int.from_bytes(value, "big"))
-    if base == "bit" and isinstance(value, str) and not re.fullmatch(r"[+-]?[\d.]+", value):
-        return Decimal(int.from_bytes(value.encode(), "big"))
-    return _whole(Decimal(str(value)))
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        return Decimal(value.strip())
+    if isinstance(value, Decimal | float):
+        return value
+    raise ValueError(f"{value!r} is no number")
 
 
-def _whole(number: Decimal) -> Decimal:
-    return number.quantize(Decimal(1), ROUND_HALF_UP)
+def _integer(value: Value, column_type: ColumnType) -> Decimal:
+    number = _whole(_number(value))
+    bits = _BITS[column_type.base]
+    least, most = (0, 2**bits - 1) if column_type.unsigned else (-(2**(bits - 1)), 2**(bits - 1) - 1)
+    if not least <= number <= most:
+        raise ValueError(f"{number} is out of the range of {column_type.column_type}")
+    return number
+
+
+def _whole(number: Decimal | float) -> Decimal:
+    """Exact numbers round half away from zero, doubles to even."""
+    if isinstance(number, float):
+        return Decimal(round(number))
+    rounded = number.quantize(Decimal(1), ROUND_HALF_UP, _DIGITS)
+    return rounded or Decimal(0)  # no negative zero
+
+
+def _bits(value: Value, column_type: ColumnType) -> Decimal:
+    """A string's bytes are the bits; a negative number is in two's complement, where it has all 64."""
+    n_bits = column_type.length or 1
+    number = Decimal(int.from_bytes(value.encode(), "big")) if isinstance(value, str) else _whole(_number(value))
+    if n_bits == 64 and -(2**63) <= number < 0:
+        number += 2**64
+    if not 0 <= number < 2**n_bits:
+        raise ValueError(f"{number} is out of the range of {column_type.column_type}")
+    return number
 
 
 def _decimal(value: Value, column_type: ColumnType) -> Decimal | str:
-    if isinstance(value, bytes):
-        value = int.from_bytes(value, "big")
-    exponent = Decimal(1).scaleb(-(column_type.scale or 0))
-    rounded = Decimal(str(value)).quantize(exponent, ROUND_HALF_UP, _DIGITS)
+    number, scale = _number(value), column_type.scale or 0
+    exact = Decimal(repr(number)) if isinstance(number, float) else number
+    rounded = exact.quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, _DIGITS)
+    limit = Decimal(10)**((column_type.precision or 10) - scale)
+    if rounded.copy_abs() >= limit or (column_type.unsigned and rounded < 0):
+        raise ValueError(f"{rounded} is out of the range of {column_type.column_type}")
+    rounded = rounded or rounded.copy_abs()  # no negative zero
     return rounded if pa.types.is_decimal(arrow_type(column_type)) else format(rounded, "f")
+
+
+def _float(value: Value, column_type: ColumnType, flavour: str) -> float:
+    """The exact number -0.0 has no sign; the string '-0' and the double -0e0 have one, but in
+    MariaDB and in FLOAT(M,D)."""
+    number = float(value) if isinstance(value, str) and _NUMBER.fullmatch(value.strip()) else _number(value)
+    number = float(number + 0 if isinstance(number, Decimal) else number)
+    if column_type.unsigned and number < 0:
+        raise ValueError(f"{number} is out of the range of {column_type.column_type} UNSIGNED")
+    if column_type.scale is not None:
+        number = round(number, column_type.scale)
+        if abs(number) >= 10**((column_type.precision or 0) - column_type.scale):
+            raise ValueError(f"{number} is out of the range of {column_type.column_type}")
+    return number + 0.0 if flavour == "mariadb" or column_type.scale is not None else number
+
+
+def _temporal(value: Value, column_type: ColumnType, flavour: str) -> Any:
+    if isinstance(value, bytes) and column_type.base == "year":
+        value = _whole(_number(value))
+    if isinstance(value, float):
+        value = Decimal(repr(value))
+    if not isinstance(value, Decimal):
+        value = _text(value, column_type)
+    moment = _TEMPORAL[column_type.base](value, column_type.fsp, flavour)
+    if column_type.base == "timestamp" and moment is not None:
+        return moment.replace(tzinfo=datetime.UTC)
+    return moment
 
 
 def _enum(text: str, column_type: ColumnType) -> str:
@@ -91,76 +175,33 @@ def _enum(text: str, column_type: ColumnType) -> str:
 
 def _set(text: str, column_type: ColumnType) -> str:
     if text.isdigit() and text not in column_type.members:
-        chosen = [member for bit, member in enumerate(column_type.members) if int(text) >> bit & 1]
-    else:
-        wanted = {_enum(word, column_type) for word in text.split(",") if word}
-        chosen = [member for member in column_type.members if member in wanted]
-    return ",".join(chosen)
+        return _by_number(int(text), column_type)
+    wanted = {_enum(word, column_type) for word in text.split(",") if word}
+    return ",".join(member for member in column_type.members if member in wanted)
 
 
-_DATE = re.compile(r"(\d{2,4})\D+(\d{1,2})\D+(\d{1,2})|(\d{4}|\d{2})(\d{2})(\d{2})")
-_CLOCK = re.compile(r"(\d{1,2})\D+(\d{1,2})(?:\D+(\d{1,2}))?(\.\d*)?|(\d{2})(\d{2})(\d{2})(\.\d*)?")
+def _by_number(number: int, column_type: ColumnType) -> str:
+    """An ENUM's member by its place from 1 on, a SET's by bits."""
+    members = column_type.members
+    if column_type.base == "set" and 0 <= number < 2**len(members):
+        return ",".join(member for bit, member in enumerate(members) if number >> bit & 1)
+    if column_type.base == "enum" and 0 < number <= len(members):
+        return members[number - 1]
+    raise ValueError(f"{number} is no member of {column_type.column_type}")
 
 
-def _date(text: str, _: ColumnType | None = None) -> datetime.date | None:
-    """A date literal; None where its year, month or day is zero."""
-    text = text.strip()
-    if re.fullmatch(r"0+", text):
-        return None
-    match = _DATE.match(text if not re.fullmatch(r"\d{12}|\d{14}", text) else text[:-6])
-    if match is None:
-        raise ValueError(f"{text!r} is no date")
-    year, month, day = (part for part in match.groups() if part is not None)
-    if int(month) == 0 or int(day) == 0:
-        return None
-    return datetime.date(_full_year(year), int(month), int(day))
+def _inet6(text: str, _: ColumnType) -> str:
+    address = IPv6Address(text)
+    if 0xFFFF < int(address) < 1 << 48:
+        raise ValueError(f"{text!r} holds an address of IPv4")
+    return str(address)
 
 
-def _full_year(digits: str) -> int:
-    year = int(digits)
-    return year if len(digits) > 2 else year + (2000 if year < 70 else 1900)
-
-
-def _datetime(text: str, column_type: ColumnType) -> datetime.datetime | None:
-    text = text.strip()
-    day = _date(text)
-    if day is None:
-        return None
-    rest = text[-6:] if re.fullmatch(r"\d{12}|\d{14}", text) else text[_DATE.match(text).end():].lstrip(" T")
-    clock = _CLOCK.match(rest)
-    zone = datetime.UTC if column_type.base == "timestamp" else None
-    moment = datetime.datetime(day.year, day.month, day.day, tzinfo=zone)
-    if clock is None:
-        return moment
-    hours, minutes, seconds, fraction = clock.groups()[:4] if clock[1] else clock.groups()[4:]
-    return moment + datetime.timedelta(hours=int(hours), minutes=int(minutes), seconds=int(seconds or 0),
-                                       microseconds=_microseconds(fraction, column_type.fsp))
-
-
-def _microseconds(fraction: str | None, fsp: int) -> int:
-    """A fraction of a second, rounded to the column's digits."""
-    number = Decimal("0" + (fraction if fraction not in (None, ".") else ".0"))
-    return int(number.quantize(Decimal(1).scaleb(-fsp), ROUND_HALF_UP) * 1_000_000)
-
-
-def _time(text: str, column_type: ColumnType) -> datetime.timedelta:
-    match = re.fullmatch(r"(-?)(?:(\d+) )?(?:(\d+):(\d+)(?::(\d+))?|(\d+))(\.\d*)?", text.strip())
-    if match is None:
-        raise ValueError(f"{text!r} is no time")
-    sign, days, hours, minutes, seconds, packed, fraction = match.groups()
-    if packed is not None:
-        packed = packed.zfill(6)
-        hours, minutes, seconds = packed[:-4], packed[-4:-2], packed[-2:]
-    span = datetime.timedelta(days=int(days or 0), hours=int(hours), minutes=int(minutes), seconds=int(seconds or 0),
-                              microseconds=_microseconds(fraction, column_type.fsp))
-    return -span if sign else span
-
-
-def _year(text: str, _: ColumnType) -> int:
-    """A year of four digits, or of two (1970 to 2069); 0 is the zero year."""
-    year = int(text)
-    return year if len(text) > 2 or text == "0" else _full_year(text)
-
-
-_FROM_TEXT = {"enum": _enum, "set": _set, "date": _date, "datetime": _datetime, "timestamp": _datetime, "time": _time,
-              "year": _year}
+_MEMBERS = ("enum", "set")
+_FROM_TEXT: dict[str, Callable[[str, ColumnType], str]] = {
+    "enum": _enum, "set": _set, "inet6": _inet6, "uuid": lambda text, _: str(UUID(text)),
+}
+_TEMPORAL: dict[str, Callable[[str | Decimal, int, str], Any]] = {
+    "date": lambda value, _, flavour: read_date(value, flavour), "datetime": read_datetime, "timestamp": read_datetime,
+    "time": read_time, "year": lambda value, *_: read_year(value),
+}

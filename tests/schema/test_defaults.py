@@ -97,6 +97,22 @@ def as_in_expected(value, base):
                                 '{"a": [true, null, 1.50], "bb": 1}'),
     ("JSON DEFAULT ('{\"b\": 1e100}')", '{"b": 1e100}'), ("JSON DEFAULT (CAST('[]' AS JSON))", "[]"),
     ("JSON DEFAULT (JSON_ARRAY())", "[]"), ("JSON DEFAULT (JSON_OBJECT())", "{}"), ("JSON DEFAULT (NULL)", None),
+    ("BIT(64) DEFAULT '12'", Decimal(0x3132)), ("BIT(8) DEFAULT '1'", 49), ("BIT(8) DEFAULT 1e0", 1),
+    ("BIT(64) DEFAULT -1", Decimal(2**64 - 1)), ("DOUBLE DEFAULT b'101'", 5.0), ("FLOAT DEFAULT 0x7F", 127.0),
+    ("DECIMAL(65,30) DEFAULT -0.0", "0." + "0" * 30), ("VARCHAR(9) DEFAULT 1e2", "100"), ("TEXT DEFAULT (1e2)", "100"),
+    ("VARCHAR(9) DEFAULT 1.5e-3", "0.0015"), ("CHAR(9) DEFAULT 007", "7"), ("BINARY(3) DEFAULT .5", b"0.5"),
+    ("VARBINARY(3) DEFAULT 1.", b"1"), ("VARCHAR(9) DEFAULT _latin1 x'41'", "A"), ("YEAR DEFAULT '0'", 2000),
+    ("YEAR DEFAULT 00", 0), ("YEAR DEFAULT '0000'", 0), ("YEAR DEFAULT 5", 2005), ("YEAR DEFAULT 1999.5", 2000),
+    ("YEAR DEFAULT x'07D0'", 2000), ("DATE DEFAULT '1-2-3'", datetime.date(1, 2, 3)),
+    ("DATE DEFAULT '20-1-2'", datetime.date(2020, 1, 2)), ("DATE DEFAULT 101", datetime.date(2000, 1, 1)),
+    ("DATE DEFAULT 70101", datetime.date(2007, 1, 1)), ("DATE DEFAULT '20200102'", datetime.date(2020, 1, 2)),
+    ("DATE DEFAULT '2020-12-31 23:59:59.9'", datetime.date(2021, 1, 1)),
+    ("DATETIME DEFAULT '2020-01-02 03'", datetime.datetime(2020, 1, 2, 3)),
+    ("DATETIME(6) DEFAULT '2020-01-02 23:59:59.9999999'", datetime.datetime(2020, 1, 3)),
+    ("TIMESTAMP DEFAULT '2020-1-2 3:4'", datetime.datetime(2020, 1, 2, 3, 4, tzinfo=datetime.UTC)),
+    ("TIMESTAMP DEFAULT 20200102030405", datetime.datetime(2020, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)),
+    ("TIME DEFAULT '1 02'", datetime.timedelta(hours=26)), ("TIME DEFAULT 1.5", datetime.timedelta(seconds=2)),
+    ("TIME DEFAULT '20200102030405'", datetime.timedelta(hours=3, minutes=4, seconds=5)),
     ("POINT NOT NULL", b""), ("VECTOR(2) DEFAULT (x'0000803F00000040')", [1.0, 2.0]),
 ])
 def test_default(text, expected):
@@ -106,6 +122,10 @@ def test_default(text, expected):
 @pytest.mark.parametrize(("text", "expected"), [
     ("INET6 NOT NULL", "::"), ("INET4 DEFAULT '1.2.3.4'", "1.2.3.4"), ("JSON DEFAULT '{\"d\":[1]}'", '{"d":[1]}'),
     ("UUID NOT NULL", "00000000-0000-0000-0000-000000000000"),
+    ("UUID DEFAULT '123E4567e89b12d3a456426655440000'", "123e4567-e89b-12d3-a456-426655440000"),
+    ("INET6 DEFAULT 'FE80::A'", "fe80::a"), ("ENUM('a','B','2') DEFAULT 2", "B"),
+    ("DATETIME DEFAULT '2020-12-31 23:59:59.9'", datetime.datetime(2020, 12, 31, 23, 59, 59)),
+    ("TIME(1) DEFAULT '-12:00:00.59'", -datetime.timedelta(hours=12, milliseconds=500)),
 ])
 def test_default_of_mariadb(text, expected):
     assert default(text, flavour="mariadb") == expected
@@ -117,13 +137,33 @@ def test_default_of_mariadb(text, expected):
     ("INT AUTO_INCREMENT PRIMARY KEY", "AUTO_INCREMENT"),
     ("INT DEFAULT 'x'", "x"), ("TINYINT DEFAULT 1000", "1000"), ("ENUM('a') DEFAULT 'b'", "no member"),
     ("DATE DEFAULT 'today'", "no date"), ("VARCHAR(3) CHARACTER SET sjis DEFAULT x'8140'", "sjis"),
-    ("INT DEFAULT (1 DIV 2)", "DIV"), ("JSON DEFAULT ('{')", "Expecting"),
+    ("BIGINT UNSIGNED DEFAULT (-1)", "out of the range"), ("BIT(8) DEFAULT (2000)", "out of the range"),
+    ("BINARY(3) DEFAULT ('abcd')", "longer"), ("DOUBLE DEFAULT (JSON_ARRAY())", "no number"),
+    ("INT DEFAULT (UNHEX('41'))", "no number"), ("DATETIME DEFAULT '2020-01-02 03:04:05+02:00'", "no date"),
+    ("TIMESTAMP DEFAULT '2020-01-02 03:04:05+02:00'", "no date"), ("VARCHAR(20) DEFAULT 1e20", "exponent"),
+    ("VARCHAR(9) DEFAULT _sjis x'8140'", "_sjis"),
+    ("VARBINARY(9) DEFAULT _latin1 x'E4'", "_latin1"), ("INT DEFAULT (1 DIV 2)", "DIV"),
+    ("JSON DEFAULT ('{')", "Expecting"),
 ])
 def test_defaults_that_cannot_be_computed(text, why):
     with pytest.raises(SchemaError, match="column v") as caught:
         default(text)
     assert why in caught.value.message
     assert caught.value.table == "d.t"
+
+
+@pytest.mark.parametrize(("text", "zero"), [("'-0'", -0.0), ("-0e0", -0.0), ("-0.0", 0.0)])
+def test_the_sign_of_zero(text, zero):
+    """MySQL keeps it but in exact numbers, MariaDB never does."""
+    assert str(default(f"DOUBLE DEFAULT {text}")) == str(zero)
+    assert str(default(f"DOUBLE DEFAULT {text}", flavour="mariadb")) == "0.0"
+
+
+@pytest.mark.parametrize("text", ["'2020-01-02 03:04:05'", "20200102030405", "'2020-1-2 3:4:5'"])
+def test_a_timestamp_in_the_sessions_zone(text):
+    """As a number too, and in forms that ISO 8601 does not know."""
+    expected = datetime.datetime(2020, 1, 1, 21, 34, 5, tzinfo=datetime.UTC)
+    assert default(f"TIMESTAMP DEFAULT {text}", time_zone="+05:30") == expected
 
 
 def test_a_timestamp_in_the_servers_own_zone():
