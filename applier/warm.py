@@ -120,6 +120,7 @@ def _write_log(path: str) -> int:
 def _convert_other_kinds() -> None:
     import pyarrow as pa
 
+    from applier.apply.payload import find_ranges
     from applier.binlog.charsets import to_utf8
     from applier.binlog.mariadb_types import network_text
     from jsondiff.binary import to_text
@@ -130,7 +131,8 @@ def _convert_other_kinds() -> None:
     for kind in ("inet4", "inet6", "uuid"):
         network_text(pa.array([bytes(4)]), kind)
     to_text(pa.array([b"\x04\x00"]))
-    encode_keys([pa.array([1, 2]), pa.array(["a", "b"]), pa.array(["c", "d"])])
+    keys = encode_keys([pa.array([1, 2]), pa.array(["a", "b"]), pa.array(["c", "d"])])
+    find_ranges(keys, keys)
 
 
 def main() -> None:

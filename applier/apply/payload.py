@@ -26,6 +26,7 @@ from applier.apply.table_key import TableKey
 from applier.binlog.changes import DELETE, INSERT, ChangeBatch, ImageLayouts
 from applier.binlog.changes_kernel import IMAGE_ID_SHIFT
 from applier.binlog.mapping import MappedFile
+from keysearch.keybytes import KeyBytes
 
 _METADATA = b"changes"
 _ADDRESS = (1 << IMAGE_ID_SHIFT) - 1
@@ -33,7 +34,7 @@ _ADDRESS = (1 << IMAGE_ID_SHIFT) - 1
 
 def payload_batch(batch: ChangeBatch, picks: np.ndarray, before: list[pa.Array],
                   after: list[pa.Array]) -> pa.RecordBatch:
-    """The changes `picks` (int64: numbers in the batch, ascending), given the columns of their keys by image row."""
+    """The changes `picks` (int64: numbers in the batch), given the columns of their keys by image row."""
     kinds = batch.kinds[picks]
     inserts, deletes = kinds == INSERT, kinds == DELETE
     pointers, lengths = batch.images[picks], batch.image_lengths[picks]
@@ -57,6 +58,13 @@ def _images(pointers: np.ndarray, lengths: np.ndarray, without: np.ndarray) -> p
     payload_kernel.copy_images(pointers & _ADDRESS, offsets, data.ctypes.data)
     valid = pa.array(~without).buffers()[1]
     return pa.Array.from_buffers(pa.large_binary(), len(pointers), [valid, pa.py_buffer(offsets), pa.py_buffer(data)])
+
+
+def find_ranges(keys: KeyBytes, bounds: KeyBytes) -> np.ndarray:
+    """For each key how many of the ascending bounds it reaches, so the number of its range: int64[n]."""
+    ranges = np.empty(len(keys), np.int64)
+    payload_kernel.find_ranges(keys.offsets, keys.data.ctypes.data, bounds.offsets, bounds.data.ctypes.data, ranges)
+    return ranges
 
 
 def to_buffer(batches: list[pa.RecordBatch], uri: str, body: bytes, layouts: ImageLayouts) -> pa.Buffer:

@@ -7,22 +7,21 @@ code, in the order of the splits.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from applier.apply.payload import ArrivedBatch, ArrivedKeys, Payload, payload_batch, to_buffer
+from applier.apply.payload import ArrivedBatch, ArrivedKeys, Payload, find_ranges, payload_batch, to_buffer
 from applier.apply.table_walk import BATCH_ROWS, LoggedTable
 from applier.apply.unit import UnitApplier
 from applier.apply.work import SplitTask, TaskOutcome, UnitSpec
 from applier.binlog.changes import ChangeBatch, ChangeReader, TableBinding
 from applier.binlog.mapping import map_file
 from applier.binlog.table_map import TableMap, parse_table_map
-from applier.snapshot.manifest import KeyValue
 
-PAYLOAD_BYTES = 16 << 20
-"""Payloads are cut near this size."""
+PAYLOAD_BYTES = 32 << 20
+"""What a table's changes take, all units together, before they are sent."""
 
 
 def split_payloads(task: SplitTask) -> Iterator[tuple[int, int, pa.Buffer]]:
@@ -39,11 +38,13 @@ def split_payloads(task: SplitTask) -> Iterator[tuple[int, int, pa.Buffer]]:
         return bindings.setdefault(version, binding)
 
     reader = ChangeReader(file, bind, checksum=task.stretch.checksum)
-    reader.walk(task.stretch.start, task.stretch.end)
+    for _ in reader.steps(task.stretch.start, task.stretch.end):
+        for table in tables.values():
+            if table.pending_bytes >= PAYLOAD_BYTES:
+                yield from ((unit, task.number, payload) for unit, payload in table.payloads())
     reader.flush()
     for table in tables.values():
-        for unit, payload in table.payloads():
-            yield unit, task.number, payload
+        yield from ((unit, task.number, payload) for unit, payload in table.payloads())
 
 
 class _SplitTable:
@@ -52,7 +53,9 @@ class _SplitTable:
     def __init__(self, units: tuple[UnitSpec, ...], uri: str):
         self._units, self._uri = units, uri
         self._logged = LoggedTable(units[0].definition)
-        self._batches: list[list[pa.RecordBatch]] = [[] for _ in units]
+        self._bounds = self._logged.key.encoded([unit.low for unit in units[1:]])
+        self._pending: dict[int, list[pa.RecordBatch]] = {}
+        self.pending_bytes = 0
 
     def bind(self, table_map: TableMap, bound: TableBinding | None) -> TableBinding:
         """What is wanted of the table's row events; the binding that is there already, for another map of the table."""
@@ -66,45 +69,43 @@ class _SplitTable:
 
     def _take(self, batch: ChangeBatch) -> None:
         before, after = self._logged.keys.columns(batch)
-        if len(self._units) == 1:
-            self._batches[0].append(payload_batch(batch, np.arange(batch.n), before, after))
-            return
-        units_before, units_after = (self._units_of(columns) for columns in (before, after))
-        went = np.where(batch.before_rows >= 0, _at(units_before, batch.before_rows), -1)
-        came = np.where(batch.after_rows >= 0, _at(units_after, batch.after_rows), -1)
-        for number in np.union1d(went, came):
-            if number >= 0:
-                picks = np.flatnonzero((went == number) | (came == number))
-                self._batches[number].append(payload_batch(batch, picks, before, after))
+        places, changes = self._dealt(batch, before, after)
+        sent = payload_batch(batch, changes, before, after)
+        self.pending_bytes += sent.nbytes
+        edges = [0, *(np.flatnonzero(np.diff(places)) + 1).tolist(), len(places)]
+        for start, end in pairwise(edges):
+            self._pending.setdefault(int(places[start]), []).append(sent.slice(start, end - start))
 
-    def _units_of(self, columns: list[pa.Array]) -> np.ndarray:
-        """For each key the unit that it belongs to, by place among the table's units."""
-        bounds: list[KeyValue] = [unit.low for unit in self._units[1:]]
+    def _dealt(self, batch: ChangeBatch, before: list[pa.Array],
+               after: list[pa.Array]) -> tuple[np.ndarray, np.ndarray]:
+        """Which unit, by place among the table's units, gets which change, ascending in both. A change that moves a row
+        to another unit is there twice."""
+        if len(self._units) == 1:
+            return np.zeros(batch.n, np.int64), np.arange(batch.n)
+        went, came = self._unit_of(before, batch.before_rows), self._unit_of(after, batch.after_rows)
+        moves = np.flatnonzero((went >= 0) & (came >= 0) & (went != came))
+        places = np.concatenate([np.where(went >= 0, went, came), came[moves]])
+        changes = np.concatenate([np.arange(batch.n), moves])
+        order = np.lexsort([changes, places])
+        return places[order], changes[order]
+
+    def _unit_of(self, columns: list[pa.Array], rows: np.ndarray) -> np.ndarray:
+        """The unit of each change's key, given the keys by image row; -1 where a change has no such image."""
+        keys = self._logged.key.encode(columns)
         if self._logged.key.form == "int":
-            return np.searchsorted(np.array(bounds, np.int64), np.asarray(columns[0]), side="right")
-        keys = self._logged.key.encode(columns).to_arrow()
-        reached = [np.asarray(pc.greater_equal(keys, pa.scalar(bound, keys.type))) for bound in bounds]
-        return np.sum(reached, axis=0, dtype=np.int64)
+            units = np.searchsorted(self._bounds, keys, side="right")
+        else:
+            units = find_ranges(keys, self._bounds)
+        return np.append(units, -1)[rows]
 
     def payloads(self) -> Iterator[tuple[int, pa.Buffer]]:
-        """The payloads of every unit."""
-        for unit, batches in zip(self._units, self._batches, strict=True):
-            pending: list[pa.RecordBatch] = []
-            for batch in batches:
-                pending.append(batch)
-                if sum(part.nbytes for part in pending) >= PAYLOAD_BYTES:
-                    yield unit.number, self._payload(pending)
-                    pending = []
-            if pending:
-                yield unit.number, self._payload(pending)
+        """What is pending, by unit."""
+        for place, batches in sorted(self._pending.items()):
+            yield self._units[place].number, self._payload(pa.Table.from_batches(batches).combine_chunks().to_batches())
+        self._pending, self.pending_bytes = {}, 0
 
     def _payload(self, batches: list[pa.RecordBatch]) -> pa.Buffer:
         return to_buffer(batches, self._uri, self._logged.table_map.body, self._logged.layouts)
-
-
-def _at(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """values[rows], with anything where the row is -1."""
-    return values[np.maximum(rows, 0)] if len(values) else np.zeros(len(rows), np.int64)
 
 
 def apply_payloads(unit: UnitSpec, payloads: Iterable[tuple[int, pa.Buffer]]) -> TaskOutcome:

@@ -34,6 +34,14 @@ class TableKey:
         """The keys of rows, given the key's columns as a snapshot has them: int64[n], or byte strings."""
         return int_key(columns[0]) if self.form == "int" else encode_keys(columns)
 
+    def encoded(self, keys: list[int] | list[bytes]) -> np.ndarray | KeyBytes:
+        """Keys as manifests and plans have them, in the form of `encode`."""
+        if self.form == "int":
+            return np.array(keys, np.int64)
+        offsets = np.zeros(len(keys) + 1, np.int64)
+        np.cumsum([len(key) for key in keys], out=offsets[1:])
+        return KeyBytes(offsets, np.frombuffer(b"".join(keys), np.uint8))
+
     def __str__(self) -> str:
         return f"{self.choice.name} ({', '.join(self.names)})"
 

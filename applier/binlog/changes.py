@@ -11,7 +11,7 @@ page faults than the decoding does). A column that the image does not have is NU
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -185,6 +185,11 @@ class ChangeReader:
 
         Raises ArchiveError (1610) with file and position where bytes contradict each other.
         """
+        for _ in self.steps(start, end):
+            pass
+
+    def steps(self, start: int, end: int) -> Iterator[None]:
+        """`walk`, pausing whenever a batch was full and has been handed over."""
         state = self._state
         state[:] = start, 0, -1, 0
         if not 0 <= start <= end <= self.file.size:
@@ -202,6 +207,7 @@ class ChangeReader:
                 self._add_layout(self._word(k.TABLE), self._word(k.DETAIL) - self.file.address)
             elif status == k.BATCH_FULL:
                 self._tables[self._word(k.TABLE)].binding.flush(self.file)
+                yield
             elif status == k.NO_ROOM:
                 self._make_room(self._tables[self._word(k.TABLE)])
             else:

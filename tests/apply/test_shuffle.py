@@ -11,9 +11,13 @@ import pytest
 from histories import DATABASE, TABLES, write_history
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from small_logs import commit, delete, held, insert, new_log, update
+from small_logs import ITEM, commit, delete, held, insert, new_log, update
 
+from applier.apply import shuffle
 from applier.apply.executor import ThisProcess
+from applier.apply.payload import Payload, find_ranges
+from applier.apply.shuffle import split_payloads
+from applier.apply.work import SplitTask, Stretch, UnitSpec
 from applier.binlog.row_encoder import RowChanges
 from applier.errors import ApplierError
 from applier.options import ReplayOptions
@@ -21,6 +25,7 @@ from applier.plan import units
 from applier.replay import replay_with
 from applier.schema.ddl import parse_statement
 from applier.snapshot import manifest
+from keysearch.keybytes import encode_keys
 
 
 def outcome(files, output, route, unit_bytes=300, **options):
@@ -109,3 +114,31 @@ def _paid(number, amount):
                                flavour="mysql")
     return RowChanges(change.definition, after={
         "id": pa.array([number], pa.int32()), "d": pa.array([decimal.Decimal(amount)], pa.decimal128(9, 0))})
+
+
+@given(st.lists(st.binary(max_size=3), max_size=20), st.sets(st.binary(max_size=3), max_size=5))
+@settings(deadline=None)
+def test_the_range_of_a_byte_key(keys, bounds):
+    """memcmp order: a bound belongs to the range that it begins."""
+    keys, bounds = (encode_keys([pa.array(values, pa.binary())]) for values in (keys, sorted(bounds)))
+    found = find_ranges(keys, bounds).tolist()
+    assert found == [sum(bounds[b] <= keys[i] for b in range(len(bounds))) for i in range(len(keys))]
+
+
+def test_a_large_transaction_is_sent_piece_by_piece(tmp_path, monkeypatch):
+    """What a split holds back is bounded, though a transaction is never cut between splits; and the order stays."""
+    monkeypatch.setattr(shuffle, "BATCH_ROWS", 10)
+    monkeypatch.setattr(shuffle, "PAYLOAD_BYTES", 3000)
+    log = new_log(tmp_path)
+    start, end = commit(log, *[insert([(n * 7 % 400, n, "x" * 20)]) for n in range(400)])
+    log.close()
+    cuts = [None, 100, 300, None]
+    specs = tuple(UnitSpec(n, ITEM, cuts[n], cuts[n + 1], None, (), None) for n in range(3))
+    task = SplitTask(4, Stretch(0, str(log.path), True, start, end, {("shop", "item"): 0}), {0: specs})
+    sent = [(unit, split, Payload.read(buffer)) for unit, split, buffer in split_payloads(task)]
+    assert len(sent) > 15 and max(payload.memory.size for _, _, payload in sent) < 10_000
+    assert {split for _, split, _ in sent} == {4}
+    for number, low, high in ((0, 0, 100), (1, 100, 300), (2, 300, 400)):
+        keys = [key["0"] for unit, _, payload in sent if unit == number
+                for batch in payload.batches for key in batch.column("after").to_pylist()]
+        assert keys == [n * 7 % 400 for n in range(400) if low <= n * 7 % 400 < high]
