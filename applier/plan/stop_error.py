@@ -6,6 +6,7 @@ from applier.binlog.events import parse_gtid, read_event, read_format
 from applier.binlog.format import EventType
 from applier.binlog.mapping import map_file
 from applier.binlog.outline import Outline
+from applier.binlog.query import parse_query
 from applier.errors import KEY_NOT_FOUND, ReplayStopped
 
 _GTIDS = {EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED, EventType.MARIADB_GTID}
@@ -25,12 +26,14 @@ def with_transaction(error: ReplayStopped, outline: Outline) -> ReplayStopped:
     file = map_file(outline.uri)
     description = read_format(file)
     position = max((split.start for split in outline.splits if split.start <= error.position), default=4)
-    group, gtid = position, None
+    group, gtid, has_gtids = position, None, False
     while position < error.position:
         event = read_event(file, position, description)
         if event.type in _GTIDS:
-            group = position
+            group, has_gtids = position, True
             gtid = parse_gtid(event.type, event.body, event.server_id).text
+        elif not has_gtids and event.type == EventType.QUERY and parse_query(event.body).sql == b"BEGIN":
+            group = position
         position += event.size
     error.hint = error.hint or (f"to keep what came before this transaction, replay with --stop-position "
                                 f"{outline.name}:{group}; then compare the row on the source")
