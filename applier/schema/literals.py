@@ -1,7 +1,7 @@
 """Literals as columns store them: a default's text, number or bytes becomes a value of the column's type.
 
 A kind of literal reads in its own way: the string '1' in a BIT column is the byte 49 and the number 1 is one, the
-string '0' in a YEAR column is 2000. What a server would cut to fit, or takes only outside of strict mode, is an error here.
+string '0' in a YEAR column is 2000. What a server would cut to fit, or takes only outside of strict mode, is an error.
 Source: MySQL manual, "Literal Values", and the pages of the types; judged by both servers.
 """
 
