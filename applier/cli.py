@@ -120,10 +120,16 @@ def replay(
         zero_dates=zero_dates.value,
         master=master,
     )
+    from applier.spark import nursery, session
+
+    session.boot(master)  # Java boots while the rest is imported
     from applier import replay as job
+    from applier.spark import executor  # noqa: F401  (it shall be in the fork)
     from applier.status import print_result
     from applier.terminal import progress
 
+    if session.is_local(master):
+        nursery.start()  # before there is a thread, as progress on a terminal is one
     with progress() as watcher:
         result = job.replay(options, watcher)
     print_result(result)

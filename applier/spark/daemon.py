@@ -11,6 +11,8 @@ import os
 import sys
 import traceback
 
+from applier.spark import nursery
+
 PRELOADED = (
     "numpy",
     "pyarrow.compute",
@@ -23,15 +25,20 @@ PRELOADED = (
 )
 
 
+def start_no_threads() -> None:
+    """Tell libraries that are yet to be imported to leave this process forkable."""
+    for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
+        os.environ[name] = "1"
+    os.environ["JE_ARROW_MALLOC_CONF"] = "background_thread:false"
+
+
 def preload(modules: tuple[str, ...] = PRELOADED) -> None:
     """Import `modules` and keep the garbage collector of the forked workers away from all that they made.
 
     A module that cannot be imported is reported on stderr and left out: the task that needs it fails by itself, with
     the reason in its traceback, where a daemon that dies says nothing that reaches the driver.
     """
-    for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
-        os.environ[name] = "1"
-    os.environ["JE_ARROW_MALLOC_CONF"] = "background_thread:false"
+    start_no_threads()
     for name in modules:
         try:
             importlib.import_module(name)
@@ -63,12 +70,18 @@ def load_kernels() -> int:
     return loaded
 
 
-def main() -> None:
-    """Preload, then serve forks as pyspark's own daemon does. stdout carries its protocol, so nothing prints there."""
-    preload()
+def serve() -> None:
+    """Serve forks as pyspark's own daemon does, until SystemExit. Its protocol goes over stdin and stdout."""
     from pyspark.daemon import manager
 
     manager()
+
+
+def main() -> None:
+    """Have the driver's nursery serve, or preload and serve."""
+    nursery.stand_in()
+    preload()
+    serve()
 
 
 if __name__ == "__main__":

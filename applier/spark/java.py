@@ -28,6 +28,13 @@ UNUSED_SECONDS = 14 * 86400
 
 RECORDING_SECONDS = 600
 
+# What a JVM can do without that serves this package alone. Spark asks every jar for extensions of SQL sessions, and the
+# one of spark-mllib loads all of Scala's reflection: 1.5 s of a session's 2.
+UNWANTED_JARS = ("spark-mllib_", "spark-connect_", "spark-hive", "spark-kubernetes_", "spark-yarn_", "hive-",
+                 "kubernetes-", "datanucleus-", "breeze", "spire", "derby")
+
+_ANSWER = "gateway"
+
 # $1 $2 $3: the archive being written, the claim (not empty: worth keeping), its place; the JVM's command follows.
 _THEN_KEEP_ARCHIVE = """
     new=$1 claim=$2 place=$3; shift 3
@@ -42,10 +49,24 @@ class Gateway:
     """A driver JVM. It ends when `process.stdin` closes, at the latest with this process."""
 
     process: subprocess.Popen[bytes]
-    port: int
-    secret: str
     log: IO[bytes]  # all that the JVM and its Python workers print; has no name, so nothing is left behind
     claim: Path | None  # where this JVM records a class archive: empty until a job has run
+    directory: tempfile.TemporaryDirectory[str]  # where it will tell its port and secret
+
+    def connection(self) -> tuple[int, str]:
+        """Its port and secret, once it is up; ApplierError with what it printed if it does not come up.
+
+        It writes them to another file first and renames, so they are whole.
+        """
+        deadline = time.monotonic() + START_SECONDS
+        with self.directory as directory:
+            while not (answer := Path(directory, _ANSWER)).exists():
+                if self.process.poll() is not None or time.monotonic() > deadline:
+                    self.process.kill()
+                    raise ApplierError(f"Spark's Java process did not start:\n{self.last_words()}")
+                time.sleep(0.005)
+            port, length = struct.unpack_from(">ii", told := answer.read_bytes())
+        return port, told[8 : 8 + length].decode()
 
     def ran_a_job(self) -> None:
         """The classes that are loaded now are those that the next JVM will need, so their archive may be kept."""
@@ -54,7 +75,8 @@ class Gateway:
 
     def last_words(self, n_lines: int = 20) -> str:
         """The end of what was printed."""
-        return _tail(self.log, n_lines)
+        self.log.seek(0)
+        return "\n".join(self.log.read().decode(errors="replace").splitlines()[-n_lines:])
 
 
 def find_java() -> Path:
@@ -84,12 +106,18 @@ def plain_spark_home() -> Path | None:
     return None if configured or (home / "conf").exists() or not (home / "jars").is_dir() else home
 
 
-def launch(java: Path, spark_home: Path, settings: dict[str, str]) -> Gateway:
-    """Start a driver JVM with `settings` (spark.driver.*); ApplierError with what it printed if it does not come up."""
+def launch(java: Path, spark_home: Path, settings: dict[str, str], *, lean: bool = False) -> Gateway:
+    """Start a driver JVM with `settings` (spark.driver.*). It boots while the caller does something else.
+
+    A `lean` one lacks UNWANTED_JARS: for a local master, in a program whose session no other code will use.
+    """
     command = _driver_command(java, spark_home, settings)
+    if lean:
+        command = [_lean(word) for word in command]
     claim = None
     if cache := _cache_directory():
-        archive = cache / f"{_key(java, spark_home, {})}.jsa"  # good for any settings
+        without = dict.fromkeys(UNWANTED_JARS, "") if lean else {}
+        archive = cache / f"{_key(java, spark_home, without)}.jsa"  # good for any settings
         if archive.exists():
             os.utime(archive)
             command[1:1] = [f"-XX:SharedArchiveFile={archive}", "-Xshare:auto"]
@@ -98,29 +126,22 @@ def launch(java: Path, spark_home: Path, settings: dict[str, str]) -> Gateway:
             command[1:1] = [f"-XX:ArchiveClassesAtExit={new}"]
             command = ["/bin/sh", "-c", _THEN_KEEP_ARCHIVE, "sh", str(new), str(claim), str(archive), *command]
     log = tempfile.TemporaryFile()
-    with tempfile.TemporaryDirectory(prefix="applier-") as directory:
-        answer = Path(directory, "gateway")
-        environment = os.environ | {"_PYSPARK_DRIVER_CONN_INFO_PATH": str(answer), "SPARK_HOME": str(spark_home),
-                                    "SPARK_CONNECT_MODE": "0", "JAVA_HOME": str(_home(java))}
-        # A process group of its own: Ctrl-C is for us, who then ends the job in an orderly way.
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment,
-                                   process_group=0)
-        import pyspark.sql  # noqa: F401  (takes as long as the JVM does)
-
-        port, secret = _answer(process, answer, log)
-    return Gateway(process, port, secret, log, claim)
+    directory = tempfile.TemporaryDirectory(prefix="applier-")
+    environment = os.environ | {"_PYSPARK_DRIVER_CONN_INFO_PATH": os.path.join(directory.name, _ANSWER),
+                                "SPARK_HOME": str(spark_home), "SPARK_CONNECT_MODE": "0",
+                                "JAVA_HOME": str(_home(java))}
+    # A process group of its own: Ctrl-C is for us, who then ends the job in an orderly way.
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment, process_group=0)
+    return Gateway(process, log, claim, directory)
 
 
-def _answer(process: subprocess.Popen[bytes], answer: Path, log: IO[bytes]) -> tuple[int, str]:
-    """Wait for the JVM's port and secret. It writes them to another file first and renames, so they are whole."""
-    deadline = time.monotonic() + START_SECONDS
-    while not answer.exists():
-        if process.poll() is not None or time.monotonic() > deadline:
-            process.kill()
-            raise ApplierError(f"Spark's Java process did not start:\n{_tail(log, 20)}")
-        time.sleep(0.005)
-    port, length = struct.unpack_from(">ii", told := answer.read_bytes())
-    return port, told[8 : 8 + length].decode()
+def _lean(word: str) -> str:
+    """The class path without UNWANTED_JARS; any other word of the command as it is."""
+    if not word.endswith("/jars/*"):
+        return word
+    *first, rest = word.split(os.pathsep)
+    jars = sorted(str(jar) for jar in Path(rest).parent.glob("*.jar") if not jar.name.startswith(UNWANTED_JARS))
+    return os.pathsep.join([*first, *jars])
 
 
 def _driver_command(java: Path, spark_home: Path, settings: dict[str, str]) -> list[str]:
@@ -200,7 +221,3 @@ def _version(java: Path) -> int | None:
     major = numbers[1] if numbers[0] == "1" and len(numbers) > 1 else numbers[0]  # 1.8.0_392 is Java 8
     return int(major) if major.isdigit() else None
 
-
-def _tail(log: IO[bytes], n_lines: int) -> str:
-    log.seek(0)
-    return "\n".join(log.read().decode(errors="replace").splitlines()[-n_lines:])

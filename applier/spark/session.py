@@ -9,7 +9,7 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
 from applier.errors import ApplierError
-from applier.spark import java, stages
+from applier.spark import daemon, java, nursery
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -35,6 +35,7 @@ SETTINGS = {
     "spark.python.unix.domain.socket.enabled": "true",  # TCP's delayed acknowledgements cost 40 ms a task
 }
 
+_booted: java.Gateway | None = None  # a JVM that no session has yet
 _gateway: java.Gateway | None = None
 _warm: "SparkSession | None" = None
 _starting = Lock()
@@ -47,15 +48,16 @@ def start(master: str | None = None, *, app_name: str = "applier") -> "SparkSess
     """
     master = _with_retries(master or "local[*]")
     driver = _driver_settings(master)
+    local = nursery.settings() if is_local(master) else {}
     with _starting:
-        _launch(driver)
+        _connect(driver)
         from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
 
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         builder = SparkSession.builder.appName(app_name).master(master)
-        for name, value in (SETTINGS | _python_path() | driver).items():
+        for name, value in (SETTINGS | _python_path() | driver | local).items():
             builder = builder.config(name, value)
         try:
             spark = builder.getOrCreate()
@@ -69,6 +71,17 @@ def start(master: str | None = None, *, app_name: str = "applier") -> "SparkSess
     if _gateway is not None and _gateway.claim is not None:
         _warm_up(spark)  # what this first JVM has not loaded, the next ones will not find in their archive
     return spark
+
+
+def boot(master: str | None = None) -> None:
+    """Have Java boot for the `start` that will come with the same `master`, while the caller imports what it needs.
+
+    For a command line, before it has imported anything that may start threads (see `nursery`).
+    """
+    global _booted
+    _booted = _launched(_driver_settings(_with_retries(master or "local[*]")), lean=is_local(master))
+    if is_local(master):
+        daemon.start_no_threads()
 
 
 def start_in_background(master: str | None = None, *, app_name: str = "applier") -> "Future[SparkSession]":
@@ -86,7 +99,7 @@ def start_in_background(master: str | None = None, *, app_name: str = "applier")
             future.set_exception(error)
             return
         future.set_result(spark)
-        if is_local(master):
+        if is_local(master) and not nursery.settings():  # from a nursery they come ready
             _warm_up(spark)
 
     Thread(target=run, name="spark-start", daemon=True).start()
@@ -99,6 +112,8 @@ def _warm_up(spark: "SparkSession") -> None:
     if _warm is spark:
         return
     _warm = spark
+    from applier.spark import stages
+
     try:
         stages.map_tasks(spark, _nothing, range(spark.sparkContext.defaultParallelism))
     except Exception:
@@ -116,17 +131,28 @@ def _nothing(_: int) -> None:
     return None
 
 
-def _launch(driver: dict[str, str]) -> None:
-    """Have a JVM ready for pyspark to find, unless there is one or Spark is configured to be started in another way."""
-    global _gateway
+def _launched(driver: dict[str, str], *, lean: bool = False) -> java.Gateway | None:
+    """A JVM for pyspark to find, unless there is one or Spark is configured to be started in another way."""
     executable = java.find_java()
     home = java.plain_spark_home()
     loaded = sys.modules.get("pyspark")  # not imported here: the JVM boots while it is
     if home is None or (loaded is not None and loaded.SparkContext._gateway is not None):
+        return None
+    return java.launch(executable, home, driver, lean=lean)
+
+
+def _connect(driver: dict[str, str]) -> None:
+    """Tell pyspark where its JVM is: the one that has been booted, or one that is launched now."""
+    global _booted, _gateway
+    gateway, _booted = _booted or _launched(driver), None
+    if gateway is None:
         return
-    _gateway = java.launch(executable, home, driver)
-    os.environ["PYSPARK_GATEWAY_PORT"] = str(_gateway.port)
-    os.environ["PYSPARK_GATEWAY_SECRET"] = _gateway.secret
+    import pyspark.sql  # noqa: F401  (takes as long as the JVM does)
+
+    port, secret = gateway.connection()
+    _gateway = gateway
+    os.environ["PYSPARK_GATEWAY_PORT"] = str(port)
+    os.environ["PYSPARK_GATEWAY_SECRET"] = secret
 
 
 def _with_retries(master: str) -> str:

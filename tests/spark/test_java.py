@@ -97,7 +97,7 @@ def suffixes(cache):
 def test_first_jvm_leaves_an_archive_that_the_next_one_uses(fake):
     executable, home, cache = fake
     first = java.launch(executable, home, {"spark.driver.memory": "1g"})
-    assert (first.port, first.secret) == (1234, "secret")
+    assert first.connection() == (1234, "secret")
     first.ran_a_job()
     assert "ArchiveClassesAtExit" in ended(first)
     assert suffixes(cache) == [".command", ".jsa"]
@@ -108,6 +108,20 @@ def test_first_jvm_leaves_an_archive_that_the_next_one_uses(fake):
     os.utime(executable)
     replaced = java.launch(executable, home, {"spark.driver.memory": "1g"})
     assert "ArchiveClassesAtExit" in ended(replaced), "another Java, another archive"
+
+
+def test_a_lean_jvm_has_its_own_class_path_and_archive(fake):
+    executable, home, cache = fake
+    executable.write_text(executable.read_text().replace(r"\0jars\0", rf"\0conf:{home}/jars/*\0"))
+    (home / "jars" / "spark-mllib_2.13-4.3.0.jar").touch()
+    for lean in (False, True):
+        first = java.launch(executable, home, {}, lean=lean)
+        first.ran_a_job()
+        ended(first)
+    assert suffixes(cache) == [".command", ".jsa", ".jsa"]
+    core = home / "jars" / "spark-core_2.13-4.3.0.jar"
+    assert f"-cp conf:{core} " in ended(java.launch(executable, home, {}, lean=True))
+    assert f"-cp conf:{home}/jars/* " in ended(java.launch(executable, home, {}))
 
 
 def test_archive_of_a_jvm_without_a_job_is_not_kept(fake):
@@ -140,4 +154,4 @@ def test_a_jvm_that_does_not_come_up_says_why(fake):
     executable, home, _ = fake
     executable.write_text(executable.read_text().replace("echo started", "echo no memory >&2; exit 3 #"))
     with pytest.raises(ApplierError, match="no memory"):
-        java.launch(executable, home, {})
+        java.launch(executable, home, {}).connection()
