@@ -191,8 +191,9 @@ def old_timestamp(address, digits):
 
 @inline
 def old_datetime(address, width, digits):
-    """DATETIME before MySQL 5.6: the number YYYYMMDDhhmmss in 8 bytes, little-endian; MariaDB's DATETIME(n): big-endian,
-    ((((year * 13 + month) * 32 + day) * 24 + hour) * 60 + minute) * 60 + second, times 10**n with the fraction."""
+    """DATETIME before MySQL 5.6: the number YYYYMMDDhhmmss in 8 bytes, little-endian; MariaDB's DATETIME(n):
+    big-endian, ((((year * 13 + month) * 32 + day) * 24 + hour) * 60 + minute) * 60 + second, times 10**n with the
+    fraction."""
     if digits == 0:
         number = np.int64(little_endian(address, 8))
         if number < 0:
