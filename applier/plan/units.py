@@ -75,12 +75,12 @@ def _is_tied(item: PlannedVersion, key_columns: tuple[int, ...]) -> bool:
 
 
 def _lows(item: PlannedVersion, base: Snapshot | None, n: int) -> list[KeyValue | None]:
-    """Where the units' ranges begin; the first has no bound."""
-    files = _files_of(item, base)
-    if files:
-        return [None, *(file.min_key for file in files[1:])]
-    definition = item.version.definition
-    return [None, *bounds([used.use for used in item.uses], definition, table_key(definition), n)]
+    """Where the units' ranges begin; the first has no bound. A base file is never cut: what is divided by the log's own
+    keys is the space between and after the files, where most tables grow."""
+    files, definition = _files_of(item, base), item.version.definition
+    cuts = bounds([used.use for used in item.uses], definition, table_key(definition), n)
+    between = {cut for cut in cuts if not any(file.min_key < cut <= file.max_key for file in files)}
+    return [None, *sorted(between.union(file.min_key for file in files[1:]))]
 
 
 def _files_of(item: PlannedVersion, base: Snapshot | None) -> tuple[FileEntry, ...]:
