@@ -7,15 +7,18 @@ this Java and this Spark: a change of either makes new ones. pyspark finds the J
 itself uses (PYSPARK_GATEWAY_PORT and _SECRET).
 """
 
+import atexit
 import hashlib
 import importlib.util
 import os
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -46,7 +49,10 @@ _THEN_KEEP_ARCHIVE = """
 
 @dataclass
 class Gateway:
-    """A driver JVM. It ends when `process.stdin` closes, at the latest with this process."""
+    """A driver JVM. Once it has told its port it ends when `process.stdin` closes, at the latest with this process.
+
+    Before, it does not look at stdin, and where it finds no directory to tell its port in, it never will.
+    """
 
     process: subprocess.Popen[bytes]
     log: IO[bytes]  # all that the JVM and its Python workers print; has no name, so nothing is left behind
@@ -62,11 +68,17 @@ class Gateway:
         with self.directory as directory:
             while not (answer := Path(directory, _ANSWER)).exists():
                 if self.process.poll() is not None or time.monotonic() > deadline:
-                    self.process.kill()
+                    self.kill()
                     raise ApplierError(f"Spark's Java process did not start:\n{self.last_words()}")
                 time.sleep(0.005)
             port, length = struct.unpack_from(">ii", told := answer.read_bytes())
+        atexit.unregister(self.kill)
         return port, told[8 : 8 + length].decode()
+
+    def kill(self) -> None:
+        """End it, and the shell that may be around it, at once."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
 
     def ran_a_job(self) -> None:
         """The classes that are loaded now are those that the next JVM will need, so their archive may be kept."""
@@ -132,7 +144,9 @@ def launch(java: Path, spark_home: Path, settings: dict[str, str], *, lean: bool
                                 "JAVA_HOME": str(_home(java))}
     # A process group of its own: Ctrl-C is for us, who then ends the job in an orderly way.
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment, process_group=0)
-    return Gateway(process, log, claim, directory)
+    gateway = Gateway(process, log, claim, directory)
+    atexit.register(gateway.kill)
+    return gateway
 
 
 def _lean(word: str) -> str:

@@ -47,6 +47,7 @@ def is_alive(pid):
 
 
 def assert_gone(pids):
+    pids = list(pids)
     deadline = time.monotonic() + 30
     while alive := [pid for pid in pids if is_alive(pid)]:
         assert time.monotonic() < deadline, alive
@@ -112,6 +113,15 @@ import time; time.sleep(100)
     assert time.monotonic() - began < 2
     assert_gone(pids)
     assert not list(tmp_path.glob("applier-*/nursery"))
+
+
+def test_a_driver_that_ends_before_java_is_up_leaves_no_process(tmp_path):
+    code = START + "print(*open(f'/proc/self/task/{os.getpid()}/children').read().split())"
+    code = code.replace("import pyarrow, pyspark.sql\n", "")  # to be quicker than Java
+    [pids] = said(program(code, tmp_path))
+    assert len(pids.split()) == 2
+    assert_gone(map(int, pids.split()))
+    assert list(tmp_path.glob("applier-*/gateway")) == []
 
 
 def test_a_place_whose_name_is_too_long_for_a_socket(tmp_path):
