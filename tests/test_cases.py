@@ -65,6 +65,12 @@ def test_row_images(name, route, tmp_path):
     holds_the_end(name, tmp_path / "out", route)
 
 
+@pytest.mark.parametrize(("name", "route"), [("minimal-defaults", "walk"), ("mariadb-minimal-defaults", "shuffle")])
+def test_defaults_of_columns_that_inserts_leave_out(name, route, tmp_path):
+    """IMG-W, DEF-R1b: thousands of columns, with every kind of literal for every kind of column."""
+    holds_the_end(name, tmp_path / "out", route)
+
+
 @both_routes
 @pytest.mark.parametrize("name", KEY_MOVES)
 def test_keys_that_move(name, route, tmp_path):

@@ -12,6 +12,17 @@ CODECS = {"utf8mb4": "utf-8", "utf8mb3": "utf-8", "ascii": "ascii", "latin1": "c
 """The character sets in which a literal's bytes are read; those in others are refused."""
 
 
+class EncodedText(str):
+    """Text that was written as its bytes in a character set."""
+
+    data: bytes
+
+    def __new__(cls, data: bytes, codec: str) -> "EncodedText":
+        text = super().__new__(cls, data.decode(codec))
+        text.data = data
+        return text
+
+
 class NotConstant(Exception):
     """The expression is none that this module can evaluate; the text says which part of it."""
 
@@ -61,15 +72,16 @@ def _literal(node: Any) -> Value:
 
 
 def _introduced(node: Any) -> Value:
-    """_charset'…' or _charset x'…'. Bytes beyond ASCII are refused: their value depends on the column's type, too."""
-    value, charset = _value(node.expression), str(node.this).lower()
-    if charset == "_binary" and isinstance(value, bytes):
+    """_charset'…' or _charset x'…': text, with the bytes that a binary column takes of it."""
+    value, charset = _value(node.expression), str(node.this).lower().removeprefix("_")
+    if not isinstance(value, bytes):
+        return value
+    if charset == "binary":
         return bytearray(value)
-    if isinstance(value, bytes):
-        if charset.removeprefix("_") not in CODECS or not value.isascii():
-            raise NotConstant(node.sql(dialect="mysql"))
-        return value.decode("ascii")
-    return value
+    codec = CODECS.get("utf8mb3" if charset == "utf8" else charset)
+    if codec is None:
+        raise NotConstant(node.sql(dialect="mysql"))
+    return EncodedText(value, codec)
 
 
 def _cast(node: Any) -> Value:

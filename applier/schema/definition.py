@@ -25,8 +25,8 @@ class Default:
             return "NULL"
         if self.kind in ("string", "local"):
             return quote_text(self.text)
-        if self.kind == "bytes":
-            return f"x'{self.text}'"
+        if self.kind == "bytes":  # MariaDB takes x'…' for a string, 0x… for a number where one is wanted
+            return f"0x{self.text}" if self.text else "x''"
         return f"({self.text})" if self.kind == "expression" else self.text
 
 

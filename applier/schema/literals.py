@@ -17,7 +17,7 @@ from uuid import UUID
 
 import pyarrow as pa
 
-from applier.schema.constant import CODECS, Value, json_text
+from applier.schema.constant import CODECS, EncodedText, Value, json_text
 from applier.schema.temporal_literals import read_date, read_datetime, read_time, read_year
 from applier.schema.types import BINARY, GEOMETRY, INTEGERS, ColumnType, arrow_type
 
@@ -48,7 +48,7 @@ def convert(value: Value, column_type: ColumnType, flavour: str) -> Any:
     if base in ("float", "double"):
         return _float(value, column_type, flavour)
     if base in BINARY or base in GEOMETRY:
-        data = bytes(value) if isinstance(value, bytes | bytearray) else _text(value, column_type).encode()
+        data = _data(value, column_type)
         _check_length(len(data), column_type)
         return data.ljust(column_type.length or 0, b"\0") if base == "binary" else data
     if base == "vector":
@@ -65,6 +65,12 @@ def convert(value: Value, column_type: ColumnType, flavour: str) -> Any:
     text = text.rstrip(" ") if base == "char" else text
     _check_length(len(text), column_type)
     return text
+
+
+def _data(value: Value, column_type: ColumnType) -> bytes:
+    if isinstance(value, EncodedText):
+        return value.data
+    return bytes(value) if isinstance(value, bytes | bytearray) else _text(value, column_type).encode()
 
 
 def _check_length(n: int, column_type: ColumnType) -> None:
