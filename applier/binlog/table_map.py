@@ -66,8 +66,12 @@ MOST_COLUMNS = 4096
 """What a table has at most, on MySQL and on MariaDB; bitmaps of more columns are damage."""
 SIGNEDNESS = 1
 """Optional metadata: a bit for each numeric column, first column in the highest bit; set means unsigned."""
+DEFAULT_CHARSET, COLUMN_CHARSET = 2, 3
+"""Optional metadata: collations of the columns with characters or bytes, as one that most have and the others by their
+number among these columns, or as one for each."""
 _NUMERIC = {WireType.TINY, WireType.SHORT, WireType.INT24, WireType.LONG, WireType.LONGLONG, WireType.FLOAT,
             WireType.DOUBLE, WireType.NEWDECIMAL, WireType.YEAR}
+_OF_CHARACTERS = {WireType.STRING, WireType.VAR_STRING, WireType.VARCHAR, WireType.BLOB}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,6 +111,29 @@ class TableMap:
             answers.append(bool(bits[seen >> 3] >> (7 - seen % 8) & 1) if seen >> 3 < len(bits) else None)
             seen += 1
         return tuple(answers)
+
+    @functools.cached_property
+    def collations(self) -> tuple[int | None, ...]:
+        """For each column the id of its collation: None where it has no characters or bytes, or the log does not say.
+
+        Raises ArchiveError (1610) where what the log says is malformed.
+        """
+        with_characters = [column for column, wire_type in enumerate(self.types) if wire_type in _OF_CHARACTERS]
+        found: list[int | None] = [None] * len(self.types)
+        if COLUMN_CHARSET in self.optional:
+            reader = _Reader(self.optional[COLUMN_CHARSET])
+            for column in with_characters:
+                found[column] = reader.packed()
+        elif DEFAULT_CHARSET in self.optional:
+            reader = _Reader(self.optional[DEFAULT_CHARSET])
+            default = reader.packed()
+            others = {}
+            while reader.at < len(reader.body):
+                number = reader.packed()
+                others[number] = reader.packed()
+            for number, column in enumerate(with_characters):
+                found[column] = others.get(number, default)
+        return tuple(found)
 
 
 class _Reader:

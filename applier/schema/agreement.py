@@ -9,7 +9,7 @@ from typing import Protocol
 
 from applier.binlog.table_map import WireType
 from applier.errors import COLUMN_CONVERSION, ReplayStopped
-from applier.schema.collations import bytes_per_character
+from applier.schema.collations import by_id, bytes_per_character
 from applier.schema.definition import TableDefinition
 from applier.schema.types import BINARY, CHARACTER, FRACTIONAL, GEOMETRY, NETWORK, ColumnType
 
@@ -37,6 +37,9 @@ class ColumnsInLog(Protocol):
     @property
     def unsigned(self) -> tuple[bool | None, ...]: ...
 
+    @property
+    def collations(self) -> tuple[int | None, ...]: ...
+
 
 def definition_check(table_map: ColumnsInLog, definition: TableDefinition) -> ReplayStopped | None:
     """None where each column in the log has the type that the definition gives it; else the error to stop with."""
@@ -48,12 +51,27 @@ def definition_check(table_map: ColumnsInLog, definition: TableDefinition) -> Re
         if not _agrees(column.type, wire_type, metadata, unsigned):
             return _stop(f"column {column.name} is {describe(wire_type, metadata, unsigned)} in the log and "
                          f"{column.type.sql()} in the table", definition)
+    for column, collation in zip(definition.columns, table_map.collations, strict=True):
+        logged = _charset(collation)
+        if logged is not None and column.type.charset is not None and logged != column.type.charset:
+            return _stop(f"column {column.name} has the character set {logged} in the log and {column.type.charset} in "
+                         "the table", definition,
+                         "give the table's definition at the first binlog's start with --schema, or where the log makes "
+                         "it, its database's with CREATE DATABASE … CHARACTER SET")
     return None
 
 
-def _stop(message: str, definition: TableDefinition) -> ReplayStopped:
-    return ReplayStopped(message, table=definition.full_name, errno=COLUMN_CONVERSION,
-                         hint="give the table's definition at the first binlog's start with --schema")
+def _charset(collation: int | None) -> str | None:
+    """A collation's character set, None where it is not known. Text that is read in another one is wrong text."""
+    try:
+        return by_id(collation).charset if collation is not None else None
+    except KeyError:
+        return None
+
+
+def _stop(message: str, definition: TableDefinition,
+          hint: str = "give the table's definition at the first binlog's start with --schema") -> ReplayStopped:
+    return ReplayStopped(message, table=definition.full_name, errno=COLUMN_CONVERSION, hint=hint)
 
 
 def _agrees(column_type: ColumnType, wire_type: int, metadata: int, unsigned: bool | None) -> bool:

@@ -1,11 +1,15 @@
 """What a table is: its columns, keys and defaults at one moment, as plain data."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
 from applier.schema.types import ColumnType, quote_name, quote_text
+
+_INTRODUCED = re.compile(r"_\w+ x'[0-9a-f]*'")
+"""A literal's bytes with their character set: an expression by its value, but DEFAULT takes it without parentheses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +31,9 @@ class Default:
             return quote_text(self.text)
         if self.kind == "bytes":  # MariaDB takes x'…' for a string, 0x… for a number where one is wanted
             return f"0x{self.text}" if self.text else "x''"
-        return f"({self.text})" if self.kind == "expression" else self.text
+        if self.kind == "expression" and not _INTRODUCED.fullmatch(self.text):
+            return f"({self.text})"
+        return self.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,23 @@ def test_a_body_by_hand():
     assert table.nullable == (False, True, False, True, False, True)
     assert table.unsigned == (False, None, True, None, None, None)
     assert table.optional == {1: b"\x40", 2: b"\xfc\xff\0"}
+    assert table.collations == (None, 255, None, 255, 255, None)
+
+
+@pytest.mark.parametrize(("optional", "expected"), [
+    (b"", (None, None, None, None)), (b"\2\3\x2d\1\x3f", (None, 45, None, 63)), (b"\3\2\x21\x08", (None, 33, None, 8)),
+    (b"\2\7\x2d\0\xfc\xff\0\1\x3f", (None, 255, None, 63)),
+])
+def test_collations_of_columns(optional, expected):
+    """The most frequent one with the exceptions by number, or one for each; ENUM has its own field."""
+    body = b"\1\0" b"\1d\0" b"\1t\0" b"\4" + bytes((3, 15, 254, 252)) + b"\x05" b"\x0a\0" b"\xf7\1" b"\2" + b"\0"
+    assert parse_table_map(body + optional).collations == expected
+
+
+def test_collations_that_break_off():
+    body = b"\1\0" b"\1d\0" b"\1t\0" b"\1" + bytes((252,)) + b"\1\2" + b"\0" + b"\3\1\xfc"
+    with pytest.raises(ArchiveError, match="middle of a field"):
+        _ = parse_table_map(body).collations
 
 
 @settings(max_examples=100, deadline=None)

@@ -45,7 +45,21 @@ def test_logs_of_real_servers_agree_with_their_own_ddl(case):
 
 def table_map(*columns):
     types, metadata, unsigned = zip(*columns)
-    return SimpleNamespace(types=types, metadata=metadata, unsigned=unsigned)
+    return SimpleNamespace(types=types, metadata=metadata, unsigned=unsigned, collations=(None,) * len(types))
+
+
+@pytest.mark.parametrize(("column_type", "collation", "differs"), [
+    ("TEXT", 8, True), ("TEXT CHARACTER SET latin1", 8, False), ("TEXT CHARACTER SET latin1", 47, False),
+    ("TEXT", 46, False), ("BLOB", 63, False), ("TEXT", 9999, False),
+])
+def test_text_in_another_character_set(column_type, collation, differs):
+    """A database's default character set that the log does not tell: text would be read wrongly, and nothing say so."""
+    columns = table_map((WireType.BLOB, 2, None))
+    columns.collations = (collation,)
+    error = definition_check(columns, definition(column_type))
+    assert (error is not None) == differs
+    if differs:
+        assert error.mysql_errno == 1677 and "latin1 in the log and utf8mb4 in the table" in error.message
 
 
 def definition(*types):
