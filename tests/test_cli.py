@@ -84,9 +84,10 @@ def test_a_defect_is_not_swallowed(asked):
 def test_a_defect_has_an_exit_code_of_its_own(asked, monkeypatch, capsys):
     asked.error = ZeroDivisionError()
     monkeypatch.setattr(sys, "argv", ["applier", "replay", "--binlogs", "a", "--output", "out"])
-    with pytest.raises(SystemExit) as left:
-        cli.console()
-    assert left.value.code == cli.INTERNAL_ERROR
+    left = []
+    monkeypatch.setattr(cli, "_leave", left.append)
+    cli.console()
+    assert left == [cli.INTERNAL_ERROR]
     assert "ZeroDivisionError" in capsys.readouterr().err
 
 
@@ -132,3 +133,12 @@ def test_help_and_status_import_neither_numba_nor_spark(tmp_path):
     done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("argv, code", [(["--version"], 0), (["status", "/nowhere"], 2)])
+def test_the_console_script_ends_with_its_code_and_all_that_was_printed(argv, code):
+    """It does not wait for the interpreter to be taken to pieces; nothing that was registered or buffered is lost."""
+    program = "import atexit, sys; from applier import cli; atexit.register(print, 'last'); cli.console()"
+    done = subprocess.run([sys.executable, "-c", program, *argv], capture_output=True, text=True, timeout=60)
+    assert done.returncode == code and done.stdout.endswith("last\n")
+    assert ("applier 0" in done.stdout) if code == 0 else ("/nowhere" in done.stderr)
