@@ -71,7 +71,12 @@ DEFAULT_CHARSET, COLUMN_CHARSET = 2, 3
 number among these columns, or as one for each."""
 _NUMERIC = {WireType.TINY, WireType.SHORT, WireType.INT24, WireType.LONG, WireType.LONGLONG, WireType.FLOAT,
             WireType.DOUBLE, WireType.NEWDECIMAL, WireType.YEAR}
-_OF_CHARACTERS = {WireType.STRING, WireType.VAR_STRING, WireType.VARCHAR, WireType.BLOB}
+_TEXT = {WireType.STRING, WireType.VAR_STRING, WireType.VARCHAR, WireType.BLOB}
+_WITH_COLLATION = {
+    "mysql": _TEXT | {WireType.VECTOR},
+    "mariadb": _TEXT | {WireType.GEOMETRY, WireType.BLOB_COMPRESSED, WireType.VARCHAR_COMPRESSED},
+}
+"""The types that count in these two fields, ENUM and SET not among them, as both servers write logs."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,17 +117,16 @@ class TableMap:
             seen += 1
         return tuple(answers)
 
-    @functools.cached_property
-    def collations(self) -> tuple[int | None, ...]:
+    def collations(self, flavour: str) -> tuple[int | None, ...]:
         """For each column the id of its collation: None where it has no characters or bytes, or the log does not say.
 
         Raises ArchiveError (1610) where what the log says is malformed.
         """
-        with_characters = [column for column, wire_type in enumerate(self.types) if wire_type in _OF_CHARACTERS]
+        counted = [column for column, wire_type in enumerate(self.types) if wire_type in _WITH_COLLATION[flavour]]
         found: list[int | None] = [None] * len(self.types)
         if COLUMN_CHARSET in self.optional:
             reader = _Reader(self.optional[COLUMN_CHARSET])
-            for column in with_characters:
+            for column in counted:
                 found[column] = reader.packed()
         elif DEFAULT_CHARSET in self.optional:
             reader = _Reader(self.optional[DEFAULT_CHARSET])
@@ -131,7 +135,7 @@ class TableMap:
             while reader.at < len(reader.body):
                 number = reader.packed()
                 others[number] = reader.packed()
-            for number, column in enumerate(with_characters):
+            for number, column in enumerate(counted):
                 found[column] = others.get(number, default)
         return tuple(found)
 

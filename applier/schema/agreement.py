@@ -37,8 +37,7 @@ class ColumnsInLog(Protocol):
     @property
     def unsigned(self) -> tuple[bool | None, ...]: ...
 
-    @property
-    def collations(self) -> tuple[int | None, ...]: ...
+    def collations(self, flavour: str) -> tuple[int | None, ...]: ...
 
 
 def definition_check(table_map: ColumnsInLog, definition: TableDefinition) -> ReplayStopped | None:
@@ -51,13 +50,13 @@ def definition_check(table_map: ColumnsInLog, definition: TableDefinition) -> Re
         if not _agrees(column.type, wire_type, metadata, unsigned):
             return _stop(f"column {column.name} is {describe(wire_type, metadata, unsigned)} in the log and "
                          f"{column.type.sql()} in the table", definition)
-    for column, collation in zip(definition.columns, table_map.collations, strict=True):
+    for column, collation in zip(definition.columns, table_map.collations(definition.flavour), strict=True):
         logged = _charset(collation)
         if logged is not None and column.type.charset is not None and logged != column.type.charset:
             return _stop(f"column {column.name} has the character set {logged} in the log and {column.type.charset} in "
                          "the table", definition,
-                         "give the table's definition at the first binlog's start with --schema, or where the log makes "
-                         "it, its database's with CREATE DATABASE … CHARACTER SET")
+                         "give the table's definition at the first binlog's start with --schema, or, where the log "
+                         "makes the table, its database's as CREATE DATABASE … CHARACTER SET …")
     return None
 
 

@@ -27,7 +27,7 @@ def test_a_body_by_hand():
     assert table.nullable == (False, True, False, True, False, True)
     assert table.unsigned == (False, None, True, None, None, None)
     assert table.optional == {1: b"\x40", 2: b"\xfc\xff\0"}
-    assert table.collations == (None, 255, None, 255, 255, None)
+    assert table.collations("mysql") == (None, 255, None, 255, 255, None)
 
 
 @pytest.mark.parametrize(("optional", "expected"), [
@@ -37,13 +37,23 @@ def test_a_body_by_hand():
 def test_collations_of_columns(optional, expected):
     """The most frequent one with the exceptions by number, or one for each; ENUM has its own field."""
     body = b"\1\0" b"\1d\0" b"\1t\0" b"\4" + bytes((3, 15, 254, 252)) + b"\x05" b"\x0a\0" b"\xf7\1" b"\2" + b"\0"
-    assert parse_table_map(body + optional).collations == expected
+    assert parse_table_map(body + optional).collations("mysql") == expected
+
+
+@pytest.mark.parametrize(("flavour", "expected"), [
+    ("mysql", (None, 1, 2, 3)), ("mariadb", (1, None, 2, 3)),
+])
+def test_which_columns_have_a_collation_is_the_servers_own_idea(flavour, expected):
+    """MySQL counts VECTOR and MariaDB geometries, as their logs show."""
+    columns = bytes((255, 242, 15, 252)) + b"\x05" b"\4\4\x0a\0" b"\2" b"\0"
+    body = b"\1\0" b"\1d\0" b"\1t\0" b"\4" + columns + b"\3\3\1\2\3"
+    assert parse_table_map(body).collations(flavour) == expected
 
 
 def test_collations_that_break_off():
     body = b"\1\0" b"\1d\0" b"\1t\0" b"\1" + bytes((252,)) + b"\1\2" + b"\0" + b"\3\1\xfc"
     with pytest.raises(ArchiveError, match="middle of a field"):
-        _ = parse_table_map(body).collations
+        parse_table_map(body).collations("mysql")
 
 
 @settings(max_examples=100, deadline=None)
