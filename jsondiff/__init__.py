@@ -1,1 +1,6 @@
-"""MySQL's binary JSON: decode it to the text that the server prints. Stands alone: imports nothing of the applier."""
+"""MySQL's JSON: its binary documents, its text, its paths and partial updates. Stands alone: imports nothing of the
+applier.
+
+Documents one by one are plain Python values (values): decode, encode, text and equality need nothing else. Columns of
+them (binary, normalize, apply) are Arrow's, and have kernels.
+"""

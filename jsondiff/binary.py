@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from jsondiff import binary_kernel as kernel
+from jsondiff.columns import bytes_and_offsets, validity_buffer
 
 _WHAT = {
     kernel.TRUNCATED: "a length or offset points past the end of its container",
@@ -38,7 +39,7 @@ def to_text(column: pa.Array) -> pa.Array:
     column: pa.binary() or pa.large_binary(). Returns pa.string() of the same length; NULL stays null, and a value of no
     bytes is the JSON null 'null', as in the server. Raises JsonError at the first bad document, OverflowError if the
     text is more than 2 GB."""
-    data, offsets = _bytes_and_offsets(column)
+    data, offsets = bytes_and_offsets(column)
     validity = column.is_valid().to_numpy(zero_copy_only=False)
     text_offsets = np.zeros(len(column) + 1, np.int64)
     text = np.empty(2 * int(offsets[-1] - offsets[0]) + 8 * kernel.TEXT_BYTES_MORE, np.uint8)
@@ -58,25 +59,9 @@ def to_text(column: pa.Array) -> pa.Array:
     return _checked_utf8(column, text_offsets.astype(np.int32), text[:written])
 
 
-def _bytes_and_offsets(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
-    """The column's bytes (uint8) and its int64 offsets into them. The bytes are always read-only: to Numba that is part
-    of the type, and a kernel is compiled again for another one."""
-    width = np.int64 if pa.types.is_large_binary(column.type) else np.int32
-    _, offsets, data = column.buffers()
-    if len(column) == 0:
-        return np.frombuffer(b"", np.uint8), np.zeros(1, np.int64)
-    offsets = np.frombuffer(offsets, width)[column.offset : column.offset + len(column) + 1]
-    values = np.frombuffer(data or b"", np.uint8)
-    values.setflags(write=False)
-    return values, offsets.astype(np.int64)
-
-
 def _checked_utf8(column: pa.Array, offsets: np.ndarray, text: np.ndarray) -> pa.Array:
     """The column's text; JsonError where a string of a document is not UTF-8."""
-    validity = None
-    if column.null_count:
-        bits = np.packbits(column.is_valid().to_numpy(zero_copy_only=False), bitorder="little")
-        validity = pa.py_buffer(bits)
+    validity = validity_buffer(column.is_valid().to_numpy(zero_copy_only=False))
     raw = pa.Array.from_buffers(pa.binary(), len(column), [validity, pa.py_buffer(offsets), pa.py_buffer(text)])
     try:
         return raw.cast(pa.string())

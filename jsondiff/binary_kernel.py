@@ -80,7 +80,7 @@ def _put_literal(which, out, to):
 
 
 @inline
-def _put_string(data, at, end, out, to):
+def put_string(data, at, end, out, to):
     out[to] = 34  # '"'
     to += 1
     text, escapes = data[at:end], np.uint8(0)
@@ -136,7 +136,7 @@ def _put_scalar(data, kind, at, size, out, to):
         return _put_literal(which, out, to) if which <= 2 else -BAD_LITERAL
     if kind == _STRING:
         _, taken = _string_length(data, at, at + size)
-        return _put_string(data, at + taken, at + size, out, to)
+        return put_string(data, at + taken, at + size, out, to)
     if kind == _OPAQUE:
         _, taken = _string_length(data, at + 1, at + size)
         to = put_opaque(data, np.int64(data[at]), at + 1 + taken, at + size, out, to)
@@ -178,7 +178,7 @@ def _open(data, kind, start, end, stack, depth):
 
 
 @inline
-def _document(data, at, end, out, to, stack):
+def put_document(data, at, end, out, to, stack):
     """One document at data[at:end]; returns the end of its text, or an error's code as a negative number."""
     kind, at = np.int64(data[at]), at + 1
     left = end - at  # bytes of the document that no part has claimed yet
@@ -225,7 +225,7 @@ def _document(data, at, end, out, to, stack):
             left -= length
             if left < 0:
                 return -OVERLAP
-            to = _put_string(data, key, key + length, out, to)
+            to = put_string(data, key, key + length, out, to)
             out[to], out[to + 1] = 58, 32  # ': '
             to += 2
             entry += frame[_COUNT] * (width + 2)
@@ -251,7 +251,7 @@ def documents_to_text(data, offsets, validity, row, out, to, out_offsets):
             if at == end:  # how the server reads what IGNORE or an old table left behind: as JSON null
                 written = _put_literal(0, out, to)
             else:
-                written = _document(data, at, end, out, to, stack)
+                written = put_document(data, at, end, out, to, stack)
             if written < 0:
                 return row, to, -written
             to = written

@@ -1,100 +1,82 @@
-"""Records server_documents.jsonl.gz: binary JSON out of a real server's binlog, and the text that it prints for it.
+"""Records what a real server makes of JSON: its binary documents out of its binlog, what it prints, what it refuses.
 
-    record_documents.py PORT BINLOG SOURCE.sql
+    record_documents.py mysql://root[:PASSWORD]@HOST:PORT
 
-PORT is a fresh MySQL server (row format, CRC32 checksums) whose first binlog file is BINLOG; SOURCE.sql makes a table
-`docs` (id, what, j, k), as the case mysql-types-json does. To these come random and boundary doubles, random documents,
-and what SQL types leave in a document. Writes one [hex, text] a line beside this file.
+A MySQL server with a binary log in row format that can be thrown away: databases are made and left there.
+json_sources.py says what is asked. Written are, beside this file, a JSON array a line:
+
+    server_documents.jsonl.gz   [hex, text]: a binary document and what the server prints for it; of expressions and of
+                                the case mysql-types-json
+    server_texts.jsonl.gz       [text, hex, printed], or [text, error number, message, offset or null]: texts put into a
+                                column
+    server_equal.jsonl.gz       [hex, [indices of the documents before it that = takes for equal]]
 """
 
-import decimal
+import functools
 import gzip
 import json
 import pathlib
-import random
+import re
 import struct
 import sys
+from collections.abc import Iterator
+from urllib.parse import urlsplit
 
+import json_sources
 import pymysql
 
-RANDOM = random.Random(7)
+FOLDER = pathlib.Path(__file__).parent
+CASE = FOLDER.parent / "cases" / "mysql-types-json" / "source.sql"
 INT, VARCHAR, JSON = 3, 15, 245
 TABLE_MAP, ROWS = 19, (30, 31, 32)
+DUMP, NON_BLOCKING, SERVER_ID = 0x12, 1, 424242
+INVALID = re.compile(r'Invalid JSON text: "(.*)" at position (\d+)', re.DOTALL)
 
 
-def doubles() -> list[float]:
-    values = [struct.unpack("<d", RANDOM.randbytes(8))[0] for _ in range(3000)]
-    values = [v for v in values if v == v and abs(v) != float("inf")]
-    values += [m * 10.0**e for e in range(-30, 31) for m in (1, -1, 1.5, -9.999999999999999, 7.25)]
-    values += [2.0**e for e in range(-1074, 1024)] + [float(f"1e{e}") for e in range(-323, 309)]
-    values += [float(text) for n in range(1, 18) for text in ("1" * n, "9" * n, "1" * n + ".5", "0." + "0" * n + "17")]
-    return values + [v for k in range(53) for v in (2.0**k + 1, 1 + 2.0**-k, 2.0**53 - 2**k)]
+class Server:
+    """A connection, and what the binlog has got since it was made."""
+
+    def __init__(self, url: str):
+        parts = urlsplit(url)
+        self._connect = functools.partial(
+            pymysql.connect,
+            host=parts.hostname,
+            port=parts.port or 3306,
+            user=parts.username,
+            password=parts.password or "",
+            autocommit=True,
+            client_flag=pymysql.constants.CLIENT.MULTI_STATEMENTS,
+        )
+        self.cursor = self._connect().cursor()
+        self.run("SET GLOBAL binlog_checksum = NONE")  # begins a new file
+        self.file, self.position = self.rows("SHOW BINARY LOG STATUS")[0][:2]
+
+    def run(self, script: str) -> None:
+        self.cursor.execute(script)
+        while self.cursor.nextset():
+            pass
+
+    def rows(self, statement: str) -> list[tuple]:
+        self.cursor.execute(statement)
+        return self.cursor.fetchall()
+
+    def events(self) -> Iterator[bytes]:
+        """The events since the connection was made, as a replica gets them."""
+        replica = self._connect()
+        replica._execute_command(DUMP, struct.pack("<IHI", self.position, NON_BLOCKING, SERVER_ID) + self.file.encode())
+        while not (packet := replica._read_packet()).is_eof_packet():
+            yield packet.get_all_data()[1:]
+
+    def documents(self, table: str) -> dict[int, tuple[bytes, ...]]:
+        """The last image of each row of a table (id INT, …), by its id: without its id."""
+        return {row[0]: row[1:] for name, row in full_images(self.events()) if name == table}
 
 
-def random_text(size: int) -> str:
-    return "".join(RANDOM.choice('aé日😀"\\\n\x01\x1f\x7f/ z') for _ in range(size))
-
-
-def random_document(depth: int = 0):
-    match RANDOM.randrange(9 if depth < 6 else 7):
-        case 0:
-            return RANDOM.choice([None, True, False])
-        case 1:
-            return RANDOM.randrange(-100, 100)
-        case 2:
-            return RANDOM.choice([-1, 1]) * RANDOM.getrandbits(RANDOM.randrange(1, 64))
-        case 3:
-            return RANDOM.getrandbits(64)
-        case 4:
-            return RANDOM.uniform(-1e6, 1e6)
-        case 7:
-            return [random_document(depth + 1) for _ in range(RANDOM.randrange(6))]
-        case 8:
-            return {random_text(RANDOM.randrange(6)): random_document(depth + 1) for _ in range(RANDOM.randrange(6))}
-    return random_text(RANDOM.randrange(20))
-
-
-def sql_values() -> list[str]:
-    """SQL expressions whose values JSON has no type for."""
-    out = []
-    for size in "1,0 1,1 5,2 9,0 9,9 10,1 18,9 19,10 27,4 65,30 65,0 30,30 40,22".split():
-        precision, scale = map(int, size.split(","))
-        for turn in range(6):
-            digits = str(RANDOM.getrandbits(300))[: RANDOM.randrange(1, precision + 1)] if turn else "9" * precision
-            value = decimal.Decimal(0 if turn == 1 else digits).scaleb(-scale, decimal.Context(prec=70))
-            out.append(f"CAST('{-value if turn > 3 else value:f}' AS DECIMAL({precision},{scale}))")
-    out += [f"DATE'{d}'" for d in ("0001-01-01", "9999-12-31", "2024-02-29", "1970-01-01")]
-    times = "00:00:00 -00:00:01 838:59:59 -838:59:59 99:00:00.000001 -12:34:56.999999".split()
-    out += [f"TIME'{t}'" for t in times]
-    moments = ("0001-01-01 00:00:00", "9999-12-31 23:59:59.999999", "2024-02-29 12:34:56.000001")
-    out += [f"TIMESTAMP'{t}'" for t in moments]
-    out += ["CAST('0000-00-00' AS DATE)", "CAST('0000-00-00 00:00:00' AS DATETIME)", "b'1'", "x'ff'"]
-    lengths = [*range(12), *range(54, 61), *range(113, 117), 171, 1000]
-    out += [f"CAST(x'{RANDOM.randbytes(n).hex()}' AS BINARY)" for n in lengths]
-    return out
-
-
-def documents() -> list[str]:
-    """SQL expressions of JSON documents."""
-    numbers, values = doubles(), sql_values()
-    out = ["'" + json.dumps(numbers[i : i + 200]) + "'" for i in range(0, len(numbers), 200)]
-    random_ones = [json.dumps([random_document(), random_document()]) for _ in range(300)]
-    out += ["'" + pymysql.converters.escape_string(text) + "'" for text in random_ones]
-    out += ["JSON_ARRAY(" + ",".join(values[i : i + 7]) + ")" for i in range(0, len(values), 7)]
-    out += [f"JSON_OBJECT('k', {value})" for value in values[::5]]
-    out += ["'" + "[" * 100 + "]" * 100 + "'"]
-    inside = "1,70000,-70000,4000000000,5000000000,1.5,true,null,JSON_OBJECT('a',70000),JSON_ARRAY()"
-    out += [f"JSON_ARRAY(REPEAT('q',70000),{inside})"]
-    out += ["""JSON_OBJECT('l',REPEAT('é"',33000),'b',JSON_ARRAY(-2147483648,4294967295))"""]
-    return out
-
-
-def full_images(log: bytes):
+def full_images(events: Iterator[bytes]) -> Iterator[tuple[str, list]]:
     """Yields (table, values of the row) of every image of tables that have INT, VARCHAR and JSON columns only."""
-    tables, at = {}, 4
-    while at < len(log):
-        kind, size = log[at + 4], int.from_bytes(log[at + 9 : at + 13], "little")
-        body, at = log[at + 19 : at + size - 4], at + size
+    tables = {}
+    for event in events:
+        kind, body = event[4], event[19:]
         if kind == TABLE_MAP:
             p = 8
             p += body[p] + 2
@@ -122,31 +104,60 @@ def full_images(log: bytes):
                 yield name, row
 
 
-def main(port: int, binlog: str, source: str) -> None:
-    connection = pymysql.connect(
-        host="127.0.0.1", port=port, user="root", autocommit=True, client_flag=pymysql.constants.CLIENT.MULTI_STATEMENTS
-    )
-    cursor = connection.cursor()
-    cursor.execute(pathlib.Path(source).read_text())
-    while cursor.nextset():
-        pass
-    cursor.execute("SET sql_mode = 'NO_ENGINE_SUBSTITUTION'")
-    cursor.execute("CREATE TABLE extra (id INT PRIMARY KEY AUTO_INCREMENT, j JSON)")
-    for document in documents():
-        cursor.execute(f"INSERT INTO extra (j) VALUES ({document})")
-    texts = {}
-    for table, columns in (("docs", "j, k"), ("extra", "j")):
-        cursor.execute(f"SELECT id, {columns} FROM {table}")
-        texts |= {(table, row[0]): row[1:] for row in cursor.fetchall()}
-    last = {(table, row[0]): row for table, row in full_images(pathlib.Path(binlog).read_bytes())}
+def write(name: str, lines: list) -> None:
+    with gzip.GzipFile(FOLDER / f"{name}.jsonl.gz", "wb", 9, mtime=0) as out:
+        out.writelines((json.dumps(line) + "\n").encode() for line in lines)
+    print(f"{name}: {len(lines)}")
+
+
+def record_documents(server: Server) -> None:
+    server.run(CASE.read_text())
+    server.run("SET sql_mode = 'NO_ENGINE_SUBSTITUTION'")
+    server.run("CREATE TABLE extra (id INT PRIMARY KEY AUTO_INCREMENT, j JSON)")
+    for document in json_sources.documents():
+        server.run(f"INSERT INTO extra (j) VALUES ({document})")
     pairs = {}
-    for key, row in texts.items():
-        pairs |= {document: text for document, text in zip(last[key][-len(row) :], row) if text is not None}
-    with gzip.GzipFile(pathlib.Path(__file__).parent / "server_documents.jsonl.gz", "wb", 9, mtime=0) as out:
-        for document, text in pairs.items():
-            out.write((json.dumps([document.hex(), text]) + "\n").encode())
-    print(f"{len(pairs)} documents")
+    for table, columns in (("docs", "j, k"), ("extra", "j")):
+        images = server.documents(table)
+        for number, *texts in server.rows(f"SELECT id, {columns} FROM {table}"):
+            pairs |= {image: text for image, text in zip(images[number][-len(texts) :], texts) if text is not None}
+    write("server_documents", [[document.hex(), text] for document, text in pairs.items()])
+
+
+def record_texts(server: Server) -> None:
+    server.run("CREATE TABLE texts (id INT PRIMARY KEY, j JSON)")
+    texts, refused = json_sources.texts(), {}
+    for number, text in enumerate(texts):
+        try:
+            server.cursor.execute("INSERT INTO texts VALUES (%s, %s)", (number, text))
+        except pymysql.Error as error:
+            found = INVALID.search(error.args[1])
+            refused[number] = [error.args[0], found[1] if found else error.args[1], found and int(found[2])]
+    printed, images = dict(server.rows("SELECT id, j FROM texts")), server.documents("texts")
+    made = {number: [images[number][0].hex(), text] for number, text in printed.items()}
+    write("server_texts", [[text, *(made.get(number) or refused[number])] for number, text in enumerate(texts)])
+
+
+def record_equal(server: Server) -> None:
+    server.run("CREATE TABLE equal (id INT PRIMARY KEY, j JSON)")
+    server.run("CREATE TABLE typed (ts TIMESTAMP(1), dt DATETIME(1), dt0 DATETIME, d DATE, t TIME, bl BLOB,"
+               " vb VARBINARY(9), bi BINARY(2), b BIT(1), y YEAR)")
+    server.run("INSERT INTO typed VALUES ('2024-02-29 12:00:00.5', '2024-02-29 12:00:00.5', '2024-02-29 00:00:00',"
+               " '2024-02-29', '12:00:00', 'ab', 'ab', 'ab', 1, 2024)")
+    for number, document in enumerate(json_sources.comparable()):
+        server.run(f"INSERT INTO equal VALUES ({number}, {document})")
+    same = {number: [] for number, in server.rows("SELECT id FROM equal")}
+    for first, second in server.rows("SELECT a.id, b.id FROM equal a JOIN equal b ON a.id < b.id AND a.j = b.j"):
+        same[second].append(first)
+    write("server_equal", [[images[0].hex(), same[n]] for n, images in sorted(server.documents("equal").items())])
+
+
+def main(url: str) -> None:
+    server = Server(url)
+    record_documents(server)
+    record_texts(server)
+    record_equal(server)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2], sys.argv[3])
+    main(*sys.argv[1:])

@@ -1,4 +1,6 @@
-"""Doubles against Python's own shortest digits; the layout against what a server prints is in test_binary.py."""
+"""Doubles against Python's own shortest digits; the layout against what a server prints is in test_binary.py.
+
+What is called here is compiled for this file alone, a few seconds each time: kernels have it inlined."""
 
 import struct
 from decimal import Decimal

@@ -1,0 +1,94 @@
+"""The diffs that lead from one document to another, and how an update is logged: as these or as the whole document.
+
+MySQL's own diffs follow the functions of an UPDATE statement; here only both documents are known.
+"""
+
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+
+from jsondiff import wire
+from jsondiff.diff import Diff, Operation
+from jsondiff.encode import encode
+from jsondiff.path import Cell, Leg, Member, Path
+from jsondiff.values import member_order
+
+_MOST_PAIRS = 1 << 20
+"""Arrays of which more pairs of cells would be compared are matched cell by cell."""
+
+
+def diff(old, new) -> list[Diff] | None:
+    """A small set of diffs that makes `new` out of `old`, types included: apply(old, diff(old, new)) is new.
+
+    None where no diffs can: they cannot replace the document as a whole. Where the diffs of a container would be larger
+    than the container, it is replaced. Raises DocumentError for values that no document has."""
+    if encode(old) == encode(new):
+        return []
+    if not _alike(old, new):
+        return None
+    return list(_within(old, new, ()))
+
+
+def column(old, new) -> tuple[bool, bytes]:
+    """How the change of a column is logged: (True, its diffs) if these are smaller than the new document, otherwise
+    (False, the binary document) (JD-ENC). Bytes without the column's length."""
+    diffs, whole = diff(old, new), encode(new)
+    partial = whole if diffs is None else wire.encode(diffs)
+    return (True, partial) if len(partial) < len(whole) else (False, whole)
+
+
+def _alike(old, new) -> bool:
+    """Whether both are objects, or both arrays."""
+    return any(isinstance(old, kind) and isinstance(new, kind) for kind in (dict, list))
+
+
+def _within(old, new, way: tuple[Leg, ...]) -> Iterator[Diff]:
+    """The diffs of two containers of one kind."""
+    return (_of_objects if isinstance(old, dict) else _of_arrays)(old, new, way)
+
+
+def _between(old, new, way: tuple[Leg, ...]) -> list[Diff]:
+    """The diffs of two values that are parts of documents."""
+    if encode(old) == encode(new):
+        return []
+    whole = [Diff(Operation.REPLACE, Path(way), new)]
+    if _alike(old, new):
+        parts = list(_within(old, new, way))
+        if len(wire.encode(parts)) < len(wire.encode(whole)):
+            return parts
+    return whole
+
+
+def _of_objects(old: dict, new: dict, way: tuple[Leg, ...]) -> Iterator[Diff]:
+    for name in sorted(old.keys() | new.keys(), key=member_order):
+        here = (*way, Member(name))
+        if name not in new:
+            yield Diff(Operation.REMOVE, Path(here))
+        elif name not in old:
+            yield Diff(Operation.INSERT, Path(here), new[name])
+        else:
+            yield from _between(old[name], new[name], here)
+
+
+def _of_arrays(old: list, new: list, way: tuple[Leg, ...]) -> Iterator[Diff]:
+    """From the end to the start, so that cells in front keep their numbers."""
+    for start, end, new_start, new_end in reversed(_changes(list(map(encode, old)), list(map(encode, new)))):
+        pairs = min(end - start, new_end - new_start)
+        at = Path((*way, Cell(start + pairs)))
+        for _ in range(start + pairs, end):
+            yield Diff(Operation.REMOVE, at)
+        for value in reversed(new[new_start + pairs : new_end]):
+            yield Diff(Operation.INSERT, at, value)
+        for cell in range(pairs):
+            yield from _between(old[start + cell], new[new_start + cell], (*way, Cell(start + cell)))
+
+
+def _changes(old: list[bytes], new: list[bytes]) -> list[tuple[int, int, int, int]]:
+    """Where two arrays differ: what old[start:end] is became new[start:end]."""
+    shorter = min(len(old), len(new))
+    head = next((at for at in range(shorter) if old[at] != new[at]), shorter)
+    tail = next((at for at in range(shorter - head) if old[~at] != new[~at]), shorter - head)
+    left, right = old[head : len(old) - tail], new[head : len(new) - tail]
+    if len(left) * len(right) > _MOST_PAIRS:
+        return [(head, head + len(left), head, head + len(right))]
+    matched = SequenceMatcher(None, left, right, autojunk=False).get_opcodes()
+    return [(head + a, head + b, head + c, head + d) for kind, a, b, c, d in matched if kind != "equal"]

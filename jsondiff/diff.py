@@ -1,0 +1,133 @@
+"""MySQL's JSON diffs: what they are, and how a document takes them (WL#2955, section 7).
+
+This is the plain form, for documents as Python values, one at a time; apply.py does whole columns of text.
+"""
+
+import enum
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from jsondiff.path import Cell, Leg, Member, Path
+from jsondiff.values import MAX_DEPTH, TOO_DEEP
+
+CORRUPT_EVENT = 1610
+"""JD-SAFE1: the bytes of the diffs contradict themselves (ER_SLAVE_CORRUPT_EVENT)."""
+NOT_APPLICABLE = 3648
+"""JD-SAFE2, JD-NULL: the document does not have what a diff changes, or a diff's parts mean nothing
+(ER_COULD_NOT_APPLY_JSON_DIFF)."""
+
+
+class DiffError(ValueError):
+    """Diffs that cannot be read, or that a document does not take.
+
+    `what` says why, `errno` is MySQL's number of the error, `number` the diff's in its column from 1 on, `path` the
+    diff's; None where they are not known."""
+
+    def __init__(self, what: str, errno: int, number: int | None = None, path: str | None = None):
+        super().__init__(what, errno, number, path)
+        self.what, self.errno, self.number, self.path = what, errno, number, path
+
+    def __str__(self) -> str:
+        which = "" if self.number is None else f"JSON diff {self.number}: "
+        return f"{which}{self.what} (MySQL error {self.errno})"
+
+
+class Operation(enum.IntEnum):
+    """What a diff does, by its number in the binlog."""
+
+    REPLACE = 0
+    INSERT = 1
+    REMOVE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """One change of a document. `value` is the document to put at the path; a REMOVE has none."""
+
+    operation: Operation
+    path: Path
+    value: object = None
+
+
+def apply(document, diffs: Iterable[Diff]):
+    """The document after these diffs, in order. Neither the document nor the diffs' values are changed, but what is
+    returned shares parts with them.
+
+    REPLACE and REMOVE take what is there, and nothing else will do: a cell 0 of what is no array does not exist. INSERT
+    adds a member that is not there, or a cell before the one that is there; past the array's end it appends. All but
+    that raises DiffError (3648; 3157 where the document would nest too deeply), as json_diff.cc of MySQL rejects it."""
+    for number, diff in enumerate(diffs, 1):
+        try:
+            document = _changed(document, diff)
+        except _Rejected as reason:
+            what = f"{diff.operation.name} of {diff.path}: {reason}"
+            raise DiffError(what, reason.errno, number, str(diff.path)) from None
+    return document
+
+
+class _Rejected(Exception):
+    errno = NOT_APPLICABLE
+
+
+class _TooDeep(_Rejected):
+    errno = TOO_DEEP
+
+
+def _changed(document, diff: Diff):
+    """The document after one diff: the containers on the path are new, everything else is the old document's."""
+    legs = diff.path.legs
+    if not legs:
+        raise _Rejected("a diff cannot concern the whole document")
+    if diff.operation != Operation.REMOVE and len(legs) + depth(diff.value) > MAX_DEPTH:
+        raise _TooDeep(f"the document would be nested deeper than {MAX_DEPTH} levels")
+    root = [document]
+    outer, key = root, 0
+    for leg in legs[:-1]:
+        outer[key] = inner = _copy(outer[key])
+        outer, key = inner, _find(inner, leg)
+    outer[key] = container = _copy(outer[key])
+    leg = legs[-1]
+    if diff.operation == Operation.INSERT:
+        _insert(container, leg, diff.value)
+    elif diff.operation == Operation.REPLACE:
+        container[_find(container, leg)] = diff.value
+    else:
+        del container[_find(container, leg)]
+    return root[0]
+
+
+def _copy(value):
+    if not isinstance(value, dict | list):
+        raise _Rejected("the path leads into a scalar")
+    return value.copy()
+
+
+def _find(container: dict | list, leg: Leg) -> str | int:
+    """Where a leg leads in a container."""
+    if isinstance(container, dict):
+        if isinstance(leg, Member) and leg.name in container:
+            return leg.name
+        raise _Rejected("there is no such member")
+    if isinstance(leg, Cell) and leg.index < len(container):
+        return leg.position(len(container))
+    raise _Rejected("there is no such array cell")
+
+
+def _insert(container: dict | list, leg: Leg, value) -> None:
+    if isinstance(container, dict) and isinstance(leg, Member):
+        if leg.name in container:
+            raise _Rejected("the object has this member already")
+        container[leg.name] = value
+    elif isinstance(container, list) and isinstance(leg, Cell):
+        container.insert(leg.position(len(container)), value)
+    else:
+        raise _Rejected(f"an {'object' if isinstance(container, dict) else 'array'} has no such parts")
+
+
+def depth(value) -> int:
+    """How many containers are within one another: 0 for a scalar, 1 for []."""
+    levels, inner = 0, [value]
+    while inner := [part for part in inner if isinstance(part, dict | list)]:
+        levels += 1
+        inner = [part for outer in inner for part in (outer.values() if isinstance(outer, dict) else outer)]
+    return levels

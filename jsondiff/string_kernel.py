@@ -1,0 +1,182 @@
+"""Strings of JSON text, for kernels: where one ends, what its escapes stand for, whether bytes are UTF-8.
+
+Positions are addresses; none is read that was not compared with an end.
+"""
+
+import numpy as np
+
+from jsondiff.compiling import byte_at, inline, int64_at, put_byte
+
+QUOTE, _BACKSLASH, _U = 34, 92, 117
+_UNESCAPED = np.zeros(256, np.int64)  # what the letter behind a backslash stands for; 0 where it is no escape
+_SHORT_ESCAPES = np.zeros(256, np.int64)  # the letter behind the backslash that stands for a byte
+for _letter, _byte in zip(b'"\\/bfnrt', b'"\\/\b\f\n\r\t'):
+    _UNESCAPED[_letter] = _byte
+    _SHORT_ESCAPES[_byte] = _letter if _letter != ord("/") else 0
+_HEX_DIGITS = np.full(256, -1, np.int64)
+for _digit, _letter in enumerate(b"0123456789abcdef"):
+    _HEX_DIGITS[_letter] = _HEX_DIGITS[ord(chr(_letter).upper())] = _digit
+_HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
+_HIGH_BITS = 0x8080808080808080 - (1 << 64)  # of eight bytes, as int64
+_AT_ONCE = 16
+
+
+@inline
+def _special(at, end):
+    """The first quote or backslash before `end`, or `end`."""
+    while end - at >= _AT_ONCE:
+        any_special = False
+        for i in range(_AT_ONCE):  # without a way out, so that these become vector instructions
+            byte = byte_at(at + i)
+            any_special |= (byte == QUOTE) | (byte == _BACKSLASH)
+        if any_special:
+            break
+        at += _AT_ONCE
+    while at < end and byte_at(at) != QUOTE and byte_at(at) != _BACKSLASH:
+        at += 1
+    return at
+
+
+@inline
+def string_end(at, end):
+    """Where the string whose first character is here ends: (its closing quote, or `end` if it has none; whether it has
+    escapes)."""
+    escaped = False
+    at = _special(at, end)
+    while at < end and byte_at(at) == _BACKSLASH:
+        escaped = True
+        at = _special(min(at + 2, end), end)
+    return at, escaped
+
+
+@inline
+def _four_hex_digits(at, end):
+    """The number that is written here, or -1."""
+    if end - at < 4:
+        return -1
+    code = 0
+    for i in range(4):
+        digit = _HEX_DIGITS[byte_at(at + i)]
+        if digit < 0:
+            return -1
+        code = code << 4 | digit
+    return code
+
+
+@inline
+def _put_character(code, to):
+    """A code point as UTF-8; returns what follows it."""
+    if code < 0x80:
+        put_byte(to, code)
+        return to + 1
+    if code < 0x800:
+        put_byte(to, 0xC0 | code >> 6)
+    else:
+        if code < 0x10000:
+            put_byte(to, 0xE0 | code >> 12)
+        else:
+            put_byte(to, 0xF0 | code >> 18)
+            to += 1
+            put_byte(to, 0x80 | code >> 12 & 63)
+        to += 1
+        put_byte(to, 0x80 | code >> 6 & 63)
+    put_byte(to + 1, 0x80 | code & 63)
+    return to + 2
+
+
+@inline
+def unescape(at, end, to):
+    """Writes what the inside of a JSON string stands for; it never takes more room than that, so that it may be written
+    over it. Returns where it ends, or 0 if this is no inside of a JSON string."""
+    while at < end:
+        byte = byte_at(at)
+        at += 1
+        if byte != _BACKSLASH:
+            if byte < 32 or byte == QUOTE:
+                return 0
+            put_byte(to, byte)
+            to += 1
+            continue
+        if at == end:
+            return 0
+        byte = byte_at(at)
+        at += 1
+        if byte != _U:
+            if _UNESCAPED[byte] == 0:
+                return 0
+            put_byte(to, _UNESCAPED[byte])
+            to += 1
+            continue
+        code = _four_hex_digits(at, end)
+        at += 4
+        if 0xD800 <= code <= 0xDBFF:  # the first half of a character, whose second half must follow
+            if end - at < 2 or byte_at(at) != _BACKSLASH or byte_at(at + 1) != _U:
+                return 0
+            low = _four_hex_digits(at + 2, end)
+            if low < 0xDC00 or low > 0xDFFF:
+                return 0
+            code = 0x10000 + (code - 0xD800 << 10) + low - 0xDC00
+            at += 6
+        elif code < 0 or 0xDC00 <= code <= 0xDFFF:
+            return 0
+        to = _put_character(code, to)
+    return to
+
+
+@inline
+def put_string(at, end, to):
+    """Writes the UTF-8 text at at:end as a JSON string, with the escapes that MySQL writes; returns where that ends. It
+    takes up to six times the text's bytes, and two."""
+    put_byte(to, QUOTE)
+    to += 1
+    while at < end:
+        byte = byte_at(at)
+        at += 1
+        if byte >= 32 and byte != QUOTE and byte != _BACKSLASH:
+            put_byte(to, byte)
+            to += 1
+            continue
+        put_byte(to, _BACKSLASH)
+        put_byte(to + 1, _SHORT_ESCAPES[byte] if _SHORT_ESCAPES[byte] else _U)
+        to += 2
+        if _SHORT_ESCAPES[byte] == 0:
+            put_byte(to, 48)
+            put_byte(to + 1, 48)
+            put_byte(to + 2, np.int64(_HEX[byte >> 4]))
+            put_byte(to + 3, np.int64(_HEX[byte & 15]))
+            to += 4
+    put_byte(to, QUOTE)
+    return to + 1
+
+
+@inline
+def read_character(at, end):
+    """The UTF-8 character that begins here: (code point, or -1 if none does; what follows it)."""
+    byte = byte_at(at)
+    if byte < 0x80:
+        return byte, at + 1
+    if byte < 0xC2 or byte > 0xF4:
+        return -1, at
+    more = 1 if byte < 0xE0 else (2 if byte < 0xF0 else 3)
+    if end - at <= more:
+        return -1, at
+    code = byte & (0x3F >> more)
+    for i in range(1, 1 + more):
+        byte = byte_at(at + i)
+        if byte & 0xC0 != 0x80:
+            return -1, at
+        code = code << 6 | byte & 63
+    overlong = (more == 2 and code < 0x800) or (more == 3 and (code < 0x10000 or code > 0x10FFFF))
+    return -1 if overlong or 0xD800 <= code <= 0xDFFF else code, at + 1 + more
+
+
+@inline
+def is_utf8(at, end):
+    while at < end:
+        while end - at >= 8 and int64_at(at) & _HIGH_BITS == 0:
+            at += 8
+        if at < end:
+            code, at = read_character(at, end)
+            if code < 0:
+                return False
+    return True
