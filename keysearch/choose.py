@@ -3,32 +3,42 @@
 The order is find_row's (WL#5092): the primary key, unique keys without nullable columns, other keys, else a scan of the
 table; a key counts only if the before-image has all its columns. Among keys of one rank the server takes the first in
 the order in which it keeps them, which is not quite that of the definition (see `_rank`).
+
+Where the servers differ, and what they cannot do, as MySQL 9.7 and MariaDB 10.11 showed it:
+
+    invisible keys      MySQL searches by those that are unique without nullable columns only; MariaDB by all
+    several plain keys  MySQL takes the first; MariaDB that of the best cardinality, which no log tells: here the first
+    FULLTEXT, functional keys   neither searches by them
+    SPATIAL keys        both try, and find nothing (1032): here they are passed over, and the row is found
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
+
+Flavour = Literal["mysql", "mariadb"]
 
 
 @dataclass(frozen=True)
 class ColumnInfo:
-    """What matters of a column here."""
+    """What matters of a column here. stored: whether there is a value to search by (a snapshot has no VIRTUAL ones)."""
 
     name: str
     nullable: bool
+    stored: bool = True
 
 
 @dataclass(frozen=True)
 class KeyInfo:
     """A key as the table's definition has it.
 
-    kind: "primary", "unique", "key", "fulltext" or "spatial". parts: (index of the column, or None for an expression;
-    characters or bytes of it that are in the key, or None for all). visible: whether the optimizer may use it; a
-    replica searches by invisible keys too.
+    kind: "primary", "unique", "key", or one that cannot find single rows ("fulltext", "spatial", "vector"). parts:
+    (index of the column, or None for an expression; characters or bytes of it that are in the key, or None for all).
+    visible: False for an INVISIBLE (MariaDB: IGNORED) key.
     """
 
     name: str
-    kind: Literal["primary", "unique", "key", "fulltext", "spatial"]
+    kind: str
     parts: tuple[tuple[int | None, int | None], ...]
     visible: bool = True
 
@@ -40,43 +50,75 @@ class Choice:
     kind: "primary" or "unique": the row found is the row; "key" or "scan": the row must also equal the whole
     before-image. name: the key's, "" for a scan. columns: indexes of the columns to search by, for a scan those that
     the before-image has. prefixes: for each of them how much of it is in the key, or None for all. reason: for people.
+    passed_over: the same of each key that was looked at before, with why not. uncompared: stored columns in which rows
+    that match may differ, since the before-image lacks them; none where the row found is the row.
     """
 
     kind: Literal["primary", "unique", "key", "scan"]
     name: str
     columns: tuple[int, ...]
     reason: str
-    prefixes: tuple[int | None, ...] = field(default=())
+    prefixes: tuple[int | None, ...] = ()
+    passed_over: tuple[str, ...] = ()
+    uncompared: tuple[int, ...] = ()
 
     @property
     def is_exact(self) -> bool:
         """Whether the row found is the row, without comparing the rest."""
         return self.kind in ("primary", "unique")
 
+    @property
+    def is_ambiguous(self) -> bool:
+        """Whether rows may match that are not alike: the first in the table's order is taken, and another one may have
+        been meant. Rows that match in all columns are one as good as the other."""
+        return bool(self.columns and self.uncompared)
 
-def choose_key(columns: Sequence[ColumnInfo], keys: Iterable[KeyInfo], present: set[int] | None) -> Choice:
+    @property
+    def cost(self) -> Literal["one row", "candidates", "all rows", "none"]:
+        """What a server reads to find a row; none where the before-image has nothing to search by (IDX-R2)."""
+        if self.is_exact:
+            return "one row"
+        return "candidates" if self.kind == "key" else "all rows" if self.columns else "none"
+
+
+def choose_key(columns: Sequence[ColumnInfo], keys: Iterable[KeyInfo], present: set[int] | None,
+               flavour: Flavour = "mysql") -> Choice:
     """The key that finds a row of a table with these columns and keys (rule FIND).
 
     present: indexes of the columns in the before-image, None for all. With None, what a primary or unique choice names
     is also the table's primary key equivalent (rule PKE).
     """
-    present = set(range(len(columns))) if present is None else present
-    refused = []
-    for key in sorted(keys, key=lambda key: _rank(key, columns)):
-        why_not = _unusable(key, columns, present)
+    stored = {number for number, column in enumerate(columns) if column.stored}
+    present = stored if present is None else present & stored
+    refused: list[str] = []
+    ordered = server_order(columns, keys)
+    for place, key in enumerate(ordered):
+        why_not = _unusable(key, columns, present, flavour)
         if why_not:
             refused.append(f"{_called(key)} {why_not}")
             continue
         searched = tuple(column for column, _ in key.parts)
-        names = ", ".join(columns[column].name for column in searched)
-        reason = f"{_called(key)} ({names})" + "".join(f"; {why}" for why in refused)
-        kind = "key" if key.kind == "unique" and _nullable(key, columns) else key.kind
-        if kind == "key":
+        reason = f"{_called(key)} ({', '.join(columns[column].name for column in searched)})"
+        reason += "".join(f"; {why}" for why in refused)
+        unique = _is_unique(key, columns)
+        if not unique:
             reason += "; it is not unique, so the rest of the before-image is compared"
-        return Choice(kind, key.name, searched, reason, tuple(prefix for _, prefix in key.parts))
-    scanned = tuple(sorted(present))
+            others = [other for other in ordered[place + 1:] if not _unusable(other, columns, present, flavour)]
+            if others and flavour == "mariadb":
+                reason += f"; a MariaDB server may prefer {_called(others[0])}, by cardinality"
+        return Choice(key.kind if unique else "key", key.name, searched, reason,
+                      tuple(prefix for _, prefix in key.parts), tuple(refused),
+                      () if unique else tuple(sorted(stored - present)))
     reason = "no key can be used: " + "; ".join(refused) if refused else "the table has no key"
-    return Choice("scan", "", scanned, reason, (None,) * len(scanned))
+    if not present:
+        reason = "the before-image has no column of the table, so that no row can be found"
+    scanned = tuple(sorted(present))
+    return Choice("scan", "", scanned, reason, (None,) * len(scanned), tuple(refused), tuple(sorted(stored - present)))
+
+
+def server_order(columns: Sequence[ColumnInfo], keys: Iterable[KeyInfo]) -> list[KeyInfo]:
+    """The keys in the order in which MySQL keeps them, looks for one that finds a row, and meets duplicates."""
+    return sorted(keys, key=lambda key: _rank(key, columns))
 
 
 def _rank(key: KeyInfo, columns: Sequence[ColumnInfo]) -> tuple:
@@ -92,11 +134,21 @@ def _nullable(key: KeyInfo, columns: Sequence[ColumnInfo]) -> bool:
     return any(column is None or columns[column].nullable for column, _ in key.parts)
 
 
-def _unusable(key: KeyInfo, columns: Sequence[ColumnInfo], present: set[int]) -> str | None:
-    if key.kind in ("fulltext", "spatial"):
+def _is_unique(key: KeyInfo, columns: Sequence[ColumnInfo]) -> bool:
+    """Whether no two rows have the same values in it: NULLs do not count as the same."""
+    return key.kind == "primary" or (key.kind == "unique" and not _nullable(key, columns))
+
+
+def _unusable(key: KeyInfo, columns: Sequence[ColumnInfo], present: set[int], flavour: Flavour) -> str | None:
+    if key.kind not in ("primary", "unique", "key"):
         return "cannot find single rows"
     if any(column is None for column, _ in key.parts):
         return "has an expression, which no row image holds"
+    virtual = [columns[column].name for column, _ in key.parts if not columns[column].stored]
+    if virtual:
+        return f"is over {', '.join(virtual)}, which is VIRTUAL: a snapshot does not hold it"
+    if not key.visible and flavour == "mysql" and not _is_unique(key, columns):
+        return "is invisible"
     missing = [columns[column].name for column, _ in key.parts if column not in present]
     if missing:
         return f"needs {', '.join(missing)}, which the before-image lacks"

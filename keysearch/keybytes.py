@@ -24,7 +24,8 @@ import pyarrow.compute as pc
 
 from keysearch.keybytes_kernel import add_escaped_lengths, put_escaped, put_raw, put_words
 
-_PADDING = 32
+PADDING = 32
+"""Readable bytes behind the keys of a KeyBytes."""
 _SIGN = np.uint64(1 << 63)
 _UNSIGNED_BIGINT = pa.decimal128(20, 0)
 _DECIMAL_IN_INT64 = 18
@@ -105,7 +106,7 @@ def encode_keys(columns: Sequence[pa.Array | pa.ChunkedArray], nullable: Sequenc
     offsets = np.zeros(n + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
 
-    memory = np.empty(int(offsets[n]) + _PADDING, np.uint8)
+    memory = np.empty(int(offsets[n]) + PADDING, np.uint8)
     cursors, address = offsets[:-1].copy(), memory.ctypes.data
     for part in parts:
         if isinstance(part, _Words):
@@ -156,9 +157,8 @@ def int_key(column: pa.Array | pa.ChunkedArray) -> np.ndarray:
 def _parts(column: pa.Array, is_last: bool) -> list[_Words | _Text]:
     """What a column adds to the key, after its NULL byte."""
     type_ = column.type
-    if pa.types.is_string(type_) or pa.types.is_binary(type_) \
-            or pa.types.is_large_string(type_) or pa.types.is_large_binary(type_):
-        return [_text(column, escaped=not is_last)]
+    if _is_text(type_):
+        return [_Text(*text_bounds(column), escaped=not is_last)]
     if pa.types.is_fixed_size_binary(type_):
         return [_fixed_text(column)]
     if pa.types.is_decimal128(type_):
@@ -192,7 +192,12 @@ def _float_words(values: np.ndarray) -> np.ndarray:
     return np.where(bits & sign, ~bits, bits | sign).astype(np.uint64)
 
 
-def _text(column: pa.Array, escaped: bool) -> _Text:
+def text_bounds(column: pa.Array | pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where the values of a column of text or bytes lie: (starts, ends, data), value i being data[starts[i]:ends[i]]; a
+    NULL is empty. Errors: TypeError for a column of another type."""
+    column = _one_array(column)
+    if not _is_text(column.type):
+        raise TypeError(f"a column of type {column.type} is neither text nor bytes")
     large = pa.types.is_large_string(column.type) or pa.types.is_large_binary(column.type)
     _, offsets, data = column.buffers()
     bounds = np.frombuffer(offsets, np.int64 if large else np.int32) if offsets else np.zeros(1, np.int64)
@@ -202,7 +207,12 @@ def _text(column: pa.Array, escaped: bool) -> _Text:
         ends = np.where(_validity(column), ends, starts)        # Arrow lets a null have bytes
     values = np.frombuffer(data or b"", np.uint8)
     values.setflags(write=False)  # to Numba part of the type: a kernel is compiled again for another one
-    return _Text(starts, ends, values, escaped)
+    return starts, ends, values
+
+
+def _is_text(type_: pa.DataType) -> bool:
+    return pa.types.is_string(type_) or pa.types.is_binary(type_) \
+        or pa.types.is_large_string(type_) or pa.types.is_large_binary(type_)
 
 
 def _fixed_text(column: pa.Array) -> _Text:

@@ -58,12 +58,57 @@ def test_keys_that_cannot_search():
         assert part in choice.reason
 
 
-def test_invisible_keys_are_used():
-    hidden = KeyInfo("hidden", "unique", ((CODE, None),), visible=False)
-    assert choose_key(COLUMNS, [hidden], None).name == "hidden"
+@pytest.mark.parametrize("kind, column, flavour, used", [
+    ("unique", CODE, "mysql", True), ("unique", NAME, "mysql", False), ("key", CODE, "mysql", False),
+    ("unique", CODE, "mariadb", True), ("unique", NAME, "mariadb", True), ("key", CODE, "mariadb", True)])
+def test_invisible_keys(kind, column, flavour, used):
+    """MySQL 9.7 scans the table where its only key is invisible and not unique; MariaDB 10.11 uses an IGNORED one."""
+    hidden = KeyInfo("hidden", kind, ((column, None),), visible=False)
+    choice = choose_key(COLUMNS, [hidden], None, flavour)
+    assert (choice.name == "hidden") == used
+    assert used or "hidden is invisible" in choice.reason
+
+
+def test_the_first_plain_key_is_taken_and_mariadb_may_take_another():
+    """AP-CARD: MySQL takes the first, whatever its cardinality; MariaDB's is in no log."""
+    first, second = KeyInfo("k1", "key", ((NOTE, None),)), KeyInfo("k2", "key", ((NAME, None),))
+    assert choose_key(COLUMNS, [first, second], None).name == "k1"
+    assert "cardinality" not in choose_key(COLUMNS, [first, second], None).reason
+    choice = choose_key(COLUMNS, [first, second], None, "mariadb")
+    assert choice.name == "k1" and "may prefer key k2, by cardinality" in choice.reason
+    assert "cardinality" not in choose_key(COLUMNS, [first, PRIMARY], {NOTE}, "mariadb").reason
+
+
+def test_a_virtual_column_is_in_no_snapshot():
+    columns = [*COLUMNS, ColumnInfo("doubled", False, stored=False)]
+    key = KeyInfo("by_doubled", "unique", ((4, None),))
+    choice = choose_key(columns, [key], None)
+    assert (choice.kind, choice.columns, choice.uncompared) == ("scan", (ID, CODE, NAME, NOTE), ())
+    assert "by_doubled is over doubled, which is VIRTUAL" in choice.reason
+    assert choose_key(columns, [key, UNIQUE], None).name == "by_code"
+
+
+@pytest.mark.parametrize("keys, present, cost, uncompared, ambiguous", [
+    (ALL, {ID}, "one row", (), False),
+    (ALL, {CODE, NAME, NOTE}, "one row", (), False),
+    ((PLAIN,), None, "candidates", (), False),                      # rows that match are alike in all columns
+    ((PLAIN,), {CODE, NOTE}, "candidates", (ID, NAME), True),
+    ((), None, "all rows", (), False),
+    ((), {NAME}, "all rows", (ID, CODE, NOTE), True),
+    (ALL, set(), "none", (ID, CODE, NAME, NOTE), False)])           # IDX-R2: nothing to search by
+def test_what_a_search_costs_and_whether_it_finds_the_row_that_was_meant(keys, present, cost, uncompared, ambiguous):
+    choice = choose_key(COLUMNS, keys, present)
+    assert (choice.cost, choice.uncompared, choice.is_ambiguous) == (cost, uncompared, ambiguous)
+
+
+def test_columns_of_the_image_that_the_table_lacks_do_not_count():
+    """IDX-R2: the source has more columns; its key is over one of them."""
+    assert choose_key(COLUMNS, ALL, {7}).cost == "none"
+    assert choose_key(COLUMNS, ALL, {7, NAME}).name == "by_name"
 
 
 def test_reason_says_why_better_keys_were_passed_over():
     choice = choose_key(COLUMNS, ALL, {CODE})
     assert choice.reason == "unique key by_code (code); primary key needs id, which the before-image lacks"
+    assert choice.passed_over == ("primary key needs id, which the before-image lacks",)
     assert choose_key(COLUMNS, [], None).reason == "the table has no key"

@@ -1,0 +1,151 @@
+"""Equal bytes are equal strings by the collation, as MySQL 9.7 and MariaDB 10.11 said (record_collations.py)."""
+
+import functools
+import gzip
+import hashlib
+import itertools
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import record_collations as recorded
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from keysearch.collation import equality_column, equality_keys, is_exact
+from keysearch.collation_tables import weight_table
+from keysearch.keybytes import encode_keys
+
+TRUTH = json.loads(gzip.decompress(recorded.TRUTH.read_bytes()))
+KINDS = ["utf8mb4_0900_ai_ci", "utf8mb4_general_ci", "utf8mb4_unicode_ci", "latin1_swedish_ci", "utf8mb4_bin",
+         "utf8mb4_0900_bin"]
+
+
+def keys_of(texts, collation):
+    keys = equality_keys(pa.array(texts, pa.string()), collation)
+    return [keys[row] for row in range(len(keys))]
+
+
+@functools.cache
+def characters(*points):
+    return pa.array(list(map(chr, points)))
+
+
+def digest(keys, collation):
+    """Of the weights that keys are made of, as the recorder takes it."""
+    if collation.startswith(("latin1", "ascii")):
+        return hashlib.sha256(keys.offsets[1:].tobytes() + keys.data.tobytes()).hexdigest()
+    codes = weight_table(collation.partition("_")[2].replace("nopad_", "")).codes
+    at, weights, rows = keys.offsets[:-1].copy(), [], []
+    while (left := np.flatnonzero(at < keys.offsets[1:])).size:
+        lead, high, low = (np.take(keys.data, at[left] + i, mode="clip").astype(np.uint32) for i in range(3))
+        is_short = lead & 1 == 1
+        short = np.zeros(256, np.uint32)
+        short[codes[codes >> 24 == 1] & 0xFF] = np.flatnonzero(codes >> 24 == 1)
+        weights.append(np.where(is_short, short[lead], high << 8 | low))
+        rows.append(left)
+        at[left] += np.where(is_short, 1, 3)
+    rows, weights = np.concatenate(rows), np.concatenate(weights)
+    ends = np.cumsum(np.bincount(rows, minlength=len(keys))) * 2
+    return hashlib.sha256(ends.astype(np.int64).tobytes()
+                          + weights[np.argsort(rows, kind="stable")].astype(">u2").tobytes()).hexdigest()
+
+
+@pytest.mark.parametrize("name", ["0900_ai_ci", "general_ci", "unicode_ci", "unicode_520_ci"])
+def test_codes_are_weights_in_another_form(name):
+    """They sort as weights do, none begins another one, and those of ASCII are short."""
+    table = weight_table(name)
+    codes = [int(code).to_bytes(4, "little")[:code >> 24] for code in table.codes]
+    assert all(a < b and not b.startswith(a) for a, b in itertools.pairwise(codes))
+    assert set((table.entries[:128] >> 24).tolist()) <= {0, 1}
+
+
+@pytest.mark.parametrize("collation", ["utf8mb4_0900_ai_ci", "utf8mb4_general_ci"])
+def test_a_key_of_ascii_is_as_long_as_the_text(collation):
+    assert len(keys_of(["Customer-00042"], collation)[0]) == 14
+
+
+@pytest.mark.parametrize("server", TRUTH["digests"])
+def test_every_character_has_the_weights_that_the_server_gives_it(server):
+    """The whole of Unicode, or of the character set."""
+    collation = server.split()[1]
+    keys = equality_keys(characters(*recorded.points_of(collation)), collation)
+    assert digest(keys, collation) == TRUTH["digests"][server]
+
+
+@pytest.mark.parametrize("server", TRUTH["joined"])
+def test_characters_do_not_change_each_other(server):
+    """None of these collations has contractions: what strings of any characters weigh is what they weigh alone."""
+    texts = recorded.joined()
+    collation = server.split()[1]
+    assert digest(equality_keys(pa.array(texts), collation), collation) == TRUTH["joined"][server]
+
+
+@pytest.mark.parametrize("server", TRUTH["equal"])
+def test_strings_are_equal_where_the_server_says_so(server):
+    """`a = b COLLATE …` of 9,000 pairs that may be."""
+    collation, said = server.split()[1], TRUTH["equal"][server]
+    left, right = (keys_of([pair[side] for pair in TRUTH["pairs"]], collation) for side in (0, 1))
+    wrong = [pair for pair, a, b, same in zip(TRUTH["pairs"], left, right, said, strict=True)
+             if same != "." and (a == b) != (same == "1")]
+    assert wrong == []
+    assert said.count("1") > 100 and said.count("0") > 100
+
+
+@pytest.mark.parametrize("collation, exact", [
+    *((name, True) for names in recorded.COLLATIONS.values() for name in names), ("binary", True), ("utf8_bin", True),
+    ("gbk_bin", True), ("utf8_general_ci", True), ("UTF8MB4_GENERAL_CI", True), ("utf8mb4_0900_as_cs", False),
+    ("utf8mb4_uca1400_ai_ci", False), ("latin1_german1_ci", False), ("utf8mb3_general_mysql500_ci", False),
+    ("utf8mb4_de_pb_0900_ai_ci", False), ("sjis_japanese_ci", False), ("cp1251_general_ci", False), ("", False)])
+def test_which_collations_are_exact(collation, exact):
+    assert is_exact(collation) == exact
+
+
+def test_other_collations_compare_bytes():
+    assert keys_of(["a", "A", "a "], "latin1_german1_ci") == [b"a", b"A", b"a "]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=6), max_size=8),
+       st.integers(0, 3), st.sampled_from(KINDS), st.sampled_from([pa.string(), pa.large_string()]))
+def test_a_column_is_its_strings(texts, cut, collation, type_):
+    """However it lies in memory; NULLs stay NULL in a longer key."""
+    column = pa.array(texts, type_)[cut:]
+    keys = equality_keys(column, collation)
+    assert [keys[row] for row in range(len(keys))] == [keys_of([text or ""], collation)[0] for text in texts[cut:]]
+    part = equality_column(column, collation)
+    assert part.is_null().to_pylist() == [text is None for text in texts[cut:]]
+    parts = encode_keys([part, pa.array([7] * len(part), pa.int8())], [True, False])
+    assert [parts[row] for row in range(len(parts))] == [
+        encode_keys([pa.array([None if text is None else key], pa.binary()), pa.array([7], pa.int8())],
+                    [True, False])[0]
+        for text, key in zip(texts[cut:], (keys[row] for row in range(len(keys))), strict=True)]
+
+
+def test_more_weights_than_bytes():
+    """One character may weigh as much as eight: the keys need more room than was guessed."""
+    texts = ["\ufdfa" * n for n in (1, 300, 1)] * 20
+    assert [len(key) for key in keys_of(texts, "utf8mb4_0900_ai_ci")] == [22, 6600, 22] * 20
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.binary(max_size=9), min_size=1, max_size=4), st.sampled_from(KINDS))
+def test_bytes_that_are_no_text(values, collation):
+    """Nothing is read beyond a string's end, whatever it holds, and nothing is lost."""
+    column = pa.array(values, pa.binary())
+    keys = equality_keys(column, collation)
+    alone = [equality_keys(pa.array([value], pa.binary()), collation)[0] for value in values]
+    assert [keys[row] for row in range(len(values))] == alone
+
+
+@pytest.mark.parametrize("collation", ["utf8mb4_0900_ai_ci", "utf8mb4_general_ci"])
+def test_malformed_text_is_not_taken_for_other_text(collation):
+    values = [b"a", b"a\x80", b"a\xc3", b"a\xc3\x28", b"a\xf4\x90\x80\x80", b"a\xed\xa0\x80", b"\xffa", b"a\xff"]
+    keys = equality_keys(pa.array(values, pa.binary()), collation)
+    assert len({keys[row] for row in range(len(values))}) == len(values)
+
+
+def test_columns_that_have_no_collation():
+    with pytest.raises(TypeError, match="neither text nor bytes"):
+        equality_keys(pa.array([1]), "utf8mb4_bin")

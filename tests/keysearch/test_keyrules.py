@@ -1,0 +1,55 @@
+"""Keys by the rules of their columns."""
+
+import pyarrow as pa
+import pytest
+
+from keysearch.collation import equality_keys
+from keysearch.keybytes import encode_keys
+from keysearch.keyrules import encode_by_rules, key_rule
+
+CI = "utf8mb4_general_ci"
+
+
+def encoded(columns, rules):
+    keys = encode_by_rules(columns, rules)
+    return [keys[row] for row in range(len(keys))]
+
+
+@pytest.mark.parametrize("collation, prefix, rule", [
+    (None, None, ""), (None, 3, "(3)"), (CI, None, CI), (CI, 10, f"{CI}(10)"), ("utf8mb4_0900_bin", None, ""),
+    ("utf8mb4_bin", None, "utf8mb4_bin"), ("latin1_german1_ci", None, ""), ("binary", 4, "(4)")])
+def test_a_rule_is_a_text(collation, prefix, rule):
+    assert key_rule(collation, prefix) == rule
+
+
+def test_columns_by_their_rules():
+    text, number = pa.array(["Ab", "aB ", "b"]), pa.array([1, 1, 2], pa.int8())
+    assert encoded([text], [CI])[:2] == [equality_keys(pa.array(["ab"]), CI)[0]] * 2
+    both = encoded([text, number], [CI, ""])
+    assert both[0] == both[1] == encode_keys([equality_keys(pa.array(["ab"]), CI).to_arrow(), number[:1]])[0]
+    assert encoded([text, number], []) == [encode_keys([text, number])[row] for row in range(3)]
+
+
+@pytest.mark.parametrize("type_", [pa.string(), pa.large_string()])
+def test_a_prefix_is_of_characters(type_):
+    text = pa.array(["äbcd", "ÄBx", "äb", "ä"], type_)
+    first, second, third, short = encoded([text], [f"{CI}(2)"])
+    assert first == second == third != short
+    assert encoded([text], ["(2)"])[:3] == ["äb".encode(), "ÄB".encode(), "äb".encode()]
+
+
+def test_a_prefix_of_bytes_is_of_bytes():
+    assert encoded([pa.array([b"abc", b"abd", b"a"])], ["(2)"]) == [b"ab", b"ab", b"a"]
+
+
+def test_longer_keys_do_not_run_into_each_other():
+    left, right = pa.array(["a", "a\0", "A"]), pa.array(["b", "b", "B"])
+    keys = encoded([left, right], [CI, CI])
+    assert keys[0] == keys[2] != keys[1]
+
+
+def test_chunks_and_nulls():
+    chunked = pa.chunked_array([["a"], ["A", "b"]])
+    assert len(set(encoded([chunked], [CI]))) == 2
+    with pytest.raises(ValueError, match="NULLs"):
+        encode_by_rules([pa.array(["a", None])], [CI])
