@@ -22,11 +22,12 @@ _GLOB = re.compile(r"[*?\[]")
 
 @dataclass(frozen=True)
 class ArchiveFile:
-    """A binlog file; `name` is its base name, `size` in bytes."""
+    """A binlog file; `name` is its base name, `size` in bytes, `changed` when it was written last, in nanoseconds."""
 
     uri: str
     name: str
     size: int
+    changed: int = 0
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def _expand(path: str) -> list[ArchiveFile]:
         raise MissingFile("no such file or directory", file=path)
     if path.endswith(".index"):
         return _read_index(path)
-    return [ArchiveFile(_absolute(path), os.path.basename(path), info.size)]
+    return [ArchiveFile(_absolute(path), os.path.basename(path), info.size, info.mtime_ns)]
 
 
 def _list(directory: str) -> list[ArchiveFile]:
@@ -92,7 +93,7 @@ def _list(directory: str) -> list[ArchiveFile]:
     filesystem, inner = _locate(directory)
     infos = filesystem.get_file_info(fs.FileSelector(inner))
     return [
-        ArchiveFile(_join(directory, info.base_name), info.base_name, info.size)
+        ArchiveFile(_join(directory, info.base_name), info.base_name, info.size, info.mtime_ns)
         for info in infos
         if info.type == fs.FileType.File and _NUMBERED.match(info.base_name)
     ]
@@ -110,7 +111,7 @@ def _read_index(path: str) -> list[ArchiveFile]:
         for place in places:
             info = _info(place)
             if info.type == fs.FileType.File:
-                files.append(ArchiveFile(_absolute(place), os.path.basename(line), info.size))
+                files.append(ArchiveFile(_absolute(place), os.path.basename(line), info.size, info.mtime_ns))
                 break
         else:
             raise MissingFile(f"{path} names {line}, which is not there", file=os.path.basename(line), errno=LOG_GAP)

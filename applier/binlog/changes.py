@@ -10,102 +10,30 @@ page faults than the decoding does). A column that the image does not have is NU
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
 from applier.binlog import changes_kernel as k
+from applier.binlog.arena import Arenas
+from applier.binlog.change_batch import ChangeBatch as ChangeBatch
+from applier.binlog.change_batch import ImageLayout as ImageLayout
+from applier.binlog.change_batch import ImageLayouts as ImageLayouts
+from applier.binlog.compressed import Inflater
+from applier.binlog.format import HEADER_LENGTH
 from applier.binlog.layout import NO_NULLS, ColumnPlan, ImageBuffers, ImageProgram
 from applier.binlog.mapping import MappedFile
-from applier.binlog.table_map import TableMap, parse_table_map
-from applier.errors import ApplierError, ArchiveError, UnsupportedEvent
+from applier.binlog.table_map import TableMap, WireType, parse_table_map
+from applier.errors import ApplierError, ArchiveError
 
 INSERT, UPDATE, DELETE = k.INSERT, k.UPDATE, k.DELETE
 BATCH_BYTES = 64 << 20
 """A batch whose string columns have room for so much is handed over when one is full; a single row may take more."""
+_LAYOUT_WORDS = k.LAYOUT_BYTES // 8
 _DAMAGED = "the file is damaged; copy it again from the server"
-
-
-class ImageLayouts:
-    """The distinct after-image layouts of one table, numbered from 1 on: what the upper bits of image pointers mean."""
-
-    def __init__(self, plans: list[ColumnPlan]):
-        self.plans = plans
-        self.present: list[tuple[int, ...]] = [()]
-        self._numbers: dict[tuple[int, ...], int] = {}
-
-    def number(self, present: tuple[int, ...]) -> int:
-        found = self._numbers.get(present)
-        if found is None:
-            found = self._numbers[present] = len(self.present)
-            self.present.append(present)
-        return found
-
-
-class ChangeBatch:
-    """Changes of one table. Arrays of `n` entries: `kinds` (uint8: INSERT, UPDATE, DELETE), `places` (int64: offset in
-    the file of the rows event), `rows` (int32: row in the event), `before_rows` and `after_rows` (int32: the row of
-    `before` and `after` with this change's image, -1 if it has none), `images` (int64: pointer to the after-image, -1
-    if there is none) and `image_lengths` (int32: its bytes)."""
-
-    def __init__(self, before: ImageBuffers, after: ImageBuffers, rows: int):
-        self.before, self.after, self.file = before, after, None
-        self._arrays = [np.empty(rows, kind) for kind in
-                        (np.uint8, np.int64, np.int32, np.int32, np.int32, np.int64, np.int32)]
-        self.record = np.zeros(k.BATCH_WORDS, np.int64)
-        self.record[k.CAPACITY // 8] = rows
-        self.record[k.KINDS // 8:k.IMAGE_LENGTHS // 8 + 1] = [array.ctypes.data for array in self._arrays]
-
-    @property
-    def n(self) -> int:
-        return int(self.record[k.N // 8])
-
-    @property
-    def n_before(self) -> int:
-        return int(self.record[k.N_BEFORE // 8])
-
-    @property
-    def n_after(self) -> int:
-        return int(self.record[k.N_AFTER // 8])
-
-    @property
-    def zero_dates(self) -> int:
-        """Dates in the wanted columns of both images that became null because they are no day."""
-        return int(self.record[k.ZERO_DATES // 8])
-
-    @property
-    def kinds(self) -> np.ndarray:
-        return self._arrays[0][:self.n]
-
-    @property
-    def places(self) -> np.ndarray:
-        return self._arrays[1][:self.n] - self.file.address
-
-    @property
-    def rows(self) -> np.ndarray:
-        return self._arrays[2][:self.n]
-
-    @property
-    def before_rows(self) -> np.ndarray:
-        return self._arrays[3][:self.n]
-
-    @property
-    def after_rows(self) -> np.ndarray:
-        return self._arrays[4][:self.n]
-
-    @property
-    def images(self) -> np.ndarray:
-        return self._arrays[5][:self.n]
-
-    @property
-    def image_lengths(self) -> np.ndarray:
-        return self._arrays[6][:self.n]
-
-    def reset(self) -> None:
-        self.before.reset()
-        self.after.reset()
-        self.record[[k.N // 8, k.N_BEFORE // 8, k.N_AFTER // 8, k.ZERO_DATES // 8]] = 0
 
 
 @dataclasses.dataclass
@@ -114,6 +42,7 @@ class TableBinding:
 
     `plans` says how each column of the log's images is read, `before` and `after` what comes out for each (None: not
     wanted; a plan of `plans`, or a variant of it). `take` is called with each batch when it is full or the walk ends.
+    A JSON diff stands for no value and is absent, but with `raw_diffs`, where its bytes come out.
     """
 
     plans: list[ColumnPlan]
@@ -121,6 +50,7 @@ class TableBinding:
     after: list[ColumnPlan | None]
     take: Callable[[ChangeBatch], None]
     rows: int = 4096
+    raw_diffs: bool = False
 
     def __post_init__(self) -> None:
         self.batch = ChangeBatch(ImageBuffers(self.before, self.rows), ImageBuffers(self.after, self.rows), self.rows)
@@ -135,12 +65,15 @@ class TableBinding:
 
 
 class _BoundTable:
-    """One distinct table map: its binding, and the layouts met so far."""
+    """One distinct table map: its binding, and the layouts met so far with their variants."""
 
     def __init__(self, table_map: TableMap, binding: TableBinding):
         self.table_map, self.binding = table_map, binding
+        self.json_columns = [column for column, kind in enumerate(table_map.types) if kind == WireType.JSON]
         self._kept: list[object] = []
-        self._records = np.zeros((0, k.LAYOUT_BYTES // 8), np.int64)
+        self._layouts: list[ImageLayout] = []
+        self._records = np.zeros((0, _LAYOUT_WORDS), np.int64)
+        self._variants: dict[int, np.ndarray] = {}
 
     def add_layout(self, bitmap: bytes) -> None:
         """Compile the programs for images with this bitmap of present columns."""
@@ -151,15 +84,33 @@ class _BoundTable:
         programs = [ImageProgram(binding.plans, present, buffers)
                     for buffers in (binding.batch.before, binding.batch.after)]
         self._kept += [stored, *programs]
-        number = binding.layouts.number(tuple(present))
-        if number > k.MAX_IMAGE_ID:
-            raise ArchiveError(f"more than {number - 1} row layouts", table=self.table_map.name)
-        row = [stored.ctypes.data, number, *(program.address for program in programs), 0, 0, 0, 0]
-        self._records = np.vstack([self._records, np.array([row], np.int64)])
+        layout = ImageLayout(tuple(present))
+        row = [stored.ctypes.data, binding.layouts.number(layout), *(program.address for program in programs)]
+        self._records = np.vstack([self._records, _layout_record(row)])
+        self._layouts.append(layout)
+
+    def add_variant(self, layout: int, bitmap: bytes) -> None:
+        """Compile the program for after-images of the layout whose record is at this address, with this bitmap of
+        partial JSON columns. A bit for a column that the image does not have says nothing."""
+        number, binding = (layout - self._records.ctypes.data) // k.LAYOUT_BYTES, self.binding
+        bits, stored = int.from_bytes(bitmap, "little"), np.frombuffer(bitmap, np.uint8).copy()
+        present = self._layouts[number].present
+        diffs = tuple(column for bit, column in enumerate(self.json_columns) if bits >> bit & 1 and column in present)
+        program = ImageProgram(binding.plans, present, binding.batch.after, () if binding.raw_diffs else diffs)
+        row = [stored.ctypes.data, binding.layouts.number(ImageLayout(present, diffs)), 0, program.address]
+        known = self._variants.get(number, np.zeros((0, _LAYOUT_WORDS), np.int64))
+        variants = self._variants[number] = np.vstack([known, _layout_record(row)])
+        self._kept += [stored, program]
+        words = k.VARIANTS // 8
+        self._records[number, words:words + 3] = variants.ctypes.data, len(variants), 0
 
     def record(self) -> list[int]:
         return [1, len(self.table_map.types), self.binding.batch.record.ctypes.data, self._records.ctypes.data,
-                len(self._records), 0, 0, 0]
+                len(self._records), 0, 0, len(self.json_columns)]
+
+
+def _layout_record(row: list[int]) -> np.ndarray:
+    return np.array([row + [0] * (_LAYOUT_WORDS - len(row))], np.int64)
 
 
 class ChangeReader:
@@ -167,18 +118,21 @@ class ChangeReader:
 
     `bind(table_map)` is called once for each distinct table map: a TableBinding (which several table maps may share) or
     None. `checksum` says that events end with a CRC32, `verify` that it is compared (the outline has done so before).
+    Images of compressed events lie in memory that `keep` is told of; without it they are good for one batch only.
     """
 
     def __init__(self, file: MappedFile, bind: Callable[[TableMap], TableBinding | None], *, checksum: bool,
-                 verify: bool = False):
+                 verify: bool = False, keep: Callable[[MappedFile], None] | None = None):
         self.file, self._bind = file, bind
         self._checksum_bytes, self._verify = 4 if checksum else 0, verify and checksum
         self._tables: list[_BoundTable | None] = []
-        self._numbers: dict[bytes, int] = {}
+        self._bodies: dict[bytes, tuple[int, np.ndarray]] = {}  # number of the table map, and the body at an address
         self._records = np.zeros((16, k.TABLE_WORDS), np.int64)
         self._ids = np.full((256, 4), -1, np.int64)
         self._n_ids = 0
-        self._state = np.zeros(4, np.int64)
+        self._state = np.zeros(k.STATE_WORDS, np.int64)
+        self._arenas = Arenas(file.uri, file.address, keep)
+        self._inflater: Inflater | None = None
 
     def walk(self, start: int, end: int) -> None:
         """Decode the events in [start, end), offsets of whole events. Batches that are not full wait for `flush`.
@@ -191,7 +145,8 @@ class ChangeReader:
     def steps(self, start: int, end: int) -> Iterator[None]:
         """`walk`, pausing whenever a batch was full and has been handed over."""
         state = self._state
-        state[:] = start, 0, -1, 0
+        state[:k.COPY // 8] = 0
+        state[[k.POSITION // 8, k.TABLE // 8]] = start, -1
         if not 0 <= start <= end <= self.file.size:
             raise ArchiveError(f"bytes {start}–{end} are not in the file", file=self.file.uri, position=start)
         safe_end = self.file.address + self.file.size
@@ -202,14 +157,21 @@ class ChangeReader:
             if status == k.DONE:
                 return
             if status == k.NEW_TABLE_MAP:
-                self._add_table_map(self._word(k.POSITION))
+                self._add_table_map(self._word(k.EVENT))
             elif status == k.NEW_LAYOUT:
-                self._add_layout(self._word(k.TABLE), self._word(k.DETAIL) - self.file.address)
+                self._add_layout(self._word(k.TABLE), self._word(k.DETAIL))
+            elif status == k.NEW_VARIANT:
+                self._add_variant(self._tables[self._word(k.TABLE)], self._word(k.PARTIAL_BITS))
             elif status == k.BATCH_FULL:
                 self._tables[self._word(k.TABLE)].binding.flush(self.file)
                 yield
             elif status == k.NO_ROOM:
                 self._make_room(self._tables[self._word(k.TABLE)])
+            elif status == k.NEED_CONTENTS:
+                self._inflate(end)
+            elif status == k.ARENA_FULL:
+                self._next_arena()
+                yield
             else:
                 self._raise(status)
 
@@ -225,20 +187,34 @@ class ChangeReader:
                 seen.add(id(table.binding))
                 table.binding.flush(self.file)
 
-    def _add_table_map(self, position: int) -> None:
-        data = self.file.array
-        size = int.from_bytes(data[position + 9:position + 13].tobytes(), "little")
-        table_id = int.from_bytes(data[position + 19:position + 25].tobytes(), "little")
-        end = position + size - self._checksum_bytes
-        body = data[position + 25:end].tobytes()
-        number = self._numbers.get(body)
-        if number is None:
-            number = self._numbers[body] = self._bind_table(body, position)
+    def _inflate(self, end: int) -> None:
+        """Have what the compressed event at the cursor holds inflated, and some of those that follow."""
+        inflater = self._inflater = self._inflater or Inflater(self.file, HEADER_LENGTH, self._checksum_bytes)
+        inflater.advance(self._word(k.POSITION), end, within=self._word(k.WITHIN) != 0)
+        words = [word // 8 for word in (k.CONTENT, k.CONTENTS_LEFT, k.CONTENTS_END, k.INNER)]
+        self._state[words] = inflater.contents.ctypes.data, len(inflater.contents), inflater.memory_end, 0
+
+    def _next_arena(self) -> None:
+        if not self._arenas.is_kept:
+            self.flush()
+        arena = self._arenas.next(self._word(k.WANTED_BYTES))
+        self._state[[k.ARENA // 8, k.ARENA_END // 8]] = arena.address, arena.address + arena.size
+
+    def _event_size(self) -> int:
+        return int.from_bytes(ctypes.string_at(self._word(k.EVENT) + 9, 4), "little")
+
+    def _add_table_map(self, address: int) -> None:
+        end = self._event_size() - (0 if self._word(k.WITHIN) else self._checksum_bytes)
+        event = ctypes.string_at(address, end)
+        table_id, body = int.from_bytes(event[19:25], "little"), event[25:]
+        if body not in self._bodies:
+            self._bodies[body] = self._bind_table(body, self._word(k.POSITION)), np.frombuffer(body, np.uint8)
+        number, stored = self._bodies[body]
         if self._n_ids * 2 >= len(self._ids):
             self._grow_ids()
         slot = self._slot(table_id)
         self._n_ids += int(self._ids[slot, 0] == -1)
-        self._ids[slot] = table_id, number, position + 25, len(body)
+        self._ids[slot] = table_id, number, stored.ctypes.data, len(body)
 
     def _bind_table(self, body: bytes, position: int) -> int:
         try:
@@ -267,26 +243,38 @@ class ChangeReader:
         for entry in old:
             self._ids[self._slot(int(entry[0]))] = entry
 
-    def _add_layout(self, number: int, offset: int) -> None:
+    def _add_layout(self, number: int, address: int) -> None:
         table = self._tables[number]
         length = (len(table.table_map.types) + 7) // 8
-        table.add_layout(self.file.array[offset:offset + length].tobytes())
+        with self._placed(table):
+            table.add_layout(ctypes.string_at(address, length))
         self._records[number] = table.record()
+
+    def _add_variant(self, table: _BoundTable, address: int) -> None:
+        length, batch = (len(table.json_columns) + 7) // 8, table.binding.batch
+        with self._placed(table):
+            table.add_variant(self._word(k.LAYOUT), ctypes.string_at(address, length))
+        batch.before.rewind(batch.n_before)
+
+    @contextmanager
+    def _placed(self, table: _BoundTable) -> Iterator[None]:
+        """Give errors the place of the event at the cursor."""
+        try:
+            yield
+        except ApplierError as error:
+            raise error.at(file=self.file.uri, position=self._word(k.POSITION), table=table.table_map.name) from None
 
     def _make_room(self, bound: _BoundTable) -> None:
         """The row at the cursor did not fit into a string buffer: empty the batch if it holds much, else more room for
         all that the row's event may hold."""
-        batch, position = bound.binding.batch, self._word(k.POSITION)
+        batch = bound.binding.batch
         if batch.n and max(batch.before.room, batch.after.room) >= BATCH_BYTES:
             bound.binding.flush(self.file)
             return
-        size = int.from_bytes(self.file.array[position + 9:position + 13].tobytes(), "little")
-        longest = size - self._word(k.ROW_AT)
-        try:
+        longest = self._event_size() - self._word(k.ROW_AT)
+        with self._placed(bound):
             batch.before.make_room(batch.n_before, longest)
             batch.after.make_room(batch.n_after, longest)
-        except UnsupportedEvent as error:
-            raise error.at(file=self.file.uri, position=position, table=bound.table_map.name) from None
 
     def _raise(self, status: int) -> None:
         position, table = self._word(k.POSITION), None

@@ -23,6 +23,7 @@ from applier.binlog.format import (
 from applier.binlog.mapping import MappedFile
 from applier.binlog.query import Query as Query
 from applier.binlog.query import inflate as inflate
+from applier.binlog.query import parse_execute_load_query as parse_execute_load_query
 from applier.binlog.query import parse_query as parse_query
 from applier.binlog.query import parse_query_compressed as parse_query_compressed
 from applier.errors import CORRUPT_EVENT, ArchiveError
@@ -95,6 +96,13 @@ def read_event(mapped: MappedFile, position: int, description: FormatDescription
         int.from_bytes(extra, "little") if extra else None,
         memoryview(mapped.array[start:end]),
     )
+
+
+def read_event_at(data: bytes, position: int, description: FormatDescription) -> Event:
+    """An event from within the compressed one at a position: whole, without a checksum."""
+    timestamp, kind, server_id, size, end_log_pos, flags = HEADER.unpack_from(data)
+    body = memoryview(data)[description.header_length :]
+    return Event(position, kind, timestamp, server_id, size, end_log_pos, flags, None, body)
 
 
 def _malformed(what: str, reason: Exception | None = None) -> ArchiveError:

@@ -34,6 +34,9 @@ MARIADB_STANDALONE = 1
 """In a MariaDB GTID event: the group has no COMMIT, it ends with its only statement."""
 MARIADB_GROUP_COMMIT_ID = 2
 """In a MariaDB GTID event: a commit id u64 follows."""
+MARIADB_ALTER_WITHOUT_EFFECT = 2 | 8
+"""In the extra GTID flags of a MariaDB QUERY (binlog_alter_two_phase): START ALTER, which COMMIT ALTER (4) gives its
+effect, and ROLLBACK ALTER. All three are groups of their own with the text of the ALTER."""
 
 
 class EventType(IntEnum):

@@ -87,6 +87,11 @@ class GtidSet:
                 domains[domain] = entry
         return GtidSet.from_intervals(intervals, domains)
 
+    def followed_by(self, later: "GtidSet") -> "GtidSet":
+        """The set after the transactions of `later`, all of which came after those here. For MariaDB, where `later` has
+        a domain it says where that stands, even with a lower number (gtid_strict_mode=OFF)."""
+        return GtidSet.from_intervals(self.union(later).intervals, {**self.domains, **later.domains})
+
     def contains(self, other: "GtidSet") -> bool:
         """Have all transactions of `other` been executed where this set has?"""
         return not other.subtract(self)
@@ -140,11 +145,15 @@ class GtidSet:
 
         A domain has an entry for each server id that it has seen; its last entry is the most recent group.
         """
-        count = int.from_bytes(body[:4], "little") & 0x0FFFFFFF
-        if len(body) < 4 or count * _DOMAIN_ENTRY.size > len(body) - 4:
-            raise ArchiveError("the GTID_LIST event is malformed", errno=1610)
-        entries = (_DOMAIN_ENTRY.unpack_from(body, 4 + 16 * i) for i in range(count))
-        return cls.from_intervals({}, {domain: (server, number) for domain, server, number in entries})
+        return cls.from_intervals({}, {domain: (server, number) for domain, server, number in read_gtid_list(body)})
+
+
+def read_gtid_list(body: bytes) -> list[tuple[int, int, int]]:
+    """The (domain, server id, number) entries of a MariaDB GTID_LIST body. Raises ArchiveError."""
+    count = int.from_bytes(body[:4], "little") & 0x0FFFFFFF
+    if len(body) < 4 or count * _DOMAIN_ENTRY.size > len(body) - 4:
+        raise ArchiveError("the GTID_LIST event is malformed", errno=1610)
+    return [_DOMAIN_ENTRY.unpack_from(body, 4 + 16 * i) for i in range(count)]
 
 
 def _parse_source(part: str, intervals: dict[str, list[Interval]]) -> None:

@@ -10,6 +10,7 @@ A layout is a table map's columns with one bitmap of present columns. Python see
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -49,6 +50,10 @@ class ColumnPlan:
         """The same integer as int64 that compares in the value's order (BIGINT UNSIGNED with its top bit turned)."""
         return dataclasses.replace(self, operation=k.KEY_INT, meta=int(unsigned), arrow=pa.int64())
 
+    def as_unsigned(self) -> ColumnPlan:
+        """The same integer as one of an unsigned type (of MEDIUMINT, the lower 24 bits are the number)."""
+        return dataclasses.replace(self, arrow=_UNSIGNED[self.arrow])
+
     def as_log_bytes(self) -> ColumnPlan:
         """The value's bytes as the log has them (fixed width only)."""
         return dataclasses.replace(self, operation=k.FIXED, arrow=pa.binary(self.width))
@@ -69,6 +74,7 @@ def _string(prefix: int) -> ColumnPlan:
     return ColumnPlan(operation, prefix, prefix, 0, pa.binary())
 
 
+_UNSIGNED = {pa.int8(): pa.uint8(), pa.int16(): pa.uint16(), pa.int32(): pa.uint32(), pa.int64(): pa.uint64()}
 _MICROS, _UTC_MICROS, _DURATION = pa.timestamp("us"), pa.timestamp("us", tz="UTC"), pa.duration("us")
 _PLAIN = {
     WireType.TINY: _fixed(k.WORD1, 1, pa.int8()),
@@ -226,6 +232,11 @@ class ImageBuffers:
         for column in self._growing:
             column.record[k.CAPACITY // 8] = min(len(column.data) - k.GUARD, most)
 
+    def rewind(self, row: int) -> None:
+        """Forget rows from `row` on that were begun."""
+        for column in self._growing:
+            column.rewind(row)
+
     def make_room(self, row: int, longest: int) -> None:
         """Rewind to `row`, which did not fit, and let every nearly full string column take `longest` bytes more."""
         for column in self._growing:
@@ -241,12 +252,14 @@ class ImageBuffers:
 
 
 class ImageProgram:
-    """The steps for images with the columns `present`, into `buffers`. `address` is what the kernel is given."""
+    """The steps for images with the columns `present`, into `buffers`. Columns in `diffs` are there, but do not hold a
+    value: they are passed over, and absent. `address` is what the kernel is given."""
 
-    def __init__(self, plans: list[ColumnPlan], present: list[int], buffers: ImageBuffers):
+    def __init__(self, plans: list[ColumnPlan], present: Sequence[int], buffers: ImageBuffers,
+                 diffs: Sequence[int] = ()):
         steps, compact = [], []
         for column in present:
-            buffer = buffers.columns[column]
+            buffer = None if column in diffs else buffers.columns[column]
             step = _skip(plans[column]) if buffer is None else buffer.step()
             steps.append(step)
             if step[0] == k.SKIP and compact and compact[-1][0] == k.SKIP:
@@ -254,7 +267,7 @@ class ImageProgram:
                 compact[-1] = [k.SKIP, width, 0, 0, 0, 0, 0, width]
             else:
                 compact.append(step)
-        here = set(present)
+        here = set(present).difference(diffs)
         missing = [buffer.step() for column, buffer in enumerate(buffers.columns)
                    if buffer is not None and column not in here]
         self._arrays = [np.array(part, np.int64).reshape(-1, 8) for part in (steps, compact, missing)]

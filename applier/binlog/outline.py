@@ -15,7 +15,7 @@ from applier.errors import ArchiveError
 class TableUse:
     """A distinct TABLE_MAP body in a file, and the rows events that refer to it.
 
-    The counts are of whole groups up to the outline's end; those of groups in `Outline.voids` are among them.
+    The counts are of whole groups up to the outline's end; what is in `Outline.voids` is among them.
     """
 
     body: bytes  # after the 6-byte table id, without the checksum
@@ -24,6 +24,8 @@ class TableUse:
     n_bytes: int  # of its rows events, headers included
     has_partial_images: bool  # some bitmap is not all ones
     after_columns: int  # bit i: column i is in the after-image of an update whose after-image is partial
+    lacked_columns: int  # bit i: some before-image does not have column i (bits past the last column mean nothing)
+    has_diffs: bool  # some after-image has all columns, and may have JSON diffs in place of values
     samples: list[bytes] = field(default_factory=list)  # rows events from the header on, cut at 4096 bytes
 
 
@@ -64,6 +66,26 @@ class Blocker:
     table: int | None = None
 
 
+@dataclass(frozen=True)
+class PreparedGroup:
+    """A group that ends with XA PREPARE: its rows count where an XA COMMIT of its xid follows, maybe files later."""
+
+    start: int
+    end: int
+    xid: str
+    gtid: str | None
+
+
+@dataclass(frozen=True)
+class XaDecision:
+    """XA COMMIT or XA ROLLBACK of a transaction that was prepared before."""
+
+    position: int
+    xid: str
+    commits: bool
+    gtid: str | None
+
+
 @dataclass
 class Outline:
     """Everything that a plan needs to know of one file. Positions are byte offsets in it; plain data, picklable."""
@@ -88,11 +110,14 @@ class Outline:
     n_events: int = 0
     n_row_events: int = 0
     row_bytes: int = 0
+    inflated_bytes: int = 0  # what its compressed events hold
     tables: list[TableUse] = field(default_factory=list)
     splits: list[Split] = field(default_factory=list)
     statements: list[Statement] = field(default_factory=list)
     blockers: list[Blocker] = field(default_factory=list)
-    voids: list[tuple[int, int]] = field(default_factory=list)  # groups whose rows must not apply: ROLLBACK, no end
+    voids: list[tuple[int, int]] = field(default_factory=list)  # where rows of transactional tables were taken back
+    prepared: list[PreparedGroup] = field(default_factory=list)
+    decisions: list[XaDecision] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

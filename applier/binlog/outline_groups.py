@@ -11,6 +11,14 @@ from applier.binlog.format import EventType
 from applier.binlog.outline_recording import (
     BAD_EVENT,
     DONE,
+    ENTRY_END,
+    ENTRY_LENGTH,
+    ENTRY_NUMBER,
+    ENTRY_SERVER,
+    ENTRY_SOURCE,
+    ENTRY_START,
+    ENTRY_TIME,
+    ENTRY_XID,
     FIRST_START,
     FIRST_TIME,
     GROUP_GTID,
@@ -21,6 +29,8 @@ from applier.binlog.outline_recording import (
     GROUP_START,
     GROUP_STATE,
     GROUP_TIME,
+    GROUP_XID,
+    GROUPS,
     GTIDS_TO_STOP,
     LAST_END,
     LAST_GTID,
@@ -28,11 +38,10 @@ from applier.binlog.outline_recording import (
     MOST_TAG_BYTES,
     N_GROUPS,
     NEED_ROOM,
-    NOTE_GROUP,
     NOTE_LENGTH,
+    NOTE_POSITION,
     NOTED,
     NOTED_KINDS,
-    NOTED_TYPES,
     NOTES,
     OUTSIDE,
     ROOM_SOURCE_SLOTS,
@@ -41,6 +50,7 @@ from applier.binlog.outline_recording import (
     RUN_LENGTH,
     RUN_SOURCE,
     RUNS,
+    SAVEPOINTS,
     SOURCE_BYTES,
     SOURCE_LENGTH,
     SOURCE_RUN,
@@ -54,8 +64,6 @@ from applier.binlog.outline_recording import (
     STOP_REACHED,
     STOP_TIME,
     STOPPED,
-    TABLE_LENGTH,
-    TABLES,
     TAG_AT,
     VOID_END,
     VOID_LENGTH,
@@ -71,7 +79,8 @@ from applier.binlog.outline_recording import (
 from applier.binlog.outline_tables import cut_split, equal_bytes, hash_bytes
 from keysearch.memory import copy_bytes, inline, load_u8, load_u32, load_u64, store_u8
 
-NO_NUMBER = NO_SERVER = -1
+COMMITTED, ROLLED_BACK, PREPARED = range(3)  # how a group ends
+NO_NUMBER = NO_SERVER = NO_XID = -1
 _GTID_LEAST, _MARIADB_GTID_LEAST = 25, 13
 
 
@@ -86,6 +95,8 @@ def open_group(state, position, timestamp, group_state):
     put(state, GROUP_ROW_EVENTS, 0)
     put(state, GROUP_GTID, 0)
     put(state, GROUP_NUMBER, NO_NUMBER)
+    put(state, GROUP_XID, NO_XID)
+    put(state, SAVEPOINTS, 0)
     if get(state, FIRST_START) < 0:
         put(state, FIRST_START, position)
     if get(state, SPLIT_START) < 0:
@@ -94,15 +105,13 @@ def open_group(state, position, timestamp, group_state):
 
 
 @inline
-def end_group(state, end, void):
-    """The group is whole at `end`. A void one took its rows back, but it was executed and its GTID counts."""
-    if void:
-        entry = append(state, VOIDS, VOID_LENGTH)
-        if entry == 0:
-            return NEED_ROOM
-        put(entry, VOID_START, get(state, GROUP_START))
-        put(entry, VOID_END, end)
-        _forget_notes(state)
+def end_group(state, end, ending):
+    """The group is whole at `end`. One that ROLLED_BACK took its rows back, but it was executed and its GTID counts;
+    whether those of one that is PREPARED count is not known yet."""
+    if ending == ROLLED_BACK and void(state, get(state, GROUP_START), end) == NEED_ROOM:
+        return NEED_ROOM
+    if ending != COMMITTED:
+        forget_notes(state, get(state, GROUP_START))
     if get(state, N_GROUPS) == 0:
         put(state, FIRST_TIME, get(state, GROUP_TIME))
     put(state, GROUP_STATE, OUTSIDE)
@@ -112,21 +121,47 @@ def end_group(state, end, void):
     put(state, LAST_GTID, get(state, GROUP_GTID))
     if end - get(state, SPLIT_START) >= get(state, WANTED_SPLIT) and cut_split(state, end) == NEED_ROOM:
         return NEED_ROOM
+    if get(state, GROUPS + 2) != 0 and _record(state, end) == NEED_ROOM:
+        return NEED_ROOM
     if get(state, GROUP_NUMBER) == NO_NUMBER:
         return DONE
     return _count_gtid(state)
 
 
 @inline
-def _forget_notes(state):
-    """What blocks in a group that is taken back stops nothing, so the next of its kind must be noted again."""
+def _record(state, end):
+    entry = append(state, GROUPS, ENTRY_LENGTH)
+    if entry == 0:
+        return NEED_ROOM
+    put(entry, ENTRY_START, get(state, GROUP_START))
+    put(entry, ENTRY_END, end)
+    put(entry, ENTRY_TIME, get(state, GROUP_TIME))
+    put(entry, ENTRY_SOURCE, get(state, GROUP_SOURCE))
+    put(entry, ENTRY_NUMBER, get(state, GROUP_NUMBER))
+    put(entry, ENTRY_SERVER, get(state, GROUP_SERVER))
+    put(entry, ENTRY_XID, get(state, GROUP_XID))
+    return DONE
+
+
+@inline
+def void(state, start, end):
+    """Rows in [start, end) were taken back."""
+    entry = append(state, VOIDS, VOID_LENGTH)
+    if entry == 0:
+        return NEED_ROOM
+    put(entry, VOID_START, start)
+    put(entry, VOID_END, end)
+    return DONE
+
+
+@inline
+def forget_notes(state, start):
+    """What blocks from `start` on may be taken back and stop nothing, so the next of its kind must be noted again."""
     notes = get(state, NOTES)
-    if notes == 0 or get(at(state, NOTES, NOTE_LENGTH, notes - 1), NOTE_GROUP) != get(state, GROUP_START):
+    if notes == 0 or get(at(state, NOTES, NOTE_LENGTH, notes - 1), NOTE_POSITION) < start:
         return
     for kind in range(NOTED_KINDS):
         store_u8(get(state, NOTED) + kind, np.uint8(0))
-    for table in range(get(state, TABLES)):
-        put(at(state, TABLES, TABLE_LENGTH, table), NOTED_TYPES, 0)
 
 
 @inline

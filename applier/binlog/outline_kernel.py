@@ -17,9 +17,16 @@ an array: where one is full, `walk` gives NEED_ROOM, and the caller starts again
 
 import numpy as np
 
+from applier.binlog.compressed_kernel import (
+    CONTENT_END,
+    CONTENT_GOES_ON,
+    CONTENT_POSITION,
+    CONTENT_START,
+    CONTENT_WORDS,
+)
 from applier.binlog.crc32 import crc32
 from applier.binlog.format import IGNORABLE_FLAG, MARIADB_STANDALONE, EventType
-from applier.binlog.outline_groups import end_group, open_group, read_gtid
+from applier.binlog.outline_groups import ROLLED_BACK, end_group, open_group, read_gtid
 from applier.binlog.outline_recording import (
     ANNOUNCED,
     BAD_CHECKSUM,
@@ -27,57 +34,52 @@ from applier.binlog.outline_recording import (
     BAD_LENGTH,
     BASE,
     BLOCKED,
-    BLOCKED_SAVEPOINT,
-    BLOCKED_XA,
     CHECKSUM_BYTES,
-    COMPRESSED_STATEMENT,
+    CONTENT,
+    CONTENTS_LEFT,
     CUT_SHORT,
     DONE,
     END,
     FILE_EVENT,
-    GROUP_GTID,
     GROUP_ROW_EVENTS,
-    GROUP_START,
     GROUP_STATE,
+    GROUP_XID,
     HEADER_BYTES,
+    INNER,
+    KEPT_AT,
+    KEPT_END,
+    KEPT_WANTED,
     LAST_END,
     N_EVENTS,
+    N_INFLATED,
     N_ROW_BYTES,
     N_ROW_EVENTS,
+    NEED_CONTENTS,
+    NEED_MEMORY,
     NEED_ROOM,
-    NOTE_GROUP,
-    NOTE_GTID,
-    NOTE_KIND,
-    NOTE_LENGTH,
-    NOTE_POSITION,
-    NOTE_TABLE,
-    NOTED,
-    NOTED_TYPES,
-    NOTES,
     OUTSIDE,
     POSITION,
     ROWS,
+    SAMPLE_BYTES,
     STANDALONE,
     STATEMENT,
     STOPPED,
-    TABLE_LENGTH,
-    TABLES,
     TRANSACTION,
     VERIFY,
-    append,
-    at,
+    WITHIN,
     get,
     increase,
     put,
 )
+from applier.binlog.outline_statements import ENDS_GROUP, note, note_once, query, xa_prepare
 from applier.binlog.outline_tables import NO_TABLE, cut_split, map_table, use_table
-from keysearch.memory import inline, kernel, load_u8, load_u16, load_u32, store_u8
+from keysearch.memory import inline, kernel, load_u8, load_u16, load_u32, load_u64
 
 # What becomes of an event, by its type.
 (
-    _PASSED_OVER, _GTID, _TABLE_MAP, _ROWS_V1, _ROWS_V2, _BLOCKED_ROWS_V1, _BLOCKED_ROWS_V2, _QUERY, _COMPRESSED, _XID,
-    _CONTEXT, _BLOCKED_STATEMENT, _XA_PREPARE, _PAYLOAD, _FILE, _BLOCKED_EVENT, _UNKNOWN,
-) = range(17)  # fmt: skip
+    _PASSED_OVER, _GTID, _TABLE_MAP, _ROWS_V1, _ROWS_V2, _QUERY, _XID, _CONTEXT, _BLOCKED_STATEMENT, _LOAD_DATA,
+    _XA_PREPARE, _COMPRESSED, _FILE, _BLOCKED_EVENT, _UNKNOWN,
+) = range(15)  # fmt: skip
 
 
 def _actions() -> np.ndarray:
@@ -86,16 +88,14 @@ def _actions() -> np.ndarray:
         _GTID: (33, 34, 42, 162),
         _TABLE_MAP: (19,),
         _ROWS_V1: (23, 24, 25),
-        _ROWS_V2: (30, 31, 32),
-        _BLOCKED_ROWS_V1: (166, 167, 168),
-        _BLOCKED_ROWS_V2: (39, 169, 170, 171),
+        _ROWS_V2: (30, 31, 32, 39),
         _QUERY: (2,),
-        _COMPRESSED: (165,),
         _XID: (16,),
         _CONTEXT: (5, 9, 11, 13, 14, 17),
-        _BLOCKED_STATEMENT: (6, 10, 12, 18),
+        _BLOCKED_STATEMENT: (6, 10, 12),
+        _LOAD_DATA: (18,),
         _XA_PREPARE: (38,),
-        _PAYLOAD: (40,),
+        _COMPRESSED: (40, *range(165, 172)),
         _FILE: (4, 15, 164),
         _BLOCKED_EVENT: (1, 7, 8, 20, 21, 22, 26),
     }
@@ -106,147 +106,33 @@ def _actions() -> np.ndarray:
 
 
 _ACTIONS = _actions()
-_NOTED_XA, _NOTED_SAVEPOINT = 256, 257
-
-# What an event may result in besides DONE and what a pass ends with.
-_ENDS_GROUP, _ENDS_VOID_GROUP = 100, 101
-
-
-def _word(text: bytes) -> np.uint64:
-    return np.uint64(int.from_bytes(text[:8].lower(), "little"))
-
-
-_BEGIN, _COMMIT, _ROLLBACK, _SAVEPOINT = _word(b"BEGIN"), _word(b"COMMIT"), _word(b"ROLLBACK"), _word(b"SAVEPOIN")
-_XA, _XA_START, _XA_BEGIN, _XA_END = _word(b"XA "), _word(b"XA START"), _word(b"XA BEGIN"), _word(b"XA END ")
-_THREE_LETTERS, _SEVEN_LETTERS = np.uint64(0xFFFFFF), np.uint64(0xFFFFFFFFFFFFFF)
-_START_TRANSACTION = np.frombuffer(b"START TRANSACTION", np.uint8)
-_QUERY_POST_HEADER = 13
-
-
-@inline
-def _note(state, kind, position, use):
-    note = append(state, NOTES, NOTE_LENGTH)
-    if note == 0:
-        return NEED_ROOM
-    outside = get(state, GROUP_STATE) == OUTSIDE
-    put(note, NOTE_KIND, kind)
-    put(note, NOTE_POSITION, position)
-    put(note, NOTE_GROUP, position if outside else get(state, GROUP_START))
-    put(note, NOTE_GTID, 0 if outside else get(state, GROUP_GTID))
-    put(note, NOTE_TABLE, use)
-    return DONE
-
-
-@inline
-def _note_once(state, kind, what, position):
-    """The first of a kind of blockers is enough: it stops the replay."""
-    noted = get(state, NOTED) + what
-    if load_u8(noted) != 0:
-        return DONE
-    store_u8(noted, np.uint8(1))
-    return _note(state, kind, position, NO_TABLE)
-
-
-@inline
-def _first_letters(address, length):
-    """The first up to eight bytes of a statement in lower case, as one number."""
-    word = np.uint64(0)
-    for i in range(min(length, 8)):
-        word |= np.uint64(load_u8(address + i) | np.uint8(0x20)) << np.uint64(8 * i)
-    return word
-
-
-@inline
-def _ends_with_start_transaction(address, length):
-    """MySQL's CREATE TABLE … SELECT is logged as CREATE TABLE … START TRANSACTION, and rows follow in its group."""
-    n = _START_TRANSACTION.shape[0]
-    if length < n:
-        return False
-    for i in range(n):
-        if load_u8(address + length - n + i) != _START_TRANSACTION[i]:
-            return False
-    return True
-
-
-@inline
-def _query(state, position, body, end, timestamp):
-    """A statement: group control by its first letters; all else is noted, and outside transactions the whole group."""
-    if end - body < _QUERY_POST_HEADER:
-        return BAD_EVENT
-    sql = body + _QUERY_POST_HEADER + np.int64(load_u16(body + 11)) + np.int64(load_u8(body + 8)) + 1
-    length = end - sql
-    if length < 0:
-        return BAD_EVENT
-    word = _first_letters(sql, length)
-    if word == _BEGIN and length == 5:
-        if get(state, GROUP_STATE) == TRANSACTION and get(state, GROUP_GTID) == 0:  # the one before was never ended
-            result = end_group(state, position, True)
-            if result != DONE:
-                return result
-        if get(state, GROUP_STATE) == OUTSIDE:
-            return open_group(state, position, timestamp, TRANSACTION)
-        put(state, GROUP_STATE, TRANSACTION)
-        return DONE
-    if get(state, GROUP_STATE) == OUTSIDE:
-        result = open_group(state, position, timestamp, ANNOUNCED)
-        if result != DONE:
-            return result
-    if (word == _COMMIT and length == 6) or (word == _ROLLBACK and length == 8):
-        return _ENDS_VOID_GROUP if word == _ROLLBACK else _ENDS_GROUP
-    if word == _SAVEPOINT:
-        return DONE
-    if word == _ROLLBACK:  # TO a savepoint
-        if get(state, GROUP_ROW_EVENTS) == 0:
-            return DONE
-        return _note_once(state, BLOCKED_SAVEPOINT, _NOTED_SAVEPOINT, position)
-    if word & _THREE_LETTERS == _XA:
-        result = _note_once(state, BLOCKED_XA, _NOTED_XA, position)
-        if result == DONE and (word == _XA_START or word == _XA_BEGIN):
-            put(state, GROUP_STATE, TRANSACTION)
-        elif result == DONE and word & _SEVEN_LETTERS != _XA_END:
-            return _ENDS_GROUP
-        return result
-    result = _note(state, STATEMENT, position, NO_TABLE)
-    if result != DONE or get(state, GROUP_STATE) == TRANSACTION:
-        return result
-    if _ends_with_start_transaction(sql, length):
-        put(state, GROUP_STATE, TRANSACTION)
-        return DONE
-    return _ENDS_GROUP
-
-
 @inline
 def _statement_end(state, result):
     """After an event that is a statement in a form of its own: outside transactions it is the whole group."""
     if result != DONE or get(state, GROUP_STATE) == TRANSACTION:
         return result
-    return _ENDS_GROUP
+    return ENDS_GROUP
 
 
 @inline
-def _rows(state, position, event_type, action, body, end, size):
-    version = 1 if action == _ROWS_V1 or action == _BLOCKED_ROWS_V1 else 2
-    result, use, ends_statement = use_table(state, position, event_type, version, body, end, size)
+def _rows(state, header, event_type, action, body, end, size):
+    version = 1 if action == _ROWS_V1 else 2
+    result, use, ends_statement = use_table(state, header, event_type, version, body, end, size)
     if result != DONE:
         return result
     if use != NO_TABLE:
         increase(state, N_ROW_EVENTS, 1)
         increase(state, N_ROW_BYTES, size)
         increase(state, GROUP_ROW_EVENTS, 1)
-        if action == _BLOCKED_ROWS_V1 or action == _BLOCKED_ROWS_V2:
-            table, bit = at(state, TABLES, TABLE_LENGTH, use), np.int64(1) << (event_type % 64)
-            if get(table, NOTED_TYPES) & bit == 0:
-                put(table, NOTED_TYPES, get(table, NOTED_TYPES) | bit)
-                result = _note(state, BLOCKED, position, use)
     if result == DONE and ends_statement and get(state, GROUP_STATE) == ROWS:
-        return _ENDS_GROUP
+        return ENDS_GROUP
     return result
 
 
 @inline
 def _gtid(state, position, event_type, body, end, server_id, timestamp):
     if get(state, GROUP_STATE) != OUTSIDE:  # the group before was never ended
-        result = end_group(state, position, True)
+        result = end_group(state, position, ROLLED_BACK)
         if result != DONE:
             return result
     result = open_group(state, position, timestamp, ANNOUNCED)
@@ -259,45 +145,84 @@ def _gtid(state, position, event_type, body, end, server_id, timestamp):
 
 
 @inline
-def _event(state, header, position, event_type, size):
-    """Take in one event, which is whole and whose checksum is right. `header`: its address."""
-    body, end = header + get(state, HEADER_BYTES), header + size - get(state, CHECKSUM_BYTES)
+def _event(state, header, end, position, next_position, event_type, size):
+    """Take in one event, which is whole and whose checksum is right: from address `header` to `end`, the checksum left
+    out; `position` and `next_position` are of the event in the file that it is, or is in."""
+    body = header + get(state, HEADER_BYTES)
     timestamp = np.int64(load_u32(header))
     action = _ACTIONS[event_type]
     if action == _GTID:
         server_id = np.int64(load_u32(header + 5))
         return _gtid(state, position, event_type, body, end, server_id, timestamp)
     if action == _QUERY:
-        return _query(state, position, body, end, timestamp)
+        return query(state, position, next_position, body, end, timestamp)
     if action == _PASSED_OVER or (action == _UNKNOWN and load_u16(header + 17) & IGNORABLE_FLAG):
         return DONE
     if action == _FILE:
-        return _note(state, FILE_EVENT, position, NO_TABLE)
+        return note(state, FILE_EVENT, position, NO_TABLE)
     if action == _BLOCKED_EVENT or action == _UNKNOWN:
-        return _note_once(state, BLOCKED, event_type, position)
+        return note_once(state, BLOCKED, event_type, position)
     if get(state, GROUP_STATE) == OUTSIDE:
-        rows = _TABLE_MAP <= action <= _BLOCKED_ROWS_V2
+        rows = _TABLE_MAP <= action <= _ROWS_V2
         result = open_group(state, position, timestamp, ROWS if rows else ANNOUNCED)
         if result != DONE:
             return result
-    elif get(state, GROUP_STATE) < TRANSACTION and _TABLE_MAP <= action <= _BLOCKED_ROWS_V2:
+    elif get(state, GROUP_STATE) < TRANSACTION and _TABLE_MAP <= action <= _ROWS_V2:
         put(state, GROUP_STATE, ROWS)
     if action == _TABLE_MAP:
         return map_table(state, position, body, end)
-    if action <= _BLOCKED_ROWS_V2:
-        return _rows(state, position, event_type, action, body, end, size)
+    if action <= _ROWS_V2:
+        return _rows(state, header, event_type, action, body, end, size)
     if action == _XID:
-        return _ENDS_GROUP
-    if action == _COMPRESSED:
-        return _statement_end(state, _note(state, COMPRESSED_STATEMENT, position, NO_TABLE))
+        if end - body >= 8:
+            put(state, GROUP_XID, np.int64(load_u64(body)))
+        return ENDS_GROUP
     if action == _BLOCKED_STATEMENT:
-        return _statement_end(state, _note_once(state, BLOCKED, event_type, position))
-    if action == _XA_PREPARE or action == _PAYLOAD:  # prepared rows are not committed yet
-        result = _note_once(state, BLOCKED, event_type, position)
-        if result == DONE:
-            result = _ENDS_VOID_GROUP if action == _XA_PREPARE else _ENDS_GROUP
-        return result
+        return _statement_end(state, note_once(state, BLOCKED, event_type, position))
+    if action == _LOAD_DATA:
+        return _statement_end(state, note(state, STATEMENT, position, NO_TABLE))
+    if action == _XA_PREPARE:
+        return xa_prepare(state, position, body, end)
     return DONE  # _CONTEXT: it belongs to the statement that follows
+
+
+@inline
+def _compressed(state, position, next_position):
+    """The events that a compressed event holds, as far as they are inflated. No group goes on behind its end."""
+    header_length, result, goes_on = get(state, HEADER_BYTES), DONE, True
+    while goes_on:
+        content = get(state, CONTENT)
+        if get(state, CONTENTS_LEFT) == 0 or get(content, CONTENT_POSITION) != position:
+            return NEED_CONTENTS
+        header, end = get(state, INNER), get(content, CONTENT_END)
+        if header == 0:
+            header = get(content, CONTENT_START)
+            increase(state, N_INFLATED, end - header)
+            put(state, WITHIN, 1)
+        while header < end:
+            put(state, INNER, header)
+            if result >= ENDS_GROUP or header + header_length > end:
+                return BAD_EVENT
+            size, event_type = np.int64(load_u32(header + 9)), np.int64(load_u8(header + 4))
+            action = _ACTIONS[event_type]
+            if size < header_length or header + size > end or action == _GTID or _COMPRESSED <= action <= _FILE:
+                return BAD_EVENT
+            wanted = np.int64(SAMPLE_BYTES) if action == _ROWS_V1 or action == _ROWS_V2 else 2 * size
+            if get(state, KEPT_END) - get(state, KEPT_AT) < wanted:
+                put(state, KEPT_WANTED, wanted)
+                return NEED_MEMORY
+            result = _event(state, header, header + size, position, next_position, event_type, size)
+            if result != DONE and result < ENDS_GROUP:
+                return result
+            header += size
+        goes_on = get(content, CONTENT_GOES_ON) != 0
+        if goes_on and result != DONE:
+            return BAD_EVENT
+        put(state, CONTENT, content + 8 * CONTENT_WORDS)
+        increase(state, CONTENTS_LEFT, -1)
+        put(state, INNER, 0)
+    put(state, WITHIN, 0)
+    return result
 
 
 @kernel
@@ -305,11 +230,12 @@ def walk(state):
     """Read events from POSITION to END of the state at this address. Gives how the pass ended; POSITION says where.
 
     DONE: at END. STOPPED: a stop condition was met; LAST_END says where. CUT_SHORT: the event here goes past END. In
-    these cases the last split is written, unless a group is open. After anything else the recording is incomplete.
+    these cases the last split is written, unless a group is open. NEED_CONTENTS, NEED_MEMORY: it goes on from here when
+    it is called again. After anything else the recording is incomplete.
     """
     base, end, position, verify = get(state, BASE), get(state, END), get(state, POSITION), get(state, VERIFY)
-    header_length = get(state, HEADER_BYTES)
-    least = header_length + get(state, CHECKSUM_BYTES)
+    header_length, checksum_bytes = get(state, HEADER_BYTES), get(state, CHECKSUM_BYTES)
+    least = header_length + checksum_bytes
     result = DONE
     while position < end:
         if position + header_length > end:
@@ -325,13 +251,16 @@ def walk(state):
             break
         event_type = np.int64(load_u8(header + 4))
         # The format description's checksum is taken without a flag. Python verifies it.
-        if verify and event_type != EventType.FORMAT_DESCRIPTION:
+        if verify and event_type != EventType.FORMAT_DESCRIPTION and get(state, WITHIN) == 0:
             if crc32(header, size - 4, np.uint32(0)) != load_u32(header + size - 4):
                 result = BAD_CHECKSUM
                 break
-        result = _event(state, header, position, event_type, size)
-        if result == _ENDS_GROUP or result == _ENDS_VOID_GROUP:
-            result = end_group(state, position + size, result == _ENDS_VOID_GROUP)
+        if _ACTIONS[event_type] == _COMPRESSED:
+            result = _compressed(state, position, position + size)
+        else:
+            result = _event(state, header, header + size - checksum_bytes, position, position + size, event_type, size)
+        if result >= ENDS_GROUP:
+            result = end_group(state, position + size, result - ENDS_GROUP)
         if result != DONE:
             break
         increase(state, N_EVENTS, 1)

@@ -3,24 +3,29 @@
 That is the file's head (format, GTIDs executed before it), ROTATE, statements, and what cannot be applied.
 """
 
+import ctypes
 import os
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
+from applier.binlog.blockers import what_blocks
+from applier.binlog.compressed import Inflater
 from applier.binlog.events import (
     Event,
-    Query,
+    parse_execute_load_query,
     parse_gtid,
     parse_query,
-    parse_query_compressed,
     parse_rotate,
     read_event,
+    read_event_at,
     read_format,
 )
-from applier.binlog.format import HEADER_LENGTH, IN_USE_FLAG, EventType, event_name
+from applier.binlog.format import HEADER_LENGTH, IN_USE_FLAG, MARIADB_ALTER_WITHOUT_EFFECT, EventType, event_name
 from applier.binlog.gtid import GtidSet
 from applier.binlog.mapping import map_file
-from applier.binlog.outline import Blocker, Outline, Split, Statement, TableUse
+from applier.binlog.outline import Blocker, Outline, PreparedGroup, Split, Statement, TableUse, XaDecision
 from applier.binlog.outline_kernel import walk
 from applier.binlog.outline_recording import (
     AFTER_COLUMNS,
@@ -28,10 +33,8 @@ from applier.binlog.outline_recording import (
     BAD_LENGTH,
     BLOCKED,
     BLOCKED_SAVEPOINT,
-    BLOCKED_XA,
     BODY,
     BODY_LENGTH,
-    COMPRESSED_STATEMENT,
     CUT_SHORT,
     DONE,
     FILE_EVENT,
@@ -40,14 +43,18 @@ from applier.binlog.outline_recording import (
     FIRST_TIME,
     GROUP_START,
     GROUP_STATE,
+    LACKED_COLUMNS,
     LAST_END,
     LAST_GTID,
     LAST_TIME,
     N_EVENTS,
     N_GROUPS,
+    N_INFLATED,
     N_ROW_BYTES,
     N_ROW_EVENTS,
     N_SAMPLES,
+    NEED_CONTENTS,
+    NEED_MEMORY,
     NEED_ROOM,
     NOTES,
     OUTSIDE,
@@ -55,6 +62,7 @@ from applier.binlog.outline_recording import (
     POSITION,
     ROWS_BYTES,
     ROWS_EVENTS,
+    SAMPLE_BYTES,
     SAMPLES,
     SPLIT_TABLES,
     SPLITS,
@@ -62,14 +70,17 @@ from applier.binlog.outline_recording import (
     TABLES,
     UNMAPPED_TABLE,
     VOIDS,
+    WITHIN,
+    XA_DECIDED,
+    XA_PREPARED,
     Recording,
 )
+from applier.binlog.outline_tables import PARTIAL_IMAGES, PARTIAL_VALUES
 from applier.binlog.stop import StopCondition
+from applier.binlog.xa import parse_xa_decision, parse_xa_prepare
 from applier.errors import CORRUPT_EVENT, LOG_GAP, ArchiveError, EncryptedBinlog, UsageError
 
-_SAMPLE_BYTES = 4096
 _FIRST_ROOM = 256
-_LOAD_DATA = (EventType.LOAD, EventType.EXEC_LOAD, EventType.NEW_LOAD, EventType.EXECUTE_LOAD_QUERY)
 _HEAD = (EventType.FORMAT_DESCRIPTION, EventType.PREVIOUS_GTIDS, EventType.GTID_LIST, EventType.START_ENCRYPTION)
 
 
@@ -120,12 +131,13 @@ class OutlinePass:
             torn_at, torn_what = self._tear(result)
         if result.within_group:  # what is in the open group does not count
             result = self._walk(begin, result[LAST_END], GtidSet(), stop_time=None)
+        gtids = before.followed_by(self._executed(result))
         outline = Outline(
-            self.uri, self.name, size, self.format, None, self.previous_gtids, before.union(self._executed(result)),
+            self.uri, self.name, size, self.format, None, self.previous_gtids, gtids,
             start=result[FIRST_START] if result[FIRST_START] >= 0 else result[LAST_END], end=result[LAST_END],
             torn=torn_at is not None, torn_at=torn_at, torn_what=torn_what, stopped=stopped,
             n_groups=result[N_GROUPS], n_events=result[N_EVENTS] + self.head_events, n_row_events=result[N_ROW_EVENTS],
-            row_bytes=result[N_ROW_BYTES],
+            row_bytes=result[N_ROW_BYTES], inflated_bytes=result[N_INFLATED],
         )  # fmt: skip
         if outline.n_groups:
             outline.first_timestamp, outline.last_timestamp = result[FIRST_TIME], result[LAST_TIME]
@@ -136,20 +148,33 @@ class OutlinePass:
 
     # ---- the kernel
 
-    def _walk(self, begin: int, end: int, stop_gtids: GtidSet, stop_time: int | None) -> _Result:
+    def _walk(self, begin: int, end: int, stop_gtids: GtidSet, stop_time: int | None, n_groups: int = 0) -> _Result:
         """Walk [begin, end), or up to where the stop set or time says. Raises ArchiveError for what is corrupt."""
         n_splits = (end - begin) // self.split_bytes + 2
         room = _FIRST_ROOM
         while True:
-            recording = Recording(room, n_splits, stop_gtids)
+            recording = Recording(room, n_splits, stop_gtids, n_groups * room // _FIRST_ROOM)
             recording.set_limits(self.mapped.address, begin, end, self.format, self.verify, self.split_bytes, stop_time)
-            result = _Result(walk(recording.address), recording)
+            result = self._run(recording, end)
             if result.code != NEED_ROOM:
                 break
             room *= 4
         if result.code in (DONE, STOPPED, CUT_SHORT):
             return result
         raise self._corrupt(result)
+
+    def _run(self, recording: Recording, end: int) -> _Result:
+        """Run the kernel, and inflate for it what is compressed."""
+        inflater = Inflater(self.mapped, self.format.header_length, self.format.checksum_length)
+        while True:
+            result = _Result(walk(recording.address), recording)
+            if result.code == NEED_CONTENTS:
+                inflater.advance(result[POSITION], end, within=result[WITHIN] != 0)
+                recording.set_contents(inflater.contents)
+            elif result.code == NEED_MEMORY:
+                recording.add_memory()
+            else:
+                return result
 
     def _skip_to(self, start: int) -> GtidSet:
         """The transactions before `start`, which must be a place between two groups."""
@@ -258,54 +283,69 @@ class OutlinePass:
     # ---- what was recorded
 
     def _add_recorded(self, outline: Outline, result: _Result) -> None:
-        recording, array = result.recording, self.mapped.array
+        recording = result.recording
         for row in recording.used(recording.tables, TABLES):
             outline.tables.append(TableUse(
-                array[row[BODY] : row[BODY] + row[BODY_LENGTH]].tobytes(), row[FIRST_POSITION], row[ROWS_EVENTS],
-                row[ROWS_BYTES], bool(row[PARTIAL]), _number(row[AFTER_COLUMNS:]),
-                [self._sample(position) for position in row[SAMPLES : SAMPLES + row[N_SAMPLES]]],
+                self._bytes_at(row[BODY], row[BODY_LENGTH]), row[FIRST_POSITION], row[ROWS_EVENTS],
+                row[ROWS_BYTES], bool(row[PARTIAL] & PARTIAL_IMAGES), _number(row[AFTER_COLUMNS:LACKED_COLUMNS]),
+                _number(row[LACKED_COLUMNS:]), bool(row[PARTIAL] & PARTIAL_VALUES),
+                [self._sample(place) for place in row[SAMPLES : SAMPLES + row[N_SAMPLES]]],
             ))  # fmt: skip
         outline.splits = [Split(start, end, {}) for start, end in recording.used(recording.splits, SPLITS)]
         for split, use, n_bytes in recording.used(recording.split_tables, SPLIT_TABLES):
             outline.splits[split].tables[use] = n_bytes
         outline.voids = [(start, end) for start, end in recording.used(recording.voids, VOIDS)]
 
-    def _sample(self, position: int) -> bytes:
-        size = int.from_bytes(self.mapped.array[position + 9 : position + 13].tobytes(), "little")
-        return self.mapped.array[position : position + min(size, _SAMPLE_BYTES)].tobytes()
+    def _bytes_at(self, place: int, length: int) -> bytes:
+        """What the kernel found or kept, by an address relative to the file's."""
+        return ctypes.string_at(self.mapped.address + place, length)
+
+    def _size_at(self, place: int) -> int:
+        return int.from_bytes(self._bytes_at(place + 9, 4), "little")
+
+    def _sample(self, place: int) -> bytes:
+        return self._bytes_at(place, min(self._size_at(place), SAMPLE_BYTES))
 
     def _add_notes(self, outline: Outline, notes: list[list[int]]) -> None:
-        for kind, position, group_start, gtid_position, table in notes:
-            event = self._read(position)
+        for kind, position, place, group_start, gtid_position, table in notes:
+            end = position + self._size_at(position)
+            event = self._read(position) if place == position else self._kept_event(place, position)
             if kind == FILE_EVENT:
                 self._add_file_event(outline, event)
                 continue
             gtid = self._gtid_at(gtid_position)
-            if kind in (BLOCKED, BLOCKED_SAVEPOINT, BLOCKED_XA):
-                what, errno, hint = _blocked(kind, event)
+            if kind == XA_PREPARED:
+                xid = self._placed(event, parse_xa_prepare, event.body).xid
+                outline.prepared.append(PreparedGroup(group_start, end, xid, gtid))
+                continue
+            if kind in (BLOCKED, BLOCKED_SAVEPOINT):
+                what, errno, hint = what_blocks(kind, event)
                 outline.blockers.append(
                     Blocker(position, group_start, what, errno, hint, gtid, table if table >= 0 else None)
                 )
                 continue
-            query = self._query(kind, event)
-            word = bytes(query.sql[:12]).upper()
-            if kind == COMPRESSED_STATEMENT and word.startswith((b"SAVEPOINT ", b"ROLLBACK TO ")):
-                if word.startswith(b"ROLLBACK"):
-                    what, errno, hint = _blocked(BLOCKED_SAVEPOINT, event)
-                    outline.blockers.append(Blocker(position, group_start, what, errno, hint, gtid))
+            parse = parse_execute_load_query if event.type == EventType.EXECUTE_LOAD_QUERY else parse_query
+            query = self._placed(event, parse, event.body)
+            if kind == XA_DECIDED:
+                xid, commits = self._placed(event, parse_xa_decision, query.sql)
+                outline.decisions.append(XaDecision(position, xid, commits, gtid))
+                continue
+            if query.context.get("gtid_flags_extra", 0) & MARIADB_ALTER_WITHOUT_EFFECT:
                 continue
             outline.statements.append(Statement(
-                position, position + event.size, group_start, query.text, query.database, query.context,
-                event.timestamp, gtid,
+                position, end, group_start, query.text, query.database, query.context, event.timestamp, gtid,
             ))  # fmt: skip
 
-    def _query(self, kind: int, event: Event) -> Query:
+    def _kept_event(self, place: int, position: int) -> Event:
+        """An event from within the compressed one at a position."""
+        return read_event_at(self._bytes_at(place, self._size_at(place)), position, self.format)
+
+    def _placed(self, event: Event, parse: Callable[[Any], Any], data: Any) -> Any:
+        """What a parser makes of an event's data; an error names the event's place."""
         try:
-            return parse_query_compressed(event.body) if kind == COMPRESSED_STATEMENT else parse_query(event.body)
+            return parse(data)
         except ArchiveError as reason:
-            raise ArchiveError(
-                reason.message, file=self.uri, position=event.position, errno=reason.mysql_errno
-            ) from None
+            raise reason.at(file=self.uri, position=event.position) from None
 
     def _add_file_event(self, outline: Outline, event: Event) -> None:
         if event.type == EventType.ROTATE:
@@ -324,19 +364,3 @@ class OutlinePass:
 def _number(words: list[int]) -> int:
     """Words of 64 bits, the lowest first, as one number."""
     return sum((word & 0xFFFFFFFFFFFFFFFF) << 64 * i for i, word in enumerate(words) if word)
-
-
-def _blocked(kind: int, event: Event) -> tuple[str, int | None, str]:
-    """What stops the replay at this event, MySQL's error number, and what to do."""
-    later = "stop before this group with --stop-position, or leave the table out with --ignore-tables"
-    if kind == BLOCKED_XA:
-        return f"an XA transaction ({parse_query(event.body).sql[:80].decode('utf-8', 'replace')})", None, later
-    if kind == BLOCKED_SAVEPOINT:
-        return "ROLLBACK TO SAVEPOINT takes back rows that were logged", None, later
-    if event.type == EventType.INCIDENT:
-        return "an INCIDENT: the server says that events may be missing here", 1590, "make a new base from the server"
-    if event.type in _LOAD_DATA:
-        return "LOAD DATA in statement format", None, "a row applier needs binlog_format=ROW on the source"
-    if event.name.startswith("UNKNOWN"):
-        return f"an event of type {event.type}, which is not known and must not be passed over", None, later
-    return f"a {event.name} event", None, later

@@ -19,6 +19,7 @@ from applier.binlog.outline_recording import (
     ID_LENGTH,
     ID_PLUS_ONE,
     ID_USE,
+    LACKED_COLUMNS,
     MOST_COLUMNS,
     N_GROUPS,
     N_SAMPLES,
@@ -28,6 +29,7 @@ from applier.binlog.outline_recording import (
     ROOM_TABLE_SLOTS,
     ROWS_BYTES,
     ROWS_EVENTS,
+    SAMPLE_BYTES,
     SAMPLES,
     SPLIT_BYTES,
     SPLIT_END,
@@ -50,6 +52,7 @@ from applier.binlog.outline_recording import (
     at,
     get,
     increase,
+    kept,
     put,
 )
 from keysearch.memory import inline, load_u8, load_u16, load_u32, load_u64, store_u8
@@ -58,6 +61,8 @@ _TABLE_MAP_LEAST = 8
 _NO_TABLE_ID = (1 << 48) - 1
 _WRITE, _UPDATE, _DELETE = range(3)
 NO_TABLE = -1
+PARTIAL_IMAGES, PARTIAL_VALUES = 1, 2
+"""Some image lacks columns; some after-image has all columns, and may have JSON diffs in place of values."""
 
 
 @inline
@@ -156,7 +161,7 @@ def _find_or_add_table(state, position, body, length):
     if table == 0:
         return np.int64(NO_TABLE)
     put(get(state, TABLE_SLOTS), slot, use + 1)
-    put(table, BODY, body - get(state, BASE))
+    put(table, BODY, kept(state, body, length))
     put(table, BODY_LENGTH, length)
     put(table, FIRST_POSITION, position)
     put(table, STRIDE, 1)
@@ -173,7 +178,7 @@ def _image_kinds(event_type):
 
 
 @inline
-def use_table(state, position, event_type, version, body, end, size):
+def use_table(state, header, event_type, version, body, end, size):
     """A rows event: count it for its table. (result, table use or NO_TABLE for a dummy event, ends the statement)"""
     none = np.int64(NO_TABLE)
     place = body + 8
@@ -203,13 +208,19 @@ def use_table(state, position, event_type, version, body, end, size):
     use = get(entry, ID_USE)
     table = at(state, TABLES, TABLE_LENGTH, use)
     if not _all_ones(place, n_columns):
-        put(table, PARTIAL, 1)
+        put(table, PARTIAL, get(table, PARTIAL) | PARTIAL_IMAGES)
+        if _image_kinds(event_type) != _WRITE:
+            for i in range(n_bytes):
+                lacked = table + 8 * LACKED_COLUMNS + i
+                store_u8(lacked, load_u8(lacked) | np.uint8(load_u8(place + i) ^ np.uint8(255)))
     if updates and not _all_ones(place + n_bytes, n_columns):
-        put(table, PARTIAL, 1)
+        put(table, PARTIAL, get(table, PARTIAL) | PARTIAL_IMAGES)
         for i in range(n_bytes):
             seen = table + 8 * AFTER_COLUMNS + i
             store_u8(seen, load_u8(seen) | load_u8(place + n_bytes + i))
-    _keep_sample(table, position)
+    elif event_type == EventType.PARTIAL_UPDATE_ROWS:
+        put(table, PARTIAL, get(table, PARTIAL) | PARTIAL_VALUES)
+    _keep_sample(state, table, header, size)
     increase(table, ROWS_EVENTS, 1)
     increase(table, ROWS_BYTES, size)
     increase(table, SPLIT_BYTES, size)
@@ -226,7 +237,7 @@ def _all_ones(bitmap, n_columns):
 
 
 @inline
-def _keep_sample(table, position):
+def _keep_sample(state, table, header, size):
     """Every STRIDE-th rows event is a sample. Where there are too many, every other one goes and the stride doubles."""
     if get(table, ROWS_EVENTS) & (get(table, STRIDE) - 1) != 0:
         return
@@ -237,7 +248,7 @@ def _keep_sample(table, position):
         put(table, STRIDE, 2 * get(table, STRIDE))
         if get(table, ROWS_EVENTS) & (get(table, STRIDE) - 1) != 0:
             return
-    put(table, SAMPLES + get(table, N_SAMPLES), position)
+    put(table, SAMPLES + get(table, N_SAMPLES), kept(state, header, min(size, SAMPLE_BYTES)))
     increase(table, N_SAMPLES, 1)
 
 

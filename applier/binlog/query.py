@@ -66,13 +66,9 @@ def parse_query(body: bytes | memoryview) -> Query:
     thread id u32, seconds u32, database length u8, error u16, context length u16, context, database, 0, SQL
     """
     body = bytes(body)
-    if len(body) < _QUERY.size:
-        raise _malformed("QUERY")
-    thread_id, execution_time, database_length, error_code, context_length = _QUERY.unpack_from(body)
+    sql_at = sql_offset(body)
+    thread_id, execution_time, _, error_code, context_length = _QUERY.unpack_from(body)
     at = _QUERY.size + context_length
-    sql_at = at + database_length + 1
-    if sql_at > len(body):
-        raise _malformed("QUERY")
     return Query(
         thread_id,
         execution_time,
@@ -81,6 +77,27 @@ def parse_query(body: bytes | memoryview) -> Query:
         body[sql_at:],
         _query_context(body[_QUERY.size : at]),
     )
+
+
+def sql_offset(body: bytes | memoryview) -> int:
+    """Where the SQL begins in a QUERY's body."""
+    if len(body) < _QUERY.size:
+        raise _malformed("QUERY")
+    _, _, database_length, _, context_length = _QUERY.unpack_from(body)
+    offset = _QUERY.size + context_length + database_length + 1
+    if offset > len(body):
+        raise _malformed("QUERY")
+    return offset
+
+
+_FILE_PARTS = 13
+
+
+def parse_execute_load_query(body: bytes | memoryview) -> Query:
+    """Read an EXECUTE_LOAD_QUERY body, a LOAD DATA statement: a QUERY with 13 bytes behind its fixed part, about the
+    file that the events before it hold."""
+    body = bytes(body)
+    return parse_query(body[: _QUERY.size] + body[_QUERY.size + _FILE_PARTS :])
 
 
 def parse_query_compressed(body: bytes | memoryview) -> Query:
@@ -99,11 +116,12 @@ def inflate(data: bytes) -> bytes:
     if not data or data[0] & 0xF0 != 0x80 or not 1 <= n_length <= 4:
         raise _malformed("compressed")
     length = int.from_bytes(data[1 : 1 + n_length], "big")
+    stream = zlib.decompressobj()
     try:
-        text = zlib.decompressobj().decompress(data[1 + n_length :], min(length, _MOST_INFLATED) + 1)
+        text = stream.decompress(data[1 + n_length :], min(length, _MOST_INFLATED) + 1)
     except zlib.error as reason:
         raise _malformed("compressed", reason) from None
-    if len(text) != length:
+    if len(text) != length or not stream.eof:
         raise _malformed("compressed")
     return text
 

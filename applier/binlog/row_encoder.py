@@ -13,6 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.binlog.column_encoder import Cells, binary_array, encode_column
+from applier.binlog.format import EventType
+from applier.binlog.table_map import WireType
 from applier.binlog.wire_columns import packed_integer, wire_columns
 from applier.schema.definition import TableDefinition
 
@@ -26,13 +28,21 @@ _V1_TYPES = {"insert": 23, "update": 24, "delete": 25}  # MariaDB
 
 @dataclass(frozen=True)
 class RowChanges:
-    """Changes of one kind to one table, a row each: an insert has no before-image, a delete no after-image."""
+    """Changes of one kind to one table, a row each: an insert has no before-image, a delete no after-image.
+
+    `diffs` names JSON columns whose values in an update's after-image are diffs as the log has them (JD-WIRE, without
+    the length in front; jsondiff.wire.encode): then it is a partial update (JD-TYPE), of MySQL only.
+    """
 
     table: TableDefinition
     before: Image | None = None
     after: Image | None = None
+    diffs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        if self.diffs and (self.operation != "update" or self.table.flavour != "mysql"
+                           or any(self.after[name].null_count for name in self.diffs)):
+            raise ValueError("JSON diffs are values of after-images of MySQL's updates, and never NULL")
         lengths = {len(values) for image in (self.before, self.after) if image for values in image.values()}
         if len(lengths) != 1:
             raise ValueError(f"images of {self.table.full_name} need columns of one length, not {sorted(lengths)}")
@@ -47,6 +57,8 @@ class RowChanges:
 
     @property
     def event_type(self) -> int:
+        if self.diffs:
+            return EventType.PARTIAL_UPDATE_ROWS
         return (_V1_TYPES if self.table.flavour == "mariadb" else _V2_TYPES)[self.operation]
 
     def header(self, table_id: int, flags: int = STATEMENT_END) -> bytes:
@@ -59,16 +71,20 @@ class RowChanges:
         )
 
     def rows(self) -> pa.BinaryArray:
-        """The bytes of each row: its before-image, then its after-image."""
-        return join(
-            [
-                part
-                for image in (self.before, self.after)
-                if image is not None
-                for part in _image_parts(self.table, image)
-            ],
-            len(self),
-        )
+        """The bytes of each row: its before-image, then its after-image, and between them which values are diffs."""
+        parts: list[Cells] = []
+        for image in (self.before, self.after):
+            if image is self.after and self.diffs:
+                options = np.frombuffer(self._options(), np.uint8)
+                parts.append(np.broadcast_to(options, (len(self), len(options))))
+            if image is not None:
+                parts += _image_parts(self.table, image)
+        return join(parts, len(self))
+
+    def _options(self) -> bytes:
+        json = [column.name for column in wire_columns(self.table) if column.type == WireType.JSON]
+        bits = sum(1 << bit for bit, name in enumerate(json) if name in self.diffs)
+        return bytes((1,)) + bits.to_bytes((len(json) + 7) // 8, "little")
 
 
 def join(parts: list[Cells], count: int) -> pa.BinaryArray:

@@ -15,9 +15,18 @@ from applier.binlog.byte_columns import beside, fixed_bytes, value_bytes
 from applier.binlog.charsets import to_utf8
 from applier.binlog.mariadb_types import inflate, network_text
 from applier.binlog.table_map import WireType
+from applier.binlog.type_conversion import (
+    convert_integers,
+    convert_numbers,
+    fitting_bits,
+    fitting_bytes,
+    fitting_moments,
+    fitting_text,
+)
 from applier.errors import CORRUPT_EVENT, ApplierError, ArchiveError
+from applier.schema.agreement import agrees
 from applier.schema.definition import Column
-from applier.schema.types import BINARY, GEOMETRY, INTEGERS, NETWORK, ColumnType, arrow_type
+from applier.schema.types import BINARY, CHARACTER, FRACTIONAL, GEOMETRY, INTEGERS, NETWORK, ColumnType, arrow_type
 from jsondiff.binary import JsonError, to_text
 
 _COMPRESSED = (WireType.BLOB_COMPRESSED, WireType.VARCHAR_COMPRESSED)
@@ -29,11 +38,13 @@ _UNSIGNED = {WireType.TINY: pa.uint8(), WireType.SHORT: pa.uint16(), WireType.LO
 def finish_column(raw: pa.Array, column: Column, wire_type: int, metadata: int) -> pa.Array:
     """The values of `raw` as `arrow_type(column.type)`, nulls kept.
 
-    `raw` is what `layout.plan_column(wire_type, metadata)` says comes out of the log. What is the same in a snapshot
-    is not copied, so the result may share `raw`'s buffers. Raises ArchiveError (1610), naming the column, for values
-    that no server writes.
+    `raw` is what `layout.plan_column(wire_type, metadata)` says comes out of the log; where that is not the column's
+    type, values are converted. What is the same in a snapshot is not copied, so the result may share `raw`'s buffers.
+    Raises ArchiveError (1610), naming the column, for values that no server writes.
     """
     wanted, finish = arrow_type(column.type), _FINISH.get(column.type.base, _as_it_is)
+    if column.type.base != "json" and not agrees(column.type, wire_type, metadata):  # MariaDB's JSON is a LONGTEXT
+        finish = _converted
     try:
         finished = finish(raw, column.type, wire_type, metadata)
         return finished if finished.type == wanted else finished.cast(wanted)
@@ -43,6 +54,26 @@ def finish_column(raw: pa.Array, column: Column, wire_type: int, metadata: int) 
     except (ValueError, JsonError, pa.ArrowInvalid) as error:
         hint = "the file is damaged, or the table's definition is not the one it was written with"
         raise ArchiveError(f"column {column.name}: {error}", errno=CORRUPT_EVENT, hint=hint) from error
+
+
+def _converted(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+    """Values of another type than the column's (AP-POS); the replay has stopped where that may not be."""
+    if kind.base in INTEGERS:
+        return convert_integers(raw, kind, wire_type)
+    if wire_type == WireType.NEWDECIMAL and pa.types.is_fixed_size_binary(raw.type):
+        raw = _decimal(raw, kind, wire_type, metadata).cast(pa.decimal256(metadata >> 8, metadata & 255))
+    if kind.base in ("decimal", "float", "double"):
+        return convert_numbers(raw, kind)
+    if kind.base == "bit":
+        return _bit(fitting_bits(raw, kind), kind, wire_type, metadata)
+    if kind.base in FRACTIONAL or kind.base == "date":
+        return fitting_moments(raw, kind)
+    if kind.base in ("enum", "set"):
+        return _FINISH[kind.base](raw, kind, wire_type, metadata)
+    fitting = fitting_bytes(_bytes(raw, kind, wire_type, metadata), kind, wire_type, metadata)
+    if kind.base in CHARACTER:
+        return fitting_text(to_utf8(fitting, kind.charset or "utf8mb4"), kind, wire_type)
+    return _padded_bytes(fitting, kind, wire_type, metadata) if kind.base == "binary" else fitting
 
 
 def _as_it_is(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:

@@ -69,7 +69,7 @@ class Collector:
         offset = (pointer & (1 << IMAGE_ID_SHIFT) - 1) - self.file.address
         size = int.from_bytes(self.file.array[change.place + 9:change.place + 13].tobytes(), "little")
         assert change.place < offset <= change.place + size
-        present = binding.layouts.present[pointer >> IMAGE_ID_SHIFT]
+        present = binding.layouts.known[pointer >> IMAGE_ID_SHIFT].present
         here = tuple(c for c, value in enumerate(change.after) if value is not ABSENT)
         assert present == here or None in binding.after
 

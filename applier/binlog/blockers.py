@@ -1,0 +1,22 @@
+"""What stops a replay at an event that cannot be applied, in words."""
+
+from applier.binlog.events import Event
+from applier.binlog.format import EventType
+from applier.binlog.outline_recording import BLOCKED_SAVEPOINT
+from applier.errors import SAVEPOINT_DOES_NOT_EXIST
+
+_LOAD_DATA = (EventType.LOAD, EventType.EXEC_LOAD, EventType.NEW_LOAD)
+
+
+def what_blocks(kind: int, event: Event) -> tuple[str, int | None, str]:
+    """What stops the replay at this event, MySQL's error number, and what to do."""
+    later = "stop before this group with --stop-position, or leave the table out with --ignore-tables"
+    if kind == BLOCKED_SAVEPOINT:
+        return "ROLLBACK TO a savepoint that its transaction does not have", SAVEPOINT_DOES_NOT_EXIST, later
+    if event.type == EventType.INCIDENT:
+        return "an INCIDENT: the server says that events may be missing here", 1590, "make a new base from the server"
+    if event.type in _LOAD_DATA:
+        return "LOAD DATA in statement format", None, "a row applier needs binlog_format=ROW on the source"
+    if event.name.startswith("UNKNOWN"):
+        return f"an event of type {event.type}, which is not known and must not be passed over", None, later
+    return f"a {event.name} event", None, later

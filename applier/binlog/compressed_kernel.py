@@ -1,0 +1,187 @@
+"""Finding compressed events and the compressed bytes in them, and making plain events of what these hold.
+
+    TRANSACTION_PAYLOAD    fields (type, length, value), each number of variable length: 1 size of the payload, 2
+                           algorithm (0 zstd, 255 none), 3 size when inflated, 0 the end; then the payload: events
+                           (MySQL Source Documentation, "Transaction_payload_event")
+    QUERY_COMPRESSED       MariaDB: a QUERY whose SQL is compressed
+    …_ROWS_COMPRESSED      MariaDB: a rows event whose rows are compressed (log_bin_compress)
+
+MariaDB's compressed bytes: 0x80 | n, the length in n bytes, a zlib stream.
+"""
+
+import numpy as np
+
+from keysearch.memory import (
+    inline,
+    kernel,
+    load_i64,
+    load_u8,
+    load_u16,
+    load_u32,
+    load_u64,
+    store_i64,
+    store_u8,
+    store_u32,
+)
+
+HEADER_BYTES = 19
+
+_PAYLOAD, _QUERY_COMPRESSED, _LAST_COMPRESSED = 40, 165, 171
+_FIRST_ROWS_V1, _FIRST_ROWS_V2, _PLAIN_QUERY, _PLAIN_ROWS_V1, _PLAIN_ROWS_V2 = 166, 169, 2, 23, 30
+_FIELD_END, _FIELD_SIZE, _FIELD_ALGORITHM, _FIELD_INFLATED = range(4)
+_QUERY_POST_HEADER = 13
+
+# What is known of a compressed event: its position, how many bytes of it come before what is compressed, where that is
+# (offsets in the file), how long it says it is when inflated, and its form.
+FOUND_POSITION, FOUND_PREFIX, FOUND_DATA, FOUND_END, FOUND_INFLATED, FOUND_FORM, FOUND_WORDS = range(7)
+ZSTD, NONE, ZLIB, UNKNOWN, MALFORMED = range(5)
+
+# An entry of what was inflated: the compressed event's place in the file, from where to where (addresses) its events
+# lie, and whether more of them follow in the next entry.
+CONTENT_POSITION, CONTENT_START, CONTENT_END, CONTENT_GOES_ON, CONTENT_WORDS = range(5)
+
+
+@inline
+def is_compressed(event_type):
+    """TRANSACTION_PAYLOAD, and MariaDB's QUERY_COMPRESSED and compressed rows events."""
+    return event_type == _PAYLOAD or (event_type >= _QUERY_COMPRESSED and event_type <= _LAST_COMPRESSED)
+
+
+@kernel
+def find_compressed(base, position, end, header_bytes, checksum_bytes, found, most):
+    """Describe up to `most` compressed events in the records at `found`: those in [position, end), offsets from address
+    `base`, up to what is no event. Gives how many there are."""
+    count = 0
+    while position + header_bytes <= end and count < most:
+        event = base + position
+        size = np.int64(load_u32(event + 9))
+        if size < header_bytes + checksum_bytes or position + size > end:
+            break
+        event_type = load_u8(event + 4)
+        if is_compressed(event_type):
+            record = found + 8 * FOUND_WORDS * count
+            store_i64(record + 8 * FOUND_POSITION, position)
+            body, stop = event + header_bytes, event + size - checksum_bytes
+            if event_type == _PAYLOAD:
+                _describe_payload(record, base, body, stop)
+            else:
+                _describe_event(record, base, event, body, stop, event_type)
+            count += 1
+        position += size
+    return count
+
+
+@inline
+def _describe(record, prefix, data, end, inflated, form):
+    store_i64(record + 8 * FOUND_PREFIX, prefix)
+    store_i64(record + 8 * FOUND_DATA, data)
+    store_i64(record + 8 * FOUND_END, end)
+    store_i64(record + 8 * FOUND_INFLATED, inflated)
+    store_i64(record + 8 * FOUND_FORM, form)
+
+
+@inline
+def _number(at, end):
+    """A number of variable length, and the address after it; 0 where it is cut short."""
+    first = load_u8(at) if at < end else np.uint8(255)
+    if first < 251:
+        return np.int64(first), at + 1
+    length = 2 if first == 252 else 3 if first == 253 else 8 if first == 254 else 0
+    if length == 0 or at + 1 + length > end:
+        return np.int64(0), np.int64(0)
+    if length == 8:
+        return np.int64(load_u64(at + 1)), at + 9
+    value = np.int64(load_u16(at + 1))
+    return (value if length == 2 else value | np.int64(load_u8(at + 3)) << 16), at + 1 + length
+
+
+@inline
+def _describe_payload(record, base, at, end):
+    size, algorithm, inflated = np.int64(-1), np.int64(0), np.int64(-1)
+    field = np.int64(-1)
+    while field != _FIELD_END:
+        field, at = _number(at, end)
+        if at != 0 and field != _FIELD_END:
+            length, at = _number(at, end)
+            if at != 0 and (length < 0 or at + length > end):
+                at = np.int64(0)
+            if at != 0:
+                value, after = _number(at, at + length)
+                if field <= _FIELD_INFLATED and after == 0:
+                    at = np.int64(0)
+                elif field == _FIELD_SIZE:
+                    size = value
+                elif field == _FIELD_ALGORITHM:
+                    algorithm = value
+                elif field == _FIELD_INFLATED:
+                    inflated = value
+            at = at + length if at != 0 else at
+        if at == 0:
+            return _describe(record, 0, 0, 0, 0, MALFORMED)
+    form = ZSTD if algorithm == 0 else NONE if algorithm == 255 else UNKNOWN
+    if size != end - at or (form == NONE and inflated != size) or (form == ZSTD and inflated < 0):
+        form = MALFORMED
+    return _describe(record, 0, at - base, end - base, inflated, form)
+
+
+@inline
+def _describe_event(record, base, event, body, end, event_type):
+    """MariaDB's: what comes before the compressed bytes, and the length before the zlib stream."""
+    at = body
+    if event_type == _QUERY_COMPRESSED:
+        if at + _QUERY_POST_HEADER <= end:
+            at += _QUERY_POST_HEADER + np.int64(load_u16(at + 11)) + np.int64(load_u8(at + 8)) + 1
+        else:
+            at = end
+    else:
+        at += 8
+        if event_type >= _FIRST_ROWS_V2 and at + 2 <= end:
+            at += max(np.int64(load_u16(at)), 2)
+        columns = np.int64(load_u8(at)) if at < end else np.int64(0)
+        at += 1
+        if columns == 252 and at + 2 <= end:
+            columns = np.int64(load_u16(at))
+            at += 2
+        is_update = event_type == _FIRST_ROWS_V1 + 1 or event_type == _FIRST_ROWS_V2 + 1
+        at += ((columns + 7) >> 3) * (2 if is_update else 1)
+    first = load_u8(at) if at < end else np.uint8(0)
+    n_length = np.int64(first) & 7
+    if first & 0xF0 != 0x80 or n_length < 1 or n_length > 4 or at + 1 + n_length > end:
+        return _describe(record, 0, 0, 0, 0, MALFORMED)
+    inflated = np.int64(0)
+    for i in range(n_length):
+        inflated = inflated << 8 | np.int64(load_u8(at + 1 + i))
+    return _describe(record, at - event, at + 1 + n_length - base, end - base, inflated, ZLIB)
+
+
+@kernel
+def as_plain_events(contents, count):
+    """Give MariaDB's events in `count` contents the type and size that they have without compression."""
+    for i in range(count):
+        content = contents + 8 * CONTENT_WORDS * i
+        start = load_i64(content + 8 * CONTENT_START)
+        end = load_i64(content + 8 * CONTENT_END)
+        event_type = np.int64(load_u8(start + 4)) if start + HEADER_BYTES <= end else np.int64(0)
+        if event_type < _QUERY_COMPRESSED or event_type > _LAST_COMPRESSED:
+            continue
+        plain = np.int64(_PLAIN_QUERY)
+        if event_type >= _FIRST_ROWS_V2:
+            plain = event_type - _FIRST_ROWS_V2 + _PLAIN_ROWS_V2
+        elif event_type >= _FIRST_ROWS_V1:
+            plain = event_type - _FIRST_ROWS_V1 + _PLAIN_ROWS_V1
+        store_u8(start + 4, np.uint8(plain))
+        store_u32(start + 9, np.uint32(end - start))
+
+
+@kernel
+def whole_events(address, length):
+    """How many bytes the whole events take that begin the `length` bytes at an address; -1 for an impossible size."""
+    at = np.int64(0)
+    while at + HEADER_BYTES <= length:
+        size = np.int64(load_u32(address + at + 9))
+        if size < HEADER_BYTES:
+            return np.int64(-1)
+        if at + size > length:
+            break
+        at += size
+    return at
