@@ -6,25 +6,48 @@ Positions are (index of the file among the outlines, byte offset in it).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 
 from applier.binlog.archive import Archive, ArchiveFile
 from applier.binlog.gtid import GtidSet
 from applier.binlog.outline import Blocker, Outline, Statement, TableUse
 from applier.binlog.table_map import TableMap, parse_table_map
-from applier.errors import LOG_GAP, ApplierError, ArchiveError, SchemaError, UnsupportedEvent
+from applier.errors import (
+    LOG_GAP,
+    NO_SUCH_TABLE,
+    ApplierError,
+    ArchiveError,
+    SchemaError,
+    UnsupportedEvent,
+    UnsupportedStatement,
+)
+from applier.plan.stop_error import with_transaction
 from applier.schema.collations import Charset
+from applier.schema.engines import is_transactional
 from applier.schema.history import Position, SchemaHistory, TableVersion
-from applier.snapshot.manifest import BinlogPosition, Snapshot
+from applier.schema.schema_changes import TableName
+from applier.snapshot.manifest import BinlogPosition, PreparedTransaction, Snapshot
 
 Wanted = Callable[[str, str], bool]
 
 
 @dataclasses.dataclass(frozen=True)
 class LogSpan:
-    """The files that count, in order, each outlined from where it counts (`start`) up to where it does (`end`)."""
+    """The files that count, in order, each outlined from where it counts (`start`) up to where it does (`end`).
+
+    The first `n_before` outlines are of single groups that the log prepared before the span, see applier.plan.prepared;
+    `pending` are the XA transactions that are prepared at its end.
+    """
 
     outlines: tuple[Outline, ...]
+    n_before: int = 0
+    pending: tuple[PreparedTransaction, ...] = ()
+
+    @property
+    def files(self) -> tuple[Outline, ...]:
+        """The outlines without those of single groups."""
+        return self.outlines[self.n_before:]
 
     @property
     def flavour(self) -> str:
@@ -33,19 +56,22 @@ class LogSpan:
     def end_position(self, base: Snapshot | None) -> BinlogPosition:
         """Where a snapshot stands after this span (AP-SNAP): its last event group's end, and all that is executed."""
         executed = GtidSet.parse(base.position.gtid_set) if base is not None else GtidSet()
-        times = [outline.last_timestamp for outline in self.outlines if outline.last_timestamp is not None]
-        for outline in self.outlines:
-            executed = executed.union(outline.previous_gtids).union(outline.gtids)
+        times = [outline.last_timestamp for outline in self.files if outline.last_timestamp is not None]
+        for outline in self.files:
+            executed = executed.union(outline.previous_gtids).followed_by(outline.gtids)
         last = self.outlines[-1]
         before = base.position.timestamp if base is not None else None
         return BinlogPosition(last.name, last.end, str(executed), times[-1] if times else before, self.flavour)
 
 
-def files_after(archive: Archive, position: BinlogPosition) -> tuple[tuple[ArchiveFile, ...], int]:
-    """The files of the archive that go on where a base snapshot stands, and where in the first of them (GRP-5).
+def files_after(archive: Archive, position: BinlogPosition) -> tuple[tuple[ArchiveFile, ...], int | None]:
+    """The files of the archive that go on where a base snapshot stands, and where in the first of them (GRP-5): all of
+    them, from their beginning, where it stands at no position.
 
     Raises MissingFile (1236) where the archive begins later or ends before the base's file.
     """
+    if not position.file:
+        return archive.files, None
     number = archive.index_of(position.file)
     if position.offset > archive.files[number].size:
         raise ArchiveError(f"the base snapshot stands at {position}, and the file ends at {archive.files[number].size}",
@@ -78,15 +104,19 @@ def span_of(outlines: list[Outline]) -> LogSpan:
     return LogSpan(tuple(outlines))
 
 
-def read_history(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sql: str | None) -> SchemaHistory:
-    """Every version of every table in the span, from the base, the schema file and the statements of the log.
+def read_history(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sql: str | None,
+                 rewrites: Mapping[str, str] | None = None, *, skip_statements: bool = False) -> SchemaHistory:
+    """Every version of every table in the span, from the base, the schema file and the statements of the log, whose
+    databases have the names of `rewrites` from here on, for `wanted`, too (AP-FILT).
 
     Raises the first thing in the log's order that cannot be followed: DDL or DML as text on a wanted table, or an event
-    that rows cannot be applied beyond.
+    that rows cannot be applied beyond. With `skip_statements`, DML as text is passed over and counted in the history.
     """
     from applier.schema.definition import TableDefinition
 
-    history = SchemaHistory(span.flavour, wanted=wanted, files=[outline.uri for outline in span.outlines])
+    files = [outline.uri for outline in span.outlines]
+    history = SchemaHistory(span.flavour, wanted=wanted, files=files, rewrites=rewrites,
+                            skip_statements=skip_statements)
     for database in base.databases if base is not None else ():
         history.load_database(database.name, Charset(database.charset, database.collation))
     for table in base.tables if base is not None else ():
@@ -96,11 +126,11 @@ def read_history(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sq
     for number, outline in enumerate(span.outlines):
         events: list[Statement | Blocker] = sorted([*outline.statements, *outline.blockers], key=lambda e: e.position)
         for event in events:
-            if _is_void(outline, event.group_start):
-                continue
-            if isinstance(event, Statement):
+            if _is_void(outline, event.position):
+                _check_void(outline, event, history, wanted)
+            elif isinstance(event, Statement):
                 history.apply(event, (number, event.position), (number, event.end))
-            elif event.table is None or wanted(*_names(outline.tables[event.table])):
+            elif event.table is None or wanted(*history.renamed(_names(outline, outline.tables[event.table]))):
                 raise _blocked(outline, event)
     return history
 
@@ -109,13 +139,33 @@ def _is_void(outline: Outline, position: int) -> bool:
     return any(start <= position < end for start, end in outline.voids)
 
 
-def _names(use: TableUse) -> tuple[str, str]:
-    table_map = parse_table_map(use.body)
+def _check_void(outline: Outline, event: Statement | Blocker, history: SchemaHistory, wanted: Wanted) -> None:
+    """A statement that was rolled back changed nothing, but for tables whose engine keeps what is written: raises
+    UnsupportedStatement where it names one."""
+    if not isinstance(event, Statement):
+        return
+    sql = event.sql if isinstance(event.sql, str) else event.sql.decode("utf-8", "replace")
+    for version in history.live():
+        definition = version.definition
+        if (definition.name in sql and wanted(definition.database, definition.name)
+                and not is_transactional(definition)):
+            if history.skip_statements:
+                history.skipped.setdefault(definition.full_name, Counter())["rolled back"] += 1
+                return
+            raise UnsupportedStatement("a statement of a transaction that was rolled back names a table whose engine "
+                                       f"keeps its rows: {sql[:200]}", file=outline.uri, position=event.position,
+                                       gtid=event.gtid, table=definition.full_name,
+                                       hint="stop before it with --stop-position, or leave the table out with "
+                                            "--ignore-tables")
+
+
+def _names(outline: Outline, use: TableUse) -> tuple[str, str]:
+    table_map = _table_map(outline, use)
     return table_map.database, table_map.table
 
 
 def _blocked(outline: Outline, blocker: Blocker) -> ApplierError:
-    table = None if blocker.table is None else ".".join(_names(outline.tables[blocker.table]))
+    table = None if blocker.table is None else ".".join(_names(outline, outline.tables[blocker.table]))
     return UnsupportedEvent(blocker.what, file=outline.uri, position=blocker.position, gtid=blocker.gtid, table=table,
                             errno=blocker.errno, hint=blocker.hint)
 
@@ -131,28 +181,53 @@ class UsedTable:
     versions: tuple[TableVersion, ...]
 
 
+def notes_on_columns(used: list[UsedTable]) -> list[str]:
+    """Lines about tables that have more or fewer columns than the log (AP-POS), which is also what a definition of
+    another time than the log's looks like."""
+    notes = {}
+    for table in used:
+        if len(table.versions) == 1:  # else the rows may be of either
+            definition, logged = table.versions[0].definition, len(table.table_map.types)
+            if logged != (here := len(definition.columns)):
+                what = "inserts give the others their default" if logged < here else "the others are left out"
+                notes[definition.full_name] = \
+                    f"{definition.full_name}: the log's rows have {logged} columns, the table has {here}: {what}"
+    return list(notes.values())
+
+
 def used_tables(span: LogSpan, history: SchemaHistory, wanted: Wanted) -> list[UsedTable]:
-    """All table maps of wanted tables that rows refer to. Raises SchemaError for a table that nothing defines."""
+    """All table maps of wanted tables that rows refer to. Raises SchemaError (1146) for one that nothing defines."""
     found = []
     for number, outline in enumerate(span.outlines):
         for index, use in enumerate(outline.tables):
             if not use.n_events:
                 continue
-            table_map = parse_table_map(use.body)
-            if not wanted(table_map.database, table_map.table):
+            table_map = _table_map(outline, use)
+            name = history.renamed((table_map.database, table_map.table))
+            if not wanted(*name):
                 continue
             first = number, max(use.first_position, outline.start)
-            versions = _versions(history, table_map, first, (number, outline.end))
+            known = _versions(history, name, first, (number, outline.end))
+            versions = tuple(version for version in known if not version.definition.is_sequence)
+            if known and not versions:
+                continue
             if not versions or versions[0].start > first:
-                raise SchemaError("the log changes rows of a table that nothing defines", file=outline.uri,
-                                  position=first[1], table=table_map.name,
-                                  hint="give its CREATE TABLE as of the first binlog with --schema, start from a "
-                                       "--base, or leave it out with --ignore-tables")
+                error = SchemaError("the log changes rows of a table that nothing defines", file=outline.uri,
+                                    position=first[1], table=table_map.name, errno=NO_SUCH_TABLE)
+                raise with_transaction(error, outline, "to go on, give its CREATE TABLE as of the first binlog with "
+                                       "--schema, start from a --base, or leave it out with --ignore-tables")
             found.append(UsedTable(number, index, use, table_map, versions))
     return found
 
 
-def _versions(history: SchemaHistory, table_map: TableMap, first: Position, last: Position) -> tuple[TableVersion, ...]:
+def _table_map(outline: Outline, use: TableUse) -> TableMap:
+    try:
+        return parse_table_map(use.body)
+    except ArchiveError as error:
+        raise error.at(file=outline.uri, position=use.first_position) from None
+
+
+def _versions(history: SchemaHistory, name: TableName, first: Position, last: Position) -> tuple[TableVersion, ...]:
     return tuple(version for version in history.versions()
-                 if (version.definition.database, version.definition.name) == (table_map.database, table_map.table)
-                 and version.start < last and (version.end is None or version.end > first))
+                 if (version.definition.database, version.definition.name) == name
+                 and version.start < last and (version.end is None or version.end > max(first, version.start)))

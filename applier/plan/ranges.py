@@ -18,6 +18,7 @@ from applier.binlog.table_map import parse_table_map
 from applier.errors import ApplierError
 from applier.schema.agreement import definition_check
 from applier.schema.definition import TableDefinition
+from applier.schema.type_conversions import NONE_ALLOWED, TypeConversions
 from applier.snapshot.manifest import KeyValue
 
 MOST_SAMPLES = 2048
@@ -26,24 +27,27 @@ KEYS_A_SAMPLE = 8
 _GUARD = bytes(64)
 
 
-def bounds(uses: list[TableUse], definition: TableDefinition, key: TableKey, n: int) -> list[KeyValue]:
+def bounds(uses: list[TableUse], definition: TableDefinition, key: TableKey, n: int,
+           allowed: TypeConversions = NONE_ALLOWED) -> list[KeyValue]:
     """Up to n - 1 ascending keys that divide the rows sampled in `uses` into n even ranges, which begin at them."""
     if n < 2:
         return []
     step = 1 + sum(len(use.samples) for use in uses) // MOST_SAMPLES
-    keys = sorted(found for use in uses for found in _sampled_keys(use, use.samples[::step], definition, key))
+    keys = sorted(found for use in uses for found in _sampled_keys(use, use.samples[::step], definition, key, allowed))
     if len(keys) < n:
         return []
     cuts = sorted({keys[i * len(keys) // n] for i in range(1, n)})
     return [cut for cut in cuts if cut > keys[0]]
 
 
-def _sampled_keys(use: TableUse, samples: list[bytes], definition: TableDefinition, key: TableKey) -> list[KeyValue]:
+def _sampled_keys(use: TableUse, samples: list[bytes], definition: TableDefinition, key: TableKey,
+                  allowed: TypeConversions) -> list[KeyValue]:
     """Up to KEYS_A_SAMPLE keys of each sample."""
     table_map = parse_table_map(use.body)
-    if definition_check(table_map, definition) is not None:
+    if definition_check(table_map, definition, allowed, same_columns=False) is not None:
         return []  # rows of the table as it was before or after this definition, or the apply task says so
-    plans, reader_of_keys, found = logged_columns(table_map, definition), change_keys(key, definition, table_map), []
+    plans, found = logged_columns(table_map, definition, allowed), []
+    reader_of_keys = change_keys(key, definition, table_map)
     wanted = reader_of_keys.wanted(plans)
 
     def take(batch: ChangeBatch) -> None:

@@ -7,22 +7,26 @@ from applier.binlog.format import EventType
 from applier.binlog.mapping import map_file
 from applier.binlog.outline import Outline
 from applier.binlog.query import parse_query
-from applier.errors import KEY_NOT_FOUND, ReplayStopped
+from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError
 
+_IN_ONE_ROW = {KEY_NOT_FOUND: 0, DUPLICATE_KEY: 2}
 _GTIDS = {EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED, EventType.MARIADB_GTID}
 
 
-def first_of(errors: list[ReplayStopped], order: dict[str, int]) -> ReplayStopped:
+def first_of(errors: list[ApplierError], order: dict[str, int]) -> ApplierError:
     """The error at which a replica would have stopped, of those of several units; `order` numbers the files by uri.
 
-    Of a row that moves between units, that it is not there comes before that its new key is taken.
+    Of a row that moves between units, that it is not there comes before that its new key is taken; that a JSON diff
+    does not fit shows between the two.
     """
     return min(errors, key=lambda error: (order[error.file], error.position, error.row or 0,
-                                          error.mysql_errno != KEY_NOT_FOUND))
+                                          _IN_ONE_ROW.get(error.mysql_errno, 1)))
 
 
-def with_transaction(error: ReplayStopped, outline: Outline) -> ReplayStopped:
-    """The same error with its GTID, and with the position before its event group as a hint."""
+def with_transaction(error: ApplierError, outline: Outline,
+                     then: str = "then compare the row on the source") -> ApplierError:
+    """The same error with its GTID and, if it has no hint, one with the position before its event group, and with what
+    to do `then`."""
     file = map_file(outline.uri)
     description = read_format(file)
     position = max((split.start for split in outline.splits if split.start <= error.position), default=4)
@@ -36,5 +40,5 @@ def with_transaction(error: ReplayStopped, outline: Outline) -> ReplayStopped:
             group = position
         position += event.size
     error.hint = error.hint or (f"to keep what came before this transaction, replay with --stop-position "
-                                f"{outline.name}:{group}; then compare the row on the source")
+                                f"{outline.name}:{group}; {then}")
     return error.at(gtid=gtid)

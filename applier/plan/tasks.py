@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
+from collections.abc import Iterator
 from itertools import pairwise
 
 from applier.apply.work import ApplyTask, SplitTask, Stretch, UnitSpec
 from applier.plan.log import LogSpan
 from applier.plan.units import PlannedVersion
+from applier.schema.engines import is_transactional
 from applier.schema.history import TableVersion
+from applier.schema.schema_changes import TableName
 
 TASK_BYTES = 512 << 20
 """Bytes of rows events that one task applies, at most by plan: what bounds a worker's memory."""
@@ -18,27 +22,32 @@ SKIP_NANOSECONDS, SHUFFLE_NANOSECONDS = 0.2, 8.0
 
 
 def stretches(span: LogSpan, versions: list[PlannedVersion]) -> list[Stretch]:
-    """The log in pieces: the outlines' splits, cut where a version begins or ends, without what was rolled back."""
+    """The log in pieces: the outlines' splits, cut where a version begins or ends and where something was taken back,
+    which concerns only tables of engines without transactions."""
     pieces: list[Stretch] = []
     ids_in = _versions_by_table_map(versions)
     for number, outline in enumerate(span.outlines):
         cuts = {edge[1] for item in versions for edge in (item.version.start, item.version.end)
                 if edge is not None and edge[0] == number}
         for split in outline.splits:
-            used = [version for table in split.tables for version in ids_in.get((number, table), ())]
+            used = [entry for table in split.tables for entry in ids_in.get((number, table), ())]
             first, last = max(split.start, outline.start), min(split.end, outline.end)
-            for start, end in _pieces(first, last, cuts, outline.voids):
-                tables = {(v.definition.database, v.definition.name): v.id for v in used if _holds(v, (number, start))}
+            for start, end, void in _pieces(first, last, cuts, outline.voids):
+                tables = {name: version.id for name, version in used if _holds(version, (number, start))
+                          and not (void and is_transactional(version.definition))}
                 if tables:
                     pieces.append(Stretch(number, outline.uri, outline.format.checksum, start, end, tables))
     return pieces
 
 
-def _versions_by_table_map(versions: list[PlannedVersion]) -> dict[tuple[int, int], list[TableVersion]]:
-    found: dict[tuple[int, int], list[TableVersion]] = {}
+def _versions_by_table_map(versions: list[PlannedVersion]) -> dict[tuple[int, int],
+                                                                   list[tuple[TableName, TableVersion]]]:
+    """By file and number of the table map: the name that the log has for the table, and what it may be about."""
+    found: dict[tuple[int, int], list[tuple[TableName, TableVersion]]] = {}
     for item in versions:
         for used in item.uses:
-            found.setdefault((used.file, used.number), []).append(item.version)
+            name = used.table_map.database, used.table_map.table
+            found.setdefault((used.file, used.number), []).append((name, item.version))
     return found
 
 
@@ -46,26 +55,35 @@ def _holds(version: TableVersion, position: tuple[int, int]) -> bool:
     return version.start <= position and (version.end is None or position < version.end)
 
 
-def _pieces(start: int, end: int, cuts: set[int], voids: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """[start, end) without the voids, cut at `cuts`."""
-    edges = sorted({start, end, *(cut for cut in cuts if start < cut < end),
-                    *(edge for void in voids for edge in void if start < edge < end)})
-    return [(a, b) for a, b in pairwise(edges)
-            if not any(void[0] <= a and b <= void[1] for void in voids)]
+def _pieces(start: int, end: int, cuts: set[int], voids: list[tuple[int, int]]) -> Iterator[tuple[int, int, bool]]:
+    """[start, end) cut at `cuts` and at the voids' edges; each piece says whether it is in a void."""
+    depths: dict[int, int] = {start: 0, end: 0, **dict.fromkeys((cut for cut in cuts if start < cut < end), 0)}
+    for first, last in voids:
+        if first < end and last > start:
+            for edge, step in ((max(first, start), 1), (min(last, end), -1)):
+                depths[edge] = depths.get(edge, 0) + step
+    depth = 0
+    for piece_start, piece_end in pairwise(sorted(depths)):
+        depth += depths[piece_start]
+        yield piece_start, piece_end, depth > 0
 
 
 def walking_tasks(span: LogSpan, versions: list[PlannedVersion], cores: int) -> list[ApplyTask]:
     """Tasks of about even weight, enough for all cores and so many that none holds more than TASK_BYTES."""
-    units = sorted(((item.bytes_a_unit, item.version.id, unit) for item in versions for unit in item.units),
-                   key=lambda entry: (-entry[0], entry[2].number))
-    total = sum(entry[0] for entry in units)
+    weights: Counter[int] = Counter()
+    for item in versions:
+        weights.update({unit.number: item.bytes_a_unit for unit in item.units})
+    units = sorted((unit for item in versions if not item.succeeded for unit in item.units),
+                   key=lambda unit: (-weights[unit.number], unit.number))
+    total = weights.total()
     n_tasks = min(len(units), max(cores, -int(-total // TASK_BYTES)))
     loads: list[float] = [0.0] * n_tasks
     parts: list[dict[int, list[UnitSpec]]] = [{} for _ in range(n_tasks)]
-    for weight, version, unit in units:
+    for unit in units:
         lightest = loads.index(min(loads))
-        loads[lightest] += weight
-        parts[lightest].setdefault(version, []).append(unit)
+        loads[lightest] += weights[unit.number]
+        for link in unit.chain:
+            parts[lightest].setdefault(link.version, []).append(link)
     pieces = stretches(span, versions)
     return [ApplyTask({version: tuple(chosen) for version, chosen in part.items()}, _needed(pieces, set(part)))
             for part in parts]
@@ -87,11 +105,21 @@ def split_tasks(span: LogSpan, versions: list[PlannedVersion]) -> list[SplitTask
 def prefers_shuffle(span: LogSpan, tasks: list[ApplyTask], versions: list[PlannedVersion]) -> bool:
     """Whether decoding once and moving the changes costs less than every task walking what it needs.
 
-    A far archive is fetched by everyone who walks it, so it is decoded once.
+    A far archive is fetched by everyone who walks it, so it is decoded once. So is a compressed one where a task would
+    keep more of it in memory than TASK_BYTES: it keeps all rows of its tables, not only those of its own keys.
     """
     far = any("://" in outline.uri and not outline.uri.startswith("file:") for outline in span.outlines)
     if far and len(tasks) > 1:
         return True
+    kept = {item.version.id: item.bytes * _compressed_part(span) for item in versions}
+    if len(tasks) > 1 and any(sum(kept[version] for version in task.units) > TASK_BYTES for task in tasks):
+        return True
     own = sum(item.bytes for item in versions)
     walked = sum(piece.end - piece.start for task in tasks for piece in task.stretches)
     return max(0, walked - own) * SKIP_NANOSECONDS > own * SHUFFLE_NANOSECONDS
+
+
+def _compressed_part(span: LogSpan) -> float:
+    """How much of the bytes of rows events comes out of compressed ones, 0 to 1."""
+    rows = sum(outline.row_bytes for outline in span.outlines)
+    return min(1.0, sum(outline.inflated_bytes for outline in span.outlines) / rows) if rows else 0.0

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import dataclasses
 
-from applier.apply.table_key import table_key
-from applier.apply.work import UnitSpec
-from applier.errors import ApplierError, ReplayStopped
-from applier.plan.log import LogSpan, UsedTable
+from applier.apply.row_pieces import RowPieces
+from applier.apply.table_key import alters_rows, keeps_key, table_key
+from applier.apply.work import RowSearch, UnitSpec
+from applier.binlog.table_map import WireType
+from applier.plan.log import UsedTable
 from applier.plan.ranges import bounds
-from applier.schema.history import TableVersion
+from applier.schema.conversion import RowConversion
+from applier.schema.history import BEFORE_THE_LOG, SchemaHistory, TableVersion
+from applier.schema.type_conversions import NONE_ALLOWED, TypeConversions
 from applier.snapshot.manifest import FileEntry, KeyValue, Snapshot
 from applier.snapshot.publish import Staging
 
@@ -26,11 +29,20 @@ LEAST_UNIT_BYTES = 8 << 20
 
 @dataclasses.dataclass
 class PlannedVersion:
-    """A version of a table that the log changes: its uses in the log, and its units."""
+    """A version of a table that the log changes, or whose rows go on to one: its uses in the log, and its units.
+
+    `succeeded`: another version has its rows, and its units are links in the chains of that one's. `in_snapshot`: the
+    snapshot has what becomes of the version. `ranges` is how many units its table's size asked for, `tied` why all keys
+    are one unit all the same ("" if they are not).
+    """
 
     version: TableVersion
     uses: list[UsedTable]
     units: list[UnitSpec]
+    succeeded: bool = False
+    in_snapshot: bool = True
+    ranges: int = 1
+    tied: str = ""
 
     @property
     def bytes(self) -> int:
@@ -42,53 +54,163 @@ class PlannedVersion:
         return self.bytes / max(1, len(self.units))
 
 
-def changed_versions(used: list[UsedTable]) -> list[PlannedVersion]:
-    """The versions that the log has rows of, in the order of their making."""
-    by_id: dict[int, PlannedVersion] = {}
+def changed_versions(used: list[UsedTable], history: SchemaHistory) -> list[PlannedVersion]:
+    """The versions that the log has rows of, and those that such rows come from or go to, in the order of their making.
+
+    Where a base may have rows, that is every version that DDL alone makes rows of, too.
+    """
+    uses: dict[int, list[UsedTable]] = {}
     for table in used:
         for version in table.versions:
-            by_id.setdefault(version.id, PlannedVersion(version, [], [])).uses.append(table)
-    return [by_id[number] for number in sorted(by_id)]
+            uses.setdefault(version.id, []).append(table)
+    planned = []
+    for chain in history.chains():
+        in_snapshot = chain[-1].end is None and history.is_wanted(chain[-1])
+        last_used = max((place for place, version in enumerate(chain) if version.id in uses), default=-1)
+        from_base = chain[0].in_base is not None and any(alters_rows(version.conversion) for version in chain[1:])
+        if in_snapshot and (last_used >= 0 or from_base):
+            last_used = len(chain) - 1
+        planned += [PlannedVersion(version, uses.get(version.id, []), [], place < last_used, in_snapshot)
+                    for place, version in enumerate(chain[:last_used + 1])]
+    return sorted(planned, key=lambda item: item.version.id)
 
 
-def divide(planned: list[PlannedVersion], span: LogSpan, base: Snapshot | None, staging: Staging, cores: int) -> None:
-    """Give each version its units. Raises ReplayStopped for a table that has no key to search by."""
+def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Staging, cores: int, *,
+           idempotent: bool, allowed: TypeConversions = NONE_ALLOWED) -> None:
+    """Give each version its units. Numbers of units with one key to search by come before those of row stores."""
     total, number = sum(version.bytes for version in planned), 0
     unit_bytes = min(UNIT_BYTES, max(LEAST_UNIT_BYTES, total // (2 * cores)))
-    for item in planned:
-        definition = item.version.definition
-        key = table_key(definition)
-        if key is None:
-            raise _no_key(item, span)
-        place = staging.place(definition.database, definition.name) if item.version.end is None else None
-        lows = [None] if _is_tied(item, key.columns) else _lows(item, base, 1 + item.bytes // unit_bytes)
+    searches = {item.version.id: _row_search(item, idempotent) if item.uses else None for item in planned}
+    for chain in sorted(_chains(planned), key=lambda chain: any(searches[item.version.id] for item in chain)):
+        tied = _why_tied(chain, searches, base)
+        ranges = 1 + sum(item.bytes for item in chain) // unit_bytes
+        for item in chain:
+            item.ranges, item.tied = ranges, tied
+        lows = [None] if tied else _lows(chain, base, ranges, allowed)
         for low, high in zip(lows, [*lows[1:], None], strict=True):
-            files = _base_files(item, base, low, high)
-            item.units.append(UnitSpec(number, definition, low, high, base if files else None, files, place))
+            _add_units(chain, searches, number, low, high, base, staging, allowed)
             number += 1
+
+
+def _row_search(item: PlannedVersion, idempotent: bool) -> RowSearch | None:
+    """Whether rows of a version are found, and collide, by more than one key: then one row store applies it.
+
+    Every unique key may be met twice (1062), and in idempotent mode a row in the way goes, wherever it is."""
+    definition = item.version.definition
+    pieces = RowPieces(definition, by_content=False)
+    always, numbers_rows = set(pieces.stored), False
+    for used in item.uses:
+        logged = _n_logged(used, len(definition.columns))
+        numbers_rows |= any(column.auto_increment for column in definition.columns[logged:])
+        always = {column for column in always if column < logged and not used.use.lacked_columns >> column & 1}
+    if pieces.unique_for(frozenset(always)) is None:
+        return RowSearch(by_content=True, idempotent=idempotent)
+    if idempotent or len(pieces.unique) > 1 or numbers_rows:
+        return RowSearch(by_content=False, idempotent=idempotent)
+    return None
+
+
+def _chains(planned: list[PlannedVersion]) -> list[list[PlannedVersion]]:
+    """The planned versions by table: each has the rows of the one before."""
+    by_last: dict[int | None, list[PlannedVersion]] = {}
+    chains = []
+    for item in planned:
+        chain = by_last.pop(item.version.previous, None) if item.version.previous is not None else None
+        if chain is None:
+            chain = []
+            chains.append(chain)
+        chain.append(item)
+        by_last[item.version.id] = chain
+    return chains
+
+
+def _add_units(chain: list[PlannedVersion], searches: dict[int, RowSearch | None], number: int, low: KeyValue | None,
+               high: KeyValue | None, base: Snapshot | None, staging: Staging, allowed: TypeConversions) -> None:
+    """One unit, as a link for each version of the chain."""
+    files = _base_files(chain[0], base, low, high)
+    unit: UnitSpec | None = None
+    for item in chain:
+        version, place = item.version, None
+        if item.in_snapshot and not item.succeeded:
+            place = staging.place(version.definition.database, version.definition.name)
+        unit = UnitSpec(number, version.definition, low, high, base if files else None, files, place,
+                        searches[version.id], version.id, unit, version.conversion if unit is not None else None,
+                        allowed, chain[0].version.start != BEFORE_THE_LOG)
+        item.units.append(unit)
+
+
+def _why_tied(chain: list[PlannedVersion], searches: dict[int, RowSearch | None], base: Snapshot | None) -> str:
+    """Why all keys of a table have to be one unit; "" if they do not."""
+    stores = [search for item in chain if (search := searches[item.version.id]) is not None]
+    if any(search.by_content for search in stores):
+        return "some rows are found by what they hold"
+    if any(search.idempotent for search in stores):
+        return "in idempotent mode a row in the way goes, wherever it is"
+    if stores:
+        return "several unique keys"
+    if not all(keeps_key(item.version.conversion) for item in chain[1:]):
+        return "DDL gives the rows another key"
+    key = table_key(chain[0].version.definition)
+    if key is None:
+        return "no key tells one row from another"
+    if any(_is_tied(item, table_key(item.version.definition).columns) for item in chain):
+        return "partial images move rows to other keys"
+    if any(_numbers_rows(item.version.conversion) for item in chain[1:]):
+        return "DDL numbers the rows"
+    return "" if _orders_base(chain[0], base) else "the base's files are ordered by another collation"
+
+
+def _numbers_rows(conversion: RowConversion) -> bool:
+    return any(source is None and column.auto_increment
+               for source, column in zip(conversion.sources, conversion.new.columns, strict=True))
 
 
 def _is_tied(item: PlannedVersion, key_columns: tuple[int, ...]) -> bool:
     """Whether an update may move a row to another key without holding the whole row: its old values are then needed
-    where it goes, so all keys are one unit."""
-    return any(used.use.after_columns >> column & 1 for used in item.uses for column in key_columns)
+    where it goes, so all keys are one unit. A JSON diff is no whole value; columns that the log lacks are in no
+    image."""
+    columns = len(item.version.definition.columns)
+    return any(_has_diffs(used) or _n_logged(used, columns) < columns or used.use.after_columns >> column & 1
+               for used in item.uses for column in key_columns)
 
 
-def _lows(item: PlannedVersion, base: Snapshot | None, n: int) -> list[KeyValue | None]:
+def _n_logged(used: UsedTable, columns: int) -> int:
+    """How many columns the log has of a version with so many. A table map with as many as another version of the table
+    is about that one, and says nothing of this one."""
+    logged = len(used.table_map.types)
+    return columns if logged in {len(version.definition.columns) for version in used.versions} else logged
+
+
+def _has_diffs(used: UsedTable) -> bool:
+    """Whether full after-images may have JSON diffs in them. A session that writes such writes all its updates as the
+    kind of event that may, those of tables without JSON columns, too."""
+    return used.use.has_diffs and WireType.JSON in used.table_map.types
+
+
+def _lows(chain: list[PlannedVersion], base: Snapshot | None, n: int,
+          allowed: TypeConversions) -> list[KeyValue | None]:
     """Where the units' ranges begin; the first has no bound. A base file is never cut: what is divided by the log's own
     keys is the space between and after the files, where most tables grow."""
-    files, definition = _files_of(item, base), item.version.definition
-    cuts = bounds([used.use for used in item.uses], definition, table_key(definition), n)
+    item = max(chain, key=lambda item: item.bytes)  # whose samples count; the keys are the same in all versions
+    files, definition = _files_of(chain[0], base), item.version.definition
+    cuts = bounds([used.use for used in item.uses], definition, table_key(definition), n, allowed)
     between = {cut for cut in cuts if not any(file.min_key < cut <= file.max_key for file in files)}
     return [None, *sorted(between.union(file.min_key for file in files[1:]))]
 
 
 def _files_of(item: PlannedVersion, base: Snapshot | None) -> tuple[FileEntry, ...]:
     """The base's files of this version; a version made by the log has none."""
-    if base is None or item.version.start != (0, 0):
+    if base is None or item.version.in_base is None:
         return ()
-    entry = base.table(item.version.definition.database, item.version.definition.name)
+    entry = base.table(*item.version.in_base)
     return tuple(file for file in entry.files if file.rows) if entry is not None else ()
+
+
+def _orders_base(item: PlannedVersion, base: Snapshot | None) -> bool:
+    """Whether the base's files are in the order of the version's key: an older program may have known fewer collations.
+    """
+    entry = base.table(*item.version.in_base) if base is not None and item.version.in_base is not None else None
+    return entry is None or entry.key_rules == table_key(item.version.definition).rules
 
 
 def _base_files(item: PlannedVersion, base: Snapshot | None, low: KeyValue | None,
@@ -96,9 +218,3 @@ def _base_files(item: PlannedVersion, base: Snapshot | None, low: KeyValue | Non
     return tuple(file for file in _files_of(item, base)
                  if (low is None or file.min_key >= low) and (high is None or file.min_key < high))
 
-
-def _no_key(item: PlannedVersion, span: LogSpan) -> ApplierError:
-    first = item.uses[0]
-    return ReplayStopped("the table has neither a primary key nor a unique key of NOT NULL columns, so its rows cannot "
-                         "be found yet", file=span.outlines[first.file].uri, position=first.use.first_position,
-                         table=item.version.definition.full_name, hint="leave it out with --ignore-tables")

@@ -1,16 +1,28 @@
 """Do the columns of a TABLE_MAP event and those of a table definition agree?
 
-Without type conversions a replica stops where they do not (AP-POS; MySQL manual, "Replication with Differing Table
-Definitions on Source and Replica"). It guards against a definition from another time than the log's, too: decoding with
-it would give wrong values and no error.
+A replica stops where they do not, unless it is allowed to convert (AP-POS; `type_conversions`). That guards against a
+definition from another time than the log's, too: decoding with it would give wrong values and no error.
 """
 
 from typing import Protocol
 
 from applier.binlog.table_map import WireType
 from applier.errors import COLUMN_CONVERSION, ReplayStopped
-from applier.schema.collations import by_id, bytes_per_character
+from applier.schema.collations import by_id
 from applier.schema.definition import TableDefinition
+from applier.schema.type_conversions import (
+    BLOBS,
+    COMPRESSED,
+    NEW_TEMPORAL,
+    NONE_ALLOWED,
+    TypeConversions,
+    blob_prefix,
+    logged_bytes,
+    member_bytes,
+    most_bytes,
+    step_between,
+    type_in_log,
+)
 from applier.schema.types import BINARY, CHARACTER, FRACTIONAL, GEOMETRY, NETWORK, ColumnType
 
 _WIRE = {
@@ -23,9 +35,7 @@ _WIRE = {
     "varchar": {WireType.VARCHAR, WireType.VAR_STRING, WireType.VARCHAR_COMPRESSED},
     "varbinary": {WireType.VARCHAR, WireType.VAR_STRING, WireType.VARCHAR_COMPRESSED}, "vector": {WireType.VECTOR},
 } | {name: {WireType.GEOMETRY} for name in GEOMETRY} | {name: {WireType.STRING} for name in NETWORK}
-_BLOBS = {WireType.TINY_BLOB, WireType.BLOB, WireType.MEDIUM_BLOB, WireType.LONG_BLOB, WireType.BLOB_COMPRESSED}
-_LENGTH_BYTES = {"tiny": 1, "medium": 3, "long": 4}  # of TEXT and BLOB types, by the start of their names; else 2
-_NEW_TEMPORAL = {WireType.TIME2, WireType.DATETIME2, WireType.TIMESTAMP2}
+_GIVE_DEFINITION = "give the table's definition at the first binlog's start with --schema"
 
 
 class ColumnsInLog(Protocol):
@@ -40,17 +50,26 @@ class ColumnsInLog(Protocol):
     def collations(self, flavour: str) -> tuple[int | None, ...]: ...
 
 
-def definition_check(table_map: ColumnsInLog, definition: TableDefinition) -> ReplayStopped | None:
-    """None where each column in the log has the type that the definition gives it; else the error to stop with."""
-    if len(table_map.types) != len(definition.columns):
+def definition_check(table_map: ColumnsInLog, definition: TableDefinition,
+                     allowed: TypeConversions = NONE_ALLOWED, *, same_columns: bool = True) -> ReplayStopped | None:
+    """None where each column in the log has the type that the definition gives it, or one that may become it; else the
+    error to stop with. Without `same_columns` either side may have more columns at its end.
+
+    A server does not compare signs, character sets, nor digits of a second in the same bytes: where nothing is allowed
+    to differ, they are compared here.
+    """
+    if same_columns and len(table_map.types) != len(definition.columns):
         return _stop(f"the log's rows have {len(table_map.types)} columns, the table has {len(definition.columns)}",
                      definition)
-    columns = zip(definition.columns, table_map.types, table_map.metadata, table_map.unsigned, strict=True)
-    for column, wire_type, metadata, unsigned in columns:
-        if not _agrees(column.type, wire_type, metadata, unsigned):
-            return _stop(f"column {column.name} is {describe(wire_type, metadata, unsigned)} in the log and "
-                         f"{column.type.sql()} in the table", definition)
-    for column, collation in zip(definition.columns, table_map.collations(definition.flavour), strict=True):
+    columns = zip(definition.columns, table_map.types, table_map.metadata, table_map.unsigned, strict=False)
+    for number, (column, wire_type, metadata, unsigned) in enumerate(columns):
+        if why := _refusal(column.type, wire_type, metadata, unsigned, allowed, definition.flavour):
+            logged = type_in_log(wire_type, metadata, unsigned)
+            return _stop(f"column {number}, {column.name}, cannot be converted from type '{logged}' to type "
+                         f"'{column.type.sql()}'", definition, why)
+    if allowed.any:
+        return None
+    for column, collation in zip(definition.columns, table_map.collations(definition.flavour), strict=False):
         logged = _charset(collation)
         if logged is not None and column.type.charset is not None and logged != column.type.charset:
             return _stop(f"column {column.name} has the character set {logged} in the log and {column.type.charset} in "
@@ -58,6 +77,29 @@ def definition_check(table_map: ColumnsInLog, definition: TableDefinition) -> Re
                          "give the table's definition at the first binlog's start with --schema, or, where the log "
                          "makes the table, its database's as CREATE DATABASE … CHARACTER SET …")
     return None
+
+
+def _refusal(column_type: ColumnType, wire_type: int, metadata: int, unsigned: bool | None,
+             allowed: TypeConversions, flavour: str) -> str | None:
+    """None where a column may be taken; else what to do about it."""
+    if agrees(column_type, wire_type, metadata):
+        if allowed.any or unsigned is None or unsigned == column_type.unsigned or column_type.base == "year":
+            return None
+        return _GIVE_DEFINITION
+    if _same_bytes(column_type, wire_type, metadata):
+        return None if allowed.any else _GIVE_DEFINITION
+    step = step_between(wire_type, metadata, column_type, flavour)
+    if step is None:
+        return _GIVE_DEFINITION
+    if allowed.allow(step):
+        return None
+    return f"{_GIVE_DEFINITION}; if the tables shall differ, allow it with --type-conversions {step.value}"
+
+
+def _same_bytes(column_type: ColumnType, wire_type: int, metadata: int) -> bool:
+    """Fractional digits are logged in pairs: a DATETIME(1) looks as a DATETIME(2) does."""
+    return (wire_type in NEW_TEMPORAL and column_type.base == NEW_TEMPORAL[wire_type] and metadata > 0
+            and (metadata + 1) // 2 == (column_type.fsp + 1) // 2)
 
 
 def _charset(collation: int | None) -> str | None:
@@ -68,18 +110,17 @@ def _charset(collation: int | None) -> str | None:
         return None
 
 
-def _stop(message: str, definition: TableDefinition,
-          hint: str = "give the table's definition at the first binlog's start with --schema") -> ReplayStopped:
+def _stop(message: str, definition: TableDefinition, hint: str = _GIVE_DEFINITION) -> ReplayStopped:
     return ReplayStopped(message, table=definition.full_name, errno=COLUMN_CONVERSION, hint=hint)
 
 
-def _agrees(column_type: ColumnType, wire_type: int, metadata: int, unsigned: bool | None) -> bool:
+def agrees(column_type: ColumnType, wire_type: int, metadata: int) -> bool:
+    """Whether values of a column in the log are of the table's type, signs apart."""
     base = column_type.base
-    if unsigned is not None and unsigned != column_type.unsigned and base != "year":
+    if column_type.compressed != (wire_type in COMPRESSED):
         return False
     if base.endswith(("text", "blob")):
-        prefix = next((size for start, size in _LENGTH_BYTES.items() if base.startswith(start)), 2)
-        return wire_type in _BLOBS and metadata == prefix
+        return wire_type in BLOBS and metadata == blob_prefix(base)
     if wire_type not in _WIRE[base]:
         return False
     if base == "decimal":
@@ -87,34 +128,9 @@ def _agrees(column_type: ColumnType, wire_type: int, metadata: int, unsigned: bo
     if base == "bit":
         return (metadata >> 8) * 8 + (metadata & 0xFF) == column_type.length
     if base in FRACTIONAL:
-        return wire_type not in _NEW_TEMPORAL or metadata == column_type.fsp
-    if base == "enum":
-        return metadata == (1 if len(column_type.members) < 256 else 2)
-    if base == "set":
-        n_bytes = (len(column_type.members) + 7) // 8
-        return metadata == (n_bytes if n_bytes <= 4 else 8)
-    if base in CHARACTER | BINARY and not column_type.compressed:
-        return metadata == _bytes(column_type)
+        return wire_type not in NEW_TEMPORAL or metadata == column_type.fsp
+    if base in ("enum", "set"):
+        return metadata == member_bytes(column_type)
+    if base in CHARACTER | BINARY:
+        return logged_bytes(wire_type, metadata) == most_bytes(column_type)
     return True
-
-
-def _bytes(column_type: ColumnType) -> int:
-    """The longest value of a CHAR, VARCHAR, BINARY or VARBINARY column in bytes."""
-    width = bytes_per_character(column_type.charset) if column_type.charset else 1
-    return (column_type.length or 0) * width
-
-
-def describe(wire_type: int, metadata: int, unsigned: bool | None = None) -> str:
-    """A column's type as far as a TABLE_MAP event tells it, for messages."""
-    name = WireType(wire_type).name
-    if wire_type == WireType.NEWDECIMAL:
-        name = f"DECIMAL({metadata >> 8},{metadata & 0xFF})"
-    elif wire_type == WireType.BIT:
-        name = f"BIT({(metadata >> 8) * 8 + (metadata & 0xFF)})"
-    elif wire_type in (WireType.STRING, WireType.VARCHAR, WireType.VAR_STRING):
-        name = f"{name} of {metadata} bytes"
-    elif wire_type in _BLOBS:
-        name = f"{name} with a length of {metadata} bytes"
-    elif wire_type in _NEW_TEMPORAL:
-        name = f"{name[:-1]}({metadata})"
-    return name + (" unsigned" if unsigned else "")

@@ -16,6 +16,7 @@ from applier.schema.type_grammar import TypeWords, parse_type, resolve_type
 from applier.schema.types import ColumnType
 
 _NOW = ("CURRENT_TIMESTAMP", "NOW", "LOCALTIME", "LOCALTIMESTAMP")
+_AFTER_A_COLUMN = (",", ")", "FIRST", "AFTER", "PARTITION", "REMOVE")
 # Attributes of storage, with one value each, that change nothing about a column's values.
 _STORAGE = ("COLUMN_FORMAT", "STORAGE", "ENGINE_ATTRIBUTE", "SECONDARY_ENGINE_ATTRIBUTE")
 
@@ -38,11 +39,11 @@ class ColumnWords:
 
 
 def parse_column(cursor: Cursor) -> ColumnWords:
-    """The column definition at the cursor, up to the comma or parenthesis after it."""
+    """The column definition at the cursor, up to what comes after it: a comma, a parenthesis, a place (of ALTER)."""
     column = ColumnWords(cursor.name(), parse_type(cursor))
     if column.type.serial:
         column.nullable, column.auto_increment, column.key = False, True, "unique"
-    while cursor.keyword not in (",", ")") and not cursor.at_end:
+    while cursor.keyword not in _AFTER_A_COLUMN and not cursor.at_end:
         if not column.type.accept_attribute(cursor):
             _parse_attribute(cursor, column)
     return column
@@ -174,12 +175,13 @@ def resolve_column(words: ColumnWords, table: Charset, context: StatementContext
     except KeyError as error:
         raise SchemaError(f"column {words.name} has the character set {error}, which is not known") from None
     nullable = words.nullable is not False and not in_primary_key and not words.auto_increment
-    return Column(words.name, column_type, nullable, _resolve_default(words, column_type, context), words.on_update,
-                  words.auto_increment, words.generated, words.expression, words.invisible, words.comment)
+    default = resolve_default(words.default, column_type, context)
+    return Column(words.name, column_type, nullable, default, words.on_update, words.auto_increment, words.generated,
+                  words.expression, words.invisible, words.comment)
 
 
-def _resolve_default(words: ColumnWords, column_type: ColumnType, context: StatementContext) -> Default | None:
-    default = words.default
+def resolve_default(default: Default | None, column_type: ColumnType, context: StatementContext) -> Default | None:
+    """The default as a definition keeps it: literals of a TIMESTAMP are moments."""
     if default is None or column_type.base != "timestamp" or default.kind not in ("string", "number"):
         return default
     try:

@@ -18,6 +18,7 @@ class StatementContext:
 
     `databases` holds the default character set of each database that is known; `server` is that of all others and of
     new ones. `time_zone` is that of the session ("+02:00", "Europe/Rome", or "SYSTEM", which the log does not resolve).
+    `rewrites` has other names for databases that the statement names (AP-FILT); `default_database` is renamed already.
     """
 
     flavour: str = "mysql"
@@ -28,6 +29,7 @@ class StatementContext:
     time_zone: str = "+00:00"
     explicit_timestamps: bool = True
     utf8mb4_collation: str = "utf8mb4_0900_ai_ci"
+    rewrites: Mapping[str, str] = field(default_factory=dict)
 
     def database_charset(self, database: str) -> Charset:
         return self.databases.get(database, self.server)
@@ -38,6 +40,16 @@ class StatementContext:
         if zone is None:
             return None
         return moment.replace(tzinfo=zone).astimezone(datetime.UTC).replace(tzinfo=None)
+
+
+def shifted(moment: int, time_zone: str) -> int | None:
+    """A moment in microseconds UTC by the clocks of a session's time zone; None where the zone cannot be told."""
+    zone = _zone(time_zone)
+    if zone is None:
+        return None
+    utc = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC) + datetime.timedelta(microseconds=moment)
+    offset = utc.astimezone(zone).utcoffset() or datetime.timedelta()
+    return moment + offset // datetime.timedelta(microseconds=1)
 
 
 def _zone(name: str) -> datetime.tzinfo | None:
@@ -114,10 +126,15 @@ class Cursor:
         """(database, table), the database being the session's where none is written."""
         first = self.name()
         if self.accept("."):
-            return first, self.name()
+            return self.context.rewrites.get(first, first), self.name()
         if self.context.default_database is None:
             raise self.error(f"there is no default database to look for table {first} in")
         return self.context.default_database, first
+
+    def database_name(self) -> str:
+        """A database's name by itself."""
+        name = self.name()
+        return self.context.rewrites.get(name, name)
 
     def number(self) -> int:
         token = self.next()

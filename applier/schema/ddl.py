@@ -3,20 +3,21 @@
 from collections.abc import Mapping
 
 from applier.errors import SchemaError
+from applier.schema.alter_grammar import parse_actions, parse_create_index, parse_drop_index
 from applier.schema.collations import UTF8MB4_COLLATION, Charset, with_default
 from applier.schema.create_table import (
     TableWords,
     charset_of_words,
     parse_charset,
-    parse_plain_index,
     parse_table,
     resolve_table,
 )
 from applier.schema.cursor import Cursor, StatementContext
+from applier.schema.definition import SEQUENCE, TableDefinition
 from applier.schema.dml import DML, parse_dml
 from applier.schema.schema_changes import (
-    AddKey,
     AlterDatabase,
+    AlterTable,
     CreateDatabase,
     CreateTable,
     CreateTableLike,
@@ -24,6 +25,7 @@ from applier.schema.schema_changes import (
     DropTable,
     Ignored,
     Other,
+    RenameTables,
     SchemaChange,
     SessionChange,
     TableName,
@@ -56,19 +58,22 @@ def parse_statement(
     time_zone: str = "+00:00",
     explicit_timestamps: bool = True,
     utf8mb4_collation: str | None = None,
+    rewrites: Mapping[str, str] | None = None,
 ) -> list[SchemaChange]:
     """What one statement does, in order; an empty list for nothing but comments.
 
     `server_charset` and `databases` are what a table inherits its character set from; `time_zone` is what a TIMESTAMP's
-    default is written in, `explicit_timestamps` the server's explicit_defaults_for_timestamp. A CREATE TABLE that
-    cannot be read comes back as `Other` with the reason, so that the caller can decide whether it matters; a statement
-    that is not even one (an open quote, no table's name) raises SchemaError.
+    default is written in, `explicit_timestamps` the server's explicit_defaults_for_timestamp. `rewrites` has other
+    names for databases, the default one and those that the statement names (AP-FILT). A CREATE TABLE that cannot be
+    read comes back as `Other` with the reason, so that the caller can decide whether it matters; a statement that is
+    not even one (an open quote, no table's name) raises SchemaError.
     """
     utf8mb4 = utf8mb4_collation or UTF8MB4_COLLATION[flavour]
     if not isinstance(server_charset, Charset):
         server_charset = with_default(server_charset or "utf8mb4", utf8mb4)
-    context = StatementContext(flavour, sql_mode, default_database, server_charset, databases or {}, time_zone,
-                               explicit_timestamps, utf8mb4)
+    rewrites = rewrites or {}
+    context = StatementContext(flavour, sql_mode, rewrites.get(default_database, default_database), server_charset,
+                               databases or {}, time_zone, explicit_timestamps, utf8mb4, rewrites)
     cursor = Cursor(tokenize(sql, sql_mode=sql_mode, flavour=flavour), context)
     if cursor.at_end:
         return []
@@ -104,15 +109,14 @@ def _create(cursor: Cursor, sql: str) -> SchemaChange:
         return _create_table(cursor, sql, or_replace)
     if cursor.accept_any("DATABASE", "SCHEMA"):
         if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
-        name = cursor.name()
+        name = cursor.database_name()
         return CreateDatabase(name, _database_charset(cursor, cursor.context.server), if_not_exists, or_replace)
     if cursor.accept("SEQUENCE"):
-        cursor.accept("IF", "NOT", "EXISTS")
-        return Other("CREATE SEQUENCE", (cursor.table_name(),), sql, "sequences cannot be replayed yet", creates=True)
-    if plain := parse_plain_index(cursor):
-        return AddKey(*plain)
-    if index := _index(cursor, "CREATE INDEX", sql):
-        return index
+        if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
+        definition = TableDefinition(*cursor.table_name(), (), engine=SEQUENCE, flavour=cursor.context.flavour)
+        return CreateTable(definition, if_not_exists, or_replace)
+    if index := parse_create_index(cursor):
+        return AlterTable(index[0], (index[1],), cursor.context)
     return _object("CREATE", cursor, sql)
 
 
@@ -146,18 +150,21 @@ def _database_charset(cursor: Cursor, inherited: Charset) -> Charset:
 def _alter(cursor: Cursor, sql: str) -> SchemaChange:
     cursor.expect("ALTER")
     if cursor.accept_any("DATABASE", "SCHEMA"):
-        name = cursor.context.default_database if _at_charset(cursor) else cursor.name()
+        name = cursor.context.default_database if _at_charset(cursor) else cursor.database_name()
         if name is None:
             raise cursor.error("there is no default database")
         return AlterDatabase(name, _database_charset(cursor, cursor.context.database_charset(name)))
     while cursor.accept_any("ONLINE", "OFFLINE", "IGNORE"):
         pass
-    if cursor.accept_any("TABLE", "SEQUENCE"):
+    if cursor.accept("SEQUENCE"):
+        return Ignored("ALTER SEQUENCE")
+    if cursor.accept("TABLE"):
         cursor.accept("IF", "EXISTS")
         table = cursor.table_name()
-        if cursor.accept_any("DISABLE", "ENABLE") and cursor.accept("KEYS") and cursor.at_end:
-            return Ignored("ALTER TABLE … KEYS")  # of dumps: MyISAM's indexes, not its rows
-        return Other("ALTER TABLE", (table,), sql, "ALTER TABLE cannot be replayed yet")
+        try:
+            return AlterTable(table, parse_actions(cursor), cursor.context)
+        except SchemaError as error:
+            return Other("ALTER TABLE", (table,), sql, error.message)
     return _object("ALTER", cursor, sql)
 
 
@@ -178,12 +185,12 @@ def _drop(cursor: Cursor, sql: str) -> SchemaChange:
         return DropTable(_table_names(cursor))
     if cursor.accept_any("DATABASE", "SCHEMA"):
         cursor.accept("IF", "EXISTS")
-        return DropDatabase(cursor.name())
+        return DropDatabase(cursor.database_name())
     if cursor.accept("SEQUENCE"):
         cursor.accept("IF", "EXISTS")
         return DropTable(_table_names(cursor))
-    if index := _index(cursor, "DROP INDEX", sql):
-        return index
+    if index := parse_drop_index(cursor):
+        return AlterTable(index[0], (index[1],), cursor.context)
     return _object("DROP", cursor, sql)
 
 
@@ -198,27 +205,14 @@ def _rename(cursor: Cursor, sql: str) -> SchemaChange:
     if not cursor.accept_any("TABLE", "TABLES"):
         return Ignored("RENAME USER")
     cursor.accept("IF", "EXISTS")
-    tables = []
+    pairs = []
     while True:
-        tables.append(cursor.table_name())
+        old = cursor.table_name()
         while not cursor.accept("TO"):
             cursor.next()  # WAIT n, NOWAIT
-        tables.append(cursor.table_name())
+        pairs.append((old, cursor.table_name()))
         if not cursor.accept(","):
-            return Other("RENAME TABLE", tuple(tables), sql, "RENAME TABLE cannot be replayed yet", creates=True)
-
-
-def _index(cursor: Cursor, kind: str, sql: str) -> Other | None:
-    """CREATE or DROP INDEX, whose table stands after ON."""
-    start = cursor.index
-    while cursor.accept_any("UNIQUE", "FULLTEXT", "SPATIAL", "VECTOR", "ONLINE", "OFFLINE"):
-        pass
-    if not cursor.accept("INDEX"):
-        cursor.index = start
-        return None
-    while not cursor.accept("ON"):
-        cursor.next()
-    return Other(kind, (cursor.table_name(),), sql, f"{kind} cannot be replayed yet")
+            return RenameTables(tuple(pairs))
 
 
 def _object(verb: str, cursor: Cursor, sql: str) -> SchemaChange:

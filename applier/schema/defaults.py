@@ -24,7 +24,7 @@ def default_scalar(column: Column, definition: TableDefinition) -> pa.Scalar:
     generated columns, expressions that are not constant.
     """
     try:
-        value = _python_value(column, definition.flavour)
+        value = _python_value(column, definition)
         return pa.scalar(value, type=arrow_type(column.type))
     except (NotConstant, ValueError, InvalidOperation, OverflowError, pa.ArrowException) as error:
         raise SchemaError(
@@ -34,8 +34,21 @@ def default_scalar(column: Column, definition: TableDefinition) -> pa.Scalar:
         ) from None
 
 
-def _python_value(column: Column, flavour: str) -> Any:
-    default = column.default
+def implicit_scalar(column_type: ColumnType, flavour: str) -> pa.Scalar:
+    """The value of a NOT NULL column that has none, as a scalar of `arrow_type`: zero, nothing, the first member."""
+    return pa.scalar(_implicit(column_type, flavour), type=arrow_type(column_type))
+
+
+def null_replacement(column: Column, definition: TableDefinition) -> pa.Scalar | None:
+    """What a replica makes of a NULL in an image for a NOT NULL column: the column's default, else its type's implicit
+    one. None where NULL stays: the column may be NULL, or is a date, whose zero is null in a snapshot, too."""
+    if column.nullable or column.type.base in ("date", "datetime", "timestamp"):
+        return None
+    return default_scalar(column, definition) if column.default else implicit_scalar(column.type, definition.flavour)
+
+
+def _python_value(column: Column, definition: TableDefinition) -> Any:
+    default, flavour = column.default, definition.flavour
     if column.generated:
         raise NotConstant(f"it is generated from ({column.expression})")
     if column.auto_increment:
@@ -49,10 +62,33 @@ def _python_value(column: Column, flavour: str) -> Any:
     if default.kind == "local" and not default.text.startswith("0000"):
         raise NotConstant(f"{default.text!r} is in the server's own time zone, which the log does not tell")
     if default.kind == "expression":
-        value = evaluate(default.text)
+        value = _expression(default.text, column, definition)
     else:
         value = _literal(default)
     return None if value is None else convert(value, column.type, flavour)
+
+
+def _expression(sql: str, column: Column, definition: TableDefinition) -> Any:
+    """An expression's value; other columns are in it with their defaults, as a replica computes it before the row's
+    values are there."""
+    try:
+        return evaluate(sql)
+    except NotConstant:
+        from applier.conversion import expressions
+
+        def known(name: str) -> tuple[pa.Array, ColumnType]:
+            other = definition.column(name)
+            if other is column:
+                raise NotConstant(f"it is made of itself: ({sql})") from None
+            scalar = implicit_scalar(other.type, flavour=definition.flavour) if other.auto_increment else \
+                default_scalar(other, definition)
+            return pa.array([scalar.as_py()], scalar.type), other.type
+
+        try:
+            values, _ = expressions.evaluate(sql, known, 1)
+        except (NotImplementedError, KeyError):
+            raise NotConstant(f"({sql})") from None
+        return values[0].as_py()
 
 
 def _literal(default: Default) -> str | bytes | Decimal | float:

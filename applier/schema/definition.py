@@ -10,6 +10,8 @@ from applier.schema.types import ColumnType, quote_name, quote_text
 
 _INTRODUCED = re.compile(r"_\w+ x'[0-9a-f]*'")
 """A literal's bytes with their character set: an expression by its value, but DEFAULT takes it without parentheses."""
+SEQUENCE = "SEQUENCE"
+"""The engine of what is no table but a MariaDB sequence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,7 @@ class Key:
 
 @dataclass(frozen=True)
 class TableDefinition:
-    """A table: columns in their order (which is the order of the row images), and keys in the order of the statement.
+    """A table: columns in their order (which is the order of the row images), and keys in the server's.
 
     `charset` and `collation` are the table's defaults; every column with characters carries its own.
     """
@@ -131,6 +133,11 @@ class TableDefinition:
     def stored_columns(self) -> tuple[Column, ...]:
         """The columns that a snapshot has: all but VIRTUAL ones."""
         return tuple(column for column in self.columns if column.generated != "virtual")
+
+    @property
+    def is_sequence(self) -> bool:
+        """Whether it is a MariaDB sequence, whose one row a snapshot does not hold."""
+        return self.engine == SEQUENCE
 
     @property
     def primary_key(self) -> Key | None:

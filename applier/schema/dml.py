@@ -1,7 +1,7 @@
 """Which tables a statement in statement format would change: what a row applier must name, and cannot apply."""
 
 from applier.errors import SchemaError
-from applier.schema.cursor import Cursor
+from applier.schema.cursor import Cursor, StatementContext
 from applier.schema.schema_changes import Dml, TableName
 from applier.schema.tokens import render
 
@@ -31,11 +31,11 @@ def _target(cursor: Cursor, kind: str, statement: str) -> tuple[TableName, ...] 
             cursor.next()
         return (cursor.table_name(),)
     if kind in ("UPDATE", "DELETE"):
-        return _all_tables(statement, cursor.context.default_database)
+        return _all_tables(statement, cursor.context)
     return None  # CALL, DO, SELECT: functions may change anything
 
 
-def _all_tables(statement: str, default_database: str | None) -> tuple[TableName, ...] | None:
+def _all_tables(statement: str, context: StatementContext) -> tuple[TableName, ...] | None:
     """Every table that the statement names: with several in it, an UPDATE or DELETE may change each of them."""
     import sqlglot  # 0.15 s to import, and needed for logs with statements only
     from sqlglot.errors import SqlglotError
@@ -44,5 +44,6 @@ def _all_tables(statement: str, default_database: str | None) -> tuple[TableName
         tables = list(sqlglot.parse_one(statement, dialect="mysql").find_all(sqlglot.exp.Table))
     except SqlglotError:
         return None
-    found = tuple(dict.fromkeys((table.db or default_database or "", table.name) for table in tables))
+    found = tuple(dict.fromkeys((context.rewrites.get(table.db, table.db) or context.default_database or "", table.name)
+                                for table in tables))
     return found or None

@@ -1,17 +1,21 @@
 """What every table was at every position of the archive: the statements of the log, applied to table definitions."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from applier.errors import SchemaError, UnsupportedStatement
-from applier.schema.collations import UTF8MB4_COLLATION, Charset, by_id
+from applier.schema.alter import Altered, alter
+from applier.schema.collations import Charset
+from applier.schema.conversion import RowConversion, same_to_rows
+from applier.schema.cursor import StatementContext
 from applier.schema.ddl import parse_statement
-from applier.schema.definition import Key, TableDefinition
+from applier.schema.definition import TableDefinition
 from applier.schema.schema_changes import (
-    AddKey,
     AlterDatabase,
+    AlterTable,
     CreateDatabase,
     CreateTable,
     CreateTableLike,
@@ -19,21 +23,20 @@ from applier.schema.schema_changes import (
     DropDatabase,
     DropTable,
     Other,
+    RenameTables,
     SchemaChange,
     SessionChange,
     TableName,
     TruncateTable,
 )
+from applier.schema.session import session_of
 from applier.schema.tokens import split_statements
 
 Position = tuple[int, int]  # index of the file in the archive's order, byte offset in it
 BEFORE_THE_LOG: Position = (0, 0)
+_STOP_BEFORE = "stop before it with --stop-position, or leave the table out with --ignore-tables"
 
 SYSTEM_DATABASES = frozenset({"mysql", "sys", "information_schema", "performance_schema"})
-
-# The sql_modes that change how a statement reads, by their bits in the QUERY event (Q_SQL_MODE_CODE).
-_SQL_MODES = {1: "REAL_AS_FLOAT", 4: "ANSI_QUOTES", 1 << 20: "NO_BACKSLASH_ESCAPES"}
-_EXPLICIT_TIMESTAMPS = 1 << 24  # MariaDB's flags2, from 10.10 on; MySQL has a status variable of its own
 
 
 class Statement(Protocol):
@@ -42,18 +45,25 @@ class Statement(Protocol):
     sql: str | bytes
     database: str
     context: dict[str, Any]
+    timestamp: int
     gtid: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class TableVersion:
-    """A table from the statement that made or emptied it to the one that ended it; `end` is None while it lives."""
+    """A table from the statement that made, emptied or altered it to the one that ended it; `end` is None while it
+    lives. `conversion` says how its rows come from those of the version `previous`, under whatever name that was; both
+    are None where it begins empty, or before the log. `in_base` is the name under which a base has the rows that it
+    began with, None for a table that the log made."""
 
     id: int
     definition: TableDefinition
     start: Position
     end: Position | None
     created_by: str
+    previous: int | None = None
+    conversion: RowConversion | None = None
+    in_base: TableName | None = None
 
 
 class SchemaHistory:
@@ -61,17 +71,24 @@ class SchemaHistory:
 
     `wanted(database, table)` says which tables are replayed: a statement that cannot be followed stops the replay only
     if it concerns one of them. By default that is all but the server's own. `files` are names for error messages.
+    `rewrites` are databases of the log under the names that they have here (AP-FILT); a schema file and a base have
+    these names already. With `skip_statements` statements that change rows are passed over, and counted in `skipped`,
+    by table ("" where it cannot be told) and kind.
     """
 
     def __init__(
-        self, flavour: str, *, wanted: Callable[[str, str], bool] | None = None, files: Sequence[str] = ()
+        self, flavour: str, *, wanted: Callable[[str, str], bool] | None = None, files: Sequence[str] = (),
+        rewrites: Mapping[str, str] | None = None, skip_statements: bool = False
     ) -> None:
         self.flavour = flavour
         self._wanted = wanted or (lambda database, _: database not in SYSTEM_DATABASES)
-        self._files = files
+        self._files, self._rewrites = files, rewrites or {}
         self._versions: list[TableVersion] = []
         self._by_table: dict[TableName, list[int]] = {}
         self._databases: dict[str, Charset] = {}
+        self._statement: dict[str, Any] = {}
+        self.skip_statements = skip_statements
+        self.skipped: dict[str, Counter[str]] = {}
 
     # ---- what is asked
 
@@ -84,9 +101,13 @@ class SchemaHistory:
         version = self._versions[ids[index]]
         return version if version.end is None or position < version.end else None
 
+    def renamed(self, table: TableName) -> TableName:
+        """A table of the log by the name that it has here."""
+        return self._rewrites.get(table[0], table[0]), table[1]
+
     def live(self) -> list[TableVersion]:
-        """The tables that are there after the last statement."""
-        return [version for version in self._versions if version.end is None]
+        """The tables that are there after the last statement, without sequences."""
+        return [version for version in self._versions if version.end is None and not version.definition.is_sequence]
 
     def versions(self) -> list[TableVersion]:
         """All of them; a version's id is its place in the list."""
@@ -99,6 +120,23 @@ class SchemaHistory:
     def databases(self) -> dict[str, Charset]:
         """The databases that are there after the last statement, as far as the log or a base tells of them."""
         return dict(self._databases)
+
+    def chains(self) -> list[list[TableVersion]]:
+        """Each table's versions as far as one has the rows of the other, in order; every version is in one of them."""
+        chains: list[list[TableVersion]] = []
+        by_last: dict[int, list[TableVersion]] = {}
+        for version in self._versions:
+            chain = by_last.pop(version.previous, None) if version.previous is not None else None
+            if chain is None:
+                chain = []
+                chains.append(chain)
+            chain.append(version)
+            by_last[version.id] = chain
+        return chains
+
+    def is_wanted(self, version: TableVersion) -> bool:
+        """Whether the version is of a table that is replayed, by the name that it has."""
+        return self._wanted(version.definition.database, version.definition.name)
 
     # ---- what is told
 
@@ -117,14 +155,22 @@ class SchemaHistory:
         """
         session = SessionChange(sql_mode="", time_zone="+00:00")
         for sql in split_statements(text):
-            changes = self._parse(sql, session.database, sql_mode=session.sql_mode, time_zone=session.time_zone)
+            changes = self.load_statement(sql, database=session.database, sql_mode=session.sql_mode,
+                                          time_zone=session.time_zone)
             for change in changes:
                 if isinstance(change, SessionChange):
                     said = {name: value for name in ("database", "sql_mode", "time_zone")
                             if (value := getattr(change, name)) is not None}
                     session = replace(session, **said)
-                elif not isinstance(change, Dml):
-                    self._apply(change, BEFORE_THE_LOG, sql)
+
+    def load_statement(self, sql: str, *, database: str | None, sql_mode: str, time_zone: str) -> list[SchemaChange]:
+        """What a statement of a schema file or a dump does, which is done; what is about sessions or rows is the
+        caller's. `time_zone` is that of TIMESTAMP defaults."""
+        changes = self._parse(sql, database, sql_mode=sql_mode, time_zone=time_zone)
+        for change in changes:
+            if not isinstance(change, SessionChange | Dml):
+                self._apply(change, BEFORE_THE_LOG, sql)
+        return changes
 
     def apply(self, statement: Statement, at: Position, end: Position) -> None:
         """What the statement from one position to another does: rows after `end` see its effect.
@@ -136,35 +182,19 @@ class SchemaHistory:
         if isinstance(sql, bytes):
             sql = sql.decode("utf-8", "surrogateescape")
         context = statement.context
+        self._statement = {"file": self._file(at), "position": at[1],
+                           "moment": statement.timestamp * 1_000_000 + int(context.get("microseconds", 0))}
         try:
-            for change in self._parse(sql, statement.database or None, **self._session(context)):
+            for change in self._parse(sql, statement.database or None, rewrites=self._rewrites,
+                                      **session_of(context, self.flavour)):
                 self._apply(change, end, sql)
         except (SchemaError, UnsupportedStatement) as error:
             error.position, error.gtid = at[1], statement.gtid
-            error.file = self._files[at[0]] if at[0] < len(self._files) else None
+            error.file = self._file(at)
             raise
 
-    def _session(self, context: dict[str, Any]) -> dict[str, Any]:
-        """What a QUERY's status variables say about how it reads (EV-CTX)."""
-        collation = context.get("default_collation_for_utf8mb4")
-        if self.flavour == "mysql":
-            # MySQL writes the collation from 8.0 on, which is when explicit timestamps became the default, too.
-            utf8mb4 = "utf8mb4_general_ci" if collation is None else by_id(collation).collation
-            explicit = context.get("explicit_defaults_for_timestamp", collation is not None)
-        else:
-            utf8mb4 = UTF8MB4_COLLATION["mariadb"]
-            explicit = context.get("flags2", 0) & _EXPLICIT_TIMESTAMPS
-        mode = context.get("sql_mode", 0)
-        session = {
-            "sql_mode": ",".join(name for bit, name in _SQL_MODES.items() if mode & bit),
-            "time_zone": context.get("time_zone", "SYSTEM"),
-            "explicit_timestamps": bool(explicit),
-            "utf8mb4_collation": utf8mb4,
-        }
-        try:
-            return session | {"server_charset": by_id(context["charset_server"])}
-        except KeyError:
-            return session  # an old log, or a collation of MariaDB's that only its name tells
+    def _file(self, at: Position) -> str | None:
+        return self._files[at[0]] if at[0] < len(self._files) else None
 
     def _parse(self, sql: str, database: str | None, **session: Any) -> list[SchemaChange]:
         return parse_statement(sql, default_database=database, flavour=self.flavour, databases=self._databases,
@@ -178,8 +208,11 @@ class SchemaHistory:
                 self._create_unless_there(definition, change, position, sql)
             case CreateTableLike(table, source):
                 self._create_like(table, source, change, position, sql)
-            case AddKey(table, key):
-                self._add_key(table, key)
+            case AlterTable(table):
+                self._alter(table, change, position, sql)
+            case RenameTables(pairs):
+                for old, new in pairs:
+                    self._rename(old, new, position, sql)
             case DropTable(tables):
                 for table in tables:
                     self._end(table, position)
@@ -188,6 +221,9 @@ class SchemaHistory:
                     self._end(table, position)
                     self._create(version.definition, position, sql)
             case CreateDatabase(name, charset):
+                if not _is_text(name):
+                    raise SchemaError(f"the name of database {name!r} is no text in its statement's character set",
+                                      hint="the file is damaged; copy it again from the server")
                 if change.or_replace:
                     self._drop_database(name, position)
                 if not (change.if_not_exists and name in self._databases):
@@ -224,20 +260,56 @@ class SchemaHistory:
             raise SchemaError(f"the log makes a table like {'.'.join(source)}, whose definition is not known",
                               table=".".join(table), hint="give its CREATE TABLE with --schema")
 
-    def _add_key(self, table: TableName, key: Key) -> None:
-        """The key counts for the version as a whole, which is of no matter to rows that another key finds."""
+    def _alter(self, table: TableName, change: AlterTable, position: Position, sql: str) -> None:
         version = self._live(table)
-        if version and key.name.casefold() not in {known.name.casefold() for known in version.definition.keys}:
-            definition = replace(version.definition, keys=(*version.definition.keys, key))
-            self._versions[version.id] = replace(version, definition=definition)
+        if version is None:
+            return
+        try:
+            altered = alter(version.definition, change.actions, change.context)
+        except SchemaError as error:
+            if self._wanted(*table):
+                error.message, error.hint = f"{error.message}: {_shorten(sql)}", error.hint or _STOP_BEFORE
+                raise error.at(table=version.definition.full_name) from None
+            self._end(table, position)  # what it is now is not known, and matters only to those who ask
+            return
+        self._go_on(version, altered, change.context, position, sql)
 
-    def _create(self, definition: TableDefinition, position: Position, sql: str) -> None:
+    def _rename(self, old: TableName, new: TableName, position: Position, sql: str) -> None:
+        version = self._live(old)
+        if version is None:
+            return  # a view, or a table that nothing defines
+        definition = replace(version.definition, database=new[0], name=new[1])
+        self._go_on(version, Altered(definition, tuple(range(len(definition.columns)))), None, position, sql)
+
+    def _go_on(self, version: TableVersion, altered: Altered, context: StatementContext | None, position: Position,
+               sql: str) -> None:
+        """The table as a statement has altered it, with the rows that it has."""
+        old, new = version.definition, altered.definition
+        if not altered.emptied and same_to_rows(old, new):
+            self._versions[version.id] = replace(version, definition=new)
+            return
+        if self._wanted(new.database, new.name) and not self._wanted(old.database, old.name):
+            raise SchemaError(f"a table that is left out becomes one that is replayed: {_shorten(sql)}",
+                              table=new.full_name, hint=f"replay {old.full_name}, too")
+        self._end((old.database, old.name), position)
+        if altered.emptied:
+            self._create(new, position, sql)
+            return
+        mode, zone = ("", "SYSTEM") if context is None else (context.sql_mode, context.time_zone)
+        self._create(new, position, sql, version.id, RowConversion(old, new, altered.sources, mode, zone, sql,
+                                                                      **self._statement))
+
+    def _create(self, definition: TableDefinition, position: Position, sql: str, previous: int | None = None,
+                conversion: RowConversion | None = None) -> None:
         if self._wanted(definition.database, definition.name) and not _is_text(definition.to_sql()):
             name = definition.full_name.encode("utf-8", "backslashreplace").decode()
             raise SchemaError("the statement that makes the table has bytes that are no text", table=name,
                               hint="the file is damaged, or leave the table out with --ignore-tables")
         number = len(self._versions)
-        self._versions.append(TableVersion(number, definition, position, None, sql))
+        in_base = (definition.database, definition.name) if position == BEFORE_THE_LOG else None
+        if previous is not None:
+            in_base = self._versions[previous].in_base
+        self._versions.append(TableVersion(number, definition, position, None, sql, previous, conversion, in_base))
         self._by_table.setdefault((definition.database, definition.name), []).append(number)
 
     def _live(self, table: TableName) -> TableVersion | None:
@@ -258,15 +330,18 @@ class SchemaHistory:
         concerned = self._first_wanted(change.tables, only_live=not change.creates)
         if concerned is not None:
             raise SchemaError(f"{change.reason}: {_shorten(change.sql)}", table=concerned or None,
-                              hint="stop before it with --stop-position, or leave the table out with --ignore-tables")
+                              hint=_STOP_BEFORE)
 
     def _stop_at_dml(self, change: Dml) -> None:
         concerned = self._first_wanted(change.tables)
-        if concerned is not None:
+        if concerned is not None and self.skip_statements:
+            self.skipped.setdefault(concerned, Counter())[change.kind] += 1
+        elif concerned is not None:
             raise UnsupportedStatement(
                 f"a statement changes rows, and its rows are not in the log: {_shorten(change.sql)}",
                 table=concerned or None,
-                hint="only binlog_format=ROW can be replayed; stop before this with --stop-position")
+                hint="only binlog_format=ROW can be replayed; stop before this with --stop-position, or leave out all "
+                     "that came as text with --on-statement skip")
 
     def _first_wanted(self, tables: tuple[TableName, ...] | None, *, only_live: bool = False) -> str | None:
         """The first replayed table of those that a statement concerns, "" if it cannot be told, None if it is none."""

@@ -24,6 +24,7 @@ from applier.schema.types import BINARY, GEOMETRY, INTEGERS, ColumnType, arrow_t
 _DIGITS = Context(prec=100)  # a DECIMAL has up to 65, more than the default context keeps
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _BITS = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64}
+_LARGEST_FLOAT = struct.unpack("<f", b"\xff\xff\x7f\x7f")[0]
 _PLAIN_DOUBLES = (1e-4, 1e15)
 """Between these, both servers write a double as its shortest digits without an exponent."""
 
@@ -58,7 +59,7 @@ def convert(value: Value, column_type: ColumnType, flavour: str) -> Any:
     if base in _TEMPORAL:
         return _temporal(value, column_type, flavour)
     if base in _MEMBERS and isinstance(value, Decimal) and flavour == "mariadb":
-        return _by_number(int(value), column_type)
+        return by_number(int(value), column_type)
     text = _text(value, column_type)
     if base in _FROM_TEXT:
         return _FROM_TEXT[base](text, column_type)
@@ -147,8 +148,8 @@ def _float(value: Value, column_type: ColumnType, flavour: str) -> float:
     MariaDB and in FLOAT(M,D)."""
     number = float(value) if isinstance(value, str) and _NUMBER.fullmatch(value.strip()) else _number(value)
     number = float(number + 0 if isinstance(number, Decimal) else number)
-    if column_type.unsigned and number < 0:
-        raise ValueError(f"{number} is out of the range of {column_type.column_type} UNSIGNED")
+    if (column_type.unsigned and number < 0) or (column_type.base == "float" and abs(number) > _LARGEST_FLOAT):
+        raise ValueError(f"{number} is out of the range of {column_type.column_type}")
     if column_type.scale is not None:
         number = round(number, column_type.scale)
         if abs(number) >= 10**((column_type.precision or 0) - column_type.scale):
@@ -181,12 +182,12 @@ def _enum(text: str, column_type: ColumnType) -> str:
 
 def _set(text: str, column_type: ColumnType) -> str:
     if text.isdigit() and text not in column_type.members:
-        return _by_number(int(text), column_type)
+        return by_number(int(text), column_type)
     wanted = {_enum(word, column_type) for word in text.split(",") if word}
     return ",".join(member for member in column_type.members if member in wanted)
 
 
-def _by_number(number: int, column_type: ColumnType) -> str:
+def by_number(number: int, column_type: ColumnType) -> str:
     """An ENUM's member by its place from 1 on, a SET's by bits."""
     members = column_type.members
     if column_type.base == "set" and 0 <= number < 2**len(members):

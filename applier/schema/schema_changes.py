@@ -6,8 +6,10 @@ which stops a replay that it concerns.
 
 from dataclasses import dataclass
 
+from applier.schema.alter_actions import AlterAction
 from applier.schema.collations import Charset
-from applier.schema.definition import Key, TableDefinition
+from applier.schema.cursor import StatementContext
+from applier.schema.definition import TableDefinition
 
 TableName = tuple[str, str]  # database, table
 
@@ -49,11 +51,19 @@ class CreateTableLike:
 
 
 @dataclass(frozen=True, slots=True)
-class AddKey:
-    """A key that is not unique: it changes no row, and no row is found by it while there is a unique one."""
+class AlterTable:
+    """ALTER TABLE, CREATE INDEX or DROP INDEX; what it makes of a table depends on `context`, too."""
 
     table: TableName
-    key: Key
+    actions: tuple[AlterAction, ...]
+    context: StatementContext
+
+
+@dataclass(frozen=True, slots=True)
+class RenameTables:
+    """RENAME TABLE: each pair (old name, new name) in turn, so that tables can change places."""
+
+    pairs: tuple[tuple[TableName, TableName], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,5 +117,5 @@ class Dml:
     sql: str
 
 
-SchemaChange = (CreateDatabase | AlterDatabase | DropDatabase | CreateTable | CreateTableLike | AddKey
-                | DropTable | TruncateTable | Ignored | SessionChange | Other | Dml)
+SchemaChange = (CreateDatabase | AlterDatabase | DropDatabase | CreateTable | CreateTableLike | AlterTable
+                | RenameTables | DropTable | TruncateTable | Ignored | SessionChange | Other | Dml)

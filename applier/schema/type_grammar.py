@@ -3,7 +3,7 @@
 Source: MySQL manual, "Data Types" and "Using Data Types from Other Database Engines"; MariaDB's "Data Types".
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from applier.schema.collations import (
     Charset,
@@ -186,6 +186,24 @@ def _character_type(words: TypeWords, charset: Charset) -> ColumnType:
     sized = _sized(base, length, bytes_per_character(charset.charset), words)
     return ColumnType(sized.base, length=sized.length, charset=charset.charset, collation=charset.collation,
                       compressed=words.compressed)
+
+
+def converted_type(column_type: ColumnType, charset: Charset) -> ColumnType:
+    """The type that CONVERT TO CHARACTER SET makes of one: types with characters take the set, and a TEXT grows so that
+    it holds as many characters as before (MySQL manual, "ALTER TABLE Statement")."""
+    base, old = column_type.base, column_type.charset
+    if base not in CHARACTER or old is None:
+        return column_type
+    if charset.charset == "binary" and base in _TO_BINARY:
+        return ColumnType(_TO_BINARY[base], length=column_type.length, compressed=column_type.compressed)
+    if base.endswith("text"):
+        limit = next(limit for size, limit in _TEXT_SIZES if base == size + "text")
+        needed = limit // bytes_per_character(old) * bytes_per_character(charset.charset)
+        base = next((size for size, most in _TEXT_SIZES if needed <= most), "long") + "text"
+    elif base == "varchar" and (column_type.length or 0) * bytes_per_character(charset.charset) > MAX_VARCHAR_BYTES:
+        base = "mediumtext"
+    length = column_type.length if base in ("char", "varchar") else None
+    return replace(column_type, base=base, length=length, charset=charset.charset, collation=charset.collation)
 
 
 def _sized(base: str, length: int | None, width: int, words: TypeWords) -> ColumnType:

@@ -42,7 +42,7 @@ def plan(folder: Path, paths, *, cores=2, split_bytes=64 << 20, ignored=()):
     wanted = TableFilter(ignored=ignored).wanted
     span = span_of([outline_file(str(path), split_bytes=split_bytes) for path in paths])
     history = read_history(span, wanted, None, None)
-    versions = changed_versions(used_tables(span, history, wanted))
+    versions = changed_versions(used_tables(span, history, wanted), history)
     with begin(str(folder / "out")) as staging:
-        divide(versions, span, None, staging, cores)
+        divide(versions, None, staging, cores, idempotent=False)
     return span, history, versions

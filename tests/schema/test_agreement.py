@@ -9,9 +9,10 @@ import pytest
 from applier.binlog.events import parse_query, read_events
 from applier.binlog.mapping import map_file
 from applier.binlog.table_map import WireType, parse_table_map
-from applier.schema.agreement import definition_check, describe
+from applier.schema.agreement import definition_check
 from applier.schema.ddl import parse_statement
 from applier.schema.history import SchemaHistory
+from applier.schema.type_conversions import Step, TypeConversions, step_between, type_in_log
 
 CASES = Path(__file__).parent.parent / "cases"
 QUERY, TABLE_MAP = 2, 19
@@ -33,7 +34,7 @@ def test_logs_of_real_servers_agree_with_their_own_ddl(case):
                 if query.sql not in (b"BEGIN", b"COMMIT"):
                     end = (number, event.position + event.size)
                     statement = SimpleNamespace(sql=query.sql.decode(), database=query.database,
-                                                context=query.context, gtid=None)
+                                                context=query.context, timestamp=0, gtid=None)
                     history.apply(statement, (number, event.position), end)
             elif event.type == TABLE_MAP:
                 table_map = parse_table_map(bytes(event.body[6:]))
@@ -89,8 +90,9 @@ def test_columns_that_differ(column_type, wire):
     """AP-POS: without type conversions the replica stops with 1677, naming table, column and both types."""
     error = definition_check(table_map((WireType.LONG, 0, None), wire), definition("INT", column_type))
     assert error.mysql_errno == 1677 and error.exit_code == 1
-    assert error.table == "d.t" and "column c1 is" in error.message
-    assert describe(*wire) in error.message and column_type.split("(")[0].split()[0].lower() in error.message
+    assert error.table == "d.t" and "column 1, c1, cannot be converted from type" in error.message
+    assert f"'{type_in_log(*wire)}'" in error.message
+    assert f"to type '{column_type.split('(')[0].split()[0].lower()}" in error.message
 
 
 def test_other_numbers_of_columns():
@@ -102,3 +104,34 @@ def test_what_the_log_does_not_say_is_no_difference():
     """Old temporal types carry no precision, and signedness is optional metadata."""
     same = table_map((WireType.DATETIME, 0, None), (WireType.LONG, 0, None), (WireType.BIT, 1 << 8 | 1, None))
     assert definition_check(same, definition("DATETIME(3)", "INT UNSIGNED", "BIT(9)")) is None
+
+
+@pytest.mark.parametrize(("column_type", "wire", "name"), [
+    ("BIGINT", (WireType.LONG, 0, None), "all_non_lossy"), ("VARCHAR(10)", (WireType.VARCHAR, 80, None), "all_lossy"),
+    ("DECIMAL(20,0)", (WireType.NEWDECIMAL, 10 << 8 | 4, None), "all_non_lossy"),
+    ("FLOAT", (WireType.NEWDECIMAL, 10 << 8 | 4, None), "all_lossy"),
+])
+def test_conversions_that_have_to_be_allowed(column_type, wire, name):
+    """AP-POS: the error says what would allow it, and it does."""
+    columns, table = table_map(wire), definition(column_type)
+    for given in ("all_non_lossy", "all_lossy"):
+        error = definition_check(columns, table, TypeConversions.of(frozenset([given, "all_unsigned"])))
+        assert (error is None) == (given == name)
+    assert f"--type-conversions {name}" in definition_check(columns, table).hint
+
+
+def test_what_is_not_compared_where_columns_may_differ():
+    """A server takes the bytes of a column of the same type, whatever their sign or character set."""
+    columns = table_map((WireType.LONG, 0, True), (WireType.BLOB, 2, None), (WireType.DATETIME2, 1, None))
+    columns.collations = lambda flavour: (None, 8, None)
+    table = definition("INT", "TEXT", "DATETIME(2)")
+    assert definition_check(columns, table) is not None
+    assert definition_check(columns, table, TypeConversions(lossy=True)) is None
+
+
+def test_moments_are_converted_on_mariadb_only():
+    [column] = definition("DATETIME(6)").columns
+    log = WireType.DATETIME2, 3
+    assert step_between(*log, column.type, "mysql") is None
+    assert step_between(*log, column.type, "mariadb") is Step.NON_LOSSY
+    assert step_between(WireType.DATETIME2, 0, column.type, "mariadb") is None

@@ -187,12 +187,12 @@ def test_keys():
         " ON UPDATE CASCADE ON DELETE NO ACTION,"
         " CONSTRAINT CHECK (a > 0) NOT ENFORCED", " ENGINE=MyISAM ROW_FORMAT=DYNAMIC COMMENT='PRIMARY KEY (v)'")
     assert definition.keys == (
-        Key("s", "unique", (KeyPart("s"),)),
         Key("PRIMARY", "primary", (KeyPart("B", None, True),)),
-        Key("a", "key", (KeyPart("a"),)),
-        Key("a_2", "key", (KeyPart("a"), KeyPart("c", 10))),
+        Key("s", "unique", (KeyPart("s"),)),
         Key("u", "unique", (KeyPart(None, None, False, "a + 1"),)),
         Key("uq", "unique", (KeyPart("a"),), visible=False),
+        Key("a", "key", (KeyPart("a"),)),
+        Key("a_2", "key", (KeyPart("a"), KeyPart("c", 10))),
         Key("ft", "fulltext", (KeyPart("c"),)),
     )
     assert [c.nullable for c in definition.columns] == [True, False, True, False]

@@ -20,7 +20,8 @@ class Log:
 
     def __call__(self, sql, database="d", **context):
         self.offset += 100
-        statement = SimpleNamespace(sql=sql, database=database, context=self.context | context, gtid="uuid:7")
+        statement = SimpleNamespace(sql=sql, database=database, context=self.context | context, timestamp=0,
+                                    gtid="uuid:7")
         self.history.apply(statement, (0, self.offset), (0, self.offset + 50))
 
     def at(self, table, offset, database="d"):
@@ -74,8 +75,8 @@ def test_an_index_that_is_not_unique():
     log("CREATE INDEX i ON nowhere (a)")
     [version] = log.history.versions()
     assert [(key.kind, key.name, key.visible) for key in version.definition.keys] == [
-        ("primary", "PRIMARY", True), ("fulltext", "f", True), ("key", "i", False)]
-    assert version.definition.keys[2].parts == (KeyPart("b", 3, True), KeyPart("a"))
+        ("primary", "PRIMARY", True), ("key", "i", False), ("fulltext", "f", True)]
+    assert version.definition.keys[1].parts == (KeyPart("b", 3, True), KeyPart("a"))
 
 
 def test_databases():
@@ -111,8 +112,8 @@ def test_context_of_the_statement():
 
 
 @pytest.mark.parametrize("sql", [
-    "ALTER TABLE t ADD COLUMN b INT", "RENAME TABLE t TO u", "RENAME TABLE elsewhere.x TO d.u",
-    "CREATE UNIQUE INDEX i ON t (a)", "DROP INDEX i ON t",
+    "ALTER TABLE t ADD COLUMN b NOTYPE", "ALTER TABLE t DROP PARTITION p", "ALTER TABLE t DROP COLUMN nothing",
+    "CREATE UNIQUE INDEX i ON t (nothing)",
     "CREATE TABLE u SELECT 1 AS a", "CREATE TABLE u LIKE unknown", "CREATE TABLE u (a NOTYPE)", "CREATE WONDER w",
     "CREATE TABLE t (again INT)", "CREATE TABLE u (a INT", "CREATE TABLE 'u",
 ])
@@ -130,12 +131,61 @@ def test_only_wanted_tables_stop_the_replay():
     log("CREATE TABLE t (a INT)")
     log("CREATE TABLE other (a INT)")
     for sql in ("ALTER TABLE other ADD b INT", "RENAME TABLE other TO o2", "CREATE TABLE u (a NOTYPE)",
+                "ALTER TABLE o2 DROP PARTITION p", "CREATE TABLE other (a INT)",
                 "INSERT INTO other VALUES (1)", "CREATE TABLE other (a INT)"):
         log(sql)
     with pytest.raises(SchemaError):
         log("RENAME TABLE other TO t")
     with pytest.raises(UnsupportedStatement):
         log("INSERT INTO t VALUES (1)")
+
+
+def chain(log, table, database="d"):
+    """The versions whose rows are in a table at the log's end: their columns, with the sources of each."""
+    last = log.at(table, 10**6, database)
+    [versions] = [chain for chain in log.history.chains() if chain[-1] == last]
+    return [(version.definition.full_name, columns(version), version.conversion and version.conversion.sources)
+            for version in versions]
+
+
+def test_an_alter_goes_on_with_the_rows():
+    log = Log()
+    log("CREATE TABLE t (a INT PRIMARY KEY)")
+    log("ALTER TABLE t ADD b INT FIRST")
+    log("ALTER TABLE t ADD KEY (b), COMMENT 'no other rows, no other version'")
+    log("ALTER TABLE t DROP a")
+    log("TRUNCATE t")
+    assert [key.name for key in log.at("t", 360).definition.keys] == ["PRIMARY", "b"]
+    assert chain(log, "t") == [("d.t", ["b"], None)]
+    assert log.history.chains()[0] == log.history.versions()[:3]
+    [_, altered, dropped, _] = log.history.versions()
+    assert (altered.conversion.sources, dropped.conversion.sources) == ((None, 0), (0,))
+    assert (altered.start, altered.end, dropped.start, dropped.end) == ((0, 250), (0, 450), (0, 450), (0, 550))
+    assert (dropped.conversion.position, dropped.conversion.file) == (400, "binlog.000001")
+
+
+def test_tables_keep_their_rows_under_new_names():
+    """A name is looked up at a position; tables may change places, and databases."""
+    log = Log()
+    log("CREATE TABLE a (x INT)")
+    log("CREATE TABLE b (y INT)")
+    log("RENAME TABLE a TO tmp, b TO a, tmp TO b")
+    log("ALTER TABLE b RENAME TO e.moved, ADD z INT")
+    assert (columns(log.at("a", 349)), columns(log.at("a", 350))) == (["x"], ["y"])
+    assert (columns(log.at("b", 350)), log.at("b", 450), log.at("tmp", 350)) == (["x"], None, None)
+    assert chain(log, "moved", "e") == [("d.a", ["x"], None), ("d.tmp", ["x"], (0,)), ("d.b", ["x"], (0,)),
+                                        ("e.moved", ["x", "z"], (0, None))]
+
+
+def test_a_renamed_table_has_the_bases_rows():
+    log = Log()
+    log("CREATE TABLE t (a INT)")
+    [version] = log.history.versions()
+    other = Log()
+    other.history.load_definition(version.definition)
+    other("RENAME TABLE t TO u")
+    other("CREATE TABLE t LIKE u")
+    assert [v.in_base for v in other.history.versions()] == [("d", "t"), ("d", "t"), None]
 
 
 def test_ddl_on_a_table_that_is_not_there():
@@ -191,3 +241,32 @@ def test_a_definition_of_bytes_that_are_no_text():
         log(b"CREATE TABLE t (a INT COMMENT '\xff')")
     assert (error.value.position, error.value.table) == (100, "d.t")
     Log(wanted=lambda database, table: False)(b"CREATE TABLE t (a INT COMMENT '\xff')")
+
+
+def test_a_damaged_name_or_collation_of_a_statement():
+    """Neither can come from a server: no manifest holds such a name, no table tells such a collation."""
+    with pytest.raises(SchemaError, match="no text"):
+        Log()(b"CREATE DATABASE d\xff")
+    with pytest.raises(SchemaError, match="collation number"):
+        Log()("CREATE TABLE t (a INT)", default_collation_for_utf8mb4=64 << 10)
+
+
+def test_databases_under_other_names():
+    """AP-FILT: the default database and every name that a statement has; not those of a schema file."""
+    log = Log(rewrites={"d": "e"})
+    log.history.load_schema_file("CREATE TABLE d.kept (id INT PRIMARY KEY);")
+    log("CREATE DATABASE d CHARACTER SET latin1")
+    log("CREATE TABLE t (id INT PRIMARY KEY, c TEXT)")
+    log("CREATE TABLE d.u LIKE d.t")
+    log("ALTER TABLE d.u RENAME TO d.v, ADD n INT")
+    log("CREATE INDEX k ON d.v (n)")
+    assert {version.definition.full_name for version in log.history.live()} == {"d.kept", "e.t", "e.v"}
+    assert log.history.databases()["e"].charset == "latin1" and "d" not in log.history.databases()
+    assert all(version.definition.columns[1].type.charset == "latin1" for version in log.history.live()
+               if version.definition.database == "e")
+    for sql in ("INSERT INTO d.t VALUES (1, '')", "DELETE FROM t WHERE id = 1", "UPDATE d.t SET id = 2"):
+        with pytest.raises(UnsupportedStatement) as stopped:
+            log(sql)
+        assert stopped.value.table == "e.t"
+    log("DROP DATABASE d")
+    assert {version.definition.full_name for version in log.history.live()} == {"d.kept"}

@@ -1,0 +1,136 @@
+"""Numbers as other numbers and as text: rounded half away from zero (doubles to even), and kept in range.
+
+Source: MySQL manual, "Precision Math" and "Out-of-Range and Overflow Handling".
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.schema.conversion import RowConversion
+from applier.schema.types import INTEGERS, ColumnType, arrow_type
+
+_LEADING_NUMBER = r"^\s*\+?(?P<number>-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
+_WIDE = pa.decimal128(38, 0)
+
+
+def to_number(values: pa.Array, old: ColumnType, new: ColumnType, _: RowConversion) -> pa.Array:
+    """Integers, DECIMAL, FLOAT, DOUBLE, BIT or YEAR as one of these."""
+    if pa.types.is_string(values.type) or pa.types.is_string(arrow_type(new)):
+        raise NotImplementedError("a DECIMAL of more than 38 digits")
+    if new.base in ("float", "double"):
+        return _to_double(values, new)
+    if new.base == "decimal":
+        return _to_decimal(values, new)
+    return _to_integer(values, new)
+
+
+def _limits(new: ColumnType) -> tuple[int, int]:
+    if new.base == "bit":
+        return 0, 2**(new.length or 1) - 1
+    bits = INTEGERS[new.base]
+    return (0, 2**bits - 1) if new.unsigned else (-(2**(bits - 1)), 2**(bits - 1) - 1)
+
+
+def _to_integer(values: pa.Array, new: ColumnType) -> pa.Array:
+    if new.base == "bit" and pa.types.is_decimal(values.type) and pc.any(pc.less(values, Decimal(0))).as_py():
+        raise NotImplementedError("the servers differ in what bits negative DECIMALs have")
+    if pa.types.is_floating(values.type):
+        values = pc.round(values.cast(pa.float64()), 0, round_mode="half_to_even")
+        if pc.any(pc.greater_equal(pc.abs(values), 2.0**63)).as_py():
+            raise NotImplementedError("doubles beyond all integers")
+        values = values.cast(_WIDE)
+    elif pa.types.is_decimal(values.type):
+        values = _rounded(values, 0).cast(_WIDE)
+    least, most = _limits(new)
+    target = arrow_type(new)
+    if new.base == "bit":  # what is negative has all its bits set
+        wide = values.cast(_WIDE)
+        values = pc.if_else(pc.less(wide, pa.scalar(Decimal(0), _WIDE)), pa.scalar(Decimal(most), _WIDE), wide)
+    if pa.types.is_integer(values.type) and pa.types.is_integer(target):
+        values = values.cast(pa.int64())
+        return _within(values, max(least, -(2**63)), min(most, 2**63 - 1)).cast(target)
+    return _within(values.cast(_WIDE), least, most).cast(target)
+
+
+def _within(values: pa.Array, least: float, most: float) -> pa.Array:
+    low, high = (pa.scalar(Decimal(limit) if pa.types.is_decimal(values.type) else limit, values.type)
+                 for limit in (least, most))
+    values = pc.if_else(pc.less(values, low), low, values)
+    return pc.if_else(pc.greater(values, high), high, values)
+
+
+def _rounded(values: pa.Array, scale: int) -> pa.Array:
+    """Decimals with no more than so many digits after the point, halves away from zero."""
+    if values.type.scale <= scale:
+        return values
+    wide = values.cast(pa.decimal128(38, values.type.scale))  # 9.99 has no room to become 10.0
+    return pc.round(wide, scale, round_mode="half_towards_infinity")
+
+
+def _to_decimal(values: pa.Array, new: ColumnType) -> pa.Array:
+    precision, scale = new.precision or 10, new.scale or 0
+    if pa.types.is_floating(values.type):
+        values = _exact(values, scale)
+    elif not pa.types.is_decimal(values.type):
+        values = values.cast(_WIDE if values.type != pa.int64() else pa.decimal128(19, 0))
+    most = Decimal(10**precision - 1).scaleb(-scale)
+    digits = min(38, max(values.type.precision - values.type.scale, precision - scale) + 1)
+    wide = _rounded(values, scale).cast(pa.decimal128(min(38, digits + scale), scale))
+    wide = _within(wide, Decimal(0) if new.unsigned else -most, most)
+    return wide.cast(pa.decimal128(precision, scale))
+
+
+def _exact(values: pa.Array, scale: int) -> pa.Array:
+    """Doubles as decimals by their shortest digits, which are what the servers round."""
+    values = values.cast(pa.float64())
+    if pc.any(pc.greater_equal(pc.abs(values), 1e20)).as_py():
+        raise NotImplementedError("doubles of more than 20 digits")
+    if scale > 15:
+        raise NotImplementedError("doubles as DECIMALs of more than 15 digits after the point")
+    small = pc.less(pc.abs(values), 10.0**-17)
+    return pc.if_else(small, 0.0, values).cast(pa.string()).cast(pa.decimal128(38, 17))
+
+
+def _to_double(values: pa.Array, new: ColumnType) -> pa.Array:
+    if new.scale is not None:
+        raise NotImplementedError("floating-point types with digits of their own")
+    if pa.types.is_decimal(values.type):
+        values = values.cast(pa.string())  # the nearest double; a cast from decimals goes by two roundings
+    values = values.cast(pa.float64())
+    if new.unsigned:
+        values = pc.if_else(pc.less(values, 0.0), 0.0, values)
+    if new.base == "double":
+        return values
+    most = float(np.finfo(np.float32).max)
+    return _within(values, -most, most).cast(pa.float32())
+
+
+def to_text(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+    """Numbers as text, as a SELECT shows them."""
+    from applier.conversion.texts import fitted
+
+    if pa.types.is_floating(values.type) or old.base == "bit" or old.zerofill:
+        raise NotImplementedError("of these numbers' text")
+    text = pc.cast(values, pa.string())
+    if old.base == "year":
+        text = pc.utf8_lpad(text, 4, "0")
+    return fitted(text, new)
+
+
+def from_text(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+    """Text as numbers: what it begins with, else zero."""
+    if new.base == "bit":
+        raise NotImplementedError("a text's bytes as bits")
+    found = pc.extract_regex(values, _LEADING_NUMBER)
+    zero = pc.if_else(values.is_valid(), "0", pa.scalar(None, pa.string()))
+    digits = pc.if_else(found.is_valid(), pc.struct_field(found, 0), zero)
+    if pc.any(pc.match_substring_regex(digits, "[eE]|.{21}")).as_py():
+        raise NotImplementedError("numbers with an exponent, or of more than 20 digits")
+    if new.base in ("float", "double"):
+        return _to_double(digits.cast(pa.float64()), new)
+    return to_number(digits.cast(pa.decimal128(38, 18)), old, new, conversion)

@@ -1,0 +1,123 @@
+"""Rows of one definition of a table as rows of the next one: columns kept, converted, added, dropped and moved.
+
+What an added column holds in rows that are there: its default, else NULL or the type's implicit default (MySQL manual,
+"ALTER TABLE Statement"); CURRENT_TIMESTAMP is the statement's time, AUTO_INCREMENT numbers the rows in the order of the
+old primary key, or as they came where there is none.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pyarrow as pa
+
+from applier.apply.rows import table_schema
+from applier.conversion.expressions import evaluate
+from applier.conversion.values import convert_values
+from applier.errors import SchemaError
+from applier.schema.conversion import RowConversion
+from applier.schema.defaults import default_scalar, implicit_scalar
+from applier.schema.definition import Column
+from applier.schema.types import ColumnType, arrow_type
+
+_START_OF_NUMBERS = re.compile(r"\bAUTO_INCREMENT\s*=?\s*\d", re.IGNORECASE)
+"""The table option, unlike the column's attribute, has a number behind it."""
+
+
+class RowConverter:
+    """Converts the rows of a table over one statement, a chunk at a time, in their order."""
+
+    def __init__(self, conversion: RowConversion):
+        self._conversion = conversion
+        self.schema = table_schema(conversion.new)
+        self._places = {column.name: place for place, column in enumerate(conversion.old.stored_columns)}
+        self._done = 0
+        self._stored = [(column, source) for column, source in
+                        zip(conversion.new.columns, conversion.sources, strict=True) if column.generated != "virtual"]
+
+    def convert(self, rows: pa.Table) -> pa.Table:
+        """The rows after the statement. Raises SchemaError for what cannot be computed as the server does it."""
+        if not rows.num_rows:
+            return self.schema.empty_table()
+        made: dict[str, pa.Array | pa.ChunkedArray] = {}
+        plain = [(column, source) for column, source in self._stored if not self._is_computed(column, source)]
+        for column, source in plain:
+            made[column.name] = self._plain(rows, column, source)
+        for column, source in self._stored:
+            if self._is_computed(column, source):  # in their order: one may be made of another
+                made[column.name] = self._computed(made, column, rows.num_rows)
+        self._done += rows.num_rows
+        return pa.Table.from_arrays([made[column.name] for column, _ in self._stored], schema=self.schema)
+
+    def _is_computed(self, column: Column, source: int | None) -> bool:
+        """Whether a stored generated column is new, or has another expression or type."""
+        if not column.generated:
+            return False
+        old = self._conversion.old.columns[source] if source is not None else None
+        return old is None or (old.generated, old.expression, old.type) != ("stored", column.expression, column.type)
+
+    def _plain(self, rows: pa.Table, column: Column, source: int | None) -> pa.Array | pa.ChunkedArray:
+        if source is None:
+            return self._added(rows.num_rows, column)
+        old = self._conversion.old.columns[source]
+        if old.generated == "virtual":
+            raise self._cannot(f"column {column.name} was VIRTUAL, and its values are not kept")
+        values = rows.column(self._places[old.name])
+        try:
+            if old.type != column.type:
+                values = convert_values(values.combine_chunks(), old.type, column.type, self._conversion)
+        except (NotImplementedError, pa.ArrowException) as error:
+            raise self._cannot(f"column {column.name}, {old.type.sql()}, becomes {column.type.sql()}: "
+                               f"{error}") from None
+        if old.nullable and not column.nullable and values.null_count:
+            values = values.fill_null(implicit_scalar(column.type, self._conversion.new.flavour))
+        return values
+
+    def _computed(self, made: dict[str, pa.Array | pa.ChunkedArray], column: Column, n: int) -> pa.Array:
+        new = self._conversion.new
+
+        def known(name: str) -> tuple[pa.Array | pa.ChunkedArray, ColumnType]:
+            found = new.column(name)
+            if found.generated == "virtual":
+                return evaluate(found.expression, known, n)
+            return made[found.name], found.type
+
+        try:
+            values, found = evaluate(column.expression, known, n)
+            values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+            return convert_values(values, found, column.type, self._conversion)
+        except (NotImplementedError, KeyError, pa.ArrowException) as error:
+            raise self._cannot(f"column {column.name} is generated from ({column.expression}), which cannot be "
+                               f"computed: {error}") from None
+
+    def _added(self, n: int, column: Column) -> pa.Array:
+        if column.auto_increment:
+            return self._numbers(n, column)
+        if column.default is not None and column.default.kind == "now":
+            return pa.repeat(self._now(column), n)
+        try:
+            value = default_scalar(column, self._conversion.new)
+        except SchemaError as error:
+            raise self._cannot(error.message) from None
+        return pa.repeat(value, n)
+
+    def _numbers(self, n: int, column: Column) -> pa.Array:
+        if _START_OF_NUMBERS.search(self._conversion.sql):
+            raise self._cannot(f"column {column.name} numbers the rows from where AUTO_INCREMENT = says")
+        first = self._done + 1
+        return pa.array(np.arange(first, first + n)).cast(arrow_type(column.type))
+
+    def _now(self, column: Column) -> pa.Scalar:
+        moment, unit = self._conversion.moment, 10**(6 - column.type.fsp)
+        if column.type.base != "timestamp":
+            moment = self._conversion.in_zone(moment)
+            if moment is None:
+                raise self._cannot(f"column {column.name} gets the time in the server's own zone, which is not known")
+        return pa.scalar(moment // unit * unit, pa.int64()).cast(arrow_type(column.type))
+
+    def _cannot(self, what: str) -> SchemaError:
+        conversion = self._conversion
+        return SchemaError(f"rows cannot be brought over this statement: {what}: {' '.join(conversion.sql.split())}",
+                           table=conversion.new.full_name, file=conversion.file, position=conversion.position,
+                           hint="stop before it with --stop-position, or leave the table out with --ignore-tables")

@@ -1,0 +1,108 @@
+"""Text and bytes: other lengths, character sets, members; a document out of text.
+
+Text in a snapshot is Unicode, so another character set only takes away what it does not have, which becomes "?".
+Source: MySQL manual, "The CHAR and VARCHAR Types", "The ENUM Type", "The SET Type"; MariaDB's.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.schema.conversion import RowConversion
+from applier.schema.types import ColumnType
+
+UNICODE = frozenset({"utf8mb4", "utf16", "utf16le", "utf32"})
+_BMP = frozenset({"utf8mb3", "ucs2"})
+_SIZES = {"tinytext": 0xFF, "text": 0xFFFF, "mediumtext": 0xFFFFFF, "longtext": 0xFFFFFFFF}
+
+
+def to_text(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+    """Text, labels of members, or documents as text of another length or character set."""
+    if new.charset != old.charset:
+        values = in_charset(values, new.charset or "utf8mb4")
+    return fitted(values, new)
+
+
+def in_charset(values: pa.Array, charset: str) -> pa.Array:
+    """Text with a "?" for each character that the set does not have."""
+    if charset in UNICODE:
+        return values
+    if charset in _BMP:
+        return pc.replace_substring_regex(values, r"[^\x{0}-\x{FFFF}]", "?")
+    if pc.all(pc.string_is_ascii(values)).as_py() in (True, None) and charset not in ("swe7",):
+        return values
+    return _recoded(values, charset)
+
+
+def _recoded(values: pa.Array, charset: str) -> pa.Array:
+    """The same where not all is ASCII: by the set's own table, one distinct character at a time."""
+    from applier.binlog.charsets import to_utf8
+
+    distinct = sorted({character for text in pc.unique(values).drop_null().to_pylist() for character in text})
+    if charset not in _SINGLE_BYTE:
+        raise NotImplementedError(f"text that is not ASCII becomes {charset}")
+    known = to_utf8(pa.array([bytes([code]) for code in range(256)], pa.binary()), charset).to_pylist()
+    for character in distinct:
+        if character not in known:
+            values = pc.replace_substring(values, character, "?")
+    return values
+
+
+_SINGLE_BYTE = frozenset("""
+    armscii8 cp1250 cp1251 cp1256 cp1257 cp850 cp852 cp866 dec8 geostd8 greek hebrew hp8 keybcs2 koi8r koi8u latin1
+    latin2 latin5 latin7 macce macroman swe7 tis620 ascii
+""".split())
+
+
+def fitted(values: pa.Array, new: ColumnType) -> pa.Array:
+    """Text cut to the column's length, without spaces at the end where it is a CHAR."""
+    if new.base in ("char", "varchar"):
+        values = pc.utf8_slice_codeunits(values, 0, new.length)
+    elif pc.any(pc.greater(pc.binary_length(values), _SIZES[new.base])).as_py():
+        raise NotImplementedError("text that is longer than the column")
+    return pc.utf8_rtrim(values, " ") if new.base == "char" else values
+
+
+def to_members(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+    """Labels as members of an ENUM or SET: by name, in the new order; what is no member becomes nothing."""
+    if new.base == "set":
+        if old.base != "set":
+            raise NotImplementedError("text as a SET")
+        return _by_distinct(values, lambda text: _as_set(text, new.members))
+    if old.base == "set":
+        raise NotImplementedError("a SET as an ENUM")
+    by_name = {member.casefold(): member for member in new.members}
+    if not old.members and pc.any(pc.match_substring_regex(values, r"^\s*[+-]?\d+")).as_py():
+        raise NotImplementedError("text that may be a member's number")
+    return _by_distinct(values, lambda text: by_name.get(text.rstrip(" ").casefold(), ""))
+
+
+def _as_set(text: str, members: tuple[str, ...]) -> str:
+    chosen = {word.casefold() for word in text.split(",")} if text else set()
+    return ",".join(member for member in members if member.casefold() in chosen)
+
+
+def _by_distinct(values: pa.Array, convert) -> pa.Array:
+    """A column through a function of its distinct values, of which there are few."""
+    coded = values.dictionary_encode()
+    made = pa.array([convert(text) for text in coded.dictionary.to_pylist()], pa.string())
+    return made.take(coded.indices)
+
+
+def to_bytes(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+    """Bytes of another length; a BINARY is padded with zero bytes."""
+    if new.length is not None:
+        values = pc.binary_slice(values, 0, new.length)
+    if new.base != "binary":
+        return values
+    padded = pc.binary_join_element_wise(values, pa.scalar(b"\0" * (new.length or 0), pa.binary()),
+                                         pa.scalar(b"", pa.binary()))
+    return pc.binary_slice(padded, 0, new.length)
+
+
+def to_json(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+    """Text as documents, printed as the server prints them."""
+    from jsondiff.normalize import normalize
+
+    return normalize(values)

@@ -1,0 +1,92 @@
+"""The listing of what idempotent mode forgave: `_conflicts.parquet`, a row a conflict, in the order of the log.
+
+A unit knows where its conflicts are in the log; the transactions are looked up here, in the files that have conflicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from applier.apply.work import UnitResult
+from applier.binlog.events import parse_gtid, read_event, read_format
+from applier.binlog.mapping import map_file
+from applier.binlog.outline import Outline
+from applier.errors import CORRUPT_EVENT, ArchiveError
+from applier.plan.gtid_kernel import find_gtids
+
+LISTING = pa.schema([
+    ("table", pa.string()), ("operation", pa.string()), ("conflict", pa.string()), ("key", pa.string()),
+    ("values", pa.string()), ("gtid", pa.string()), ("file", pa.string()), ("position", pa.int64()),
+    ("row", pa.int32()),
+])
+"""db.table; insert, update or delete; "duplicate key" or "row not found"; the name of the key that is taken, or that
+the row was searched by ("" for a search by what the row holds), and the change's values in it; its transaction (null
+without GTIDs); the binlog's base name, where the rows event begins, and which row in it, from 1."""
+
+
+def conflict_listing(results: Sequence[UnitResult], outlines: Sequence[Outline]) -> pa.Table:
+    """The conflicts of all units as LISTING says; `outlines` are in the order of the log."""
+    found = [result.conflicts for result in results if result.conflicts is not None]
+    if not found:
+        return LISTING.empty_table()
+    conflicts = pa.concat_tables(found)
+    files = {outline.uri: outline.name for outline in outlines}
+    number = pc.index_in(conflicts.column("file"), pa.array(list(files)))
+    conflicts = conflicts.append_column("number", number).sort_by(
+        [("number", "ascending"), ("position", "ascending"), ("row", "ascending")])
+    by_file = _by_file(conflicts)
+    conflicts = conflicts.append_column("gtid", pa.concat_arrays([_gtids(part, outlines) for part in by_file]))
+    for name, values in (("file", pc.take(pa.array(list(files.values())), conflicts.column("number"))),
+                         ("row", pc.add(conflicts.column("row"), pa.scalar(1, pa.int32())))):
+        conflicts = conflicts.set_column(conflicts.schema.get_field_index(name), name, values)
+    return conflicts.select(LISTING.names).cast(LISTING)
+
+
+def to_parquet(listing: pa.Table) -> pa.Buffer:
+    """The listing as a file."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(listing, sink, compression="zstd")
+    return sink.getvalue()
+
+
+def _by_file(conflicts: pa.Table) -> list[pa.Table]:
+    numbers = conflicts.column("number").to_numpy()
+    edges = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(numbers)]
+    return [conflicts.slice(start, end - start) for start, end in pairwise(edges)]
+
+
+def _gtids(conflicts: pa.Table, outlines: Sequence[Outline]) -> pa.Array:
+    """The transactions of conflicts of one file: only GTIDs that are needed are read as such."""
+    uri = conflicts.column("file")[0].as_py()
+    positions, places = np.unique(conflicts.column("position").to_numpy(), return_inverse=True)
+    events, which = np.unique(_gtid_events(uri, positions, outlines), return_inverse=True)
+    file = map_file(uri)
+    description = read_format(file)
+    texts: list[str | None] = []
+    for position in events.tolist():
+        event = read_event(file, position, description) if position >= 0 else None
+        texts.append(parse_gtid(event.type, event.body, event.server_id).text if event is not None else None)
+    return pa.array(texts, pa.string()).take(pa.array(which[places]))
+
+
+def _gtid_events(uri: str, positions: np.ndarray, outlines: Sequence[Outline]) -> np.ndarray:
+    """Where the GTID events of ascending positions of a file are, int64[n], -1 for none. Groups do not go over splits,
+    so a look at a split with conflicts, from its start on, is enough."""
+    file = map_file(uri)
+    starts = np.unique([split.start for outline in outlines if outline.uri == uri for split in outline.splits])
+    split_of = np.searchsorted(starts, positions, side="right") - 1
+    gtids = np.empty(len(positions), np.int64)
+    for split in np.unique(split_of).tolist():
+        wanted = np.flatnonzero(split_of == split)
+        found = np.empty(len(wanted), np.int64)
+        if not find_gtids(file.address, int(starts[split]), file.size, positions[wanted], found):
+            raise ArchiveError("the events here do not follow one another", file=uri, position=int(starts[split]),
+                               errno=CORRUPT_EVENT, hint="the file changed while it was replayed")
+        gtids[wanted] = found
+    return gtids

@@ -1,0 +1,72 @@
+"""XA transactions: which of the groups that the log has prepared count.
+
+Rows of a prepared transaction are locked until XA COMMIT or XA ROLLBACK, so what other transactions log in between is
+about other rows, and a replica applies a group where it was prepared. So does a replay where the XA COMMIT is in the
+span, too; else the group is void: rolled back, or pending, which the snapshot remembers (AP-SNAP). A replay from a base
+gets the groups that were pending there as outlines of their own, before the log goes on.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from applier.binlog.archive import Archive
+from applier.binlog.outline import Outline, OutlineTask, XaDecision
+from applier.binlog.stop import StopCondition
+from applier.errors import LOG_GAP, UNKNOWN_XID, ArchiveError, ReplayStopped
+from applier.plan.log import LogSpan
+from applier.snapshot.manifest import PreparedTransaction, Snapshot
+
+
+def settle(span: LogSpan, base: Snapshot | None) -> tuple[LogSpan, tuple[PreparedTransaction, ...]]:
+    """The span with the prepared groups that do not count among its voids and what is pending at its end, and those of
+    the base's pending transactions that it commits.
+
+    Raises ReplayStopped (1397) for an XA COMMIT of a transaction that neither the span nor the base has prepared.
+    """
+    open_before = {entry.xid: entry for entry in (base.prepared if base is not None else ())}
+    open_here: dict[str, tuple[int, PreparedTransaction]] = {}
+    voids = [set(outline.voids) for outline in span.outlines]
+    committed = []
+    for number, outline in enumerate(span.outlines):
+        voids[number].update((group.start, group.end) for group in outline.prepared)
+        events = [*((group.start, group) for group in outline.prepared),
+                  *((decision.position, decision) for decision in outline.decisions)]
+        for _, event in sorted(events, key=lambda entry: entry[0]):
+            if not isinstance(event, XaDecision):
+                open_here[event.xid] = number, PreparedTransaction(event.xid, outline.name, event.start, event.end,
+                                                                   event.gtid)
+            elif event.xid in open_here:
+                file, group = open_here.pop(event.xid)
+                if event.commits:
+                    voids[file].remove((group.start, group.end))
+            elif (group := open_before.pop(event.xid, None)) is not None:
+                committed += [group] if event.commits else []
+            elif event.commits:
+                raise _unknown(outline, event)
+    outlines = tuple(dataclasses.replace(outline, voids=sorted(spans))
+                     for outline, spans in zip(span.outlines, voids, strict=True))
+    pending = (*open_before.values(), *(group for _, group in open_here.values()))
+    return dataclasses.replace(span, outlines=outlines, pending=pending), tuple(committed)
+
+
+def _unknown(outline: Outline, decision: XaDecision) -> ReplayStopped:
+    return ReplayStopped(f"XA COMMIT {decision.xid} is of a transaction that was prepared before these logs begin",
+                         file=outline.uri, position=decision.position, gtid=decision.gtid, errno=UNKNOWN_XID,
+                         hint="give the binlog that has its XA PREPARE, too, or a --base that knows of it")
+
+
+def group_tasks(archive: Archive, groups: tuple[PreparedTransaction, ...]) -> list[OutlineTask]:
+    """What to outline of the base's pending groups. Raises MissingFile (1236) where the archive lacks their file."""
+    return [OutlineTask(archive.files[archive.index_of(group.file)].uri, group.start,
+                        StopCondition(position=(group.file, group.end))) for group in groups]
+
+
+def with_groups(span: LogSpan, groups: tuple[PreparedTransaction, ...], outlines: list[Outline]) -> LogSpan:
+    """The span with groups that were prepared before it. Raises ArchiveError (1236) where the file has others there."""
+    for group, outline in zip(groups, outlines, strict=True):
+        if [(found.start, found.end, found.xid) for found in outline.prepared] != [(group.start, group.end, group.xid)]:
+            raise ArchiveError(f"XA transaction {group.xid}, which was prepared before the base snapshot, is not here",
+                               file=outline.uri, position=group.start, gtid=group.gtid, errno=LOG_GAP,
+                               hint="are these logs of the base's own server?")
+    return dataclasses.replace(span, outlines=(*outlines, *span.outlines), n_before=len(outlines))

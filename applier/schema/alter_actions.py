@@ -1,0 +1,121 @@
+"""What the parts of an ALTER TABLE ask for, as data: one class a kind of action, in the order of the statement.
+
+CREATE INDEX and DROP INDEX are such actions, too.
+"""
+
+from dataclasses import dataclass
+
+from applier.schema.collations import Charset
+from applier.schema.column_grammar import ColumnWords
+from applier.schema.definition import Default
+from applier.schema.key_grammar import KeyWords
+
+
+@dataclass(frozen=True, slots=True)
+class AddColumn:
+    """`place`: None at the end, "" first, else the column that it comes after."""
+
+    words: ColumnWords
+    place: str | None = None
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeColumn:
+    """CHANGE, or MODIFY where the old and the new name are one; `place` None leaves the column where it is."""
+
+    old: str
+    words: ColumnWords
+    place: str | None = None
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DropColumn:
+    name: str
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RenameColumn:
+    old: str
+    new: str
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SetDefault:
+    """`default` None: DROP DEFAULT."""
+
+    column: str
+    default: Default | None
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SetColumnVisible:
+    column: str
+    visible: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AddKey:
+    words: KeyWords
+
+
+@dataclass(frozen=True, slots=True)
+class DropKey:
+    """`maybe`: the name may be that of another kind of constraint, or of none."""
+
+    name: str
+    maybe: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RenameKey:
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetKeyVisible:
+    name: str
+    visible: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RenameTo:
+    database: str
+    table: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertCharset:
+    """CONVERT TO CHARACTER SET: of every column with characters; `charset` None is the database's."""
+
+    charset: Charset | None
+
+
+@dataclass(frozen=True, slots=True)
+class SetOptions:
+    """The table's options, of which its default character set and its engine are kept."""
+
+    charset: str | None = None
+    collation: str | None = None
+    engine: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyTable:
+    """All rows go: TRUNCATE PARTITION ALL."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unfollowed:
+    """An action that moves or removes rows, or changes what a table is, in a way that this project does not know."""
+
+    what: str
+
+
+AlterAction = (AddColumn | ChangeColumn | DropColumn | RenameColumn | SetDefault | SetColumnVisible | AddKey | DropKey
+               | RenameKey | SetKeyVisible | RenameTo | ConvertCharset | SetOptions | EmptyTable | Unfollowed)

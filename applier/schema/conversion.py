@@ -1,0 +1,60 @@
+"""How the rows of a table come over an ALTER: for each column of the new definition, where its values come from.
+
+This is the plan only, made once a statement; `applier.conversion` runs it over whole columns of rows.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from applier.schema.cursor import shifted
+from applier.schema.definition import Column, TableDefinition
+from applier.schema.key_grammar import in_server_order
+from applier.schema.types import ColumnType
+
+
+@dataclass(frozen=True)
+class RowConversion:
+    """From rows of `old` to rows of `new`: `sources[i]` is the number of the old column that the i-th new one takes its
+    values from, None for one that is added. The rest is about the statement: `moment` is its time in microseconds UTC,
+    `file` and `position` are its place in the log."""
+
+    old: TableDefinition
+    new: TableDefinition
+    sources: tuple[int | None, ...]
+    sql_mode: str = ""
+    time_zone: str = "SYSTEM"
+    sql: str = ""
+    moment: int = 0
+    file: str | None = None
+    position: int | None = None
+
+    @cached_property
+    def changes_rows(self) -> bool:
+        """Whether rows differ after it: stored columns come, go, move, or take another type or another name."""
+        before = [(number, *_seen(column)) for number, column in enumerate(self.old.columns) if _is_stored(column)]
+        after = [(source, *_seen(column)) for source, column in zip(self.sources, self.new.columns, strict=True)
+                 if _is_stored(column)]
+        return before != after
+
+    def in_zone(self, moment: int) -> int | None:
+        """A moment in microseconds UTC as the session's clock shows it, None where the log does not tell its zone."""
+        return shifted(moment, self.time_zone)
+
+
+def _is_stored(column: Column) -> bool:
+    return column.generated != "virtual"
+
+
+def _seen(column: Column) -> tuple[str, ColumnType, str | None]:
+    """What of a column shows in a row."""
+    return column.name, column.type, column.expression
+
+
+def same_to_rows(old: TableDefinition, new: TableDefinition) -> bool:
+    """Whether two definitions of a table differ in nothing that rows or those who find them see: only in plain keys."""
+    def seen(definition: TableDefinition) -> tuple:
+        keys = in_server_order(definition.keys, definition.columns)
+        unique = tuple(key for key in keys if key.kind in ("primary", "unique"))
+        return definition.full_name, definition.columns, unique
+
+    return seen(old) == seen(new)

@@ -1,0 +1,45 @@
+"""The session that a statement ran in, as its QUERY event tells it: what the statement means depends on it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from applier.errors import SchemaError
+from applier.schema.collations import UTF8MB4_COLLATION, by_id
+
+# The sql_modes that change how a statement reads, by their bits in the QUERY event (Q_SQL_MODE_CODE).
+_SQL_MODES = {1: "REAL_AS_FLOAT", 4: "ANSI_QUOTES", 1 << 20: "NO_BACKSLASH_ESCAPES"}
+# Those that change what values become in an ALTER: the bits from 32 on differ between the servers.
+_FRACTION_MODES = {"mysql": (1 << 32, "TIME_TRUNCATE_FRACTIONAL"), "mariadb": (1 << 34, "TIME_ROUND_FRACTIONAL")}
+_EXPLICIT_TIMESTAMPS = 1 << 24  # MariaDB's flags2, from 10.10 on; MySQL has a status variable of its own
+
+
+def session_of(context: Mapping[str, Any], flavour: str) -> dict[str, Any]:
+    """What a QUERY's status variables say about how it reads (EV-CTX), as `parse_statement` takes it."""
+    collation = context.get("default_collation_for_utf8mb4")
+    if flavour == "mysql":
+        # MySQL writes the collation from 8.0 on, which is when explicit timestamps became the default, too.
+        utf8mb4 = "utf8mb4_general_ci" if collation is None else _collation(collation)
+        explicit = context.get("explicit_defaults_for_timestamp", collation is not None)
+    else:
+        utf8mb4 = UTF8MB4_COLLATION["mariadb"]
+        explicit = context.get("flags2", 0) & _EXPLICIT_TIMESTAMPS
+    mode = context.get("sql_mode", 0)
+    modes = _SQL_MODES | dict([_FRACTION_MODES[flavour]])
+    session = {
+        "sql_mode": ",".join(name for bit, name in modes.items() if mode & bit),
+        "time_zone": context.get("time_zone", "SYSTEM"),
+        "explicit_timestamps": bool(explicit),
+        "utf8mb4_collation": utf8mb4,
+    }
+    try:
+        return session | {"server_charset": by_id(context["charset_server"])}
+    except KeyError:
+        return session  # an old log, or a collation of MariaDB's that only its name tells
+
+
+def _collation(collation_id: int) -> str:
+    try:
+        return by_id(collation_id).collation
+    except KeyError:
+        raise SchemaError(f"a statement's context has a collation number that no server knows: {collation_id}",
+                          hint="the file is damaged, or newer than this program") from None

@@ -1,0 +1,30 @@
+"""AUTO_INCREMENT columns added to rows that are there."""
+
+import pyarrow as pa
+import pytest
+
+from applier.conversion.rows import RowConverter
+from applier.errors import SchemaError
+from applier.schema.conversion import RowConversion
+from applier.schema.ddl import parse_statement
+
+
+def converter(statement):
+    [old], [new] = (parse_statement(f"CREATE TABLE d.t ({columns})") for columns in (
+        "a INT", "a INT, id INT NOT NULL AUTO_INCREMENT PRIMARY KEY"))
+    return RowConverter(RowConversion(old.definition, new.definition, (0, None), sql=statement, file="b", position=4))
+
+
+def test_rows_are_numbered_in_their_order_over_all_chunks():
+    convert = converter("ALTER TABLE t ADD id INT NOT NULL AUTO_INCREMENT PRIMARY KEY").convert
+    chunk = pa.table({"a": pa.array([7, 8], pa.int32())})
+    assert [convert(chunk).column("id").to_pylist() for _ in range(2)] == [[1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize("option", ["AUTO_INCREMENT=100", "auto_increment 100", "AUTO_INCREMENT = 100"])
+def test_another_start_of_numbers_stops_the_replay(option):
+    """A wrong number would be a wrong row; where the numbers begin then is not followed yet."""
+    rows = pa.table({"a": pa.array([7], pa.int32())})
+    with pytest.raises(SchemaError, match="numbers the rows") as stopped:
+        converter(f"ALTER TABLE t ADD id INT AUTO_INCREMENT PRIMARY KEY, {option}").convert(rows)
+    assert (stopped.value.table, stopped.value.file, stopped.value.position) == ("d.t", "b", 4)

@@ -1,0 +1,155 @@
+"""ALTER TABLE applied to definitions: real servers' SHOW CREATE TABLE after each of some thousand statements judges."""
+
+import gzip
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from applier.errors import SchemaError
+from applier.schema.alter import alter
+from applier.schema.collations import Charset
+from applier.schema.ddl import parse_statement
+from applier.schema.defaults import default_scalar
+from applier.schema.schema_changes import AlterTable, CreateTable
+
+RECORDED = Path(__file__).parent / "alters.jsonl.gz"
+HISTORIES = [json.loads(line) for line in gzip.open(RECORDED, "rt")]
+
+
+def parse(sql, flavour="mysql", **session):
+    session = {"databases": {"d": Charset("utf8mb4", "utf8mb4_0900_ai_ci" if flavour == "mysql" else
+                                          "utf8mb4_general_ci")}} | session
+    [change] = parse_statement(sql, default_database="d", flavour=flavour, **session)
+    return change
+
+
+def shown(definition):
+    """What of a definition SHOW CREATE TABLE tells, however it tells it."""
+    columns = [(column.name, _type(column.type), column.nullable, _default(column, definition),
+                column.on_update is not None, column.auto_increment, column.generated, column.invisible, column.comment)
+               for column in definition.columns]
+    keys = [(key.name, key.kind, [_part(part, key.kind, definition) for part in key.parts], key.visible)
+            for key in definition.keys]
+    if definition.flavour == "mariadb":
+        keys.sort(key=lambda key: key[0])  # which it hashes, or has hashed once, come later
+    return columns, keys, definition.charset, definition.collation
+
+
+def _type(column_type):
+    """Without display widths, which MySQL 8 does not show and MariaDB always does."""
+    is_number = column_type.base in ("tinyint", "smallint", "mediumint", "int", "bigint")
+    return replace(column_type, length=None) if is_number else column_type
+
+
+def _part(part, kind, definition):
+    """Of MariaDB without what it makes up: prefixes of long texts in plain keys, no direction in hashed ones."""
+    if definition.flavour == "mysql":
+        return part
+    is_long = kind == "key" and definition.column(part.column).type.base.endswith(("text", "blob"))
+    return replace(part, descending=False, length=None if is_long else part.length)
+
+
+def _default(column, definition):
+    default = column.default
+    if default is None or default.kind == "null" or column.auto_increment or column.generated:
+        return None
+    if default.kind in ("expression", "now"):
+        return default.kind
+    return default_scalar(column, definition).as_py()
+
+
+def altered(sql, *then, flavour="mysql", **session):
+    """A definition after a CREATE TABLE and ALTERs, with the sources of its columns in the last one."""
+    definition, result = parse(sql, flavour, **session).definition, None
+    for sql in then:
+        change = parse(sql, flavour, **session)
+        result = alter(definition, change.actions, change.context)
+        definition = result.definition
+    return result
+
+
+def names(result):
+    return [column.name for column in result.definition.columns]
+
+
+def test_sources_of_columns():
+    """Where each column's values come from; a column that is dropped and added again under its name has none."""
+    result = altered("CREATE TABLE t (a INT, b INT, c INT, d INT)",
+                     "ALTER TABLE t DROP b, ADD b TEXT FIRST, CHANGE d e BIGINT AFTER b, RENAME COLUMN a TO c, "
+                     "RENAME COLUMN c TO a, ADD COLUMN (f INT, g INT)")
+    assert names(result) == ["b", "e", "c", "a", "f", "g"]
+    assert result.sources == (None, 3, 0, 2, None, None)
+
+
+@pytest.mark.parametrize(("sql", "what"), [
+    ("ALTER TABLE t DROP PARTITION p0", "DROP PARTITION"), ("ALTER TABLE t TRUNCATE PARTITION p0, p1", "TRUNCATE"),
+    ("ALTER TABLE t EXCHANGE PARTITION p0 WITH TABLE u WITHOUT VALIDATION", "EXCHANGE"),
+    ("ALTER TABLE t DISCARD TABLESPACE", "file"), ("ALTER TABLE t IMPORT PARTITION p0 TABLESPACE", "IMPORT"),
+    ("ALTER TABLE t CONVERT PARTITION p0 TO TABLE u", "CONVERT"), ("ALTER TABLE t DROP nothing", "column nothing"),
+    ("ALTER TABLE t ADD c INT AFTER nothing", "after nothing"), ("ALTER TABLE t ADD KEY (nothing)", "column nothing"),
+])
+def test_what_cannot_be_followed(sql, what):
+    with pytest.raises(SchemaError, match=what):
+        altered("CREATE TABLE t (a INT)", sql)
+
+
+@pytest.mark.parametrize("sql", [
+    "ALTER TABLE t ENGINE=InnoDB, COMMENT='a comment; with a semicolon'",
+    "ALTER TABLE t FORCE, LOCK=NONE, ALGORITHM=COPY",
+    "ALTER TABLE t DISABLE KEYS", "ALTER TABLE t ORDER BY a DESC, b", "ALTER TABLE t ADD PARTITION PARTITIONS 2",
+    "ALTER TABLE t REORGANIZE PARTITION p INTO (PARTITION q VALUES LESS THAN (5), PARTITION r VALUES LESS THAN (9))",
+    "ALTER TABLE t COALESCE PARTITION 1", "ALTER TABLE t REMOVE PARTITIONING", "ALTER TABLE t",
+    "ALTER TABLE t PARTITION BY HASH (a) PARTITIONS 4", "ALTER TABLE t ANALYZE PARTITION ALL",
+    "ALTER TABLE t ADD CONSTRAINT fk FOREIGN KEY i (a) REFERENCES u (id) ON DELETE CASCADE, DROP FOREIGN KEY fk2",
+    "ALTER TABLE t ADD CONSTRAINT CHECK (a > 0), DROP CHECK c, DROP CONSTRAINT d, ALTER CHECK e NOT ENFORCED",
+    "ALTER TABLE t AUTO_INCREMENT = 5 ROW_FORMAT=DYNAMIC, KEY_BLOCK_SIZE=0 STATS_PERSISTENT 1",
+    "ALTER TABLE t WAIT 5 FORCE",
+    "ALTER TABLE t UNION=(u, v), INSERT_METHOD=LAST", "ALTER TABLE t NOWAIT", "ALTER TABLE t WITHOUT VALIDATION, FORCE",
+])
+def test_what_leaves_the_definition_as_it_is(sql):
+    create = "CREATE TABLE t (a INT PRIMARY KEY, b INT) ENGINE=InnoDB"
+    result = altered(create, sql)
+    assert result.definition == parse(create).definition
+    assert result.sources == (0, 1) and not result.emptied
+
+
+def test_rows_go_with_all_partitions():
+    assert altered("CREATE TABLE t (a INT)", "ALTER TABLE t TRUNCATE PARTITION ALL").emptied
+
+
+def test_actions_and_partitions_without_a_comma():
+    result = altered("CREATE TABLE t (a INT)", "ALTER TABLE t ADD b INT, ADD KEY (b) PARTITION BY HASH (a)")
+    assert names(result) == ["a", "b"]
+    assert names(altered("CREATE TABLE t (a INT)", "ALTER TABLE t ADD b INT REMOVE PARTITIONING")) == ["a", "b"]
+
+
+def test_expressions_follow_renames():
+    result = altered("CREATE TABLE t (a INT, b INT AS (a + abs(`a`) + 'a') STORED, KEY ((a * 2)))",
+                     "ALTER TABLE t RENAME COLUMN a TO `x y`", flavour="mysql")
+    assert result.definition.column("b").expression == "`x y` + abs(`x y`) + 'a'"
+    assert result.definition.keys[0].parts[0].expression == "`x y` * 2"
+
+
+def test_a_timestamps_default_is_a_moment():
+    """EV-CTX: in the time zone of the session that alters the table."""
+    result = altered("CREATE TABLE t (ts TIMESTAMP NULL)", "ALTER TABLE t ALTER ts SET DEFAULT '2021-01-01 00:00:00'",
+                     time_zone="-03:00")
+    assert result.definition.column("ts").default.text == "2021-01-01 03:00:00"
+
+
+@pytest.mark.parametrize("number", range(len(HISTORIES)))
+def test_what_servers_make_of_alters(number):
+    """Issued one after the other to one table: every column and key, in its place, with all that is shown of it."""
+    flavour, definition = HISTORIES[number]["flavour"], None
+    for sql, show in HISTORIES[number]["steps"]:
+        change = parse(sql, flavour)
+        if isinstance(change, CreateTable):
+            definition = change.definition
+        else:
+            assert isinstance(change, AlterTable), (sql, getattr(change, "reason", None))
+            definition = alter(definition, change.actions, change.context).definition
+        expected = parse(show, flavour)
+        assert isinstance(expected, CreateTable), (show, expected.reason)
+        assert shown(definition) == shown(expected.definition), sql
