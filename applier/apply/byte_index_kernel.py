@@ -185,12 +185,12 @@ def apply_bytes(n, kinds, before_rows, after_rows, images, before_offsets, befor
             if lands_inside:
                 word = words[2 * i + 1]
                 target = byte_entry(table, mask, slot_base, arena_base, word, new_at, new_length)
+                if inside:
+                    image = updated_pointer(pointer, image, present, columns, patches, state)
                 if byte_pointer(target, slot_base) >= 0:
                     status = DUPLICATE
                     break
-                if inside:
-                    image = updated_pointer(pointer, image, present, columns, patches, state)
-                elif kind != INSERT and load_u8(present + (image >> IMAGE_ID_SHIFT) * (columns + 1)) == 0:
+                if not inside and kind != INSERT and load_u8(present + (image >> IMAGE_ID_SHIFT) * (columns + 1)) == 0:
                     status = SPLIT_PATCH
                     break
                 put_bytes_key(target, slot_base, arena_base, word, new_at, new_length, image, state)

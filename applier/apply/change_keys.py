@@ -1,6 +1,7 @@
 """The keys of a batch of changes: what the decode kernel puts out of each image, made into what an index takes.
 
-    IntKeys     the kernel writes the key as an int64 that compares in order; the index reads its buffer
+    IntKeys     the kernel writes the key as an int64 that compares in order; the index reads its buffer (of a column
+                that is another integer type in the log, the values are converted first)
     ByteKeys    the key's columns are finished as for a snapshot and encoded (keysearch.keybytes)
 
 A partial after-image may lack columns of the key: an update keeps them, so they come from the before-image (DEF-R2); in
@@ -10,6 +11,7 @@ an insert they are the columns' defaults (DEF-R1b).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,13 +24,17 @@ from applier.binlog.layout import ColumnPlan, ImageBuffers
 from applier.binlog.table_map import TableMap
 from applier.binlog.values import finish_column
 from applier.errors import KEY_NOT_FOUND, ReplayStopped
+from applier.schema.agreement import agrees
 from applier.schema.defaults import default_scalar
 from applier.schema.definition import TableDefinition
-from keysearch.keybytes import KeyBytes, encode_keys, int_key
+from keysearch.keybytes import KeyBytes, int_key
 
 
 class ChangeKeys(ABC):
     """Keys of batches of one table in the log."""
+
+    raw_diffs = False
+    """No key has a JSON column."""
 
     def __init__(self, key: TableKey, definition: TableDefinition, table_map: TableMap):
         self._key, self._definition, self._table_map = key, definition, table_map
@@ -84,7 +90,24 @@ class IntKeys(ChangeKeys):
 
     def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
         column = self._key.columns[0]
+        if self._converts:
+            return [plan if c == column else None for c, plan in enumerate(plans)]
         return [plan.as_key(self._key.unsigned) if c == column else None for c, plan in enumerate(plans)]
+
+    @cached_property
+    def _converts(self) -> bool:
+        column, table_map = self._key.columns[0], self._table_map
+        return not agrees(self._definition.columns[column].type, table_map.types[column], table_map.metadata[column])
+
+    def _values(self, images: ImageBuffers, rows: int) -> np.ndarray:
+        """The keys of the first `rows` images: int64, where the kernel put them or converted."""
+        column, table_map = self._key.columns[0], self._table_map
+        buffer = images.columns[column]
+        if not self._converts:
+            return buffer.values.view(np.int64)[:rows]
+        converted = finish_column(buffer.arrow(rows), self._definition.columns[column], table_map.types[column],
+                                  table_map.metadata[column])
+        return np.array(int_key(converted.fill_null(0)))
 
     def of_batch(self, batch: ChangeBatch) -> tuple[int, int, int]:
         """Addresses of both key columns and of the bitmap of after-images without the key (0: none)."""
@@ -94,18 +117,19 @@ class IntKeys(ChangeKeys):
             nulls = after.arrow(batch.n_after).is_null()
             self._check(batch, self._key.columns[0], before.arrow(batch.n_before).is_null(),
                         nulls if absent is None else pc.and_not(nulls, absent))
+        self._kept = self._values(batch.before, batch.n_before), self._values(batch.after, batch.n_after)
         if absent is not None:
-            self._give_inserts_the_default(batch, np.asarray(absent), after.values.view(np.int64))
-        return before.values.ctypes.data, after.values.ctypes.data, 0 if absent is None else after.absent.ctypes.data
+            self._give_inserts_the_default(batch, np.asarray(absent), self._kept[1])
+        addresses = [keys.ctypes.data for keys in self._kept]
+        return *addresses, 0 if absent is None else after.absent.ctypes.data
 
     def columns(self, batch: ChangeBatch) -> tuple[list[pa.Array], list[pa.Array]]:
         self.of_batch(batch)
         column = self._key.columns[0]
-        before = batch.before.columns[column].values.view(np.int64)[:batch.n_before]
-        after = batch.after.columns[column].values.view(np.int64)[:batch.n_after]
+        before, after = self._kept
         absent = batch.after.columns[column].absent_rows(batch.n_after)
         if absent is not None:
-            old_rows = _rows_before(batch)
+            old_rows = rows_before(batch)
             kept = np.asarray(absent) & (old_rows >= 0)
             after = np.where(kept, before[np.where(kept, old_rows, 0)] if len(before) else 0, after)
         return [pa.array(before)], [pa.array(after)]
@@ -118,8 +142,8 @@ class IntKeys(ChangeKeys):
                                                self._default(self._key.columns[0]).type))[0]
 
     def text(self, batch: ChangeBatch, image: int, after: bool) -> str:
-        images = batch.after if after else batch.before
-        value = int(images.columns[self._key.columns[0]].values.view(np.int64)[image])
+        images, rows = (batch.after, batch.n_after) if after else (batch.before, batch.n_before)
+        value = int(self._values(images, rows)[image])
         return str(value + self._key.bias)
 
 
@@ -139,7 +163,7 @@ class ByteKeys(ChangeKeys):
 
     def of_batch(self, batch: ChangeBatch) -> tuple[KeyBytes, KeyBytes]:
         before, after = self.columns(batch)
-        return encode_keys(before), encode_keys(after)
+        return self._key.encode(before), self._key.encode(after)
 
     def _column(self, images: ImageBuffers, column: int, rows: int) -> pa.Array:
         table_map = self._table_map
@@ -152,7 +176,7 @@ class ByteKeys(ChangeKeys):
         absent = batch.after.columns[column].absent_rows(batch.n_after)
         if absent is None:
             return after
-        old_rows = _rows_before(batch)
+        old_rows = rows_before(batch)
         old = before.take(pa.array(old_rows, mask=old_rows < 0))
         default = pa.scalar(None, after.type)
         if (np.asarray(absent) & (old_rows < 0)).any():
@@ -164,7 +188,7 @@ class ByteKeys(ChangeKeys):
         return ", ".join(repr(value) if isinstance(value, (str, bytes)) else str(value) for value in values)
 
 
-def _rows_before(batch: ChangeBatch) -> np.ndarray:
+def rows_before(batch: ChangeBatch) -> np.ndarray:
     """For each after-image the row of the before-image that it replaces, -1 for an insert's."""
     rows = np.full(batch.n_after, -1, np.int64)
     with_after = batch.after_rows >= 0

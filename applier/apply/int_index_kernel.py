@@ -128,11 +128,12 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
                 store_i64(entry + 8, updated_pointer(pointer, image, present, columns, patches, state))
             elif lands_inside:
                 target = int_entry(table, mask, new_key)
+                pointer = updated_pointer(pointer, image, present, columns, patches, state)
                 if load_i64(target + 8) >= 0:
                     status = DUPLICATE
                     break
                 store_i64(entry + 8, DEAD)
-                put_int(target, new_key, updated_pointer(pointer, image, present, columns, patches, state), state)
+                put_int(target, new_key, pointer, state)
             else:
                 free_patch(pointer, patches, columns, state)
                 store_i64(entry + 8, DEAD)

@@ -15,10 +15,14 @@ import numpy as np
 
 from applier.apply import byte_index_kernel, int_index_kernel
 from applier.apply import pointer_kernel as k
+from applier.apply.diff_nodes import DiffNodes
 from applier.binlog.changes import ChangeBatch, ImageLayouts
+from applier.binlog.changes_kernel import IMAGE_ID_SHIFT
 from keysearch.keybytes import KeyBytes
 
 FIRST_KEYS = 1 << 12
+SOON_FULL = 1 << 20
+"""An index of fewer entries grows fourfold: most tables that begin empty are being filled."""
 NO_BOUND = np.frombuffer(b"", np.uint8)  # read-only, as bounds are: to Numba that is part of the type
 
 
@@ -36,19 +40,26 @@ class Patches:
     def __init__(self, columns: int):
         self.columns = columns
         self.pointers = np.empty((16, columns), np.int64)
-        self.present = np.ones((1, columns + 1), np.uint8)
+        self.present = np.full((1, columns + 1), k.VALUE, np.uint8)
+        self._n_diffs = np.zeros(1, np.int64)  # by layout; the last is that of changes without an after-image
 
     def know(self, layouts: ImageLayouts) -> None:
         """Learn which columns the layouts have that came since the last call."""
-        if len(layouts.present) == len(self.present):
+        if len(layouts.known) == len(self.present):
             return
         rows = [self.present]
-        for present in layouts.present[len(self.present):]:
+        for layout in layouts.known[len(self.present):]:
             row = np.zeros((1, self.columns + 1), np.uint8)
-            row[0, 0] = len(present) == self.columns
-            row[0, [1 + column for column in present]] = 1
+            row[0, [1 + column for column in layout.present if column < self.columns]] = k.VALUE
+            row[0, [1 + column for column in layout.diffs if column < self.columns]] = k.DIFF
+            row[0, 0] = (row[0, 1:] == k.VALUE).all()
             rows.append(row)
         self.present = np.concatenate(rows)
+        self._n_diffs = np.append((self.present == k.DIFF).sum(axis=1), 0)
+
+    def diffs_in(self, images: np.ndarray) -> int:
+        """How many JSON diffs these after-images hold."""
+        return int(self._n_diffs[images >> IMAGE_ID_SHIFT].sum()) if self._n_diffs.any() else 0
 
     def grow(self) -> None:
         self.pointers = np.concatenate([self.pointers, np.empty_like(self.pointers)])
@@ -59,7 +70,7 @@ class KeyIndex(ABC):
 
     def __init__(self, columns: int):
         self._state = np.zeros(k.STATE_WORDS, np.int64)
-        self.patches = Patches(columns)
+        self.patches, self.diffs = Patches(columns), DiffNodes()
         self._set(k.FREE_PATCH, -1)
         self._set(k.PATCH_ROOM, len(self.patches.pointers))
 
@@ -88,6 +99,18 @@ class KeyIndex(ABC):
 
     def _apply(self, batch: ChangeBatch, layouts: ImageLayouts) -> Conflict | None:
         self.patches.know(layouts)
+        if self._get(k.KEYS) == 0:
+            self._begin(batch.n)
+        diffs = self.patches.diffs_in(batch.images)
+        if diffs:
+            self._set(k.DIFF_NODES, self.diffs.reserve(diffs))
+        conflict = self._apply_all(batch)
+        if diffs:
+            self.diffs.came(self._get(k.DIFFS), batch)
+        return conflict
+
+    def _apply_all(self, batch: ChangeBatch) -> Conflict | None:
+        """Run the kernel until all changes are applied, or one is in conflict with the rows."""
         self._set(k.NEXT, 0)
         while True:
             status = self._run(batch)
@@ -96,7 +119,7 @@ class KeyIndex(ABC):
             if status == k.PATCHES_FULL:
                 self.patches.grow()
                 self._set(k.PATCH_ROOM, len(self.patches.pointers))
-            elif status in (k.INDEX_FULL, k.ARENA_FULL):
+            elif status in (k.INDEX_FULL, k.ARENA_FULL, k.CONFLICTS_FULL):
                 self._grow(status)
             elif status == k.SPLIT_PATCH:
                 raise AssertionError("a partial image moves a row between units that the plan did not tie together")
@@ -108,11 +131,21 @@ class KeyIndex(ABC):
         """Run the kernel once, from state[NEXT] on."""
 
     @abstractmethod
+    def _begin(self, keys: int) -> None:
+        """Make room for so many keys in an index that has none."""
+
+    @abstractmethod
     def _grow(self, status: int) -> None:
         """Make room for what `status` says is full."""
 
 
-def _batch_addresses(batch: ChangeBatch) -> tuple[int, ...]:
+def _growth(entries: int) -> int:
+    """How many times larger an index of so many entries becomes."""
+    return 4 if entries < SOON_FULL else 2
+
+
+def batch_addresses(batch: ChangeBatch) -> tuple[int, ...]:
+    """The addresses of kinds, before_rows, after_rows and images, as the kernels take them."""
     arrays = batch.kinds, batch.before_rows, batch.after_rows, batch.images
     return tuple(array.ctypes.data for array in arrays)
 
@@ -146,11 +179,15 @@ class IntIndex(KeyIndex):
     def _run(self, batch: ChangeBatch) -> int:
         patches = self.patches
         return int_index_kernel.apply_ints(
-            batch.n, *_batch_addresses(batch), *self._keys, self._low, self._last, self._index,
+            batch.n, *batch_addresses(batch), *self._keys, self._low, self._last, self._index,
             patches.present.ctypes.data, patches.columns, patches.pointers.ctypes.data, self._state.ctypes.data)
 
+    def _begin(self, keys: int) -> None:
+        if 2 * keys > len(self._index):
+            self._index = np.full((2 << int(keys).bit_length(), 2), int_index_kernel.EMPTY, np.int64)
+
     def _grow(self, status: int) -> None:
-        size = len(self._index) * (2 if self._get(k.LIVE) * 4 > len(self._index) else 1)
+        size = len(self._index) * (_growth(len(self._index)) if self._get(k.LIVE) * 4 > len(self._index) else 1)
         larger = np.full((size, 2), int_index_kernel.EMPTY, np.int64)
         self._set(k.KEYS, int_index_kernel.grow_ints(self._index, larger))
         self._index = larger
@@ -193,7 +230,7 @@ class ByteIndex(KeyIndex):
     def _run(self, batch: ChangeBatch) -> int:
         patches = self.patches
         return byte_index_kernel.apply_bytes(
-            batch.n, *_batch_addresses(batch), *self._keys, self._low, self._high, self._index, self._slots,
+            batch.n, *batch_addresses(batch), *self._keys, self._low, self._high, self._index, self._slots,
             self._arena, patches.present.ctypes.data, patches.columns, patches.pointers.ctypes.data,
             self._state.ctypes.data)
 
@@ -204,8 +241,14 @@ class ByteIndex(KeyIndex):
             least = self._get(k.ARENA) + len(self._keys[3])
             self._arena = np.concatenate([self._arena, np.empty(max(len(self._arena), least), np.uint8)])
         else:
-            self._slots = np.concatenate([self._slots, np.empty_like(self._slots)])
-            self._rehash(2 * len(self._index))
+            more = _growth(len(self._index))
+            self._slots = np.concatenate([self._slots, np.empty(((more - 1) * len(self._slots), 3), np.int64)])
+            self._rehash(more * len(self._index))
+
+    def _begin(self, keys: int) -> None:
+        if keys > len(self._slots):
+            self._slots = np.empty((1 << int(keys).bit_length(), 3), np.int64)
+            self._index = np.full((2 * len(self._slots), 2), -1, np.int64)
 
     def _forget_the_dead(self) -> None:
         """Give back what deleted keys take, so that memory grows with the rows and not with the changes."""

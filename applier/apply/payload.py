@@ -9,8 +9,8 @@
     layout  int32     which columns `image` holds: a number in the metadata's list of layouts
     image   binary    the after-image as the log has it, decoded only if its row is left at the end; NULL in deletes
 
-Metadata of the schema (JSON under b"changes"): uri of the file, table map body (hex), layouts (lists of present
-columns).
+Metadata of the schema (JSON under b"changes"): id of the table's version, uri of the file, table map body (hex),
+layouts (present columns, and those of them that are diffs).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from applier.apply import payload_kernel
 from applier.apply.table_key import TableKey
-from applier.binlog.changes import DELETE, INSERT, ChangeBatch, ImageLayouts
+from applier.binlog.changes import DELETE, INSERT, ChangeBatch, ImageLayout, ImageLayouts
 from applier.binlog.changes_kernel import IMAGE_ID_SHIFT
 from applier.binlog.mapping import MappedFile
 from keysearch.keybytes import KeyBytes
@@ -67,9 +67,11 @@ def find_ranges(keys: KeyBytes, bounds: KeyBytes) -> np.ndarray:
     return ranges
 
 
-def to_buffer(batches: list[pa.RecordBatch], uri: str, body: bytes, layouts: ImageLayouts) -> pa.Buffer:
-    """One payload: an Arrow stream of batches of one table of one file."""
-    known = {"uri": uri, "table_map": body.hex(), "layouts": [list(present) for present in layouts.present]}
+def to_buffer(batches: list[pa.RecordBatch], uri: str, body: bytes, layouts: ImageLayouts,
+              version: int = 0) -> pa.Buffer:
+    """One payload: an Arrow stream of batches of one version of a table of one file."""
+    known = {"version": version, "uri": uri, "table_map": body.hex(),
+             "layouts": [dataclasses.astuple(layout) for layout in layouts.known]}
     schema = batches[0].schema.with_metadata({_METADATA: orjson.dumps(known)})
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, schema) as stream:
@@ -99,9 +101,10 @@ class _PayloadMemory(MappedFile):
 class Payload:
     """A payload that arrived: what it says of itself, and its batches over the buffer's own memory."""
 
+    version: int
     uri: str
     table_map: bytes
-    layouts: list[tuple[int, ...]]
+    layouts: list[ImageLayout]
     batches: list[pa.RecordBatch]
     memory: MappedFile
 
@@ -112,8 +115,8 @@ class Payload:
             known = orjson.loads(stream.schema.metadata[_METADATA])
             batches = list(stream)
         memory = _PayloadMemory(known["uri"], buffer.size, np.frombuffer(buffer, np.uint8), buffer.address, batches)
-        layouts = [tuple(present) for present in known["layouts"]]
-        return cls(known["uri"], bytes.fromhex(known["table_map"]), layouts, batches, memory)
+        layouts = [ImageLayout(tuple(present), tuple(diffs)) for present, diffs in known["layouts"]]
+        return cls(known["version"], known["uri"], bytes.fromhex(known["table_map"]), layouts, batches, memory)
 
 
 class ArrivedBatch:
@@ -128,10 +131,12 @@ class ArrivedBatch:
         self.before_rows = np.where(self.kinds == INSERT, np.int32(-1), numbers)
         self.after_rows = np.where(self.kinds == DELETE, np.int32(-1), numbers)
         local = np.asarray(batch.column("layout"))
-        numbering = np.array([0, *(layouts.number(present) for present in payload.layouts[1:])], np.int64)
+        numbering = np.array([0, *(layouts.number(layout) for layout in payload.layouts[1:])], np.int64)
         image = batch.column("image")
         offsets = np.frombuffer(image.buffers()[1], np.int64)[:self.n]
-        address = image.buffers()[2].address if image.buffers()[2] is not None else 0
+        data = image.buffers()[2]
+        # images that are all empty (an insert of no column) lie nowhere; let it be within the payload
+        address = data.address if data is not None and data.size else payload.memory.address
         pointers = numbering[np.maximum(local, 0)] << IMAGE_ID_SHIFT | (address + offsets)
         self.images = np.where(self.kinds == DELETE, np.int64(-1), pointers)
 

@@ -2,8 +2,9 @@
 
 They are the replica's algorithm: changes one after another against a hash index of the keys. For each key there is one
 pointer to where its row is: in the base (its row number), in an image of the log (layout number and address), or, when
-updates had only some of the columns, in a *patch*: a record with one pointer a column. Values are gathered at the end,
-for the rows that are left. A key that was deleted stays in the index with the pointer DEAD.
+updates had only some of the columns, in a *patch*: a record with one pointer a column. A JSON column's may lead to a
+diff and what that came on top of (see diff_kernel). Values are gathered at the end, for the rows that are left. A key
+that was deleted stays in the index with the pointer DEAD.
 
 Everything that helpers share goes by address: an array handed to a function that is compiled on its own costs two
 atomic reference counts a call, which is as much as finding a key.
@@ -13,6 +14,7 @@ Rules: FIND (by a key that is unique, the row found is the row), APP-R5, DEF-R2,
 
 import numpy as np
 
+from applier.apply.diff_kernel import COLUMN, DIFF_ID, IMAGE, NODE_WORDS, PREVIOUS
 from applier.binlog.changes_kernel import IMAGE_ID_SHIFT, MAX_IMAGE_ID
 from keysearch.memory import inline, load_i64, load_u8, store_i64
 
@@ -21,12 +23,18 @@ PATCH_ID = MAX_IMAGE_ID + 1
 """The layout number that marks a pointer to a patch. Number 0 marks a row of the base."""
 
 # state, in bytes from its start
-(NEXT, KEYS, LIVE, PATCHES, FREE_PATCH, PATCH_ROOM, INSERTED, UPDATED, DELETED, ARENA) = range(0, 80, 8)
+(NEXT, KEYS, LIVE, PATCHES, FREE_PATCH, PATCH_ROOM, INSERTED, UPDATED, DELETED, ARENA, DIFFS,
+ DIFF_NODES) = range(0, 96, 8)
 STATE_WORDS = 16
+"""DIFF_NODES is the address of the JSON diffs' nodes; there is room for all of a batch."""
+
+VALUE, DIFF = 1, 2
+"""What a layout has of a column, if it has it (not 0)."""
 
 # why a kernel stopped
-DONE, INDEX_FULL, PATCHES_FULL, ARENA_FULL, DUPLICATE, MISSING, SPLIT_PATCH = range(7)
-"""SPLIT_PATCH: a partial image moves a row out of the unit or into it; the planner must not let that happen."""
+DONE, INDEX_FULL, PATCHES_FULL, ARENA_FULL, CONFLICTS_FULL, DUPLICATE, MISSING, SPLIT_PATCH = range(8)
+"""CONFLICTS_FULL: no room to note more conflicts. SPLIT_PATCH: a partial image moves a row out of the unit or into it;
+the planner must not let that happen."""
 
 
 @inline
@@ -52,7 +60,8 @@ def free_patch(pointer, patches, columns, state):
 def updated_pointer(old, image, present, columns, patches, state):
     """The pointer of a row after an update with this after-image (DEF-R2: what it does not have stays).
 
-    `present` is the address of uint8[layout, columns + 1]: first whether the layout has all columns, then which it has.
+    `present` is the address of uint8[layout, columns + 1]: first whether the layout has a VALUE of all columns, then
+    what it has of each.
     """
     has = present + (image >> IMAGE_ID_SHIFT) * (columns + 1)
     if load_u8(has):
@@ -70,12 +79,29 @@ def updated_pointer(old, image, present, columns, patches, state):
     patch = patch_of(pointer, patches, columns)
     if pointer != old:
         for c in range(columns):
-            store_i64(patch + 8 * c, image if load_u8(has + 1 + c) else old)
+            what = load_u8(has + 1 + c)
+            kept = add_diff(old, image, c, state) if what == DIFF else old
+            store_i64(patch + 8 * c, image if what == VALUE else kept)
     else:
         for c in range(columns):
-            if load_u8(has + 1 + c):
+            what = load_u8(has + 1 + c)
+            if what == VALUE:
                 store_i64(patch + 8 * c, image)
+            elif what == DIFF:
+                store_i64(patch + 8 * c, add_diff(load_i64(patch + 8 * c), image, c, state))
     return pointer
+
+
+@inline
+def add_diff(previous, image, column, state):
+    """A pointer to a new node: the diff for this column in `image`, on top of what `previous` leads to."""
+    number = load_i64(state + DIFFS)
+    node = load_i64(state + DIFF_NODES) + 8 * NODE_WORDS * number
+    store_i64(node + 8 * PREVIOUS, previous)
+    store_i64(node + 8 * IMAGE, image)
+    store_i64(node + 8 * COLUMN, column)
+    store_i64(state + DIFFS, number + 1)
+    return (np.int64(DIFF_ID) << IMAGE_ID_SHIFT) | number
 
 
 @inline

@@ -52,7 +52,8 @@ class _SplitTable:
 
     def __init__(self, units: tuple[UnitSpec, ...], uri: str):
         self._units, self._uri = units, uri
-        self._logged = LoggedTable(units[0].definition)
+        self._logged = LoggedTable(units[0].definition, allowed=units[0].type_conversions,
+                                   same_columns=units[0].same_columns)
         self._bounds = self._logged.key.encoded([unit.low for unit in units[1:]])
         self._pending: dict[int, list[pa.RecordBatch]] = {}
         self.pending_bytes = 0
@@ -105,22 +106,40 @@ class _SplitTable:
         self._pending, self.pending_bytes = {}, 0
 
     def _payload(self, batches: list[pa.RecordBatch]) -> pa.Buffer:
-        return to_buffer(batches, self._uri, self._logged.table_map.body, self._logged.layouts)
+        return to_buffer(batches, self._uri, self._logged.table_map.body, self._logged.layouts, self._units[0].version)
 
 
 def apply_payloads(unit: UnitSpec, payloads: Iterable[tuple[int, pa.Buffer]]) -> TaskOutcome:
     """A unit out of the payloads that it was sent, in the order of their stretches."""
-    applier, logged = UnitApplier(unit), LoggedTable(unit.definition)
-    keys = ArrivedKeys(logged.key)
+    versions: dict[int, _ArrivingVersion] = {}
+    applier: UnitApplier | None = None
+    for spec in unit.chain:
+        applier = UnitApplier(spec, applier)
+        versions[spec.version] = _ArrivingVersion(applier)
     for _, buffer in payloads:
         payload = Payload.read(buffer)
-        table_map = parse_table_map(payload.table_map)
-        if logged.meet(table_map):
-            applier.begin(table_map, logged.layouts)
-        applier.lies_in(payload.memory)
-        for batch in payload.batches:
-            arrived = ArrivedBatch(batch, payload, logged.layouts)
-            applier.take(arrived, keys.of_batch(arrived), keys)
+        versions[payload.version].take(payload)
     if applier.stopped is not None:
-        return TaskOutcome((), (applier.stopped,))
-    return TaskOutcome((applier.finish(),), ())
+        applier.check_diffs()
+        return TaskOutcome((), applier.errors)
+    result = applier.finish()
+    return TaskOutcome((), applier.errors) if applier.errors else TaskOutcome((result,), ())
+
+
+class _ArrivingVersion:
+    """One version of a unit's table: what its payloads are applied with."""
+
+    def __init__(self, applier: UnitApplier):
+        self._applier = applier
+        self._logged = LoggedTable(applier.spec.definition, allowed=applier.spec.type_conversions,
+                                   same_columns=applier.spec.same_columns)
+        self._keys = ArrivedKeys(self._logged.key)
+
+    def take(self, payload: Payload) -> None:
+        table_map = parse_table_map(payload.table_map)
+        if self._logged.meet(table_map):
+            self._applier.begin(table_map, self._logged.layouts)
+        self._applier.lies_in(payload.memory)
+        for batch in payload.batches:
+            arrived = ArrivedBatch(batch, payload, self._logged.layouts)
+            self._applier.take(arrived, self._keys.of_batch(arrived), self._keys)

@@ -11,9 +11,12 @@ import dataclasses
 import numpy as np
 import pyarrow as pa
 
-from applier.schema.definition import Key, TableDefinition
-from keysearch.choose import Choice, ColumnInfo, KeyInfo, choose_key
-from keysearch.keybytes import KeyBytes, encode_keys, int_key
+from applier.schema.conversion import RowConversion
+from applier.schema.definition import TableDefinition
+from applier.schema.key_infos import column_infos, key_collation, key_infos
+from keysearch.choose import Choice, choose_key
+from keysearch.keybytes import KeyBytes, int_key
+from keysearch.keyrules import encode_by_rules, key_rule
 
 INTEGERS = {"tinyint", "smallint", "mediumint", "int", "bigint"}
 
@@ -21,7 +24,8 @@ INTEGERS = {"tinyint", "smallint", "mediumint", "int", "bigint"}
 @dataclasses.dataclass(frozen=True)
 class TableKey:
     """`columns` are numbers of the definition's columns, `form` is "int" or "bytes"; of the column of an "int" key,
-    `unsigned` says that it is, and `bias` is what its values are kept less by (2**63 for BIGINT UNSIGNED)."""
+    `unsigned` says that it is, and `bias` is what its values are kept less by (2**63 for BIGINT UNSIGNED); `rules` are
+    those of a "bytes" key (keysearch.keyrules), none where all columns count as a whole and byte for byte."""
 
     choice: Choice
     columns: tuple[int, ...]
@@ -29,10 +33,11 @@ class TableKey:
     form: str
     unsigned: bool = False
     bias: int = 0
+    rules: tuple[str, ...] = ()
 
     def encode(self, columns: list[pa.Array | pa.ChunkedArray]) -> np.ndarray | KeyBytes:
         """The keys of rows, given the key's columns as a snapshot has them: int64[n], or byte strings."""
-        return int_key(columns[0]) if self.form == "int" else encode_keys(columns)
+        return int_key(columns[0]) if self.form == "int" else encode_by_rules(columns, self.rules)
 
     def encoded(self, keys: list[int] | list[bytes]) -> np.ndarray | KeyBytes:
         """Keys as manifests and plans have them, in the form of `encode`."""
@@ -51,20 +56,32 @@ def table_key(definition: TableDefinition) -> TableKey | None:
 
     A key over a VIRTUAL column is none either: a snapshot does not hold the column.
     """
-    columns = [ColumnInfo(column.name, column.nullable) for column in definition.columns]
-    choice = choose_key(columns, [info for key in definition.keys if (info := _info(definition, key))], None)
-    if not choice.is_exact or any(definition.columns[c].generated == "virtual" for c in choice.columns):
+    choice = choose_key(column_infos(definition), key_infos(definition), None, definition.flavour)
+    if not choice.is_exact:
         return None
     names = tuple(definition.columns[c].name for c in choice.columns)
     first = definition.columns[choice.columns[0]].type
     if len(choice.columns) == 1 and first.base in INTEGERS:
         bias = 1 << 63 if first.unsigned and first.base == "bigint" else 0
         return TableKey(choice, choice.columns, names, "int", first.unsigned, bias)
-    return TableKey(choice, choice.columns, names, "bytes")
+    rules = tuple(key_rule(key_collation(definition.columns[c]), prefix)
+                  for c, prefix in zip(choice.columns, choice.prefixes, strict=True))
+    return TableKey(choice, choice.columns, names, "bytes", rules=rules if any(rules) else ())
 
 
-def _info(definition: TableDefinition, key: Key) -> KeyInfo | None:
-    if any(part.column is None for part in key.parts):
-        return None
-    parts = tuple((definition.column_index(part.column), part.length) for part in key.parts)
-    return KeyInfo(key.name, key.kind, parts, key.visible)
+def alters_rows(conversion: RowConversion) -> bool:
+    """Whether rows that come over an ALTER are written anew: other columns, or another key."""
+    return conversion.changes_rows or not keeps_key(conversion)
+
+
+def keeps_key(conversion: RowConversion) -> bool:
+    """Whether a table's rows have the same keys, in the same form, after an ALTER as before."""
+    old, new = table_key(conversion.old), table_key(conversion.new)
+    if old is None or new is None:
+        return old is new
+    if tuple(conversion.sources[c] for c in new.columns) != old.columns or old.form != new.form:
+        return False
+    if new.form == "int":
+        return (old.unsigned, old.bias) == (new.unsigned, new.bias)
+    return old.rules == new.rules and all(conversion.old.columns[a].type == conversion.new.columns[b].type
+                                          for a, b in zip(old.columns, new.columns, strict=True))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from applier.apply.change_keys import ChangeKeys, change_keys
+from applier.apply.row_keys import RowKeys
+from applier.apply.row_pieces import RowPieces
 from applier.apply.table_key import table_key
 from applier.apply.unit import UnitApplier
-from applier.apply.work import UnitSpec
+from applier.apply.work import RowSearch, UnitSpec
 from applier.binlog.changes import ChangeBatch, ImageLayouts, TableBinding
 from applier.binlog.layout import ColumnPlan, plan_columns
 from applier.binlog.table_map import TableMap
 from applier.errors import COLUMN_CONVERSION, ReplayStopped
-from applier.schema.agreement import definition_check
+from applier.schema.agreement import agrees, definition_check
 from applier.schema.definition import TableDefinition
+from applier.schema.type_conversions import INTEGER_BITS, NONE_ALLOWED, TypeConversions
 
 BATCH_ROWS = 1 << 13
 
@@ -19,39 +22,57 @@ BATCH_ROWS = 1 << 13
 class LoggedTable:
     """How one version of a table is read from the log: the same for all its table maps, or the replay stops (1677)."""
 
-    def __init__(self, definition: TableDefinition):
-        self.definition, self.key = definition, table_key(definition)
+    def __init__(self, definition: TableDefinition, rows: RowSearch | None = None,
+                 allowed: TypeConversions = NONE_ALLOWED, same_columns: bool = True):
+        self._same_columns = same_columns
+        self.definition, self.key, self._allowed = definition, table_key(definition), allowed
+        self._pieces = RowPieces(definition, by_content=rows.by_content) if rows is not None else None
         self.table_map: TableMap | None = None
         self.plans: list[ColumnPlan] = []
-        self.keys: ChangeKeys | None = None
+        self.keys: ChangeKeys | RowKeys | None = None
         self.layouts: ImageLayouts | None = None
 
     def meet(self, table_map: TableMap) -> bool:
         """Compare a table map with the definition (AP-POS); True if it is the first one."""
-        if stopped := definition_check(table_map, self.definition):
+        if stopped := definition_check(table_map, self.definition, self._allowed,
+                                       same_columns=self._same_columns):
             raise stopped
-        plans = logged_columns(table_map, self.definition)
+        plans = logged_columns(table_map, self.definition, self._allowed)
         if self.table_map is not None:
             if plans != self.plans:
                 raise ReplayStopped("the log has two layouts of one table definition", table=self.definition.full_name,
                                     errno=COLUMN_CONVERSION, hint="give the definitions in force with --schema")
             return False
         self.table_map, self.plans, self.layouts = table_map, plans, ImageLayouts(plans)
-        self.keys = change_keys(self.key, self.definition, table_map)
+        self.keys = change_keys(self.key, self.definition, table_map) if self._pieces is None else \
+            RowKeys(self._pieces, table_map, self.layouts)
         return True
 
 
-def logged_columns(table_map: TableMap, definition: TableDefinition) -> list[ColumnPlan]:
+def logged_columns(table_map: TableMap, definition: TableDefinition,
+                   allowed: TypeConversions = NONE_ALLOWED) -> list[ColumnPlan]:
     """How each column of the log is read; the old temporal types have their digits only in the definition."""
-    return plan_columns(table_map, [column.type.fsp for column in definition.columns])
+    digits = [column.type.fsp for column in definition.columns[:len(table_map.types)]]
+    plans = plan_columns(table_map, digits + [None] * (len(table_map.types) - len(digits)))
+    for number, (plan, column) in enumerate(zip(plans, definition.columns, strict=False)):
+        kind, wire_type = column.type, table_map.types[number]
+        if (wire_type in INTEGER_BITS and not agrees(kind, wire_type, table_map.metadata[number])
+                and allowed.reads_unsigned(kind, definition.flavour)):
+            plans[number] = plan.as_unsigned()
+    return plans
 
 
 class TableWalk:
-    """The units of one version of a table in one task. They all see every batch and take what is in their range."""
+    """The units of one version of a table in one task. They all see every batch and take what is in their range.
 
-    def __init__(self, units: tuple[UnitSpec, ...]):
-        self.units = [UnitApplier(unit) for unit in units]
-        self.logged = LoggedTable(units[0].definition)
+    `before` has the units of the version that DDL made this one of: all their changes come before this one's.
+    """
+
+    def __init__(self, units: tuple[UnitSpec, ...], before: TableWalk | None = None):
+        earlier = before.units if before is not None else [None] * len(units)
+        self.units = [UnitApplier(unit, applier) for unit, applier in zip(units, earlier, strict=True)]
+        self.logged = LoggedTable(units[0].definition, units[0].rows, units[0].type_conversions,
+                                  units[0].same_columns)
 
     def meet(self, table_map: TableMap) -> None:
         """The table's next rows have these columns."""
@@ -63,7 +84,7 @@ class TableWalk:
         """What is wanted of the table's row events: the key of both images, and pointers to the after-images."""
         self.meet(table_map)
         wanted = self.logged.keys.wanted(self.logged.plans)
-        binding = TableBinding(self.logged.plans, wanted, wanted, self.take, BATCH_ROWS)
+        binding = TableBinding(self.logged.plans, wanted, wanted, self.take, BATCH_ROWS, self.logged.keys.raw_diffs)
         binding.layouts = self.logged.layouts
         return binding
 

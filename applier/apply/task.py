@@ -7,11 +7,30 @@ from applier.apply.work import ApplyTask, Stretch, TaskOutcome
 from applier.binlog.changes import ChangeReader, TableBinding
 from applier.binlog.mapping import MappedFile, map_file
 from applier.binlog.table_map import TableMap
+from applier.errors import ReplayStopped
 
 
 def apply_by_walking(task: ApplyTask) -> TaskOutcome:
-    """Apply a task's units. Raises ArchiveError for damage, ReplayStopped (1677) where definition and log disagree."""
-    walks = {version: TableWalk(units) for version, units in task.units.items()}
+    """Apply a task's units. Raises ArchiveError for damage."""
+    walks: dict[int, TableWalk] = {}
+    for version, units in sorted(task.units.items()):
+        before = units[0].before
+        walks[version] = TableWalk(units, walks[before.version] if before is not None else None)
+    try:
+        _walk(task, walks)
+    except ReplayStopped as error:  # where definition and log disagree (1677), or a key is not to be had
+        return outcome(list(walks.values()), (error,))
+    return outcome(list(walks.values()))
+
+
+def _walk(task: ApplyTask, walks: dict[int, TableWalk]) -> None:
+    """Have all changes in the task's stretches of log taken by the tables that they are of."""
+
+    def keep(memory: MappedFile) -> None:
+        for walk in walks.values():
+            for unit in walk.units:
+                unit.lies_in(memory)
+
     reader: ChangeReader | None = None
     last: Stretch | None = None
     file: MappedFile | None = None
@@ -21,22 +40,33 @@ def apply_by_walking(task: ApplyTask) -> TaskOutcome:
                 reader.flush()
             if last is None or piece.uri != last.uri:
                 file = map_file(piece.uri)
-                for walk in walks.values():
-                    for unit in walk.units:
-                        unit.lies_in(file)
-            reader = ChangeReader(file, _Binder(piece, walks), checksum=piece.checksum)
+                keep(file)
+            reader = ChangeReader(file, _Binder(piece, walks), checksum=piece.checksum, keep=keep)
         last = piece
-        reader.walk(piece.start, piece.end)
+        try:
+            reader.walk(piece.start, piece.end)
+        except ReplayStopped:
+            reader.flush()  # what was read before it may have to stop first
+            raise
     if reader is not None:
         reader.flush()
-    return outcome(list(walks.values()))
 
 
-def outcome(walks: list[TableWalk]) -> TaskOutcome:
-    """Write the units of all tables, unless one of them had to stop."""
+def outcome(walks: list[TableWalk], refused: tuple[ReplayStopped, ...] = ()) -> TaskOutcome:
+    """Write the units of all tables, unless one of them or the walk itself (`refused`) had to stop; then the others may
+    have had to before."""
     units = [unit for walk in walks for unit in walk.units]
-    stopped = tuple(unit.stopped for unit in units if unit.stopped is not None)
-    return TaskOutcome(() if stopped else tuple(unit.finish() for unit in units), stopped)
+    taken_over = {id(unit.before) for unit in units}
+    last = [unit for unit in units if id(unit) not in taken_over]
+    results, has_stopped = [], bool(refused) or any(unit.errors for unit in last)
+    for unit in last:
+        if has_stopped:
+            unit.check_diffs()
+        else:
+            results.append(unit.finish())
+            has_stopped = bool(unit.errors)
+    stopped = (*(error for unit in last for error in unit.errors), *refused)
+    return TaskOutcome(() if stopped else tuple(results), stopped)
 
 
 class _Binder:

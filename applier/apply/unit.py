@@ -6,16 +6,28 @@ where the row is not there. Which transaction that is, the driver looks up by th
 
 from __future__ import annotations
 
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import pyarrow as pa
+
+from applier.apply.altered_rows import altered_rows
 from applier.apply.change_keys import ChangeKeys
-from applier.apply.key_index import ByteIndex, Conflict, IntIndex
-from applier.apply.rows import LoggedColumns, RowGatherer, table_schema
+from applier.apply.extra_columns import ExtraColumns
+from applier.apply.key_index import Conflict
+from applier.apply.row_keys import RowKeys
+from applier.apply.rows import CHUNK_ROWS, LoggedColumns, RowGatherer, table_schema
+from applier.apply.table_key import alters_rows
+from applier.apply.unit_search import UnitSearch, unit_search
 from applier.apply.work import UnitResult, UnitSpec
 from applier.binlog.changes import ChangeBatch, ImageLayouts
 from applier.binlog.mapping import MappedFile
 from applier.binlog.table_map import TableMap
-from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ReplayStopped
+from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, ReplayStopped
+from applier.snapshot.manifest import FileEntry
 from applier.snapshot.reader import read_unit
 from applier.snapshot.writer import TableWriter
 
@@ -23,71 +35,165 @@ from applier.snapshot.writer import TableWriter
 class UnitApplier:
     """Applies changes to a unit. Calls come in commit order: `take` any number of times, then `finish`.
 
-    `layouts` numbers the after-image layouts of the table; units of one table in one task share it. `stopped` is the
-    error of the first change that could not be applied; nothing is applied after it.
+    `before` is the same unit of the version that DDL made this one of, whose rows it goes on with: all its changes come
+    first. `layouts` numbers the after-image layouts of the table; units of one table in one task share it.
+
+    JSON diffs are applied last, so that one of them does not fit is known only then (`finish`, or `check_diffs` where
+    nothing will be written), and it may come before what stopped the unit.
     """
 
-    def __init__(self, spec: UnitSpec):
-        self.spec = spec
-        key, columns = spec.key, len(spec.definition.columns)
-        self._index = (IntIndex if key.form == "int" else ByteIndex)(columns, spec.low, spec.high)
+    def __init__(self, spec: UnitSpec, before: UnitApplier | None = None):
+        self.spec, self.before = spec, before
+        self._search: UnitSearch | None = None  # while no change has come
         self._base = table_schema(spec.definition).empty_table()
         self._logged: LoggedColumns | None = None
         self._layouts: ImageLayouts | None = None
-        self.stopped: ReplayStopped | None = None
+        self._stopped: ReplayStopped | None = None
+        self._failed_diff: ApplierError | None = None
         self._files: list[MappedFile] = []
+        self._zero_dates = 0
+        self._conflicts: list[pa.Table] = []
+        self._seconds = 0.0
+        self._was_changed: bool | None = None
+
+    @property
+    def stopped(self) -> ReplayStopped | None:
+        """The error of the first change that could not be applied; nothing is applied after it."""
+        return (self.before.stopped if self.before is not None else None) or self._stopped
+
+    @property
+    def errors(self) -> tuple[ApplierError, ...]:
+        """What stopped the unit, in this version or those before, in no order."""
+        before = self.before.errors if self.before is not None else ()
+        return before + tuple(error for error in (self._stopped, self._failed_diff) if error is not None)
 
     def begin(self, table_map: TableMap, layouts: ImageLayouts) -> None:
-        """The table's first changes are coming, with these columns and layouts: read the base's rows."""
+        """The table's first changes are coming, with these columns and layouts: get the rows that are there."""
         definition = self.spec.definition
         stored = tuple(c for c, column in enumerate(definition.columns) if column.generated != "virtual")
         self._layouts, self._logged = layouts, LoggedColumns(stored, table_map.types, table_map.metadata)
-        self._seed()
+        self._search = unit_search(self.spec)
+        if self.stopped is not None:
+            return
+        with self._timed():
+            self._base = self._rows_before()
+            if self._base.num_rows:
+                self._search.seed(self._base)
 
     def lies_in(self, file: MappedFile) -> None:
         """Tell of memory that images of later batches lie in; it stays as long as the unit."""
         self._files.append(file)
 
-    def take(self, batch: ChangeBatch, keys: tuple[Any, ...], reader: ChangeKeys) -> None:
+    def take(self, batch: ChangeBatch, keys: tuple[Any, ...], reader: ChangeKeys | RowKeys) -> None:
         """Apply a batch of changes of this table: `keys` are theirs as the index takes them, as `reader` read them."""
-        if self.stopped is None:
-            conflict = self._index.apply(batch, self._layouts, *keys)
-            if conflict is not None:
-                self.stopped = self._stop(batch, conflict, reader)
-
-    def _seed(self) -> None:
-        """Read the base's rows and put their keys in the index."""
-        spec = self.spec
-        if spec.base is None or not spec.base_files:
+        if self.stopped is not None:
             return
-        self._base = read_unit(spec.base, spec.base_files, table_schema(spec.definition))
-        self._index.seed(spec.key.encode([self._base.column(name) for name in spec.key.names]))
+        with self._timed():
+            conflict = self._search.apply(batch, self._layouts, keys)
+            if conflict is not None:
+                self._stopped = self._stop(batch, conflict, reader)
+            elif (forgiven := self._search.forgiven(batch, reader)) is not None:
+                self._conflicts.append(forgiven)
+
+    def _rows_before(self) -> pa.Table:
+        """The rows before the first change to this version, in the order of its key if they come from another one."""
+        spec = self.spec
+        if self.before is not None:
+            return altered_rows(spec.conversion, self.before.rows(), spec.key if spec.changes_key else None)
+        if spec.base is None or not spec.base_files:
+            return self._base
+        return read_unit(spec.base, spec.base_files, table_schema(spec.definition))
+
+    def rows(self) -> Iterator[pa.Table]:
+        """The rows that are left, in the order in which they are written, some thousand at a time; they are lost."""
+        self._was_changed = self.is_changed
+        if self._search is None:
+            yield from (pa.Table.from_batches([batch]) for batch in self._rows_before().to_batches(CHUNK_ROWS))
+            return
+        gatherer, pointers, start = self._gatherer(), self._search.pointers(), 0
+        numbers = ExtraColumns(self.spec.definition, len(self._logged.types)).numbers(self._base)
+        for rows in gatherer.batches(pointers):
+            if numbers is not None:
+                rows = numbers.number(rows, self._search.index.arrivals[start:start + rows.num_rows])
+                start += rows.num_rows
+            yield rows
+        self._zero_dates, self._failed_diff = gatherer.zero_dates, gatherer.failed_diff()
+        self._base, self._files = self._base.slice(0, 0), []
+
+    def _gatherer(self) -> RowGatherer:
+        index = self._search.index
+        return RowGatherer(self.spec.definition, self._logged, self._layouts, index.patches, index.diffs, self._base,
+                           self._files)
+
+    def check_diffs(self) -> None:
+        """See whether all JSON diffs fit that came before the unit stopped."""
+        if self.before is not None:
+            self.before.check_diffs()
+        if self._was_changed is None and self._search is not None and self._search.index.diffs.n:
+            self._failed_diff = self._gatherer().failed_diff()
 
     def finish(self) -> UnitResult:
-        """Write the rows that are left, in key order; nothing where no change came into the unit's range."""
-        index, spec, files, zero_dates = self._index, self.spec, None, 0
-        if self._is_changed() and spec.place is not None:
-            gatherer = RowGatherer(spec.definition, self._logged, self._layouts, index.patches, self._base, self._files)
-            with TableWriter(spec.place, unit=spec.number, schema=gatherer.schema, key=spec.key.names,
-                             key_kind=spec.key.form) as writer:
-                for rows in gatherer.batches(index.pointers()):
-                    writer.write(rows)
-                files, zero_dates = tuple(writer.close()), gatherer.zero_dates
-        return UnitResult(spec.number, index.inserted, index.updated, index.deleted, zero_dates, files)
+        """Write the rows that are left, in key order, those of a table without one as they came; nothing where no
+        change came into the unit's range. It does not count where there are `errors` afterwards."""
+        files = None
+        with self._timed():
+            if self.spec.place is None:
+                self.check_diffs()
+            elif self.is_changed:
+                files = self._write()
+        chain = self._chain
+        conflicts = [part for link in chain for part in link._conflicts]
+        found = sum((link._search.found for link in chain if link._search is not None), Counter())
+        return UnitResult(self.spec.number, *self._counts(), files, pa.concat_tables(conflicts) if conflicts else None,
+                          dict(found), sum(link._seconds for link in chain))
 
-    def _is_changed(self) -> bool:
-        """A row that moves in from another unit is counted there."""
-        index = self._index
-        return bool(index.inserted or index.updated or index.deleted) or index.live != self._base.num_rows
+    def _write(self) -> tuple[FileEntry, ...]:
+        spec = self.spec
+        names, form, rules = (spec.key.names, spec.key.form, spec.key.rules) if spec.key else ((), None, ())
+        with TableWriter(spec.place, unit=spec.number, schema=table_schema(spec.definition), key=names,
+                         key_kind=form, key_rules=rules) as writer:
+            for rows in self.rows():
+                writer.write(rows)
+            return tuple(writer.close())
 
-    def _stop(self, batch: ChangeBatch, conflict: Conflict, keys: ChangeKeys) -> ReplayStopped:
-        change, name = conflict.change, self.spec.definition.full_name
-        image = batch.after_rows[change] if conflict.duplicate else batch.before_rows[change]
-        key = keys.text(batch, int(image), conflict.duplicate)
+    @property
+    def _chain(self) -> list[UnitApplier]:
+        """The appliers of the versions whose rows come down to this one, which is the last."""
+        return [*(self.before._chain if self.before is not None else ()), self]
+
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._seconds += time.perf_counter() - began
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the rows are not those of the base. A row that moves in from another unit is counted there."""
+        if self._was_changed is not None:
+            return self._was_changed
+        if self._search is not None:
+            index = self._search.index
+            if index.inserted or index.updated or index.deleted or index.live != self._base.num_rows:
+                return True
+        return self.before is not None and (alters_rows(self.spec.conversion) or self.before.is_changed)
+
+    def _counts(self) -> tuple[int, int, int, int]:
+        """Rows inserted, updated and deleted, and zero dates, in this version and those before."""
+        counts = self.before._counts() if self.before is not None else (0, 0, 0, 0)
+        if self._search is None:
+            return counts
+        index = self._search.index
+        own = index.inserted, index.updated, index.deleted, self._zero_dates
+        return tuple(a + b for a, b in zip(own, counts, strict=True))
+
+    def _stop(self, batch: ChangeBatch, conflict: Conflict, reader: ChangeKeys | RowKeys) -> ReplayStopped:
+        change = conflict.change
         what = ("a row with this key is there already", DUPLICATE_KEY) if conflict.duplicate else \
             ("the row to change is not there", KEY_NOT_FOUND)
-        names = ", ".join(self.spec.key.names)
         place, row = int(batch.places[change]), int(batch.rows[change])
-        return ReplayStopped(what[0], file=batch.file.uri, position=place, row=row, table=name,
-                             key=f"{self.spec.key.choice.name} ({names}) = {key}", errno=what[1])
-
+        return ReplayStopped(what[0], file=batch.file.uri, position=place, row=row, errno=what[1],
+                             table=self.spec.definition.full_name,
+                             key=self._search.key_text(batch, conflict, reader))

@@ -5,11 +5,24 @@ from __future__ import annotations
 import dataclasses
 from functools import cached_property
 
-from applier.apply.table_key import TableKey, table_key
-from applier.errors import ReplayStopped
+import pyarrow as pa
+
+from applier.apply.table_key import TableKey, keeps_key, table_key
+from applier.errors import ApplierError
+from applier.schema.conversion import RowConversion
 from applier.schema.definition import TableDefinition
+from applier.schema.type_conversions import NONE_ALLOWED, TypeConversions
 from applier.snapshot.manifest import FileEntry, KeyValue, Snapshot
 from applier.snapshot.writer import TablePlace
+
+
+@dataclasses.dataclass(frozen=True)
+class RowSearch:
+    """Why a table's one unit needs more than the one key that finds, orders and divides rows. by_content: some rows are
+    found by what they hold (FIND: a key that is not unique, or a scan). idempotent: the exec mode."""
+
+    by_content: bool
+    idempotent: bool
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,7 +30,12 @@ class UnitSpec:
     """A unit: keys from `low` to before `high` (None: no bound) of one version of a table.
 
     `base_files` are the files of `base` with rows in that range; `place` is where the unit's files go, None for a
-    version that is not in the snapshot (its table was dropped later), whose changes only have to be possible.
+    version that is not in the snapshot (its table was dropped later), whose changes only have to be possible. With
+    `rows`, the unit is the whole table, and a row store applies it.
+
+    `version` is the id of the version. Where DDL made it of another one, `before` is the unit of that one whose rows
+    this unit goes on with, by `conversion`; both have the same number, bounds and base. `type_conversions`: which
+    columns of the log may have other types than the definition has.
     """
 
     number: int
@@ -27,16 +45,34 @@ class UnitSpec:
     base: Snapshot | None
     base_files: tuple[FileEntry, ...]
     place: TablePlace | None
+    rows: RowSearch | None = None
+    version: int = 0
+    before: UnitSpec | None = None
+    conversion: RowConversion | None = None
+    type_conversions: TypeConversions = NONE_ALLOWED
+    same_columns: bool = True
+
+    @property
+    def chain(self) -> list[UnitSpec]:
+        """The units of the table's versions whose rows come down to this one, which is the last."""
+        return [*(self.before.chain if self.before is not None else ()), self]
 
     @cached_property
-    def key(self) -> TableKey:
-        """The key that the unit is searched by; the plan makes no units for tables without one."""
+    def changes_key(self) -> bool:
+        """Whether rows are ordered and divided by another key than in the version before."""
+        return not keeps_key(self.conversion)
+
+    @cached_property
+    def key(self) -> TableKey | None:
+        """The key that files are sorted by, and that a unit without `rows` is searched by; None if there is none."""
         return table_key(self.definition)
 
 
 @dataclasses.dataclass(frozen=True)
 class UnitResult:
-    """What became of a unit. `files` are its new files, None where nothing changed (the base's are carried over)."""
+    """What became of a unit. `files` are its new files, None where nothing changed (the base's are carried over);
+    `conflicts` what idempotent mode passed over (conflicts.CONFLICTS), None if nothing; `found` how many rows were
+    found in which way (keysearch.choose.Choice.kind); `seconds` how long its rows were applied and written."""
 
     number: int
     inserted: int
@@ -44,6 +80,9 @@ class UnitResult:
     deleted: int
     zero_dates: int
     files: tuple[FileEntry, ...] | None
+    conflicts: pa.Table | None = None
+    found: dict[str, int] = dataclasses.field(default_factory=dict)
+    seconds: float = 0.0
 
     @property
     def changes(self) -> int:
@@ -90,4 +129,4 @@ class TaskOutcome:
     """What a task did: its units' results, or the changes that its units stopped at."""
 
     results: tuple[UnitResult, ...]
-    stopped: tuple[ReplayStopped, ...]
+    stopped: tuple[ApplierError, ...]

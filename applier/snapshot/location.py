@@ -5,12 +5,13 @@ import pathlib
 import re
 from typing import TYPE_CHECKING
 
-from applier.errors import SnapshotError
+from applier.errors import SnapshotError, UsageError
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_NOT_IN_FOLDERS = frozenset('/\\:%*?[]{}#=')
 _LONGEST_NAME = 200
 """Bytes of a folder's name; file systems allow 255."""
 
@@ -34,6 +35,16 @@ def resolve(uri: str) -> tuple["FileSystem", str]:
     return filesystem, path.rstrip("/") or "/"
 
 
+def read_text(uri: str) -> str:
+    """A whole text file. Errors: UsageError where it cannot be read, or is not UTF-8."""
+    filesystem, path = resolve(uri)
+    try:
+        with filesystem.open_input_stream(path, compression=None) as stream:
+            return stream.read().decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"the file cannot be read: {error}", file=uri) from error
+
+
 def is_local(filesystem: "FileSystem") -> bool:
     """Whether paths are the operating system's own, so that files can be linked, locked, made durable and renamed."""
     return filesystem.type_name == "local"
@@ -45,9 +56,10 @@ def table_folder(database: str, table: str) -> str:
 
 
 def _folder_name(name: str) -> str:
-    """Letters, digits, "-", "_", "$" and inner dots stay; all else is percent-encoded, as is a "_" or "." at the start,
-    since Spark and Hive take such folders for hidden. What would be too long is cut, and a digest keeps it apart."""
-    kept = [char if char.isalnum() or (char in "-_$." and (index or char in "-$")) else
+    """The name as it is but for what paths, uris and the patterns of Hadoop's paths give a meaning to, which is
+    percent-encoded, as is a "_" or "." at the start, since Spark and Hive take such folders for hidden. What would be
+    too long is cut, and a digest keeps it apart."""
+    kept = [char if char.isprintable() and char not in _NOT_IN_FOLDERS and (index or char not in "_.") else
             "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "surrogatepass"))
             for index, char in enumerate(name)]
     folder = "".join(kept)

@@ -6,13 +6,15 @@
       position        {file, offset, gtid_set, timestamp, flavour}
       source          {binlogs: [name, …], options: {…}, base: uri or null}
       databases       [{name, charset, collation}, …]    what a table made later inherits
+      prepared        [{xid, file, start, end, gtid}, …]    XA transactions that are neither committed nor rolled back
       tables          [{database, name, definition, key: [column, …], key_kind: "int" | "bytes" | null,
-                        files: [{path, rows, bytes, min_key, max_key}, …]}, …]
+                        key_rules: [rule, …], files: [{path, rows, bytes, min_key, max_key}, …]}, …]
 
 A snapshot is complete if its manifest is there, and only files that it names count. A table's files hold one sorted key
 range each, in ascending order; min_key and max_key are of the first and last row, as numbers where the kind is "int",
-else as hex of the key's bytes (keysearch.keybytes has both encodings). A table without a usable key has no kind and no
-ranges.
+else as hex of the key's bytes (keysearch.keybytes has both encodings). The rules say by which collations the bytes are
+made and of which prefixes (keysearch.keyrules); there are none where every column is compared as a whole and byte for
+byte. A table without a usable key has no kind and no ranges.
 """
 
 from collections.abc import Iterable
@@ -32,9 +34,9 @@ KeyValue = int | bytes
 
 @dataclass(frozen=True)
 class BinlogPosition:
-    """Up to where the log is applied: the end of an event group. `timestamp` is that group's, in seconds since 1970
-    UTC, or None before the first; `gtid_set` is all that has been executed, in the flavour's notation, "" without
-    GTIDs."""
+    """Up to where the log is applied: the end of an event group. `file` is "" where that is not known, as of an
+    imported dump that does not say it. `timestamp` is that group's, in seconds since 1970 UTC, or None before the first
+    or where it is not known; `gtid_set` is all that has been executed, in the flavour's notation, "" without GTIDs."""
 
     file: str
     offset: int
@@ -43,7 +45,7 @@ class BinlogPosition:
     flavour: Literal["mysql", "mariadb"]
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.offset}"
+        return f"{self.file}:{self.offset}" if self.file else "no binlog position"
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,8 @@ class FileEntry:
 
 @dataclass(frozen=True)
 class TableEntry:
-    """One table. `definition` is TableDefinition's own JSON form; `key` the columns that its files are sorted by."""
+    """One table. `definition` is TableDefinition's own JSON form; `key` the columns that its files are sorted by,
+    by `key_rules` (keysearch.keyrules)."""
 
     database: str
     name: str
@@ -68,6 +71,7 @@ class TableEntry:
     key: tuple[str, ...] = ()
     key_kind: KeyKind | None = None
     files: tuple[FileEntry, ...] = ()
+    key_rules: tuple[str, ...] = ()
 
     @property
     def full_name(self) -> str:
@@ -107,6 +111,18 @@ class DatabaseEntry:
 
 
 @dataclass(frozen=True)
+class PreparedTransaction:
+    """An XA transaction that was prepared and is neither committed nor rolled back at the snapshot's position, and the
+    event group of the log that has its rows: they are not in the snapshot, and an XA COMMIT may follow."""
+
+    xid: str
+    file: str
+    start: int
+    end: int
+    gtid: str | None
+
+
+@dataclass(frozen=True)
 class Source:
     """What was replayed: names of binlogs, the options that decide the outcome, the base's uri."""
 
@@ -125,6 +141,7 @@ class Snapshot:
     created_by: str = f"applier {__version__}"
     format_version: int = FORMAT_VERSION
     databases: tuple[DatabaseEntry, ...] = ()
+    prepared: tuple[PreparedTransaction, ...] = ()
     uri: str = field(default="", compare=False)
 
     def table(self, database: str, name: str) -> TableEntry | None:
@@ -141,6 +158,7 @@ class Snapshot:
             "position": self.position,
             "source": self.source,
             "databases": list(self.databases),
+            "prepared": list(self.prepared),
             "tables": [_table_to_json(table) for table in self.tables],
         }
         return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
@@ -175,14 +193,15 @@ def _from_json(document: dict[str, Any]) -> Snapshot:
     position = BinlogPosition(**document["position"])
     return Snapshot(position, tables, Source(tuple(source["binlogs"]), source["options"], source["base"]),
                     document["created_by"], version,
-                    tuple(DatabaseEntry(**database) for database in document["databases"]))
+                    tuple(DatabaseEntry(**database) for database in document["databases"]),
+                    tuple(PreparedTransaction(**entry) for entry in document.get("prepared", ())))
 
 
 def _table_to_json(table: TableEntry) -> dict[str, Any]:
     files = [{"path": file.path, "rows": file.rows, "bytes": file.bytes,
               "min_key": _key_to_json(file.min_key), "max_key": _key_to_json(file.max_key)} for file in table.files]
     return {"database": table.database, "name": table.name, "definition": table.definition, "key": table.key,
-            "key_kind": table.key_kind, "files": files}
+            "key_kind": table.key_kind, "key_rules": table.key_rules, "files": files}
 
 
 def _table_from_json(table: dict[str, Any]) -> TableEntry:
@@ -190,7 +209,7 @@ def _table_from_json(table: dict[str, Any]) -> TableEntry:
         raise ValueError(f"key kind {table['key_kind']!r}")
     files = tuple(_files_from_json(table["files"]))
     entry = TableEntry(table["database"], table["name"], table["definition"], tuple(table["key"]), table["key_kind"],
-                       files)
+                       files, tuple(table.get("key_rules", ())))
     entry.check_ranges()
     return entry
 

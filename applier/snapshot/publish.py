@@ -19,6 +19,7 @@ from dataclasses import replace
 from typing import Any
 
 import orjson
+import pyarrow as pa
 from pyarrow import fs
 
 from applier.errors import SnapshotError
@@ -28,6 +29,7 @@ from applier.snapshot.writer import TablePlace
 
 SCHEMA = "_schema.sql"
 REPORT = "_report.json"
+CONFLICTS = "_conflicts.parquet"
 _MARKER = "_incomplete"
 _COPY_THREADS = 8
 _WITHOUT_FOLDERS = ("s3", "gcs", "abfs")
@@ -95,8 +97,10 @@ class Staging:
         with ThreadPoolExecutor(_COPY_THREADS) as pool:
             return list(pool.map(carry, files))
 
-    def commit(self, snapshot: Snapshot, schema_sql: str, report: dict[str, Any]) -> Snapshot:
-        """Publish, and hand back the manifest with its uri. Only files that it names stay.
+    def commit(self, snapshot: Snapshot, schema_sql: str, report: dict[str, Any],
+               conflicts: bytes | pa.Buffer | None = None) -> Snapshot:
+        """Publish, and hand back the manifest with its uri. Only files that it names stay, beside the definitions, the
+        report, and the listing of conflicts, a Parquet file, where there is one.
 
         Errors: SnapshotError where a file of the manifest is missing or has another size, key ranges overlap, or the
         output appeared meanwhile; nothing is published then, and the caller still has to abort.
@@ -109,6 +113,8 @@ class Staging:
             self._remove_strays({f"{self._root}/{entry.path}" for table in snapshot.tables for entry in table.files})
             self._write(SCHEMA, schema_sql.encode())
             self._write(REPORT, orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+            if conflicts is not None:
+                self._write(CONFLICTS, conflicts)
             self._publish(snapshot.to_json())
         except OSError as error:
             raise SnapshotError(f"cannot publish: {error}", file=self.output) from error
@@ -146,7 +152,7 @@ class Staging:
             if info.type == fs.FileType.File and info.path not in named and info.base_name != _MARKER:
                 self._filesystem.delete_file(info.path)
 
-    def _write(self, name: str, content: bytes) -> None:
+    def _write(self, name: str, content: bytes | pa.Buffer) -> None:
         with self._filesystem.open_output_stream(f"{self._root}/{name}", compression=None) as stream:
             stream.write(content)
 

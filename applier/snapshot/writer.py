@@ -22,7 +22,8 @@ import pyarrow.parquet as pq
 
 from applier.snapshot import location
 from applier.snapshot.manifest import FileEntry, KeyKind, KeyValue
-from keysearch.keybytes import encode_keys, int_key
+from keysearch.keybytes import int_key
+from keysearch.keyrules import encode_by_rules
 
 TARGET_BYTES = 256 << 20
 ROW_GROUP_BYTES = 64 << 20
@@ -42,16 +43,17 @@ class TableWriter:
     unit: number of the unit of work among the table's, in key order. Every writer gives its files names of their own,
     so that attempts of one task never meet. schema: the table's Arrow schema. key: names of the key's columns, () for a
     table without a key; their values encode to the key ranges that `close` returns ("int" by keysearch.int_key, "bytes"
-    by keysearch.encode_keys, None: no ranges). target_bytes: a file that has reached this size on disk is followed by
-    another one.
+    by keysearch.encode_by_rules with `key_rules`, None: no ranges). target_bytes: a file that has reached this size on
+    disk is followed by another one.
     """
 
     def __init__(self, place: TablePlace, unit: int, schema: pa.Schema, *, key: Sequence[str] = (),
-                 key_kind: KeyKind | None = None, target_bytes: int = TARGET_BYTES) -> None:
+                 key_kind: KeyKind | None = None, key_rules: Sequence[str] = (),
+                 target_bytes: int = TARGET_BYTES) -> None:
         if (key_kind is None) != (not key):
             raise ValueError(f"a key of kind {key_kind} on columns {list(key)}")
         self._place, self._schema, self._key, self._key_kind = place, schema, list(key), key_kind
-        self._target_bytes = target_bytes
+        self._key_rules, self._target_bytes = tuple(key_rules), target_bytes
         self._filesystem, self._root = location.resolve(place.root)
         self._prefix = _new_prefix(unit)
         self._pending: list[pa.Table] = []
@@ -112,7 +114,8 @@ class TableWriter:
             self._last_key = last
         if self._open is None:
             path = f"{self._place.folder}/{self._prefix}-{len(self._entries):04d}.parquet"
-            self._open = _OpenFile(self._filesystem, self._root, path, self._schema, self._key, first)
+            self._open = _OpenFile(self._filesystem, self._root, path, self._schema, self._key, first,
+                                   is_sorted=not self._key_rules)
         self._open.write(rows, last)
         if self._open.size() >= self._target_bytes:
             self._close_file()
@@ -124,7 +127,7 @@ class TableWriter:
         if self._key_kind == "int":
             first, last = int_key(ends.column(0))
             return int(first), int(last)
-        keys = encode_keys(ends.columns)
+        keys = encode_by_rules(ends.columns, self._key_rules)
         return keys[0], keys[1]
 
     def _close_file(self) -> None:
@@ -149,12 +152,12 @@ class _OpenFile:
     """A Parquet file that is being written."""
 
     def __init__(self, filesystem: Any, root: str, path: str, schema: pa.Schema, key: list[str],
-                 min_key: KeyValue | None) -> None:
+                 min_key: KeyValue | None, is_sorted: bool = True) -> None:
         self.path = path
         self._filesystem, self._whole = filesystem, f"{root}/{path}"
         self._min_key, self._max_key, self._rows = min_key, None, 0
         self._sink = filesystem.open_output_stream(self._whole, compression=None)
-        self._writer = pq.ParquetWriter(self._sink, schema, **_parquet_options(schema, key))
+        self._writer = pq.ParquetWriter(self._sink, schema, **_parquet_options(schema, key, is_sorted))
 
     def write(self, rows: pa.Table, max_key: KeyValue | None) -> None:
         self._writer.write_table(rows, row_group_size=max(1, rows.num_rows))
@@ -175,7 +178,8 @@ class _OpenFile:
         self._sink.close()
 
 
-def _parquet_options(schema: pa.Schema, key: list[str]) -> dict[str, Any]:
+def _parquet_options(schema: pa.Schema, key: list[str], is_sorted: bool) -> dict[str, Any]:
+    """is_sorted: rows are in the order of the key's values, as Parquet compares them, not in a collation's."""
     encodings = {}
     for field in schema:
         leaf = f"{field.name}.list.element" if pa.types.is_list(field.type) else field.name
@@ -188,7 +192,8 @@ def _parquet_options(schema: pa.Schema, key: list[str]) -> dict[str, Any]:
         "write_statistics": key or False,
         "store_decimal_as_integer": True,
         "write_page_checksum": True,
-        "sorting_columns": [pq.SortingColumn(schema.get_field_index(name), nulls_first=True) for name in key] or None,
+        "sorting_columns": [pq.SortingColumn(schema.get_field_index(name), nulls_first=True)
+                            for name in key if is_sorted] or None,
     }
 
 

@@ -24,6 +24,7 @@ from row_model import ABSENT, BY_NAME, DELETE, INSERT, UPDATE
 from applier.apply.rows import table_schema
 from applier.apply.table_key import table_key
 from applier.apply.table_walk import TableWalk
+from applier.apply.task import outcome
 from applier.apply.work import UnitSpec
 from applier.binlog.changes import ChangeReader
 from applier.schema.ddl import parse_statement
@@ -126,10 +127,10 @@ def apply(table: Table, events: list[Event], folder: Path, *, base: list[tuple[A
         reader.walk(4, file.size)
         reader.flush()
         kept.append(file)
-    stopped = [unit.stopped for unit in walk.units if unit.stopped is not None]
-    if stopped:
-        return Outcome([], stopped, positions=positions)
-    results = [unit.finish() for unit in walk.units]
+    done = outcome([walk])
+    if done.stopped:
+        return Outcome([], list(done.stopped), positions=positions)
+    results = done.results
     rows = []
     for unit, result in zip(walk.units, results, strict=True):
         for entry in result.files if result.files is not None else unit.spec.base_files:
@@ -156,7 +157,7 @@ def _specs(table: Table, base: list[tuple[Any, ...]], cuts: list[Any], folder: P
         files: tuple = ()
         if inside:
             with TableWriter(TablePlace(str(folder / "base"), "t"), number, rows.schema, key=key.names,
-                             key_kind=key.form) as writer:
+                             key_kind=key.form, key_rules=key.rules) as writer:
                 writer.write(rows.take(inside))
                 files = tuple(writer.close())
         specs.append(UnitSpec(number, definition, low, high, snapshot if files else None, files,

@@ -13,7 +13,7 @@ from replica_model import m as row_model
 
 from applier.apply.payload import ArrivedBatch, ArrivedKeys, Payload, payload_batch, to_buffer
 from applier.apply.table_walk import LoggedTable
-from applier.binlog.changes import ChangeReader, ImageLayouts, TableBinding
+from applier.binlog.changes import ChangeReader, ImageLayout, ImageLayouts, TableBinding
 from applier.binlog.changes_kernel import IMAGE_ID_SHIFT
 
 INT = Table("id bigint unsigned DEFAULT 3, a int, b blob, PRIMARY KEY (id)", ["bigint", "int", "blob2"],
@@ -62,7 +62,7 @@ def payloads(table, events, picked=lambda n: np.arange(n)):
         for i in picks:
             pointer, length = batch.images[i], int(batch.image_lengths[i])
             image = None if pointer < 0 else ctypes.string_at(address(pointer), length)
-            present = () if image is None else logged.layouts.present[pointer >> IMAGE_ID_SHIFT]
+            present = () if image is None else logged.layouts.known[pointer >> IMAGE_ID_SHIFT].present
             sent.append((int(batch.kinds[i]), int(batch.places[i]), image, present))
 
     reader = ChangeReader(file, bind, checksum=False)
@@ -84,13 +84,13 @@ def test_what_goes_in_comes_out(table, data):
     every = data.draw(st.integers(1, 3))
     payload, sent = payloads(table, made, lambda n: np.arange(0, n, every))
     layouts = ImageLayouts([])
-    layouts.number((2,))  # the receiver knows another one first
+    layouts.number(ImageLayout((2,)))  # the receiver knows another one first
     found = []
     for batch in payload.batches:
         arrived, held = ArrivedBatch(batch, payload, layouts), batch.column("image").to_pylist()
         for kind, place, pointer, whole in zip(arrived.kinds, arrived.places, arrived.images, held, strict=True):
             image = None if pointer < 0 else ctypes.string_at(address(pointer), len(whole))
-            present = () if pointer < 0 else layouts.present[int(pointer) >> IMAGE_ID_SHIFT]
+            present = () if pointer < 0 else layouts.known[int(pointer) >> IMAGE_ID_SHIFT].present
             found.append((int(kind), int(place), image, present))
             if image:
                 assert payload.memory.address <= address(pointer) < payload.memory.address + payload.memory.size

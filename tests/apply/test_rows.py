@@ -3,7 +3,7 @@
 import pytest
 from replica_model import ABSENT, INSERT, UPDATE, Event, Table, apply, model
 
-from applier.apply import rows
+from applier.apply import image_reader, rows
 
 WIDE = Table("id int PRIMARY KEY, a longtext, b longtext, d date", ["int", "blob4", "blob4", "date"],
              (0, None, None, None), (0,))
@@ -18,7 +18,7 @@ def long(number, size):
 def chunks(monkeypatch):
     """Chunks of at most 2000 bytes a column; a list of how many rows each had."""
     monkeypatch.setattr(rows, "CHUNK_ROWS", 16)
-    monkeypatch.setattr(rows, "CHUNK_BYTES", 2000)
+    monkeypatch.setattr(image_reader, "CHUNK_BYTES", 2000)
     sizes, chunk = [], rows.RowGatherer._chunk
 
     def noted(self, pointers):

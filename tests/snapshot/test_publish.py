@@ -52,7 +52,8 @@ def test_published(output, tmp_path):
     assert snapshot.uri == output and load(output) == snapshot
     folder = _local(output, tmp_path)
     check_complete(str(folder))
-    assert sorted(path.name for path in folder.iterdir()) == ["_report.json", "_schema.sql", "_snapshot.json", "shop"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "_conflicts.parquet", "_report.json", "_schema.sql", "_snapshot.json", "shop"]
     assert os.listdir(folder.parent) == ["out"]
     assert folder.stat().st_mode & 0o777 == 0o777 & ~_umask()
 

@@ -1,0 +1,37 @@
+"""The rows of a table over DDL: converted a chunk at a time, and put in the order of a new key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.apply.rows import table_schema
+from applier.apply.table_key import TableKey
+from applier.conversion.rows import RowConverter
+from applier.schema.conversion import RowConversion
+from keysearch.keybytes import KeyBytes
+
+
+def altered_rows(conversion: RowConversion, chunks: Iterator[pa.Table], sort_by: TableKey | None) -> pa.Table:
+    """The rows after the ALTER, given those before it in the order of their key, and the new key if it is another one.
+
+    Raises SchemaError where values cannot be converted as the server does it.
+    """
+    converter = RowConverter(conversion)
+    batches = [batch for chunk in chunks for batch in converter.convert(chunk).to_batches()]
+    rows = pa.Table.from_batches(batches, table_schema(conversion.new))
+    if sort_by is None or not rows.num_rows:
+        return rows
+    return rows.take(pa.array(_order(sort_by.encode([rows.column(name) for name in sort_by.names]))))
+
+
+def _order(keys: np.ndarray | KeyBytes) -> np.ndarray:
+    """The rows' numbers in the order of their keys."""
+    if isinstance(keys, np.ndarray):
+        return np.argsort(keys, kind="stable")
+    offsets, data = pa.py_buffer(keys.offsets), pa.py_buffer(keys.data)
+    strings = pa.Array.from_buffers(pa.large_binary(), len(keys), [None, offsets, data])
+    return np.asarray(pc.sort_indices(strings))

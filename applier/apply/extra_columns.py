@@ -1,0 +1,68 @@
+"""Columns that a replica's table has and the log's does not (AP-POS: they are the last ones; DEF-R1a, DEF-R2).
+
+Inserts give them the table's default and updates leave them; but a STORED generated column follows the row, and an
+AUTO_INCREMENT one numbers the rows as they come.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.errors import SchemaError
+from applier.schema.definition import Column, TableDefinition
+from applier.schema.types import ColumnType, arrow_type
+
+
+class ExtraColumns:
+    """The columns of a table from number `logged` on."""
+
+    def __init__(self, definition: TableDefinition, logged: int):
+        self._definition = definition
+        extra = definition.columns[logged:]
+        self._generated = [column for column in extra if column.generated == "stored"]
+        self._numbered = next((column for column in extra if column.auto_increment), None)
+
+    def numbers(self, base: pa.Table) -> RowNumbers | None:
+        """What numbers the rows that come to those of a base; None where no column asks for it."""
+        return None if self._numbered is None else RowNumbers(self._numbered, base)
+
+    def generated(self, rows: pa.Table) -> pa.Table:
+        """The rows with their generated columns made anew. Raises SchemaError for an expression that is not known."""
+        for column in self._generated:
+            rows = rows.set_column(rows.schema.get_field_index(column.name), rows.schema.field(column.name),
+                                   self._value(rows, column))
+        return rows
+
+    def _value(self, rows: pa.Table, column: Column) -> pa.Array | pa.ChunkedArray:
+        from applier.conversion.expressions import evaluate
+
+        def known(name: str) -> tuple[pa.Array | pa.ChunkedArray, ColumnType]:
+            found = self._definition.column(name)
+            if found.generated == "virtual":
+                return evaluate(found.expression, known, rows.num_rows)
+            return rows.column(found.name), found.type
+
+        try:
+            return evaluate(column.expression, known, rows.num_rows)[0].cast(arrow_type(column.type))
+        except (NotImplementedError, KeyError, pa.ArrowException) as error:
+            raise SchemaError(f"column {column.name} is generated from ({column.expression}), which cannot be "
+                              f"computed: {error}", table=self._definition.full_name,
+                              hint="leave the table out with --ignore-tables") from None
+
+
+class RowNumbers:
+    """AUTO_INCREMENT for rows of a log that does not have the column: the next number for each that comes."""
+
+    def __init__(self, column: Column, base: pa.Table):
+        self._name, self._base_rows = column.name, base.num_rows
+        highest = pc.max(base.column(column.name)).as_py() if base.num_rows else None
+        self._first = 1 + max(0, int(highest or 0))
+
+    def number(self, rows: pa.Table, arrivals: np.ndarray) -> pa.Table:
+        """The rows with their numbers, given as the how manieth each came (int64[n]), the base's rows first."""
+        place = rows.schema.get_field_index(self._name)
+        field, own = rows.schema.field(place), rows.column(place)
+        numbers = pa.array(self._first + arrivals - self._base_rows).cast(field.type)
+        return rows.set_column(place, field, pc.if_else(pa.array(arrivals >= self._base_rows), numbers, own))

@@ -1,0 +1,118 @@
+"""The changes of a batch as a row store takes them: pieces of both images, and how each row is found."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.apply.change_keys import rows_before
+from applier.apply.row_pieces import RowPieces
+from applier.apply.row_store import PieceInput, Search
+from applier.binlog.changes import ChangeBatch, ImageLayouts
+from applier.binlog.changes_kernel import IMAGE_ID_SHIFT
+from applier.binlog.layout import ColumnBuffer, ColumnPlan
+from applier.binlog.table_map import TableMap
+from applier.binlog.values import finish_column
+
+_UNKNOWN = "\0"
+"""Stands for a document that diffs make of one that no image has: it is none."""
+_MOST_VALUES = 8
+"""How many columns of a row without a key are told in an error."""
+
+
+class RowKeys:
+    """What `change_keys` gives for tables with one key, for those with a row store."""
+
+    raw_diffs = True
+
+    def __init__(self, pieces: RowPieces, table_map: TableMap, layouts: ImageLayouts):
+        self._pieces, self._table_map, self._layouts = pieces, table_map, layouts
+
+    @property
+    def table(self) -> str:
+        """ "db.table", as errors name it."""
+        return self._pieces.definition.full_name
+
+    def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
+        """What to decode of each image."""
+        return self._pieces.wanted(plans)
+
+    def of_batch(self, batch: ChangeBatch) -> tuple[list[PieceInput], list[PieceInput], np.ndarray, list[Search]]:
+        """The arguments of RowStore.apply."""
+        before = self._pieces.of_images(batch.before, batch.n_before, self._table_map)
+        after = self._pieces.of_images(batch.after, batch.n_after, self._table_map, self._documents(batch))
+        return before, after, *self._pieces.searches(batch, len(self._table_map.types))
+
+    def _documents(self, batch: ChangeBatch) -> dict[int, pa.Array]:
+        """The values of JSON columns with diffs, by row of the after-images: what the diffs make of the before-image's
+        document. Rows are found by their documents only where before-images have them: nobody looks for _UNKNOWN."""
+        numbers, found = batch.images >> IMAGE_ID_SHIFT, {}
+        present = np.unique(numbers[batch.after_rows >= 0])
+        for column in sorted({c for number in present for c in self._layouts.known[number].diffs}):
+            if batch.after.columns[column] is not None:
+                has = np.array([column in layout.diffs for layout in self._layouts.known])
+                is_diff = np.zeros(batch.n_after, np.bool_)
+                is_diff[batch.after_rows[batch.after_rows >= 0]] = has[numbers[batch.after_rows >= 0]]
+                found[column] = self._with_diffs(batch, column, is_diff)
+        return found
+
+    def _with_diffs(self, batch: ChangeBatch, column: int, is_diff: np.ndarray) -> pa.Array:
+        from jsondiff.apply import apply_diffs
+
+        defined, raw = self._pieces.definition.columns[column], batch.after.columns[column].arrow(batch.n_after)
+        wire = self._table_map.types[column], self._table_map.metadata[column]
+        old, rows = batch.before.columns[column], np.flatnonzero(is_diff)
+        documents = finish_column(old.arrow(batch.n_before), defined, *wire).take(
+            pa.array(rows_before(batch)[rows]))
+        applied = apply_diffs(documents, raw.take(pa.array(rows)), np.arange(len(rows) + 1))
+        unknown = applied.failed >= 0
+        if (absent := old.absent_rows(batch.n_before)) is not None:
+            unknown |= absent.to_numpy(zero_copy_only=False)[rows_before(batch)[rows]]
+        values = finish_column(pc.if_else(pa.array(is_diff), None, raw), defined, *wire)
+        return pc.replace_with_mask(values, pa.array(is_diff), pc.if_else(pa.array(unknown), _UNKNOWN, applied.texts))
+
+    def found_by(self, batch: ChangeBatch, image: int) -> str:
+        """What a before-image was searched by and its values, for people."""
+        unique = self.searched_by(batch)[image]
+        if unique is None:
+            return f"the row ({self.texts(batch, np.array([image]), False, None)[0]})"
+        return self.key_text(batch, image, False, unique)
+
+    def searched_by(self, batch: ChangeBatch) -> list[int | None]:
+        """For each before-image the number of the unique key that its row is found by, None for what it holds."""
+        which, searches = self._pieces.searches(batch, len(self._table_map.types))
+        return [searches[way].unique for way in which.tolist()]
+
+    def key_text(self, batch: ChangeBatch, image: int, after: bool, unique: int) -> str:
+        """The unique key of this number and an image's values in it, for people."""
+        columns = ", ".join(self._pieces.definition.columns[c].name for c in self._columns(unique))
+        [values] = self.texts(batch, np.array([image]), after, unique)
+        return f"{self.key_name(unique)} ({columns}) = {values}"
+
+    def key_name(self, unique: int | None) -> str:
+        """The name of the unique key of this number; nothing for None."""
+        return "" if unique is None else self._pieces.unique[unique].name
+
+    def texts(self, batch: ChangeBatch, images: np.ndarray, after: bool, unique: int | None) -> list[str]:
+        """The values of some images (rows of the after- or before-images) in a unique key's columns for people; for
+        None in the first columns that are decoded."""
+        buffers, rows = (batch.after, batch.n_after) if after else (batch.before, batch.n_before)
+        columns = self._columns(unique) if unique is not None else tuple(
+            c for c, column in enumerate(buffers.columns) if column is not None)[:_MOST_VALUES]
+        values = [self._values(buffers.columns[c], c, rows, images) for c in columns]
+        return [", ".join(row) for row in zip(*values, strict=True)]
+
+    def _columns(self, unique: int) -> tuple[int, ...]:
+        return tuple(self._pieces.pieces[piece].column for piece in self._pieces.unique[unique].pieces)
+
+    def _values(self, buffer: ColumnBuffer, column: int, rows: int, images: np.ndarray) -> list[str]:
+        defined, table_map = self._pieces.definition.columns[column], self._table_map
+        finished = finish_column(buffer.arrow(rows), defined, table_map.types[column], table_map.metadata[column])
+        texts = ["NULL" if value is None else repr(value) if isinstance(value, (str, bytes)) else str(value)
+                 for value in finished.take(pa.array(images)).to_pylist()]
+        absent = buffer.absent_rows(rows)
+        if absent is None:
+            return texts
+        return [f"{defined.name} left out" if gone else text
+                for text, gone in zip(texts, absent.take(pa.array(images)).to_pylist(), strict=True)]

@@ -1,0 +1,209 @@
+"""What a row store keeps of each row: *pieces*, and how they come out of a batch's images and a base's rows.
+
+A piece is a column's value as bytes that are equal where the values are (keysearch.keybytes, with the byte that says
+NULL or not), or of a unique key's part what the key compares: the first characters of a column, by its collation.
+Before-images compare byte for byte.
+
+A table whose before-images always have a unique key keeps only its keys' pieces. Where rows are found by what they hold
+(FIND: by a key that is not unique, or by a scan), every stored column is one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.apply.row_store import PieceInput, Search
+from applier.apply.table_key import table_key
+from applier.binlog.changes import ChangeBatch
+from applier.binlog.layout import ColumnPlan, ImageBuffers
+from applier.binlog.table_map import TableMap
+from applier.binlog.values import finish_column
+from applier.schema.defaults import default_scalar, implicit_scalar, null_replacement
+from applier.schema.definition import TableDefinition
+from applier.schema.key_infos import key_collation
+from keysearch.choose import Choice, ColumnInfo, KeyInfo, choose_key, server_order
+from keysearch.collation import equality_column
+from keysearch.keybytes import KeyBytes, encode_keys
+
+
+@dataclasses.dataclass(frozen=True)
+class Piece:
+    """A column of the definition by its number; `prefix`: how many characters (of binary ones, bytes) a key takes;
+    `collation`: what a key compares the text by."""
+
+    column: int
+    prefix: int | None = None
+    collation: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class UniqueKey:
+    """A primary or unique key: its name, and which pieces it is over."""
+
+    name: str
+    pieces: tuple[int, ...]
+
+
+class RowPieces:
+    """The pieces of one table. by_content: rows may have to be found by what they hold."""
+
+    def __init__(self, definition: TableDefinition, *, by_content: bool):
+        self.definition, self.by_content = definition, by_content
+        self.pieces: list[Piece] = []
+        self.unique = [UniqueKey(key.name, tuple(self._number(self._compared(*part)) for part in key.parts))
+                       for key in server_order(self._columns, self._unique_keys())]
+        for column in self.stored if by_content else ():
+            self._number(Piece(column))
+
+    @cached_property
+    def stored(self) -> tuple[int, ...]:
+        """Numbers of the columns that a snapshot has."""
+        return tuple(c for c, column in enumerate(self.definition.columns) if column.generated != "virtual")
+
+    @cached_property
+    def _columns(self) -> list[ColumnInfo]:
+        return [ColumnInfo(column.name, column.nullable) for column in self.definition.columns]
+
+    @cached_property
+    def _keys(self) -> list[KeyInfo]:
+        return [KeyInfo(key.name, key.kind, tuple(
+            (None if part.column is None else self.definition.column_index(part.column), part.length)
+            for part in key.parts), key.visible) for key in self.definition.keys]
+
+    def _unique_keys(self) -> list[KeyInfo]:
+        """Those that can be compared: a snapshot has neither expressions nor VIRTUAL columns."""
+        return [key for key in self._keys if key.kind in ("primary", "unique")
+                and all(column in self.stored for column, _ in key.parts)]
+
+    @property
+    def clustered(self) -> bool:
+        """Whether InnoDB keeps the rows in the order of the first unique key: the primary one, or one without NULLs."""
+        return bool(self.unique) and not any(
+            self._columns[self.pieces[piece].column].nullable or self.pieces[piece].prefix
+            for piece in self.unique[0].pieces)
+
+    def _compared(self, column: int, prefix: int | None) -> Piece:
+        """What a key compares of a column."""
+        return Piece(column, prefix, key_collation(self.definition.columns[column]))
+
+    def _number(self, piece: Piece) -> int:
+        if piece not in self.pieces:
+            self.pieces.append(piece)
+        return self.pieces.index(piece)
+
+    def unique_for(self, present: frozenset[int]) -> int | None:
+        """The number of the unique key by which before-images that have these columns find the row, whatever else they
+        hold; None where no key does (FIND, IDX-R1 to R4)."""
+        choice = self._choice(present)
+        names = [key.name for key in self.unique]
+        return names.index(choice.name) if choice.is_exact else None
+
+    def _choice(self, present: frozenset[int]) -> Choice:
+        keys = [key for key in self._keys if all(column is None or column in self.stored for column, _ in key.parts)]
+        return choose_key(self._columns, keys, set(present))
+
+    def search(self, present: frozenset[int]) -> Search:
+        """How a row is found by a before-image that has these columns."""
+        unique, kind = self.unique_for(present), self._choice(present).kind
+        if unique is not None:
+            return Search(unique=unique, kind=kind)
+        return Search(pieces=self.whole(tuple(column for column in self.stored if column in present)),
+                      ranked=not present.issuperset(self.stored), kind=kind)
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """The pieces of the key that the snapshot's files are sorted by; none for a table without one."""
+        key = table_key(self.definition)
+        return next(unique.pieces for unique in self.unique if unique.name == key.choice.name) if key else ()
+
+    def whole(self, columns: tuple[int, ...]) -> tuple[int, ...]:
+        """The pieces that these columns are as a whole."""
+        return tuple(self.pieces.index(Piece(column)) for column in columns)
+
+    # ---- out of images and rows
+
+    def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
+        """What to decode of each image."""
+        columns = {piece.column for piece in self.pieces}
+        return [plan if c in columns else None for c, plan in enumerate(plans)]
+
+    def of_images(self, images: ImageBuffers, rows: int, table_map: TableMap,
+                  documents: dict[int, pa.Array] | None = None) -> list[PieceInput]:
+        """The pieces of the first `rows` images of a batch; what an image lacks is the column's default (DEF-R1a, b).
+        Columns that the log does not have are lacking in all. `documents` has the values of JSON columns with diffs."""
+        finished = {column: self._finished(images, column, rows, table_map, (documents or {}).get(column))
+                    for column in {piece.column for piece in self.pieces} if column < len(table_map.types)}
+        return [self._input(piece, rows, *finished.get(piece.column, (None, None))) for piece in self.pieces]
+
+    def _finished(self, images: ImageBuffers, column: int, rows: int, table_map: TableMap,
+                  documents: pa.Array | None) -> tuple[pa.Array, np.ndarray | None]:
+        values = documents if documents is not None else finish_column(
+            images.columns[column].arrow(rows), self.definition.columns[column],
+            table_map.types[column], table_map.metadata[column])
+        defined = self.definition.columns[column]
+        if values.null_count and (given := null_replacement(defined, self.definition)) is not None:
+            values = values.fill_null(given)
+        absent = images.columns[column].absent_rows(rows)
+        return values, None if absent is None else absent.to_numpy(zero_copy_only=False)
+
+    def _input(self, piece: Piece, rows: int, values: pa.Array | None, absent: np.ndarray | None) -> PieceInput:
+        if values is None:
+            absent = np.ones(rows, np.bool_)
+            keys = KeyBytes(np.zeros(rows + 1, np.int64), np.empty(0, np.uint8))
+        else:
+            keys = self._encoded(piece, values)
+        if absent is None or not absent.any():
+            return PieceInput(keys)
+        return PieceInput(keys, absent, self._default(piece, values is not None))
+
+    def _default(self, piece: Piece, logged: bool) -> bytes:
+        """What images have for a piece that they lack; `logged`: the log has the column."""
+        column = self.definition.columns[piece.column]
+        if not logged and (column.auto_increment or column.generated):
+            return b"\0"  # NULL, which no unique key compares: each row gets a value of its own
+        if column.auto_increment:  # every insert has it; of an update without it the row keeps its own
+            scalar = implicit_scalar(column.type, self.definition.flavour)
+        else:
+            scalar = default_scalar(column, self.definition)
+        return self._encoded(piece, pa.array([scalar.as_py()], scalar.type))[0]
+
+    def _encoded(self, piece: Piece, values: pa.Array | pa.ChunkedArray) -> KeyBytes:
+        if pa.types.is_list(values.type):  # VECTOR: by its numbers' bytes
+            values = _vector_bytes(values)
+        if piece.prefix is not None:
+            cut = pc.utf8_slice_codeunits if pa.types.is_string(values.type) else pc.binary_slice
+            values = cut(values, 0, piece.prefix)
+        if piece.collation is not None:
+            values = equality_column(values, piece.collation)
+        return encode_keys([values], [True])
+
+    def of_rows(self, rows: pa.Table) -> list[KeyBytes]:
+        """The pieces of a base's rows."""
+        return [self._encoded(piece, rows.column(self.definition.columns[piece.column].name)) for piece in self.pieces]
+
+    def searches(self, batch: ChangeBatch, logged: int) -> tuple[np.ndarray, list[Search]]:
+        """How the rows of a batch's before-images are found: (uint8 by row of the before-images, what it numbers).
+        logged: how many columns the log's images may have."""
+        here = [column for column in self.stored if column < logged and batch.before.columns[column] is not None]
+        absent = {column: flags.to_numpy(zero_copy_only=False) for column in here
+                  if (flags := batch.before.columns[column].absent_rows(batch.n_before)) is not None}
+        some = [column for column, flags in absent.items() if flags.any()]
+        if not some:
+            return np.zeros(batch.n_before, np.uint8), [self.search(frozenset(here))]
+        patterns, which = np.unique(np.array([absent[column] for column in some]), axis=1, return_inverse=True)
+        found = [self.search(frozenset(here).difference(np.array(some)[pattern].tolist())) for pattern in patterns.T]
+        return which.astype(np.uint8).reshape(-1), found
+
+
+def _vector_bytes(values: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Each list of floats as the bytes of its items."""
+    values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    offsets = (values.offsets.to_numpy().astype(np.int64) * 4).astype(np.int32)
+    items = pa.py_buffer(np.ascontiguousarray(values.values.to_numpy(zero_copy_only=False), np.float32))
+    valid = pa.array(values.is_valid()).buffers()[1] if values.null_count else None
+    return pa.Array.from_buffers(pa.binary(), len(values), [valid, pa.py_buffer(offsets), items])

@@ -1,0 +1,227 @@
+"""Rows of one unit that are found by several keys: the memory around the kernels of `store_kernel`.
+
+A RowStore is to tables without one key that settles all what IntIndex and ByteIndex are to the others. Its indexes are
+over *pieces* (row_pieces): first the table's unique keys, then one for each set of pieces that before-images are
+searched by, made when the first such image comes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from applier.apply import pointer_kernel as k
+from applier.apply import store_kernel
+from applier.apply import store_layout as s
+from applier.apply.key_index import Conflict, KeyIndex, batch_addresses
+from applier.binlog.changes import ChangeBatch, ImageLayouts
+from keysearch.keybytes import KeyBytes
+
+FIRST_ROWS = 1 << 10
+FIRST_BYTES = 1 << 16
+ORDER_OF_ARRIVAL = -1
+
+
+@dataclasses.dataclass(frozen=True)
+class PieceInput:
+    """A piece of each image of a batch: `keys` by row, `absent` (bool[n]; None: no image lacks it) says which rows lack
+    it, `default` is what these have instead."""
+
+    keys: KeyBytes
+    absent: np.ndarray | None = None
+    default: bytes = b""
+
+
+@dataclasses.dataclass(frozen=True)
+class NotedConflict:
+    """A change that idempotent mode forgave: its number in the batch, and the number of the unique key whose row it
+    replaced (an insert) or would have met (an update); None: the row to change is not there."""
+
+    change: int
+    unique: int | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Search:
+    """How a before-image finds its row: by the unique key of this number, or else by all these pieces, where `ranked`
+    says that rows equal in them may differ elsewhere, so that the first in the table's order is taken. By no piece at
+    all: not (IDX-R2). `kind` is what a server does to find them (keysearch.choose.Choice.kind)."""
+
+    unique: int | None = None
+    pieces: tuple[int, ...] = ()
+    ranked: bool = False
+    kind: str = "scan"
+
+
+class _Index:
+    """One index: numbers of its pieces, and whether equal rows may differ elsewhere (then their order counts)."""
+
+    def __init__(self, pieces: tuple[int, ...], ranked: bool):
+        self.pieces, self.ranked = np.array(pieces, np.int64), ranked
+        self.heads = np.empty(0, np.int64)
+        self.links = np.empty((0, 3), np.int64)
+
+    def record(self) -> list[int]:
+        return [len(self.pieces), self.pieces.ctypes.data, self.heads.ctypes.data, len(self.heads) - 1,
+                self.links.ctypes.data, int(self.ranked), 0, 0]
+
+
+class RowStore(KeyIndex):
+    """An index by several keys.
+
+    columns: of the table in the log. pieces: how many a record has. unique: for each unique key, in the server's order,
+    its pieces. clustered: whether the first of them is what the server keeps the rows in the order of. idempotent: the
+    exec mode; `noted` then has the conflicts of the last batch.
+    """
+
+    def __init__(self, columns: int, pieces: int, unique: list[tuple[int, ...]], *, clustered: bool, idempotent: bool):
+        super().__init__(columns)
+        self._indexes = [_Index(parts, False) for parts in unique]
+        self._searches: dict[tuple[int, ...], int] = {}
+        self._slots = np.empty((FIRST_ROWS, 4), np.int64)
+        self._arena = np.empty(FIRST_BYTES, np.uint8)
+        self._conflicts = np.empty((1 << 8, 2), np.int64)
+        self._store = np.zeros(s.STORE_WORDS, np.int64)
+        for word, value in ((s.N_PIECES, pieces), (s.N_UNIQUE, len(unique)), (s.FREE_SLOT, -1), (s.BASIS_RECORD, -1),
+                            (s.RANK, 0 if clustered else ORDER_OF_ARRIVAL), (s.IDEMPOTENT, idempotent)):
+            self._put(word, value)
+        self.noted: list[NotedConflict] = []
+        self.arrivals = np.empty(0, np.int64)
+        self._rebuild()
+
+    def _word(self, word: int) -> int:
+        return int(self._store[word // 8])
+
+    def _put(self, word: int, value: int) -> None:
+        self._store[word // 8] = value
+
+    # ---- indexes
+
+    def _index_of(self, search: Search) -> int:
+        """The number of the index that a search uses, made where there is none yet."""
+        if search.unique is not None:
+            return search.unique
+        if not search.pieces:
+            return s.NO_SEARCH
+        if search.pieces not in self._searches:
+            self._searches[search.pieces] = len(self._indexes)
+            self._indexes.append(_Index(search.pieces, search.ranked))
+            self._rebuild([len(self._indexes) - 1])
+        return self._searches[search.pieces]
+
+    def _rebuild(self, numbers: list[int] | None = None) -> None:
+        """Build indexes anew (None: all), for as many rows as there are slots."""
+        for number in range(len(self._indexes)) if numbers is None else numbers:
+            index = self._indexes[number]
+            index.heads = np.full(2 * len(self._slots), -1, np.int64)
+            index.links = np.empty((len(self._slots), 3), np.int64)
+        self._describe()
+        for number in range(len(self._indexes)) if numbers is None else numbers:
+            store_kernel.build_index(self._store.ctypes.data, number)
+
+    def _describe(self) -> None:
+        """Tell the kernels where everything is."""
+        self._records = np.array([index.record() for index in self._indexes], np.int64).reshape(-1, s.INDEX_BYTES // 8)
+        for word, value in ((s.INDEXES, self._records.ctypes.data), (s.N_INDEXES, len(self._indexes)),
+                            (s.SLOTS, self._slots.ctypes.data), (s.SLOT_ROOM, len(self._slots)),
+                            (s.ARENA, self._arena.ctypes.data), (s.ARENA_ROOM, len(self._arena)),
+                            (s.CONFLICTS, self._conflicts.ctypes.data), (s.CONFLICT_ROOM, len(self._conflicts))):
+            self._put(word, value)
+
+    # ---- rows that are there
+
+    def seed(self, rows: int, pieces: list[KeyBytes]) -> None:
+        """Put `rows` base rows in, in the table's order; row i's pieces are at i in each of `pieces`."""
+        self._slots = np.empty((max(FIRST_ROWS, 1 << int(rows).bit_length()), 4), np.int64)
+        for word, value in ((s.SLOTS_USED, rows), (s.NEXT_ORDER, rows)):
+            self._put(word, value)
+        self._set(k.LIVE, rows)
+        inputs = _Inputs([PieceInput(keys) for keys in pieces])
+        self._put(s.AFTER, inputs.address)
+        total = rows * 4 * len(pieces) + sum(int(keys.offsets[-1]) for keys in pieces)
+        self._arena = np.empty(max(FIRST_BYTES, total + total // 2), np.uint8)
+        self._describe()
+        store_kernel.fill_rows(rows, self._store.ctypes.data)
+        self._rebuild()
+
+    def pointers(self, order_by: tuple[int, ...] = ()) -> np.ndarray:
+        """Pointers to the rows that are left, int64[n], ordered by these pieces, by arrival if there are none. Then
+        `arrivals` has the how manieth each came, from 0 on."""
+        numbers = np.flatnonzero(self._slots[:self._word(s.SLOTS_USED), 1] >= 0)
+        by = ORDER_OF_ARRIVAL
+        if order_by:
+            by = len(self._indexes)
+            self._indexes.append(_Index(order_by, False))
+            self._describe()
+        store_kernel.sort_slots(self._store.ctypes.data, by, numbers, np.empty_like(numbers))
+        self.arrivals = self._slots[numbers, 2]
+        return np.ascontiguousarray(self._slots[numbers, 0])
+
+    # ---- changes
+
+    def apply(self, batch: ChangeBatch, layouts: ImageLayouts, before: list[PieceInput], after: list[PieceInput],
+              ways: np.ndarray, searches: list[Search]) -> Conflict | None:
+        """Apply a batch. `before` and `after` are the pieces of its images; `ways` (uint8, by row of the
+        before-images) says by which of `searches` each row is found."""
+        inputs = _Inputs(before), _Inputs(after)
+        indexes = np.array([self._index_of(search) for search in searches] or [s.NO_SEARCH], np.uint8)[ways]
+        self._put(s.BEFORE, inputs[0].address)
+        self._put(s.AFTER, inputs[1].address)
+        self._put(s.SEARCHES, indexes.ctypes.data)
+        self._put(s.N_CONFLICTS, 0)
+        self._describe()
+        conflict = self._apply(batch, layouts)
+        noted = self._conflicts[:self._word(s.N_CONFLICTS)].tolist()
+        self.noted = [NotedConflict(change, None if what == store_kernel.ROW_GONE else what) for change, what in noted]
+        return conflict
+
+    def _run(self, batch: ChangeBatch) -> int:
+        patches = self.patches
+        return store_kernel.apply_rows(batch.n, *batch_addresses(batch), self._store.ctypes.data,
+                                       patches.present.ctypes.data, patches.columns, patches.pointers.ctypes.data,
+                                       self._state.ctypes.data)
+
+    @property
+    def unique_met(self) -> int:
+        """After a conflict of a key that is there: which unique key it was."""
+        return self._word(s.DETAIL)
+
+    def _begin(self, keys: int) -> None:
+        """Room for the first rows comes as for all others."""
+
+    def _grow(self, status: int) -> None:
+        if status == k.CONFLICTS_FULL:
+            self._conflicts = np.concatenate([self._conflicts, np.empty_like(self._conflicts)])
+            self._describe()
+        elif status == k.ARENA_FULL:
+            self._grow_arena()
+        else:
+            self._slots = np.concatenate([self._slots, np.empty((3 * len(self._slots), 4), np.int64)])
+            self._rebuild()
+
+    def _grow_arena(self) -> None:
+        """Forget what is garbage, or double. A row whose place an insert is taking is garbage, and still needed."""
+        if 2 * self._word(s.GARBAGE) > len(self._arena) and self._word(s.BASIS_RECORD) < 0:
+            arena = np.empty_like(self._arena)
+            store_kernel.move_records(self._store.ctypes.data, arena.ctypes.data)
+            self._arena = arena
+        else:
+            self._arena = np.concatenate([self._arena, np.empty_like(self._arena)])
+        self._describe()
+
+
+class _Inputs:
+    """The pieces of a batch's images as the kernels read them."""
+
+    def __init__(self, pieces: list[PieceInput]):
+        self._kept: list[object] = list(pieces)
+        rows = []
+        for piece in pieces:
+            absent = None if piece.absent is None else np.ascontiguousarray(piece.absent, np.uint8)
+            default = np.frombuffer(piece.default + b"\0", np.uint8)
+            self._kept += [absent, default]
+            rows.append([piece.keys.offsets.ctypes.data, piece.keys.data.ctypes.data,
+                         0 if absent is None else absent.ctypes.data, default.ctypes.data, len(piece.default), 0, 0, 0])
+        self._records = np.array(rows, np.int64).reshape(-1, s.INPUT_BYTES // 8)
+        self.address = self._records.ctypes.data

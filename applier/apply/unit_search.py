@@ -1,0 +1,119 @@
+"""How the rows of a unit are found: by the one key that also orders and divides them, or in a row store."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from applier.apply.change_keys import ChangeKeys
+from applier.apply.conflicts import conflict_rows
+from applier.apply.key_index import ByteIndex, Conflict, IntIndex, KeyIndex
+from applier.apply.row_keys import RowKeys
+from applier.apply.row_pieces import RowPieces
+from applier.apply.row_store import RowStore
+from applier.apply.work import UnitSpec
+from applier.binlog.changes import ChangeBatch, ImageLayouts
+
+
+class UnitSearch(ABC):
+    """An index of a unit's rows, and what it takes to fill it, to empty it and to tell what it met."""
+
+    index: KeyIndex
+
+    def apply(self, batch: ChangeBatch, layouts: ImageLayouts, keys: tuple[Any, ...]) -> Conflict | None:
+        """Apply a batch, given its keys as the index takes them."""
+        return self.index.apply(batch, layouts, *keys)
+
+    @property
+    @abstractmethod
+    def found(self) -> Counter[str]:
+        """How many rows were found in which way (keysearch.choose.Choice.kind), so far."""
+
+    @abstractmethod
+    def seed(self, rows: pa.Table) -> None:
+        """Put in the rows that are there before the first change."""
+
+    @abstractmethod
+    def pointers(self) -> np.ndarray:
+        """Pointers to the rows that are left, int64[n], in the order in which they are written."""
+
+    @abstractmethod
+    def key_text(self, batch: ChangeBatch, conflict: Conflict, reader: ChangeKeys | RowKeys) -> str:
+        """The key of the change that could not be applied, for people."""
+
+    @abstractmethod
+    def forgiven(self, batch: ChangeBatch, reader: ChangeKeys | RowKeys) -> pa.Table | None:
+        """What the last batch met that idempotent mode passes over (conflicts.CONFLICTS); None if nothing."""
+
+
+def unit_search(spec: UnitSpec) -> UnitSearch:
+    """The search of a unit."""
+    return KeySearch(spec) if spec.rows is None else StoreSearch(spec)
+
+
+class KeySearch(UnitSearch):
+    """By one key, in one key range of the table."""
+
+    def __init__(self, spec: UnitSpec):
+        self._key, columns = spec.key, len(spec.definition.columns)
+        self.index = (IntIndex if spec.key.form == "int" else ByteIndex)(columns, spec.low, spec.high)
+
+    @property
+    def found(self) -> Counter[str]:
+        return Counter({self._key.choice.kind: self.index.updated + self.index.deleted})
+
+    def seed(self, rows: pa.Table) -> None:
+        self.index.seed(self._key.encode([rows.column(name) for name in self._key.names]))
+
+    def pointers(self) -> np.ndarray:
+        return self.index.pointers()
+
+    def key_text(self, batch: ChangeBatch, conflict: Conflict, reader: ChangeKeys | RowKeys) -> str:
+        rows = batch.after_rows if conflict.duplicate else batch.before_rows
+        return f"{self._key} = {reader.text(batch, int(rows[conflict.change]), conflict.duplicate)}"
+
+    def forgiven(self, batch: ChangeBatch, reader: ChangeKeys | RowKeys) -> pa.Table | None:
+        return None
+
+
+class StoreSearch(UnitSearch):
+    """By any key, or by what rows hold; rows of a table without a key are written in the order in which they came."""
+
+    def __init__(self, spec: UnitSpec):
+        self._pieces = RowPieces(spec.definition, by_content=spec.rows.by_content)
+        self.index = RowStore(len(spec.definition.columns), len(self._pieces.pieces),
+                              [key.pieces for key in self._pieces.unique], clustered=self._pieces.clustered,
+                              idempotent=spec.rows.idempotent)
+        self._found: Counter[str] = Counter()
+
+    def apply(self, batch: ChangeBatch, layouts: ImageLayouts, keys: tuple[Any, ...]) -> Conflict | None:
+        conflict = self.index.apply(batch, layouts, *keys)
+        *_, ways, searches = keys
+        gone = np.array([noted.change for noted in self.index.noted if noted.unique is None], np.int64)
+        counts = np.bincount(ways, minlength=len(searches))
+        counts -= np.bincount(ways[batch.before_rows[gone]], minlength=len(counts))
+        for search, count in zip(searches, counts.tolist(), strict=False):
+            self._found[search.kind] += count
+        return conflict
+
+    @property
+    def found(self) -> Counter[str]:
+        return self._found
+
+    def seed(self, rows: pa.Table) -> None:
+        self.index.seed(rows.num_rows, self._pieces.of_rows(rows))
+
+    def pointers(self) -> np.ndarray:
+        return self.index.pointers(self._pieces.order)
+
+    def key_text(self, batch: ChangeBatch, conflict: Conflict, reader: ChangeKeys | RowKeys) -> str:
+        if conflict.duplicate:
+            return reader.key_text(batch, int(batch.after_rows[conflict.change]), True, self.index.unique_met)
+        return reader.found_by(batch, int(batch.before_rows[conflict.change]))
+
+    def forgiven(self, batch: ChangeBatch, reader: ChangeKeys | RowKeys) -> pa.Table | None:
+        return conflict_rows(batch, self.index.noted, reader) if self.index.noted else None
