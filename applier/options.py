@@ -1,33 +1,76 @@
 """What a replay is asked to do, as one value that the command line, tests and Python callers all make."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 from applier.errors import UsageError
 
 SYSTEM_DATABASES = frozenset({"mysql", "information_schema", "performance_schema", "sys"})
 
+TYPE_CONVERSIONS = ("all_non_lossy", "all_lossy", "all_signed", "all_unsigned")
+
 _NAME = r"(?:`(?:[^`]|``)+`|[^`.,\s]+)"
+_DATABASE = r"(?:`(?:[^`]|``)+`|[^`.,=\s]+)"
+_REWRITE = re.compile(rf"\s*({_DATABASE})\s*=\s*({_DATABASE})\s*(?:,|$)")
 _FILTER = re.compile(rf"\s*({_NAME})(?:\.({_NAME}))?\s*(?:,|$)")
+
+
+@dataclass(frozen=True)
+class NamePattern:
+    """A name with wildcards. `*` is any characters, `?` any one; `%` is any characters, too, and in an entry that has
+    one `_` is any one, as in replicate-wild-do-table. After a backslash a character means itself."""
+
+    text: str
+    server_wildcards: bool
+
+    def matches(self, name: str) -> bool:
+        return self._compiled.fullmatch(name) is not None
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        any_one = "?_" if self.server_wildcards else "?"
+        parts = [".*" if part in "*%" else "." if part in any_one else re.escape(part[-1])
+                 for part in re.findall(r"\\.|.", self.text)]
+        return re.compile("".join(parts), re.DOTALL)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+NameOrPattern = str | NamePattern
+Entry = tuple[NameOrPattern, NameOrPattern | None]
 
 
 @dataclass(frozen=True)
 class TableFilter:
     """Which tables count: "db.table" or "db" entries to take, and entries to leave (they win over the ones to take).
 
-    Without entries to take, every table counts but those of the server's own databases, whose definitions no log holds.
+    Without entries to take, every table counts but those of the server's own databases, whose definitions no log holds:
+    they count where they are named, without wildcards.
     """
 
-    tables: tuple[tuple[str, str | None], ...] = ()
-    ignored: tuple[tuple[str, str | None], ...] = ()
+    tables: tuple[Entry, ...] = ()
+    ignored: tuple[Entry, ...] = ()
 
     def wanted(self, database: str, table: str) -> bool:
         """True where rows and DDL of the table count."""
         if _listed(self.ignored, database, table):
             return False
+        own = database.lower() in SYSTEM_DATABASES
+        if not self.tables:
+            return not own
+        return _listed([entry for entry in self.tables if not own or isinstance(entry[0], str)], database, table)
+
+    def for_manifest(self) -> dict[str, object]:
+        """What was asked for, as JSON."""
+        known: dict[str, object] = {}
         if self.tables:
-            return _listed(self.tables, database, table)
-        return database.lower() not in SYSTEM_DATABASES
+            known["tables"] = [_dotted(entry) for entry in self.tables]
+        if self.ignored:
+            known["ignore_tables"] = [_dotted(entry) for entry in self.ignored]
+        return known
 
 
 @dataclass(frozen=True)
@@ -35,20 +78,27 @@ class ReplayOptions:
     """`snapshot' = replay(snapshot, binlogs, options)`: everything but the Spark session itself.
 
     Paths may be local or any uri that pyarrow.fs opens. At most one of the three stop points is set; each means the end
-    of an event group. `stop_position` is (binlog's base name, offset), `stop_gtid` a GTID set as the log writes it,
-    `stop_datetime` seconds since 1970 UTC. `master` is Spark's; None means local[*].
+    of an event group. `start_position`, which wins over the base's own, and `stop_position` are (binlog's base name,
+    offset), `stop_gtid` a GTID set as the log writes it, `stop_datetime` seconds since 1970 UTC. `rewrites` are pairs
+    of databases: what the log has as the first is the second, for `filter`, too. `type_conversions` has names of
+    replica_type_conversions in lower case. `master` is Spark's; None means local[*].
     """
 
     binlogs: tuple[str, ...]
     output: str
     base: str | None = None
     schema: str | None = None
+    start_position: tuple[str, int] | None = None
     stop_position: tuple[str, int] | None = None
     stop_gtid: str | None = None
     stop_datetime: float | None = None
     filter: TableFilter = TableFilter()
+    rewrites: tuple[tuple[str, str], ...] = ()
+    exec_mode: str = "strict"
+    type_conversions: frozenset[str] = frozenset()
     route: str = "auto"
     zero_dates: str = "null"
+    on_statement: str = "error"
     master: str | None = None
 
     def __post_init__(self) -> None:
@@ -58,27 +108,63 @@ class ReplayOptions:
         if sum(stop is not None for stop in stops) > 1:
             raise UsageError("more than one stop point",
                              hint="give one of --stop-position, --stop-gtid and --stop-datetime")
+        _one_of("--exec-mode", self.exec_mode, ("strict", "idempotent"))
         _one_of("--route", self.route, ("auto", "walk", "shuffle"))
         _one_of("--zero-dates", self.zero_dates, ("null", "error"))
+        _one_of("--on-statement", self.on_statement, ("error", "skip"))
 
     def for_manifest(self) -> dict[str, object]:
         """The options that decide what the snapshot holds, as JSON: what is at its default is left out."""
         known: dict[str, object] = {"zero_dates": self.zero_dates}
+        if self.exec_mode != "strict":
+            known["exec_mode"] = self.exec_mode
+        if self.on_statement != "error":
+            known["on_statement"] = self.on_statement
+        if self.type_conversions:
+            known["type_conversions"] = sorted(self.type_conversions)
+        if self.start_position is not None:
+            known["start_position"] = f"{self.start_position[0]}:{self.start_position[1]}"
         if self.stop_position is not None:
             known["stop_position"] = f"{self.stop_position[0]}:{self.stop_position[1]}"
         if self.stop_gtid is not None:
             known["stop_gtid"] = self.stop_gtid
         if self.stop_datetime is not None:
             known["stop_datetime"] = self.stop_datetime
-        if self.filter.tables:
-            known["tables"] = [_dotted(entry) for entry in self.filter.tables]
-        if self.filter.ignored:
-            known["ignore_tables"] = [_dotted(entry) for entry in self.filter.ignored]
-        return known
+        if self.rewrites:
+            known["rewrite_db"] = [f"{old}={new}" for old, new in self.rewrites]
+        return known | self.filter.for_manifest()
 
 
-def parse_table_list(texts: list[str]) -> tuple[tuple[str, str | None], ...]:
-    """Comma-separated DB.TABLE or DB entries, in any number of texts; names may stand in backticks."""
+@dataclass(frozen=True)
+class ImportOptions:
+    """A dump and what to make of it. `position` (binlog's base name, offset) and `gtid_set` say where it was made if it
+    does not say so itself; `flavour` None is told by the dump."""
+
+    dump: str
+    output: str
+    position: tuple[str, int] | None = None
+    gtid_set: str | None = None
+    flavour: str | None = None
+    filter: TableFilter = TableFilter()
+
+    def for_manifest(self) -> dict[str, object]:
+        """The options that decide what the snapshot holds, as JSON: what is at its default is left out."""
+        return self.filter.for_manifest()
+
+
+@dataclass(frozen=True)
+class ExplainOptions:
+    """What to explain: binlogs, and where table definitions are that these do not have."""
+
+    binlogs: tuple[str, ...]
+    base: str | None = None
+    schema: str | None = None
+    filter: TableFilter = TableFilter()
+
+
+def parse_table_list(texts: list[str]) -> tuple[Entry, ...]:
+    """Comma-separated DB.TABLE or DB entries, in any number of texts. Names may stand in backticks, where they are what
+    they are; others may have wildcards (see NamePattern)."""
     entries = []
     for text in texts:
         at = 0
@@ -87,9 +173,33 @@ def parse_table_list(texts: list[str]) -> tuple[tuple[str, str | None], ...]:
             if match is None:
                 raise UsageError(f"{text!r} is no list of tables",
                                  hint="write DB.TABLE,DB.TABLE or DB for a whole database; put odd names in backticks")
-            entries.append((_unquoted(match[1]), None if match[2] is None else _unquoted(match[2])))
+            wild = "%" in re.sub(r"`[^`]*`|\\.", "", match[0])
+            entries.append((_name(match[1], wild), None if match[2] is None else _name(match[2], wild)))
             at = match.end()
     return tuple(entries)
+
+
+def parse_rewrites(texts: list[str]) -> tuple[tuple[str, str], ...]:
+    """Comma-separated OLD=NEW pairs of databases, in any number of texts; names may stand in backticks."""
+    found: dict[str, str] = {}
+    for text in texts:
+        at = 0
+        while at < len(text):
+            match = _REWRITE.match(text, at)
+            if match is None or _unquoted(match[1]) in found:
+                why = "names no two databases" if match is None else f"gives {_unquoted(match[1])} a second name"
+                raise UsageError(f"{text!r} {why}", hint="write OLD=NEW: a database's name in the log, and that here")
+            found[_unquoted(match[1])] = _unquoted(match[2])
+            at = match.end()
+    return tuple(found.items())
+
+
+def parse_conversions(texts: list[str]) -> frozenset[str]:
+    """Names of conversions, comma-separated in any number of texts, in any case, as the server's option takes them."""
+    found = frozenset(name.strip().lower() for text in texts for name in text.split(",") if name.strip())
+    if unknown := sorted(found.difference(TYPE_CONVERSIONS)):
+        raise UsageError(f"{unknown[0]!r} is no type conversion", hint=f"they are {', '.join(TYPE_CONVERSIONS)}")
+    return found
 
 
 def parse_stop_position(text: str) -> tuple[str, int]:
@@ -116,13 +226,27 @@ def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> None:
         raise UsageError(f"{option} cannot be {value!r}", hint=f"it is one of {', '.join(allowed)}")
 
 
-def _listed(entries: tuple[tuple[str, str | None], ...], database: str, table: str) -> bool:
-    return (database, table) in entries or (database, None) in entries
+def _listed(entries: Iterable[Entry], database: str, table: str) -> bool:
+    return any(_is_named(database, entry[0]) and (entry[1] is None or _is_named(table, entry[1])) for entry in entries)
+
+
+def _is_named(name: str, wanted: NameOrPattern) -> bool:
+    return wanted.matches(name) if isinstance(wanted, NamePattern) else wanted == name
+
+
+def _name(text: str, server_wildcards: bool) -> NameOrPattern:
+    """A name as it stands in a list: a pattern only where it has a wildcard."""
+    if text.startswith("`"):
+        return _unquoted(text)
+    wildcards = "*?%_" if server_wildcards else "*?%"
+    if any(part in wildcards for part in re.findall(r"\\.|.", text)):
+        return NamePattern(text, server_wildcards)
+    return re.sub(r"\\(.)", r"\1", text)
 
 
 def _unquoted(name: str) -> str:
     return name[1:-1].replace("``", "`") if name.startswith("`") else name
 
 
-def _dotted(entry: tuple[str, str | None]) -> str:
-    return entry[0] if entry[1] is None else f"{entry[0]}.{entry[1]}"
+def _dotted(entry: Entry) -> str:
+    return str(entry[0]) if entry[1] is None else f"{entry[0]}.{entry[1]}"

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+
 from applier.apply.rows import table_schema
 from applier.apply.table_key import table_key
 from applier.apply.work import UnitResult
+from applier.explain.searches import duplicate_warnings
 from applier.plan.units import PlannedVersion
 from applier.result import TableResult
-from applier.schema.history import BEFORE_THE_LOG, TableVersion
+from applier.schema.history import TableVersion
 from applier.snapshot.manifest import FileEntry, Snapshot, TableEntry
 from applier.snapshot.publish import Staging
 from applier.snapshot.writer import write_empty
@@ -23,6 +27,9 @@ def table_entries(live: list[TableVersion], planned: list[PlannedVersion], resul
         definition = version.definition
         key = table_key(definition)
         files: list[FileEntry] = []
+        before = base.table(*version.in_base) if base is not None and version.in_base is not None else None
+        are_new = version.id in by_version and any(by_number[unit.number].files is not None
+                                                   for unit in by_version[version.id].units)
         if version.id in by_version:
             for unit in by_version[version.id].units:
                 result = by_number[unit.number]
@@ -30,15 +37,17 @@ def table_entries(live: list[TableVersion], planned: list[PlannedVersion], resul
                     files += _carried(unit.base_files, base, staging, definition.database, definition.name)
                 else:
                     files += result.files
-        elif version.start == BEFORE_THE_LOG and base is not None:
-            entry = base.table(definition.database, definition.name)
-            kept = [file for file in entry.files if file.rows] if entry is not None else []
+        elif before is not None:
+            kept = [file for file in before.files if file.rows]
             files += _carried(tuple(kept), base, staging, definition.database, definition.name)
         if not files:
             place = staging.place(definition.database, definition.name)
             files = [write_empty(place, table_schema(definition), key.names if key else ())]
+        rules = key.rules if key else ()
+        if before is not None and not are_new:
+            rules = before.key_rules  # those of its files, which may be of an older program
         entries.append(TableEntry(definition.database, definition.name, definition.to_json(), key.names if key else (),
-                                  key.form if key else None, tuple(files)))
+                                  key.form if key else None, tuple(files), rules))
     return sorted(entries, key=lambda entry: (entry.database, entry.name))
 
 
@@ -59,8 +68,23 @@ def table_results(entries: list[TableEntry], planned: list[PlannedVersion],
         done = [by_number[unit.number] for unit in item.units] if item is not None else []
         written = sum(len(result.files) for result in done if result.files is not None)
         key = table_key(item.version.definition) if item is not None else None
+        tied = item is not None and item.tied
         tables.append(TableResult(
             entry.database, entry.name, entry.rows, sum(result.inserted for result in done),
             sum(result.updated for result in done), sum(result.deleted for result in done), str(key) if key else "",
-            written, len(entry.files) - written))
+            written, len(entry.files) - written, _sum(result.found for result in done),
+            _sum(_conflicts(result) for result in done), len(done), item.ranges if tied else len(done),
+            item.tied if tied else "", sum(result.seconds for result in done),
+            duplicate_warnings(item.version.definition) if item is not None else ()))
     return tuple(tables)
+
+
+def _conflicts(result: UnitResult) -> dict[str, int]:
+    if result.conflicts is None:
+        return {}
+    counts = result.conflicts.column("conflict").value_counts()
+    return {count["values"]: count["counts"] for count in counts.to_pylist()}
+
+
+def _sum(counts: Iterable[dict[str, int]]) -> dict[str, int]:
+    return dict(sorted(sum(map(Counter, counts), Counter()).items()))

@@ -11,26 +11,33 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from applier import __version__, warm
-from applier.apply.executor import Executor
+from applier.apply.executor import Executor, OnProgress
 from applier.apply.work import TaskOutcome, UnitResult
 from applier.binlog.archive import Archive, check_continuity, open_archive
 from applier.binlog.gtid import GtidSet
-from applier.binlog.outline import OutlineTask
+from applier.binlog.outline import Outline, OutlineTask
 from applier.binlog.stop import StopCondition
-from applier.errors import ReplayStopped, UsageError
+from applier.errors import ApplierError, ReplayStopped, UsageError
 from applier.options import ReplayOptions
-from applier.plan.log import LogSpan, check_base, files_after, read_history, span_of, used_tables
+from applier.plan.base_position import needs_place, place_of, place_tasks
+from applier.plan.conflicts import conflict_listing, to_parquet
+from applier.plan.log import LogSpan, check_base, files_after, notes_on_columns, read_history, span_of, used_tables
+from applier.plan.prepared import group_tasks, settle, with_groups
+from applier.plan.start_position import check_start, continuity, files_from, task_before
 from applier.plan.stop_error import first_of, with_transaction
+from applier.plan.stopped_key import with_key
 from applier.plan.tasks import prefers_shuffle, split_tasks, walking_tasks
 from applier.plan.units import PlannedVersion, changed_versions, divide
 from applier.progress import Progress, Silent
 from applier.publication import table_entries, table_results
 from applier.result import ReplayResult
 from applier.schema.history import SchemaHistory
+from applier.schema.type_conversions import TypeConversions
 from applier.snapshot import manifest
-from applier.snapshot.location import resolve
+from applier.snapshot.location import read_text
 from applier.snapshot.manifest import DatabaseEntry, Snapshot, Source
 from applier.snapshot.publish import Staging, begin
 
@@ -54,11 +61,18 @@ def replay_with(executor: Executor, options: ReplayOptions, progress: Progress |
     return _Replay(executor, options, progress or Silent()).run()
 
 
+def _located(error: ApplierError, outline: Outline) -> ApplierError:
+    """A refused change's error with its transaction, and with where to stop before it ahead of its own hint."""
+    hint, error.hint = error.hint, None
+    return with_transaction(error, outline, hint) if hint else with_transaction(error, outline)
+
+
 class _Replay:
     """One run: its options, who does the work, who watches, and what it noted on the way."""
 
     def __init__(self, executor: Executor, options: ReplayOptions, progress: Progress):
         self.executor, self.options, self.progress = executor, options, progress
+        self.route = options.route
         self.seconds: dict[str, float] = {}
         self.notes: list[str] = []
 
@@ -67,21 +81,45 @@ class _Replay:
         base = manifest.load(options.base) if options.base is not None else None
         with begin(options.output) as staging:
             with self._timed("outline"):
-                span = self._outline(open_archive(list(options.binlogs)), base)
+                archive = open_archive(list(options.binlogs))
+                base = self._placed(base, archive)
+                span = self._outline(archive, base)
             with self._timed("plan"):
                 wanted = options.filter.wanted
-                schema_sql = _read_text(options.schema) if options.schema is not None else None
-                history = read_history(span, wanted, base, schema_sql)
-                versions = changed_versions(used_tables(span, history, wanted))
-                divide(versions, span, base, staging, self.executor.cores)
+                schema_sql = read_text(options.schema) if options.schema is not None else None
+                history = read_history(span, wanted, base, schema_sql, dict(options.rewrites),
+                                       skip_statements=options.on_statement == "skip")
+                self._note_skipped(history)
+                used = used_tables(span, history, wanted)
+                for note in notes_on_columns(used):
+                    self.notes.append(note)
+                    self.progress.note(note)
+                versions = changed_versions(used, history)
+                divide(versions, base, staging, self.executor.cores,
+                       idempotent=options.exec_mode == "idempotent",
+                       allowed=TypeConversions.of(options.type_conversions))
             with self._timed("apply"):
                 results = self._apply(span, versions)
             with self._timed("publish"):
                 return self._publish(staging, span, base, history, versions, results)
 
+    def _placed(self, base: Snapshot | None, archive: Archive) -> Snapshot | None:
+        """The base with its place in the archive, where it knows its transactions only."""
+        if base is None or not needs_place(base.position) or self.options.start_position is not None:
+            return base
+        outlines = self.executor.outline(place_tasks(archive, base.position), lambda *_: None)
+        return replace(base, position=place_of(base.position, outlines))
+
     def _outline(self, archive: Archive, base: Snapshot | None) -> LogSpan:
         """Outline the files that count, and see that they hold together."""
-        files, start = files_after(archive, base.position) if base is not None else (archive.files, None)
+        wanted_start = self.options.start_position
+        if wanted_start is not None:
+            files, start = files_from(archive, wanted_start)
+            [before] = self.executor.outline([task_before(files[0], start)], lambda *_: None)
+            check_start(before, start)
+            self.notes += continuity(before, start, base)
+        else:
+            files, start = files_after(archive, base.position) if base is not None else (archive.files, None)
         stop = self._stop_condition()
         if stop.position is not None:
             names = [file.name for file in files]
@@ -92,13 +130,25 @@ class _Replay:
         tasks = [OutlineTask(file.uri, start if number == 0 else None, stop) for number, file in enumerate(files)]
         outlines = self.executor.outline(tasks, lambda done, _: self.progress.update(done))
         check_continuity(outlines)
-        if base is not None:
+        if base is not None and base.position.file and wanted_start is None:
             check_base(base, outlines[0])
         self.notes += [f"{outline.name} ends within an event group at {outline.torn_at}; replayed up to {outline.end}"
                        for outline in outlines if outline.torn and not outline.stopped]
+        span, groups = settle(span_of(outlines), base)
+        if groups:
+            span = with_groups(span, groups, self.executor.outline(group_tasks(archive, groups), lambda *_: None))
+        self.notes += [f"XA transaction {entry.xid} was prepared at {entry.file}:{entry.start} and is neither "
+                       "committed nor rolled back: its rows are not in the snapshot" for entry in span.pending]
         for note in self.notes:
             self.progress.note(note)
-        return span_of(outlines)
+        return span
+
+    def _note_skipped(self, history: SchemaHistory) -> None:
+        for table, kinds in sorted(history.skipped.items()):
+            counts = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+            note = f"skipped statements, whose changes are not here: {counts} on {table or 'tables that are not known'}"
+            self.notes.append(note)
+            self.progress.note(note)
 
     def _stop_condition(self) -> StopCondition:
         options = self.options
@@ -108,31 +158,48 @@ class _Replay:
     def _apply(self, span: LogSpan, versions: list[PlannedVersion]) -> list[UnitResult]:
         """Apply all units by the cheaper route. Raises the error of the first change in the log that was refused."""
         tasks = walking_tasks(span, versions, self.executor.cores)
-        units = [unit for item in versions for unit in item.units]
-        route = self.options.route
-        if route == "auto":
-            route = "shuffle" if prefers_shuffle(span, tasks, versions) else "walk"
-        self.progress.phase(f"apply ({route})", len(units), "units")
+        units = [unit for item in versions if not item.succeeded for unit in item.units]
+        if self.route == "auto":
+            self.route = "shuffle" if prefers_shuffle(span, tasks, versions) else "walk"
+        self.progress.phase(f"apply ({self.route})", len(units), "units")
 
         def on_progress(done: int, total: int) -> None:
             self.progress.update(len(units) * done // max(1, total))
 
         if not units:
             outcomes: list[TaskOutcome] = []
-        elif route == "walk":
+        elif self.route == "walk":
             outcomes = self.executor.walk(tasks, on_progress)
         else:
-            outcomes = self.executor.shuffle(split_tasks(span, versions), units, on_progress)
+            try:
+                outcomes = self._shuffle(span, versions, on_progress)
+            except ReplayStopped as error:  # where a definition and the log disagree (1677)
+                outcomes = [TaskOutcome((), (error,))]
         stopped = [error for outcome in outcomes for error in outcome.stopped]
         if stopped:
             order = {outline.uri: number for number, outline in enumerate(span.outlines)}
             first = first_of(stopped, order)
-            raise with_transaction(first, span.outlines[order[first.file]])
+            number, known = order[first.file], (item.version for item in versions)
+            raise _located(with_key(first, number, span.outlines[number], known), span.outlines[number])
         results = [result for outcome in outcomes for result in outcome.results]
         self.progress.update(len(units), sum(result.changes for result in results))
         if self.options.zero_dates == "error" and (zero := sum(result.zero_dates for result in results)):
             raise ReplayStopped(f"{zero} dates are no day and would become null", hint="leave out --zero-dates error")
         return results
+
+    def _shuffle(self, span: LogSpan, versions: list[PlannedVersion], on_progress: OnProgress) -> list[TaskOutcome]:
+        """A table with a row store is one unit: all its changes go to one task, which may as well read them."""
+        stored = {unit.number for item in versions for unit in item.units if unit.rows is not None}
+        keyed = [item for item in versions if stored.isdisjoint(unit.number for unit in item.units)]
+        stores = [item for item in versions if item not in keyed]
+        outcomes: list[TaskOutcome] = []
+        if keyed:
+            units = sorted((unit for item in keyed if not item.succeeded for unit in item.units),
+                           key=lambda unit: unit.number)
+            outcomes += self.executor.shuffle(split_tasks(span, keyed), units, on_progress)
+        if stores:
+            outcomes += self.executor.walk(walking_tasks(span, stores, self.executor.cores), on_progress)
+        return outcomes
 
     def _publish(self, staging: Staging, span: LogSpan, base: Snapshot | None, history: SchemaHistory,
                  versions: list[PlannedVersion], results: list[UnitResult]) -> ReplayResult:
@@ -140,21 +207,22 @@ class _Replay:
                 if self.options.filter.wanted(version.definition.database, version.definition.name)]
         entries = table_entries(live, versions, results, base, staging)
         position = span.end_position(base)
-        names = tuple(outline.name for outline in span.outlines)
+        names = tuple(outline.name for outline in span.files)
         source = Source(names, self.options.for_manifest(), self.options.base)
         databases = tuple(DatabaseEntry(name, charset.charset, charset.collation)
                           for name, charset in sorted(history.databases().items()))
         snapshot = Snapshot(position, tuple(entries), source, f"mysql-binlog-applier {__version__}",
-                            databases=databases)
-        tables = table_results(entries, versions, results)
+                            databases=databases, prepared=span.pending)
+        conflicts = conflict_listing(results, span.outlines)
+        result = ReplayResult(
+            self.options.output, str(position), position.gtid_set, position.timestamp,
+            table_results(entries, versions, results), dict(self.seconds), tuple(self.notes), self.options.exec_mode,
+            self.route, conflicts.num_rows, len(results), sum(result.zero_dates for result in results),
+            {table: dict(kinds) for table, kinds in sorted(history.skipped.items())})
         schema_sql = "".join(version.definition.to_sql() + ";\n\n" for version in live)
-        staging.commit(snapshot, schema_sql, self._report(tables, results))
-        return ReplayResult(self.options.output, str(position), position.gtid_set, position.timestamp, tables,
-                            dict(self.seconds), tuple(self.notes))
-
-    def _report(self, tables: tuple, results: list[UnitResult]) -> dict:
-        return {"tables": list(tables), "zero_dates": sum(result.zero_dates for result in results),
-                "units": len(results), "seconds": self.seconds, "notes": self.notes}
+        staging.commit(snapshot, schema_sql, result.report(),
+                       to_parquet(conflicts) if self.options.exec_mode == "idempotent" else None)
+        return result
 
     @contextmanager
     def _timed(self, phase: str) -> Iterator[None]:
@@ -163,12 +231,3 @@ class _Replay:
             yield
         finally:
             self.seconds[phase] = time.perf_counter() - started
-
-
-def _read_text(uri: str) -> str:
-    filesystem, path = resolve(uri)
-    try:
-        with filesystem.open_input_stream(path, compression=None) as stream:
-            return stream.read().decode()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the schema file cannot be read: {error}", file=uri) from error

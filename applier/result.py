@@ -1,11 +1,37 @@
-"""What a replay hands back to its caller: where the snapshot stands, what was done to each table, how long it took."""
+"""What a replay hands back to its caller: where the snapshot stands, what was done to each table, how long it took.
 
-from dataclasses import dataclass, field
+The same is a snapshot's `_report.json`, without the snapshot's own place:
+
+    format_version  1
+    position        "binlog.000003:1234"; gtid_set; timestamp: the last group's, in seconds since 1970, or null
+    exec_mode       "strict" | "idempotent"
+    route           "walk" | "shuffle" as it was chosen
+    conflicts       how much idempotent mode forgave; `_conflicts.parquet` has them one by one
+    units           how many units of work there were
+    zero_dates      how many dates that are no day became null
+    seconds         {stage: wall time, …} in the order in which they ran
+    notes           [line for people, …]
+    tables          [{database, name, rows, inserts, updates, deletes, key, found: {way: n, …}, conflicts: {kind: n, …},
+                      units, ranges, tied, seconds, files_written, files_carried, warnings: [line for people, …]}, …]
+"""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+FORMAT_VERSION = 1
+WAYS = {"primary": "PK", "unique": "UK", "key": "K", "scan": "scan"}
+"""The ways in which rows are found, by the names that reports have for them, with those that people read."""
 
 
 @dataclass(frozen=True)
 class TableResult:
-    """Row changes applied to one table, and what it holds now. `key` says how rows were found ("PRIMARY (id)")."""
+    """Row changes applied to one table, and what it holds now.
+
+    `key` is what its rows are ordered by ("PRIMARY (id)", "" without a key). `found` counts updated and deleted rows by
+    the way in which they were found (WAYS), `conflicts` what idempotent mode forgave, by kind. `tied` says why all its
+    keys were one unit, "" if they did not have to be; `ranges` is how many its size asked for. `seconds` is the time of
+    its units' tasks, all together, without the reading of the log. `warnings` are lines for people.
+    """
 
     database: str
     name: str
@@ -16,6 +42,25 @@ class TableResult:
     key: str = ""
     files_written: int = 0
     files_carried: int = 0
+    found: dict[str, int] = field(default_factory=dict)
+    conflicts: dict[str, int] = field(default_factory=dict)
+    units: int = 0
+    ranges: int = 0
+    tied: str = ""
+    seconds: float = field(default=0.0, compare=False)
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def full_name(self) -> str:
+        """ "db.table", as errors name it."""
+        return f"{self.database}.{self.name}"
+
+    @property
+    def found_by(self) -> str:
+        """By what rows were found, for people: the table's key, or how many in which way."""
+        if len(self.found) < 2 and set(self.found) <= {"primary", "unique"}:
+            return self.key
+        return ", ".join(f"{WAYS[way]} {self.found[way]:,}" for way in WAYS if way in self.found)
 
     @property
     def changes(self) -> int:
@@ -26,7 +71,9 @@ class TableResult:
 @dataclass(frozen=True)
 class ReplayResult:
     """One finished replay. `position` is "binlog.000003:1234"; `timestamp` is the last group's, in seconds since 1970;
-    `seconds` maps a phase's name to its wall time, in the order in which they ran; `notes` are lines for people."""
+    `seconds` maps a phase's name to its wall time, in the order in which they ran; `notes` are lines for people.
+    `skipped_statements` counts what `--on-statement skip` left out, by table ("" where it cannot be told) and kind. The
+    other parts are as in the report."""
 
     snapshot: str
     position: str
@@ -35,8 +82,29 @@ class ReplayResult:
     tables: tuple[TableResult, ...]
     seconds: dict[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    exec_mode: str = "strict"
+    route: str = ""
+    conflicts: int = 0
+    units: int = 0
+    zero_dates: int = 0
+    skipped_statements: dict[str, dict[str, int]] = field(default_factory=dict)
 
     @property
     def changes(self) -> int:
         """Row changes of all tables."""
         return sum(table.changes for table in self.tables)
+
+    def report(self) -> dict[str, Any]:
+        """As `_report.json` has it."""
+        known = {"format_version": FORMAT_VERSION, **asdict(self)}
+        del known["snapshot"]
+        return known
+
+    @classmethod
+    def from_report(cls, snapshot: str, report: dict[str, Any]) -> "ReplayResult":
+        """The result of the run that made a snapshot. Raises KeyError or TypeError for what is no such report."""
+        if report["format_version"] != FORMAT_VERSION:
+            raise KeyError(f"format version {report['format_version']}")
+        parts = {name: value for name, value in report.items() if name != "format_version"}
+        tables = tuple(TableResult(**table | {"warnings": tuple(table["warnings"])}) for table in parts.pop("tables"))
+        return cls(snapshot, tables=tables, notes=tuple(parts.pop("notes")), **parts)

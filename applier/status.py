@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from applier.report.loading import Report
 from applier.result import ReplayResult
 from applier.snapshot.manifest import Snapshot
 
@@ -20,16 +21,56 @@ def print_result(result: ReplayResult) -> None:
     console = _console()
     for note in result.notes:
         console.print(Text(note, style="yellow"))
-    grid = _grid("table", "rows", "inserted", "updated", "deleted", "found by", "files written", "carried over")
+    for table in result.tables:
+        for warning in table.warnings:
+            console.print(Text(f"{table.full_name}: {warning}", style="yellow"))
+    conflicts = ("conflicts",) if result.conflicts else ()
+    grid = _grid("table", "rows", "inserted", "updated", "deleted", "found by", *conflicts, "files written",
+                 "carried over")
     for table in sorted(result.tables, key=lambda table: (table.database, table.name)):
-        _add(grid, f"{table.database}.{table.name}", table.rows, table.inserts, table.updates, table.deletes, table.key,
-             table.files_written, table.files_carried)
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in table.conflicts.items())
+        _add(grid, table.full_name, table.rows, table.inserts, table.updates, table.deletes, table.found_by,
+             *[kinds for _ in conflicts], table.files_written, table.files_carried)
     console.print(grid)
+    for table in result.tables:
+        if table.ranges > table.units:
+            console.print(Text(f"{table.full_name} was {table.units:,} unit of work, by its size it would have been "
+                               f"{table.ranges:,}: {table.tied}"))
+    if result.conflicts:
+        console.print(Text(f"{result.conflicts:,} conflicts were passed over: {result.snapshot}/_conflicts.parquet has "
+                           "each with its key, GTID and place", style="yellow"))
     console.print(Text.assemble((result.snapshot, "bold"), " stands at ", (result.position, "bold"),
                                 f" ({_when(result.timestamp)})"))
     total = sum(result.seconds.values())
     phases = ", ".join(f"{name} {seconds:.1f}" for name, seconds in result.seconds.items())
     console.print(Text(f"{result.changes:,} row changes in {total:.1f} s" + (f" ({phases})" if phases else "")))
+
+
+def print_report(report: Report) -> None:
+    """What `print_result` says of a run, and the first conflicts that it passed over."""
+    console = _console()
+    if report.conflicts:
+        grid = _grid("rows event", "row", "table", "change", "conflict", "key", "values", "GTID")
+        for row in report.conflicts:
+            _add(grid, f"{row['file']}:{row['position']}", row["row"], row["table"], row["operation"], row["conflict"],
+                 row["key"], row["values"], row["gtid"] or "")
+        console.print(grid)
+        if len(report.conflicts) < report.result.conflicts:
+            console.print(Text(f"… and {report.result.conflicts - len(report.conflicts):,} more"))
+    print_result(report.result)
+
+
+def print_imported(result: ReplayResult) -> None:
+    """One line a table of a dump, then where the snapshot stands and how long it took."""
+    console = _console()
+    grid = _grid("table", "rows", "files")
+    for table in result.tables:
+        _add(grid, f"{table.database}.{table.name}", table.rows, table.files_written)
+    console.print(grid)
+    for note in result.notes:
+        console.print(Text(note, style="yellow"))
+    console.print(Text.assemble((result.snapshot, "bold"), " stands at ", (result.position, "bold")))
+    console.print(Text(f"{sum(table.rows for table in result.tables):,} rows in {sum(result.seconds.values()):.1f} s"))
 
 
 def print_snapshot(snapshot: Snapshot) -> None:
@@ -38,11 +79,13 @@ def print_snapshot(snapshot: Snapshot) -> None:
     position = snapshot.position
     facts = [
         ("position", str(position)),
-        ("time", _when(position.timestamp)),
+        ("time", "not known: a dump" if "dump" in snapshot.source.options else _when(position.timestamp)),
         ("GTID set", position.gtid_set.replace("\n", "") or "none"),
         ("server", position.flavour),
         ("base", snapshot.source.base or "none: from the first binlog on"),
         ("binlogs", _first_and_last(snapshot.source.binlogs)),
+        *(("prepared", f"XA {entry.xid} at {entry.file}:{entry.start}: not in the snapshot until it is committed")
+          for entry in snapshot.prepared),
         ("options", ", ".join(f"{name}={value}" for name, value in snapshot.source.options.items()) or "defaults"),
         ("made by", snapshot.created_by),
     ]

@@ -5,8 +5,9 @@
 
 `pos` is the event's offset in its file, and every file's first object has `"pos": 4`. A row change has a line of its
 own, with its columns' values as `mysqlbinlog -v` prints them (all are strings, and text has its SQL quotes, so NULL is
-not 'NULL'); columns that an image lacks are left out, and the image that an operation lacks is null. Bytes that are not
-UTF-8 come as the escapes \\udc80 to \\udcff (Python's surrogateescape). Rows that cannot be shown have a `note`.
+not 'NULL'; a JSON diff is SQL with line feeds); columns that an image lacks are left out, and the image that an
+operation lacks is null. Bytes that are not UTF-8 come as the escapes \\udc80 to \\udcff (Python's surrogateescape).
+Rows that cannot be shown have a `note`.
 """
 
 import json

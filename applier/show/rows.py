@@ -10,14 +10,10 @@ from applier.binlog.layout import ImageBuffers
 from applier.binlog.mapping import MappedFile
 from applier.binlog.table_map import TableMap, WireType
 from applier.errors import ArchiveError
+from applier.show.diffs import diff_texts
 from applier.show.values import Column, column_texts, plans_for_show
 
-_UNREAD_ROWS = {
-    EventType.PRE_GA_WRITE_ROWS, EventType.PRE_GA_UPDATE_ROWS, EventType.PRE_GA_DELETE_ROWS,
-    EventType.PARTIAL_UPDATE_ROWS, EventType.TRANSACTION_PAYLOAD,
-    EventType.WRITE_ROWS_COMPRESSED_V1, EventType.UPDATE_ROWS_COMPRESSED_V1, EventType.DELETE_ROWS_COMPRESSED_V1,
-    EventType.WRITE_ROWS_COMPRESSED, EventType.UPDATE_ROWS_COMPRESSED, EventType.DELETE_ROWS_COMPRESSED,
-}  # fmt: skip
+_UNREAD_ROWS = {EventType.PRE_GA_WRITE_ROWS, EventType.PRE_GA_UPDATE_ROWS, EventType.PRE_GA_DELETE_ROWS}
 # MariaDB's with mysql56_temporal_format=OFF: their length depends on their digits, which only the definition has.
 _OLD_TEMPORAL = {WireType.TIMESTAMP, WireType.DATETIME, WireType.TIME}
 _OPERATIONS = {INSERT: "insert", UPDATE: "update", DELETE: "delete"}
@@ -25,7 +21,7 @@ _OPERATIONS = {INSERT: "insert", UPDATE: "update", DELETE: "delete"}
 _CHUNK_BYTES = 1 << 20
 
 Image = dict[str, str]
-"""A row image: the texts of the columns that it has, by name ("@1", "@2", …)."""
+"""A row image: the texts of the columns that it has, by name ("@1", "@2", …). A JSON diff's has lines."""
 
 
 @dataclass(frozen=True)
@@ -111,27 +107,32 @@ class _RowReader:
         def take(batch: ChangeBatch) -> None:
             if self._changes is None:
                 return
-            before = _images(batch.before, batch.n_before, columns)
-            after = _images(batch.after, batch.n_after, columns)
+            before = _images(batch.before, batch.n_before, columns, {})
+            after = _images(batch.after, batch.n_after, columns, diff_texts(batch, binding.layouts))
             parts = batch.places.tolist(), batch.kinds.tolist(), batch.before_rows.tolist(), batch.after_rows.tolist()
             for place, kind, b, a in zip(*parts):
                 images = before[b] if b >= 0 else None, after[a] if a >= 0 else None
                 self._changes.setdefault(place, []).append(RowChange(_OPERATIONS[kind], table_map, *images))
 
-        return TableBinding(plans, list(plans), list(plans), take)
+        binding = TableBinding(plans, list(plans), list(plans), take)
+        return binding
 
 
-def _images(buffers: ImageBuffers, rows: int, columns: list[Column]) -> list[Image]:
-    """The images in some buffers: formatted column by column, then taken row by row."""
+def _images(
+    buffers: ImageBuffers, rows: int, columns: list[Column], diffs: dict[tuple[int, int], str]
+) -> list[Image]:
+    """The images in some buffers: formatted column by column, then taken row by row. `diffs`: what rows have in columns
+    that are absent for the buffers."""
     names = [f"@{number}" for number in range(1, len(columns) + 1)]
     texts: list[list[str | None]] = []
     partial = False
-    for buffer, column in zip(buffers.columns, columns):
+    for number, (buffer, column) in enumerate(zip(buffers.columns, columns)):
         texts.append(column_texts(buffer.arrow(rows), column))
         absent = buffer.absent_rows(rows)
         if absent is not None:
             partial = True
-            texts[-1] = [None if gone else text for text, gone in zip(texts[-1], absent.to_pylist())]
+            gone = zip(texts[-1], absent.to_pylist())
+            texts[-1] = [diffs.get((row, number)) if absent else text for row, (text, absent) in enumerate(gone)]
     if not partial:
         return [dict(zip(names, row)) for row in zip(*texts)]
     return [{name: text for name, text in zip(names, row) if text is not None} for row in zip(*texts)]

@@ -48,14 +48,19 @@ def event_lines(shown: ShownEvent, mapped: MappedFile, description: FormatDescri
 
 
 def _header(event: Event, mapped: MappedFile, checksum: bool) -> str:
-    moment = time.strftime("%y%m%d %H:%M:%S", time.localtime(event.timestamp))
-    text = f"{moment} server id {event.server_id}  end_log_pos {event.end_log_pos}"
+    text = f"{_moment(event.timestamp)} server id {event.server_id}  end_log_pos {event.end_log_pos}"
     if event.group_id is not None:
         text += f" group id {event.group_id}"
     if checksum:
         end = event.position + event.size
         text += f" CRC32 0x{int.from_bytes(mapped.array[end - 4 : end].tobytes(), 'little'):08x}"
     return text
+
+
+def _moment(timestamp: int) -> str:
+    """In local time; the hour has no leading zero."""
+    moment = time.localtime(timestamp)
+    return f"{time.strftime('%y%m%d', moment)} {moment.tm_hour:2}{time.strftime(':%M:%S', moment)}"
 
 
 # ---- row changes ----------------------------------------------------------------------------------------------------
@@ -76,7 +81,9 @@ def _change_lines(change: RowChange) -> Iterator[str]:
 
 def _image_lines(image: Image) -> Iterator[str]:
     for column, text in image.items():
-        yield f"###   {column}={text}"
+        first, *more = text.split("\n")
+        yield f"###   {column}={first}"
+        yield from (f"###      {line}" for line in more)
 
 
 def _name(name: str) -> str:
@@ -95,7 +102,7 @@ def _only_name(event: Event) -> Details:
 
 
 def _start(event: Event, description: FormatDescription) -> Details:
-    created = time.strftime("%y%m%d %H:%M:%S", time.localtime(description.created or event.timestamp))
+    created = _moment(description.created or event.timestamp)
     started = " at startup" if description.created else ""
     return f"Start: binlog v 4, server v {description.server_version} created {created}{started}", []
 

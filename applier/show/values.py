@@ -19,6 +19,7 @@ from applier.binlog.layout import ColumnPlan, plan_columns
 from applier.binlog.table_map import TableMap, WireType
 from applier.errors import CORRUPT_EVENT, ArchiveError
 from jsondiff.binary import JsonError, to_text
+from jsondiff.sql import quote
 
 _LOG_BYTES = {
     WireType.DATE, WireType.NEWDATE, WireType.TIME, WireType.DATETIME, WireType.TIMESTAMP,
@@ -198,14 +199,10 @@ def _old_timestamps(values: pa.Array, column: Column) -> list[str]:
 # ---- bytes ----------------------------------------------------------------------------------------------------------
 
 _CONTROLS = {code: f"\\x{code:02x}" for code in range(32)}
-_QUOTING = {
-    "mysql": _CONTROLS | {ord(c): f"\\{letter}" for c, letter in zip("\\'\n\r\t\b", "\\'nrtb")},
-    "mariadb": _CONTROLS,
-}
 
 
 def _quote(text: str, flavour: str) -> str:
-    return f"'{text.translate(_QUOTING[flavour])}'"
+    return quote(text) if flavour == "mysql" else f"'{text.translate(_CONTROLS)}'"
 
 
 def _strings(values: pa.Array, column: Column) -> list[str]:

@@ -1,0 +1,85 @@
+"""The searches of all tables for people: a table on a terminal, plain lines where the output goes elsewhere."""
+
+from __future__ import annotations
+
+import sys
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from applier.explain.searches import SearchExplained, TableExplained
+
+_COSTS = {"one row": "one row", "candidates": "each row with the same key values", "all rows": "the whole table",
+          "none": "nothing"}
+
+
+def print_explained(tables: list[TableExplained]) -> None:
+    """Print to stdout."""
+    if sys.stdout.isatty():
+        _print_grid(tables)
+    else:
+        for table in tables:
+            for line in _lines(table):
+                print(line)
+        if not tables:
+            print("no rows of these tables are changed")
+
+
+def _lines(table: TableExplained) -> list[str]:
+    lines = [f"{_title(table)}: {table.n_events:,} rows events, {table.n_bytes:,} bytes"]
+    for search in table.searches:
+        lines.append(f"  {_images(table, search)}: {_found_by(search)}; reads {_COSTS[search.choice.cost]}")
+        lines.append(f"    because: {search.choice.reason}")
+        lines += [f"    warning: {warning}" for warning in search.warnings]
+    if not table.searches:
+        lines.append("  rows are only inserted: nothing is searched")
+    lines.append(f"  duplicates are looked for in: {', '.join(table.duplicates) or 'no key'}")
+    return lines + [f"  warning: {warning}" for warning in table.warnings]
+
+
+def _print_grid(tables: list[TableExplained]) -> None:
+    console = Console(highlight=False)
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("table", "before-images", "found by", "reads", "why, and what to mind"):
+        grid.add_column(name, overflow="fold")
+    for table in tables:
+        title = Text(f"{_title(table)}\n{table.n_events:,} rows events")
+        for search in table.searches:
+            why = Text(search.choice.reason)
+            for warning in search.warnings:
+                why.append(f"\n{warning}", style="yellow")
+            grid.add_row(title, Text(_images(table, search)), Text(_found_by(search)),
+                         Text(_COSTS[search.choice.cost]), why)
+            title = Text()
+        notes = Text(f"duplicates are looked for in {', '.join(table.duplicates) or 'no key'}", style="dim")
+        for warning in table.warnings:
+            notes.append(f"\n{warning}", style="yellow")
+        nothing = "" if table.searches else "none: rows are only inserted"
+        grid.add_row(title, Text(nothing), Text(), Text(), notes)
+    console.print(grid if tables else "no rows of these tables are changed")
+
+
+def _title(table: TableExplained) -> str:
+    return table.definition.full_name + (f" since {table.since}" if table.since else "")
+
+
+def _images(table: TableExplained, search: SearchExplained) -> str:
+    columns = table.definition.columns
+    present = sorted(column for column in search.images.present if column < len(columns))
+    if len(present) == len(columns):
+        what = "all columns"
+    elif len(present) <= len(columns) // 2:
+        what = f"only {table.names(tuple(present))}" if present else "no column"
+    else:
+        what = "all but " + table.names(tuple(c for c in range(len(columns)) if c not in search.images.present))
+    total = sum(other.images.samples for other in table.searches)
+    if not search.images.samples:
+        return f"maybe {what} (in no sample)"
+    return f"{what} ({100 * search.images.samples / total:.0f} % of {total} samples)"
+
+
+def _found_by(search: SearchExplained) -> str:
+    choice = search.choice
+    return choice.name or ("comparing rows" if choice.columns else "nothing")

@@ -1,0 +1,79 @@
+"""The bytes of a dump as a window that moves over a stream: plain, or compressed as its name says (.gz, .zst, …)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from applier.errors import UsageError
+from applier.snapshot.location import resolve
+
+WINDOW = 16 << 20
+_GUARD = b"\n;   "
+"""Ends the last statement, as a client takes the end of the file for its end; blanks for who looks ahead."""
+
+
+class DumpText:
+    """`data[at:end]` (uint8) are the bytes that are read and not passed over. Errors: UsageError where the file cannot
+    be read."""
+
+    def __init__(self, uri: str, window: int = WINDOW) -> None:
+        self.uri = uri
+        filesystem, path = resolve(uri)
+        try:
+            self._stream = filesystem.open_input_stream(path, compression="detect")
+        except OSError as error:
+            raise UsageError(f"the dump cannot be read: {error}", file=uri) from error
+        self.data = np.empty(window, np.uint8)
+        self.at = self.end = 0
+        self.bytes_read = 0
+        self._ended = False
+        self._lines_before = 1
+
+    def __enter__(self) -> DumpText:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stream.close()
+
+    @property
+    def address(self) -> int:
+        """Where `data` is in memory: it may move with `more`."""
+        return self.data.ctypes.data
+
+    def more(self) -> bool:
+        """Read on; what was passed over is gone, and all places are counted from `at` = 0 then. False at the end."""
+        if self._ended:
+            return False
+        self._lines_before += _newlines(self.data[:self.at])
+        left = self.data[self.at:self.end]
+        if len(left) > len(self.data) // 2:
+            larger = np.empty(2 * len(self.data), np.uint8)
+            larger[:len(left)] = left
+            self.data = larger
+        else:
+            self.data[:len(left)] = left.copy()
+        self.at, self.end = 0, len(left)
+        try:
+            read = self._stream.read(len(self.data) - self.end)
+        except OSError as error:
+            raise UsageError(f"the dump cannot be read: {error}", file=self.uri,
+                             hint="the file is cut short or damaged") from error
+        self.bytes_read += len(read)
+        if not read:
+            self._ended, read = True, _GUARD
+            self.data = np.concatenate([self.data[:self.end], np.zeros(len(_GUARD), np.uint8)])
+        self.data[self.end:self.end + len(read)] = np.frombuffer(read, np.uint8)
+        self.end += len(read)
+        return True
+
+    def text(self, end: int) -> bytes:
+        """The bytes from `at` to a place."""
+        return self.data[self.at:end].tobytes()
+
+    def line(self, place: int) -> int:
+        """The number of the line at a place in `data`, from 1."""
+        return self._lines_before + _newlines(self.data[:place])
+
+
+def _newlines(data: np.ndarray) -> int:
+    return int(np.count_nonzero(data == 10))

@@ -1,0 +1,134 @@
+"""INSERT and REPLACE statements: the head that names table and columns, and rows by the columns that it leaves out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from applier.apply.rows import table_schema
+from applier.errors import SchemaError, UnsupportedStatement
+from applier.importing import tuple_kernel as kernels
+from applier.importing.generated import generated_values
+from applier.importing.literals import column_values
+from applier.importing.spans import Literals, OddLiteral, Reading
+from applier.schema.defaults import default_scalar
+from applier.schema.definition import TableDefinition
+
+HEAD_BYTES = 1 << 16
+"""A head is shorter: 4096 columns with names of 64 characters would be an exception."""
+_BLANK = rb"(?:\s|/\*(?!!|M!).*?\*/)"
+_NAME = rb'(?:`(?:[^`]|``)+`|"(?:[^"]|"")+"|[\w$\x80-\xff]+)'
+_HEAD = re.compile(
+    rb"(?P<verb>INSERT|REPLACE)\b(?P<how>(?:%(b)s+(?:LOW_PRIORITY|DELAYED|HIGH_PRIORITY|IGNORE)\b)*)%(b)s+"
+    rb"(?:INTO\b%(b)s*)?(?P<first>%(n)s)%(b)s*(?:\.%(b)s*(?P<second>%(n)s)%(b)s*)?"
+    rb"(?:\((?P<columns>%(b)s*(?:%(n)s(?:%(b)s*,%(b)s*%(n)s)*)?%(b)s*)\)%(b)s*)?VALUES?%(b)s*(?=\()"
+    % {b"b": _BLANK, b"n": _NAME}, re.IGNORECASE | re.DOTALL)
+_ANY_NAME = re.compile(_NAME)
+
+FAIL, KEEP, TAKE = range(3)
+"""What becomes of a row whose key is there: the statement fails, or the older row stays (IGNORE), or the new one is
+taken (REPLACE)."""
+
+
+@dataclass(frozen=True)
+class InsertHead:
+    """What an INSERT says before its rows; `columns` None where it lists none, `database` None where it names none."""
+
+    text: bytes
+    database: str | None
+    table: str
+    columns: tuple[str, ...] | None
+    on_duplicate: int
+
+
+def parse_head(text: bytes) -> InsertHead | None:
+    """The head at the start of `text`; None where no INSERT … VALUES ( begins there."""
+    match = _HEAD.match(text)
+    if match is None:
+        return None
+    first, second = _name(match["first"]), match["second"] and _name(match["second"])
+    columns = None if match["columns"] is None else tuple(map(_name, _ANY_NAME.findall(match["columns"])))
+    replaces, ignores = match["verb"].upper() == b"REPLACE", b"IGNORE" in match["how"].upper()
+    return InsertHead(match[0], first if second else None, second or first, columns,
+                      TAKE if replaces else KEEP if ignores else FAIL)
+
+
+def _name(text: bytes) -> str:
+    quote = text[:1]
+    if quote in b"`\"":
+        text = text[1:-1].replace(2 * quote, quote)
+    return text.decode("utf-8", "surrogateescape")
+
+
+@dataclass(frozen=True)
+class InsertSpans:
+    """Rows of an INSERT as `parse_rows` fills them: [columns, capacity], and a set of kinds for each column."""
+
+    starts: np.ndarray
+    lengths: np.ndarray
+    kinds: np.ndarray
+    seen: np.ndarray
+
+    def literals(self, data: np.ndarray, column: int, rows: int) -> Literals:
+        """One column of the first `rows`."""
+        return Literals(data, self.starts[column, :rows], self.lengths[column, :rows], self.kinds[column, :rows],
+                        int(self.seen[column]))
+
+
+def new_spans(columns: int, values: int) -> InsertSpans:
+    """Room for about so many values."""
+    shape = columns, max(1, values // max(1, columns))
+    return InsertSpans(np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape, np.uint8),
+                 np.zeros(columns, np.int64))
+
+
+class InsertColumns:
+    """Which columns of a table the values of an INSERT are for. Raises SchemaError for a column that is not there."""
+
+    def __init__(self, definition: TableDefinition, names: tuple[str, ...] | None) -> None:
+        self.definition = definition
+        self.schema = table_schema(definition)
+        visible = [number for number, column in enumerate(definition.columns) if not column.invisible]
+        try:
+            self.numbers = visible if names is None else [definition.column_index(name) for name in names]
+        except KeyError as error:
+            raise SchemaError(f"the INSERT names a column that the table does not have: {error}",
+                              table=definition.full_name) from None
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def rows(self, spans: InsertSpans, n_rows: int, data: np.ndarray, reading: Reading) -> tuple[pa.Table, int]:
+        """The rows as a snapshot has them, and how many zero dates became null. Raises OddLiteral, and SchemaError for
+        a column that is left out and has no default."""
+        arrays, zero_dates = {}, 0
+        for place, number in enumerate(self.numbers):
+            column = self.definition.columns[number]
+            if column.generated == "virtual":
+                continue
+            literals = spans.literals(data, place, n_rows)
+            if column.generated and literals.seen == 1 << kernels.DEFAULT:
+                continue
+            try:
+                values = column_values(literals, column, self.definition, reading)
+            except OddLiteral as error:
+                raise error.in_column(place, column.name, literals) from None
+            arrays[column.name] = values.array
+            zero_dates += values.zero_dates
+        left_out = [column for column in self.definition.stored_columns if column.name not in arrays]
+        for column in sorted(left_out, key=lambda column: column.generated is not None):
+            arrays[column.name] = generated_values(column, self.definition, arrays, n_rows) if column.generated else \
+                pa.repeat(default_scalar(column, self.definition), n_rows)
+        return pa.Table.from_arrays([arrays[name] for name in self.schema.names], schema=self.schema), zero_dates
+
+
+def refused(code: int, table: str, columns: int) -> UnsupportedStatement | SchemaError:
+    """The error for what `parse_rows` could not go on from."""
+    if code == kernels.WRONG_COUNT:
+        return SchemaError(f"a row of an INSERT has not {columns} values, as its columns are", table=table, errno=1136)
+    if code == kernels.ON_DUPLICATE:
+        return UnsupportedStatement("INSERT … ON DUPLICATE KEY UPDATE cannot be imported", table=table)
+    return SchemaError("what follows VALUES is no list of rows in brackets", table=table, errno=1064)

@@ -1,0 +1,265 @@
+"""Literals, as spans of a dump's bytes, to values: bytes, integers, dates and times, each a whole column at once.
+
+What is not in the usual form of its type (a date as a number, '1e3' in an integer column, a fraction that has to be
+rounded) is left to whoever reads single literals: its row is marked as ODD.
+"""
+
+import numpy as np
+
+from applier.binlog.value_kernel import BAD_VALUE, NO_DATE, date_time, days
+from applier.importing.tuple_kernel import (
+    BINARY_ESCAPED,
+    BINARY_TEXT,
+    BITS,
+    DECIMAL,
+    DOUBLE,
+    ESCAPED,
+    FALSE,
+    HEX,
+    INTEGER,
+    NULL,
+    TEXT,
+    TRUE,
+)
+from keysearch.memory import copy_bytes, inline, kernel, load_u8, store_u8
+
+IS_NULL, VALUE, ODD, ZERO_DATE = range(4)
+"""What became of a row; a zero date is null, and counted."""
+
+_MOST_DIGITS = 20
+
+
+@inline
+def _hex(byte):
+    return byte - 48 if byte <= 57 else (byte | 32) - 87
+
+
+@inline
+def _from_digits(data, at, length, bits, out, to):
+    """Digits, `bits` each, to bytes; the first byte may have fewer of them. Returns the place after them."""
+    each = 8 // bits
+    value, left = 0, length
+    for offset in range(length):
+        value = value << bits | np.int64(_hex(load_u8(data + at + offset)))
+        left -= 1
+        if left % each == 0:
+            store_u8(out + to, np.uint8(value & 255))
+            to += 1
+            value = 0
+    return to
+
+
+@inline
+def _unescaped(data, at, length, quote, backslash, out, to):
+    """Text in quotes without its escapes. Returns the place after it."""
+    end = at + length
+    while at < end:
+        byte = load_u8(data + at)
+        at += 1
+        if byte == quote:
+            at += 1  # a doubled one
+        elif byte == 92 and backslash and at < end:
+            byte = load_u8(data + at)
+            at += 1
+            if byte == 48:
+                byte = np.uint8(0)
+            elif byte == 98:
+                byte = np.uint8(8)
+            elif byte == 110:
+                byte = np.uint8(10)
+            elif byte == 114:
+                byte = np.uint8(13)
+            elif byte == 116:
+                byte = np.uint8(9)
+            elif byte == 90:
+                byte = np.uint8(26)
+            elif byte == 37 or byte == 95:
+                store_u8(out + to, np.uint8(92))
+                to += 1
+        store_u8(out + to, byte)
+        to += 1
+    return to
+
+
+@kernel
+def to_bytes(data, starts, lengths, kinds, allowed, backslash, out, offsets, states):
+    """Literals of the kinds in the set `allowed` as byte strings: text without escapes, what digits in hexadecimal or
+    bits say, numbers as they are written. `out` has room for all spans; fills offsets: int64[n + 1] and states."""
+    to = np.int64(0)
+    for row in range(len(kinds)):
+        offsets[row] = to
+        kind, at, length = kinds[row], starts[row], lengths[row]
+        if kind == NULL:
+            states[row] = IS_NULL
+        elif not allowed >> kind & 1:
+            states[row] = ODD
+        else:
+            states[row] = VALUE
+            if kind == ESCAPED or kind == BINARY_ESCAPED:
+                to = _unescaped(data, at, length, load_u8(data + at - 1), backslash, out, to)
+            elif kind == HEX:
+                to = _from_digits(data, at, length, 4, out, to)
+            elif kind == BITS:
+                to = _from_digits(data, at, length, 1, out, to)
+            elif kind == TRUE or kind == FALSE:
+                store_u8(out + to, np.uint8(49 if kind == TRUE else 48))
+                to += 1
+            else:
+                copy_bytes(out + to, data + at, length)
+                to += length
+    offsets[len(kinds)] = to
+
+
+@kernel
+def to_integers(data, starts, lengths, kinds, allowed, bits, unsigned, out, states):
+    """Whole numbers of that many bits as int64 (from 2**63 on as uint64 has them); what does not fit is ODD. Of the
+    kinds in `allowed`, HEX and BITS count by their digits, TEXT must be a number."""
+    most = ~np.uint64(0) >> np.uint64(64 - bits + (0 if unsigned else 1))
+    for row in range(len(kinds)):
+        kind, at, length = kinds[row], starts[row], lengths[row]
+        value, negative, fits = np.uint64(0), False, allowed >> kind & 1 != 0
+        states[row] = VALUE
+        if kind == NULL:
+            states[row], fits = IS_NULL, True
+        elif fits and (kind == INTEGER or kind == TEXT):
+            negative = length > 0 and load_u8(data + at) == 45
+            value, fits = _whole_number(data, at + 1 if negative else at, at + length)
+        elif fits and kind == TRUE:
+            value = np.uint64(1)
+        elif fits and (kind == HEX or kind == BITS):
+            shift = np.uint64(4 if kind == HEX else 1)
+            fits = length <= (16 if kind == HEX else 64)
+            for offset in range(length):
+                value = value << shift | np.uint64(_hex(load_u8(data + at + offset)))
+        elif kind != FALSE:
+            fits = False
+        limit = most
+        if negative:
+            limit = np.uint64(0) if unsigned else most + np.uint64(1)
+        if not fits or value > limit:
+            states[row] = ODD
+        out[row] = np.int64(~value + np.uint64(1) if negative else value)
+
+
+@inline
+def _whole_number(data, at, end):
+    """The digits from `at` to `end` as a number, and whether they are one that fits in 64 bits."""
+    value = np.uint64(0)
+    if at >= end:
+        return value, False
+    while end - at > _MOST_DIGITS and load_u8(data + at) == 48:
+        at += 1
+    if end - at > _MOST_DIGITS:
+        return value, False
+    while at < end:
+        digit = np.uint64(load_u8(data + at)) - np.uint64(48)
+        if digit > np.uint64(9):
+            return value, False
+        larger = value * np.uint64(10) + digit
+        if value > np.uint64(1844674407370955161) or larger < digit:
+            return value, False
+        value = larger
+        at += 1
+    return value, True
+
+
+@kernel
+def big_endian(data, offsets, bits, out, fits):
+    """Byte strings as numbers of that many bits (int64[n]), and whether they are."""
+    most = ~np.uint64(0) >> np.uint64(64 - bits)
+    for row in range(len(out)):
+        value, fits[row] = np.uint64(0), True
+        for place in range(offsets[row], offsets[row + 1]):
+            fits[row] = fits[row] and value >> np.uint64(56) == 0
+            value = value << np.uint64(8) | np.uint64(load_u8(data + place))
+        fits[row] = fits[row] and value <= most
+        out[row] = np.int64(value)
+
+
+@inline
+def _two(data, at):
+    """Two digits, or a number over 99 where they are none."""
+    tens, ones = np.int64(load_u8(data + at)) - 48, np.int64(load_u8(data + at + 1)) - 48
+    return tens * 10 + ones if 0 <= tens <= 9 and 0 <= ones <= 9 else np.int64(10000)
+
+
+@inline
+def _micros(data, at, end, digits):
+    """Microseconds of a fraction from its point on, of at most `digits` digits but for zeros; -1 for anything else."""
+    if at == end:
+        return np.int64(0)
+    if load_u8(data + at) != 46 or end - at > 7:
+        return np.int64(-1)
+    value, scale = np.int64(0), np.int64(1000000)
+    for place in range(at + 1, end):
+        digit = np.int64(load_u8(data + place)) - 48
+        if digit < 0 or digit > 9 or (digit and place - at > digits):
+            return np.int64(-1)
+        scale //= 10
+        value += digit * scale
+    return value
+
+
+@kernel
+def to_moments(data, starts, lengths, kinds, with_time, digits, out, states):
+    """Text as YYYY-MM-DD to days since 1970-01-01, or, `with_time`, as YYYY-MM-DD[ hh:mm:ss[.ffffff]] to microseconds;
+    `digits` of a fraction are kept."""
+    for row in range(len(kinds)):
+        kind, at, length = kinds[row], starts[row], lengths[row]
+        out[row] = 0
+        states[row] = IS_NULL if kind == NULL else ODD
+        if kind != TEXT or length < 10 or not (length == 10 or (with_time and length >= 19)):
+            continue
+        if load_u8(data + at + 4) != 45 or load_u8(data + at + 7) != 45:
+            continue
+        year = _two(data, at) * 100 + _two(data, at + 2)
+        month, day = _two(data, at + 5), _two(data, at + 8)
+        if year > 9999:
+            continue
+        hour = minute = second = micros = np.int64(0)
+        if length > 10:
+            separator = load_u8(data + at + 10)
+            if (separator != 32 and separator != 84) or load_u8(data + at + 13) != 58 or load_u8(data + at + 16) != 58:
+                continue
+            hour, minute, second = _two(data, at + 11), _two(data, at + 14), _two(data, at + 17)
+            micros = _micros(data, at + 19, at + length, digits)
+        if micros < 0 or hour > 23 or minute > 59 or second > 59 or month > 12 or day > 31:
+            continue
+        value = date_time(year, month, day, hour, minute, second, micros) if with_time else days(year, month, day)
+        if value == NO_DATE:
+            states[row] = ZERO_DATE
+        elif value != BAD_VALUE:
+            out[row], states[row] = value, VALUE
+
+
+@kernel
+def to_spans(data, starts, lengths, kinds, digits, out, states):
+    """Text as [-]hh:mm:ss[.ffffff], up to 838 hours, to microseconds; `digits` of a fraction are kept."""
+    for row in range(len(kinds)):
+        kind, at, end = kinds[row], starts[row], starts[row] + lengths[row]
+        out[row] = 0
+        states[row] = IS_NULL if kind == NULL else ODD
+        if kind != TEXT or end - at < 8:
+            continue
+        negative = load_u8(data + at) == 45
+        at += 1 if negative else 0
+        hours = _two(data, at)
+        at += 2
+        if at + 7 <= end and 48 <= load_u8(data + at) <= 57:
+            hours = hours * 10 + np.int64(load_u8(data + at)) - 48
+            at += 1
+        if at + 6 > end or load_u8(data + at) != 58 or load_u8(data + at + 3) != 58:
+            continue
+        minute, second, micros = _two(data, at + 1), _two(data, at + 4), _micros(data, at + 6, end, digits)
+        if hours > 838 or minute > 59 or second > 59 or micros < 0:
+            continue
+        value = ((hours * 60 + minute) * 60 + second) * 1000000 + micros
+        out[row], states[row] = -value if negative else value, VALUE
+
+
+EXACT = 1 << INTEGER | 1 << DECIMAL
+NUMBERS = EXACT | 1 << DOUBLE | 1 << TRUE | 1 << FALSE
+INTEGER_KINDS = 1 << INTEGER | 1 << TRUE | 1 << FALSE | 1 << HEX | 1 << BITS
+BYTES = 1 << HEX | 1 << BITS | 1 << BINARY_TEXT | 1 << BINARY_ESCAPED
+CHARACTERS = 1 << TEXT | 1 << ESCAPED
+"""Sets of kinds."""

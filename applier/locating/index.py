@@ -1,0 +1,108 @@
+"""The index of an archive: a small file beside it that says what could be where, so that nothing has to be searched.
+
+It is never believed further than it can be checked. The index as a whole has a checksum. What it says of a file counts
+as long as the file has its size and time, and the file is described anew where it has not. What is found by it is read
+in the file; where that differs, or before it is said that something is nowhere, the heads of the files are looked at,
+too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from applier.binlog.archive import Archive, ArchiveFile
+from applier.locating.groups import GroupPass
+from applier.locating.heads import read_head
+from applier.locating.stretches import Stretch, stretches
+from applier.snapshot.location import is_local, resolve
+
+INDEX_NAME = "applier-index.json"
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the index says of a file: how to know it again, and its stretches."""
+
+    size: int
+    changed: int
+    head: int  # FileHead.digest
+    stretches: tuple[Stretch, ...]
+
+    def is_of(self, file: ArchiveFile) -> bool:
+        """Whether the file is as it was, as far as its directory tells."""
+        return (self.size, self.changed) == (file.size, file.changed)
+
+
+Index = dict[str, Entry]
+"""Entries by the files' base names."""
+
+
+def place(archive: Archive) -> str | None:
+    """Where the archive's index is, or would be; None where its files are not in one directory."""
+    directories = {file.uri.rpartition("/")[0] for file in archive.files}
+    return f"{directories.pop()}/{INDEX_NAME}" if len(directories) == 1 else None
+
+
+def load(uri: str) -> Index | None:
+    """The index at a place; None where there is none. One that cannot be trusted is empty."""
+    filesystem, path = resolve(uri)
+    try:
+        with filesystem.open_input_stream(path) as stream:
+            data = stream.read()
+    except FileNotFoundError:
+        return None
+    try:
+        version, checksum, text = data.decode().split("\n", 2)
+        if int(version) != _VERSION or int(checksum) != zlib.crc32(text.encode()):
+            return {}
+        return {name: Entry(size, changed, head, tuple(map(Stretch.from_json, parts)))
+                for name, (size, changed, head, parts) in json.loads(text).items()}
+    except (ValueError, TypeError, AttributeError):
+        return {}
+
+
+def save(index: Index, uri: str) -> int:
+    """Write the index; its size in bytes. A local one takes the old one's place at once. Raises OSError."""
+    entries = {name: [entry.size, entry.changed, entry.head, [part.to_json() for part in entry.stretches]]
+               for name, entry in sorted(index.items())}
+    text = json.dumps(entries, separators=(",", ":"))
+    data = f"{_VERSION}\n{zlib.crc32(text.encode())}\n{text}".encode()
+    filesystem, path = resolve(uri)
+    written = f"{path}.{os.getpid()}" if is_local(filesystem) else path
+    with filesystem.open_output_stream(written) as stream:
+        stream.write(data)
+    if written != path:
+        os.replace(written, path)
+    return len(data)
+
+
+def describe_file(file: ArchiveFile) -> Entry:
+    """The entry of a file, by a pass over it. Raises ArchiveError where it is damaged; a torn end is none of it."""
+    head = read_head(file)
+    return Entry(file.size, file.changed, head.digest, tuple(stretches(GroupPass(file.uri).groups())))
+
+
+def describe_files(files: Sequence[ArchiveFile], done: Callable[[int], None]) -> Index:
+    """Entries of files, several at a time; `done` hears how many are finished."""
+    index: Index = {}
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for file, entry in zip(files, pool.map(describe_file, files), strict=True):
+            index[file.name] = entry
+            done(len(index))
+    return index
+
+
+def outdated(index: Index, archive: Archive) -> list[ArchiveFile]:
+    """The files that the index does not describe as they are, by their sizes and times."""
+    return [file for file in archive.files if file.name not in index or not index[file.name].is_of(file)]
+
+
+def mistaken(index: Index, files: Sequence[ArchiveFile]) -> list[ArchiveFile]:
+    """Of files that look as they did those whose heads say that they are others."""
+    return [file for file in files if read_head(file).digest != index[file.name].head]

@@ -1,0 +1,72 @@
+"""What an index says of a file: stretches of whole groups, and of each what could be in it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from applier.locating.groups import Groups
+
+STRETCH_BYTES = 16 << 20
+"""A stretch is about this long: what is read of a file once the index has said where."""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """The groups of [start, end) of a file: their first and last time, xid and group id, and their GTIDs as intervals
+    of numbers by what comes before the number."""
+
+    start: int
+    end: int
+    first_time: int
+    last_time: int
+    xids: tuple[int, int] | None
+    ids: tuple[int, int] | None
+    gtids: dict[str, tuple[tuple[int, int], ...]]
+
+    def to_json(self) -> list[Any]:
+        """As a list, since an index has many."""
+        return list(dataclasses.asdict(self).values())
+
+    @classmethod
+    def from_json(cls, data: list[Any]) -> Stretch:
+        """Raises ValueError, TypeError, AttributeError where it is no stretch."""
+        start, end, first_time, last_time, xids, ids, gtids = data
+        intervals = {source: tuple((first, last) for first, last in pairs) for source, pairs in gtids.items()}
+        return cls(start, end, first_time, last_time, xids and tuple(xids), ids and tuple(ids), intervals)
+
+
+def stretches(groups: Groups) -> Iterator[Stretch]:
+    """All groups of a file, in stretches."""
+    first = 0
+    while first < len(groups):
+        last = int(np.searchsorted(groups.ends, groups.starts[first] + STRETCH_BYTES))
+        last = min(max(last, first + 1), len(groups))
+        yield describe(groups, first, last)
+        first = last
+
+
+def describe(groups: Groups, first: int, last: int) -> Stretch:
+    """The stretch of the groups from one index to before another; at least one."""
+    part = slice(first, last)
+    sources, numbers, times, xids = groups.sources[part], groups.numbers[part], groups.times[part], groups.xids[part]
+    gtids = {groups.names[source]: _intervals(numbers[sources == source])
+             for source in np.unique(sources[sources >= 0]).tolist()}
+    return Stretch(int(groups.starts[first]), int(groups.ends[last - 1]), int(times.min()), int(times.max()),
+                   _range(xids[xids >= 0]), None if groups.ids is None else _range(groups.ids[part]),
+                   dict(sorted(gtids.items())))
+
+
+def _range(numbers: np.ndarray) -> tuple[int, int] | None:
+    return (int(numbers.min()), int(numbers.max())) if len(numbers) else None
+
+
+def _intervals(numbers: np.ndarray) -> tuple[tuple[int, int], ...]:
+    distinct = np.unique(numbers)
+    cuts = np.flatnonzero(np.diff(distinct) != 1)
+    firsts, lasts = distinct[np.append(0, cuts + 1)], distinct[np.append(cuts, len(distinct) - 1)]
+    return tuple(zip(firsts.tolist(), lasts.tolist(), strict=True))

@@ -1,0 +1,65 @@
+"""What a snapshot says of the run that made it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+from applier.errors import SnapshotError
+from applier.result import ReplayResult
+from applier.snapshot import location, manifest
+from applier.snapshot.manifest import Snapshot
+
+LISTED = 100
+"""How many conflicts are told one by one; all of them are in the snapshot's own listing."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """A snapshot, the run that made it, and the first conflicts of that run: {column of plan.conflicts.LISTING: value},
+    in the order of the log."""
+
+    snapshot: Snapshot
+    result: ReplayResult
+    conflicts: tuple[dict[str, str | int | None], ...]
+
+    @property
+    def listing(self) -> str:
+        """Where all conflicts are."""
+        from applier.snapshot.publish import CONFLICTS
+
+        return f"{self.result.snapshot.rstrip('/')}/{CONFLICTS}"
+
+
+def load_report(uri: str) -> Report:
+    """The report of a snapshot. Errors: SnapshotError where there is no complete snapshot, or its report is missing,
+    damaged, or of another version of this program."""
+    from applier.snapshot.publish import REPORT
+
+    snapshot = manifest.load(uri)
+    filesystem, root = location.resolve(uri)
+    path = f"{root}/{REPORT}"
+    try:
+        with filesystem.open_input_stream(path, compression=None) as stream:
+            result = ReplayResult.from_report(uri, json.loads(stream.read()))
+    except OSError as error:
+        raise SnapshotError(f"the report cannot be read: {error}", file=path) from error
+    except (KeyError, TypeError, ValueError) as error:
+        raise SnapshotError(f"no report that this program knows: {error}", file=path,
+                            hint="it is damaged, or of another version") from error
+    return Report(snapshot, result, tuple(_first_conflicts(uri)) if result.conflicts else ())
+
+
+def _first_conflicts(uri: str) -> list[dict[str, str | int | None]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from applier.snapshot.publish import CONFLICTS
+
+    filesystem, root = location.resolve(uri)
+    path = f"{root}/{CONFLICTS}"
+    try:
+        with filesystem.open_input_file(path) as file:
+            return next(pq.ParquetFile(file).iter_batches(LISTED)).to_pylist()
+    except (OSError, pa.ArrowException, StopIteration) as error:
+        raise SnapshotError(f"the listing of conflicts cannot be read: {error}", file=path) from error
