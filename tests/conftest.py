@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import keysearch.memory  # noqa: F401  it names the cache of kernels: jsondiff's tests by themselves would have another
+
 N_WORKERS = 2
 
 

@@ -159,11 +159,14 @@ def _seal(data: bytearray, start: int, end: int) -> None:
 
 
 def _pick(data: bytearray, dice: random.Random) -> tuple[int, int]:
-    return dice.choice(list(_events(data)) or [(4, len(data))])
+    """An event; what there is of the file where it has no whole one."""
+    return dice.choice(list(_events(data)) or [(min(4, len(data)), len(data))])
 
 
 def _flip_bits(data: bytearray, dice: random.Random) -> None:
     start, end = _pick(data, dice)
+    if end - CHECKSUM <= start:
+        return
     for _ in range(dice.choice((1, 1, 2, 8))):
         data[dice.randrange(start, end - CHECKSUM)] ^= 1 << dice.randrange(8)
     _seal(data, start, end)
@@ -173,6 +176,8 @@ def _set_extreme(data: bytearray, dice: random.Random) -> None:
     """A field with the largest, smallest or a marker value; mostly early in the event, where the lengths are."""
     start, end = _pick(data, dice)
     value = dice.choice(EXTREMES)
+    if end - CHECKSUM <= start + 13:
+        return
     at = dice.randrange(start + 13, end - CHECKSUM)
     if dice.random() < 0.5:
         at = min(at, start + 19 + dice.randrange(60))

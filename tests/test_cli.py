@@ -38,7 +38,8 @@ def test_replay_passes_every_option_on(asked, capsys):
     code = cli.main([
         "replay", "--binlogs", "a", "b", "--binlogs", "c", "--output", "out", "--base", "old", "--schema", "s.sql",
         "--exec-mode", "strict", "--stop-position", "binlog.000002:77", "--tables", "shop,crm.people",
-        "--ignore-tables", "shop.logs", "--ignore-tables", "x", "--zero-dates", "error", "--route", "shuffle",
+        "--ignore-tables", "shop.logs", "--ignore-tables", "x", "--zero-dates", "error", "--on-statement", "skip",
+        "--start-position", "binlog.000001:4", "--route", "shuffle",
         "--master", "spark://h:7077"])
     assert code == 0
     options = asked.options
@@ -47,7 +48,8 @@ def test_replay_passes_every_option_on(asked, capsys):
     assert (options.stop_position, options.stop_gtid, options.stop_datetime) == (("binlog.000002", 77), None, None)
     assert options.filter.tables == (("shop", None), ("crm", "people"))
     assert options.filter.ignored == (("shop", "logs"), ("x", None))
-    assert (options.zero_dates, options.route) == ("error", "shuffle")
+    assert (options.zero_dates, options.route, options.on_statement) == ("error", "shuffle", "skip")
+    assert options.start_position == ("binlog.000001", 4)
 
 
 def test_replay_prints_results_to_stdout_and_log_lines_to_stderr(asked, capsys):
@@ -94,7 +96,6 @@ def test_a_defect_has_an_exit_code_of_its_own(asked, monkeypatch, capsys):
 @pytest.mark.parametrize("argv, says", [
     (["replay", "--output", "x"], "--binlogs"),
     (["replay", "--binlogs", "a"], "--output"),
-    (["replay", "--binlogs", "a", "--output", "x", "--exec-mode", "idempotent"], "not there yet"),
     (["replay", "--binlogs", "a", "--output", "x", "--exec-mode", "lax"], "lax"),
     (["replay", "--binlogs", "a", "--output", "x", "--stop-gtid", "u:1", "--stop-datetime", "2026-01-01"], "one of"),
     (["replay", "--binlogs", "a", "--output", "x", "--stop-position", "12"], "no position"),

@@ -3,7 +3,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from applier.errors import UsageError
-from applier.options import ReplayOptions, TableFilter, parse_datetime, parse_stop_position, parse_table_list
+from applier.options import (
+    ReplayOptions,
+    TableFilter,
+    parse_conversions,
+    parse_datetime,
+    parse_rewrites,
+    parse_stop_position,
+    parse_table_list,
+)
 
 
 @pytest.mark.parametrize("texts, entries", [
@@ -43,6 +51,48 @@ def test_filter_by_table_and_database_with_exceptions():
     some = TableFilter(tables=(("shop", None), ("crm", "people")), ignored=(("shop", "logs"),))
     assert [some.wanted(*name) for name in (("shop", "orders"), ("shop", "logs"), ("crm", "people"), ("crm", "x"))] == [
         True, False, True, False]
+
+
+@pytest.mark.parametrize(("text", "names", "others"), [
+    ("shop.log*", ["shop.log", "shop.log_1", "shop.logs"], ["shop.alog", "shops.log"]),
+    ("sh?p", ["shop.a", "ship.b"], ["shp.a", "shoop.a"]),
+    ("shop.%", ["shop.a", "shop.b_c"], ["shop2.a"]),
+    ("my_db.t_%", ["my_db.t_1", "myxdb.tx1"], ["my_db.t", "my_db.a"]),  # replicate-wild-do-table
+    (r"my\_db.t\_%", ["my_db.t_1", "my_db.t_"], ["myxdb.t_1", "my_db.tx1"]),
+    ("shop.order_items", ["shop.order_items"], ["shop.orderxitems"]),  # no %: a name is what it says
+    (r"shop.order\_items", ["shop.order_items"], ["shop.orderxitems"]),
+    ("shop.log_*", ["shop.log_1"], ["shop.logs1"]),
+    ("`shop`.`a%*`", ["shop.a%*"], ["shop.ab", "shop.a%b"]),
+    (r"shop.a\%", ["shop.a%"], ["shop.ab"]),
+    ("*.orders", ["shop.orders", "x.orders"], ["mysql.orders", "shop.order"]),
+    ("mysql.u*", ["mysql.user"], ["mysql.db"]),
+])
+def test_wildcards(text, names, others):
+    """AP-FILT; MySQL manual, --replicate-wild-do-table. The server's own databases have to be named."""
+    chosen, left = TableFilter(tables=parse_table_list([text])), TableFilter(ignored=parse_table_list([text]))
+    assert all(chosen.wanted(*name.split(".")) for name in names)
+    assert not any(chosen.wanted(*name.split(".")) for name in others)
+    assert not any(left.wanted(*name.split(".")) for name in names)
+
+
+def test_patterns_in_the_manifest_are_as_they_were_written():
+    chosen = TableFilter(tables=parse_table_list([r"shop.log\_%, `a%`.t"]))
+    assert chosen.for_manifest() == {"tables": [r"shop.log\_%", "a%.t"]}
+
+
+def test_databases_with_other_names():
+    assert parse_rewrites(["a=b, c = `d,=`", "`x.y`=z"]) == (("a", "b"), ("c", "d,="), ("x.y", "z"))
+    options = ReplayOptions(("f",), "out", rewrites=(("a", "b"),))
+    assert options.for_manifest()["rewrite_db"] == ["a=b"]
+    for text, why in (("a", "no two databases"), ("a=", "no two"), ("a=b=c", "no two"), ("a=b,a=c", "a second name")):
+        with pytest.raises(UsageError, match=why):
+            parse_rewrites([text])
+
+
+def test_names_of_type_conversions():
+    assert parse_conversions(["ALL_LOSSY, all_signed", "all_non_lossy"]) == {"all_lossy", "all_signed", "all_non_lossy"}
+    with pytest.raises(UsageError, match="'some' is no type conversion"):
+        parse_conversions(["all_lossy,some"])
 
 
 def test_stop_position_keeps_the_base_name():

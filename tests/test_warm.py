@@ -37,7 +37,9 @@ def test_after_a_warm_up_a_replay_compiles_nothing(tmp_path):
     """
     tests = Path(__file__).parent
     archives = [tests / "archives" / "demo", *(tests / "cases" / name for name in (
-        "mysql-types-json", "mysql-types-text", "mysql-types-number-time", "mysql-charsets", "mariadb-types"))]
+        "mysql-types-json", "mysql-types-text", "mysql-types-number-time", "mysql-charsets", "mariadb-types",
+        "compressed-mysql", "compressed-mariadb", "ddl-mysql-convert", "json-partial-odd", "row-metadata-full",
+        "key-moves-minimal"))]
     done = subprocess.run([sys.executable, "-c", program, str(tmp_path), *map(str, archives)],
                           capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr
@@ -48,12 +50,12 @@ def test_after_a_warm_up_a_replay_compiles_nothing(tmp_path):
 def test_of_many_at_once_one_compiles_and_the_others_wait(tmp_path, monkeypatch):
     calls, answers, notes = [], [], []
 
-    def slow_exercise():
+    def slow_compilation():
         calls.append(time.monotonic())
         time.sleep(0.2)
 
     monkeypatch.setattr(warm, "_cache", lambda: tmp_path / "cache")
-    monkeypatch.setattr(warm, "exercise", slow_exercise)
+    monkeypatch.setattr(warm, "compile_all", slow_compilation)
     threads = [threading.Thread(target=lambda: answers.append((warm.ensure(notes.append), time.monotonic())))
                for _ in range(4)]
     for thread in threads:
@@ -71,7 +73,7 @@ def test_a_failed_compilation_leaves_no_stamp(tmp_path, monkeypatch):
         raise ZeroDivisionError
 
     monkeypatch.setattr(warm, "_cache", lambda: tmp_path)
-    monkeypatch.setattr(warm, "exercise", fails)
+    monkeypatch.setattr(warm, "compile_all", fails)
     for _ in range(2):
         try:
             warm.ensure()

@@ -1,6 +1,7 @@
 """Files of real servers, against what the servers' own tools print for them."""
 
 import json
+import re
 import time
 
 import pytest
@@ -10,6 +11,20 @@ from applier.show import show
 
 CASES = [
     "checksum-changes",
+    "json-diverged",
+    "json-error-idempotent",
+    "json-error-insert",
+    "json-error-insert-type",
+    "json-error-null",
+    "json-error-remove",
+    "json-error-replace",
+    "json-error-second",
+    "json-partial-full",
+    "json-partial-minimal",
+    "json-partial-noblob",
+    "json-partial-odd",
+    "json-target-columns-full",
+    "json-target-columns-minimal",
     "key-moves-full",
     "key-moves-minimal",
     "large-statements-checksum-none",
@@ -83,6 +98,15 @@ def test_event_headers_are_those_of_the_servers_tool(case):
     """Time, server, end position and checksum of every event but ROWS_QUERY, which mysqlbinlog shows from -vv on; in
     another order, as the tool prints a statement's headers before its rows."""
     assert sorted(headers(shown(binlogs(case), "text"))) == sorted(headers(recorded(case)))
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.startswith("json-")])
+def test_partial_updates_read_as_the_servers_tool_prints_them(case):
+    """JD-SHOW, line by line."""
+    lines, expected = ([line for line in text.split("\n") if line.startswith("###")]
+                       for text in (shown(binlogs(case), "text"), recorded(case)))
+    assert lines == expected
+    assert any(re.match(r"### {3}@\d+=JSON_\w+\(", line) for line in lines)
 
 
 def test_rows_that_need_a_definition_are_noted_not_guessed():

@@ -7,6 +7,7 @@ import re
 CASES = pathlib.Path(__file__).parent.parent / "cases"
 _VERB = re.compile(r"### (INSERT|UPDATE|DELETE)(?: INTO| FROM)? `(.*)`\.`(.*)`$")
 _COLUMN = re.compile(r"###   (@\d+)=(.*)$")
+_MORE = "###      "
 
 
 def binlogs(case: str) -> list[str]:
@@ -31,6 +32,8 @@ def row_changes(text: str) -> list[dict]:
             image = changes[-1]["before" if line == "### WHERE" else "after"] = {}
         elif column := _COLUMN.match(line):
             image[column[1]] = column[2]
+        elif line.startswith(_MORE):  # of a JSON diff
+            image[list(image)[-1]] += "\n" + line.removeprefix(_MORE)
         else:
             assert not line.startswith("###"), line
     return changes

@@ -1,0 +1,46 @@
+"""Whether this project makes of a log what a real replica did: its tables are imported, the log replayed on them."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+from real_server import differences
+
+from applier.apply.executor import ThisProcess
+from applier.errors import ApplierError
+from applier.importing.job import import_dump
+from applier.options import ImportOptions, ReplayOptions
+from applier.replay import replay_with
+
+
+def disagreement(case: Path, work: Path, route: str) -> list[str]:
+    """Lines about what differs; none where state and error are the same. `work` is a folder for the snapshots."""
+    about = json.loads((case / "case.json").read_text())
+    base, output = str(work / "base"), work / "out"
+    import_dump(ImportOptions(str(case / "target.sql"), base, flavour=about["server"]))
+    [log] = map(str, case.glob("binlog.*"))
+
+    def replay(**options) -> ApplierError | None:
+        try:
+            replay_with(ThisProcess(2), ReplayOptions((log,), str(output), base=base, route=route,
+                                                      exec_mode=about["exec_mode"], **options))
+        except ApplierError as error:
+            return error
+        return None
+
+    try:
+        stopped = replay()
+        errno = None if stopped is None else stopped.mysql_errno
+        if errno != about["errno"]:
+            return [f"error {about['errno']} expected, {errno} met: {stopped}"]
+        if stopped is not None:
+            name, position = re.search(r"--stop-position ([^\s:]+):(\d+)", stopped.hint).groups()
+            if again := replay(stop_position=(name, int(position))):
+                return [f"before {stopped}: {again}"]
+        return differences(output, case / "expected")
+    finally:
+        for made in (base, output):
+            shutil.rmtree(made, ignore_errors=True)

@@ -1,0 +1,39 @@
+"""What a dump says of itself: its session, its position."""
+
+import pytest
+
+from applier.importing.position import DumpPosition
+from applier.importing.session import DumpSession
+from applier.importing.spans import Reading
+
+UUID = "7f19961a-e517-11f1-8d67-02fc00000001"
+
+
+@pytest.mark.parametrize("text, position", [
+    ("-- CHANGE REPLICATION SOURCE TO SOURCE_LOG_FILE='b.000001', SOURCE_LOG_POS=4824;", ("b.000001", 4824, "")),
+    ("CHANGE MASTER TO MASTER_LOG_FILE='b.000001', MASTER_LOG_POS=4824", ("b.000001", 4824, "")),
+    ("CHANGE MASTER TO\n  MASTER_HOST='x',\n  MASTER_LOG_FILE='b.7',\n  MASTER_LOG_POS=4;", ("b.7", 4, "")),
+    (f"SET @@GLOBAL.GTID_PURGED=/*!80000 '+'*/ '{UUID}:1-14';", ("", 0, f"{UUID}:1-14")),
+    (f"/* SET @@GLOBAL.GTID_PURGED='+{UUID}:1-3,\n{UUID}:5';*/", ("", 0, f"{UUID}:1-3:5")),
+    ("-- SET GLOBAL gtid_slave_pos='0-25306-14,1-2-3';", ("", 0, "0-25306-14,1-2-3")),
+    ("-- CHANGE MASTER TO MASTER_USE_GTID=slave_pos;", ("", 0, "")),
+    ("INSERT INTO t VALUES ('CHANGE MASTER TO MASTER_LOG_FILE=''x'', MASTER_LOG_POS=1');", ("", 0, "")),
+])
+def test_positions(text, position):
+    """--source-data, --master-data, --gtid, --set-gtid-purged, as statements and as comments."""
+    assert DumpPosition().after(f"--\n-- Position\n--\n\n{text}\n") == DumpPosition(*position)
+
+
+def test_a_session_is_set_and_put_back():
+    """As dumps do it: a variable is kept in one of the user's, set, and taken from there again."""
+    session = DumpSession("mysql")
+    for sql in ("SET NAMES latin1", "/*!40101 SET @OLD_SQL_MODE=@@SQL_MODE, SQL_MODE='NO_BACKSLASH_ESCAPES' */",
+                "/*!40103 SET @OLD_TIME_ZONE=@@TIME_ZONE */", "SET @@session.time_zone := '+02:00'",
+                "SET @saved_cs_client = @@character_set_client", "SET character_set_client = utf8"):
+        session.set(sql)
+    assert session.reading == Reading("utf8mb3", False, "+02:00", "mysql")
+    for sql in ("SET character_set_client = @saved_cs_client", "SET SQL_MODE=@OLD_SQL_MODE, TIME_ZONE=@OLD_TIME_ZONE"):
+        session.set(sql)
+    assert session.reading == Reading("latin1", True, "+00:00", "mysql")
+    session.set("SET sql_mode = 'ANSI'")
+    assert session.ansi_quotes and session.backslash

@@ -1,0 +1,185 @@
+"""A replica, slow and obvious: tables are lists of rows, and what becomes of them is RULES.md, nothing else.
+
+A row is a dict by column; so is an image, which lacks the columns that the event does not have (IMG-W, IMG-U, IMG-D).
+Transactions are applied one after the other, their changes one after the other (AP-ORD, FIND-ROWS); the first that is
+refused takes its whole transaction back.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+from typing import Any
+
+Row = dict[str, Any]
+
+KEY_NOT_FOUND, DUPLICATE_KEY = 1032, 1062
+
+
+@dataclass(frozen=True)
+class Column:
+    """`default` is what inserts get that do not have the column; `ignores_case`: keys compare it without."""
+
+    name: str
+    sql: str
+    nullable: bool = False
+    default: Any = None
+    ignores_case: bool = False
+
+
+@dataclass(frozen=True)
+class Key:
+    """kind: "PRIMARY KEY", "UNIQUE KEY" or "KEY"."""
+
+    kind: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Change:
+    """An event: to each row of a table (before-image, after-image); an insert has no before-, a delete no after-image.
+    """
+
+    table: str
+    rows: list[tuple[Row | None, Row | None]]
+
+
+class Refused(Exception):
+    """The change that stops a replica: the error's number, and the table."""
+
+    def __init__(self, errno: int, table: str):
+        super().__init__(errno, table)
+        self.errno, self.table = errno, table
+
+
+@dataclass
+class Table:
+    """A table, as the replica has it. `conflicts` counts what idempotent mode forgave."""
+
+    name: str
+    columns: list[Column]
+    keys: list[Key]
+    idempotent: bool = False
+    rows: list[Row] = field(default_factory=list)
+    conflicts: int = 0
+
+    def apply(self, before: Row | None, after: Row | None) -> None:
+        """Raises Refused."""
+        before, after = self._known(before), self._known(after)
+        if before is None:
+            self._insert(after)
+        elif (row := self._find(before)) is None:
+            self._conflict(KEY_NOT_FOUND)
+        elif after is None:
+            self._remove(row)
+        elif self._in_the_way(row | after, row) is not None:
+            self._conflict(DUPLICATE_KEY)
+        else:
+            row.update(after)  # DEF-R2: what the after-image lacks stays
+
+    def _known(self, image: Row | None) -> Row | None:
+        """IDX-R2, AP-POS: what the table has of an image."""
+        names = {column.name for column in self.columns}
+        return None if image is None else {name: value for name, value in image.items() if name in names}
+
+    def _conflict(self, errno: int) -> None:
+        """APP-R7: idempotent mode goes on, strict mode stops."""
+        if not self.idempotent:
+            raise Refused(errno, self.name)
+        self.conflicts += 1
+
+    def _remove(self, row: Row) -> None:
+        self.rows = [other for other in self.rows if other is not row]
+
+    # ---- FIND
+
+    def _find(self, before: Row) -> Row | None:
+        """PK, UK, K, scan: a key counts only if the before-image has its columns. By PK or UK the row found is the row;
+        else the first that is equal in the whole before-image. With nothing to search by, none (IDX-R2)."""
+        for key in self._exact_keys():
+            if all(name in before for name in key.columns):
+                return next((row for row in self.rows if self._same(key, row, before)), None)
+        if not before:
+            return None
+        equal = [row for row in self.rows if all(row[name] == value for name, value in before.items())]
+        return min(equal, key=self._place) if equal else None
+
+    def _exact_keys(self) -> list[Key]:
+        """Those that are unique and not over nullable columns: the primary key first."""
+        exact = [key for key in self.keys if key.kind != "KEY" and not any(map(self._is_nullable, key.columns))]
+        return sorted(exact, key=lambda key: key.kind != "PRIMARY KEY")
+
+    def _place(self, row: Row) -> tuple:
+        """Where a row is in the table's order: that of the key which InnoDB keeps it by, else that of arrival."""
+        for key in self._exact_keys():
+            return tuple(self._compared(name, row[name]) for name in key.columns)
+        return (next(i for i, other in enumerate(self.rows) if other is row),)
+
+    # ---- keys
+
+    def _is_nullable(self, name: str) -> bool:
+        return self._column(name).nullable
+
+    def _column(self, name: str) -> Column:
+        return next(column for column in self.columns if column.name == name)
+
+    def _compared(self, name: str, value: Any) -> Any:
+        return value.upper() if self._column(name).ignores_case and value is not None else value
+
+    def _same(self, key: Key, one: Row, other: Row) -> bool:
+        """Whether two rows have the same key: NULLs are not the same."""
+        return all(one[name] is not None and self._compared(name, one[name]) == self._compared(name, other[name])
+                   for name in key.columns)
+
+    def _unique_keys(self) -> list[Key]:
+        """In the order in which the server meets duplicates: nullable ones last."""
+        exact = self._exact_keys()
+        return exact + [key for key in self.keys if key.kind != "KEY" and key not in exact]
+
+    def _in_the_way(self, values: Row, own: Row | None = None) -> tuple[Key, Row] | None:
+        for key in self._unique_keys():
+            for row in self.rows:
+                if row is not own and self._same(key, row, values):
+                    return key, row
+        return None
+
+    # ---- inserts
+
+    def _insert(self, after: Row) -> None:
+        """DEF-R1a, DEF-R1b: what the image lacks is the table's default. AP-IDEM: every row in the way goes; what the
+        image lacks is then that of the last one, which is replaced where it is if it was met by the last unique key."""
+        values = {column.name: column.default for column in self.columns} | after
+        while (met := self._in_the_way(values)) is not None:
+            key, row = met
+            self._conflict(DUPLICATE_KEY)
+            if key is self._unique_keys()[-1]:
+                row.update(after)
+                return
+            self._remove(row)
+            values = row | after
+        self.rows.append(values)
+
+
+class Replica:
+    """Tables by name."""
+
+    def __init__(self, tables: list[Table]):
+        self.tables = {table.name: table for table in tables}
+
+    def apply(self, transaction: list[Change]) -> None:
+        """GRP-1: whole or not at all. Raises Refused."""
+        kept = copy.deepcopy(self.tables)
+        try:
+            for change in transaction:
+                for before, after in change.rows:
+                    self.tables[change.table].apply(before, after)
+        except Refused:
+            self.tables = kept
+            raise
+
+    def rows(self) -> dict[str, list[Row]]:
+        return {name: table.rows for name, table in self.tables.items()}
+
+    @property
+    def conflicts(self) -> int:
+        return sum(table.conflicts for table in self.tables.values())

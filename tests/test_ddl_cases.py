@@ -1,0 +1,65 @@
+"""Logs of real servers with DDL between row changes: the snapshot holds what the server held, at the end and each mark.
+
+In this process, without Spark: what DDL does to rows is the same wherever they are.
+"""
+
+import pytest
+from real_server import Case, differences
+
+from applier.apply.executor import ThisProcess
+from applier.errors import SchemaError
+from applier.options import ReplayOptions
+from applier.replay import replay_with
+
+DDL = ["ddl-mysql", "ddl-mariadb", "ddl-mysql-convert"]
+MARKED = [pytest.param(name, mark, id=f"{name}@{mark.name}") for name in DDL for mark in Case(name).marks] + [
+    pytest.param("ddl-mysql-partitions", Case("ddl-mysql-partitions").mark(mark), id=f"partitions@{mark}")
+    for mark in ("rows", "reorganized")]
+ENDS = [*DDL, "ddl-mysql-names", "ddl-mysql-number-rows", "statement-only-ddl", "row-metadata-full",
+        "row-metadata-full-mariadb", "generated-columns-mysql", "generated-columns-mariadb", "many-files-mysql",
+        "many-files-mariadb"]
+
+both_routes = pytest.mark.parametrize("route", ["walk", "shuffle"])
+
+
+def replay(case, output, route="walk", **options):
+    binlogs = tuple(map(str, case.binlogs))
+    return replay_with(ThisProcess(2), ReplayOptions(binlogs, str(output), route=route, **options))
+
+
+@both_routes
+@pytest.mark.parametrize("name", ENDS)
+def test_rows_over_ddl(name, route, tmp_path):
+    """AP-VAL, DEF-R1b, EV-CTX: columns, keys, names and character sets change; values convert as they do there."""
+    case = Case(name)
+    replay(case, tmp_path / "out", route)
+    assert differences(tmp_path / "out", case.expected()) == []
+
+
+@pytest.mark.parametrize(("name", "mark"), MARKED)
+def test_marks_between_ddl(name, mark, tmp_path):
+    """AP-SNAP, GRP-2: definitions are those at the position, and so are the rows."""
+    case = Case(name)
+    replay(case, tmp_path / "out", stop_position=(mark.file, mark.offset))
+    assert differences(tmp_path / "out", case.expected(mark)) == []
+
+
+def test_ddl_that_cannot_be_followed_stops_at_its_place(tmp_path):
+    """GRP-1: named with position, GTID and table; nothing is published."""
+    with pytest.raises(SchemaError, match="TRUNCATE PARTITION p0") as stopped:
+        replay(Case("ddl-mysql-partitions"), tmp_path / "out")
+    assert (stopped.value.position, stopped.value.table) == (5690, "pt.r")
+    assert stopped.value.gtid.endswith(":16")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("name", "mark"), [
+    ("ddl-mysql", "dropped"), ("ddl-mysql", "keys"), ("ddl-mysql", "before_swap"), ("ddl-mariadb", "added"),
+    ("ddl-mysql-convert", "texts")])
+def test_a_base_goes_on_over_ddl(name, mark, tmp_path):
+    """AP-SNAP, GRP-5: rows of a base are converted, and found under the names that their tables get."""
+    case = Case(name)
+    mark = case.mark(mark)
+    replay(case, tmp_path / "base", stop_position=(mark.file, mark.offset))
+    replay(case, tmp_path / "out", base=str(tmp_path / "base"))
+    assert differences(tmp_path / "out", case.expected()) == []
