@@ -15,8 +15,10 @@ demo: warm  ## replay a small real archive into a snapshot, show what is in it a
 test: warm  ## the test suite (ARGS="-k name" is passed on to pytest)
 	$(BIN)/python -m pytest -q $(ARGS)
 
-fuzz: warm  ## 10,000 mutants of real files, none of which may crash a kernel
+fuzz: warm  ## 10,000 mutants of real files, 100,000 of JSON documents and of diffs, none of which may crash a kernel
 	$(BIN)/python tests/fuzz.py 10000
+	$(BIN)/python tests/jsondiff/fuzz_documents.py 100000
+	$(BIN)/python tests/jsondiff/fuzz_diffs.py 100000
 
 bench: warm .venv/bench  ## measure against other tools on this machine (ARGS="--size full --binlogs FILE ...")
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from applier import warm
 from applier.errors import ApplierError
-from benchmarks import sections, workloads
+from benchmarks import documents, searching, sections, workloads
 from benchmarks.measure import in_child
 from benchmarks.report import Table, machine
 from benchmarks.workloads import Workload
@@ -20,6 +20,8 @@ _SECTIONS: dict[str, Callable[[sections.Bench], list[Table]]] = {
     "read": sections.reading,
     "apply": sections.applying,
     "parquet": sections.parquet,
+    "search": searching.searching,
+    "json": documents.documents,
     "replay": sections.replaying,
 }
 

@@ -36,7 +36,7 @@ def warm(files: tuple[str, ...], folder: str) -> Cost:
         spark.stop()
 
 
-def plain(files: tuple[str, ...], folder: str) -> Cost:
+def plain(files: tuple[str, ...], folder: str, exec_mode: str = "strict") -> Cost:
     """The same tasks one after another in this process; Spark is not even started."""
     from applier.apply.executor import ThisProcess
     from applier.replay import replay_with
@@ -44,7 +44,8 @@ def plain(files: tuple[str, ...], folder: str) -> Cost:
     def run() -> Cost:
         output = _fresh(folder)
         with Family() as family:
-            replay_with(ThisProcess(2), ReplayOptions(binlogs=files, output=output, route="walk"))
+            replay_with(ThisProcess(2), ReplayOptions(binlogs=files, output=output, route="walk",
+                                                       exec_mode=exec_mode))
         return family.cost
 
     run()

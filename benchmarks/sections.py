@@ -1,5 +1,6 @@
 """What is measured, section by section: each gives the tables that it fills."""
 
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -24,12 +25,16 @@ class Bench:
     given: tuple[Workload, ...] = ()
     server: str | None = None
     mysqlbinlog: str | None = None
-    _made: dict[str, Workload] = field(default_factory=dict)
+    _made: dict[tuple[str, float], Workload] = field(default_factory=dict)
 
-    def workload(self, name: str) -> Workload:
-        if name not in self._made:
-            self._made[name] = make(name, self.megabytes, self.folder)
-        return self._made[name]
+    def workload(self, name: str, megabytes: float | None = None) -> Workload:
+        """A workload of the sitting's size, or of another one."""
+        size = megabytes or self.megabytes
+        if (name, size) not in self._made:
+            folder = os.path.join(self.folder, f"{size:g}")
+            os.makedirs(folder, exist_ok=True)
+            self._made[name, size] = make(name, size, folder)
+        return self._made[name, size]
 
     @cached_property
     def readers(self) -> dict[str, list[str]]:

@@ -54,6 +54,19 @@ def decode(files: Files) -> tuple[Cost, int]:
     return best(run), images
 
 
+def count_changes(files: Files) -> int:
+    """Row changes of a log."""
+    changes = 0
+
+    def take(batch: ChangeBatch) -> None:
+        nonlocal changes
+        changes += batch.n
+
+    for file in files:
+        _walk(outline_file(file), functools.partial(_bind_all, take))
+    return changes
+
+
 def apply(files: Files) -> tuple[Cost, Cost, int]:
     """Applying all changes to tables that begin empty: (finding rows and moving pointers, gathering rows, changes).
 
@@ -182,7 +195,8 @@ def parquet(files: Files, table: str) -> tuple[Cost, Cost, int]:
         os.mkdir(os.path.join(folder, "t"))
 
         def ours() -> None:
-            with TableWriter(TablePlace(folder, "t"), 0, rows.schema, key=key.names, key_kind=key.form) as writer:
+            with TableWriter(TablePlace(folder, "t"), 0, rows.schema, key=key.names, key_kind=key.form,
+                             key_rules=key.rules) as writer:
                 writer.write(rows)
                 writer.close()
 

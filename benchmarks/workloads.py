@@ -3,7 +3,10 @@
     oltp      8 tables filled by multi-row inserts, then transactions of two updates, a delete and an insert, each of a
               random row (what sysbench oltp_write_only does), full images
     minimal   the same with minimal images: a key before, what was assigned after
-    uuid      the same as oltp, with a VARCHAR(36) key
+    uuid      the same as oltp, with a VARBINARY(36) key
+    keyless   the same as oltp, with tables that have no key at all
+    conflicts the same as oltp, with inserts of rows that are there: one change in a hundred, for idempotent mode
+    alike     a table whose only key is not unique and has 100 rows for each value; updates of random rows
     bulk      multi-row inserts only
     types     29 columns of all kinds, one value in ten NULL; inserts, then updates of every other row, full images
 
@@ -32,9 +35,10 @@ _STATEMENT_ROWS = 2500
 _BLOCK = 100  # transactions that are written by one call; no row is changed twice in one
 _TABLES = 8
 _SBTEST = """CREATE TABLE {name} (
-  id {key} NOT NULL, k int NOT NULL DEFAULT 0, c char(120) NOT NULL DEFAULT '', pad char(60) NOT NULL DEFAULT '',
-  PRIMARY KEY (id), KEY k_1 (k)
+  id {key} NOT NULL, k int NOT NULL DEFAULT 0, c char(120) NOT NULL DEFAULT '', pad char(60) NOT NULL DEFAULT ''{keys}
 ) DEFAULT CHARSET=utf8mb4"""
+_KEYS = ", PRIMARY KEY (id), KEY k_1 (k)"
+_ROWS_ALIKE = 100
 _TYPES = """CREATE TABLE types (
   id bigint unsigned NOT NULL PRIMARY KEY, ti tinyint, si smallint unsigned, mi mediumint, i int, b bigint, f float,
   d double, d1 decimal(10,2), d2 decimal(30,10), bi bit(12), y year, dt date, dtm datetime, dtm6 datetime(6),
@@ -146,10 +150,11 @@ class SbtestTable:
         return RowChanges(self.definition, before=self.key(rows), after=assigned)
 
 
-def _oltp(archive: Archive, key: str = "int", full: bool = True) -> None:
+def _oltp(archive: Archive, key: str = "int", full: bool = True, keys: str = _KEYS, again: int = 0) -> None:
+    """`keys`: of the tables' definitions. `again`: how many rows of each hundred transactions are inserted twice."""
     random = np.random.default_rng(1)
     rows = max(4 * _BLOCK, int(archive.size * _FILLED_SHARE) // _ROW_BYTES // _TABLES)
-    tables = [_filled_table(archive, f"sbtest{number + 1}", key, rows, random) for number in range(_TABLES)]
+    tables = [_filled_table(archive, f"sbtest{number + 1}", key, keys, rows, random) for number in range(_TABLES)]
     while archive.share < 1:
         chosen = [tables[number] for number in random.integers(0, _TABLES, 3)]
         parts = {id(table): iter(np.split(random.choice(rows, 3 * _BLOCK, replace=False), 3)) for table in chosen}
@@ -157,12 +162,23 @@ def _oltp(archive: Archive, key: str = "int", full: bool = True) -> None:
         changes = [chosen[0].update_k(picks[0], full), chosen[1].update_c(picks[1], full)]
         archive.log.timestamp += 1
         archive.log.transactions(changes + chosen[2].delete_and_insert(picks[2], full))
+        if again:
+            archive.log.transactions([RowChanges(chosen[2].definition, after=chosen[2].image(picks[2][:again]))])
 
 
 def _bulk(archive: Archive) -> None:
     random = np.random.default_rng(2)
     for number in range(4):
-        _filled_table(archive, f"sbtest{number + 1}", "int", max(1, archive.size // _ROW_BYTES // 4), random)
+        _filled_table(archive, f"sbtest{number + 1}", "int", _KEYS, max(1, archive.size // _ROW_BYTES // 4), random)
+
+
+def _alike(archive: Archive) -> None:
+    random = np.random.default_rng(4)
+    rows = max(4 * _BLOCK, int(archive.size * _FILLED_SHARE) // _ROW_BYTES)
+    table = _filled_table(archive, "sbtest1", "int", ", KEY k_1 (k)", rows, random, alike=_ROWS_ALIKE)
+    while archive.share < 1:
+        archive.log.timestamp += 1
+        archive.log.transactions([table.update_c(random.choice(rows, _BLOCK, replace=False), True)])
 
 
 def _types(archive: Archive) -> None:
@@ -185,13 +201,20 @@ _MAKERS: dict[str, Callable[[Archive], None]] = {
     "minimal": lambda archive: _oltp(archive, full=False),
     "bulk": _bulk,
     "types": _types,
-    "uuid": lambda archive: _oltp(archive, key="varchar(36)"),
+    "uuid": lambda archive: _oltp(archive, key="varbinary(36)"),
+    "keyless": lambda archive: _oltp(archive, keys=""),
+    "conflicts": lambda archive: _oltp(archive, again=_BLOCK // 25),
+    "alike": _alike,
 }
 NAMES = tuple(_MAKERS)
 
 
-def _filled_table(archive: Archive, name: str, key: str, rows: int, random: np.random.Generator) -> SbtestTable:
-    table = SbtestTable(archive.create(_SBTEST.format(name=name, key=key)), rows, random)
+def _filled_table(archive: Archive, name: str, key: str, keys: str, rows: int, random: np.random.Generator,
+                  alike: int = 1) -> SbtestTable:
+    """`alike`: how many rows have the same `k`; 1: it is random."""
+    table = SbtestTable(archive.create(_SBTEST.format(name=name, key=key, keys=keys)), rows, random)
+    if alike > 1:
+        table.k[:] = np.arange(rows) // alike
     for first in range(0, rows, _STATEMENT_ROWS):
         archive.log.timestamp += archive.share < 1
         with archive.log.transaction():
