@@ -1,0 +1,92 @@
+"""The command line: one verb a job. Nothing slow is imported before a verb needs it.
+
+Exit codes: 0 done; 1 the replay stopped as a replica would (the data says no); 2 bad usage or unreadable input.
+"""
+
+import atexit
+import os
+import sys
+from typing import NoReturn
+
+import typer
+
+from applier.cli import replaying, dumps, snapshots, logs  # isort: skip  # noqa: F401  (in the order of --help)
+from applier.cli.application import app
+from applier.errors import ApplierError
+
+INTERNAL_ERROR = 70  # EX_SOFTWARE of sysexits.h: a defect, which is none of the three documented codes
+INTERRUPTED = 130
+
+
+def main(argv: list[str]) -> int:
+    """Run one command line, `argv` without the program's name, in this process; returns the exit code.
+
+    Errors that a person can act on are printed to stderr, never raised.
+    """
+    try:
+        code = app(args=_spread_binlogs(argv), prog_name="applier", standalone_mode=False)
+    except typer.TyperException as error:
+        error.show()
+        return 2
+    except ApplierError as error:
+        _print_error(error)
+        return error.exit_code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader, such as `head`, has what it wants
+        return 0
+    except OSError as error:
+        _print_error(_unreadable(error))
+        return 2
+    return code if isinstance(code, int) else 0
+
+
+def console() -> None:
+    """The console script: a defect must not look like one of the documented exit codes."""
+    try:
+        code = main(sys.argv[1:])
+        sys.stdout.flush()
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
+    except Exception:
+        import traceback
+
+        traceback.print_exc()
+        code = INTERNAL_ERROR
+    _leave(code)
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process at once, after what was registered for its end: taking the interpreter to pieces, with its
+    kernels and mapped logs, costs most of a second, and the system takes back all of it anyway."""
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def _spread_binlogs(argv: list[str]) -> list[str]:
+    """`--binlogs A B` as `--binlogs A --binlogs B`: what a shell makes of an unquoted glob."""
+    spread: list[str] = []
+    taking, first = False, False
+    for word in argv:
+        if word.startswith("-") or not taking:
+            taking = first = word == "--binlogs"
+            spread.append(word)
+        else:
+            spread += [word] if first else ["--binlogs", word]
+            first = False
+    return spread
+
+
+def _unreadable(error: OSError) -> ApplierError:
+    """An error of a file system as one of ours; some file systems of pyarrow give a text and no parts."""
+    if error.strerror is None:
+        return ApplierError(str(error))
+    file = error.filename.decode(errors="replace") if isinstance(error.filename, bytes) else error.filename
+    return ApplierError(error.strerror, file=None if file is None else str(file))
+
+
+def _print_error(error: ApplierError) -> None:
+    from applier.terminal import print_error
+
+    print_error(error)

@@ -1,0 +1,54 @@
+"""`applier import`: dumps become snapshots."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from applier.cli.application import app
+from applier.options import ImportOptions, TableFilter, parse_stop_position, parse_table_list
+
+
+class Flavour(StrEnum):
+    """Whose SQL a dump is."""
+
+    mysql = "mysql"
+    mariadb = "mariadb"
+
+
+@app.command(name="import")
+def import_(
+    dump: Annotated[str, typer.Argument(
+        metavar="DUMP.sql", help="A file of mysqldump or mariadb-dump, or any SQL file of CREATE TABLE and INSERT … "
+        "VALUES statements; plain, .gz or .zst; local or a uri.")],
+    output: Annotated[str, typer.Option(metavar="SNAPSHOT", help="The snapshot to make; must not exist yet.")],
+    position: Annotated[str | None, typer.Option(
+        metavar="FILE:POS", help="Where in the binlogs the dump was made, if it does not say so itself.")] = None,
+    gtid_set: Annotated[str | None, typer.Option(
+        metavar="SET", help="The transactions that the dump has, if it does not say so itself.")] = None,
+    flavour: Annotated[Flavour | None, typer.Option(
+        help="The server that the dump is for, if it does not say so itself.")] = None,
+    tables: Annotated[list[str] | None, typer.Option(
+        metavar="DB.TABLE,...", help="Only these tables; DB alone means all of a database.")] = None,
+    ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
+) -> None:
+    """Make a snapshot out of a logical dump, for `replay --base` to go on from.
+
+    It stands at the dump's position (of --source-data, --master-data, or its GTIDs), or, where a dump says none, before
+    the first binlog that is replayed on it.
+
+        mysqldump --single-transaction --source-data=2 --all-databases > d.sql
+        applier import d.sql --output /lake/base
+        applier replay --base /lake/base --binlogs /backup --output /lake/now
+    """
+    from applier.importing.job import import_dump
+    from applier.status import print_imported
+    from applier.terminal import progress
+
+    options = ImportOptions(
+        dump, output, None if position is None else parse_stop_position(position), gtid_set,
+        None if flavour is None else flavour.value,
+        TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])))
+    with progress() as watcher:
+        result = import_dump(options, watcher)
+    print_imported(result)

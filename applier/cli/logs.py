@@ -1,0 +1,104 @@
+"""`applier show`, `locate`, `index` and `explain`: what is in binlogs, without replaying them."""
+
+import sys
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from applier.cli.application import app
+from applier.options import ExplainOptions, TableFilter, parse_table_list
+
+
+class Format(StrEnum):
+    """How events are printed."""
+
+    text = "text"
+    json = "json"
+
+
+@app.command()
+def show(
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Binlog files.")],
+    format: Annotated[Format, typer.Option(
+        help="text: as `mysqlbinlog -v` prints them; json: one object a line.")] = Format.text,
+) -> None:
+    """Print events and row changes of binlog files. Needs no schema: columns are @1, @2, ..."""
+    from applier import show as printer
+
+    printer.show(files, format.value, sys.stdout)
+
+
+@app.command()
+def locate(
+    binlogs: Annotated[list[str], typer.Option(
+        metavar="PATH...", help="The archive, as `replay` takes it. Several may follow.")],
+    gtid: Annotated[str | None, typer.Option(
+        metavar="GTID", help="The transaction with this GTID: UUID:5, UUID:tag:5, 0-1-5.")] = None,
+    datetime: Annotated[str | None, typer.Option(
+        metavar="TIME", help="The first event group of this time or later, where `replay --stop-datetime` stops.")]
+        = None,
+    xid: Annotated[int | None, typer.Option(
+        metavar="NUMBER", help="The transactions with this number in their XID event.")] = None,
+    group_id: Annotated[int | None, typer.Option(
+        metavar="NUMBER", help="The group with this id, in logs whose events have them.")] = None,
+) -> None:
+    """Say in which file an event group is, and where it starts and ends, without reading rows.
+
+    Goes by the heads of the files, or, where `applier index` has made one, by the archive's index. The start is a place
+    for `replay --stop-position`, to stop before the group; with the end it is replayed, too. By heads, a time is where
+    it should be if no clock went wrong; by the index it is exact.
+    """
+    from applier.locating import search
+    from applier.locating.targets import target_of
+    from applier.locating.text import print_located
+    from applier.terminal import progress
+
+    target = target_of(gtid, datetime, xid, group_id)
+    with progress() as watcher:
+        found = search.locate(binlogs, target, watcher)
+    print_located(found)
+
+
+@app.command()
+def index(directory: Annotated[str, typer.Argument(metavar="DIR", help="A directory of binlogs; local or a uri.")]
+          ) -> None:
+    """Keep an index beside an archive, which `locate` then goes by.
+
+    It is checked against the files whenever it is used, and brought to date where it does not fit them.
+    """
+    from applier.locating import search
+    from applier.locating.text import print_indexed
+    from applier.terminal import progress
+
+    with progress() as watcher:
+        indexed = search.index(directory, watcher)
+    print_indexed(indexed)
+
+
+@app.command()
+def explain(
+    binlogs: Annotated[list[str], typer.Option(
+        metavar="PATH...", help="The archive, as `replay` takes it. Several may follow.")],
+    base: Annotated[str | None, typer.Option(metavar="SNAPSHOT", help="The snapshot that a replay would start from.")]
+        = None,
+    schema: Annotated[str | None, typer.Option(
+        metavar="FILE.sql", help="CREATE TABLEs of tables that exist before the first binlog.")] = None,
+    tables: Annotated[list[str] | None, typer.Option(
+        metavar="DB.TABLE,...", help="Only these tables; DB alone means all of a database.")] = None,
+    ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
+) -> None:
+    """Say by which key a replay would find the rows of each table, and why, without replaying.
+
+    Reads headers, table maps and DDL only. Warns where a before-image may match another row than the one that was
+    meant, and where a key's duplicates cannot be told as the server tells them.
+    """
+    from applier.explain.job import explain as job
+    from applier.explain.text import print_explained
+    from applier.terminal import progress
+
+    options = ExplainOptions(tuple(binlogs), base, schema,
+                             TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])))
+    with progress() as watcher:
+        explained = job(options, watcher)
+    print_explained(explained)

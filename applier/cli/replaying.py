@@ -1,0 +1,139 @@
+"""`applier replay`."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from applier.cli.application import app
+from applier.options import (
+    ReplayOptions,
+    TableFilter,
+    parse_conversions,
+    parse_datetime,
+    parse_rewrites,
+    parse_stop_position,
+    parse_table_list,
+)
+
+
+class ExecMode(StrEnum):
+    """What happens to a row that is not there, or a key that is there twice."""
+
+    strict = "strict"
+    idempotent = "idempotent"
+
+
+class Route(StrEnum):
+    """How a unit of work gets its row changes."""
+
+    auto = "auto"
+    walk = "walk"
+    shuffle = "shuffle"
+
+
+class ZeroDates(StrEnum):
+    """What '0000-00-00' becomes."""
+
+    null = "null"
+    error = "error"
+
+
+class OnStatement(StrEnum):
+    """What becomes of a change that came as a statement, not as rows."""
+
+    error = "error"
+    skip = "skip"
+
+
+@app.command()
+def replay(
+    binlogs: Annotated[list[str], typer.Option(
+        metavar="PATH...", help="The archive: a directory, files, a glob in quotes, or an index file; local or a uri "
+        "(s3://, gs://, hdfs://). Several may follow.")],
+    output: Annotated[str, typer.Option(metavar="SNAPSHOT", help="The snapshot to make; must not exist yet.")],
+    base: Annotated[str | None, typer.Option(metavar="SNAPSHOT", help="Start from what this snapshot holds.")] = None,
+    schema: Annotated[str | None, typer.Option(
+        metavar="FILE.sql", help="CREATE TABLEs of tables that exist, empty, before the first binlog.")] = None,
+    exec_mode: Annotated[ExecMode, typer.Option(
+        help="strict: stop where a row is not there (1032) or a key is there twice (1062). idempotent: an insert takes "
+        "the place of rows in its way; updates and deletes that cannot be made are passed over.")] = ExecMode.strict,
+    type_conversions: Annotated[list[str] | None, typer.Option(
+        metavar="NAME,...", help="Which columns of the log may have another type than the table's (of --base or "
+        "--schema), as replica_type_conversions says: all_non_lossy, all_lossy; all_unsigned to read integers as "
+        "such.")] = None,
+    start_position: Annotated[str | None, typer.Option(
+        metavar="FILE:POS", help="Apply event groups from this place on, whatever comes before and wherever the base "
+        "stands; it must be where a group starts. The report says which transactions are left out.")] = None,
+    stop_position: Annotated[str | None, typer.Option(
+        metavar="FILE:POS", help="Apply event groups that end at or before this place.")] = None,
+    stop_gtid: Annotated[str | None, typer.Option(
+        metavar="SET", help="Stop after the group with which all of this GTID set is executed.")] = None,
+    stop_datetime: Annotated[str | None, typer.Option(
+        metavar="TIME", help="Stop before the first group of this time or later, as '2026-03-14 10:30:00' (local time) "
+        "or with an offset ('2026-03-14T10:30:00+00:00').")] = None,
+    tables: Annotated[list[str] | None, typer.Option(
+        metavar="DB.TABLE,...", help="Only these tables; DB alone means all of a database. `*` and `?` are wildcards, "
+        "and so are `%` and, beside a `%`, `_`, as in replicate-wild-do-table (`\\_` is an underscore).")] = None,
+    ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
+    rewrite_db: Annotated[list[str] | None, typer.Option(
+        metavar="OLD=NEW,...", help="Databases of the log that have another name here, in rows and DDL, before "
+        "--tables and --ignore-tables look at them; --schema and --base have the new names.")] = None,
+    zero_dates: Annotated[ZeroDates, typer.Option(
+        help="A zero date becomes null and is counted, or stops the replay.")] = ZeroDates.null,
+    on_statement: Annotated[OnStatement, typer.Option(
+        help="INSERT, UPDATE, LOAD DATA and the like as text, which a row applier cannot apply: error stops there; "
+        "skip leaves them out, and the report counts them by table. What they changed is then not in the snapshot.")]
+        = OnStatement.error,
+    route: Annotated[Route, typer.Option(
+        help="walk: each task reads the binlogs for its own tables; shuffle: they are decoded once and sent to the "
+        "tasks; auto: whichever moves fewer bytes.")] = Route.auto,
+    master: Annotated[str | None, typer.Option(
+        metavar="URL", help="Spark master, as spark://host:7077. Default: all cores of this machine.")] = None,
+) -> None:
+    """Replay binlogs into a new snapshot.
+
+    Starts from nothing (table definitions come from the CREATE TABLEs in the log), from --schema, or from --base.
+    The output is complete or it is not there; all its tables stand at one position, always an event group's end.
+
+    What did the shop's tables hold before 10:30?
+
+        applier replay --binlogs /backup --output /lake/before
+                       --stop-datetime '2026-03-14 10:30:00'
+
+    Bring yesterday's snapshot to today:
+
+        applier replay --base /lake/yesterday --binlogs /backup
+                       --output /lake/today
+    """
+    options = ReplayOptions(
+        binlogs=tuple(binlogs),
+        output=output,
+        base=base,
+        schema=schema,
+        start_position=None if start_position is None else parse_stop_position(start_position),
+        stop_position=None if stop_position is None else parse_stop_position(stop_position),
+        stop_gtid=stop_gtid,
+        stop_datetime=None if stop_datetime is None else parse_datetime(stop_datetime),
+        filter=TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])),
+        rewrites=parse_rewrites(rewrite_db or []),
+        exec_mode=exec_mode.value,
+        type_conversions=parse_conversions(type_conversions or []),
+        route=route.value,
+        zero_dates=zero_dates.value,
+        on_statement=on_statement.value,
+        master=master,
+    )
+    from applier.spark import nursery, session
+
+    session.boot(master)  # Java boots while the rest is imported
+    from applier import replay as job
+    from applier.spark import executor  # noqa: F401  (it shall be in the fork)
+    from applier.status import print_result
+    from applier.terminal import progress
+
+    if session.is_local(master):
+        nursery.start()  # before there is a thread, as progress on a terminal is one
+    with progress() as watcher:
+        result = job.replay(options, watcher)
+    print_result(result)
