@@ -51,15 +51,19 @@ def is_local(filesystem: "FileSystem") -> bool:
 
 
 def table_folder(database: str, table: str) -> str:
-    """The folder of a table in a snapshot, "DB/TABLE", with characters that mean something to a path made harmless."""
-    return f"{_folder_name(database)}/{_folder_name(table)}"
+    """The folder of a table in a snapshot, "DB/TABLE", with characters that mean something to a path made harmless.
+
+    A database's "_" at the start is encoded, since the snapshot's own files start so (DESIGN.md, "Snapshot"); a
+    table's stays (`_orders_gho`): Spark warns that such a folder looks hidden, and reads it.
+    """
+    return f"{_folder_name(database, '._')}/{_folder_name(table, '.')}"
 
 
-def _folder_name(name: str) -> str:
+def _folder_name(name: str, not_first: str) -> str:
     """The name as it is but for what paths, uris and the patterns of Hadoop's paths give a meaning to, which is
-    percent-encoded, as is a "_" or "." at the start, since Spark and Hive take such folders for hidden. What would be
-    too long is cut, and a digest keeps it apart."""
-    kept = [char if char.isprintable() and char not in _NOT_IN_FOLDERS and (index or char not in "_.") else
+    percent-encoded, as is a character of `not_first` at the start. What would be too long is cut, and a digest keeps it
+    apart."""
+    kept = [char if char.isprintable() and char not in _NOT_IN_FOLDERS and (index or char not in not_first) else
             "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "surrogatepass"))
             for index, char in enumerate(name)]
     folder = "".join(kept)

@@ -89,8 +89,9 @@ def test_ranges_that_overlap_or_lack(tmp_path, files):
 def test_table_folders_are_safe(names):
     folder = table_folder(*names)
     assert is_inside(folder) and folder.count("/") == 1
+    assert folder[0] != "_"
     for part in folder.split("/"):
-        assert part[0] not in "._" and len(part.encode("utf-8", "surrogatepass")) <= 200
+        assert part[0] != "." and len(part.encode("utf-8", "surrogatepass")) <= 200
         assert all(char.isprintable() and char not in "/\\:*?[]{}#=" for char in part)
 
 
@@ -99,6 +100,7 @@ def test_table_folders_keep_names_apart():
              "=" * 63 + "#"]
     folders = [table_folder("d", name) for name in names]
     assert len(set(folders)) == len(names)
+    assert table_folder("_shop", "_orders_gho") == "%5Fshop/_orders_gho"
     assert table_folder("shop", "orders_2024") == "shop/orders_2024"
     assert table_folder("a.b", "é$") == "a.b/é$"
     assert table_folder("odd db-1", 'x "quoted" `y`') == 'odd db-1/x "quoted" `y`'
