@@ -89,7 +89,8 @@ def replay(
         help="walk: each task reads the binlogs for its own tables; shuffle: they are decoded once and sent to the "
         "tasks; auto: whichever moves fewer bytes.")] = Route.auto,
     master: Annotated[str | None, typer.Option(
-        metavar="URL", help="Spark master, as spark://host:7077. Default: all cores of this machine.")] = None,
+        metavar="URL", help="Spark master, as spark://host:7077, or a Spark Connect server, as sc://host:15002. "
+        "Default: all cores of this machine.")] = None,
 ) -> None:
     """Replay binlogs into a new snapshot.
 

@@ -19,6 +19,7 @@ from applier.apply.shuffle import apply_payloads, split_payloads
 from applier.apply.task import apply_by_walking
 from applier.apply.work import ApplyTask, SplitTask, TaskOutcome, UnitSpec
 from applier.binlog.outline import Outline, OutlineTask, outline_file
+from applier.spark import running
 from applier.spark.session import is_local
 from applier.spark.stages import map_tasks, shuffle_tasks
 
@@ -41,7 +42,7 @@ class OnSpark:
             return 1
         if is_local(self._master):
             return os.cpu_count() or 1
-        return self._session.result().sparkContext.defaultParallelism
+        return running.parallelism(self._session.result())
 
     def outline(self, tasks: Sequence[OutlineTask], on_progress: OnProgress) -> list[Outline]:
         if not is_local(self._master):

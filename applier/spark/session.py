@@ -6,7 +6,7 @@ import sys
 from concurrent.futures import Future
 from pathlib import Path
 from threading import Lock, Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from applier.errors import ApplierError
 from applier.spark import daemon, java, nursery
@@ -35,6 +35,10 @@ SETTINGS = {
     "spark.python.unix.domain.socket.enabled": "true",  # TCP's delayed acknowledgements cost 40 ms a task
 }
 
+_SETTINGS_OF_A_QUERY = ["spark.sql.adaptive.enabled", "spark.sql.execution.arrow.maxRecordsPerBatch",
+                        "spark.sql.execution.arrow.maxBytesPerBatch"]
+"""What a session of a Spark Connect server may set for itself, and needs."""
+
 _booted: java.Gateway | None = None  # a JVM that no session has yet
 _gateway: java.Gateway | None = None
 _warm: "SparkSession | None" = None
@@ -42,10 +46,13 @@ _starting = Lock()
 
 
 def start(master: str | None = None, *, app_name: str = "applier") -> "SparkSession":
-    """The process's Spark session, started if there is none; `master` is a Spark master URL, all local cores if None.
+    """The process's Spark session, started if there is none; `master` is a Spark master URL, all local cores if None,
+    or sc://HOST:PORT, a Spark Connect server, on whose workers this package must be installed.
 
     Raises ApplierError where Java is missing or too old, or where Spark does not start.
     """
+    if _is_connect(master):
+        return _connected(master, app_name)
     master = _with_retries(master or "local[*]")
     driver = _driver_settings(master)
     local = nursery.settings() if is_local(master) else {}
@@ -79,6 +86,8 @@ def boot(master: str | None = None) -> None:
     For a command line, before it has imported anything that may start threads (see `nursery`).
     """
     global _booted
+    if _is_connect(master):
+        return
     _booted = _launched(_driver_settings(_with_retries(master or "local[*]")), lean=is_local(master))
     if is_local(master):
         daemon.start_no_threads()
@@ -125,6 +134,29 @@ def _warm_up(spark: "SparkSession") -> None:
 def is_local(master: str | None) -> bool:
     """Whether the executors live in the driver's own process."""
     return master is None or master == "local" or master.startswith("local[")
+
+
+def _is_connect(master: str | None) -> TypeGuard[str]:
+    return master is not None and master.startswith("sc://")
+
+
+def _connected(master: str, app_name: str) -> "SparkSession":
+    """A session of a Spark Connect server; how its JVM runs is the server's own matter."""
+    try:
+        import grpc
+    except ImportError:
+        raise ApplierError(f"--master {master} needs the packages of Spark Connect",
+                           hint="pip install 'mysql-binlog-applier[connect]'") from None
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    try:
+        spark = SparkSession.builder.remote(master).appName(app_name).getOrCreate()
+        for name in _SETTINGS_OF_A_QUERY:
+            spark.conf.set(name, SETTINGS[name])
+    except (PySparkException, grpc.RpcError) as error:
+        raise ApplierError(f"Spark did not start with master {master}: {str(error).splitlines()[0]}") from None
+    return spark
 
 
 def _nothing(_: int) -> None:

@@ -6,18 +6,16 @@ the caller as it was raised and Spark does not try the task again; any other exc
 """
 
 import pickle
-import re
 import struct
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, wait
 from itertools import chain
-from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
-from uuid import uuid4
 
 import pyarrow as pa
 
 from applier.errors import ApplierError
+from applier.spark import running
+from applier.spark.running import Progress
 from applier.spark.spool import Spool
 
 if TYPE_CHECKING:
@@ -25,9 +23,7 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-Progress = Callable[[int, int], None]
 
-POLL_SECONDS = 0.1
 SPOOL_BYTES = 64 << 20  # of a unit's payloads, what its task holds in memory before it takes to a file
 
 # In place of a split's number, lower than any: rows that are no payload.
@@ -37,10 +33,6 @@ _TASKS = pa.schema([("task", pa.int32()), ("item", pa.binary())])
 _RESULTS = pa.schema([("task", pa.int32()), ("result", pa.binary())])
 _PAYLOADS = pa.schema([("unit", pa.int32()), ("split", pa.int32()), ("task", pa.int32()), ("number", pa.int32()),
                        ("payload", pa.binary())])
-
-
-class TaskFailed(RuntimeError):
-    """A task raised what it should not, on every attempt (the message has its traceback), or its worker died."""
 
 
 def map_tasks(
@@ -183,7 +175,7 @@ def _outcome(task: int, work: Callable[[], Any]) -> pa.RecordBatch:
 
 def _collect(spark: "SparkSession", frame: "DataFrame", n_tasks: int, on_progress: Progress | None) -> list[Any]:
     """Run the job and unpickle each task's outcome, in the order of the tasks."""
-    table = _run(spark, frame, n_tasks, on_progress)
+    table = running.collect(spark, frame, n_tasks, on_progress)
     results: list[Any] = [None] * n_tasks
     errors: dict[int, ApplierError] = {}
     for task, pickled in zip(table.column(0).to_pylist(), table.column(1), strict=True):
@@ -195,54 +187,3 @@ def _collect(spark: "SparkSession", frame: "DataFrame", n_tasks: int, on_progres
     if errors:
         raise errors[min(errors)]
     return results
-
-
-def _run(spark: "SparkSession", frame: "DataFrame", n_tasks: int, on_progress: Progress | None) -> pa.Table:
-    """Collect `frame` on a thread of its own, so that this one can report progress and be interrupted."""
-    context, group = spark.sparkContext, f"applier-{uuid4().hex}"
-    job: Future[pa.Table] = Future()
-
-    def collect() -> None:
-        try:
-            context.setJobGroup(group, "applier", interruptOnCancel=True)
-            job.set_result(frame.toArrow())
-        except BaseException as error:
-            job.set_exception(error)
-
-    # A daemon: a program that ends does not wait for its job, as it would for the threads of an executor.
-    Thread(target=collect, name="spark-job", daemon=True).start()
-    try:
-        while not wait([job], POLL_SECONDS).done:
-            if on_progress is not None:
-                on_progress(_tasks_done(context.statusTracker(), group, n_tasks), n_tasks)
-    except BaseException:
-        context.cancelJobGroup(group)
-        raise
-    error = job.exception()
-    if error is not None:
-        raise _explained(error) from None
-    if on_progress is not None:
-        on_progress(n_tasks, n_tasks)
-    return job.result()
-
-
-def _tasks_done(tracker: Any, group: str, n_tasks: int) -> int:
-    """How many tasks of the job's last stage have ended (its stages before that only deal out the items)."""
-    stages = [stage for job in tracker.getJobIdsForGroup(group) if (info := tracker.getJobInfo(job))
-              for stage in info.stageIds]
-    last = tracker.getStageInfo(max(stages)) if stages else None
-    return min(last.numCompletedTasks, n_tasks) if last is not None and last.numTasks == n_tasks else 0
-
-
-def _explained(error: BaseException) -> BaseException:
-    """Spark's failure without its Java: the worker's traceback, or what it says of a worker that is gone."""
-    from pyspark.errors import PythonException
-
-    if isinstance(error, PythonException):
-        return TaskFailed(str(error))
-    text = str(error)
-    if "Python worker exited unexpectedly" in text:
-        return TaskFailed("a Python worker of Spark died, on every attempt of its task. Most often the machine was out "
-                          "of memory: fewer tasks at a time, as with --master local[1], need less")
-    reason = re.search(r"Job aborted due to stage failure: (.*)", text)
-    return TaskFailed(f"the Spark job failed: {reason[1] if reason else text}")

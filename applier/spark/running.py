@@ -1,0 +1,145 @@
+"""Running a job so that it can be watched and ended, in a session of this process or of a Spark Connect server."""
+
+import re
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Protocol
+from uuid import uuid4
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Progress = Callable[[int, int], None]
+
+POLL_SECONDS = 0.1
+
+
+class TaskFailed(RuntimeError):
+    """A task raised what it should not, on every attempt (the message has its traceback), or its worker died."""
+
+
+def is_remote(spark: "SparkSession") -> bool:
+    """Whether the session is one of a Spark Connect server: it has the DataFrame API and no SparkContext."""
+    return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+def parallelism(spark: "SparkSession") -> int:
+    """How many tasks the session's executors run at once."""
+    if not is_remote(spark):
+        return spark.sparkContext.defaultParallelism
+    from pyspark.sql.functions import spark_partition_id
+
+    # the partitions of a range are as many, unless the session was told otherwise
+    return spark.range(1 << 16).select(spark_partition_id()).distinct().count()
+
+
+def collect(spark: "SparkSession", frame: "DataFrame", n_tasks: int, on_progress: Progress | None) -> pa.Table:
+    """The rows of `frame`, whose job ends with a stage of `n_tasks` tasks.
+
+    It runs on a thread of its own, so that this one can report progress, as `on_progress(tasks done, n_tasks)`, and be
+    interrupted, which cancels the job. Raises TaskFailed, without Spark's Java.
+    """
+    job: Future[pa.Table] = Future()
+    watched: _Watched = _RemoteJob(spark) if is_remote(spark) else _JobGroup(spark)
+
+    def run() -> None:
+        try:
+            watched.begin()
+            job.set_result(frame.toArrow())
+        except BaseException as error:
+            job.set_exception(error)
+
+    # A daemon: a program that ends does not wait for its job, as it would for the threads of an executor.
+    Thread(target=run, name="spark-job", daemon=True).start()
+    try:
+        while not wait([job], POLL_SECONDS).done:
+            if on_progress is not None:
+                on_progress(watched.tasks_done(n_tasks), n_tasks)
+    except BaseException:
+        watched.cancel()
+        raise
+    finally:
+        watched.end()
+    error = job.exception()
+    if error is not None:
+        raise _explained(error) from None
+    if on_progress is not None:
+        on_progress(n_tasks, n_tasks)
+    return job.result()
+
+
+class _Watched(Protocol):
+    def begin(self) -> None:
+        """On the thread that runs the job, before it."""
+
+    def tasks_done(self, n_tasks: int) -> int:
+        """How many tasks of the job's last stage have ended (its stages before that only deal out the items)."""
+
+    def cancel(self) -> None: ...
+
+    def end(self) -> None: ...
+
+
+class _JobGroup:
+    """A job in this process's SparkContext."""
+
+    def __init__(self, spark: "SparkSession"):
+        self._context, self._group = spark.sparkContext, f"applier-{uuid4().hex}"
+
+    def begin(self) -> None:
+        self._context.setJobGroup(self._group, "applier", interruptOnCancel=True)
+
+    def tasks_done(self, n_tasks: int) -> int:
+        tracker = self._context.statusTracker()
+        stages = [stage for job in tracker.getJobIdsForGroup(self._group) if (info := tracker.getJobInfo(job))
+                  for stage in info.stageIds]
+        last = tracker.getStageInfo(max(stages)) if stages else None
+        return min(last.numCompletedTasks, n_tasks) if last is not None and last.numTasks == n_tasks else 0
+
+    def cancel(self) -> None:
+        self._context.cancelJobGroup(self._group)
+
+    def end(self) -> None:
+        pass
+
+
+class _RemoteJob:
+    """A job on a Spark Connect server, which tells of its stages while it runs."""
+
+    def __init__(self, spark: "SparkSession"):
+        self._spark, self._tag = spark, f"applier-{uuid4().hex}"
+        self._stages: list[Any] = []
+        spark.registerProgressHandler(self._on_stages)
+
+    def _on_stages(self, stages: Any, inflight_tasks: int, operation_id: str | None, done: bool) -> None:
+        self._stages = list(stages or ())
+
+    def begin(self) -> None:
+        self._spark.addTag(self._tag)
+
+    def tasks_done(self, n_tasks: int) -> int:
+        last = max(self._stages, key=lambda stage: stage.stage_id, default=None)
+        return min(last.num_completed_tasks, n_tasks) if last is not None and last.num_tasks == n_tasks else 0
+
+    def cancel(self) -> None:
+        self._spark.interruptTag(self._tag)
+
+    def end(self) -> None:
+        self._spark.removeProgressHandler(self._on_stages)
+
+
+def _explained(error: BaseException) -> BaseException:
+    """Spark's failure without its Java: the worker's traceback, or what it says of a worker that is gone."""
+    from pyspark.errors import PythonException
+
+    if isinstance(error, PythonException):
+        return TaskFailed(str(error))
+    text = str(error)
+    if "Python worker exited unexpectedly" in text:
+        return TaskFailed("a Python worker of Spark died, on every attempt of its task. Most often the machine was out "
+                          "of memory: fewer tasks at a time, as with --master local[1], need less")
+    reason = re.search(r"Job aborted due to stage failure: (.*)", text)
+    return TaskFailed(f"the Spark job failed: {reason[1] if reason else text}")
