@@ -1,4 +1,4 @@
-"""A replay on a real standalone cluster or a Spark Connect server gives what it gives in one process, by both routes."""
+"""A replay on a standalone cluster or a Spark Connect server gives what it gives in one process, by both routes."""
 
 import os
 import socket
