@@ -11,7 +11,7 @@ from applier.apply.work import UnitResult
 from applier.explain.searches import duplicate_warnings
 from applier.plan.units import PlannedVersion
 from applier.result import TableResult
-from applier.schema.history import TableVersion
+from applier.schema.table_versions import TableVersion
 from applier.snapshot.manifest import FileEntry, Snapshot, TableEntry
 from applier.snapshot.publish import Staging
 from applier.snapshot.writer import write_empty

@@ -120,4 +120,5 @@ class RowConverter:
         conversion = self._conversion
         return SchemaError(f"rows cannot be brought over this statement: {what}: {' '.join(conversion.sql.split())}",
                            table=conversion.new.full_name, file=conversion.file, position=conversion.position,
+                           gtid=conversion.gtid,
                            hint="stop before it with --stop-position, or leave the table out with --ignore-tables")

@@ -12,7 +12,7 @@ from applier.explain.searches import TableExplained, explain_table
 from applier.options import ExplainOptions
 from applier.plan.log import LogSpan, UsedTable, check_base, files_after, read_history, span_of, used_tables
 from applier.progress import Progress, Silent
-from applier.schema.history import BEFORE_THE_LOG, TableVersion
+from applier.schema.table_versions import BEFORE_THE_LOG, TableVersion
 from applier.snapshot import manifest
 from applier.snapshot.location import read_text
 

@@ -28,8 +28,9 @@ from applier.options import ImportOptions
 from applier.progress import Progress, Silent
 from applier.result import ReplayResult, TableResult
 from applier.schema.definition import TableDefinition
-from applier.schema.history import BEFORE_THE_LOG, SchemaHistory
+from applier.schema.history import SchemaHistory
 from applier.schema.schema_changes import AlterTable, Dml, RenameTables, SchemaChange, SessionChange, TableName
+from applier.schema.table_versions import BEFORE_THE_LOG
 from applier.snapshot.manifest import DatabaseEntry, Snapshot, Source, TableEntry
 from applier.snapshot.publish import Staging, begin
 

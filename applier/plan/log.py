@@ -25,8 +25,9 @@ from applier.errors import (
 from applier.plan.stop_error import with_transaction
 from applier.schema.collations import Charset
 from applier.schema.engines import is_transactional
-from applier.schema.history import Position, SchemaHistory, TableVersion
+from applier.schema.history import SchemaHistory
 from applier.schema.schema_changes import TableName
+from applier.schema.table_versions import Position, TableVersion
 from applier.snapshot.manifest import BinlogPosition, PreparedTransaction, Snapshot
 
 Wanted = Callable[[str, str], bool]

@@ -19,7 +19,7 @@ from applier.binlog.outline import Outline
 from applier.binlog.table_map import TableMap
 from applier.errors import ApplierError
 from applier.schema.definition import TableDefinition
-from applier.schema.history import TableVersion
+from applier.schema.table_versions import TableVersion
 
 
 def with_key(error: ApplierError, number: int, outline: Outline, versions: Iterable[TableVersion]) -> ApplierError:

@@ -11,8 +11,8 @@ from applier.apply.work import ApplyTask, SplitTask, Stretch, UnitSpec
 from applier.plan.log import LogSpan
 from applier.plan.units import PlannedVersion
 from applier.schema.engines import is_transactional
-from applier.schema.history import TableVersion
 from applier.schema.schema_changes import TableName
+from applier.schema.table_versions import TableVersion
 
 TASK_BYTES = 512 << 20
 """Bytes of rows events that one task applies, at most by plan: what bounds a worker's memory."""

@@ -16,7 +16,8 @@ from applier.binlog.table_map import WireType
 from applier.plan.log import UsedTable
 from applier.plan.ranges import bounds
 from applier.schema.conversion import RowConversion
-from applier.schema.history import BEFORE_THE_LOG, SchemaHistory, TableVersion
+from applier.schema.history import SchemaHistory
+from applier.schema.table_versions import BEFORE_THE_LOG, TableVersion
 from applier.schema.type_conversions import NONE_ALLOWED, TypeConversions
 from applier.snapshot.manifest import FileEntry, KeyValue, Snapshot
 from applier.snapshot.publish import Staging

@@ -1,4 +1,4 @@
-"""ALTER TABLE, CREATE INDEX and DROP INDEX: the statements become lists of actions.
+"""ALTER TABLE: what stands after the name becomes a list of actions.
 
 What touches neither rows nor definitions (ALGORITHM, LOCK, FORCE, ORDER BY, constraints that rows in the log have
 passed, how a table is divided into partitions) leaves no action. Source: MySQL manual, "ALTER TABLE Statement" of 5.6
@@ -28,7 +28,7 @@ from applier.schema.column_grammar import ColumnWords, parse_column, parse_defau
 from applier.schema.create_table import TableWords, parse_charset, parse_option
 from applier.schema.cursor import Cursor
 from applier.schema.definition import KeyPart
-from applier.schema.key_grammar import KeyWords, accept_key, parse_key, parse_key_options, parse_parts
+from applier.schema.key_grammar import KeyWords, accept_key, parse_key
 
 # Of partitions: what leaves every row where a query finds it.
 _ROWS_STAY = frozenset({"ANALYZE", "CHECK", "OPTIMIZE", "REBUILD", "REPAIR", "REORGANIZE", "COALESCE"})
@@ -309,38 +309,3 @@ _ACTIONS = {
     "IMPORT": _tablespace, "FORCE": _one_word, "ENABLE": _one_word, "DISABLE": _one_word, "REMOVE": _one_word,
     "WITH": _one_word, "WITHOUT": _one_word, "WAIT": _wait, "NOWAIT": _nowait, "EXCHANGE": _of_partitions,
 } | dict.fromkeys(_ROWS_STAY, _of_partitions)
-
-
-def parse_create_index(cursor: Cursor) -> tuple[tuple[str, str], AddKey] | None:
-    """[UNIQUE | …] INDEX name … ON table (parts) …, after CREATE: (table, action); None where it is something else."""
-    start = cursor.index
-    cursor.accept_any("ONLINE", "OFFLINE")
-    kind = (cursor.accept_any("UNIQUE", "FULLTEXT", "SPATIAL", "VECTOR") or "key").lower()
-    if not cursor.accept("INDEX"):
-        cursor.index = start
-        return None
-    if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
-    name = cursor.name()
-    if cursor.accept_any("USING", "TYPE"):
-        cursor.next()
-    cursor.expect("ON")
-    table = cursor.table_name()
-    if cursor.accept("WAIT"):
-        cursor.number()
-    cursor.accept("NOWAIT")
-    key = KeyWords(kind, name, parse_parts(cursor), if_not_exists=if_not_exists)
-    parse_key_options(cursor, key)
-    return table, AddKey(key)
-
-
-def parse_drop_index(cursor: Cursor) -> tuple[tuple[str, str], DropKey] | None:
-    """INDEX name ON table …, after DROP: (table, action); None where it is something else."""
-    start = cursor.index
-    cursor.accept_any("ONLINE", "OFFLINE")
-    if not cursor.accept("INDEX"):
-        cursor.index = start
-        return None
-    cursor.accept("IF", "EXISTS")
-    name = cursor.name()
-    cursor.expect("ON")
-    return cursor.table_name(), DropKey(name)

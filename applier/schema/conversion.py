@@ -16,7 +16,7 @@ from applier.schema.types import ColumnType
 class RowConversion:
     """From rows of `old` to rows of `new`: `sources[i]` is the number of the old column that the i-th new one takes its
     values from, None for one that is added. The rest is about the statement: `moment` is its time in microseconds UTC,
-    `file` and `position` are its place in the log."""
+    `file`, `position` and `gtid` are its place in the log."""
 
     old: TableDefinition
     new: TableDefinition
@@ -27,6 +27,7 @@ class RowConversion:
     moment: int = 0
     file: str | None = None
     position: int | None = None
+    gtid: str | None = None
 
     @cached_property
     def changes_rows(self) -> bool:

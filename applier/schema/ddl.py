@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from applier.errors import SchemaError
-from applier.schema.alter_grammar import parse_actions, parse_create_index, parse_drop_index
+from applier.schema.alter_grammar import parse_actions
 from applier.schema.collations import UTF8MB4_COLLATION, Charset, with_default
 from applier.schema.create_table import (
     TableWords,
@@ -15,6 +15,7 @@ from applier.schema.create_table import (
 from applier.schema.cursor import Cursor, StatementContext
 from applier.schema.definition import SEQUENCE, TableDefinition
 from applier.schema.dml import DML, parse_dml
+from applier.schema.index_grammar import parse_create_index, parse_drop_index
 from applier.schema.schema_changes import (
     AlterDatabase,
     AlterTable,

@@ -12,7 +12,8 @@ from applier.schema.ddl import parse_statement
 def converter(statement):
     [old], [new] = (parse_statement(f"CREATE TABLE d.t ({columns})") for columns in (
         "a INT", "a INT, id INT NOT NULL AUTO_INCREMENT PRIMARY KEY"))
-    return RowConverter(RowConversion(old.definition, new.definition, (0, None), sql=statement, file="b", position=4))
+    return RowConverter(RowConversion(old.definition, new.definition, (0, None), sql=statement, file="b", position=4,
+                                       gtid="u:7"))
 
 
 def test_rows_are_numbered_in_their_order_over_all_chunks():
@@ -27,4 +28,4 @@ def test_another_start_of_numbers_stops_the_replay(option):
     rows = pa.table({"a": pa.array([7], pa.int32())})
     with pytest.raises(SchemaError, match="numbers the rows") as stopped:
         converter(f"ALTER TABLE t ADD id INT AUTO_INCREMENT PRIMARY KEY, {option}").convert(rows)
-    assert (stopped.value.table, stopped.value.file, stopped.value.position) == ("d.t", "b", 4)
+    assert stopped.value.where == {"file": "b", "position": 4, "gtid": "u:7", "table": "d.t"}

@@ -6,7 +6,8 @@ import pytest
 
 from applier.errors import SchemaError, UnsupportedStatement
 from applier.schema.definition import KeyPart
-from applier.schema.history import BEFORE_THE_LOG, SchemaHistory
+from applier.schema.history import SchemaHistory
+from applier.schema.table_versions import BEFORE_THE_LOG
 
 MYSQL_9 = {"charset_server": 255, "default_collation_for_utf8mb4": 255, "sql_mode": 0}
 

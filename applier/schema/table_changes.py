@@ -1,0 +1,206 @@
+"""What schema changes do to the tables that are there: versions begin, end, and go on as others."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from applier.errors import SchemaError, UnsupportedStatement
+from applier.schema.alter import Altered, alter
+from applier.schema.collations import Charset
+from applier.schema.conversion import RowConversion, same_to_rows
+from applier.schema.cursor import StatementContext
+from applier.schema.definition import TableDefinition
+from applier.schema.schema_changes import (
+    AlterDatabase,
+    AlterTable,
+    CreateDatabase,
+    CreateTable,
+    CreateTableLike,
+    Dml,
+    DropDatabase,
+    DropTable,
+    Other,
+    RenameTables,
+    SchemaChange,
+    TableName,
+    TruncateTable,
+)
+from applier.schema.table_versions import Position, TableVersion, TableVersions
+
+_STOP_BEFORE = "stop before it with --stop-position, or leave the table out with --ignore-tables"
+
+
+@dataclass(frozen=True, slots=True)
+class StatementPlace:
+    """A statement and where it is: rows after `end` see its effect. The rest only a log tells: `moment` is its time in
+    microseconds UTC, `file` and `position` where its event begins."""
+
+    end: Position
+    sql: str
+    moment: int = 0
+    file: str | None = None
+    position: int | None = None
+    gtid: str | None = None
+
+
+class TableChanges:
+    """Applies schema changes to `tables` and `databases`, in the order of their statements.
+
+    `wanted` says which tables are replayed: only for them is a change an error that cannot be followed. With
+    `skip_statements` statements that change rows are passed over, and counted in `skipped`, by table and kind.
+    """
+
+    def __init__(self, tables: TableVersions, databases: dict[str, Charset], wanted: Callable[[str, str], bool],
+                 skip_statements: bool) -> None:
+        self._tables, self._databases, self._wanted = tables, databases, wanted
+        self._skip_statements = skip_statements
+        self.skipped: dict[str, Counter[str]] = {}
+
+    def apply(self, change: SchemaChange, place: StatementPlace) -> None:
+        """What one change does. Raises SchemaError where it cannot be followed, UnsupportedStatement where it would
+        change a wanted table's rows."""
+        match change:
+            case CreateTable(definition):
+                self._create_unless_there(definition, change, place)
+            case CreateTableLike(table, source):
+                self._create_like(table, source, change, place)
+            case AlterTable(table):
+                self._alter(table, change, place)
+            case RenameTables(pairs):
+                for old, new in pairs:
+                    self._rename(old, new, place)
+            case DropTable(tables):
+                for table in tables:
+                    self._tables.end(table, place.end)
+            case TruncateTable(table):
+                if version := self._tables.live(table):
+                    self._tables.end(table, place.end)
+                    self.create(version.definition, place)
+            case CreateDatabase(name, charset):
+                if not _is_text(name):
+                    raise SchemaError(f"the name of database {name!r} is no text in its statement's character set",
+                                      hint="the file is damaged; copy it again from the server")
+                if change.or_replace:
+                    self._drop_database(name, place)
+                if not (change.if_not_exists and name in self._databases):
+                    self._databases[name] = charset
+            case AlterDatabase(name, charset):
+                self._databases[name] = charset
+            case DropDatabase(name):
+                self._drop_database(name, place)
+            case Other():
+                self._stop_at_ddl(change)
+            case Dml():
+                self._stop_at_dml(change)
+
+    def _create_unless_there(
+        self, definition: TableDefinition, change: CreateTable | CreateTableLike, place: StatementPlace
+    ) -> None:
+        table = definition.database, definition.name
+        if change.or_replace:
+            self._tables.end(table, place.end)
+        if self._tables.live(table) is None:
+            self.create(definition, place)
+        elif not change.if_not_exists and self._wanted(*table):
+            raise SchemaError("the log creates a table that is there already", table=definition.full_name,
+                              hint="the --schema file or --base may be newer than the first binlog")
+
+    def _create_like(self, table: TableName, source: TableName, change: CreateTableLike, place: StatementPlace) -> None:
+        version = self._tables.live(source)
+        if version is not None:
+            definition = replace(version.definition, database=table[0], name=table[1])
+            self._create_unless_there(definition, change, place)
+        elif self._wanted(*table) and not (change.if_not_exists and self._tables.live(table)):
+            raise SchemaError(f"the log makes a table like {'.'.join(source)}, whose definition is not known",
+                              table=".".join(table), hint="give its CREATE TABLE with --schema")
+
+    def _alter(self, table: TableName, change: AlterTable, place: StatementPlace) -> None:
+        version = self._tables.live(table)
+        if version is None:
+            return
+        try:
+            altered = alter(version.definition, change.actions, change.context)
+        except SchemaError as error:
+            if self._wanted(*table):
+                error.message, error.hint = f"{error.message}: {_shorten(place.sql)}", error.hint or _STOP_BEFORE
+                raise error.at(table=version.definition.full_name) from None
+            self._tables.end(table, place.end)  # what it is now is not known, and matters only to those who ask
+            return
+        self._go_on(version, altered, change.context, place)
+
+    def _rename(self, old: TableName, new: TableName, place: StatementPlace) -> None:
+        version = self._tables.live(old)
+        if version is None:
+            return  # a view, or a table that nothing defines
+        definition = replace(version.definition, database=new[0], name=new[1])
+        self._go_on(version, Altered(definition, tuple(range(len(definition.columns)))), None, place)
+
+    def _go_on(self, version: TableVersion, altered: Altered, context: StatementContext | None,
+               place: StatementPlace) -> None:
+        """The table as a statement has altered it, with the rows that it has."""
+        old, new = version.definition, altered.definition
+        if not altered.emptied and same_to_rows(old, new):
+            self._tables.redefine(version, new)
+            return
+        if self._wanted(new.database, new.name) and not self._wanted(old.database, old.name):
+            raise SchemaError(f"a table that is left out becomes one that is replayed: {_shorten(place.sql)}",
+                              table=new.full_name, hint=f"replay {old.full_name}, too")
+        self._tables.end((old.database, old.name), place.end)
+        if altered.emptied:
+            self.create(new, place)
+            return
+        mode, zone = ("", "SYSTEM") if context is None else (context.sql_mode, context.time_zone)
+        self.create(new, place, version.id, RowConversion(
+            old, new, altered.sources, mode, zone, place.sql, place.moment, place.file, place.position, place.gtid))
+
+    def create(self, definition: TableDefinition, place: StatementPlace, previous: int | None = None,
+               conversion: RowConversion | None = None) -> None:
+        """A table as a statement makes it, empty or by a conversion of the rows of the version `previous`."""
+        if self._wanted(definition.database, definition.name) and not _is_text(definition.to_sql()):
+            name = definition.full_name.encode("utf-8", "backslashreplace").decode()
+            raise SchemaError("the statement that makes the table has bytes that are no text", table=name,
+                              hint="the file is damaged, or leave the table out with --ignore-tables")
+        self._tables.begin(definition, place.end, place.sql, previous, conversion)
+
+    def _drop_database(self, name: str, place: StatementPlace) -> None:
+        self._databases.pop(name, None)
+        self._tables.end_database(name, place.end)
+
+    def _stop_at_ddl(self, change: Other) -> None:
+        concerned = self._first_wanted(change.tables, only_live=not change.creates)
+        if concerned is not None:
+            raise SchemaError(f"{change.reason}: {_shorten(change.sql)}", table=concerned or None,
+                              hint=_STOP_BEFORE)
+
+    def _stop_at_dml(self, change: Dml) -> None:
+        concerned = self._first_wanted(change.tables)
+        if concerned is not None and self._skip_statements:
+            self.skipped.setdefault(concerned, Counter())[change.kind] += 1
+        elif concerned is not None:
+            raise UnsupportedStatement(
+                f"a statement changes rows, and its rows are not in the log: {_shorten(change.sql)}",
+                table=concerned or None,
+                hint="only binlog_format=ROW can be replayed; stop before this with --stop-position, or leave out all "
+                     "that came as text with --on-statement skip")
+
+    def _first_wanted(self, tables: tuple[TableName, ...] | None, *, only_live: bool = False) -> str | None:
+        """The first replayed table of those that a statement concerns, "" if it cannot be told, None if it is none."""
+        if tables is None:
+            return ""
+        found = (table for table in tables
+                 if self._wanted(*table) and not (only_live and self._tables.live(table) is None))
+        return next((".".join(table) for table in found), None)
+
+
+def _shorten(sql: str, limit: int = 200) -> str:
+    text = " ".join(sql.split())
+    return text if len(text) <= limit else text[:limit - 1] + "…"
+
+
+def _is_text(sql: str) -> bool:
+    """Whether it has no surrogates, which stand for bytes that could not be decoded."""
+    try:
+        sql.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

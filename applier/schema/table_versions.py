@@ -1,0 +1,97 @@
+"""The versions of every table: which definition a name had at which position, and which version has another's rows."""
+
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+
+from applier.schema.conversion import RowConversion
+from applier.schema.definition import TableDefinition
+from applier.schema.schema_changes import TableName
+
+Position = tuple[int, int]  # index of the file in the archive's order, byte offset in it
+BEFORE_THE_LOG: Position = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class TableVersion:
+    """A table from the statement that made, emptied or altered it to the one that ended it; `end` is None while it
+    lives. `conversion` says how its rows come from those of the version `previous`, under whatever name that was; both
+    are None where it begins empty, or before the log. `in_base` is the name under which a base has the rows that it
+    began with, None for a table that the log made."""
+
+    id: int
+    definition: TableDefinition
+    start: Position
+    end: Position | None
+    created_by: str
+    previous: int | None = None
+    conversion: RowConversion | None = None
+    in_base: TableName | None = None
+
+
+class TableVersions:
+    """All versions of all tables, in the order of their making; a version's id is its place in it."""
+
+    def __init__(self) -> None:
+        self._versions: list[TableVersion] = []
+        self._by_table: dict[TableName, list[int]] = {}
+
+    # ---- what is asked
+
+    def at(self, table: TableName, position: Position) -> TableVersion | None:
+        """The version that a row event at the position is about; None where the table is not there."""
+        ids = self._by_table.get(table, [])
+        index = bisect_right(ids, position, key=lambda number: self._versions[number].start) - 1
+        if index < 0:
+            return None
+        version = self._versions[ids[index]]
+        return version if version.end is None or position < version.end else None
+
+    def live(self, table: TableName) -> TableVersion | None:
+        """The version of a name that no statement has ended yet."""
+        ids = self._by_table.get(table)
+        return self._versions[ids[-1]] if ids and self._versions[ids[-1]].end is None else None
+
+    def all(self) -> list[TableVersion]:
+        """Every version; its id is its place in the list."""
+        return list(self._versions)
+
+    def chains(self) -> list[list[TableVersion]]:
+        """Each table's versions as far as one has the rows of the other, in order; every version is in one of them."""
+        chains: list[list[TableVersion]] = []
+        by_last: dict[int, list[TableVersion]] = {}
+        for version in self._versions:
+            chain = by_last.pop(version.previous, None) if version.previous is not None else None
+            if chain is None:
+                chain = []
+                chains.append(chain)
+            chain.append(version)
+            by_last[version.id] = chain
+        return chains
+
+    # ---- what is told
+
+    def begin(self, definition: TableDefinition, position: Position, sql: str, previous: int | None = None,
+              conversion: RowConversion | None = None) -> None:
+        """A table as a statement makes it, or makes it of the version `previous`."""
+        table = definition.database, definition.name
+        number = len(self._versions)
+        in_base = table if position == BEFORE_THE_LOG else None
+        if previous is not None:
+            in_base = self._versions[previous].in_base
+        self._versions.append(TableVersion(number, definition, position, None, sql, previous, conversion, in_base))
+        self._by_table.setdefault(table, []).append(number)
+
+    def redefine(self, version: TableVersion, definition: TableDefinition) -> None:
+        """Another definition that means the same to rows, so that no version ends."""
+        self._versions[version.id] = replace(version, definition=definition)
+
+    def end(self, table: TableName, position: Position) -> None:
+        """The live version of a name ends, if there is one."""
+        if version := self.live(table):
+            self._versions[version.id] = replace(version, end=position)
+
+    def end_database(self, database: str, position: Position) -> None:
+        """All tables of a database end."""
+        for table in list(self._by_table):
+            if table[0] == database:
+                self.end(table, position)
