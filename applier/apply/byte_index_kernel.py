@@ -27,7 +27,8 @@ from applier.apply.pointer_kernel import (
     no_patch_left,
     updated_pointer,
 )
-from applier.binlog.changes_kernel import DELETE, IMAGE_ID_SHIFT, INSERT, same_bytes
+from applier.binlog.change_records import DELETE, IMAGE_ID_SHIFT, INSERT
+from applier.binlog.table_ids_kernel import same_bytes
 from keysearch.memory import copy_bytes, inline, kernel, load_i32, load_i64, load_u8, load_u64, prefetch, store_i64
 
 _BLOCK = 64

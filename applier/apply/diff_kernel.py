@@ -5,7 +5,7 @@ at most one after it, since one row holds its pointer at a time. Nodes are never
 does not fit even where the row is overwritten or deleted later.
 """
 
-from applier.binlog.changes_kernel import IMAGE_ID_SHIFT, MAX_IMAGE_ID
+from applier.binlog.change_records import IMAGE_ID_SHIFT, MAX_IMAGE_ID
 from keysearch.memory import kernel
 
 DIFF_ID = MAX_IMAGE_ID + 2

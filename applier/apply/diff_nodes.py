@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 
 from applier.apply import diff_kernel as k
+from applier.binlog.change_records import IMAGE_ID_SHIFT
 from applier.binlog.changes import ChangeBatch
-from applier.binlog.changes_kernel import IMAGE_ID_SHIFT
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from applier.apply import rows_kernel
+from applier.binlog.change_records import IMAGE_ID_SHIFT
 from applier.binlog.changes import ImageLayouts
-from applier.binlog.changes_kernel import IMAGE_ID_SHIFT
 from applier.binlog.image_kernel import FULL
 from applier.binlog.layout import MOST_BYTES, NO_NULLS, ColumnPlan, ImageBuffers, ImageProgram
 from applier.binlog.mapping import MappedFile

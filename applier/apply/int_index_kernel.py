@@ -24,7 +24,7 @@ from applier.apply.pointer_kernel import (
     no_patch_left,
     updated_pointer,
 )
-from applier.binlog.changes_kernel import DELETE, IMAGE_ID_SHIFT, INSERT
+from applier.binlog.change_records import DELETE, IMAGE_ID_SHIFT, INSERT
 from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8, prefetch, store_i64
 
 EMPTY = -1

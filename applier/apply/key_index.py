@@ -16,8 +16,8 @@ import numpy as np
 from applier.apply import byte_index_kernel, int_index_kernel
 from applier.apply import pointer_kernel as k
 from applier.apply.diff_nodes import DiffNodes
+from applier.binlog.change_records import IMAGE_ID_SHIFT
 from applier.binlog.changes import ChangeBatch, ImageLayouts
-from applier.binlog.changes_kernel import IMAGE_ID_SHIFT
 from keysearch.keybytes import KeyBytes
 
 FIRST_KEYS = 1 << 12

@@ -23,8 +23,8 @@ import pyarrow as pa
 
 from applier.apply import payload_kernel
 from applier.apply.table_key import TableKey
+from applier.binlog.change_records import IMAGE_ID_SHIFT
 from applier.binlog.changes import DELETE, INSERT, ChangeBatch, ImageLayout, ImageLayouts
-from applier.binlog.changes_kernel import IMAGE_ID_SHIFT
 from applier.binlog.mapping import MappedFile
 from keysearch.keybytes import KeyBytes
 

@@ -15,7 +15,7 @@ Rules: FIND (by a key that is unique, the row found is the row), APP-R5, DEF-R2,
 import numpy as np
 
 from applier.apply.diff_kernel import COLUMN, DIFF_ID, IMAGE, NODE_WORDS, PREVIOUS
-from applier.binlog.changes_kernel import IMAGE_ID_SHIFT, MAX_IMAGE_ID
+from applier.binlog.change_records import IMAGE_ID_SHIFT, MAX_IMAGE_ID
 from keysearch.memory import inline, load_i64, load_u8, store_i64
 
 DEAD = -2

@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 from applier.apply.change_keys import rows_before
 from applier.apply.row_pieces import RowPieces
 from applier.apply.row_store import PieceInput, Search
+from applier.binlog.change_records import IMAGE_ID_SHIFT
 from applier.binlog.changes import ChangeBatch, ImageLayouts
-from applier.binlog.changes_kernel import IMAGE_ID_SHIFT
 from applier.binlog.layout import ColumnBuffer, ColumnPlan
 from applier.binlog.table_map import TableMap
 from applier.binlog.values import finish_column

@@ -24,8 +24,8 @@ from applier.apply.extra_columns import ExtraColumns
 from applier.apply.image_reader import ADDRESS, ImageMemory, ImageReader, TooMuch
 from applier.apply.key_index import Patches
 from applier.apply.pointer_kernel import PATCH_ID
+from applier.binlog.change_records import IMAGE_ID_SHIFT
 from applier.binlog.changes import ImageLayouts
-from applier.binlog.changes_kernel import IMAGE_ID_SHIFT
 from applier.binlog.layout import ColumnPlan
 from applier.binlog.mapping import MappedFile
 from applier.binlog.values import finish_column

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from applier.binlog.changes_kernel import IMAGE_ID_SHIFT
+from applier.binlog.change_records import IMAGE_ID_SHIFT
 from applier.binlog.image_kernel import FULL, read_image
 from keysearch.memory import kernel, prefetch
 

@@ -71,7 +71,8 @@ from applier.apply.store_layout import (
     same_key,
     slot_at,
 )
-from applier.binlog.changes_kernel import DELETE, INSERT, same_bytes
+from applier.binlog.change_records import DELETE, INSERT
+from applier.binlog.table_ids_kernel import same_bytes
 from keysearch.memory import copy_bytes, inline, kernel, load_i32, load_i64, load_u8, store_i64
 
 ROW_GONE = -1

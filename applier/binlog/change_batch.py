@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from applier.binlog import changes_kernel as k
+from applier.binlog import change_records as k
 from applier.binlog.layout import ColumnPlan, ImageBuffers
 from applier.errors import ArchiveError
 

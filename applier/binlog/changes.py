@@ -17,11 +17,12 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from applier.binlog import changes_kernel as k
+from applier.binlog import change_records as k
 from applier.binlog.arena import Arenas
 from applier.binlog.change_batch import ChangeBatch as ChangeBatch
 from applier.binlog.change_batch import ImageLayout as ImageLayout
 from applier.binlog.change_batch import ImageLayouts as ImageLayouts
+from applier.binlog.changes_kernel import walk
 from applier.binlog.compressed import Inflater
 from applier.binlog.format import HEADER_LENGTH
 from applier.binlog.layout import NO_NULLS, ColumnPlan, ImageBuffers, ImageProgram
@@ -151,9 +152,9 @@ class ChangeReader:
             raise ArchiveError(f"bytes {start}–{end} are not in the file", file=self.file.uri, position=start)
         safe_end = self.file.address + self.file.size
         while True:
-            status = k.walk(self.file.address, end, safe_end, state.ctypes.data, self._records.ctypes.data,
-                            self._ids.ctypes.data, len(self._ids) - 1, self._checksum_bytes, self._verify,
-                            NO_NULLS.ctypes.data)
+            status = walk(self.file.address, end, safe_end, state.ctypes.data, self._records.ctypes.data,
+                          self._ids.ctypes.data, len(self._ids) - 1, self._checksum_bytes, self._verify,
+                          NO_NULLS.ctypes.data)
             if status == k.DONE:
                 return
             if status == k.NEW_TABLE_MAP:

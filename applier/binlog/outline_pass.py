@@ -1,49 +1,25 @@
-"""One pass over a file: runs the kernel, and reads in Python the few events that a plan needs in words.
+"""One pass over a file: runs the kernel with what it asks for, and says what the run means for the file as a whole.
 
-That is the file's head (format, GTIDs executed before it), ROTATE, statements, and what cannot be applied.
+Where it ends, whether it is torn there or corrupt, and which GTIDs it holds.
 """
 
-import ctypes
-import os
-import zlib
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from applier.binlog.blockers import what_blocks
 from applier.binlog.compressed import Inflater
-from applier.binlog.events import (
-    Event,
-    parse_execute_load_query,
-    parse_gtid,
-    parse_query,
-    parse_rotate,
-    read_event,
-    read_event_at,
-    read_format,
-)
-from applier.binlog.format import HEADER_LENGTH, IN_USE_FLAG, MARIADB_ALTER_WITHOUT_EFFECT, EventType, event_name
+from applier.binlog.format import HEADER_LENGTH, event_name
 from applier.binlog.gtid import GtidSet
-from applier.binlog.mapping import map_file
-from applier.binlog.outline import Blocker, Outline, PreparedGroup, Split, Statement, TableUse, XaDecision
+from applier.binlog.outline import Outline
 from applier.binlog.outline_kernel import walk
+from applier.binlog.outline_notes import add_recorded
 from applier.binlog.outline_recording import (
-    AFTER_COLUMNS,
     BAD_CHECKSUM,
     BAD_LENGTH,
-    BLOCKED,
-    BLOCKED_SAVEPOINT,
-    BODY,
-    BODY_LENGTH,
     CUT_SHORT,
     DONE,
-    FILE_EVENT,
-    FIRST_POSITION,
     FIRST_START,
     FIRST_TIME,
     GROUP_START,
     GROUP_STATE,
-    LACKED_COLUMNS,
     LAST_END,
     LAST_GTID,
     LAST_TIME,
@@ -52,36 +28,21 @@ from applier.binlog.outline_recording import (
     N_INFLATED,
     N_ROW_BYTES,
     N_ROW_EVENTS,
-    N_SAMPLES,
     NEED_CONTENTS,
     NEED_MEMORY,
     NEED_ROOM,
-    NOTES,
     OUTSIDE,
-    PARTIAL,
     POSITION,
-    ROWS_BYTES,
-    ROWS_EVENTS,
-    SAMPLE_BYTES,
-    SAMPLES,
-    SPLIT_TABLES,
-    SPLITS,
     STOPPED,
-    TABLES,
     UNMAPPED_TABLE,
-    VOIDS,
     WITHIN,
-    XA_DECIDED,
-    XA_PREPARED,
     Recording,
 )
-from applier.binlog.outline_tables import PARTIAL_IMAGES, PARTIAL_VALUES
+from applier.binlog.outlined_file import OutlinedFile
 from applier.binlog.stop import StopCondition
-from applier.binlog.xa import parse_xa_decision, parse_xa_prepare
-from applier.errors import CORRUPT_EVENT, LOG_GAP, ArchiveError, EncryptedBinlog, UsageError
+from applier.errors import CORRUPT_EVENT, LOG_GAP, ArchiveError, UsageError
 
 _FIRST_ROOM = 256
-_HEAD = (EventType.FORMAT_DESCRIPTION, EventType.PREVIOUS_GTIDS, EventType.GTID_LIST, EventType.START_ENCRYPTION)
 
 
 @dataclass
@@ -99,18 +60,12 @@ class _Result:
         return self[GROUP_STATE] != OUTSIDE
 
 
-class OutlinePass:
+class OutlinePass(OutlinedFile):
     """The pass over one file; `outline` is its only use."""
 
     def __init__(self, uri: str, stop: StopCondition, split_bytes: int, verify: bool) -> None:
-        self.uri, self.name, self.stop = uri, os.path.basename(uri.rstrip("/")), stop
-        self.mapped = map_file(uri)
-        self.format = read_format(self.mapped)
-        self.split_bytes, self.verify = max(int(split_bytes), 1), verify
-        self.previous_gtids = GtidSet()
-        self.head_end = 4  # after the events that say what the file is
-        self.head_events = 0
-        self._read_head()
+        super().__init__(uri, verify)
+        self.stop, self.split_bytes = stop, max(int(split_bytes), 1)
 
     def outline(self, start: int | None) -> Outline:
         """The file's outline; see outline.outline_file."""
@@ -141,9 +96,8 @@ class OutlinePass:
         )  # fmt: skip
         if outline.n_groups:
             outline.first_timestamp, outline.last_timestamp = result[FIRST_TIME], result[LAST_TIME]
-            outline.last_gtid = self._gtid_at(result[LAST_GTID])
-        self._add_recorded(outline, result)
-        self._add_notes(outline, result.recording.used(result.recording.notes, NOTES))
+            outline.last_gtid = self.gtid_at(result[LAST_GTID])
+        add_recorded(outline, self, result.recording)
         return outline
 
     # ---- the kernel
@@ -229,138 +183,3 @@ class OutlinePass:
                 hint=f"to stop before it: --stop-position {self.name}:{result[LAST_END]}",
             )
         return position, f"the file ends within a {event_name(header[4])} event"
-
-    # ---- the file's head
-
-    def _read_head(self) -> None:
-        """The format description and what follows it directly. Events that are cut short are left to the kernel."""
-        while self.head_end + HEADER_LENGTH <= self.mapped.size:
-            at = self.head_end
-            header = self.mapped.array[at : at + HEADER_LENGTH].tobytes()
-            size = int.from_bytes(header[9:13], "little")
-            if header[4] not in _HEAD or at + size > self.mapped.size:
-                return
-            event = self._read(at)
-            if event.type == EventType.START_ENCRYPTION:
-                raise self._encrypted(at)
-            if event.type == EventType.PREVIOUS_GTIDS:
-                self.previous_gtids = GtidSet.from_previous_gtids_event(bytes(event.body))
-            elif event.type == EventType.GTID_LIST:
-                self.previous_gtids = GtidSet.from_gtid_list_event(bytes(event.body))
-            self.head_end = at + size
-            self.head_events += 1
-
-    def _encrypted(self, position: int) -> EncryptedBinlog:
-        return EncryptedBinlog(
-            "the binlog is encrypted",
-            file=self.uri,
-            position=position,
-            hint="copy it from the server with mariadb-binlog --read-from-remote-server --raw",
-        )
-
-    def _read(self, position: int) -> Event:
-        """An event outside the kernel's way, with its checksum verified here."""
-        event = read_event(self.mapped, position, self.format)
-        if self.verify and self.format.checksum:
-            data = bytearray(self.mapped.array[position : position + event.size].tobytes())
-            if event.type == EventType.FORMAT_DESCRIPTION:
-                data[17] &= ~IN_USE_FLAG
-            if zlib.crc32(data[:-4]) != int.from_bytes(data[-4:], "little"):
-                raise ArchiveError(
-                    f"the checksum of a {event.name} event does not match",
-                    file=self.uri,
-                    position=position,
-                    errno=CORRUPT_EVENT,
-                )
-        return event
-
-    def _gtid_at(self, position: int) -> str | None:
-        if not position:
-            return None
-        event = read_event(self.mapped, position, self.format)
-        return parse_gtid(event.type, event.body, event.server_id).text
-
-    # ---- what was recorded
-
-    def _add_recorded(self, outline: Outline, result: _Result) -> None:
-        recording = result.recording
-        for row in recording.used(recording.tables, TABLES):
-            outline.tables.append(TableUse(
-                self._bytes_at(row[BODY], row[BODY_LENGTH]), row[FIRST_POSITION], row[ROWS_EVENTS],
-                row[ROWS_BYTES], bool(row[PARTIAL] & PARTIAL_IMAGES), _number(row[AFTER_COLUMNS:LACKED_COLUMNS]),
-                _number(row[LACKED_COLUMNS:]), bool(row[PARTIAL] & PARTIAL_VALUES),
-                [self._sample(place) for place in row[SAMPLES : SAMPLES + row[N_SAMPLES]]],
-            ))  # fmt: skip
-        outline.splits = [Split(start, end, {}) for start, end in recording.used(recording.splits, SPLITS)]
-        for split, use, n_bytes in recording.used(recording.split_tables, SPLIT_TABLES):
-            outline.splits[split].tables[use] = n_bytes
-        outline.voids = [(start, end) for start, end in recording.used(recording.voids, VOIDS)]
-
-    def _bytes_at(self, place: int, length: int) -> bytes:
-        """What the kernel found or kept, by an address relative to the file's."""
-        return ctypes.string_at(self.mapped.address + place, length)
-
-    def _size_at(self, place: int) -> int:
-        return int.from_bytes(self._bytes_at(place + 9, 4), "little")
-
-    def _sample(self, place: int) -> bytes:
-        return self._bytes_at(place, min(self._size_at(place), SAMPLE_BYTES))
-
-    def _add_notes(self, outline: Outline, notes: list[list[int]]) -> None:
-        for kind, position, place, group_start, gtid_position, table in notes:
-            end = position + self._size_at(position)
-            event = self._read(position) if place == position else self._kept_event(place, position)
-            if kind == FILE_EVENT:
-                self._add_file_event(outline, event)
-                continue
-            gtid = self._gtid_at(gtid_position)
-            if kind == XA_PREPARED:
-                xid = self._placed(event, parse_xa_prepare, event.body).xid
-                outline.prepared.append(PreparedGroup(group_start, end, xid, gtid))
-                continue
-            if kind in (BLOCKED, BLOCKED_SAVEPOINT):
-                what, errno, hint = what_blocks(kind, event)
-                outline.blockers.append(
-                    Blocker(position, group_start, what, errno, hint, gtid, table if table >= 0 else None)
-                )
-                continue
-            parse = parse_execute_load_query if event.type == EventType.EXECUTE_LOAD_QUERY else parse_query
-            query = self._placed(event, parse, event.body)
-            if kind == XA_DECIDED:
-                xid, commits = self._placed(event, parse_xa_decision, query.sql)
-                outline.decisions.append(XaDecision(position, xid, commits, gtid))
-                continue
-            if query.context.get("gtid_flags_extra", 0) & MARIADB_ALTER_WITHOUT_EFFECT:
-                continue
-            outline.statements.append(Statement(
-                position, end, group_start, query.text, query.database, query.context, event.timestamp, gtid,
-            ))  # fmt: skip
-
-    def _kept_event(self, place: int, position: int) -> Event:
-        """An event from within the compressed one at a position."""
-        return read_event_at(self._bytes_at(place, self._size_at(place)), position, self.format)
-
-    def _placed(self, event: Event, parse: Callable[[Any], Any], data: Any) -> Any:
-        """What a parser makes of an event's data; an error names the event's place."""
-        try:
-            return parse(data)
-        except ArchiveError as reason:
-            raise reason.at(file=self.uri, position=event.position) from None
-
-    def _add_file_event(self, outline: Outline, event: Event) -> None:
-        if event.type == EventType.ROTATE:
-            outline.next_file = parse_rotate(event.body).next_file
-        elif event.type == EventType.START_ENCRYPTION:
-            raise self._encrypted(event.position)
-        else:
-            raise ArchiveError(
-                "a second format description within a file",
-                file=self.uri,
-                position=event.position,
-                hint="this may be a relay log; give the source's own binlogs",
-            )
-
-
-def _number(words: list[int]) -> int:
-    """Words of 64 bits, the lowest first, as one number."""
-    return sum((word & 0xFFFFFFFFFFFFFFFF) << 64 * i for i, word in enumerate(words) if word)

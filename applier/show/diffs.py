@@ -3,8 +3,8 @@
 import numpy as np
 
 from applier.apply.rows_kernel import decode_images
+from applier.binlog.change_records import IMAGE_ID_SHIFT
 from applier.binlog.changes import ChangeBatch, ImageLayouts
-from applier.binlog.changes_kernel import IMAGE_ID_SHIFT
 from applier.binlog.image_kernel import FULL
 from applier.binlog.layout import NO_NULLS, ImageBuffers, ImageProgram
 from applier.errors import CORRUPT_EVENT, ArchiveError

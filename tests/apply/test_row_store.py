@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from applier.apply.pointer_kernel import PATCH_ID
 from applier.apply.row_store import NotedConflict, PieceInput, RowStore, Search
+from applier.binlog.change_records import IMAGE_ID_SHIFT
 from applier.binlog.changes import DELETE, INSERT, UPDATE, ImageLayout, ImageLayouts
-from applier.binlog.changes_kernel import IMAGE_ID_SHIFT
 from keysearch.keybytes import KeyBytes
 
 DEFAULT = 9

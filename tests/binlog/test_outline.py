@@ -6,26 +6,22 @@ Every mark that was recorded on a server is where the outline says it is.
 import json
 import pickle
 import struct
-import zlib
-from pathlib import Path
 
 import pytest
+from outline_logs import CASES, check_splits
 
 from applier.binlog.compressed import events_within
 from applier.binlog.events import parse_gtid, parse_rows_header, read_events
 from applier.binlog.gtid import GtidSet
 from applier.binlog.mapping import map_file
-from applier.binlog.outline import Outline, outline_file
+from applier.binlog.outline import outline_file
 from applier.binlog.stop import StopCondition
 from applier.binlog.table_map import parse_table_map
-from applier.errors import ArchiveError, EncryptedBinlog, UsageError
+from applier.errors import ArchiveError, UsageError
 
-CASES = Path(__file__).parent.parent / "cases"
 FILES = sorted(CASES.glob("*/binlog.0*"))
 ROWS = {*range(23, 26), *range(30, 33), 39}
 COMPRESSED = {40, *range(165, 172)}
-
-
 BACK = "groups-mariadb@back"
 """A MariaDB position with a number lower than one before it: it is reached at that one already."""
 
@@ -41,22 +37,6 @@ def marks() -> list:
                     pytest.param(file, mark["position"], mark["gtid_set"] or "", id=f"{path.parent.name}@{name}")
                 )
     return found
-
-
-def seal(event: bytes) -> bytes:
-    """An event with its size, and a checksum that fits."""
-    event = event[:9] + struct.pack("<I", len(event) + 4) + event[13:]
-    return event + struct.pack("<I", zlib.crc32(event))
-
-
-def split_events(path: Path) -> list[bytes]:
-    data = path.read_bytes()
-    return [data[event.position : event.position + event.size] for event in read_events(map_file(str(path)))]
-
-
-def write(path: Path, events: list[bytes]) -> str:
-    path.write_bytes(b"\xfebin" + b"".join(events))
-    return str(path)
 
 
 def sample_of(mapped, event) -> bytes:
@@ -123,18 +103,6 @@ def test_it_finds_what_reading_every_event_finds(path):
     assert outline.next_file == (path.name[:-1] + str(int(path.name[-1]) + 1) if events[-1].type == 4 else None)
     check_splits(outline)
     assert pickle.loads(pickle.dumps(outline)) == outline
-
-
-def check_splits(outline: Outline) -> None:
-    """Splits cover the groups without a gap, and hold all bytes of rows events once."""
-    if not outline.n_groups:
-        assert outline.splits == []
-        return
-    assert outline.splits[0].start == outline.start and outline.splits[-1].end == outline.end
-    for before, after in zip(outline.splits, outline.splits[1:], strict=False):
-        assert before.end <= after.start
-    for use, table in enumerate(outline.tables):
-        assert sum(split.tables.get(use, 0) for split in outline.splits) == table.n_bytes
 
 
 @pytest.mark.parametrize(("path", "position", "gtids"), marks())
@@ -210,287 +178,3 @@ def test_a_stop_position_past_the_end():
         outline_file(
             str(CASES / "many-files-mysql/binlog.000001"), stop=StopCondition(position=("binlog.000001", 10**6))
         )
-
-
-def test_statements_and_their_groups():
-    """DDL is a group of its own, or within the group of CREATE … SELECT, whose rows follow it."""
-    outline = outline_file(str(CASES / "ddl-mysql/binlog.000001"))
-    texts = [statement.sql for statement in outline.statements]
-    assert not any(text.upper() in ("BEGIN", "COMMIT", "ROLLBACK") for text in texts)
-    select = next(s for s in outline.statements if s.sql.endswith("START TRANSACTION"))
-    assert select.sql.startswith("CREATE TABLE `sel`") and select.group_start < select.position < select.end
-    assert select.gtid and select.database and select.context["charset_client"] == 255 and select.kind == "query"
-    mariadb = outline_file(str(CASES / "transactions-mariadb/binlog.000001"))
-    assert all(s.gtid.startswith("0-") and s.group_start < s.position for s in mariadb.statements)
-    compressed = outline_file(str(CASES / "compressed-mariadb/binlog.000001"))
-    assert any(s.sql.startswith("CREATE TABLE") for s in compressed.statements)
-
-
-@pytest.mark.parametrize("case", ["statement-mysql", "statement-mariadb"])
-def test_load_data_is_a_statement(case):
-    """EV-ALL: EXECUTE_LOAD_QUERY has the statement, the events before it the file."""
-    statements = outline_file(str(CASES / case / "binlog.000001")).statements
-    [load] = [statement for statement in statements if statement.sql.startswith("LOAD DATA")]
-    assert "INTO TABLE `t`" in load.sql and load.sql.endswith("(`v`) SET `d`= 9")
-    assert load.database == "st" and load.gtid and load.group_start < load.position < load.end
-
-
-def test_blockers_name_what_cannot_be_applied():
-    def what(case, number):
-        return [b.what for b in outline_file(str(CASES / case / f"binlog.00000{number}")).blockers]
-
-    assert what("transactions-mysql", 1) == []
-    assert what("transactions-mysql", 3) == what("transactions-mariadb", 2) == []
-    assert what("compressed-mysql", 1) == what("compressed-mariadb", 1) == []
-    assert what("statement-mysql", 1) == what("statement-mariadb", 1) == []
-    partial = outline_file(str(CASES / "json-partial-minimal/binlog.000001"))
-    assert partial.blockers == []
-
-
-# ---- made-up logs --------------------------------------------------------------------------------------------------
-
-
-def without_gtids(case: str = "many-files-mysql") -> list[bytes]:
-    """A real file as MySQL 5.5 writes it: no GTID events at all."""
-    return [event for event in split_events(CASES / case / "binlog.000001") if event[4] not in (33, 34, 35)]
-
-
-def test_a_log_without_gtid_events(tmp_path):
-    """GRP-1: BEGIN … XID, and DDL alone."""
-    real = outline_file(str(CASES / "many-files-mysql/binlog.000001"))
-    outline = outline_file(write(tmp_path / "binlog.000001", without_gtids()))
-    assert (outline.n_groups, outline.n_row_events) == (real.n_groups, real.n_row_events)
-    assert outline.last_gtid is None and not outline.gtids and not outline.voids
-    assert [s.sql for s in outline.statements] == [s.sql for s in real.statements]
-    assert outline.statements[0].group_start == outline.statements[0].position
-    check_splits(outline)
-
-
-def query(text: bytes, flags: int = 0) -> bytes:
-    return seal(struct.pack("<IBIIIH", 7, 2, 1, 0, 0, flags) + struct.pack("<IIBHH", 1, 0, 1, 0, 0) + b"d\0" + text)
-
-
-def test_rollback_and_a_group_without_end_are_void(tmp_path):
-    head, *events = without_gtids()
-    rows = next(i for i, event in enumerate(events) if event[4] == 19)
-    pair = events[rows : rows + 2]
-    log = [
-        head,
-        query(b"BEGIN"),
-        *pair,
-        query(b"ROLLBACK"),
-        query(b"BEGIN"),
-        *pair,
-        query(b"BEGIN"),
-        *pair,
-        query(b"COMMIT"),
-    ]
-    outline = outline_file(write(tmp_path / "binlog.000001", log))
-    assert outline.n_groups == 3 and len(outline.voids) == 2
-    at = [4 + sum(map(len, log[:i])) for i in range(len(log) + 1)]
-    assert outline.voids == [(at[1], at[5]), (at[5], at[8])] and (outline.start, outline.end) == (at[1], at[12])
-
-
-def test_a_blocker_in_what_may_be_taken_back_hides_no_later_one(tmp_path):
-    """GRP-1: of two blockers of a kind the second counts where the first was rolled back, or is only prepared."""
-    head, *events = without_gtids()
-    rows = next(i for i, event in enumerate(events) if event[4] == 19)
-    pair = events[rows : rows + 2]
-    unknown = seal(struct.pack("<IBIIIH", 7, 99, 1, 0, 0, 0) + b"?")
-    prepared = seal(struct.pack("<IBIIIH", 7, 38, 1, 0, 0, 0) + struct.pack("<BIII", 0, 1, 1, 0) + b"x")
-    inside = {
-        "rolled back": [query(b"BEGIN"), unknown, *pair, query(b"ROLLBACK")],
-        "to a savepoint": [query(b"BEGIN"), query(b"SAVEPOINT a"), unknown, *pair, query(b"ROLLBACK TO a")],
-        "prepared": [query(b"XA START X'78',X'',1"), unknown, *pair, query(b"XA END X'78',X'',1"), prepared],
-    }
-    for number, (name, first) in enumerate(inside.items()):
-        end = [] if name != "to a savepoint" else [query(b"COMMIT")]
-        log = [head, *first, *end, query(b"BEGIN"), unknown, *pair, query(b"COMMIT")]
-        outline = outline_file(write(tmp_path / f"binlog.{number + 1:06d}", log))
-        taken_back = outline.voids + [(group.start, group.end) for group in outline.prepared]
-        counts = [b for b in outline.blockers if not any(start <= b.position < end for start, end in taken_back)]
-        assert (len(outline.blockers), len(counts)) == (2, 1), name
-
-
-def savepoint_voids(tmp_path, *script: str) -> list[tuple[int, int]]:
-    """What is void in a transaction of statements and "rows" (a pair of events), as numbers of its parts."""
-    head, *events = without_gtids()
-    rows = next(i for i, event in enumerate(events) if event[4] == 19)
-    parts = [b"".join(events[rows : rows + 2]) if text == "rows" else query(text.encode()) for text in script]
-    log = [head, query(b"BEGIN"), *parts, query(b"COMMIT")]
-    at = [4 + sum(map(len, log[:i])) for i in range(len(log) + 1)]
-    outline = outline_file(write(tmp_path / "binlog.000001", log))
-    assert outline.blockers == [] and outline.n_groups == 1
-    return [(at.index(start) - 2, at.index(end) - 2) for start, end in outline.voids]
-
-
-@pytest.mark.parametrize(
-    ("script", "voids"),
-    [
-        (["SAVEPOINT `a`", "rows", "ROLLBACK TO `a`", "rows"], [(1, 2)]),
-        (["savepoint A", "rows", "Rollback To Savepoint a"], [(1, 2)]),
-        (["SAVEPOINT `a`", "ROLLBACK TO `a`", "rows"], []),
-        (["SAVEPOINT `a`", "rows", "SAVEPOINT `b`", "rows", "ROLLBACK TO `b`", "rows"], [(3, 4)]),
-        (["SAVEPOINT `a`", "rows", "SAVEPOINT `b`", "rows", "ROLLBACK TO `a`", "rows"], [(1, 4)]),
-        (["SAVEPOINT `a`", "rows", "ROLLBACK TO `a`", "rows", "ROLLBACK TO `a`"], [(1, 2), (1, 4)]),
-        (["SAVEPOINT `a`", "rows", "SAVEPOINT `b`", "rows", "SAVEPOINT `A`", "rows", "ROLLBACK TO `b`"], [(3, 6)]),
-        (["SAVEPOINT `x ``y`", "rows", "ROLLBACK TO `X ``Y`"], [(1, 2)]),
-        (["SAVEPOINT ``", "rows", "ROLLBACK TO ``"], [(1, 2)]),
-        (["rows", *(f"SAVEPOINT `s{i}`" for i in range(9000)), "rows", "ROLLBACK TO `s8999`"], [(9001, 9002)]),
-    ],
-    ids=lambda value: " · ".join(value)[:60] if isinstance(value[0] if value else 0, str) else None,
-)  # fmt: skip
-def test_what_is_rolled_back_to_a_savepoint_is_void(script, voids, tmp_path):
-    """GRP-1: names without regard to case, nested, set again, rolled back to twice."""
-    assert savepoint_voids(tmp_path, *script) == voids
-
-
-def test_a_savepoint_that_its_transaction_does_not_have(tmp_path):
-    """It blocks where rows were logged: which of them are void cannot be told. That of another one does not count."""
-    head, *events = without_gtids()
-    rows = next(i for i, event in enumerate(events) if event[4] == 19)
-    pair = events[rows : rows + 2]
-    begin, commit, back = query(b"BEGIN"), query(b"COMMIT"), query(b"ROLLBACK TO `a`")
-    log = [head, begin, query(b"SAVEPOINT `a`"), commit, begin, back, *pair, commit, begin, *pair, back, commit]
-    [blocker] = outline_file(write(tmp_path / "binlog.000001", log)).blockers
-    assert (blocker.errno, blocker.position) == (1305, 4 + sum(map(len, log[:12])))
-
-
-def test_prepared_groups_and_what_became_of_them():
-    """GRP-1: XA PREPARE, and XA COMMIT and XA ROLLBACK in later groups; ONE PHASE is neither."""
-    for case, end in (("transactions-mysql", 2979), ("transactions-mariadb", 2636)):
-        third, fourth = (outline_file(str(CASES / case / f"binlog.00000{n}")) for n in (3, 4))
-        xids = ["X'7831',X'',1", "X'7832',X'6272616e6368',7", "X'6578',X'00ff',1"]
-        assert [group.xid for group in third.prepared] == xids and third.prepared[-1].end == end
-        assert all(group.gtid and group.start < group.end for group in third.prepared)
-        assert [(d.xid, d.commits) for d in third.decisions] == [(xids[0], True), (xids[1], False)]
-        assert [(d.xid, d.commits, bool(d.gtid)) for d in fourth.decisions] == [(xids[2], True, True)]
-        assert third.voids == third.blockers == third.statements == []
-
-
-def test_an_alter_in_two_phases_has_effect_when_it_is_committed():
-    """GRP-1: START ALTER and ROLLBACK ALTER are groups that change nothing."""
-    outline = outline_file(str(CASES / "groups-mariadb/binlog.000002"))
-    alters = [(s.sql, s.context["gtid_flags_extra"]) for s in outline.statements]
-    assert alters == [("ALTER TABLE al ADD COLUMN n INT DEFAULT 3", 4),
-                      ("ALTER TABLE al DROP COLUMN n, ALGORITHM=COPY", 4)]  # fmt: skip
-
-
-def test_an_unknown_event_is_passed_over_only_if_it_says_so(tmp_path):
-    """EV-IGN"""
-    events = split_events(CASES / "many-files-mysql/binlog.000001")
-    for flags, blocked in ((0x80, []), (0, ["an event of type 99, which is not known and must not be passed over"])):
-        unknown = seal(struct.pack("<IBIIIH", 7, 99, 1, 0, 0, flags) + b"?")
-        path = write(tmp_path / f"binlog.{flags + 1:06d}", [*events[:2], unknown, unknown, *events[2:]])
-        assert [b.what for b in outline_file(path).blockers] == blocked
-
-
-def test_an_incident_blocks(tmp_path):
-    """EV-INC"""
-    events = split_events(CASES / "many-files-mysql/binlog.000001")
-    incident = seal(struct.pack("<IBIIIH", 7, 26, 1, 0, 0, 0) + b"\1\0\0")
-    blockers = outline_file(write(tmp_path / "binlog.000001", [*events[:2], incident, *events[2:]])).blockers
-    assert [(b.errno, "INCIDENT" in b.what) for b in blockers] == [(1590, True)]
-
-
-def test_many_tables_and_sources_make_room(tmp_path):
-    """More distinct table maps, table ids and GTID sources than the first arrays hold."""
-    events = split_events(CASES / "many-files-mysql/binlog.000001")
-    first = next(i for i, event in enumerate(events) if event[4] == 19)
-    gtid, begin, table_map, rows, xid = (event[:-4] for event in events[first - 2 : first + 3])
-    assert [event[4] for event in (gtid, begin, table_map, rows, xid)][::2] == [33, 19, 16]
-    log = events[:2]
-    for i in range(3000):
-        number = struct.pack("<I", i)
-        table_id = struct.pack("<Q", i + 1)[:6]
-        length = table_map[27]
-        name = number.hex()[:length].encode().ljust(length, b"_") if length >= 8 else None
-        body = table_map[28 : 28 + length] if name is None else name
-        log += [
-            seal(gtid[:20] + number + gtid[24:]),
-            seal(begin),
-            seal(
-                table_map[:19]
-                + table_id
-                + struct.pack("<H", i & 0xFFFF)
-                + table_map[27:28]
-                + body
-                + table_map[28 + length :]
-            ),
-            seal(rows[:19] + table_id + rows[25:]),
-            seal(xid),
-        ]
-    outline = outline_file(write(tmp_path / "binlog.000001", log))
-    assert (outline.n_groups, len(outline.tables), len(outline.gtids.intervals)) == (3000, 3000, 3000)
-    assert all(table.n_events == 1 for table in outline.tables)
-
-
-# ---- bad input -----------------------------------------------------------------------------------------------------
-
-
-def test_a_flipped_bit_anywhere_is_found(tmp_path):
-    data = (CASES / "many-files-mysql/binlog.000001").read_bytes()
-    starts = [event.position for event in read_events(map_file(str(CASES / "many-files-mysql/binlog.000001")))]
-    path = tmp_path / "binlog.000001"
-    for at in range(4, len(data), 17):
-        if at == 4 + 17:  # the in-use flag is no part of the checksum
-            continue
-        path.write_bytes(data[:at] + bytes([data[at] ^ 0x10]) + data[at + 1 :])
-        with pytest.raises(ArchiveError) as caught:
-            outline_file(str(path))
-        assert caught.value.file == str(path)
-        assert caught.value.position == max(start for start in starts if start <= at) or at < starts[1]
-
-
-def test_truncation_anywhere_is_torn_or_an_error(tmp_path):
-    """A crash: whole groups count, and the outline says what is not whole. The in-use flag is set in such a file."""
-    source = CASES / "many-files-mysql/binlog.000001"
-    data = bytearray(source.read_bytes())
-    data[4 + 17] |= 1
-    whole = outline_file(str(source))
-    ends = {split.end for split in outline_file(str(source), split_bytes=1).splits}
-    for size in range(whole.start, len(data), 13):
-        path = tmp_path / f"binlog.{size:06d}"
-        path.write_bytes(data[:size])
-        outline = outline_file(str(path))
-        expected = max((end for end in ends if end <= size), default=whole.start)
-        assert outline.end == (expected if outline.n_groups else outline.start)
-        assert outline.torn == (size not in ends and size != whole.start and outline.torn_at is not None)
-        if size not in ends and size > whole.start:
-            assert outline.torn and outline.torn_at >= outline.end and outline.torn_what
-        check_splits(outline)
-
-
-def test_a_length_past_the_end_is_not_taken_for_a_crash(tmp_path):
-    data = bytearray((CASES / "large-statements-checksum-none/binlog.000001").read_bytes())
-    data[300:300] = b""
-    event = list(read_events(map_file(str(CASES / "large-statements-checksum-none/binlog.000001"))))[10]
-    data[event.position + 12] = 0x40
-    (tmp_path / "binlog.000001").write_bytes(data)
-    with pytest.raises(ArchiveError, match="past the end") as caught:
-        outline_file(str(tmp_path / "binlog.000001"))
-    assert (caught.value.position, caught.value.mysql_errno) == (event.position, 1610)
-
-
-def test_impossible_lengths(tmp_path):
-    events = split_events(CASES / "many-files-mysql/binlog.000001")
-    for size in (0, 18, 22):
-        broken = events[2][:9] + struct.pack("<I", size) + events[2][13:]
-        with pytest.raises(ArchiveError, match=r"impossible|does not fit"):
-            outline_file(write(tmp_path / f"binlog.{size:06d}", [*events[:2], broken, *events[3:]]))
-
-
-def test_rows_without_a_table_map(tmp_path):
-    events = [event for event in split_events(CASES / "many-files-mysql/binlog.000001") if event[4] != 19]
-    with pytest.raises(ArchiveError, match="no table map"):
-        outline_file(write(tmp_path / "binlog.000001", events))
-
-
-def test_encrypted_files(tmp_path):
-    (tmp_path / "binlog.000001").write_bytes(b"\xfdbin" + bytes(600))
-    with pytest.raises(EncryptedBinlog):
-        outline_file(str(tmp_path / "binlog.000001"))
-    events = split_events(CASES / "many-files-mariadb/binlog.000001")
-    start = seal(struct.pack("<IBIIIH", 7, 164, 1, 0, 0, 0) + b"\1" + bytes(16))
-    with pytest.raises(EncryptedBinlog):
-        outline_file(write(tmp_path / "binlog.000002", [events[0], start, bytes(500)]))

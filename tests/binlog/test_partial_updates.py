@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from row_model import ABSENT, BY_NAME
 
+from applier.binlog.change_records import IMAGE_ID_SHIFT
 from applier.binlog.changes import UPDATE, ChangeReader, TableBinding
-from applier.binlog.changes_kernel import IMAGE_ID_SHIFT
 from applier.binlog.layout import plan_columns
 from applier.errors import ArchiveError
 
