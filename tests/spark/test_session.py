@@ -34,10 +34,10 @@ def program(code, directory, **environment):
 
 def test_a_program_outside_the_checkout_says_only_what_it_says(tmp_path):
     """Also through a fault in a task, of which Spark's own logs are long; and no file is left in the directory."""
-    run = program("from applier.spark import session, stages\n"
+    run = program("from applier.spark import running, session, stages\n"
                   "spark = session.start_in_background('local[2]').result()\n"
                   "try:\n    stages.map_tasks(spark, lambda item: 1 // 0, [1])\n"
-                  "except stages.TaskFailed as error:\n    print(str(error).splitlines()[-1])\n", tmp_path)
+                  "except running.TaskFailed as error:\n    print(str(error).splitlines()[-1])\n", tmp_path)
     assert run.stdout == "ZeroDivisionError: integer division or modulo by zero\n"
     assert (run.stderr, run.returncode) == ("", 0)
     assert list(tmp_path.iterdir()) == []

@@ -10,7 +10,8 @@ import time
 import pytest
 
 from applier.errors import ArchiveError, ReplayStopped
-from applier.spark.stages import SPOOL_BYTES, TaskFailed, map_tasks, shuffle_tasks
+from applier.spark.running import TaskFailed
+from applier.spark.stages import SPOOL_BYTES, map_tasks, shuffle_tasks
 
 
 def test_results_in_order_of_items(spark):
