@@ -131,3 +131,7 @@ class SchemaError(ApplierError):
     """DDL that is not understood and touches a replayed table."""
 
     exit_code = 1
+
+
+class NotComputable(SchemaError):
+    """What a server makes of a value or an expression, where this project does not know it."""

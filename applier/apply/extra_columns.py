@@ -10,9 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.errors import SchemaError
+from applier.errors import NotComputable, SchemaError
 from applier.schema.definition import Column, TableDefinition
-from applier.schema.types import ColumnType, arrow_type
 
 
 class ExtraColumns:
@@ -36,19 +35,13 @@ class ExtraColumns:
         return rows
 
     def _value(self, rows: pa.Table, column: Column) -> pa.Array | pa.ChunkedArray:
-        from applier.conversion.expressions import evaluate
-
-        def known(name: str) -> tuple[pa.Array | pa.ChunkedArray, ColumnType]:
-            found = self._definition.column(name)
-            if found.generated == "virtual":
-                return evaluate(found.expression, known, rows.num_rows)
-            return rows.column(found.name), found.type
+        from applier.conversion.generated import generated_values
 
         try:
-            return evaluate(column.expression, known, rows.num_rows)[0].cast(arrow_type(column.type))
-        except (NotImplementedError, KeyError, pa.ArrowException) as error:
+            return generated_values(column, self._definition, rows.column, rows.num_rows)
+        except NotComputable as error:
             raise SchemaError(f"column {column.name} is generated from ({column.expression}), which cannot be "
-                              f"computed: {error}", table=self._definition.full_name,
+                              f"computed: {error.message}", table=self._definition.full_name,
                               hint="leave the table out with --ignore-tables") from None
 
 

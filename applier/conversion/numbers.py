@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from applier.errors import NotComputable
 from applier.schema.conversion import RowConversion
 from applier.schema.types import INTEGERS, ColumnType, arrow_type
 
@@ -21,7 +22,7 @@ _WIDE = pa.decimal128(38, 0)
 def to_number(values: pa.Array, old: ColumnType, new: ColumnType, _: RowConversion) -> pa.Array:
     """Integers, DECIMAL, FLOAT, DOUBLE, BIT or YEAR as one of these."""
     if pa.types.is_string(values.type) or pa.types.is_string(arrow_type(new)):
-        raise NotImplementedError("a DECIMAL of more than 38 digits")
+        raise NotComputable("a DECIMAL of more than 38 digits")
     if new.base in ("float", "double"):
         return _to_double(values, new)
     if new.base == "decimal":
@@ -38,11 +39,11 @@ def _limits(new: ColumnType) -> tuple[int, int]:
 
 def _to_integer(values: pa.Array, new: ColumnType) -> pa.Array:
     if new.base == "bit" and pa.types.is_decimal(values.type) and pc.any(pc.less(values, Decimal(0))).as_py():
-        raise NotImplementedError("the servers differ in what bits negative DECIMALs have")
+        raise NotComputable("the servers differ in what bits negative DECIMALs have")
     if pa.types.is_floating(values.type):
         values = pc.round(values.cast(pa.float64()), 0, round_mode="half_to_even")
         if pc.any(pc.greater_equal(pc.abs(values), 2.0**63)).as_py():
-            raise NotImplementedError("doubles beyond all integers")
+            raise NotComputable("doubles beyond all integers")
         values = values.cast(_WIDE)
     elif pa.types.is_decimal(values.type):
         values = _rounded(values, 0).cast(_WIDE)
@@ -89,16 +90,16 @@ def _exact(values: pa.Array, scale: int) -> pa.Array:
     """Doubles as decimals by their shortest digits, which are what the servers round."""
     values = values.cast(pa.float64())
     if pc.any(pc.greater_equal(pc.abs(values), 1e20)).as_py():
-        raise NotImplementedError("doubles of more than 20 digits")
+        raise NotComputable("doubles of more than 20 digits")
     if scale > 15:
-        raise NotImplementedError("doubles as DECIMALs of more than 15 digits after the point")
+        raise NotComputable("doubles as DECIMALs of more than 15 digits after the point")
     small = pc.less(pc.abs(values), 10.0**-17)
     return pc.if_else(small, 0.0, values).cast(pa.string()).cast(pa.decimal128(38, 17))
 
 
 def _to_double(values: pa.Array, new: ColumnType) -> pa.Array:
     if new.scale is not None:
-        raise NotImplementedError("floating-point types with digits of their own")
+        raise NotComputable("floating-point types with digits of their own")
     if pa.types.is_decimal(values.type):
         values = values.cast(pa.string())  # the nearest double; a cast from decimals goes by two roundings
     values = values.cast(pa.float64())
@@ -115,7 +116,7 @@ def to_text(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowC
     from applier.conversion.texts import fitted
 
     if pa.types.is_floating(values.type) or old.base == "bit" or old.zerofill:
-        raise NotImplementedError("of these numbers' text")
+        raise NotComputable("of these numbers' text")
     text = pc.cast(values, pa.string())
     if old.base == "year":
         text = pc.utf8_lpad(text, 4, "0")
@@ -125,12 +126,12 @@ def to_text(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowC
 def from_text(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
     """Text as numbers: what it begins with, else zero."""
     if new.base == "bit":
-        raise NotImplementedError("a text's bytes as bits")
+        raise NotComputable("a text's bytes as bits")
     found = pc.extract_regex(values, _LEADING_NUMBER)
     zero = pc.if_else(values.is_valid(), "0", pa.scalar(None, pa.string()))
     digits = pc.if_else(found.is_valid(), pc.struct_field(found, 0), zero)
     if pc.any(pc.match_substring_regex(digits, "[eE]|.{21}")).as_py():
-        raise NotImplementedError("numbers with an exponent, or of more than 20 digits")
+        raise NotComputable("numbers with an exponent, or of more than 20 digits")
     if new.base in ("float", "double"):
         return _to_double(digits.cast(pa.float64()), new)
     return to_number(digits.cast(pa.decimal128(38, 18)), old, new, conversion)

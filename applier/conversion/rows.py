@@ -13,13 +13,13 @@ import numpy as np
 import pyarrow as pa
 
 from applier.apply.rows import table_schema
-from applier.conversion.expressions import evaluate
+from applier.conversion.generated import generated_values
 from applier.conversion.values import convert_values
-from applier.errors import SchemaError
+from applier.errors import NotComputable, SchemaError
 from applier.schema.conversion import RowConversion
 from applier.schema.defaults import default_scalar, implicit_scalar
 from applier.schema.definition import Column
-from applier.schema.types import ColumnType, arrow_type
+from applier.schema.types import arrow_type
 
 _START_OF_NUMBERS = re.compile(r"\bAUTO_INCREMENT\s*=?\s*\d", re.IGNORECASE)
 """The table option, unlike the column's attribute, has a number behind it."""
@@ -67,29 +67,19 @@ class RowConverter:
         try:
             if old.type != column.type:
                 values = convert_values(values.combine_chunks(), old.type, column.type, self._conversion)
-        except (NotImplementedError, pa.ArrowException) as error:
+        except NotComputable as error:
             raise self._cannot(f"column {column.name}, {old.type.sql()}, becomes {column.type.sql()}: "
-                               f"{error}") from None
+                               f"{error.message}") from None
         if old.nullable and not column.nullable and values.null_count:
             values = values.fill_null(implicit_scalar(column.type, self._conversion.new.flavour))
         return values
 
     def _computed(self, made: dict[str, pa.Array | pa.ChunkedArray], column: Column, n: int) -> pa.Array:
-        new = self._conversion.new
-
-        def known(name: str) -> tuple[pa.Array | pa.ChunkedArray, ColumnType]:
-            found = new.column(name)
-            if found.generated == "virtual":
-                return evaluate(found.expression, known, n)
-            return made[found.name], found.type
-
         try:
-            values, found = evaluate(column.expression, known, n)
-            values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-            return convert_values(values, found, column.type, self._conversion)
-        except (NotImplementedError, KeyError, pa.ArrowException) as error:
+            return generated_values(column, self._conversion.new, made.__getitem__, n, self._conversion)
+        except NotComputable as error:
             raise self._cannot(f"column {column.name} is generated from ({column.expression}), which cannot be "
-                               f"computed: {error}") from None
+                               f"computed: {error.message}") from None
 
     def _added(self, n: int, column: Column) -> pa.Array:
         if column.auto_increment:

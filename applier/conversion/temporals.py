@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.conversion.texts import fitted
+from applier.errors import NotComputable
 from applier.schema.conversion import RowConversion
 from applier.schema.temporal_literals import read_date, read_datetime
 from applier.schema.types import ColumnType, arrow_type
@@ -61,14 +62,14 @@ def _moved(micros: np.ndarray, conversion: RowConversion, direction: int) -> np.
     """From UTC to the session's clock or back; only where that clock is at a fixed distance."""
     first, last = (conversion.in_zone(int(moment)) for moment in (micros.min(), micros.max()))
     if first is None or last is None or not conversion.time_zone.startswith(("+", "-")):
-        raise NotImplementedError("TIMESTAMPs in a time zone that is not known, or not at a fixed distance from UTC")
+        raise NotComputable("TIMESTAMPs in a time zone that is not known, or not at a fixed distance from UTC")
     return micros + direction * (first - int(micros.min()))
 
 
 def to_text(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
     """DATE, DATETIME and TIMESTAMP as text."""
     if old.base == "time":
-        raise NotImplementedError("TIME as text")
+        raise NotComputable("TIME as text")
     if old.base == "date":
         return fitted(values.cast(pa.string()), new)
     if old.base == "timestamp":
@@ -80,7 +81,7 @@ def to_text(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowC
 def from_text(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
     """Text as DATE or DATETIME; text that is none becomes a zero date, which is null."""
     if new.base == "timestamp":
-        raise NotImplementedError("text as TIMESTAMP")
+        raise NotComputable("text as TIMESTAMP")
     coded = values.dictionary_encode()
     made = pa.array([_read(text, new, conversion) for text in coded.dictionary.to_pylist()], arrow_type(new))
     return made.take(coded.indices)
@@ -92,4 +93,4 @@ def _read(text: str, new: ColumnType, conversion: RowConversion):
             return read_date(text, conversion.new.flavour)
         return read_datetime(text, new.fsp, conversion.new.flavour)
     except (ValueError, OverflowError):
-        raise NotImplementedError(f"{text!r} as {new.base.upper()}") from None
+        raise NotComputable(f"{text!r} as {new.base.upper()}") from None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from applier.errors import NotComputable
 from applier.schema.conversion import RowConversion
 from applier.schema.types import ColumnType
 
@@ -41,7 +42,7 @@ def _recoded(values: pa.Array, charset: str) -> pa.Array:
 
     distinct = sorted({character for text in pc.unique(values).drop_null().to_pylist() for character in text})
     if charset not in _SINGLE_BYTE:
-        raise NotImplementedError(f"text that is not ASCII becomes {charset}")
+        raise NotComputable(f"text that is not ASCII becomes {charset}")
     known = to_utf8(pa.array([bytes([code]) for code in range(256)], pa.binary()), charset).to_pylist()
     for character in distinct:
         if character not in known:
@@ -60,7 +61,7 @@ def fitted(values: pa.Array, new: ColumnType) -> pa.Array:
     if new.base in ("char", "varchar"):
         values = pc.utf8_slice_codeunits(values, 0, new.length)
     elif pc.any(pc.greater(pc.binary_length(values), _SIZES[new.base])).as_py():
-        raise NotImplementedError("text that is longer than the column")
+        raise NotComputable("text that is longer than the column")
     return pc.utf8_rtrim(values, " ") if new.base == "char" else values
 
 
@@ -68,13 +69,13 @@ def to_members(values: pa.Array, old: ColumnType, new: ColumnType, conversion: R
     """Labels as members of an ENUM or SET: by name, in the new order; what is no member becomes nothing."""
     if new.base == "set":
         if old.base != "set":
-            raise NotImplementedError("text as a SET")
+            raise NotComputable("text as a SET")
         return _by_distinct(values, lambda text: _as_set(text, new.members))
     if old.base == "set":
-        raise NotImplementedError("a SET as an ENUM")
+        raise NotComputable("a SET as an ENUM")
     by_name = {member.casefold(): member for member in new.members}
     if not old.members and pc.any(pc.match_substring_regex(values, r"^\s*[+-]?\d+")).as_py():
-        raise NotImplementedError("text that may be a member's number")
+        raise NotComputable("text that may be a member's number")
     return _by_distinct(values, lambda text: by_name.get(text.rstrip(" ").casefold(), ""))
 
 

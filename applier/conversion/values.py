@@ -9,6 +9,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from applier.conversion import numbers, temporals, texts
+from applier.errors import NotComputable
 from applier.schema.conversion import RowConversion
 from applier.schema.types import BINARY, CHARACTER, FRACTIONAL, INTEGERS, ColumnType, arrow_type
 
@@ -20,11 +21,14 @@ _DAYS = {"date", "datetime", "timestamp"}
 def convert_values(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
     """Values of `old` as values of `new`, in the types that a snapshot keeps them in.
 
-    Raises NotImplementedError, saying why, where this project does not know what the server makes of them.
+    Raises NotComputable, saying why, where this project does not know what the server makes of them.
     """
     if values.null_count == len(values):
         return pa.nulls(len(values), arrow_type(new))
-    return _converter(old, new)(values, old, new, conversion)
+    try:
+        return _converter(old, new)(values, old, new, conversion)
+    except pa.ArrowException as error:
+        raise NotComputable(str(error)) from None
 
 
 def _converter(old: ColumnType, new: ColumnType):
@@ -52,4 +56,4 @@ def _converter(old: ColumnType, new: ColumnType):
         return temporals.from_text
     if a == "json" and b in _TEXTS and new.charset in ("utf8mb4", "utf8mb3"):
         return texts.to_text
-    raise NotImplementedError("this project does not know how its values are converted")
+    raise NotComputable("this project does not know how its values are converted")

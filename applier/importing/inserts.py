@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 
 from applier.apply.rows import table_schema
-from applier.errors import SchemaError, UnsupportedStatement
+from applier.conversion.generated import generated_values
+from applier.errors import NotComputable, SchemaError, UnsupportedStatement
 from applier.importing import tuple_kernel as kernels
-from applier.importing.generated import generated_values
 from applier.importing.literals import column_values
 from applier.importing.spans import Literals, OddLiteral, Reading
 from applier.schema.defaults import default_scalar
-from applier.schema.definition import TableDefinition
+from applier.schema.definition import Column, TableDefinition
 
 HEAD_BYTES = 1 << 16
 """A head is shorter: 4096 columns with names of 64 characters would be an exception."""
@@ -120,9 +120,18 @@ class InsertColumns:
             zero_dates += values.zero_dates
         left_out = [column for column in self.definition.stored_columns if column.name not in arrays]
         for column in sorted(left_out, key=lambda column: column.generated is not None):
-            arrays[column.name] = generated_values(column, self.definition, arrays, n_rows) if column.generated else \
+            arrays[column.name] = self._generated(column, arrays, n_rows) if column.generated else \
                 pa.repeat(default_scalar(column, self.definition), n_rows)
         return pa.Table.from_arrays([arrays[name] for name in self.schema.names], schema=self.schema), zero_dates
+
+    def _generated(self, column: Column, arrays: dict[str, pa.Array], n_rows: int) -> pa.Array:
+        """A STORED generated column, which dumps leave out."""
+        try:
+            return generated_values(column, self.definition, arrays.__getitem__, n_rows)
+        except NotComputable as error:
+            raise SchemaError(f"the dump leaves out the generated column {column.name}, and ({column.expression}) "
+                              f"cannot be computed: {error.message}", table=self.definition.full_name,
+                              hint="leave the table out with --ignore-tables") from None
 
 
 def refused(code: int, table: str, columns: int) -> UnsupportedStatement | SchemaError:

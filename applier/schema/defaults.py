@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from applier.errors import SchemaError
+from applier.errors import NotComputable, SchemaError
 from applier.schema.constant import NotConstant, evaluate
 from applier.schema.definition import Column, Default, TableDefinition
 from applier.schema.literals import convert
@@ -86,7 +86,7 @@ def _expression(sql: str, column: Column, definition: TableDefinition) -> Any:
 
         try:
             values, _ = expressions.evaluate(sql, known, 1)
-        except (NotImplementedError, KeyError):
+        except NotComputable:
             raise NotConstant(f"({sql})") from None
         return values[0].as_py()
 

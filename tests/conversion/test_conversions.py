@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from applier.conversion.values import convert_values
+from applier.errors import NotComputable
 from applier.schema.conversion import RowConversion
 from applier.schema.ddl import parse_statement
 from applier.schema.types import arrow_type
@@ -69,7 +70,7 @@ def test_values_become_what_the_server_makes_of_them(flavour, old):
             continue
         try:
             values, new = converted(pair)
-        except (NotImplementedError, pa.ArrowInvalid):
+        except NotComputable:
             continue
         expected = column([after for _, after in pair["rows"]], new)
         assert values.to_pylist() == expected.to_pylist(), pair["new"]

@@ -1,0 +1,76 @@
+"""Functions of dates and moments that make whole numbers, over whole columns.
+
+Source: MySQL manual, "Date and Time Functions", and "Partitioning Limitations Relating to Functions" for which of them
+partitions may use.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.errors import NotComputable
+from applier.schema.types import ColumnType
+
+_Values = pa.Array | pa.ChunkedArray
+EPOCH_DAY = 719_528
+"""TO_DAYS('1970-01-01')."""
+_SUNDAY_FIRST = pc.DayOfWeekOptions(count_from_zero=False, week_start=7)
+
+
+def _to_days(values: _Values) -> _Values:
+    return pc.add(values.cast(pa.date32()).cast(pa.int32()), EPOCH_DAY).cast(pa.int64())
+
+
+def _to_seconds(values: _Values) -> _Values:
+    if pa.types.is_date(values.type):
+        return pc.multiply(_to_days(values), 86_400)
+    return pc.add(_whole_seconds(values), EPOCH_DAY * 86_400)
+
+
+def _whole_seconds(values: _Values) -> _Values:
+    """Of moments in microseconds, also before 1970."""
+    return pc.floor_temporal(values, unit="second").cast(pa.timestamp("s", values.type.tz)).cast(pa.int64())
+
+
+def _clock(compute) -> object:
+    def part(values: _Values) -> _Values:
+        if pa.types.is_date(values.type):
+            return pc.multiply(values.cast(pa.int32()), 0)
+        return compute(values)
+
+    return part
+
+
+DATE_FUNCTIONS = {
+    "YEAR": pc.year, "MONTH": pc.month, "DAY": pc.day, "DAYOFMONTH": pc.day, "QUARTER": pc.quarter,
+    "DAYOFYEAR": pc.day_of_year, "DAYOFWEEK": lambda values: pc.day_of_week(values, options=_SUNDAY_FIRST),
+    "WEEKDAY": pc.day_of_week, "TO_DAYS": _to_days, "TO_SECONDS": _to_seconds,
+    "HOUR": _clock(pc.hour), "MINUTE": _clock(pc.minute), "SECOND": _clock(pc.second),
+    "YEAR_MONTH": lambda values: pc.add(pc.multiply(pc.year(values), 100), pc.month(values)),
+}
+"""By name, with what EXTRACT may take: from dates, or moments without a zone, to whole numbers."""
+
+
+def days_between(*sides: tuple[_Values, ColumnType]) -> _Values:
+    """DATEDIFF. Text may be a date, and that of year 0 with which TO_DAYS is written."""
+    later, earlier = (_days(*side) for side in sides)
+    return pc.subtract(later, earlier)
+
+
+def _days(values: _Values, found: ColumnType) -> _Values:
+    if found.base in ("date", "datetime"):
+        return _to_days(values)
+    if not pa.types.is_string(values.type):
+        raise NotComputable("days between what are no dates")
+    if pc.all(pc.equal(values, "0000-01-01")).as_py():
+        return pa.repeat(pa.scalar(1, pa.int64()), len(values))
+    return _to_days(values.cast(pa.date32()))
+
+
+def seconds_since_epoch(argument: tuple[_Values, ColumnType]) -> _Values:
+    """UNIX_TIMESTAMP of a TIMESTAMP column, which is no matter of time zones."""
+    values, found = argument
+    if found.base != "timestamp" or found.fsp:
+        raise NotComputable("UNIX_TIMESTAMP of what is no TIMESTAMP of whole seconds")
+    return _whole_seconds(values)

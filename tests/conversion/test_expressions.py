@@ -1,0 +1,82 @@
+"""Expressions over columns of rows: what MySQL 9.7 made of them, and what is left alone."""
+
+import datetime
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+
+from applier.conversion.expressions import evaluate
+from applier.errors import NotComputable
+from applier.schema.ddl import parse_statement
+
+[TABLE] = parse_statement("""CREATE TABLE d.v (a BIGINT, b BIGINT, d DATE, m DATETIME(6), t TIMESTAMP NULL,
+    s VARCHAR(20), n DECIMAL(10,3), f DOUBLE)""")
+ROWS = [
+    (7, 2, "2024-02-29", "2024-02-29 23:59:59.999999", "2024-02-29 23:59:59", "A\u00f1b", "2.500"),
+    (-7, 2, "1969-12-31", "1969-12-31 23:59:59.5", "1970-01-01 00:00:01", "", "-2.500"),
+    (7, -3, "1000-01-01", "1000-01-01 00:00:00", "2038-01-19 03:14:07", "x", "0.001"),
+    (-9223372036854775807, 0, "9999-12-31", "9999-12-31 23:59:59.000001", "2001-09-09 01:46:40", "zz", "-0.001"),
+    (None,) * 7,
+    (0, 5, "2000-12-31", "2000-12-31 12:30:15.25", "2000-12-31 12:30:15", "  ", "9"),
+]
+COLUMNS = {
+    name: pa.array([None if row[place] is None else make(row[place]) for row in ROWS], kind)
+    for place, (name, make, kind) in enumerate([
+        ("a", int, pa.int64()), ("b", int, pa.int64()), ("d", datetime.date.fromisoformat, pa.date32()),
+        ("m", datetime.datetime.fromisoformat, pa.timestamp("us")),
+        ("t", lambda text: datetime.datetime.fromisoformat(text + "+00:00"), pa.timestamp("us", "UTC")),
+        ("s", str, pa.string()), ("n", Decimal, pa.decimal128(10, 3))])}
+
+
+def values(sql):
+    made, _ = evaluate(sql, lambda name: (COLUMNS[name], TABLE.definition.column(name).type), len(ROWS))
+    return made.to_pylist()
+
+
+@pytest.mark.parametrize(("sql", "expected"), [
+    ("a DIV b", ["3", "-3", "-2", None, None, "0"]),
+    ("MOD(a, b)", ["1", "-1", "1", None, None, "0"]),
+    ("a % b", ["1", "-1", "1", None, None, "0"]),
+    ("ABS(a)", ["7", "7", "7", "9223372036854775807", None, "0"]),
+    ("FLOOR(n)", ["2", "-3", "0", "-1", None, "9"]),
+    ("CEILING(n)", ["3", "-2", "1", "0", None, "9"]),
+    ("YEAR(d)", ["2024", "1969", "1000", "9999", None, "2000"]),
+    ("MONTH(d)", ["2", "12", "1", "12", None, "12"]),
+    ("DAY(m)", ["29", "31", "1", "31", None, "31"]),
+    ("DAYOFMONTH(d)", ["29", "31", "1", "31", None, "31"]),
+    ("QUARTER(d)", ["1", "4", "1", "4", None, "4"]),
+    ("DAYOFYEAR(d)", ["60", "365", "1", "365", None, "366"]),
+    ("DAYOFWEEK(d)", ["5", "4", "4", "6", None, "1"]),
+    ("WEEKDAY(d)", ["3", "2", "2", "4", None, "6"]),
+    ("TO_DAYS(d)", ["739310", "719527", "365243", "3652424", None, "730850"]),
+    ("TO_DAYS(m)", ["739310", "719527", "365243", "3652424", None, "730850"]),
+    ("TO_SECONDS(d)", ["63876384000", "62167132800", "31556995200", "315569433600", None, "63145440000"]),
+    ("TO_SECONDS(m)", ["63876470399", "62167219199", "31556995200", "315569519999", None, "63145485015"]),
+    ("HOUR(m)", ["23", "23", "0", "23", None, "12"]),
+    ("MINUTE(m)", ["59", "59", "0", "59", None, "30"]),
+    ("SECOND(m)", ["59", "59", "0", "59", None, "15"]),
+    ("HOUR(d)", ["0", "0", "0", "0", None, "0"]),
+    ("EXTRACT(YEAR_MONTH FROM d)", ["202402", "196912", "100001", "999912", None, "200012"]),
+    ("EXTRACT(DAY FROM m)", ["29", "31", "1", "31", None, "31"]),
+    ("DATEDIFF(m, d)", ["0", "0", "0", "0", None, "0"]),
+    ("DATEDIFF(d, '2000-01-01')", ["8825", "-10958", "-365242", "2921939", None, "365"]),
+    ("UNIX_TIMESTAMP(t)", ["1709251199", "1", "2147483647", "1000000000", None, "978265815"]),
+    ("CHAR_LENGTH(s)", ["3", "0", "1", "2", None, "2"]),
+    ("COALESCE(a, b, 3)", ["7", "-7", "7", "-9223372036854775807", "3", "0"]),
+    ("IFNULL(s, 'none')", ["A\u00f1b", "", "x", "zz", "none", "  "]),
+    ("a - b * 2", ["3", "-11", "13", "-9223372036854775807", None, "-10"]),
+    ("-(n) + a", ["4.500", "-4.500", "6.999", "-9223372036854775806.999", None, "-9.000"]),
+])
+def test_what_the_server_made_of_it(sql, expected):
+    """DEF-R1b: NULL where an operand is, or where it is divided by zero; DIV rounds towards zero, MOD has the sign of
+    the dividend; days of the week and seconds before 1970."""
+    assert [None if value is None else str(value) for value in values(sql)] == expected
+
+
+@pytest.mark.parametrize("sql", [
+    "YEARWEEK(d)", "YEAR(t)", "YEAR(s)", "UNIX_TIMESTAMP(d)", "LENGTH(s)", "UPPER(s)", "a / b", "n DIV b", "nosuch + 1",
+    "s + 1", "COALESCE(a, s)", "a +", "DATEDIFF(a, b)", "1e3"])
+def test_what_is_not_known_is_not_guessed(sql):
+    with pytest.raises(NotComputable):
+        values(sql)
