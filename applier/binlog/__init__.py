@@ -1,1 +1,31 @@
-"""Binlog files: archive, events, outline, row images."""
+"""Binlog files: archive, events, outline, row images.
+
+`open` gives the events of binlogs to any Python program: no Spark, no kernels, no schema.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from applier.binlog.reader import EventReader
+
+
+def open(*paths: str) -> "EventReader":
+    """The events of binlogs in their order. Each path is a file, a directory, an index file or a glob, local or a uri.
+
+    An event has the fields of its header (`file`, `position`, `size`, `end_log_pos`, `type`, `name`, `timestamp`,
+    `server_id`, `flags`, `group_id`), `body` (its bytes), and `content`: what it holds, parsed when it is first asked
+    for. `events()` gives those within a compressed one.
+
+        transactions = 0
+        for event in applier.binlog.open("/backup/binlogs"):
+            if event.name in ("GTID", "MARIADB_GTID"):
+                transactions += 1
+            elif event.name == "QUERY" and event.content.sql.startswith(b"ALTER"):
+                print(event.file, event.position, event.content.database, event.content.text)
+
+    Raises UsageError and ArchiveError as `archive.open_archive` does, and ArchiveError (1610) where a file is damaged,
+    after the events before that.
+    """
+    from applier.binlog.reader import open_reader
+
+    return open_reader(paths)

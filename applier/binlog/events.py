@@ -7,19 +7,19 @@ come this way. All parsers take an event's body: without the header and without 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from struct import error, unpack_from
-from uuid import UUID
 
+from applier.binlog.fields import Fields
 from applier.binlog.format import (
     HEADER,
     HEADER_LENGTH,
-    MARIADB_GROUP_COMMIT_ID,
     EventType,
     FormatDescription,
     check_magic,
     event_name,
     parse_format_description,
 )
+from applier.binlog.gtid_event import Gtid as Gtid
+from applier.binlog.gtid_event import parse_gtid as parse_gtid
 from applier.binlog.mapping import MappedFile
 from applier.binlog.query import Query as Query
 from applier.binlog.query import inflate as inflate
@@ -27,6 +27,8 @@ from applier.binlog.query import parse_execute_load_query as parse_execute_load_
 from applier.binlog.query import parse_query as parse_query
 from applier.binlog.query import parse_query_compressed as parse_query_compressed
 from applier.errors import CORRUPT_EVENT, ArchiveError
+
+_MARIADB_COMPRESSED = range(EventType.QUERY_COMPRESSED, EventType.DELETE_ROWS_COMPRESSED + 1)
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,13 @@ class Event:
 
     @property
     def name(self) -> str:
+        """The type's name; UNKNOWN(number) where it has none."""
         return event_name(self.type)
+
+    @property
+    def is_compressed(self) -> bool:
+        """Whether it holds compressed events (TRANSACTION_PAYLOAD), or is one (MariaDB's)."""
+        return self.type == EventType.TRANSACTION_PAYLOAD or self.type in _MARIADB_COMPRESSED
 
 
 def read_format(mapped: MappedFile) -> FormatDescription:
@@ -105,16 +113,12 @@ def read_event_at(data: bytes, position: int, description: FormatDescription) ->
     return Event(position, kind, timestamp, server_id, size, end_log_pos, flags, None, body)
 
 
-def _malformed(what: str, reason: Exception | None = None) -> ArchiveError:
-    return ArchiveError(f"the {what} event is malformed" + (f": {reason}" if reason else ""), errno=CORRUPT_EVENT)
-
-
 # ---- groups and files -----------------------------------------------------------------------------------------------
 
 
 def parse_xid(body: bytes | memoryview) -> int:
     """The transaction's number in an XID event (u64): it says that the transaction was committed."""
-    return _fields("XID", "<Q", body)[0]
+    return Fields("XID", body).number(8)
 
 
 def parse_rows_query(body: bytes | memoryview) -> bytes:
@@ -128,72 +132,6 @@ def parse_annotate_rows(body: bytes | memoryview) -> bytes:
 
 
 @dataclass(frozen=True)
-class Gtid:
-    """A GTID event of either flavour. `text` is None for ANONYMOUS_GTID."""
-
-    text: str | None
-    flags: int
-    number: int
-    last_committed: int | None = None
-    sequence_number: int | None = None
-    commit_id: int | None = None  # MariaDB's group commit id
-
-
-def parse_gtid(kind: int, body: bytes | memoryview, server_id: int) -> Gtid:
-    """Read a GTID, ANONYMOUS_GTID, GTID_TAGGED or MariaDB GTID body; MariaDB's server id is in the event's header."""
-    if kind == EventType.MARIADB_GTID:
-        number, domain, flags = _fields("GTID", "<QIB", body)
-        commit_id = _fields("GTID", "<Q", body[13:])[0] if flags & MARIADB_GROUP_COMMIT_ID else None
-        return Gtid(f"{domain}-{server_id}-{number}", flags, number, commit_id=commit_id)
-    if kind == EventType.GTID_TAGGED:
-        return _tagged_gtid(bytes(body))
-    flags, source, number = _fields("GTID", "<B16sq", body)
-    logical = unpack_from("<qq", body, 26) if len(body) >= 42 and body[25] == 2 else (None, None)
-    text = f"{UUID(bytes=source)}:{number}" if kind == EventType.GTID else None
-    return Gtid(text, flags, number, *logical)
-
-
-def _tagged_gtid(body: bytes) -> Gtid:
-    """MySQL's serialization: version, size, last required field, then (field number, value).
-
-    All integers are of variable length: as many bytes follow the first as it has low one bits. Signed ones carry
-    their sign in the lowest bit.
-    """
-    at = 0
-
-    def unsigned() -> int:
-        nonlocal at
-        first = body[at]
-        extra = 0
-        while first >> extra & 1:
-            extra += 1
-        value = int.from_bytes(_exact(body, at, extra + 1), "little") >> min(extra + 1, 8)
-        at += extra + 1
-        return value
-
-    def signed() -> int:
-        value = unsigned()
-        return -(value >> 1) - 1 if value & 1 else value >> 1
-
-    try:
-        unsigned(), unsigned(), unsigned()
-        values: dict[int, int] = {}
-        source, tag = b"", ""
-        while at < len(body) and (number := unsigned()) <= 5:
-            if number == 1:
-                source = bytes(unsigned() for _ in range(16))
-            elif number == 3:
-                length = unsigned()
-                tag, at = _exact(body, at, length).decode("ascii"), at + length
-            else:
-                values[number] = unsigned() if number == 0 else signed()
-        text = f"{UUID(bytes=source)}:{tag + ':' if tag else ''}{values[2]}"
-        return Gtid(text, values.get(0, 0), values[2], values.get(4), values.get(5))
-    except (IndexError, KeyError, ValueError) as reason:
-        raise _malformed("GTID_TAGGED", reason) from None
-
-
-@dataclass(frozen=True)
 class Rotate:
     """The file that the log goes on in, and the position in it."""
 
@@ -203,7 +141,9 @@ class Rotate:
 
 def parse_rotate(body: bytes | memoryview) -> Rotate:
     """Read a ROTATE body: position u64, then the next file's base name."""
-    return Rotate(bytes(body[8:]).decode("utf-8", "surrogateescape"), _fields("ROTATE", "<Q", body)[0])
+    fields = Fields("ROTATE", body)
+    position = fields.number(8)
+    return Rotate(fields.rest_text(), position)
 
 
 # ---- rows -----------------------------------------------------------------------------------------------------------
@@ -222,49 +162,19 @@ class RowsHeader:
     rows_offset: int  # of the first row, in the body
 
 
-_ROWS_V1 = frozenset((23, 24, 25, 166, 167, 168))
+_ROWS_V1 = frozenset((20, 21, 22, 23, 24, 25, 166, 167, 168))
 _WRITES = frozenset((20, 23, 30, 166, 169))
-_UPDATES = frozenset((21, 24, 31, 39, 167, 170))
+_UPDATES = frozenset((24, 31, 39, 167, 170))
 
 
 def parse_rows_header(kind: int, body: bytes | memoryview) -> RowsHeader:
-    """Read the start of a rows event: table id 6 bytes, flags u16, in v2 extra data, column count, bitmaps."""
-    table_id, high, flags = _fields("rows", "<IHH", body)
-    at, extra = 8, b""
+    """Read the start of a rows event: table id 6 bytes, flags u16, in v2 extra data, column count, bitmaps. The one
+    bitmap of a pre-GA update is given as the before-image's."""
+    fields, extra = Fields("rows", body), b""
+    table_id, flags = fields.number(6), fields.number(2)
     if kind not in _ROWS_V1:
-        length = _fields("rows", "<H", body[8:])[0]
-        at, extra = 8 + max(length, 2), bytes(body[10 : 8 + max(length, 2)])
-    try:
-        n_columns, at = _length_encoded(body, at)
-    except (IndexError, error):
-        raise _malformed("rows") from None
-    size = (n_columns + 7) // 8
-    bitmaps = [bytes(body[at + i * size : at + (i + 1) * size]) for i in range(1 + (kind in _UPDATES))]
-    at += size * len(bitmaps)
-    if at > len(body):
-        raise _malformed("rows")
+        extra = fields.take(max(fields.number(2), 2) - 2)
+    n_columns = fields.packed()
+    bitmaps = [fields.take((n_columns + 7) // 8) for _ in range(1 + (kind in _UPDATES))]
     before, after = (None, bitmaps[0]) if kind in _WRITES else (bitmaps[0], bitmaps[1] if len(bitmaps) == 2 else None)
-    return RowsHeader(table_id | high << 32, flags, extra, n_columns, before, after, at)
-
-
-def _length_encoded(body: bytes | memoryview, at: int) -> tuple[int, int]:
-    first = body[at]
-    if first < 251:
-        return first, at + 1
-    size = {252: 2, 253: 3, 254: 8}[first] if first in (252, 253, 254) else 0
-    if not size:
-        raise IndexError
-    return int.from_bytes(_exact(body, at + 1, size), "little"), at + 1 + size
-
-
-def _exact(body: bytes | memoryview, at: int, size: int) -> bytes:
-    if at + size > len(body):
-        raise IndexError
-    return bytes(body[at : at + size])
-
-
-def _fields(what: str, layout: str, body: bytes | memoryview) -> tuple:
-    try:
-        return unpack_from(layout, body)
-    except error as reason:
-        raise _malformed(what, reason) from None
+    return RowsHeader(table_id, flags, extra, n_columns, before, after, fields.at)

@@ -8,7 +8,7 @@ import zlib
 from dataclasses import dataclass, replace
 from struct import Struct, error, unpack_from
 
-from applier.errors import CORRUPT_EVENT, ArchiveError
+from applier.binlog.fields import malformed
 
 
 @dataclass(frozen=True)
@@ -82,11 +82,11 @@ def parse_query(body: bytes | memoryview) -> Query:
 def sql_offset(body: bytes | memoryview) -> int:
     """Where the SQL begins in a QUERY's body."""
     if len(body) < _QUERY.size:
-        raise _malformed("QUERY")
+        raise malformed("QUERY")
     _, _, database_length, _, context_length = _QUERY.unpack_from(body)
     offset = _QUERY.size + context_length + database_length + 1
     if offset > len(body):
-        raise _malformed("QUERY")
+        raise malformed("QUERY")
     return offset
 
 
@@ -114,15 +114,15 @@ def inflate(data: bytes) -> bytes:
     """MariaDB's compressed payload: a byte 0x80 | algorithm << 4 | n, the length in n bytes, a zlib stream."""
     n_length = data[0] & 7 if data else 0
     if not data or data[0] & 0xF0 != 0x80 or not 1 <= n_length <= 4:
-        raise _malformed("compressed")
+        raise malformed("compressed")
     length = int.from_bytes(data[1 : 1 + n_length], "big")
     stream = zlib.decompressobj()
     try:
         text = stream.decompress(data[1 + n_length :], min(length, _MOST_INFLATED) + 1)
     except zlib.error as reason:
-        raise _malformed("compressed", reason) from None
+        raise malformed("compressed", reason) from None
     if len(text) != length or not stream.eof:
-        raise _malformed("compressed")
+        raise malformed("compressed")
     return text
 
 
@@ -166,7 +166,7 @@ def _query_context(data: bytes) -> dict[str, int | str | list[str] | bytes]:
                 context["unread"] = data[start:]
                 break
     except (IndexError, ValueError, error) as reason:
-        raise _malformed("QUERY", reason) from None
+        raise malformed("QUERY", reason) from None
     if isinstance(flags2 := context.get("flags2"), int):
         context.update({name: int(not flags2 & bit) for name, bit in _FLAGS2.items()})
     return context
@@ -181,7 +181,3 @@ def _take(data: bytes, at: int, size: int) -> bytes:
 def _short_string(data: bytes, at: int) -> tuple[str, int]:
     length = data[at]
     return _take(data, at + 1, length).decode("utf-8", "surrogateescape"), at + 1 + length
-
-
-def _malformed(what: str, reason: Exception | None = None) -> ArchiveError:
-    return ArchiveError(f"the {what} event is malformed" + (f": {reason}" if reason else ""), errno=CORRUPT_EVENT)
