@@ -73,6 +73,13 @@ def print_imported(result: ReplayResult) -> None:
     console.print(Text(f"{sum(table.rows for table in result.tables):,} rows in {sum(result.seconds.values()):.1f} s"))
 
 
+def print_exported(output: str, rows: int, files: int, size: int) -> None:
+    """How much was written, and what to do with it."""
+    console = _console()
+    console.print(Text(f"{rows:,} rows in {files:,} files, {size / 1e6:,.1f} MB"))
+    console.print(Text.assemble("to load it: ", (f"sh {output}/_load.sh -h HOST -u USER -p", "bold")))
+
+
 def print_snapshot(snapshot: Snapshot) -> None:
     """The position and the tables of a snapshot."""
     console = _console()

@@ -1,4 +1,4 @@
-"""`applier import`: dumps become snapshots."""
+"""`applier import` and `export`: dumps become snapshots, and snapshots files that a server loads."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from applier.cli.application import app
-from applier.options import ImportOptions, TableFilter, parse_stop_position, parse_table_list
+from applier.options import ExportOptions, ImportOptions, TableFilter, parse_stop_position, parse_table_list
 
 
 class Flavour(StrEnum):
@@ -52,3 +52,43 @@ def import_(
     with progress() as watcher:
         result = import_dump(options, watcher)
     print_imported(result)
+
+
+class Format(StrEnum):
+    """What rows are written as."""
+
+    sql = "sql"
+    tsv = "tsv"
+
+
+@app.command()
+def export(
+    snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="What `replay` or `import` made.")],
+    output: Annotated[str, typer.Option(metavar="DIR", help="The directory to make; must not exist yet.")],
+    format: Annotated[Format, typer.Option(
+        help="sql: INSERT statements; tsv: files for LOAD DATA, with the statements for it.")] = Format.sql,
+    tables: Annotated[list[str] | None, typer.Option(
+        metavar="DB.TABLE,...", help="Only these tables; DB alone means all of a database.")] = None,
+    ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
+    master: Annotated[str | None, typer.Option(
+        metavar="URL", help="Spark master that runs a task a file. Default: threads of this process.")] = None,
+) -> None:
+    """Write a snapshot as files that a server of its kind loads, definitions included.
+
+        applier export /lake/before --output /restore
+        sh /restore/_load.sh -h HOST -u USER -p
+
+    Every file has the session settings it needs, so once the definitions are loaded (_schema.sql), the others may be
+    loaded side by side.
+    """
+    from applier import warm
+    from applier.exporting.job import export_snapshot
+    from applier.status import print_exported
+    from applier.terminal import progress
+
+    options = ExportOptions(snapshot, output, format.value,
+                            TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])), master)
+    with progress() as watcher:
+        warm.ensure(watcher.note)
+        files = export_snapshot(options, watcher)
+    print_exported(output, sum(file.rows for file in files), len(files), sum(file.bytes for file in files))

@@ -115,12 +115,25 @@ class Staging:
             self._write(REPORT, orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
             if conflicts is not None:
                 self._write(CONFLICTS, conflicts)
-            self._publish(snapshot.to_json())
+            self._publish(MANIFEST, snapshot.to_json())
         except OSError as error:
             raise SnapshotError(f"cannot publish: {error}", file=self.output) from error
         self._done = True
         self._unlock()
         return replace(snapshot, uri=self.output)
+
+    def commit_files(self, written: Iterable[str], small: dict[str, bytes], last: str, content: bytes) -> None:
+        """Publish what is no snapshot: files that tasks wrote, by their paths in it, small ones with their content, and
+        the one that makes it complete. Errors as of `commit`."""
+        try:
+            self._remove_strays({f"{self._root}/{path}" for path in written})
+            for name, text in small.items():
+                self._write(name, text)
+            self._publish(last, content)
+        except OSError as error:
+            raise SnapshotError(f"cannot publish: {error}", file=self.output) from error
+        self._done = True
+        self._unlock()
 
     def abort(self) -> None:
         """Remove everything that this run wrote; the output is as if the run had not been."""
@@ -132,8 +145,8 @@ class Staging:
         """`_root` as tasks on other machines find it."""
         raise NotImplementedError
 
-    def _publish(self, manifest: bytes) -> None:
-        """The step that makes it visible, after everything before it is durable."""
+    def _publish(self, name: str, content: bytes) -> None:
+        """The step that makes it visible, with the last file, after everything before it is durable."""
         raise NotImplementedError
 
     def _discard(self) -> None:
@@ -175,8 +188,8 @@ class _Beside(Staging):
     def _root_uri(self) -> str:
         return self._root
 
-    def _publish(self, manifest: bytes) -> None:
-        self._write(MANIFEST, manifest)
+    def _publish(self, name: str, content: bytes) -> None:
+        self._write(name, content)
         durable.sync_tree(self._root)
         try:
             os.rename(self._root, self._path)       # takes the place of an empty directory, never of a full one
@@ -213,12 +226,12 @@ class _InPlace(Staging):
     def _root_uri(self) -> str:
         return self.output
 
-    def _publish(self, manifest: bytes) -> None:
-        hidden = f"{MANIFEST}.unpublished"
-        self._write(hidden, manifest)
+    def _publish(self, name: str, content: bytes) -> None:
+        hidden = f"{name}.unpublished"
+        self._write(hidden, content)
         if location.is_local(self._filesystem):
             durable.sync_tree(self._root)
-        self._filesystem.move(f"{self._root}/{hidden}", f"{self._root}/{MANIFEST}")
+        self._filesystem.move(f"{self._root}/{hidden}", f"{self._root}/{name}")
         self._filesystem.delete_file(f"{self._root}/{_MARKER}")
         if location.is_local(self._filesystem):
             durable.sync([self._root])

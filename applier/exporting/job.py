@@ -1,0 +1,109 @@
+"""The job: files that a server loads, out of a snapshot.
+
+    DIR/_load.sh             gives all of it to a client: sh DIR/_load.sh -h HOST -u USER -p
+    DIR/_schema.sql          databases and tables
+    DIR/DB/TABLE/0000.sql    rows, a file for each of the snapshot's; or 0000.tsv, and
+    DIR/_load.sql            LOAD DATA for each of these
+
+A script, since a client's own SOURCE goes on after an error in the file (MariaDB) or is off in a pipe (MySQL 9).
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+
+from applier import __version__
+from applier.errors import UsageError
+from applier.exporting import statements
+from applier.exporting.task import Exported, ExportTask, export_file
+from applier.options import ExportOptions
+from applier.progress import Progress, Silent
+from applier.schema.definition import TableDefinition
+from applier.snapshot import manifest
+from applier.snapshot.manifest import DatabaseEntry, Snapshot, TableEntry
+from applier.snapshot.publish import SCHEMA, begin
+
+LOAD = "_load.sh"
+LOAD_DATA = "_load.sql"
+
+OnProgress = Callable[[int, int], None]
+Runner = Callable[[Sequence[ExportTask], OnProgress], list[Exported]]
+
+
+def export_snapshot(options: ExportOptions, progress: Progress | None = None,
+                    run: Runner | None = None) -> list[Exported]:
+    """Export a snapshot; returns its files of rows. Raises ApplierError, and publishes nothing then.
+
+    `run` runs the tasks; without it they run on threads of this process, as kernels hold no lock, or, with a master,
+    in a Spark session."""
+    progress = progress or Silent()
+    snapshot = manifest.load(options.snapshot)
+    tables = [table for table in snapshot.tables if options.filter.wanted(table.database, table.name)]
+    if not tables and snapshot.tables:
+        raise UsageError("no table of the snapshot is chosen", file=options.snapshot,
+                         hint="--tables and --ignore-tables leave none; `applier status` lists them")
+    definitions = [TableDefinition.from_json(table.definition) for table in tables]
+    with begin(options.output) as staging:
+        tasks = []
+        for table, definition in zip(tables, definitions, strict=True):
+            place = staging.place(table.database, table.name)
+            files = [file for file in table.files if file.rows]
+            tasks += [ExportTask(f"{snapshot.uri.rstrip('/')}/{file.path}", file.rows, definition, place.root,
+                                 f"{place.folder}/{number:04d}.{options.format}", options.format)
+                      for number, file in enumerate(files)]
+        progress.phase("export", len(tasks), "files")
+        done = (run or _runner(options.master))(tasks, lambda count, _: progress.update(count))
+        sql = statements.schema_sql(snapshot.position, _databases(snapshot, tables), definitions)
+        small = {SCHEMA: sql.encode()}
+        if options.format == "tsv":
+            small[LOAD_DATA] = "".join([statements.session(), *(file.load for file in done)]).encode()
+        staging.commit_files([file.target for file in done], small, LOAD,
+                             _load_script(snapshot, options, done).encode())
+    return done
+
+
+def _databases(snapshot: Snapshot, tables: list[TableEntry]) -> list[DatabaseEntry]:
+    """Those of the tables, in their order by name."""
+    needed = {table.database for table in tables}
+    known = {entry.name: entry for entry in snapshot.databases}
+    return [known.get(name, DatabaseEntry(name, "utf8mb4", "utf8mb4_general_ci")) for name in sorted(needed)]
+
+
+def _load_script(snapshot: Snapshot, options: ExportOptions, files: list[Exported]) -> str:
+    """A shell script that gives the files to one client, which stops at the first error."""
+    client = "mariadb" if snapshot.position.flavour == "mariadb" else "mysql"
+    # what LOAD DATA LOCAL cannot take is a warning, not an error
+    words = " --local-infile=1 --show-warnings" if options.format == "tsv" else ""
+    names = [LOAD_DATA] if options.format == "tsv" else [file.target for file in files]
+    return "".join([
+        f"#!/bin/sh\n# applier {__version__}: loads a snapshot at {snapshot.position}. Options of the client may "
+        f"follow:\n#     sh {LOAD} -h HOST -u USER -p\n# MYSQL=... names another client.\n",
+        'cd "$(dirname "$0")" || exit\n{\n',
+        *(f"cat {shlex.quote(name)} || exit\n" for name in [SCHEMA, *names]),
+        f'}} | ${{MYSQL:-{client}}} "$@"{words}\n'])
+
+
+def _runner(master: str | None) -> Runner:
+    if master is None:
+        return _on_threads
+    from applier.spark import session
+    from applier.spark.stages import map_tasks
+
+    return lambda tasks, on_progress: map_tasks(session.start_in_background(master).result(), export_file, tasks,
+                                                on_progress=on_progress)
+
+
+def _on_threads(tasks: Sequence[ExportTask], on_progress: OnProgress) -> list[Exported]:
+    with ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="export") as pool:
+        jobs = [pool.submit(export_file, task) for task in tasks]
+        try:
+            for count, job in enumerate(as_completed(jobs), 1):
+                job.result()
+                on_progress(count, len(jobs))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+        return [job.result() for job in jobs]

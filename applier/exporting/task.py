@@ -1,0 +1,129 @@
+"""One file of a snapshot as one file of text: the work of a task."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from applier.apply.rows import table_schema
+from applier.errors import SnapshotError
+from applier.exporting import statements
+from applier.exporting.cells import Cells, cells_of, has_no_member
+from applier.exporting.text_kernel import CELL_BYTES, ROW_BYTES, write_rows
+from applier.schema.definition import TableDefinition
+from applier.snapshot.location import resolve
+
+STATEMENT_BYTES = 1 << 20
+"""An INSERT that has reached this size is ended: servers take statements of 16 MB and more."""
+BATCH_BYTES = 16 << 20
+_BATCH_ROWS = 1 << 15
+
+
+@dataclass(frozen=True)
+class ExportTask:
+    """`source` is a Parquet file with that many rows, `target` the file to write in `root`, "sql" or "tsv"."""
+
+    source: str
+    rows: int
+    definition: TableDefinition
+    root: str
+    target: str
+    format: str
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What a task wrote, and, of a TSV file, the statements that load it."""
+
+    target: str
+    rows: int
+    bytes: int
+    load: str
+
+
+def export_file(task: ExportTask) -> Exported:
+    """Write one file. Errors: SnapshotError for a source that is missing, damaged, or not of its table."""
+    filesystem, root = resolve(task.root)
+    attempt = f"{root}/{task.target}.{uuid.uuid4().hex}"
+    with filesystem.open_output_stream(attempt, compression=None) as sink:
+        writer = _Writer(task, sink)
+        for batch in _batches(task):
+            writer.add(batch)
+        size = sink.tell()
+    filesystem.move(attempt, f"{root}/{task.target}")
+    if writer.rows != task.rows:
+        raise SnapshotError(f"a file of the snapshot has {writer.rows} rows, its manifest says {task.rows}",
+                            file=task.source)
+    return Exported(task.target, writer.rows, size, writer.load_statements())
+
+
+def _batches(task: ExportTask) -> Any:
+    """The rows in pieces of a bounded size."""
+    filesystem, path = resolve(task.source)
+    try:
+        with filesystem.open_input_file(path) as source:
+            file = pq.ParquetFile(source, page_checksum_verification=True)
+            if not file.schema_arrow.equals(table_schema(task.definition)):
+                raise SnapshotError("a file of the snapshot has other columns than its table", file=task.source)
+            for group in range(file.num_row_groups):
+                of_group = file.metadata.row_group(group)
+                rows = max(1, min(_BATCH_ROWS, of_group.num_rows * BATCH_BYTES // max(1, of_group.total_byte_size)))
+                yield from file.iter_batches(batch_size=rows, row_groups=[group], use_threads=False)
+    except FileNotFoundError as error:
+        raise SnapshotError("a file of the snapshot is missing", file=task.source) from error
+    except (OSError, pa.ArrowException) as error:
+        raise SnapshotError(f"a file of the snapshot cannot be read: {error}", file=task.source) from error
+
+
+class _Writer:
+    """Writes batches of a table's rows to a stream."""
+
+    def __init__(self, task: ExportTask, sink: Any) -> None:
+        self._task, self._sink, self._sql = task, sink, task.format == "sql"
+        self._columns = statements.loaded_columns(task.definition)
+        self._head = np.frombuffer(statements.insert_head(task.definition), np.uint8)
+        self._modes: list[int] = []
+        self._lenient = False
+        self.rows = 0
+        if self._sql:
+            sink.write(statements.session().encode())
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Write the batch's rows."""
+        values = [batch.column(column.name) for column in self._columns]
+        lenient = any(map(has_no_member, self._columns, values))
+        cells = [cells_of(column, array) for column, array in zip(self._columns, values, strict=True)]
+        text = _text(cells, batch.num_rows, self._sql, self._head)
+        if self._sql and lenient:
+            self._sink.write(f"SET sql_mode = '{statements.LENIENT}';\n".encode())
+        self._sink.write(text)
+        if self._sql and lenient:
+            self._sink.write(f"SET sql_mode = '{statements.STRICT}';\n".encode())
+        self._modes = [column.mode for column in cells]
+        self._lenient |= lenient
+        self.rows += batch.num_rows
+
+    def load_statements(self) -> str:
+        """What loads a TSV file; nothing for an SQL file, or one without rows."""
+        if self._sql or not self.rows:
+            return ""
+        return statements.load_data(self._task.definition, self._task.target, self._modes, self._lenient)
+
+
+def _text(cells: list[Cells], rows: int, sql: bool, head: np.ndarray) -> memoryview:
+    """Rows as the kernel writes them."""
+    offsets = np.array([column.offsets for column in cells], np.int64).reshape(len(cells), rows + 1)
+    nulls = np.array([column.nulls for column in cells], np.uint8).reshape(len(cells), rows)
+    addresses = np.array([column.data.ctypes.data for column in cells], np.int64)
+    modes = np.array([column.mode for column in cells], np.uint8)
+    size = 2 * sum(len(column.data) for column in cells) + rows * (CELL_BYTES * len(cells) + ROW_BYTES)
+    size += 2 * (size // STATEMENT_BYTES + 1) * len(head)  # heads fill statements, too, a third at most
+    out = np.empty(size, np.uint8)
+    written = write_rows(addresses.ctypes.data, offsets.ctypes.data, nulls.ctypes.data, modes.ctypes.data, len(cells),
+                         rows, sql, head.ctypes.data, len(head), STATEMENT_BYTES, out.ctypes.data)
+    return memoryview(out)[:written]

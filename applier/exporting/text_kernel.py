@@ -1,0 +1,171 @@
+"""Rows as text: the cells of columns, each column's bytes one after the other, put together row by row.
+
+As SQL: INSERT statements with many rows each; text in quotes with backslash escapes, bytes as x'…'. As TSV: what LOAD
+DATA reads with its default options; bytes as hexadecimal digits. Source: MySQL manual, "String Literals", "LOAD DATA".
+"""
+
+import numpy as np
+
+from keysearch.memory import copy_bytes, inline, kernel, load_i64, load_u8, store_u8
+
+PLAIN, TEXT, BYTES = range(3)
+"""What becomes of a column's bytes: taken as they are, quoted or escaped, written in hexadecimal digits."""
+CELL_BYTES, ROW_BYTES = 5, 8
+"""Bytes that a cell and a row have at most beside those of the value, of which each may become two."""
+LONGEST_SPAN = 17
+
+
+@inline
+def _escape(byte, sql):
+    """What stands after a backslash for this byte, 0 where it stands for itself."""
+    if byte == 92:
+        return 92
+    if byte == 0:
+        return 48
+    if byte == 10:
+        return 110
+    if byte == 13:
+        return 114
+    if sql:
+        return 39 if byte == 39 else 90 if byte == 26 else 0
+    return 116 if byte == 9 else 0
+
+
+@inline
+def _escaped(data, at, end, sql, out, to):
+    """The bytes from `at` to `end` with escapes. Returns the place after them."""
+    start = at
+    while at < end:
+        escape = _escape(load_u8(data + at), sql)
+        if escape:
+            copy_bytes(out + to, data + start, at - start)
+            to += at - start
+            store_u8(out + to, np.uint8(92))
+            store_u8(out + to + 1, np.uint8(escape))
+            to += 2
+            start = at + 1
+        at += 1
+    copy_bytes(out + to, data + start, end - start)
+    return to + end - start
+
+
+@inline
+def _digit(nibble):
+    return np.uint8(nibble + 48 if nibble < 10 else nibble + 55)
+
+
+@inline
+def _hexadecimal(data, at, end, out, to):
+    while at < end:
+        byte = load_u8(data + at)
+        store_u8(out + to, _digit(byte >> 4))
+        store_u8(out + to + 1, _digit(byte & 15))
+        at += 1
+        to += 2
+    return to
+
+
+@inline
+def _cell(data, at, end, mode, sql, out, to):
+    """One value. Returns the place after it."""
+    if mode == PLAIN:
+        copy_bytes(out + to, data + at, end - at)
+        return to + end - at
+    if not sql:
+        return _escaped(data, at, end, sql, out, to) if mode == TEXT else _hexadecimal(data, at, end, out, to)
+    if mode == BYTES:
+        store_u8(out + to, np.uint8(120))
+        to += 1
+    store_u8(out + to, np.uint8(39))
+    to = _escaped(data, at, end, sql, out, to + 1) if mode == TEXT else _hexadecimal(data, at, end, out, to + 1)
+    store_u8(out + to, np.uint8(39))
+    return to + 1
+
+
+@inline
+def _null(sql, out, to):
+    if not sql:
+        store_u8(out + to, np.uint8(92))
+        store_u8(out + to + 1, np.uint8(78))
+        return to + 2
+    for letter in (78, 85, 76, 76):
+        store_u8(out + to, np.uint8(letter))
+        to += 1
+    return to
+
+
+@kernel
+def write_rows(addresses, offsets, nulls, modes, columns, rows, sql, head, head_length, statement_bytes, out):
+    """Rows of `columns` to the address `out`, which has room (CELL_BYTES and ROW_BYTES say how much is needed, and the
+    head for each statement). Returns the number of bytes.
+
+    addresses: int64[columns], where each column's bytes are; offsets: int64[columns, rows + 1]; nulls: uint8[columns,
+    rows]; modes: uint8[columns]; all of them by address. As SQL, the head (from INSERT to VALUES) begins a statement,
+    and a statement of `statement_bytes` or more is ended.
+    """
+    to, began = np.int64(0), np.int64(-1)
+    for row in range(rows):
+        if sql:
+            if began < 0:
+                began = to
+                copy_bytes(out + to, head, head_length)
+                to += head_length
+            store_u8(out + to, np.uint8(40))
+            to += 1
+        for column in range(columns):
+            if column:
+                store_u8(out + to, np.uint8(44 if sql else 9))
+                to += 1
+            if load_u8(nulls + column * rows + row):
+                to = _null(sql, out, to)
+                continue
+            place = offsets + 8 * (column * (rows + 1) + row)
+            to = _cell(load_i64(addresses + 8 * column), load_i64(place), load_i64(place + 8), load_u8(modes + column),
+                       sql, out, to)
+        if sql:
+            store_u8(out + to, np.uint8(41))
+            to += 1
+            ends = row + 1 == rows or to - began >= statement_bytes
+            store_u8(out + to, np.uint8(59 if ends else 44))
+            to += 1
+            if ends:
+                began = np.int64(-1)
+        store_u8(out + to, np.uint8(10))
+        to += 1
+    return to
+
+
+@inline
+def _two_digits(value, out, to):
+    store_u8(out + to, np.uint8(48 + value // 10))
+    store_u8(out + to + 1, np.uint8(48 + value % 10))
+    return to + 2
+
+
+@kernel
+def span_texts(spans, out, offsets):
+    """Microseconds (int64[n]) as [-]hh:mm:ss.ffffff, hours up to 838, at the address `out`, LONGEST_SPAN bytes each at
+    most; fills offsets: int64[n + 1]."""
+    to = np.int64(0)
+    for row in range(len(spans)):
+        offsets[row] = to
+        left = spans[row]
+        if left < 0:
+            store_u8(out + to, np.uint8(45))
+            to += 1
+            left = -left
+        micros, seconds = left % 1000000, left // 1000000
+        hours = seconds // 3600
+        if hours > 99:
+            store_u8(out + to, np.uint8(48 + hours // 100))
+            to += 1
+        to = _two_digits(hours % 100, out, to)
+        store_u8(out + to, np.uint8(58))
+        to = _two_digits(seconds // 60 % 60, out, to + 1)
+        store_u8(out + to, np.uint8(58))
+        to = _two_digits(seconds % 60, out, to + 1)
+        store_u8(out + to, np.uint8(46))
+        to = _two_digits(micros // 10000, out, to + 1)
+        to = _two_digits(micros // 100 % 100, out, to)
+        to = _two_digits(micros % 100, out, to)
+    offsets[len(spans)] = to
