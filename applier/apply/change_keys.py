@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from applier.apply.replica_defaults import ReplicaDefaults
 from applier.apply.table_key import TableKey
 from applier.binlog.changes import INSERT, ChangeBatch
 from applier.binlog.layout import ColumnPlan, ImageBuffers
@@ -25,7 +26,6 @@ from applier.binlog.table_map import TableMap
 from applier.binlog.values import finish_column
 from applier.errors import KEY_NOT_FOUND, ReplayStopped
 from applier.schema.agreement import agrees
-from applier.schema.defaults import default_scalar
 from applier.schema.definition import TableDefinition
 from keysearch.keybytes import KeyBytes, int_key
 
@@ -38,6 +38,7 @@ class ChangeKeys(ABC):
 
     def __init__(self, key: TableKey, definition: TableDefinition, table_map: TableMap):
         self._key, self._definition, self._table_map = key, definition, table_map
+        self._defaults = ReplicaDefaults(definition)
 
     @abstractmethod
     def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
@@ -55,8 +56,9 @@ class ChangeKeys(ABC):
     def text(self, batch: ChangeBatch, image: int, after: bool) -> str:
         """The key of one image (a row of the after- or before-images) for people."""
 
-    def _default(self, column: int) -> pa.Scalar:
-        return default_scalar(self._definition.columns[column], self._definition)
+    def _default(self, column: int, batch: ChangeBatch) -> pa.Scalar | pa.Array:
+        return self._defaults.left_out(self._definition.columns[column],
+                                       lambda: times_of(batch, batch.after_rows, batch.n_after))
 
     def _check(self, batch: ChangeBatch, column: int, no_before: pa.BooleanArray, no_after: pa.BooleanArray) -> None:
         """Raise ReplayStopped for the first change whose key has no value in `column`, by row of the images: FIND
@@ -138,8 +140,8 @@ class IntKeys(ChangeKeys):
         inserts = batch.after_rows[batch.kinds == INSERT]
         inserts = inserts[absent[inserts]]
         if len(inserts):
-            values[inserts] = int_key(pa.array([self._default(self._key.columns[0]).as_py()],
-                                               self._default(self._key.columns[0]).type))[0]
+            default = self._default(self._key.columns[0], batch)
+            values[inserts] = int_key(pa.array([default.as_py()], default.type))[0]
 
     def text(self, batch: ChangeBatch, image: int, after: bool) -> str:
         images, rows = (batch.after, batch.n_after) if after else (batch.before, batch.n_before)
@@ -180,12 +182,19 @@ class ByteKeys(ChangeKeys):
         old = before.take(pa.array(old_rows, mask=old_rows < 0))
         default = pa.scalar(None, after.type)
         if (np.asarray(absent) & (old_rows < 0)).any():
-            default = self._default(column)
+            default = self._default(column, batch)
         return pc.if_else(absent, pc.if_else(pa.array(old_rows < 0), default, old), after)
 
     def text(self, batch: ChangeBatch, image: int, after: bool) -> str:
         values = [column[image].as_py() for column in self.columns(batch)[after]]
         return ", ".join(repr(value) if isinstance(value, (str, bytes)) else str(value) for value in values)
+
+
+def times_of(batch: ChangeBatch, rows: np.ndarray, n: int) -> np.ndarray:
+    """When the events of n images were made (uint32[n], seconds since 1970), given each change's row among them."""
+    times = np.zeros(n, np.uint32)
+    times[rows[rows >= 0]] = batch.times[rows >= 0]
+    return times
 
 
 def rows_before(batch: ChangeBatch) -> np.ndarray:

@@ -3,11 +3,13 @@
     kind    uint8     0 insert, 1 update, 2 delete
     place   int64     offset in the file of the rows event
     row     int32     number of the row in the event, from 0
+    time    uint32    when the event was made, in seconds since 1970
     before  struct    the key's columns of the before-image as a snapshot has them (an integer key: one int64); NULL in
                       inserts
     after   struct    the same of the after-image, with what it lacks filled in; NULL in deletes
     layout  int32     which columns `image` holds: a number in the metadata's list of layouts
-    image   binary    the after-image as the log has it, decoded only if its row is left at the end; NULL in deletes
+    image   binary    the after-image as the log has it, decoded only if its row is left at the end; NULL in deletes.
+                      One without any byte takes one, so that each has a place of its own
 
 Metadata of the schema (JSON under b"changes"): id of the table's version, uri of the file, table map body (hex),
 layouts (present columns, and those of them that are diffs).
@@ -40,9 +42,10 @@ def payload_batch(batch: ChangeBatch, picks: np.ndarray, before: list[pa.Array],
     pointers, lengths = batch.images[picks], batch.image_lengths[picks]
     columns = [
         pa.array(kinds), pa.array(batch.places[picks]), pa.array(batch.rows[picks]),
+        pa.array(batch.times[picks]),
         _struct(before, batch.before_rows[picks], inserts), _struct(after, batch.after_rows[picks], deletes),
         pa.array((pointers >> IMAGE_ID_SHIFT).astype(np.int32)), _images(pointers, lengths, deletes)]
-    return pa.record_batch(columns, names=["kind", "place", "row", "before", "after", "layout", "image"])
+    return pa.record_batch(columns, names=["kind", "place", "row", "time", "before", "after", "layout", "image"])
 
 
 def _struct(columns: list[pa.Array], rows: np.ndarray, without: np.ndarray) -> pa.StructArray:
@@ -53,9 +56,9 @@ def _struct(columns: list[pa.Array], rows: np.ndarray, without: np.ndarray) -> p
 
 def _images(pointers: np.ndarray, lengths: np.ndarray, without: np.ndarray) -> pa.LargeBinaryArray:
     offsets = np.zeros(len(pointers) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    data = np.empty(int(offsets[-1]), np.uint8)
-    payload_kernel.copy_images(pointers & _ADDRESS, offsets, data.ctypes.data)
+    np.cumsum(np.where(without, 0, np.maximum(lengths, 1)), out=offsets[1:])
+    data = np.zeros(int(offsets[-1]), np.uint8)
+    payload_kernel.copy_images(pointers & _ADDRESS, lengths, offsets, data.ctypes.data)
     valid = pa.array(~without).buffers()[1]
     return pa.Array.from_buffers(pa.large_binary(), len(pointers), [valid, pa.py_buffer(offsets), pa.py_buffer(data)])
 
@@ -126,6 +129,7 @@ class ArrivedBatch:
         self.n, self.file = batch.num_rows, payload.memory
         self.kinds = np.ascontiguousarray(batch.column("kind"))
         self.places, self.rows = np.asarray(batch.column("place")), np.asarray(batch.column("row"))
+        self.times = np.asarray(batch.column("time"))
         self.before, self.after = batch.column("before"), batch.column("after")
         numbers = np.arange(self.n, dtype=np.int32)
         self.before_rows = np.where(self.kinds == INSERT, np.int32(-1), numbers)
@@ -135,8 +139,7 @@ class ArrivedBatch:
         image = batch.column("image")
         offsets = np.frombuffer(image.buffers()[1], np.int64)[:self.n]
         data = image.buffers()[2]
-        # images that are all empty (an insert of no column) lie nowhere; let it be within the payload
-        address = data.address if data is not None and data.size else payload.memory.address
+        address = data.address if data is not None else 0  # of deletes alone
         pointers = numbering[np.maximum(local, 0)] << IMAGE_ID_SHIFT | (address + offsets)
         self.images = np.where(self.kinds == DELETE, np.int64(-1), pointers)
 

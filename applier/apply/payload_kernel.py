@@ -1,14 +1,16 @@
 """Dealing changes out for a shuffle: which range a key is in, and row images copied out of the log."""
 
+import numpy as np
+
 from applier.apply.byte_index_kernel import compare_bytes
 from keysearch.memory import copy_bytes, kernel
 
 
 @kernel
-def copy_images(addresses, offsets, target):
-    """Copy images, image i from addresses[i], to offsets[i] … offsets[i + 1] from the address `target`."""
+def copy_images(addresses, lengths, offsets, target):
+    """Copy images, lengths[i] bytes of image i from addresses[i], to offsets[i] from the address `target`."""
     for i in range(addresses.shape[0]):
-        copy_bytes(target + offsets[i], addresses[i], offsets[i + 1] - offsets[i])
+        copy_bytes(target + offsets[i], addresses[i], np.int64(lengths[i]))
 
 
 @kernel

@@ -17,15 +17,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from applier.apply.replica_defaults import ReplicaDefaults, Seconds
 from applier.apply.row_store import PieceInput, Search
 from applier.apply.table_key import table_key
 from applier.binlog.changes import ChangeBatch
 from applier.binlog.layout import ColumnPlan, ImageBuffers
 from applier.binlog.table_map import TableMap
 from applier.binlog.values import finish_column
-from applier.schema.defaults import default_scalar, implicit_scalar, null_replacement
-from applier.schema.definition import TableDefinition
+from applier.schema.defaults import implicit_scalar
+from applier.schema.definition import Column, TableDefinition
 from applier.schema.key_infos import key_collation
+from applier.schema.types import arrow_type
 from keysearch.choose import Choice, ColumnInfo, KeyInfo, choose_key, server_order
 from keysearch.collation import equality_column
 from keysearch.keybytes import KeyBytes, encode_keys
@@ -54,6 +56,7 @@ class RowPieces:
 
     def __init__(self, definition: TableDefinition, *, by_content: bool):
         self.definition, self.by_content = definition, by_content
+        self._defaults = ReplicaDefaults(definition)
         self.pieces: list[Piece] = []
         self.unique = [UniqueKey(key.name, tuple(self._number(self._compared(*part)) for part in key.parts))
                        for key in server_order(self._columns, self._unique_keys())]
@@ -132,45 +135,46 @@ class RowPieces:
         columns = {piece.column for piece in self.pieces}
         return [plan if c in columns else None for c, plan in enumerate(plans)]
 
-    def of_images(self, images: ImageBuffers, rows: int, table_map: TableMap,
+    def of_images(self, images: ImageBuffers, rows: int, table_map: TableMap, seconds: Seconds,
                   documents: dict[int, pa.Array] | None = None) -> list[PieceInput]:
         """The pieces of the first `rows` images of a batch; what an image lacks is the column's default (DEF-R1a, b).
         Columns that the log does not have are lacking in all. `documents` has the values of JSON columns with diffs."""
-        finished = {column: self._finished(images, column, rows, table_map, (documents or {}).get(column))
+        finished = {column: self._finished(images, column, rows, table_map, seconds, (documents or {}).get(column))
                     for column in {piece.column for piece in self.pieces} if column < len(table_map.types)}
-        return [self._input(piece, rows, *finished.get(piece.column, (None, None))) for piece in self.pieces]
+        return [self._input(piece, rows, seconds, *finished.get(piece.column, (None, None))) for piece in self.pieces]
 
-    def _finished(self, images: ImageBuffers, column: int, rows: int, table_map: TableMap,
+    def _finished(self, images: ImageBuffers, column: int, rows: int, table_map: TableMap, seconds: Seconds,
                   documents: pa.Array | None) -> tuple[pa.Array, np.ndarray | None]:
         values = documents if documents is not None else finish_column(
             images.columns[column].arrow(rows), self.definition.columns[column],
             table_map.types[column], table_map.metadata[column])
         defined = self.definition.columns[column]
-        if values.null_count and (given := null_replacement(defined, self.definition)) is not None:
+        if values.null_count and (given := self._defaults.instead_of_null(defined, seconds)) is not None:
             values = values.fill_null(given)
         absent = images.columns[column].absent_rows(rows)
         return values, None if absent is None else absent.to_numpy(zero_copy_only=False)
 
-    def _input(self, piece: Piece, rows: int, values: pa.Array | None, absent: np.ndarray | None) -> PieceInput:
+    def _input(self, piece: Piece, rows: int, seconds: Seconds, values: pa.Array | None,
+               absent: np.ndarray | None) -> PieceInput:
+        if values is not None and (absent is None or not absent.any()):
+            return PieceInput(self._encoded(piece, values))
+        default = self._default(self.definition.columns[piece.column], values is not None, seconds)
         if values is None:
             absent = np.ones(rows, np.bool_)
-            keys = KeyBytes(np.zeros(rows + 1, np.int64), np.empty(0, np.uint8))
-        else:
-            keys = self._encoded(piece, values)
-        if absent is None or not absent.any():
-            return PieceInput(keys)
-        return PieceInput(keys, absent, self._default(piece, values is not None))
+        if isinstance(default, pa.Array):
+            values = default if values is None else pc.if_else(pa.array(absent), default, values)
+            return PieceInput(self._encoded(piece, values), absent, None)
+        keys = KeyBytes(np.zeros(rows + 1, np.int64), np.empty(0, np.uint8)) if values is None else \
+            self._encoded(piece, values)
+        return PieceInput(keys, absent, self._encoded(piece, pa.array([default.as_py()], default.type))[0])
 
-    def _default(self, piece: Piece, logged: bool) -> bytes:
-        """What images have for a piece that they lack; `logged`: the log has the column."""
-        column = self.definition.columns[piece.column]
+    def _default(self, column: Column, logged: bool, seconds: Seconds) -> pa.Array | pa.Scalar:
+        """What images have for a column that they lack; `logged`: the log has the column."""
         if not logged and (column.auto_increment or column.generated):
-            return b"\0"  # NULL, which no unique key compares: each row gets a value of its own
+            return pa.scalar(None, arrow_type(column.type))  # no unique key compares it: each row gets one of its own
         if column.auto_increment:  # every insert has it; of an update without it the row keeps its own
-            scalar = implicit_scalar(column.type, self.definition.flavour)
-        else:
-            scalar = default_scalar(column, self.definition)
-        return self._encoded(piece, pa.array([scalar.as_py()], scalar.type))[0]
+            return implicit_scalar(column.type, self.definition.flavour)
+        return self._defaults.left_out(column, seconds)
 
     def _encoded(self, piece: Piece, values: pa.Array | pa.ChunkedArray) -> KeyBytes:
         if pa.types.is_list(values.type):  # VECTOR: by its numbers' bytes

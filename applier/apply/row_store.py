@@ -26,11 +26,11 @@ ORDER_OF_ARRIVAL = -1
 @dataclasses.dataclass(frozen=True)
 class PieceInput:
     """A piece of each image of a batch: `keys` by row, `absent` (bool[n]; None: no image lacks it) says which rows lack
-    it, `default` is what these have instead."""
+    it, `default` is what these have instead (None: what `keys` has there)."""
 
     keys: KeyBytes
     absent: np.ndarray | None = None
-    default: bytes = b""
+    default: bytes | None = b""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -219,9 +219,11 @@ class _Inputs:
         rows = []
         for piece in pieces:
             absent = None if piece.absent is None else np.ascontiguousarray(piece.absent, np.uint8)
-            default = np.frombuffer(piece.default + b"\0", np.uint8)
+            given = piece.default or b""
+            default = np.frombuffer(given + b"\0", np.uint8)
             self._kept += [absent, default]
             rows.append([piece.keys.offsets.ctypes.data, piece.keys.data.ctypes.data,
-                         0 if absent is None else absent.ctypes.data, default.ctypes.data, len(piece.default), 0, 0, 0])
+                         0 if absent is None else absent.ctypes.data,
+                         0 if piece.default is None else default.ctypes.data, len(given), 0, 0, 0])
         self._records = np.array(rows, np.int64).reshape(-1, s.INPUT_BYTES // 8)
         self.address = self._records.ctypes.data

@@ -20,17 +20,18 @@ from applier.apply import image_reader
 from applier.apply.base_rows import BaseRows
 from applier.apply.diff_nodes import DiffNodes
 from applier.apply.documents import Documents
+from applier.apply.event_times import EventTimes
 from applier.apply.extra_columns import ExtraColumns
 from applier.apply.image_reader import ADDRESS, ImageMemory, ImageReader, TooMuch
 from applier.apply.key_index import Patches
 from applier.apply.pointer_kernel import PATCH_ID
+from applier.apply.replica_defaults import ReplicaDefaults, Seconds
 from applier.binlog.change_records import IMAGE_ID_SHIFT
 from applier.binlog.changes import ImageLayouts
 from applier.binlog.layout import ColumnPlan
 from applier.binlog.mapping import MappedFile
 from applier.binlog.values import finish_column
 from applier.errors import ApplierError, UnsupportedEvent
-from applier.schema.defaults import default_scalar, null_replacement
 from applier.schema.definition import Column, TableDefinition
 from applier.schema.types import arrow_type
 
@@ -58,13 +59,16 @@ def table_schema(definition: TableDefinition) -> pa.Schema:
 class RowGatherer:
     """Turns pointers into record batches of a table's schema.
 
-    `base` holds the rows that pointers of layout 0 mean, `files` the memory that images lie in, in commit order.
+    `base` holds the rows that pointers of layout 0 mean, `files` the memory that images lie in, in commit order,
+    `times` what `defaults` need of the events.
     """
 
     def __init__(self, definition: TableDefinition, logged: LoggedColumns, layouts: ImageLayouts, patches: Patches,
-                 diffs: DiffNodes, base: pa.Table, files: list[MappedFile]):
+                 diffs: DiffNodes, base: pa.Table, files: list[MappedFile], defaults: ReplicaDefaults,
+                 times: EventTimes):
         self.schema = table_schema(definition)
         self._definition, self._logged, self._patches = definition, logged, patches
+        self._defaults, self._times = defaults, times
         self._base = BaseRows(base)
         self._rows = min(CHUNK_ROWS, max(1024, CHUNK_VALUES // len(logged.stored)))
         wanted: list[ColumnPlan | None] = [None] * len(layouts.plans)
@@ -173,7 +177,7 @@ class RowGatherer:
         after-image lacks, its row has from elsewhere (DEF-R2). An error names the image that it is about."""
         try:
             self._reader.read(pointers)
-            return [self._finished(column, len(pointers), None if picked is None else picked[:, c])
+            return [self._finished(column, pointers, None if picked is None else picked[:, c])
                     for c, column in enumerate(columns)]
         except ApplierError as error:
             if len(pointers) == 1:
@@ -191,26 +195,31 @@ class RowGatherer:
     def _placed(self, error: ApplierError, pointer: int) -> ApplierError:
         return self._reader.memory.placed(error, pointer, self._definition.full_name)
 
-    def _finished(self, column: int, rows: int, picked: np.ndarray | None) -> pa.Array:
-        number, defined = self._logged.stored[column], self._definition.stored_columns[column]
+    def _finished(self, column: int, pointers: np.ndarray, picked: np.ndarray | None) -> pa.Array:
+        number, defined, rows = self._logged.stored[column], self._definition.stored_columns[column], len(pointers)
+
+        def seconds() -> np.ndarray:
+            return self._times.of(pointers)
+
         if number >= len(self._logged.types):
-            return self._not_logged(defined, rows, picked)
+            return self._not_logged(defined, rows, picked, seconds)
         buffer = self._reader.buffers.columns[number]
         values = finish_column(buffer.arrow(rows), defined, self._logged.types[number], self._logged.metadata[number])
-        if values.null_count and (given := null_replacement(defined, self._definition)) is not None:
+        if values.null_count and (given := self._defaults.instead_of_null(defined, seconds)) is not None:
             values = values.fill_null(given)
         absent = buffer.absent_rows(rows)
         if absent is not None and picked is not None:
             absent = pc.and_(absent, pa.array(picked))
         if absent is None or not pc.any(absent).as_py():
             return values
-        return pc.if_else(absent, default_scalar(defined, self._definition), values)
+        return pc.if_else(absent, self._defaults.left_out(defined, seconds), values)
 
-    def _not_logged(self, column: Column, rows: int, picked: np.ndarray | None) -> pa.Array:
+    def _not_logged(self, column: Column, rows: int, picked: np.ndarray | None, seconds: Seconds) -> pa.Array:
         """A column that the log does not have: its default, where `extra_columns` does not make its values."""
         if column.generated or column.auto_increment or (picked is not None and not picked.any()):
             return pa.nulls(rows, arrow_type(column.type))
-        return pa.repeat(default_scalar(column, self._definition), rows)
+        values = self._defaults.left_out(column, seconds)
+        return pa.repeat(values, rows) if isinstance(values, pa.Scalar) else values
 
 
 def _take(parts: list[pa.Array], picks: np.ndarray) -> pa.Array:

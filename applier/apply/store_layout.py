@@ -7,7 +7,8 @@
               byte before it that says whether it is NULL
     index     which pieces it is over, heads of buckets, and for each slot the next and the previous one in its bucket
               and the hash of its key
-    input     a piece of a batch's images: offsets, data, which rows lack it (0: none), and what these have instead
+    input     a piece of a batch's images: offsets, data, which rows lack it (0: none), and what these have instead (0:
+              a value of its own each, which lies where others have theirs)
 
 Everything goes by address (see pointer_kernel).
 """
@@ -54,10 +55,10 @@ def piece_end(record, n, piece):
 
 
 @inline
-def lacks(entry, row):
-    """Whether an image lacks a piece; `entry` is the piece's input."""
+def has_own(entry, row, old):
+    """Whether an image's piece lies in the piece's input `entry`; `old` is 0 where there is no row before."""
     absent = load_i64(entry + ABSENT)
-    return absent != 0 and load_u8(absent + row) != 0
+    return absent == 0 or load_u8(absent + row) == 0 or (old == 0 and load_i64(entry + DEFAULT) == 0)
 
 
 @inline
@@ -66,14 +67,13 @@ def record_size(inputs, n, row, old):
     size = 4 * n
     for piece in range(n):
         entry = inputs + INPUT_BYTES * piece
-        if lacks(entry, row):
-            if old:
-                size += piece_end(old, n, piece) - piece_start(old, n, piece)
-            else:
-                size += load_i64(entry + DEFAULT_LENGTH)
-        else:
+        if has_own(entry, row, old):
             offsets = load_i64(entry + OFFSETS) + 8 * row
             size += load_i64(offsets + 8) - load_i64(offsets)
+        elif old:
+            size += piece_end(old, n, piece) - piece_start(old, n, piece)
+        else:
+            size += load_i64(entry + DEFAULT_LENGTH)
     return size
 
 
@@ -83,7 +83,7 @@ def put_record(inputs, n, row, old, to):
     at, first = to + 4 * n, to + 4 * n
     for piece in range(n):
         entry = inputs + INPUT_BYTES * piece
-        if not lacks(entry, row):
+        if has_own(entry, row, old):
             offsets = load_i64(entry + OFFSETS) + 8 * row
             source = load_i64(offsets)
             length = load_i64(offsets + 8) - source

@@ -16,8 +16,10 @@ import pyarrow as pa
 
 from applier.apply.altered_rows import altered_rows
 from applier.apply.change_keys import ChangeKeys
+from applier.apply.event_times import EventTimes
 from applier.apply.extra_columns import ExtraColumns
 from applier.apply.key_index import Conflict
+from applier.apply.replica_defaults import ReplicaDefaults
 from applier.apply.row_keys import RowKeys
 from applier.apply.rows import CHUNK_ROWS, LoggedColumns, RowGatherer, table_schema
 from applier.apply.table_key import alters_rows
@@ -48,6 +50,8 @@ class UnitApplier:
         self._base = table_schema(spec.definition).empty_table()
         self._logged: LoggedColumns | None = None
         self._layouts: ImageLayouts | None = None
+        self._defaults = ReplicaDefaults(spec.definition)
+        self._times: EventTimes | None = None
         self._stopped: ReplayStopped | None = None
         self._failed_diff: ApplierError | None = None
         self._files: list[MappedFile] = []
@@ -72,6 +76,7 @@ class UnitApplier:
         definition = self.spec.definition
         stored = tuple(c for c, column in enumerate(definition.columns) if column.generated != "virtual")
         self._layouts, self._logged = layouts, LoggedColumns(stored, table_map.types, table_map.metadata)
+        self._times = EventTimes(self._defaults, table_map, layouts)
         self._search = unit_search(self.spec)
         if self.stopped is not None:
             return
@@ -89,6 +94,7 @@ class UnitApplier:
         if self.stopped is not None:
             return
         with self._timed():
+            self._times.came(batch)
             conflict = self._search.apply(batch, self._layouts, keys)
             if conflict is not None:
                 self._stopped = self._stop(batch, conflict, reader)
@@ -123,7 +129,7 @@ class UnitApplier:
     def _gatherer(self) -> RowGatherer:
         index = self._search.index
         return RowGatherer(self.spec.definition, self._logged, self._layouts, index.patches, index.diffs, self._base,
-                           self._files)
+                           self._files, self._defaults, self._times)
 
     def check_diffs(self) -> None:
         """See whether all JSON diffs fit that came before the unit stopped."""

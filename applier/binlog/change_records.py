@@ -13,8 +13,8 @@ BITMAP, IMAGE_ID, BEFORE, AFTER, VARIANTS, N_VARIANTS, LAST_VARIANT = range(0, 5
 LAYOUT_BYTES = 64
 
 # a batch's record: how many changes, before-images and after-images it has, and where its arrays are
-(N, N_BEFORE, N_AFTER, CAPACITY, KINDS, PLACES, ROWS, BEFORE_ROWS, AFTER_ROWS, IMAGES, IMAGE_LENGTHS,
- ZERO_DATES) = range(0, 96, 8)
+(N, N_BEFORE, N_AFTER, CAPACITY, KINDS, PLACES, ROWS, BEFORE_ROWS, AFTER_ROWS, IMAGES, IMAGE_LENGTHS, TIMES,
+ ZERO_DATES) = range(0, 104, 8)
 BATCH_WORDS = 16
 
 # the walk's state, in bytes from its start

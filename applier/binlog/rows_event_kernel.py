@@ -54,6 +54,7 @@ from applier.binlog.change_records import (
     ROWS,
     TABLE,
     TABLE_WORDS,
+    TIMES,
     UNKNOWN_TABLE,
     UPDATE,
     VARIANTS,
@@ -70,10 +71,12 @@ from keysearch.memory import (
     load_i64,
     load_u8,
     load_u16,
+    load_u32,
     load_u64,
     store_i32,
     store_i64,
     store_u8,
+    store_u32,
 )
 
 _PARTIAL_UPDATE = 39
@@ -217,6 +220,7 @@ def rows_of_event(start, first, stop, safe_end, kind, before, after, json_column
     kinds, places, rows = load_i64(batch + KINDS), load_i64(batch + PLACES), load_i64(batch + ROWS)
     before_rows, after_rows = load_i64(batch + BEFORE_ROWS), load_i64(batch + AFTER_ROWS)
     images, image_lengths = load_i64(batch + IMAGES), load_i64(batch + IMAGE_LENGTHS)
+    times, time = load_i64(batch + TIMES), load_u32(start)
     before_program = load_i64(before + BEFORE) if before else np.int64(0)
     after_program = load_i64(after + AFTER) if after else np.int64(0)
     image_id = load_i64(after + IMAGE_ID) << IMAGE_ID_SHIFT if after else np.int64(0)
@@ -255,6 +259,7 @@ def rows_of_event(start, first, stop, safe_end, kind, before, after, json_column
         store_i32(after_rows + 4 * n, np.int32(n_after if after else -1))
         store_i64(images + 8 * n, image_id | image if after else -1)
         store_i32(image_lengths + 4 * n, np.int32(next_at - image if after else 0))
+        store_u32(times + 4 * n, time)
         n += 1
         row += 1
         n_before += 1 if before else 0

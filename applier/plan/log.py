@@ -191,6 +191,9 @@ def notes_on_columns(used: list[UsedTable]) -> list[str]:
             definition, logged = table.versions[0].definition, len(table.table_map.types)
             if logged != (here := len(definition.columns)):
                 what = "inserts give the others their default" if logged < here else "the others are left out"
+                if any(column.default is not None and column.default.kind == "now" and column.type.base != "timestamp"
+                       for column in definition.columns[logged:]):
+                    what += ", CURRENT_TIMESTAMP being the event's time in UTC"
                 notes[definition.full_name] = \
                     f"{definition.full_name}: the log's rows have {logged} columns, the table has {here}: {what}"
     return list(notes.values())

@@ -39,14 +39,6 @@ def implicit_scalar(column_type: ColumnType, flavour: str) -> pa.Scalar:
     return pa.scalar(_implicit(column_type, flavour), type=arrow_type(column_type))
 
 
-def null_replacement(column: Column, definition: TableDefinition) -> pa.Scalar | None:
-    """What a replica makes of a NULL in an image for a NOT NULL column: the column's default, else its type's implicit
-    one. None where NULL stays: the column may be NULL, or is a date, whose zero is null in a snapshot, too."""
-    if column.nullable or column.type.base in ("date", "datetime", "timestamp"):
-        return None
-    return default_scalar(column, definition) if column.default else implicit_scalar(column.type, definition.flavour)
-
-
 def _python_value(column: Column, definition: TableDefinition) -> Any:
     default, flavour = column.default, definition.flavour
     if column.generated:
