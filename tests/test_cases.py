@@ -1,13 +1,12 @@
-"""Logs of real servers, from the command line on: the snapshot holds what the server held, at the end and at each mark.
+"""Logs of real servers, from the command line on: the snapshot holds what the server held at the end.
 
-The marks were taken while the server ran, between two event groups; `real_server` says how snapshots are compared.
+`real_server` says how snapshots are compared; test_marks.py has the places before the end.
 """
 
 import pytest
 from real_server import Case, differences
 
 from applier import cli
-from applier.snapshot import manifest
 
 pytestmark = pytest.mark.usefixtures("spark")
 
@@ -18,7 +17,6 @@ LARGE = ["large-statements-checksum-none", "large-statements-mariadb"]
 ROW_IMAGES = [f"{server}row-image-{image}" for server in ("", "mariadb-") for image in ("full", "minimal", "noblob")]
 TRANSACTIONS = ["transactions-mysql", "transactions-mysql-nogtid", "transactions-mariadb", "groups-mariadb"]
 COMPRESSED = ["compressed-mysql", "compressed-mariadb"]
-MARKED = [*KEY_MOVES, *LARGE, "checksum-changes", *TRANSACTIONS, *COMPRESSED]
 
 both_routes = pytest.mark.parametrize("route", ["walk", "shuffle"])
 
@@ -93,53 +91,6 @@ def test_groups_of_every_kind(name, route, tmp_path):
 def test_compressed_logs(name, route, tmp_path):
     """GRP-1, AP-SNAP: payloads of zstd, statements and rows of zlib, beside what was too short for it."""
     holds_the_end(name, tmp_path / "out", route)
-
-
-MARKS = [pytest.param(name, mark.name, id=f"{name}@{mark.name}") for name in MARKED for mark in Case(name).marks]
-
-
-@both_routes
-@pytest.mark.parametrize("name, mark", MARKS)
-def test_marks_by_position(name, mark, route, tmp_path):
-    """GRP-2, AP-SNAP: all tables stand at the mark, and the snapshot says so."""
-    case, output = Case(name), tmp_path / "out"
-    mark = case.mark(mark)
-    assert replayed(case, output, "--stop-position", str(mark), route=route) == 0
-    assert is_what_the_server_held(output, case, mark)
-    position = manifest.load(str(output)).position
-    assert (str(position), position.gtid_set, position.flavour) == (str(mark), mark.gtid_set, case.server)
-
-
-@both_routes
-@pytest.mark.parametrize("name", [*TRANSACTIONS, *COMPRESSED])
-def test_each_mark_from_the_snapshot_of_the_mark_before(name, route, tmp_path):
-    """GRP-5, AP-SNAP: in steps it is what it is in one go, also where a transaction is prepared in one step and ended
-    in another."""
-    case, base = Case(name), []
-    for mark in case.marks:
-        output = tmp_path / mark.name
-        assert replayed(case, output, "--stop-position", str(mark), *base, route=route) == 0
-        assert is_what_the_server_held(output, case, mark), mark
-        position = manifest.load(str(output)).position
-        assert (str(position), position.gtid_set) == (str(mark), mark.gtid_set)
-        base = ["--base", str(output)]
-    assert replayed(case, tmp_path / "end", *base, route=route) == 0
-    assert is_what_the_server_held(tmp_path / "end", case)
-
-
-BY_GTID = [mark for mark in MARKS if Case(mark.values[0]).mark(mark.values[1]).gtid_set
-           and mark.id != "groups-mariadb@back"]
-"""A MariaDB position with a number lower than one before it is reached at that one already."""
-
-
-@pytest.mark.parametrize("name, mark", BY_GTID)
-def test_marks_by_gtid_set(name, mark, tmp_path):
-    """GRP-2, AP-SNAP: the same place, named by what was executed."""
-    case, output = Case(name), tmp_path / "out"
-    mark = case.mark(mark)
-    assert replayed(case, output, "--stop-gtid", mark.gtid_set) == 0
-    assert is_what_the_server_held(output, case, mark)
-    assert str(manifest.load(str(output)).position) == str(mark)
 
 
 @pytest.mark.parametrize("name, reachable", [
