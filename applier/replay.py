@@ -35,6 +35,7 @@ from applier.progress import Progress, Silent
 from applier.publication import table_entries, table_results
 from applier.result import ReplayResult
 from applier.schema.history import SchemaHistory
+from applier.schema.schema_file import schema_file
 from applier.schema.type_conversions import TypeConversions
 from applier.snapshot import manifest
 from applier.snapshot.location import read_text
@@ -219,7 +220,7 @@ class _Replay:
             table_results(entries, versions, results), dict(self.seconds), tuple(self.notes), self.options.exec_mode,
             self.route, conflicts.num_rows, len(results), sum(result.zero_dates for result in results),
             {table: dict(kinds) for table, kinds in sorted(history.skipped.items())})
-        schema_sql = "".join(version.definition.to_sql() + ";\n\n" for version in live)
+        schema_sql = schema_file(version.definition for version in live)
         staging.commit(snapshot, schema_sql, result.report(),
                        to_parquet(conflicts) if self.options.exec_mode == "idempotent" else None)
         return result

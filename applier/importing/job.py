@@ -30,6 +30,7 @@ from applier.result import ReplayResult, TableResult
 from applier.schema.definition import TableDefinition
 from applier.schema.history import SchemaHistory
 from applier.schema.schema_changes import AlterTable, Dml, RenameTables, SchemaChange, SessionChange, TableName
+from applier.schema.schema_file import schema_file
 from applier.schema.table_versions import BEFORE_THE_LOG
 from applier.snapshot.manifest import DatabaseEntry, Snapshot, Source, TableEntry
 from applier.snapshot.publish import Staging, begin
@@ -252,7 +253,7 @@ class _Import:
         source = Source((), {"dump": self.options.dump, **self.options.for_manifest()}, None)
         snapshot = Snapshot(position.in_manifest(self.flavour), tuple(entries), source,
                             f"mysql-binlog-applier {__version__}", databases=databases)
-        schema_sql = "".join(definition.to_sql() + ";\n\n" for definition in live)
+        schema_sql = schema_file(live)
         seconds = {"import": imported}
         result = ReplayResult(self.options.output, str(snapshot.position), snapshot.position.gtid_set, None,
                               tuple(results), seconds, tuple(self._notes(position)), zero_dates=self.zero_dates)

@@ -117,7 +117,7 @@ def read_history(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sq
 
     files = [outline.uri for outline in span.outlines]
     history = SchemaHistory(span.flavour, wanted=wanted, files=files, rewrites=rewrites,
-                            skip_statements=skip_statements)
+                            skip_statements=skip_statements, server_version=span.outlines[0].format.server_version)
     for database in base.databases if base is not None else ():
         history.load_database(database.name, Charset(database.charset, database.collation))
     for table in base.tables if base is not None else ():

@@ -11,11 +11,13 @@ from typing import TypeVar
 from applier.errors import SchemaError
 from applier.schema.alter_actions import (
     AddColumn,
+    AddForeignKey,
     AddKey,
     AlterAction,
     ChangeColumn,
     ConvertCharset,
     DropColumn,
+    DropForeignKey,
     DropKey,
     EmptyTable,
     RenameColumn,
@@ -32,6 +34,14 @@ from applier.schema.column_grammar import old_timestamps, resolve_column, resolv
 from applier.schema.create_table import TableWords, charset_of_words
 from applier.schema.cursor import StatementContext
 from applier.schema.definition import Column, Default, Key, KeyPart, TableDefinition
+from applier.schema.foreign_keys import (
+    ForeignKey,
+    pointed_anew,
+    renamed_table,
+    resolve_foreign_keys,
+    with_columns_renamed,
+    without_keys,
+)
 from applier.schema.key_grammar import in_server_order, resolve_keys, useful_prefix
 from applier.schema.tokens import Token, render, tokenize
 from applier.schema.type_grammar import converted_type
@@ -65,10 +75,17 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
     altered = replace(
         definition, columns=made, keys=in_server_order(keys, made), charset=work.charset.charset,
         collation=work.charset.collation, engine=next((o.engine for o in _of(actions, SetOptions) if o.engine),
-                                                      definition.engine))
+                                                      definition.engine), foreign_keys=work.foreign_keys(made))
     if renamed is not None:
-        altered = replace(altered, database=renamed.database, name=renamed.table)
+        altered = moved(altered, renamed.database, renamed.table)
     return Altered(altered, tuple(source for _, source in columns), any(True for _ in _of(actions, EmptyTable)))
+
+
+def moved(definition: TableDefinition, database: str, name: str) -> TableDefinition:
+    """The table under another name; references to itself go with it."""
+    old, keys = (definition.database, definition.name), renamed_table(definition.foreign_keys, definition.name, name)
+    return replace(definition, database=database, name=name,
+                   foreign_keys=pointed_anew(keys, old, (database, name), {}))
 
 
 def _of(actions: Iterable[AlterAction], kind: type[Action]) -> Iterable[Action]:
@@ -119,6 +136,14 @@ class _Work:
                 name = words.name or words.parts[0].column or ""
                 return any(_same(key.name, name) for key in self.definition.keys)
         return False
+
+    def foreign_keys(self, columns: Sequence[Column]) -> tuple[ForeignKey, ...]:
+        """The foreign keys after the statement; `columns` and `renames` are known by then."""
+        own = self.definition.database, self.definition.name
+        dropped = [drop.name for drop in _of(self.actions, DropForeignKey)]
+        kept = without_keys(self.definition.foreign_keys, dropped, self.renames)
+        kept = pointed_anew(with_columns_renamed(kept, self.renames), own, own, self.renames)
+        return resolve_foreign_keys([add.words for add in _of(self.actions, AddForeignKey)], kept, *own)
 
     def _has(self, name: str) -> bool:
         return any(_same(column.name, name) for column in self.definition.columns)

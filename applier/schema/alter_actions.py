@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from applier.schema.collations import Charset
 from applier.schema.column_grammar import ColumnWords
 from applier.schema.definition import Default
+from applier.schema.foreign_keys import ForeignKeyWords
 from applier.schema.key_grammar import KeyWords
 
 
@@ -72,6 +73,18 @@ class DropKey:
 
 
 @dataclass(frozen=True, slots=True)
+class AddForeignKey:
+    words: ForeignKeyWords
+
+
+@dataclass(frozen=True, slots=True)
+class DropForeignKey:
+    """A name that is no foreign key's is none of the log's business, or another constraint's."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class RenameKey:
     old: str
     new: str
@@ -118,4 +131,5 @@ class Unfollowed:
 
 
 AlterAction = (AddColumn | ChangeColumn | DropColumn | RenameColumn | SetDefault | SetColumnVisible | AddKey | DropKey
-               | RenameKey | SetKeyVisible | RenameTo | ConvertCharset | SetOptions | EmptyTable | Unfollowed)
+               | AddForeignKey | DropForeignKey | RenameKey | SetKeyVisible | RenameTo | ConvertCharset | SetOptions
+               | EmptyTable | Unfollowed)

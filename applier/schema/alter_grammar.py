@@ -7,11 +7,13 @@ to 9.7; MariaDB's "ALTER TABLE".
 
 from applier.schema.alter_actions import (
     AddColumn,
+    AddForeignKey,
     AddKey,
     AlterAction,
     ChangeColumn,
     ConvertCharset,
     DropColumn,
+    DropForeignKey,
     DropKey,
     EmptyTable,
     RenameColumn,
@@ -24,10 +26,11 @@ from applier.schema.alter_actions import (
     Unfollowed,
 )
 from applier.schema.collations import Charset, charset_name, charset_of, collation_name, with_default
-from applier.schema.column_grammar import ColumnWords, parse_column, parse_default, skip_check, skip_references
+from applier.schema.column_grammar import ColumnWords, parse_column, parse_default, skip_check
 from applier.schema.create_table import TableWords, parse_charset, parse_option
 from applier.schema.cursor import Cursor
 from applier.schema.definition import KeyPart
+from applier.schema.foreign_keys import parse_foreign_key
 from applier.schema.key_grammar import KeyWords, accept_key, parse_key
 
 # Of partitions: what leaves every row where a query finds it.
@@ -72,13 +75,7 @@ def _add(cursor: Cursor) -> list[AlterAction]:
         skip_check(cursor)
         return []
     if cursor.accept("FOREIGN", "KEY"):
-        cursor.accept("IF", "NOT", "EXISTS")
-        if not cursor.ahead("("):
-            cursor.name()
-        cursor.parenthesised()
-        cursor.expect("REFERENCES")
-        skip_references(cursor)
-        return []
+        return [AddForeignKey(parse_foreign_key(cursor, constraint))]
     if constrained or cursor.keyword in ("PRIMARY", "UNIQUE", "FULLTEXT", "SPATIAL", "KEY", "INDEX", "VECTOR"):
         start = cursor.index
         if kind := accept_key(cursor):
@@ -109,10 +106,13 @@ def _added_list(cursor: Cursor, if_not_exists: bool) -> list[AlterAction]:
 
 
 def _keys_of(words: ColumnWords, if_not_exists: bool = False) -> list[AlterAction]:
-    """The key that a column's own words ask for."""
-    if words.key is None:
-        return []
-    return [AddKey(KeyWords(words.key, None, [KeyPart(words.name)], if_not_exists=if_not_exists))]
+    """The keys that a column's own words ask for."""
+    keys: list[AlterAction] = []
+    if words.key is not None:
+        keys.append(AddKey(KeyWords(words.key, None, [KeyPart(words.name)], if_not_exists=if_not_exists)))
+    if words.references is not None:
+        keys.append(AddForeignKey(words.references))
+    return keys
 
 
 def _place(cursor: Cursor) -> str | None:
@@ -141,8 +141,7 @@ def _drop(cursor: Cursor) -> list[AlterAction]:
         return [DropKey("PRIMARY")]
     if cursor.accept("FOREIGN", "KEY"):
         cursor.accept("IF", "EXISTS")
-        cursor.name()
-        return []
+        return [DropForeignKey(cursor.name())]
     if cursor.accept("PARTITION"):
         _skip_to_end(cursor)
         return [Unfollowed("DROP PARTITION removes rows")]
@@ -151,7 +150,9 @@ def _drop(cursor: Cursor) -> list[AlterAction]:
     if word := cursor.accept_any("INDEX", "KEY", "CONSTRAINT", "CHECK"):
         cursor.accept("IF", "EXISTS")
         name = cursor.name()
-        return [] if word == "CHECK" else [DropKey(name, maybe=word == "CONSTRAINT")]
+        if word == "CONSTRAINT":
+            return [DropKey(name, maybe=True), DropForeignKey(name)]
+        return [] if word == "CHECK" else [DropKey(name)]
     cursor.accept("COLUMN")
     if_exists = cursor.accept("IF", "EXISTS")
     name = cursor.name()

@@ -10,6 +10,7 @@ from applier.errors import SchemaError
 from applier.schema.collations import Charset
 from applier.schema.cursor import Cursor, StatementContext
 from applier.schema.definition import Column, Default
+from applier.schema.foreign_keys import ForeignKeyWords, parse_references
 from applier.schema.temporal_literals import read_datetime
 from applier.schema.tokens import render
 from applier.schema.type_grammar import TypeWords, parse_type, resolve_type
@@ -23,7 +24,8 @@ _STORAGE = ("COLUMN_FORMAT", "STORAGE", "ENGINE_ATTRIBUTE", "SECONDARY_ENGINE_AT
 
 @dataclass(slots=True)
 class ColumnWords:
-    """A column as written: `key` is "primary" or "unique" where the column says so itself."""
+    """A column as written: `key` is "primary" or "unique" where the column says so itself, `references` the foreign
+    key that it asks for."""
 
     name: str
     type: TypeWords
@@ -36,6 +38,7 @@ class ColumnWords:
     invisible: bool = False
     comment: str = ""
     key: str | None = None
+    references: ForeignKeyWords | None = None
 
 
 def parse_column(cursor: Cursor) -> ColumnWords:
@@ -74,7 +77,9 @@ def _parse_attribute(cursor: Cursor, column: ColumnWords) -> None:
     elif cursor.accept("GENERATED", "ALWAYS", "AS") or cursor.accept("AS"):
         _parse_generated(cursor, column)
     elif cursor.accept("REFERENCES"):
-        skip_references(cursor)
+        references = parse_references(cursor, None, (column.name,))
+        if cursor.context.inline_references:  # else they are read, and do nothing
+            column.references = references
     elif cursor.ahead("CONSTRAINT") or cursor.ahead("CHECK"):
         if cursor.accept("CONSTRAINT") and not cursor.ahead("CHECK"):
             cursor.name()
@@ -151,21 +156,6 @@ def skip_check(cursor: Cursor) -> None:
     cursor.parenthesised()
     cursor.accept("NOT")
     cursor.accept("ENFORCED")
-
-
-def skip_references(cursor: Cursor) -> None:
-    """What stands after REFERENCES."""
-    cursor.name()
-    if cursor.accept("."):
-        cursor.name()
-    if cursor.ahead("("):
-        cursor.parenthesised()
-    if cursor.accept("MATCH"):
-        cursor.next()
-    while cursor.accept("ON"):
-        cursor.next()  # DELETE, UPDATE
-        if not (cursor.accept("SET", "NULL") or cursor.accept("SET", "DEFAULT") or cursor.accept("NO", "ACTION")):
-            cursor.next()  # CASCADE, RESTRICT
 
 
 def resolve_column(words: ColumnWords, table: Charset, context: StatementContext, *, in_primary_key: bool) -> Column:

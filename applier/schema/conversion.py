@@ -3,7 +3,7 @@
 This is the plan only, made once a statement; `applier.conversion` runs it over whole columns of rows.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from applier.schema.cursor import shifted
@@ -52,10 +52,12 @@ def _seen(column: Column) -> tuple[str, ColumnType, str | None]:
 
 
 def same_to_rows(old: TableDefinition, new: TableDefinition) -> bool:
-    """Whether two definitions of a table differ in nothing that rows or those who find them see: only in plain keys."""
+    """Whether two definitions of a table differ in nothing that rows or those who find them see: only in plain keys,
+    and in foreign keys that change no rows."""
     def seen(definition: TableDefinition) -> tuple:
         keys = in_server_order(definition.keys, definition.columns)
         unique = tuple(key for key in keys if key.kind in ("primary", "unique"))
-        return definition.full_name, definition.columns, unique
+        cascading = [replace(key, name="") for key in definition.foreign_keys if key.cascades]
+        return definition.full_name, definition.columns, unique, cascading
 
     return seen(old) == seen(new)

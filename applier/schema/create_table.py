@@ -14,10 +14,10 @@ from applier.schema.column_grammar import (
     parse_column,
     resolve_column,
     skip_check,
-    skip_references,
 )
 from applier.schema.cursor import Cursor, StatementContext
 from applier.schema.definition import KeyPart, TableDefinition
+from applier.schema.foreign_keys import ForeignKeyWords, parse_foreign_key, resolve_foreign_keys
 from applier.schema.key_grammar import KeyWords, accept_key, parse_key, resolve_keys
 
 
@@ -27,6 +27,7 @@ class TableWords:
 
     columns: list[ColumnWords] = field(default_factory=list)
     keys: list[KeyWords] = field(default_factory=list)
+    foreign_keys: list[ForeignKeyWords] = field(default_factory=list)
     charset: str | None = None
     collation: str | None = None
     engine: str | None = None
@@ -56,11 +57,7 @@ def parse_item(cursor: Cursor, table: TableWords) -> None:
     if cursor.ahead("CHECK"):
         skip_check(cursor)
     elif cursor.accept("FOREIGN", "KEY"):
-        if not cursor.ahead("("):
-            cursor.name()
-        cursor.parenthesised()
-        cursor.expect("REFERENCES")
-        skip_references(cursor)
+        table.foreign_keys.append(parse_foreign_key(cursor, constraint))
     elif kind := accept_key(cursor):
         table.keys.append(parse_key(cursor, kind, constraint))
     elif cursor.accept("LIKE"):
@@ -70,6 +67,8 @@ def parse_item(cursor: Cursor, table: TableWords) -> None:
         table.columns.append(column)
         if column.key:
             table.keys.append(KeyWords(column.key, None, [KeyPart(column.name)]))
+        if column.references is not None:
+            table.foreign_keys.append(column.references)
 
 
 def _parse_options(cursor: Cursor, table: TableWords) -> None:
@@ -144,4 +143,4 @@ def resolve_table(words: TableWords, database: str, name: str, context: Statemen
                     for column in words.columns)
     keys = resolve_keys(words.keys, (), columns)
     return TableDefinition(database, name, columns, keys, charset.charset, charset.collation, words.engine,
-                           context.flavour)
+                           context.flavour, resolve_foreign_keys(words.foreign_keys, (), database, name))

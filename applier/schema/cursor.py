@@ -19,6 +19,7 @@ class StatementContext:
     `databases` holds the default character set of each database that is known; `server` is that of all others and of
     new ones. `time_zone` is that of the session ("+02:00", "Europe/Rome", or "SYSTEM", which the log does not resolve).
     `rewrites` has other names for databases that the statement names (AP-FILT); `default_database` is renamed already.
+    `inline_references`: REFERENCES beside a column makes a foreign key.
     """
 
     flavour: str = "mysql"
@@ -30,6 +31,7 @@ class StatementContext:
     explicit_timestamps: bool = True
     utf8mb4_collation: str = "utf8mb4_0900_ai_ci"
     rewrites: Mapping[str, str] = field(default_factory=dict)
+    inline_references: bool = False
 
     def database_charset(self, database: str) -> Charset:
         return self.databases.get(database, self.server)

@@ -60,21 +60,23 @@ def parse_statement(
     explicit_timestamps: bool = True,
     utf8mb4_collation: str | None = None,
     rewrites: Mapping[str, str] | None = None,
+    inline_references: bool = False,
 ) -> list[SchemaChange]:
     """What one statement does, in order; an empty list for nothing but comments.
 
     `server_charset` and `databases` are what a table inherits its character set from; `time_zone` is what a TIMESTAMP's
     default is written in, `explicit_timestamps` the server's explicit_defaults_for_timestamp. `rewrites` has other
-    names for databases, the default one and those that the statement names (AP-FILT). A CREATE TABLE that cannot be
-    read comes back as `Other` with the reason, so that the caller can decide whether it matters; a statement that is
-    not even one (an open quote, no table's name) raises SchemaError.
+    names for databases, the default one and those that the statement names (AP-FILT); `inline_references` is about the
+    server's version (foreign_keys.honours_inline_references). A CREATE TABLE that cannot be read comes back as `Other`
+    with the reason, so that the caller can decide whether it matters; a statement that is not even one (an open quote,
+    no table's name) raises SchemaError.
     """
     utf8mb4 = utf8mb4_collation or UTF8MB4_COLLATION[flavour]
     if not isinstance(server_charset, Charset):
         server_charset = with_default(server_charset or "utf8mb4", utf8mb4)
     rewrites = rewrites or {}
     context = StatementContext(flavour, sql_mode, rewrites.get(default_database, default_database), server_charset,
-                               databases or {}, time_zone, explicit_timestamps, utf8mb4, rewrites)
+                               databases or {}, time_zone, explicit_timestamps, utf8mb4, rewrites, inline_references)
     cursor = Cursor(tokenize(sql, sql_mode=sql_mode, flavour=flavour), context)
     if cursor.at_end:
         return []

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
+from applier.schema.foreign_keys import ForeignKey
 from applier.schema.types import ColumnType, quote_name, quote_text
 
 _INTRODUCED = re.compile(r"_\w+ x'[0-9a-f]*'")
@@ -124,6 +125,7 @@ class TableDefinition:
     collation: str | None = None
     engine: str | None = None
     flavour: str = "mysql"
+    foreign_keys: tuple[ForeignKey, ...] = ()
 
     @property
     def full_name(self) -> str:
@@ -158,6 +160,7 @@ class TableDefinition:
     def to_sql(self) -> str:
         """A CREATE TABLE that makes this table, in the flavour's own syntax; TIMESTAMP defaults are in UTC."""
         lines = [column.sql(self.flavour) for column in self.columns] + [key.sql(self.flavour) for key in self.keys]
+        lines += [key.sql() for key in self.foreign_keys]
         options = [f"ENGINE={self.engine}"] if self.engine else []
         options.append(f"DEFAULT CHARSET={self.charset}")
         options += [f"COLLATE={self.collation}"] if self.collation else []
@@ -173,7 +176,8 @@ class TableDefinition:
         """The definition whose `to_json` this is; TypeError or KeyError where it is not one."""
         columns = tuple(_column_from_json(column) for column in data["columns"])
         keys = tuple(_key_from_json(key) for key in data["keys"])
-        return cls(**(data | {"columns": columns, "keys": keys}))
+        foreign_keys = tuple(ForeignKey.from_json(key) for key in data.get("foreign_keys", ()))
+        return cls(**(data | {"columns": columns, "keys": keys, "foreign_keys": foreign_keys}))
 
 
 def _column_from_json(data: dict[str, Any]) -> Column:

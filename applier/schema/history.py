@@ -9,6 +9,7 @@ from applier.errors import SchemaError, UnsupportedStatement
 from applier.schema.collations import Charset
 from applier.schema.ddl import parse_statement
 from applier.schema.definition import TableDefinition
+from applier.schema.foreign_keys import honours_inline_references
 from applier.schema.schema_changes import Dml, SchemaChange, SessionChange, TableName
 from applier.schema.session import session_of
 from applier.schema.table_changes import StatementPlace, TableChanges
@@ -35,14 +36,15 @@ class SchemaHistory:
     if it concerns one of them. By default that is all but the server's own. `files` are names for error messages.
     `rewrites` are databases of the log under the names that they have here (AP-FILT); a schema file and a base have
     these names already. With `skip_statements` statements that change rows are passed over, and counted in `skipped`,
-    by table ("" where it cannot be told) and kind.
+    by table ("" where it cannot be told) and kind. `server_version` is that of the log ("" where it is not known).
     """
 
     def __init__(
         self, flavour: str, *, wanted: Callable[[str, str], bool] | None = None, files: Sequence[str] = (),
-        rewrites: Mapping[str, str] | None = None, skip_statements: bool = False
+        rewrites: Mapping[str, str] | None = None, skip_statements: bool = False, server_version: str = ""
     ) -> None:
         self.flavour = flavour
+        self._inline_references = honours_inline_references(flavour, server_version)
         self._wanted = wanted or (lambda database, _: database not in SYSTEM_DATABASES)
         self._files, self._rewrites = files, rewrites or {}
         self._tables = TableVersions()
@@ -148,4 +150,4 @@ class SchemaHistory:
 
     def _parse(self, sql: str, database: str | None, **session: Any) -> list[SchemaChange]:
         return parse_statement(sql, default_database=database, flavour=self.flavour, databases=self._databases,
-                               **session)
+                               inline_references=self._inline_references, **session)

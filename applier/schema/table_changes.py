@@ -5,11 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from applier.errors import SchemaError, UnsupportedStatement
-from applier.schema.alter import Altered, alter
+from applier.schema.alter import Altered, alter, moved
 from applier.schema.collations import Charset
 from applier.schema.conversion import RowConversion, same_to_rows
 from applier.schema.cursor import StatementContext
 from applier.schema.definition import TableDefinition
+from applier.schema.foreign_keys import pointed_anew
 from applier.schema.schema_changes import (
     AlterDatabase,
     AlterTable,
@@ -108,7 +109,7 @@ class TableChanges:
     def _create_like(self, table: TableName, source: TableName, change: CreateTableLike, place: StatementPlace) -> None:
         version = self._tables.live(source)
         if version is not None:
-            definition = replace(version.definition, database=table[0], name=table[1])
+            definition = replace(version.definition, database=table[0], name=table[1], foreign_keys=())
             self._create_unless_there(definition, change, place)
         elif self._wanted(*table) and not (change.if_not_exists and self._tables.live(table)):
             raise SchemaError(f"the log makes a table like {'.'.join(source)}, whose definition is not known",
@@ -132,13 +133,14 @@ class TableChanges:
         version = self._tables.live(old)
         if version is None:
             return  # a view, or a table that nothing defines
-        definition = replace(version.definition, database=new[0], name=new[1])
+        definition = moved(version.definition, *new)
         self._go_on(version, Altered(definition, tuple(range(len(definition.columns)))), None, place)
 
     def _go_on(self, version: TableVersion, altered: Altered, context: StatementContext | None,
                place: StatementPlace) -> None:
         """The table as a statement has altered it, with the rows that it has."""
         old, new = version.definition, altered.definition
+        self._point_anew(altered, old, place)
         if not altered.emptied and same_to_rows(old, new):
             self._tables.redefine(version, new)
             return
@@ -152,6 +154,23 @@ class TableChanges:
         mode, zone = ("", "SYSTEM") if context is None else (context.sql_mode, context.time_zone)
         self.create(new, place, version.id, RowConversion(
             old, new, altered.sources, mode, zone, place.sql, place.moment, place.file, place.position, place.gtid))
+
+    def _point_anew(self, altered: Altered, old: TableDefinition, place: StatementPlace) -> None:
+        """Foreign keys of other tables follow where this one or its columns are called otherwise."""
+        names = (old.database, old.name), (altered.definition.database, altered.definition.name)
+        renames = {old.columns[source].name.casefold(): column.name
+                   for source, column in zip(altered.sources, altered.definition.columns, strict=True)
+                   if source is not None and old.columns[source].name != column.name}
+        if names[0] == names[1] and not renames:
+            return
+        for child in self._tables.all():
+            definition = child.definition
+            if child.end is not None or (definition.database, definition.name) == names[0]:
+                continue
+            keys = pointed_anew(definition.foreign_keys, *names, renames)
+            if keys != definition.foreign_keys:
+                self._go_on(child, Altered(replace(definition, foreign_keys=keys),
+                                           tuple(range(len(definition.columns)))), None, place)
 
     def create(self, definition: TableDefinition, place: StatementPlace, previous: int | None = None,
                conversion: RowConversion | None = None) -> None:

@@ -1,0 +1,176 @@
+"""Foreign keys of tables: as they are written, as a definition keeps them, and what DDL makes of them.
+
+Source: MySQL manual, "FOREIGN KEY Constraints"; MariaDB's "Foreign Keys". Which rows they change is no matter of
+definitions: see applier.apply.cascades.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from applier.schema.types import quote_name
+
+if TYPE_CHECKING:
+    from applier.schema.cursor import Cursor
+
+CASCADE, SET_NULL, RESTRICT = "CASCADE", "SET NULL", "RESTRICT"
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignKey:
+    """`columns` of the table refer to `referenced` ones of `table` in `database`; without `referenced`, to its primary
+    key. `on_delete` and `on_update` are "CASCADE", "SET NULL" or "RESTRICT", which NO ACTION and SET DEFAULT are, too.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    database: str
+    table: str
+    referenced: tuple[str, ...]
+    on_delete: str = RESTRICT
+    on_update: str = RESTRICT
+
+    @property
+    def cascades(self) -> bool:
+        """Whether it may change rows of its table."""
+        return self.on_delete != RESTRICT or self.on_update != RESTRICT
+
+    def sql(self) -> str:
+        """A CONSTRAINT clause."""
+        parts = [f"CONSTRAINT {quote_name(self.name)} FOREIGN KEY ({_names(self.columns)})",
+                 f"REFERENCES {quote_name(self.database)}.{quote_name(self.table)}"]
+        parts += [f"({_names(self.referenced)})"] if self.referenced else []
+        parts += [f"ON {event} {action}" for event, action in (("DELETE", self.on_delete), ("UPDATE", self.on_update))
+                  if action != RESTRICT]
+        return " ".join(parts)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> ForeignKey:
+        """The key that dataclasses.asdict made `data` of."""
+        return cls(**(data | {name: tuple(data[name]) for name in ("columns", "referenced")}))
+
+
+def _names(columns: Iterable[str]) -> str:
+    return ", ".join(map(quote_name, columns))
+
+
+@dataclass(slots=True)
+class ForeignKeyWords:
+    """A foreign key as written. `database` None: that of its own table; the server names those without a name."""
+
+    name: str | None
+    columns: tuple[str, ...]
+    database: str | None
+    table: str
+    referenced: tuple[str, ...]
+    on_delete: str
+    on_update: str
+    if_not_exists: bool = False
+
+
+def parse_foreign_key(cursor: Cursor, constraint: str | None) -> ForeignKeyWords:
+    """What stands after FOREIGN KEY, up to the comma or parenthesis after it."""
+    if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
+    name = constraint
+    if not cursor.ahead("("):
+        index_name = cursor.name()
+        name = constraint or (index_name if cursor.context.flavour == "mariadb" else None)
+    columns = _parse_columns(cursor)
+    cursor.expect("REFERENCES")
+    return parse_references(cursor, name, columns, if_not_exists=if_not_exists)
+
+
+def parse_references(cursor: Cursor, name: str | None, columns: tuple[str, ...], *,
+                     if_not_exists: bool = False) -> ForeignKeyWords:
+    """What stands after REFERENCES."""
+    database, table = None, cursor.name()
+    if cursor.accept("."):
+        database, table = cursor.context.rewrites.get(table, table), cursor.name()
+    referenced = _parse_columns(cursor) if cursor.ahead("(") else ()
+    if cursor.accept("MATCH"):
+        cursor.next()
+    actions = {"DELETE": RESTRICT, "UPDATE": RESTRICT}
+    while cursor.accept("ON"):
+        event = cursor.next().keyword
+        if cursor.accept("SET", "NULL"):
+            actions[event] = SET_NULL
+        elif cursor.accept("CASCADE"):
+            actions[event] = CASCADE
+        elif not (cursor.accept("SET", "DEFAULT") or cursor.accept("NO", "ACTION")):
+            cursor.expect("RESTRICT")
+    return ForeignKeyWords(name, columns, database, table, referenced, actions["DELETE"], actions["UPDATE"],
+                           if_not_exists)
+
+
+def honours_inline_references(flavour: str, server_version: str) -> bool:
+    """Whether REFERENCES beside a column makes a foreign key: in MySQL from 9.0 on, in MariaDB from 10.5 on."""
+    found = re.match(r"(\d+)\.(\d+)", server_version.removeprefix("5.5.5-"))
+    return found is not None and (int(found[1]), int(found[2])) >= ((10, 5) if flavour == "mariadb" else (9, 0))
+
+
+def _parse_columns(cursor: Cursor) -> tuple[str, ...]:
+    cursor.expect("(")
+    names = [cursor.name()]
+    while cursor.accept(","):
+        names.append(cursor.name())
+    cursor.expect(")")
+    return tuple(names)
+
+
+# ---- what statements make of a table's foreign keys
+
+
+def resolve_foreign_keys(words: Iterable[ForeignKeyWords], before: Sequence[ForeignKey], database: str,
+                         table: str) -> tuple[ForeignKey, ...]:
+    """The foreign keys of a table with those that are there `before`; the server names them <table>_ibfk_1 and on."""
+    keys = list(before)
+    for key in words:
+        if key.if_not_exists and any(_same(key.name or "", other.name) for other in keys):
+            continue
+        name = key.name or f"{table}_ibfk_{1 + max((_number(other.name, table) for other in keys), default=0)}"
+        keys.append(ForeignKey(name, key.columns, key.database or database, key.table, key.referenced, key.on_delete,
+                               key.on_update))
+    return tuple(keys)
+
+
+def without_keys(keys: Iterable[ForeignKey], dropped: Iterable[str], columns: Iterable[str]) -> tuple[ForeignKey, ...]:
+    """The keys but those of the `dropped` names, and of columns that are not among `columns`."""
+    names, there = {name.casefold() for name in dropped}, {name.casefold() for name in columns}
+    return tuple(key for key in keys if key.name.casefold() not in names
+                 and all(column.casefold() in there for column in key.columns))
+
+
+def with_columns_renamed(keys: Iterable[ForeignKey], renames: Mapping[str, str]) -> tuple[ForeignKey, ...]:
+    """The keys of a table whose own columns have new names, by the old ones in lower case."""
+    return tuple(replace(key, columns=_renamed(key.columns, renames)) for key in keys)
+
+
+def renamed_table(keys: Iterable[ForeignKey], old: str, new: str) -> tuple[ForeignKey, ...]:
+    """The keys of a table that is called otherwise: names that the server made follow the table's."""
+    return tuple(replace(key, name=f"{new}_ibfk_{number}") if (number := _number(key.name, old)) else key
+                 for key in keys)
+
+
+def pointed_anew(keys: tuple[ForeignKey, ...], old: tuple[str, str], new: tuple[str, str],
+                 renames: Mapping[str, str]) -> tuple[ForeignKey, ...]:
+    """The keys of a table where the table `old` (database, name) has become `new`, and its columns have other names, by
+    the old ones in lower case."""
+    return tuple(replace(key, database=new[0], table=new[1], referenced=_renamed(key.referenced, renames))
+                 if (key.database, key.table) == old else key for key in keys)
+
+
+def _renamed(columns: tuple[str, ...], renames: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(renames.get(column.casefold(), column) for column in columns)
+
+
+def _number(name: str, table: str) -> int:
+    """The number in a name that the server made for a key of this table; 0 for another name."""
+    found = re.fullmatch(re.escape(table) + r"_ibfk_(\d+)", name, re.IGNORECASE)
+    return int(found[1]) if found else 0
+
+
+def _same(a: str, b: str) -> bool:
+    return a.casefold() == b.casefold()
