@@ -17,12 +17,13 @@ from applier import __version__, warm
 from applier.apply.executor import Executor, OnProgress
 from applier.apply.work import TaskOutcome, UnitResult
 from applier.binlog.archive import Archive, check_continuity, open_archive
+from applier.binlog.group_ids import check_group_ids
 from applier.binlog.gtid import GtidSet
 from applier.binlog.outline import Outline, OutlineTask
 from applier.binlog.stop import StopCondition
-from applier.errors import ApplierError, ReplayStopped, UsageError
+from applier.errors import ApplierError, ArchiveError, ReplayStopped, UsageError
 from applier.options import ReplayOptions
-from applier.plan.base_position import needs_place, place_of, place_tasks
+from applier.plan.base_position import may_be_elsewhere, needs_place, place_of, place_tasks
 from applier.plan.conflicts import conflict_listing, to_parquet
 from applier.plan.log import LogSpan, check_base, files_after, notes_on_columns, read_history, span_of, used_tables
 from applier.plan.prepared import group_tasks, settle, with_groups
@@ -83,8 +84,7 @@ class _Replay:
         with begin(options.output) as staging:
             with self._timed("outline"):
                 archive = open_archive(list(options.binlogs))
-                base = self._placed(base, archive)
-                span = self._outline(archive, base)
+                base, span = self._span(archive, base)
             with self._timed("plan"):
                 wanted = options.filter.wanted
                 schema_sql = read_text(options.schema) if options.schema is not None else None
@@ -93,8 +93,7 @@ class _Replay:
                 self._note_skipped(history)
                 used = used_tables(span, history, wanted)
                 for note in notes_on_columns(used):
-                    self.notes.append(note)
-                    self.progress.note(note)
+                    self._note(note)
                 versions = changed_versions(used, history)
                 divide(versions, base, staging, self.executor.cores,
                        idempotent=options.exec_mode == "idempotent",
@@ -104,12 +103,23 @@ class _Replay:
             with self._timed("publish"):
                 return self._publish(staging, span, base, history, versions, results)
 
-    def _placed(self, base: Snapshot | None, archive: Archive) -> Snapshot | None:
-        """The base with its place in the archive, where it knows its transactions only."""
-        if base is None or not needs_place(base.position) or self.options.start_position is not None:
-            return base
+    def _span(self, archive: Archive, base: Snapshot | None) -> tuple[Snapshot | None, LogSpan]:
+        """What counts of the archive, and the base with its place in it, by its transactions where the place that it
+        names is not there, or is not where they end."""
+        if base is None or self.options.start_position is not None:
+            return base, self._outline(archive, base)
+        if not needs_place(base.position):
+            try:
+                return base, self._outline(archive, base)
+            except ArchiveError as error:
+                if not may_be_elsewhere(error, base.position):
+                    raise
         outlines = self.executor.outline(place_tasks(archive, base.position), lambda *_: None)
-        return replace(base, position=place_of(base.position, outlines))
+        placed = replace(base, position=place_of(base.position, outlines))
+        if base.position.file:
+            self._note(f"the base stands at {base.position}, which is not of these logs: by its GTIDs they go on from "
+                       f"{placed.position}")
+        return placed, self._outline(archive, placed)
 
     def _outline(self, archive: Archive, base: Snapshot | None) -> LogSpan:
         """Outline the files that count, and see that they hold together."""
@@ -118,7 +128,8 @@ class _Replay:
             files, start = files_from(archive, wanted_start)
             [before] = self.executor.outline([task_before(files[0], start)], lambda *_: None)
             check_start(before, start)
-            self.notes += continuity(before, start, base)
+            for note in continuity(before, start, base):
+                self._note(note)
         else:
             files, start = files_after(archive, base.position) if base is not None else (archive.files, None)
         stop = self._stop_condition()
@@ -133,23 +144,27 @@ class _Replay:
         check_continuity(outlines)
         if base is not None and base.position.file and wanted_start is None:
             check_base(base, outlines[0])
-        self.notes += [f"{outline.name} ends within an event group at {outline.torn_at}; replayed up to {outline.end}"
-                       for outline in outlines if outline.torn and not outline.stopped]
+        check_group_ids(outlines, base.position.group_id if base is not None and wanted_start is None else None)
+        notes = [f"{outline.name} ends within an event group at {outline.torn_at}; replayed up to {outline.end}"
+                 for outline in outlines if outline.torn and not outline.stopped]
         span, groups = settle(span_of(outlines), base)
         if groups:
             span = with_groups(span, groups, self.executor.outline(group_tasks(archive, groups), lambda *_: None))
-        self.notes += [f"XA transaction {entry.xid} was prepared at {entry.file}:{entry.start} and is neither "
-                       "committed nor rolled back: its rows are not in the snapshot" for entry in span.pending]
-        for note in self.notes:
-            self.progress.note(note)
+        notes += [f"XA transaction {entry.xid} was prepared at {entry.file}:{entry.start} and is neither "
+                  "committed nor rolled back: its rows are not in the snapshot" for entry in span.pending]
+        for note in notes:
+            self._note(note)
         return span
 
     def _note_skipped(self, history: SchemaHistory) -> None:
         for table, kinds in sorted(history.skipped.items()):
             counts = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
             note = f"skipped statements, whose changes are not here: {counts} on {table or 'tables that are not known'}"
-            self.notes.append(note)
-            self.progress.note(note)
+            self._note(note)
+
+    def _note(self, note: str) -> None:
+        self.notes.append(note)
+        self.progress.note(note)
 
     def _stop_condition(self) -> StopCondition:
         options = self.options

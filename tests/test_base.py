@@ -139,9 +139,10 @@ def based(folder, **position):
 
 
 @pytest.mark.parametrize("position, says", [
-    ({"file": "binlog.000003", "offset": 4}, "binlog.000003"),
-    ({"offset": 10_000_000}, "newer than these logs"),
-    ({"offset": 200}, "no event group starts at this position"),
+    ({"file": "binlog.000003", "offset": 4, "gtid_set": ""}, "binlog.000003"),
+    ({"file": "binlog.000003", "offset": 4, "gtid_set": f"{SOURCE}:1-30"}, f"they lack {SOURCE}:22-30"),
+    ({"offset": 10_000_000, "gtid_set": ""}, "newer than these logs"),
+    ({"offset": 200, "gtid_set": ""}, "no event group starts at this position"),
 ])
 def test_a_base_newer_than_the_logs_or_not_of_them(in_files, position, says, capsys):
     """GRP-2, GRP-5: exit 2, naming what is missing; nothing is published."""
@@ -154,10 +155,14 @@ def test_a_base_newer_than_the_logs_or_not_of_them(in_files, position, says, cap
 
 
 def test_a_base_older_than_the_logs(spark, tmp_path, capsys):
-    """GRP-5: what lies between the base and the first file is missing, and the error names the base's file."""
+    """GRP-5: what lies between the base and the first file is missing, and the error names the base's file. By GTIDs it
+    is known that nothing does."""
     case = Case("checksum-changes")
     [mark] = case.marks
     assert replay(case.binlogs, tmp_path / "base", "--stop-position", str(mark)) == 0
+    assert replay(case.binlogs[-1:], tmp_path / "by_gtid", "--base", str(tmp_path / "base")) == 0
+    assert differences(tmp_path / "by_gtid", case.expected()) == []
+    based(tmp_path, gtid_set="")
     assert replay(case.binlogs[-1:], tmp_path / "out", "--base", str(tmp_path / "base")) == 2
     error = capsys.readouterr().err
     assert mark.file in error and "1236" in error
@@ -184,7 +189,7 @@ def test_a_base_that_lacks_what_came_before_its_file(in_files):
     log.close()
     based(folder, gtid_set=f"{SOURCE}:1-5", file="binlog.000002", offset=4)
     with pytest.raises(ArchiveError, match=f"{SOURCE}:6-21 came before binlog.000002"):
-        run(folder, "out", base=str(folder / "base"))
+        run(folder / "binlog.000002", "../out", base=str(folder / "base"))
 
 
 def test_a_damaged_base_is_named(in_files, capsys):

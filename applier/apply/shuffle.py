@@ -37,7 +37,7 @@ def split_payloads(task: SplitTask) -> Iterator[tuple[int, int, pa.Buffer]]:
         binding = tables[version].bind(table_map, bindings.get(version))
         return bindings.setdefault(version, binding)
 
-    reader = ChangeReader(file, bind, checksum=task.stretch.checksum)
+    reader = ChangeReader(file, bind, checksum=task.stretch.checksum, header_length=task.stretch.header_length)
     for _ in reader.steps(task.stretch.start, task.stretch.end):
         for table in tables.values():
             if table.pending_bytes >= PAYLOAD_BYTES:

@@ -41,7 +41,8 @@ def _walk(task: ApplyTask, walks: dict[int, TableWalk]) -> None:
             if last is None or piece.uri != last.uri:
                 file = map_file(piece.uri)
                 keep(file)
-            reader = ChangeReader(file, _Binder(piece, walks), checksum=piece.checksum, keep=keep)
+            reader = ChangeReader(file, _Binder(piece, walks), checksum=piece.checksum,
+                                  header_length=piece.header_length, keep=keep)
         last = piece
         try:
             reader.walk(piece.start, piece.end)

@@ -8,6 +8,7 @@ from functools import cached_property
 import pyarrow as pa
 
 from applier.apply.table_key import TableKey, keeps_key, table_key
+from applier.binlog.format import HEADER_LENGTH
 from applier.errors import ApplierError
 from applier.schema.conversion import RowConversion
 from applier.schema.definition import TableDefinition
@@ -101,6 +102,7 @@ class Stretch:
     start: int
     end: int
     tables: dict[tuple[str, str], int]
+    header_length: int = HEADER_LENGTH
 
 
 @dataclasses.dataclass(frozen=True)

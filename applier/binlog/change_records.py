@@ -22,7 +22,8 @@ POSITION, ROW_AT, TABLE, DETAIL, LAYOUT, PARTIAL_BITS, EVENT = range(0, 56, 8)
 # for compressed events: the next of what was inflated and how much is left of it, where that memory ends, the event in
 # it (0 before the first), whether one has begun; where the rows event was copied to, and what is free of the arena
 CONTENT, CONTENTS_LEFT, CONTENTS_END, INNER, WITHIN, COPY, ARENA, ARENA_END, WANTED_BYTES = range(56, 128, 8)
-STATE_WORDS = 16
+HEADER_BYTES = 128  # of an event: 19, or 27 with a group id
+STATE_WORDS = 17
 
 # why the kernel stopped
 DONE, BATCH_FULL, NO_ROOM, NEW_TABLE_MAP, NEW_LAYOUT, NEW_VARIANT, NEED_CONTENTS, ARENA_FULL = range(8)

@@ -123,8 +123,10 @@ class ChangeReader:
     """
 
     def __init__(self, file: MappedFile, bind: Callable[[TableMap], TableBinding | None], *, checksum: bool,
-                 verify: bool = False, keep: Callable[[MappedFile], None] | None = None):
+                 header_length: int = HEADER_LENGTH, verify: bool = False,
+                 keep: Callable[[MappedFile], None] | None = None):
         self.file, self._bind = file, bind
+        self._header_bytes = header_length
         self._checksum_bytes, self._verify = 4 if checksum else 0, verify and checksum
         self._tables: list[_BoundTable | None] = []
         self._bodies: dict[bytes, tuple[int, np.ndarray]] = {}  # number of the table map, and the body at an address
@@ -132,6 +134,7 @@ class ChangeReader:
         self._ids = np.full((256, 4), -1, np.int64)
         self._n_ids = 0
         self._state = np.zeros(k.STATE_WORDS, np.int64)
+        self._state[k.HEADER_BYTES // 8] = header_length
         self._arenas = Arenas(file.uri, file.address, keep)
         self._inflater: Inflater | None = None
 
@@ -190,7 +193,7 @@ class ChangeReader:
 
     def _inflate(self, end: int) -> None:
         """Have what the compressed event at the cursor holds inflated, and some of those that follow."""
-        inflater = self._inflater = self._inflater or Inflater(self.file, HEADER_LENGTH, self._checksum_bytes)
+        inflater = self._inflater = self._inflater or Inflater(self.file, self._header_bytes, self._checksum_bytes)
         inflater.advance(self._word(k.POSITION), end, within=self._word(k.WITHIN) != 0)
         words = [word // 8 for word in (k.CONTENT, k.CONTENTS_LEFT, k.CONTENTS_END, k.INNER)]
         self._state[words] = inflater.contents.ctypes.data, len(inflater.contents), inflater.memory_end, 0
@@ -206,8 +209,8 @@ class ChangeReader:
 
     def _add_table_map(self, address: int) -> None:
         end = self._event_size() - (0 if self._word(k.WITHIN) else self._checksum_bytes)
-        event = ctypes.string_at(address, end)
-        table_id, body = int.from_bytes(event[19:25], "little"), event[25:]
+        event = ctypes.string_at(address, end)[self._header_bytes:]
+        table_id, body = int.from_bytes(event[:6], "little"), event[6:]
         if body not in self._bodies:
             self._bodies[body] = self._bind_table(body, self._word(k.POSITION)), np.frombuffer(body, np.uint8)
         number, stored = self._bodies[body]

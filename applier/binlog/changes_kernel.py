@@ -18,6 +18,7 @@ from applier.binlog.change_records import (
     CONTENTS_LEFT,
     DONE,
     EVENT,
+    HEADER_BYTES,
     INNER,
     NEED_CONTENTS,
     NEW_TABLE_MAP,
@@ -56,13 +57,13 @@ def walk(base, end, safe_end, state, tables, ids, ids_mask, checksum_bytes, veri
     `ids` is the address of the table of table ids (ids_mask + 1 entries, a power of two), `tables` of the tables'
     records. With `verify`, every event's CRC32 is compared first.
     """
-    position = load_i64(state + POSITION)
+    position, header = load_i64(state + POSITION), load_i64(state + HEADER_BYTES)
     while position < end:
         start = base + position
-        if position + 19 > end:
+        if position + header > end:
             return BAD_LENGTH
         size = np.int64(load_u32(start + 9))
-        if size < 19 + checksum_bytes or position + size > end:
+        if size < header + checksum_bytes or position + size > end:
             return BAD_LENGTH
         event_type = load_u8(start + 4)
         stop = start + size - checksum_bytes
@@ -85,7 +86,7 @@ def walk(base, end, safe_end, state, tables, ids, ids_mask, checksum_bytes, veri
 @inline
 def compressed_event(position, place, state, tables, ids, ids_mask, no_nulls):
     """The events that a compressed event holds, as far as they are inflated; all have its place."""
-    goes_on = True
+    goes_on, header = True, load_i64(state + HEADER_BYTES)
     while goes_on:
         content = load_i64(state + CONTENT)
         if load_i64(state + CONTENTS_LEFT) == 0 or load_i64(content + 8 * CONTENT_POSITION) != position:
@@ -96,10 +97,10 @@ def compressed_event(position, place, state, tables, ids, ids_mask, no_nulls):
             store_i64(state + WITHIN, 1)
         while start < content_end:
             store_i64(state + INNER, start)
-            if start + 19 > content_end:
+            if start + header > content_end:
                 return BAD_LENGTH
             size = np.int64(load_u32(start + 9))
-            if size < 19 or start + size > content_end:
+            if size < header or start + size > content_end:
                 return BAD_LENGTH
             status = plain_event(start, start + size, load_i64(state + CONTENTS_END), load_u8(start + 4), place, state,
                                  tables, ids, ids_mask, no_nulls)
@@ -119,16 +120,16 @@ def compressed_event(position, place, state, tables, ids, ids_mask, no_nulls):
 def plain_event(start, stop, safe_end, event_type, place, state, tables, ids, ids_mask, no_nulls):
     """One event that is not compressed, or was; `place` is the address of the event in the file."""
     store_i64(state + EVENT, start)
-    kind = rows_kind(np.int64(event_type))
+    kind, body = rows_kind(np.int64(event_type)), start + load_i64(state + HEADER_BYTES)
     if event_type == _TABLE_MAP:
-        if start + 27 > stop:
+        if body + 8 > stop:
             return BAD_LENGTH
-        entry = id_entry(ids, ids_mask, np.int64(load_u64(start + 19) & np.uint64(0xFFFFFFFFFFFF)))
-        body, length = start + 25, stop - start - 25
+        entry = id_entry(ids, ids_mask, np.int64(load_u64(body) & np.uint64(0xFFFFFFFFFFFF)))
+        definition, length = body + 6, stop - body - 6
         if (load_i64(entry) == -1 or load_i64(entry + BODY_LENGTH) != length
-                or not same_bytes(load_i64(entry + BODY), body, length)):
+                or not same_bytes(load_i64(entry + BODY), definition, length)):
             return NEW_TABLE_MAP
         return DONE
     if kind < 0:
         return DONE
-    return rows_event(start, stop, safe_end, kind, event_type, place, state, tables, ids, ids_mask, no_nulls)
+    return rows_event(body, stop, safe_end, kind, event_type, place, state, tables, ids, ids_mask, no_nulls)

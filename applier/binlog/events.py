@@ -86,7 +86,8 @@ def read_event(mapped: MappedFile, position: int, description: FormatDescription
         )
     timestamp, kind, server_id, size, end_log_pos, flags = HEADER.unpack(header)
     is_format = kind == EventType.FORMAT_DESCRIPTION
-    start = position + (HEADER_LENGTH if is_format else description.header_length)
+    is_frozen = is_format or kind == EventType.ROTATE  # they have the header of old, in every file
+    start = position + (HEADER_LENGTH if is_frozen else description.header_length)
     end = position + size - (0 if is_format else description.checksum_length)
     if end < start or position + size > mapped.size:
         raise ArchiveError(

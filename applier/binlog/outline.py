@@ -106,6 +106,9 @@ class Outline:
     first_timestamp: int | None = None  # epoch seconds, of the groups that count
     last_timestamp: int | None = None
     last_gtid: str | None = None
+    first_group_id: int | None = None  # of the groups that count, where headers have ids (GRP-3)
+    last_group_id: int | None = None
+    gtids_before: GtidSet = field(default_factory=GtidSet)  # of the groups of the file before the position to start at
     n_groups: int = 0
     n_events: int = 0
     n_row_events: int = 0

@@ -5,7 +5,7 @@ These few events are read in Python, once a kind or a statement.
 
 from applier.binlog.blockers import what_blocks
 from applier.binlog.events import Event, parse_execute_load_query, parse_query, parse_rotate
-from applier.binlog.format import MARIADB_ALTER_WITHOUT_EFFECT, EventType
+from applier.binlog.format import HEADER_LENGTH, MARIADB_ALTER_WITHOUT_EFFECT, EventType
 from applier.binlog.outline import Blocker, Outline, PreparedGroup, Split, Statement, TableUse, XaDecision
 from applier.binlog.outline_recording import (
     AFTER_COLUMNS,
@@ -54,7 +54,9 @@ def add_recorded(outline: Outline, file: OutlinedFile, recording: Recording) -> 
 
 
 def _sample(file: OutlinedFile, place: int) -> bytes:
-    return file.bytes_at(place, min(file.size_at(place), SAMPLE_BYTES))
+    """The beginning of a rows event, with a header of 19 bytes."""
+    event = file.bytes_at(place, min(file.size_at(place), SAMPLE_BYTES))
+    return event[:HEADER_LENGTH] + event[file.format.header_length :]
 
 
 def _add_notes(outline: Outline, file: OutlinedFile, notes: list[list[int]]) -> None:

@@ -5,8 +5,11 @@ Where it ends, whether it is torn there or corrupt, and which GTIDs it holds.
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from applier.binlog.compressed import Inflater
 from applier.binlog.format import HEADER_LENGTH, event_name
+from applier.binlog.group_ids import NO_GROUP_ID, late_group
 from applier.binlog.gtid import GtidSet
 from applier.binlog.outline import Outline
 from applier.binlog.outline_kernel import walk
@@ -16,10 +19,12 @@ from applier.binlog.outline_recording import (
     BAD_LENGTH,
     CUT_SHORT,
     DONE,
+    ENTRY_START,
     FIRST_START,
     FIRST_TIME,
     GROUP_START,
     GROUP_STATE,
+    GROUPS,
     LAST_END,
     LAST_GTID,
     LAST_TIME,
@@ -43,6 +48,8 @@ from applier.binlog.stop import StopCondition
 from applier.errors import CORRUPT_EVENT, LOG_GAP, ArchiveError, UsageError
 
 _FIRST_ROOM = 256
+GROUP_BYTES = 128
+"""A guess, for the first room of a record of each group; groups are rarely smaller."""
 
 
 @dataclass
@@ -79,24 +86,26 @@ class OutlinePass(OutlinedFile):
         missing = self.stop.gtid_set.subtract(self.previous_gtids.union(before)) if self.stop.gtid_set else None
         if missing is not None and not missing:
             limit, offset = begin, begin
-        result = self._walk(begin, limit, missing or GtidSet(), self.stop.datetime)
+        n_groups = 0 if self.format.header_length == HEADER_LENGTH else 1 + (limit - begin) // GROUP_BYTES
+        result = self._walk(begin, limit, missing or GtidSet(), self.stop.datetime, n_groups)
         stopped = result.code == STOPPED or offset is not None
         torn_at, torn_what = None, None
         if limit == size and (result.code == CUT_SHORT or result.within_group) and result.code != STOPPED:
             torn_at, torn_what = self._tear(result)
         if result.within_group:  # what is in the open group does not count
-            result = self._walk(begin, result[LAST_END], GtidSet(), stop_time=None)
+            result = self._walk(begin, result[LAST_END], GtidSet(), None, n_groups)
         gtids = before.followed_by(self._executed(result))
         outline = Outline(
             self.uri, self.name, size, self.format, None, self.previous_gtids, gtids,
             start=result[FIRST_START] if result[FIRST_START] >= 0 else result[LAST_END], end=result[LAST_END],
             torn=torn_at is not None, torn_at=torn_at, torn_what=torn_what, stopped=stopped,
             n_groups=result[N_GROUPS], n_events=result[N_EVENTS] + self.head_events, n_row_events=result[N_ROW_EVENTS],
-            row_bytes=result[N_ROW_BYTES], inflated_bytes=result[N_INFLATED],
+            row_bytes=result[N_ROW_BYTES], inflated_bytes=result[N_INFLATED], gtids_before=before,
         )  # fmt: skip
         if outline.n_groups:
             outline.first_timestamp, outline.last_timestamp = result[FIRST_TIME], result[LAST_TIME]
             outline.last_gtid = self.gtid_at(result[LAST_GTID])
+            outline.first_group_id, outline.last_group_id = self._grown_ids(result)
         add_recorded(outline, self, result.recording)
         return outline
 
@@ -142,6 +151,26 @@ class OutlinePass(OutlinedFile):
                 hint="is the base snapshot of this archive, and is the file the one that it was made from?",
             )
         return self._executed(result)
+
+    def group_ids(self, starts: np.ndarray) -> np.ndarray | None:
+        """The ids of the groups that start there (GRP-3); None where headers have none."""
+        if self.format.header_length == HEADER_LENGTH:
+            return None
+        places = starts[:, None] + np.arange(HEADER_LENGTH, HEADER_LENGTH + 8)
+        return np.ascontiguousarray(self.mapped.array[places]).view("<u8")[:, 0]
+
+    def _grown_ids(self, result: _Result) -> tuple[int | None, int | None]:
+        """The first and the last group id, which must grow. Raises ReplayStopped."""
+        starts = result.recording.groups[: result.recording.state[GROUPS], ENTRY_START]
+        ids = self.group_ids(starts)
+        if ids is None:
+            return None, None
+        known = ids != NO_GROUP_ID
+        ids, starts = ids[known], starts[known]
+        late = np.flatnonzero(ids[1:] <= ids[:-1])
+        if len(late):
+            raise late_group(int(ids[late[0] + 1]), int(ids[late[0]]), self.uri, int(starts[late[0] + 1]))
+        return (int(ids[0]), int(ids[-1])) if len(ids) else (None, None)
 
     def _executed(self, result: _Result) -> GtidSet:
         return result.recording.executed(self.format.flavour == "mariadb")

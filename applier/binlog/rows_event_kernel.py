@@ -60,6 +60,7 @@ from applier.binlog.change_records import (
     VARIANTS,
     WANTED,
     WANTED_BYTES,
+    WITHIN,
     ZERO_DATES,
     N,
 )
@@ -132,15 +133,15 @@ def to_arena(start, length, place, state):
 
 @inline
 def rows_event(start, stop, safe_end, kind, event_type, place, state, tables, ids, ids_mask, no_nulls):
-    """Decode one rows event, from the row at ROW_AT on if that is not 0."""
+    """Decode one rows event, whose header ends at `start`, from the row at ROW_AT on if that is not 0."""
     version2 = event_type >= 30
-    at = start + (29 if version2 else 27)
+    at = start + (10 if version2 else 8)
     if at >= stop:
         return BAD_LENGTH
-    table_id = np.int64(load_u64(start + 19) & np.uint64(0xFFFFFFFFFFFF))
+    table_id = np.int64(load_u64(start) & np.uint64(0xFFFFFFFFFFFF))
     if version2:
-        extra = np.int64(load_u16(start + 27))
-        at = start + 27 + extra
+        extra = np.int64(load_u16(start + 8))
+        at = start + 8 + extra
         if extra < 2 or at >= stop:
             return BAD_LENGTH
     entry = id_entry(ids, ids_mask, table_id)
@@ -177,7 +178,7 @@ def rows_event(start, stop, safe_end, kind, event_type, place, state, tables, id
             return NEW_LAYOUT
         at += bitmap_bytes
     json_columns = load_i64(table + N_JSON_COLUMNS) if event_type == _PARTIAL_UPDATE else np.int64(_NO_OPTIONS)
-    if place != start and kind != DELETE:
+    if load_i64(state + WITHIN) != 0 and kind != DELETE:
         copy = load_i64(state + COPY) if load_i64(state + ROW_AT) else to_arena(start, stop - start, place, state)
         if copy == 0:
             return ARENA_FULL

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from applier.binlog.format import HEADER_LENGTH
 from applier.binlog.gtid import GtidSet
-from applier.binlog.outline_pass import OutlinePass
+from applier.binlog.outline_pass import GROUP_BYTES, OutlinePass
 from applier.binlog.outline_recording import (
     ENTRY_END,
     ENTRY_NUMBER,
@@ -25,8 +24,6 @@ from applier.binlog.outline_recording import (
 from applier.binlog.stop import StopCondition
 
 _WHOLE = 1 << 62
-_GROUP_BYTES = 128
-"""A guess, for the first room; groups are rarely smaller."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +83,7 @@ class GroupPass(OutlinePass):
         ArchiveError (1610) where what is read cannot be told into events."""
         begin = self.head_end if begin is None else begin
         end = self.mapped.size if end is None else min(end, self.mapped.size)
-        result = self._walk(begin, max(begin, end), GtidSet(), None, 1 + max(0, end - begin) // _GROUP_BYTES)
+        result = self._walk(begin, max(begin, end), GtidSet(), None, 1 + max(0, end - begin) // GROUP_BYTES)
         recording = result.recording
         entries = recording.groups[: recording.state[GROUPS]]
         has_gtid = entries[:, ENTRY_NUMBER] >= 0
@@ -97,13 +94,7 @@ class GroupPass(OutlinePass):
         else:
             names = [source_text(source) for source in known]
         return Groups(self.name, entries[:, ENTRY_START], entries[:, ENTRY_END], entries[:, ENTRY_TIME], names, sources,
-                      entries[:, ENTRY_NUMBER], entries[:, ENTRY_XID], self._ids(entries[:, ENTRY_START]))
-
-    def _ids(self, starts: np.ndarray) -> np.ndarray | None:
-        if self.format.header_length == HEADER_LENGTH:
-            return None
-        places = starts[:, None] + np.arange(HEADER_LENGTH, HEADER_LENGTH + 8)
-        return np.ascontiguousarray(self.mapped.array[places]).view("<u8")[:, 0]
+                      entries[:, ENTRY_NUMBER], entries[:, ENTRY_XID], self.group_ids(entries[:, ENTRY_START]))
 
 
 def _domain_servers(known: list[bytes], sources: np.ndarray, servers: np.ndarray) -> tuple[list[str], np.ndarray]:

@@ -40,6 +40,12 @@ class FileHead:
     digest: int
     first_id: int | None
 
+    @property
+    def executed(self) -> GtidSet:
+        """All that was executed before the file. A MariaDB list's last entry of a domain is where that stands."""
+        domains = {domain: (server, number) for (domain, server), number in self.last_numbers.items()}
+        return self.before if self.before else GtidSet.from_intervals({}, domains)
+
 
 def read_head(file: ArchiveFile) -> FileHead:
     """Read the head of a file, a few KB in all. Raises ArchiveError / EncryptedBinlog naming file and position."""

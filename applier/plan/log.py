@@ -61,8 +61,10 @@ class LogSpan:
         for outline in self.files:
             executed = executed.union(outline.previous_gtids).followed_by(outline.gtids)
         last = self.outlines[-1]
-        before = base.position.timestamp if base is not None else None
-        return BinlogPosition(last.name, last.end, str(executed), times[-1] if times else before, self.flavour)
+        before, group_id = (base.position.timestamp, base.position.group_id) if base is not None else (None, None)
+        ids = [outline.last_group_id for outline in self.files if outline.last_group_id is not None]
+        return BinlogPosition(last.name, last.end, str(executed), times[-1] if times else before, self.flavour,
+                              ids[-1] if ids else group_id)
 
 
 def files_after(archive: Archive, position: BinlogPosition) -> tuple[tuple[ArchiveFile, ...], int | None]:
@@ -86,13 +88,16 @@ def check_base(base: Snapshot, first: Outline) -> None:
 
     Raises ArchiveError (1236) where not: files of another server may have the same names and positions.
     """
-    executed = GtidSet.parse(base.position.gtid_set)
-    if missing := first.previous_gtids.subtract(executed):
-        raise ArchiveError(f"transactions {missing} came before {first.name}, and the base snapshot does not have them",
+    executed, before = GtidSet.parse(base.position.gtid_set), first.previous_gtids.followed_by(first.gtids_before)
+    if missing := before.subtract(executed):
+        place = f"position {base.position.offset} of {first.name}" if first.gtids_before else first.name
+        raise ArchiveError(f"transactions {missing} came before {place}, and the base snapshot does not have them",
                            file=first.name, errno=LOG_GAP, hint="are these logs of the base's own server?")
     # A MariaDB server may forget domains; MySQL's sets only grow.
-    if first.format.flavour == "mysql" and (extra := executed.subtract(first.previous_gtids.union(first.gtids))):
-        raise ArchiveError(f"the base snapshot has transactions {extra}; {first.name}, in which it stands, does not",
+    known = GtidSet.from_intervals(executed.intervals, {domain: entry for domain, entry in executed.domains.items()
+                                                        if domain in before.domains})
+    if extra := known.subtract(before):
+        raise ArchiveError(f"the base snapshot has transactions {extra}; up to where it stands {first.name} does not",
                            file=first.name, errno=LOG_GAP,
                            hint="the base is newer than these logs, or of another server")
 

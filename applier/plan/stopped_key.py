@@ -53,7 +53,7 @@ def _key_of(error: ApplierError, outline: Outline, definition: TableDefinition) 
     file = map_file(outline.uri)
     start = max((split.start for split in outline.splits if split.start <= error.position), default=outline.start)
     end = error.position + int.from_bytes(file.array[error.position + 9:error.position + 13].tobytes(), "little")
-    reader = ChangeReader(file, bind, checksum=outline.format.checksum)
+    reader = ChangeReader(file, bind, checksum=outline.format.checksum, header_length=outline.format.header_length)
     reader.walk(start, end)
     reader.flush()
     return found[0] if len(found) == 1 else None  # a compressed transaction may have several such rows

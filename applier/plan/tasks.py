@@ -36,7 +36,8 @@ def stretches(span: LogSpan, versions: list[PlannedVersion]) -> list[Stretch]:
                 tables = {name: version.id for name, version in used if _holds(version, (number, start))
                           and not (void and is_transactional(version.definition))}
                 if tables:
-                    pieces.append(Stretch(number, outline.uri, outline.format.checksum, start, end, tables))
+                    pieces.append(Stretch(number, outline.uri, outline.format.checksum, start, end, tables,
+                                          outline.format.header_length))
     return pieces
 
 

@@ -70,7 +70,8 @@ class _RowReader:
 
     def __init__(self, mapped: MappedFile, description: FormatDescription):
         self._flavour = description.flavour
-        self._reader = ChangeReader(mapped, self._bind, checksum=description.checksum)
+        self._reader = ChangeReader(mapped, self._bind, checksum=description.checksum,
+                                    header_length=description.header_length)
         self._changes: dict[int, list[RowChange]] | None = {}  # by the event's position; None: drop what is decoded
         self._undecidable: set[str] = set()
 

@@ -3,7 +3,7 @@
     _snapshot.json
       format_version  1
       created_by      program and version
-      position        {file, offset, gtid_set, timestamp, flavour}
+      position        {file, offset, gtid_set, timestamp, flavour, group_id: number or null}
       source          {binlogs: [name, …], options: {…}, base: uri or null}
       databases       [{name, charset, collation}, …]    what a table made later inherits
       prepared        [{xid, file, start, end, gtid}, …]    XA transactions that are neither committed nor rolled back
@@ -36,13 +36,15 @@ KeyValue = int | bytes
 class BinlogPosition:
     """Up to where the log is applied: the end of an event group. `file` is "" where that is not known, as of an
     imported dump that does not say it. `timestamp` is that group's, in seconds since 1970 UTC, or None before the first
-    or where it is not known; `gtid_set` is all that has been executed, in the flavour's notation, "" without GTIDs."""
+    or where it is not known; `gtid_set` is all that has been executed, in the flavour's notation, "" without GTIDs;
+    `group_id` the last group's, None where headers have none (GRP-3)."""
 
     file: str
     offset: int
     gtid_set: str
     timestamp: int | None
     flavour: Literal["mysql", "mariadb"]
+    group_id: int | None = None
 
     def __str__(self) -> str:
         return f"{self.file}:{self.offset}" if self.file else "no binlog position"

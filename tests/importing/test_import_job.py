@@ -87,7 +87,7 @@ def test_a_dump_that_names_gtids_only(name, tmp_path):
         text = text.replace(word, b"NO_FILE")
     assert imported(text, tmp_path / "base") == 0
     assert manifest.load(str(tmp_path / "base")).position.file == ""
-    with pytest.raises(ArchiveError, match=r"come before the last one of the base snapshot.*1236"):
+    with pytest.raises(ArchiveError, match=r"(come|came) before .*the base snapshot.*1236"):
         replay(tmp_path / "base", case.binlogs[1:], tmp_path / "out")
     replay(tmp_path / "base", case.binlogs, tmp_path / "out")
     assert differences(tmp_path / "out", case.expected()) == []

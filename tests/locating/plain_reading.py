@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from group_id_logs import BETWEEN, GTIDS
+
 from applier.binlog.events import parse_gtid, parse_xid, read_events
 from applier.binlog.format import EventType
 from applier.binlog.mapping import map_file
@@ -10,9 +12,6 @@ from applier.locating.groups import Group
 from applier.locating.targets import ByGtid
 
 CASES = Path(__file__).parent.parent / "cases"
-GTIDS = {EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED, EventType.MARIADB_GTID}
-BETWEEN = {EventType.FORMAT_DESCRIPTION, EventType.PREVIOUS_GTIDS, EventType.GTID_LIST, EventType.BINLOG_CHECKPOINT,
-           EventType.ROTATE, EventType.STOP}
 
 
 def read_plainly(folder: Path) -> list[Group]:
