@@ -25,7 +25,7 @@ def altered_rows(conversion: RowConversion, chunks: Iterator[pa.Table], sort_by:
     rows = pa.Table.from_batches(batches, table_schema(conversion.new))
     if sort_by is None or not rows.num_rows:
         return rows
-    return rows.take(pa.array(_order(sort_by.encode([rows.column(name) for name in sort_by.names]))))
+    return rows.take(pa.array(_order(sort_by.of_rows(rows, conversion.new.full_name))))
 
 
 def _order(keys: np.ndarray | KeyBytes) -> np.ndarray:

@@ -19,12 +19,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.apply.replica_defaults import ReplicaDefaults
-from applier.apply.table_key import TableKey
+from applier.apply.table_key import TableKey, no_key_value
 from applier.binlog.changes import INSERT, ChangeBatch
 from applier.binlog.layout import ColumnPlan, ImageBuffers
 from applier.binlog.table_map import TableMap
 from applier.binlog.values import finish_column
-from applier.errors import KEY_NOT_FOUND, ReplayStopped
+from applier.errors import KEY_NOT_FOUND, ApplierError, ReplayStopped
 from applier.schema.agreement import agrees
 from applier.schema.definition import TableDefinition
 from keysearch.keybytes import KeyBytes, int_key
@@ -66,20 +66,14 @@ class ChangeKeys(ABC):
         name = self._definition.columns[column].name
         absent = batch.before.columns[column].absent_rows(batch.n_before)
         if absent is not None and pc.any(absent).as_py():
-            raise self._stopped(batch, batch.before_rows, absent, KEY_NOT_FOUND,
-                                f"a before-image lacks column {name} of the key that rows are found by",
-                                "the source's table has another key; give its definition with --schema")
+            lacking = ReplayStopped(f"a before-image lacks column {name} of the key that rows are found by",
+                                    table=self._definition.full_name, errno=KEY_NOT_FOUND, key=str(self._key),
+                                    hint="the source's table has another key; give its definition with --schema")
+            raise at_change(lacking, batch, batch.before_rows, np.asarray(absent))
         for lacking, rows in ((no_before, batch.before_rows), (no_after, batch.after_rows)):
             if pc.any(lacking).as_py():
-                raise self._stopped(batch, rows, lacking, None, f"column {name} of a row's key has no value",
-                                    "a zero date in a key is null in a snapshot; "
-                                    "leave the table out with --ignore-tables")
-
-    def _stopped(self, batch: ChangeBatch, rows: np.ndarray, lacking: pa.BooleanArray, errno: int | None, what: str,
-                 hint: str) -> ReplayStopped:
-        change = np.flatnonzero((rows >= 0) & np.asarray(lacking)[rows])[0]
-        return ReplayStopped(what, table=self._definition.full_name, file=batch.file.uri, errno=errno, hint=hint,
-                             position=int(batch.places[change]), key=str(self._key))
+                raise at_change(no_key_value(str(self._key), name, self._definition.full_name), batch, rows,
+                                np.asarray(lacking))
 
 
 def change_keys(key: TableKey, definition: TableDefinition, table_map: TableMap) -> ChangeKeys:
@@ -188,6 +182,12 @@ class ByteKeys(ChangeKeys):
     def text(self, batch: ChangeBatch, image: int, after: bool) -> str:
         values = [column[image].as_py() for column in self.columns(batch)[after]]
         return ", ".join(repr(value) if isinstance(value, (str, bytes)) else str(value) for value in values)
+
+
+def at_change(error: ApplierError, batch: ChangeBatch, rows: np.ndarray, lacking: np.ndarray) -> ApplierError:
+    """The error with the place of the first change whose image (its row in `rows`) is `lacking`."""
+    change = np.flatnonzero((rows >= 0) & lacking[rows])[0]
+    return error.at(file=batch.file.uri, position=int(batch.places[change]))
 
 
 def times_of(batch: ChangeBatch, rows: np.ndarray, n: int) -> np.ndarray:

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
+from applier.apply.table_key import DATES
 from applier.errors import SchemaError
 from applier.schema.defaults import default_scalar, implicit_scalar
 from applier.schema.definition import Column, TableDefinition
@@ -63,7 +64,7 @@ class ReplicaDefaults:
         if column.nullable:
             return None
         if column.default is None:
-            return None if column.type.base in ("date", "datetime", "timestamp") else self._implicit(column)
+            return None if column.type.base in DATES else self._implicit(column)
         if (moment := self._moments.get(column.name)) is not None:
             return self._at(moment, column, seconds())
         if _is_variable(column):

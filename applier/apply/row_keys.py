@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.apply.change_keys import rows_before, times_of
+from applier.apply.change_keys import at_change, rows_before, times_of
 from applier.apply.row_pieces import RowPieces
 from applier.apply.row_store import PieceInput, Search
 from applier.binlog.change_records import IMAGE_ID_SHIFT
@@ -39,12 +39,15 @@ class RowKeys:
         return self._pieces.wanted(plans)
 
     def of_batch(self, batch: ChangeBatch) -> tuple[list[PieceInput], list[PieceInput], np.ndarray, list[Search]]:
-        """The arguments of RowStore.apply."""
+        """The arguments of RowStore.apply. Raises ReplayStopped for a key that has no value."""
         before = self._pieces.of_images(batch.before, batch.n_before, self._table_map,
                                         lambda: times_of(batch, batch.before_rows, batch.n_before))
         after = self._pieces.of_images(batch.after, batch.n_after, self._table_map,
                                        lambda: times_of(batch, batch.after_rows, batch.n_after),
                                        self._documents(batch))
+        for pieces, rows in ((before, batch.before_rows), (after, batch.after_rows)):
+            if (lacking := self._pieces.lacks_value(pieces)) is not None:
+                raise at_change(lacking[0], batch, rows, lacking[1])
         return before, after, *self._pieces.searches(batch, len(self._table_map.types))
 
     def _documents(self, batch: ChangeBatch) -> dict[int, pa.Array]:

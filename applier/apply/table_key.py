@@ -11,6 +11,7 @@ import dataclasses
 import numpy as np
 import pyarrow as pa
 
+from applier.errors import ReplayStopped
 from applier.schema.conversion import RowConversion
 from applier.schema.definition import TableDefinition
 from applier.schema.key_infos import column_infos, key_collation, key_infos
@@ -18,6 +19,8 @@ from keysearch.choose import Choice, choose_key
 from keysearch.keybytes import KeyBytes, int_key
 from keysearch.keyrules import encode_by_rules, key_rule
 
+DATES = {"date", "datetime", "timestamp"}
+"""Types whose zero is null in a snapshot."""
 INTEGERS = {"tinyint", "smallint", "mediumint", "int", "bigint"}
 
 
@@ -38,6 +41,14 @@ class TableKey:
     def encode(self, columns: list[pa.Array | pa.ChunkedArray]) -> np.ndarray | KeyBytes:
         """The keys of rows, given the key's columns as a snapshot has them: int64[n], or byte strings."""
         return int_key(columns[0]) if self.form == "int" else encode_by_rules(columns, self.rules)
+
+    def of_rows(self, rows: pa.Table, table: str) -> np.ndarray | KeyBytes:
+        """The keys of rows of a snapshot. Raises ReplayStopped where one has no value in a column of the key; `table`
+        is db.table."""
+        for name in self.names:
+            if rows.column(name).null_count:
+                raise no_key_value(str(self), name, table)
+        return self.encode([rows.column(name) for name in self.names])
 
     def encoded(self, keys: list[int] | list[bytes]) -> np.ndarray | KeyBytes:
         """Keys as manifests and plans have them, in the form of `encode`."""
@@ -67,6 +78,12 @@ def table_key(definition: TableDefinition) -> TableKey | None:
     rules = tuple(key_rule(key_collation(definition.columns[c]), prefix)
                   for c, prefix in zip(choice.columns, choice.prefixes, strict=True))
     return TableKey(choice, choice.columns, names, "bytes", rules=rules if any(rules) else ())
+
+
+def no_key_value(key: str, column: str, table: str) -> ReplayStopped:
+    """The error of a row that cannot be found by its key: of a column that is NOT NULL, NULL is a date that is none."""
+    return ReplayStopped(f"column {column} of a row's key has no value", table=table, key=key,
+                         hint="a zero date in a key is null in a snapshot; leave the table out with --ignore-tables")
 
 
 def alters_rows(conversion: RowConversion) -> bool:

@@ -59,7 +59,7 @@ class KeySearch(UnitSearch):
     """By one key, in one key range of the table."""
 
     def __init__(self, spec: UnitSpec):
-        self._key, columns = spec.key, len(spec.definition.columns)
+        self._key, columns, self._table = spec.key, len(spec.definition.columns), spec.definition.full_name
         self.index = (IntIndex if spec.key.form == "int" else ByteIndex)(columns, spec.low, spec.high)
 
     @property
@@ -67,7 +67,7 @@ class KeySearch(UnitSearch):
         return Counter({self._key.choice.kind: self.index.updated + self.index.deleted})
 
     def seed(self, rows: pa.Table) -> None:
-        self.index.seed(self._key.encode([rows.column(name) for name in self._key.names]))
+        self.index.seed(self._key.of_rows(rows, self._table))
 
     def pointers(self) -> np.ndarray:
         return self.index.pointers()

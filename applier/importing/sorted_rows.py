@@ -127,7 +127,7 @@ class SortedRows:
         return self._writer
 
     def _keys(self, rows: pa.Table) -> Keys:
-        return self._key.encode([rows.column(name) for name in self._key.names])
+        return self._key.of_rows(rows, self.definition.full_name)
 
     def _in_order(self, rows: pa.Table, on_duplicate: int) -> tuple[pa.Table, Keys]:
         """Rows sorted by their key, each key once; of several rows with one key those that came last count as newer."""

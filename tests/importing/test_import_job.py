@@ -200,6 +200,8 @@ def test_keys_that_come_after_the_rows(tmp_path):
     ("INSERT INTO t VALUES (1, 'a'); ALTER TABLE t ADD w INT;", 1, ["line 3", "d.t", "columns"]),
     ("INSERT INTO t VALUES (1, 'a'); RENAME TABLE t TO u;", 1, ["line 3", "d.t", "name"]),
     ("INSERT INTO t VALUES (NULL, 'a');", 1, ["line 3", "column id", "NOT NULL"]),
+    ("CREATE TABLE z (d DATE, n INT, PRIMARY KEY (n, d)); INSERT INTO z VALUES ('0000-00-00', 2);", 1,
+     ["column d", "d.z", "PRIMARY (n, d)", "--ignore-tables"]),
     ("INSERT INTO t VALUES (1, 'a", 2, ["line 3", "ends within"]),
     ("SET NAMES gbk; INSERT INTO t VALUES (1, 'a');", 2, ["line 3", "gbk", "--default-character-set"]),
 ])
