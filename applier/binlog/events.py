@@ -67,11 +67,12 @@ def read_format(mapped: MappedFile) -> FormatDescription:
         raise type(reason)(reason.message, file=mapped.uri, position=reason.position or 4, hint=reason.hint) from None
 
 
-def read_events(mapped: MappedFile) -> Iterator[Event]:
-    """All events of a file in order. Raises ArchiveError where a length is impossible or the file ends in an event."""
+def read_events(mapped: MappedFile, start: int = 4, end: int | None = None) -> Iterator[Event]:
+    """The events of a file in order: all of them, or from the one at `start` to before `end`. Raises ArchiveError where
+    a length is impossible or the file ends in an event."""
     description = read_format(mapped)
-    position = 4
-    while position < mapped.size:
+    position, end = start, mapped.size if end is None else min(end, mapped.size)
+    while position < end:
         event = read_event(mapped, position, description)
         yield event
         position += event.size

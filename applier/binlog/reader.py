@@ -37,6 +37,11 @@ class FileEvent(Event):
     def file(self) -> str:
         return self.mapped.uri.rstrip("/").rpartition("/")[2]
 
+    @property
+    def end_position(self) -> int:
+        """Where the next event is in the file; for one within a compressed event, what follows that."""
+        return self.end_log_pos if self.within is None else self.within.end_log_pos
+
     @cached_property
     def content(self) -> Any:
         """What the event holds, by its type: a Query, Gtid, MappedTable, RowsHeader, Rotate, … (`contents` has all);
@@ -66,6 +71,13 @@ class FileEvent(Event):
                 yield _of_file(event, self.mapped, self.format, self)
 
 
+def file_events(mapped: MappedFile, start: int = 4, end: int | None = None) -> Iterator[FileEvent]:
+    """The events in [start, end) of a file, by default all of them; `start` must be where an event is."""
+    description = read_format(mapped)
+    for event in read_events(mapped, start, end):
+        yield _of_file(event, mapped, description)
+
+
 def _of_file(event: Event, mapped: MappedFile, format: FormatDescription, within: Event | None = None) -> FileEvent:
     return FileEvent(event.position, event.type, event.timestamp, event.server_id, event.size, event.end_log_pos,
                      event.flags, event.group_id, event.body, mapped, format, within)
@@ -84,10 +96,7 @@ class EventReader:
 
     def events_of(self, file: ArchiveFile) -> Iterator[FileEvent]:
         """The events of one of the files."""
-        mapped = map_file(file.uri)
-        description = read_format(mapped)
-        for event in read_events(mapped):
-            yield _of_file(event, mapped, description)
+        return file_events(map_file(file.uri))
 
 
 def open_reader(paths: tuple[str, ...]) -> EventReader:

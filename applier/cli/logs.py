@@ -22,11 +22,25 @@ def show(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Binlog files.")],
     format: Annotated[Format, typer.Option(
         help="text: as `mysqlbinlog -v` prints them; json: one object a line.")] = Format.text,
+    table: Annotated[list[str] | None, typer.Option(
+        metavar="DB.TABLE,...", help="Only what is about these tables; DB alone means all of a database.")] = None,
+    gtid: Annotated[str | None, typer.Option(
+        metavar="SET", help="Only these transactions: UUID:1-5,..., or 0-1-5,0-1-7.")] = None,
+    start: Annotated[str | None, typer.Option(
+        metavar="PLACE", help="From this FILE:POS or POS on, or from the first event group of this time or later.")]
+        = None,
+    stop: Annotated[str | None, typer.Option(
+        metavar="PLACE", help="Up to this FILE:POS or POS, or to before the first event group of this time or later.")]
+        = None,
 ) -> None:
     """Print events and row changes of binlog files. Needs no schema: columns are @1, @2, ..."""
     from applier import show as printer
+    from applier.show.selection import Bound, GtidChoice, Selection, parse_bound
 
-    printer.show(files, format.value, sys.stdout)
+    selection = Selection(
+        parse_bound(start) if start else Bound(), parse_bound(stop) if stop else Bound(),
+        GtidChoice(gtid) if gtid else None, TableFilter(parse_table_list(table)) if table else None)
+    printer.show(files, format.value, sys.stdout, selection)
 
 
 @app.command()

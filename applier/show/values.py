@@ -90,11 +90,12 @@ def _sets(values: pa.Array, column: Column) -> list[str]:
 
 def _decimals(values: pa.Array, column: Column) -> list[str]:
     precision, scale = column.metadata >> 8, column.metadata & 255
-    return [_decimal(v, precision - scale, scale) for v in values.to_pylist()]
+    return [decimal_text(v, precision - scale, scale) for v in values.to_pylist()]
 
 
-def _decimal(data: bytes, whole: int, scale: int) -> str:
-    """A DECIMAL from its bytes: groups of nine digits in four bytes each, the group at either end shorter."""
+def decimal_text(data: bytes, whole: int, scale: int) -> str:
+    """A DECIMAL of `whole` digits before the point and `scale` after it, from its bytes in the log: groups of nine
+    digits in four bytes each, the group at either end shorter."""
     negative = not data[0] & 0x80
     data = bytes((data[0] ^ 0x80, *data[1:]))
     if negative:

@@ -8,37 +8,41 @@ import shutil
 
 import numpy as np
 import pytest
+import tool_events
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tool_output import binlogs
 
-from applier.binlog.events import Event
 from applier.binlog.format import NAMES, EventType, FormatDescription
 from applier.binlog.mapping import MappedFile
+from applier.binlog.reader import FileEvent
 from applier.binlog.table_map import parse_table_map
 from applier.errors import ArchiveError
 from applier.show import show
 from applier.show.json_lines import event_objects
 from applier.show.rows import RowChange, ShownEvent
-from applier.show.text import event_lines
+from applier.show.text import TextPrinter
 
 DESCRIPTION = FormatDescription("9.7.4", "mysql", False, 19, bytes(42), 0)
 NO_FILE = MappedFile("binlog.000001", 0, np.empty(0, np.uint8), 0)
 
 
-def event(kind: int, body: bytes = b"", group_id: int | None = None) -> Event:
-    return Event(120, kind, 1_700_000_000, 7, 19 + len(body), 200, 0, group_id, memoryview(body))
+def event(kind: int, body: bytes = b"", group_id: int | None = None) -> FileEvent:
+    header = 120, kind, 1_700_000_000, 7, 19 + len(body), 200, 0, group_id
+    return FileEvent(*header, memoryview(body), NO_FILE, DESCRIPTION)
 
 
 def lines(shown: ShownEvent) -> list[str]:
-    return list(event_lines(shown, NO_FILE, DESCRIPTION))
+    return list(TextPrinter().lines(shown))
 
 
 @pytest.mark.parametrize(
     "kind, body, title, more",
     [
         (EventType.STOP, b"", "Stop", []),
-        (EventType.XA_PREPARE, b"\0" * 20, "Xa_prepare", []),
+        (EventType.XA_PREPARE, b"\0\x07\0\0\0\1\0\0\0" + bytes(4) + b"x", "XA PREPARE X'78',X'',7",
+         ["XA PREPARE X'78',X'',7", "/*!*/;"]),
+        (EventType.XA_PREPARE, b"\1" + bytes(12), "XA PREPARE X'',X'',0", ["XA COMMIT X'',X'',0 ONE PHASE", "/*!*/;"]),
         (200, b"", "Unknown(200)", []),
         (EventType.XID, b"\x05" + bytes(7), "Xid = 5", ["COMMIT/*!*/;"]),
         (EventType.ROTATE, b"\x04" + bytes(7) + b"binlog.000002", "Rotate to binlog.000002  pos: 4", []),
@@ -46,6 +50,19 @@ def lines(shown: ShownEvent) -> list[str]:
         (EventType.RAND, b"\x01" + bytes(7) + b"\x02" + bytes(7), "Rand", ["SET @@RAND_SEED1=1, @@RAND_SEED2=2/*!*/;"]),
         (EventType.ROWS_QUERY, b"\x08INSERT\nx", "Rows_query", ["#Q> INSERT", "#Q> x"]),
         (EventType.ANNOTATE_ROWS, b"DELETE \xe9", "Annotate_rows:", ["#Q> DELETE \udce9"]),
+        (EventType.USER_VAR, b"\1\0\0\0u\0\0\xff\0\0\0\2\0\0\0\xc3\xa9", "User_var",
+         ["SET @`u`:=_utf8mb4 X'C3A9' COLLATE `utf8mb4_0900_ai_ci`/*!*/;"]),
+        (EventType.USER_VAR, b"\1\0\0\0i\0\2\x21\0\0\0\x08\0\0\0" + b"\xff" * 8 + b"\1", "User_var",
+         ["SET @`i`:=18446744073709551615/*!*/;"]),
+        (EventType.USER_VAR, b"\1\0\0\0n\1", "User_var", ["SET @`n`:=NULL/*!*/;"]),
+        (EventType.BEGIN_LOAD_QUERY, b"\1\0\0\0abc", "Begin_load_query: file_id: 1  block_len: 3", []),
+        (EventType.DELETE_FILE, b"\1\0\0\0", "Delete_file: file_id: 1", []),
+        (EventType.INCIDENT, b"\1\0\4lost", "Incident: number 1 lost", []),
+        (EventType.PRE_GA_DELETE_ROWS, b"\7" + bytes(5) + b"\1\0\1\1r",
+         "Delete_rows_old: table id 7 flags: STMT_END_F", []),
+        (EventType.WRITE_ROWS_COMPRESSED, b"\7" + bytes(7) + b"\2\0\1\1r", "Write_compressed_rows: table id 7", []),
+        (EventType.NEW_LOAD, b"\5" + bytes(11) + b"\1\1\1\0\0\0" + bytes(6) + b"\1c\0t\0d\0f",
+         "New_load\tthread_id=5\texec_time=0", ["use `d`/*!*/;", "# LOAD DATA INFILE 'f' INTO TABLE `t` (`c`)"]),
         (EventType.BINLOG_CHECKPOINT, b"\x03\0\0\0abc", "Binlog checkpoint abc", []),
         (EventType.PREVIOUS_GTIDS, bytes(8), "Previous-GTIDs", ["# [empty]"]),
         (EventType.MARIADB_GTID, b"\x09" + bytes(7) + b"\x01\0\0\0\x20" + bytes(6), "GTID 1-7-9 ddl",
@@ -54,9 +71,10 @@ def lines(shown: ShownEvent) -> list[str]:
          "Anonymous_GTID\tlast_committed=1\tsequence_number=2", ["SET @@SESSION.GTID_NEXT= 'ANONYMOUS'/*!*/;"]),
         (EventType.QUERY, b"\x05\0\0\0\x01\0\0\0\x02\x03\0\0\0a`\0SELECT\n1",
          "Query\tthread_id=5\texec_time=1\terror_code=3",
-         ["use `a```/*!*/;", "SET TIMESTAMP=1700000000/*!*/;", "SELECT\n1", "/*!*/;"]),
+         ["use `a```/*!*/;", "SET TIMESTAMP=1700000000/*!*/;", "SET @@session.pseudo_thread_id=5/*!*/;", "SELECT\n1",
+          "/*!*/;"]),
         (EventType.PARTIAL_UPDATE_ROWS, b"\x07\0\0\0\0\0\x01\0\x02\0\x01\xff\xff",
-         "Partial_update_rows: table id 7 flags: STMT_END_F", []),
+         "Update_rows_partial: table id 7 flags: STMT_END_F", []),
     ],
 )  # fmt: skip
 def test_what_an_event_says(kind, body, title, more):
@@ -67,9 +85,40 @@ def test_what_an_event_says(kind, body, title, more):
 
 
 def test_every_event_type_has_a_place():
-    """EV-ALL, in JSON: a name and a position whatever the body holds."""
+    """EV-ALL, in JSON: a name and a place for every type; fields, or an error for a body that lacks them."""
     for kind, name in NAMES.items():
-        assert json.loads(*event_objects(ShownEvent(event(kind), []))) == {"pos": 120, "type": name}
+        try:
+            shown = json.loads(*event_objects(ShownEvent(event(kind), [])))
+        except ArchiveError as error:
+            assert (error.position, error.mysql_errno) == (120, 1610) or kind == EventType.FORMAT_DESCRIPTION
+        else:
+            assert (shown["pos"], shown["end"], shown["type"], shown["server_id"]) == (120, 200, name, 7)
+            assert isinstance(shown["fields"], dict)
+
+
+def test_the_fields_of_an_event_in_json():
+    body = b"\5\0\0\0\1\0\0\0\1\3\0\0\0a\0SELECT \xff"
+    [line] = event_objects(ShownEvent(event(EventType.QUERY, body), []))
+    fields = json.loads(line)["fields"]
+    assert (fields["thread_id"], fields["database"], fields["sql"]) == (5, "a", "SELECT \udcff")
+    [line] = event_objects(ShownEvent(event(EventType.APPEND_BLOCK, b"\1\0\0\0abc"), []))
+    assert json.loads(line)["fields"] == {"file_id": 1, "data": 3}
+
+
+def test_a_statement_shows_what_it_ran_in_where_that_changes(tmp_path):
+    """EV-CTX: as mysqlbinlog sets it before the statement."""
+    text = shown_text("ddl-mysql")
+    first = text[: text.index("CREATE")]
+    for variable in ("sql_mode", "foreign_key_checks=1", "unique_checks=1", "autocommit=1", "character_set_client=255",
+                     "collation_connection=255", "collation_server=255", "pseudo_thread_id="):
+        assert f"SET @@session.{variable}" in first
+    assert 0 < text.count("SET @@session.sql_mode") < text.count("SET TIMESTAMP")
+    zones = shown_text("ddl-mysql")
+    assert "SET @@session.time_zone='" in zones
+
+
+def shown_text(case: str) -> str:
+    return "".join(tool_events.shown(file, "text") for file in binlogs(case))
 
 
 def test_the_group_id_of_27_byte_headers_is_shown():
@@ -83,7 +132,7 @@ def test_a_broken_body_is_an_archive_error_at_most(kind, body):
     try:
         lines(ShownEvent(event(kind, body), []))
     except ArchiveError as error:
-        assert error.mysql_errno == 1610
+        assert error.mysql_errno == 1610 or kind == EventType.FORMAT_DESCRIPTION
 
 
 def test_row_changes_in_both_forms():
@@ -95,13 +144,13 @@ def test_row_changes_in_both_forms():
     (text,) = event_objects(shown)
     assert text.isascii()
     assert json.loads(text) == {
-        "pos": 120, "type": "UPDATE_ROWS", "op": "update", "table": "d.t`", "before": {"@1": "1"},
+        "pos": 120, "end": 200, "type": "UPDATE_ROWS", "op": "update", "table": "d.t`", "before": {"@1": "1"},
         "after": {"@2": "'caf\udce9'"},
     }  # fmt: skip
 
 
 def test_rows_that_are_not_shown_are_mentioned():
-    shown = ShownEvent(event(EventType.TRANSACTION_PAYLOAD), [], "not shown")
+    shown = ShownEvent(event(EventType.STOP), [], "not shown")
     assert lines(shown)[-1] == "# not shown"
     assert json.loads(*event_objects(shown))["note"] == "not shown"
 

@@ -1,0 +1,59 @@
+"""What statements ran in (EV-CTX), as SETs that are printed where they change, as mysqlbinlog does."""
+
+from collections.abc import Iterator
+
+_VARIABLES = {
+    "foreign_key_checks": "foreign_key_checks", "unique_checks": "unique_checks", "sql_mode": "sql_mode",
+    "auto_increment_increment": "auto_increment_increment", "auto_increment_offset": "auto_increment_offset",
+    "charset_client": "character_set_client", "charset_connection": "collation_connection",
+    "charset_server": "collation_server", "charset_database": "collation_database", "time_zone": "time_zone",
+    "lc_time_names": "lc_time_names", "explicit_defaults_for_timestamp": "explicit_defaults_for_timestamp",
+    "default_collation_for_utf8mb4": "default_collation_for_utf8mb4",
+    "sql_require_primary_key": "sql_require_primary_key", "default_table_encryption": "default_table_encryption",
+}  # fmt: skip
+_SQL_AUTO_IS_NULL, _NOT_AUTOCOMMIT = 1 << 14, 1 << 19
+"""Bits of flags2."""
+_SUPPRESS_USE = 0x8
+"""In a QUERY's header: it does not depend on the default database."""
+
+
+def quoted(name: str) -> str:
+    """A name as SQL writes it."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+class Context:
+    """What was in force at the last statement that was shown."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, object] = {}
+        self._database = ""
+
+    def use(self, database: str, flags: int) -> Iterator[str]:
+        """The USE for a statement's default database, where it is another one and the statement needs one."""
+        if database and database != self._database and not flags & _SUPPRESS_USE:
+            self._database = database
+            yield f"use {quoted(database)}/*!*/;"
+
+    def changes(self, thread_id: int, context: dict) -> Iterator[str]:
+        """A SET for each variable that is another one than before. Character sets are ids of their collations."""
+        now: dict[str, object] = {"pseudo_thread_id": thread_id}
+        now |= {variable: context[name] for name, variable in _VARIABLES.items() if name in context}
+        if isinstance(flags := context.get("flags2"), int):
+            now["sql_auto_is_null"] = int(bool(flags & _SQL_AUTO_IS_NULL))
+            now["autocommit"] = int(not flags & _NOT_AUTOCOMMIT)
+        for variable, value in now.items():
+            if self._known.get(variable) != value:
+                text = "'" + value.replace("'", "''") + "'" if isinstance(value, str) else value
+                yield f"SET @@session.{variable}={text}/*!*/;"
+        self._known |= now
+
+
+def remarks(context: dict) -> Iterator[str]:
+    """What is no session variable: who a statement ran as, which other databases it changed, what could not be read."""
+    if "invoker_user" in context:
+        yield f"# invoker: {context['invoker_user']}@{context.get('invoker_host', '')}"
+    if context.get("updated_databases"):
+        yield f"# databases: {', '.join(context['updated_databases'])}"
+    if "unread" in context:
+        yield f"# context that is not known: {context['unread'].hex()}"

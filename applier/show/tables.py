@@ -1,0 +1,132 @@
+"""Events about some tables: their row changes and DDL, with the frame of their transactions and the statements behind
+the rows."""
+
+from collections.abc import Iterator
+
+from applier.binlog.contents import MappedTable
+from applier.binlog.events import Query, RowsHeader
+from applier.binlog.format import STATEMENT_END_FLAG, EventType
+from applier.errors import SchemaError
+from applier.options import TableFilter
+from applier.schema.ddl import parse_statement
+from applier.schema.schema_changes import (
+    AlterTable,
+    CreateTable,
+    CreateTableLike,
+    Dml,
+    DropTable,
+    Other,
+    RenameTables,
+    SchemaChange,
+    TableName,
+    TruncateTable,
+)
+from applier.show.rows import ShownEvent
+
+_BEGINS = {EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED, EventType.MARIADB_GTID}
+_FILE = {
+    EventType.FORMAT_DESCRIPTION, EventType.PREVIOUS_GTIDS, EventType.GTID_LIST, EventType.ROTATE, EventType.STOP,
+    EventType.BINLOG_CHECKPOINT, EventType.START_ENCRYPTION,
+}  # fmt: skip
+_STATEMENTS = {EventType.ROWS_QUERY, EventType.ANNOTATE_ROWS}
+_FRAME = (b"BEGIN", b"COMMIT", b"ROLLBACK", b"XA ", b"SAVEPOINT")
+
+
+class AboutTables:
+    """Passes on what is about tables that are wanted, of the events of a file in their order.
+
+    A transaction's first events are held back until one about such a table comes; a statement's text (EV-ANN) until its
+    table maps say so.
+    """
+
+    def __init__(self, tables: TableFilter) -> None:
+        self._tables = tables
+        self._frame: list[ShownEvent] = []
+        self._statement: list[ShownEvent] = []
+        self._is_shown = False
+        self._ids: dict[int, bool] = {}
+
+    def of(self, events: Iterator[ShownEvent]) -> Iterator[ShownEvent]:
+        """These events without those that are about other tables."""
+        for shown in events:
+            kind = shown.event.type
+            if kind in _FILE:
+                self._begin([])
+                if kind == EventType.FORMAT_DESCRIPTION:
+                    yield shown
+            elif kind in _BEGINS:
+                self._begin([shown])
+            elif kind in _STATEMENTS:
+                self._statement = [shown]
+            elif self._is_wanted(shown):
+                yield from (*self._frame, *self._statement, shown)
+                self._frame, self._statement, self._is_shown = [], [], True
+            elif self._is_of_frame(shown):
+                if self._is_shown:
+                    yield shown
+                else:
+                    self._frame.append(shown)
+                if _is_end(shown):
+                    self._begin([])
+
+    def _begin(self, frame: list[ShownEvent]) -> None:
+        self._frame, self._statement, self._is_shown = frame, [], False
+
+    def _is_wanted(self, shown: ShownEvent) -> bool:
+        content = shown.event.content
+        if isinstance(content, MappedTable):
+            wanted = self._tables.wanted(content.table.database, content.table.table)
+            self._ids[content.table_id] = wanted
+            return wanted
+        if isinstance(content, RowsHeader):
+            if content.flags & STATEMENT_END_FLAG and not self._ids.get(content.table_id):
+                self._statement = []
+            return self._ids.get(content.table_id, False)
+        return isinstance(content, Query) and not _is(content, *_FRAME) and self._is_about(content, shown)
+
+    def _is_of_frame(self, shown: ShownEvent) -> bool:
+        content = shown.event.content
+        if isinstance(content, Query):
+            return _is(content, *_FRAME)
+        return shown.event.type in (EventType.XID, EventType.XA_PREPARE, EventType.TRANSACTION_PAYLOAD)
+
+    def _is_about(self, query: Query, shown: ShownEvent) -> bool:
+        """Whether a statement names a table that is wanted; one that cannot be read might."""
+        try:
+            changes = parse_statement(str(query.text), default_database=query.database or None,
+                                      flavour=shown.event.format.flavour)
+        except SchemaError:
+            return True
+        for change in changes:
+            tables = _tables_of(change)
+            if tables is None or any(self._tables.wanted(*table) for table in tables):
+                return True
+        return False
+
+
+def _is_end(shown: ShownEvent) -> bool:
+    """Whether a transaction ends with it."""
+    content = shown.event.content
+    if isinstance(content, Query):
+        return _is(content, b"COMMIT", b"ROLLBACK") and not _is(content, b"ROLLBACK TO")
+    return shown.event.type in (EventType.XID, EventType.XA_PREPARE)
+
+
+def _is(query: Query, *words: bytes) -> bool:
+    return query.sql[:12].upper().startswith(words)
+
+
+def _tables_of(change: SchemaChange) -> list[TableName] | None:
+    """The tables that a change of the schema is about; None where it does not say."""
+    match change:
+        case CreateTable(definition=definition):
+            return [(definition.database, definition.name)]
+        case CreateTableLike(table=table, source=source):
+            return [table, source]
+        case AlterTable(table=table) | TruncateTable(table=table):
+            return [table]
+        case RenameTables(pairs=pairs):
+            return [table for pair in pairs for table in pair]
+        case DropTable(tables=tables) | Other(tables=tables) | Dml(tables=tables):
+            return None if tables is None else list(tables)
+    return []
