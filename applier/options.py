@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from applier.binlog.gtid import GtidSet
 from applier.errors import UsageError
 
 SYSTEM_DATABASES = frozenset({"mysql", "information_schema", "performance_schema", "sys"})
@@ -13,8 +14,13 @@ TYPE_CONVERSIONS = ("all_non_lossy", "all_lossy", "all_signed", "all_unsigned")
 
 _NAME = r"(?:`(?:[^`]|``)+`|[^`.,\s]+)"
 _DATABASE = r"(?:`(?:[^`]|``)+`|[^`.,=\s]+)"
+_POSITION = re.compile(r".+\.\d{6,}:\d+")
 _REWRITE = re.compile(rf"\s*({_DATABASE})\s*=\s*({_DATABASE})\s*(?:,|$)")
 _FILTER = re.compile(rf"\s*({_NAME})(?:\.({_NAME}))?\s*(?:,|$)")
+
+
+Place = tuple[str, int] | str
+"""Where to stop: a binlog's base name and an offset, or a GTID set."""
 
 
 @dataclass(frozen=True)
@@ -78,10 +84,11 @@ class ReplayOptions:
     """`snapshot' = replay(snapshot, binlogs, options)`: everything but the Spark session itself.
 
     Paths may be local or any uri that pyarrow.fs opens. At most one of the three stop points is set; each means the end
-    of an event group. `start_position`, which wins over the base's own, and `stop_position` are (binlog's base name,
-    offset), `stop_gtid` a GTID set as the log writes it, `stop_datetime` seconds since 1970 UTC. `rewrites` are pairs
-    of databases: what the log has as the first is the second, for `filter`, too. `type_conversions` has names of
-    replica_type_conversions in lower case. `master` is Spark's; None means local[*].
+    of an event group. With `snapshot_at` there is a snapshot for each of these places, none of the three, and `output`
+    is the folder that they are in. `start_position`, which wins over the base's own, and `stop_position` are (binlog's
+    base name, offset), `stop_gtid` a GTID set as the log writes it, `stop_datetime` seconds since 1970 UTC. `rewrites`
+    are pairs of databases: what the log has as the first is the second, for `filter`, too. `type_conversions` has
+    names of replica_type_conversions in lower case. `master` is Spark's; None means local[*].
     """
 
     binlogs: tuple[str, ...]
@@ -92,6 +99,7 @@ class ReplayOptions:
     stop_position: tuple[str, int] | None = None
     stop_gtid: str | None = None
     stop_datetime: float | None = None
+    snapshot_at: tuple[Place, ...] = ()
     filter: TableFilter = TableFilter()
     rewrites: tuple[tuple[str, str], ...] = ()
     exec_mode: str = "strict"
@@ -105,9 +113,9 @@ class ReplayOptions:
         if not self.binlogs:
             raise UsageError("no binlogs given", hint="--binlogs takes a directory, files, a glob or an index file")
         stops = [self.stop_position, self.stop_gtid, self.stop_datetime]
-        if sum(stop is not None for stop in stops) > 1:
-            raise UsageError("more than one stop point",
-                             hint="give one of --stop-position, --stop-gtid and --stop-datetime")
+        if sum(stop is not None for stop in stops) + bool(self.snapshot_at) > 1:
+            raise UsageError("more than one stop point", hint="give one of --stop-position, --stop-gtid, "
+                             "--stop-datetime and --snapshot-at, which takes several places")
         _one_of("--exec-mode", self.exec_mode, ("strict", "idempotent"))
         _one_of("--route", self.route, ("auto", "walk", "shuffle"))
         _one_of("--zero-dates", self.zero_dates, ("null", "error"))
@@ -223,6 +231,18 @@ def parse_stop_position(text: str) -> tuple[str, int]:
     if not colon or not name or not (offset.isascii() and offset.isdigit()):
         raise UsageError(f"{text!r} is no position", hint="write FILE:POS, as in binlog.000003:1234")
     return name.rpartition("/")[2], int(offset)
+
+
+def parse_places(texts: list[str]) -> tuple[Place, ...]:
+    """Each text is FILE:POS,FILE:POS,… or one GTID set, which may have commas of its own."""
+    places: list[Place] = []
+    for text in texts:
+        parts = [part.strip() for part in text.split(",") if part.strip()]
+        if all(_POSITION.fullmatch(part) for part in parts):
+            places += [parse_stop_position(part) for part in parts]
+        else:
+            places.append(str(GtidSet.parse(text)))
+    return tuple(places)
 
 
 def parse_datetime(text: str) -> float:

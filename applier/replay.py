@@ -49,18 +49,28 @@ def replay(options: ReplayOptions, progress: Progress | None = None) -> ReplayRe
 
     A Spark session that runs in this process already is used as it is; else one is started, and left for the next call.
     """
+    progress = progress or Silent()
+    return replay_with(spark_executor(options.master, progress), options, progress)
+
+
+def spark_executor(master: str | None, progress: Progress) -> Executor:
+    """What runs the tasks of one or more replays in Spark, which may still be starting."""
     from applier.spark import session
     from applier.spark.executor import OnSpark
 
-    progress = progress or Silent()
-    starting = session.start_in_background(options.master)
+    starting = session.start_in_background(master)
     warm.ensure(progress.note)
-    return replay_with(OnSpark(starting, options.master), options, progress)
+    return OnSpark(starting, master)
 
 
 def replay_with(executor: Executor, options: ReplayOptions, progress: Progress | None = None) -> ReplayResult:
     """The same with tasks run by any executor."""
-    return _Replay(executor, options, progress or Silent()).run()
+    return _Replay(executor, options, progress or Silent(), options).run()
+
+
+def replay_staged(executor: Executor, options: ReplayOptions, shown: ReplayOptions, progress: Progress) -> ReplayResult:
+    """A replay whose base and output have other places now than those that `shown` has, where they will be."""
+    return _Replay(executor, options, progress, shown).run()
 
 
 def _located(error: ApplierError, outline: Outline) -> ApplierError:
@@ -72,8 +82,8 @@ def _located(error: ApplierError, outline: Outline) -> ApplierError:
 class _Replay:
     """One run: its options, who does the work, who watches, and what it noted on the way."""
 
-    def __init__(self, executor: Executor, options: ReplayOptions, progress: Progress):
-        self.executor, self.options, self.progress = executor, options, progress
+    def __init__(self, executor: Executor, options: ReplayOptions, progress: Progress, shown: ReplayOptions):
+        self.executor, self.options, self.progress, self.shown = executor, options, progress, shown
         self.route = options.route
         self.seconds: dict[str, float] = {}
         self.notes: list[str] = []
@@ -137,6 +147,9 @@ class _Replay:
             names = [file.name for file in files]
             if stop.position[0] not in names:
                 raise UsageError(f"--stop-position names {stop.position[0]}, which is not in the archive")
+            if start is not None and stop.position[0] == names[0] and stop.position[1] < start:
+                raise UsageError(f"{names[0]}:{stop.position[1]}, where the replay shall stop, comes before "
+                                 f"{names[0]}:{start}, where it starts")
             files = files[:names.index(stop.position[0]) + 1]  # what comes later may be damaged, or of any length
         self.progress.phase("outline", len(files), "files")
         tasks = [OutlineTask(file.uri, start if number == 0 else None, stop) for number, file in enumerate(files)]
@@ -224,14 +237,14 @@ class _Replay:
         entries = table_entries(live, versions, results, base, staging)
         position = span.end_position(base)
         names = tuple(outline.name for outline in span.files)
-        source = Source(names, self.options.for_manifest(), self.options.base)
+        source = Source(names, self.options.for_manifest(), self.shown.base)
         databases = tuple(DatabaseEntry(name, charset.charset, charset.collation)
                           for name, charset in sorted(history.databases().items()))
         snapshot = Snapshot(position, tuple(entries), source, f"mysql-binlog-applier {__version__}",
                             databases=databases, prepared=span.pending)
         conflicts = conflict_listing(results, span.outlines)
         result = ReplayResult(
-            self.options.output, str(position), position.gtid_set, position.timestamp,
+            self.shown.output, str(position), position.gtid_set, position.timestamp,
             table_results(entries, versions, results), dict(self.seconds), tuple(self.notes), self.options.exec_mode,
             self.route, conflicts.num_rows, len(results), sum(result.zero_dates for result in results),
             {table: dict(kinds) for table, kinds in sorted(history.skipped.items())})

@@ -11,6 +11,7 @@ from applier.options import (
     TableFilter,
     parse_conversions,
     parse_datetime,
+    parse_places,
     parse_rewrites,
     parse_stop_position,
     parse_table_list,
@@ -72,6 +73,10 @@ def replay(
     stop_datetime: Annotated[str | None, typer.Option(
         metavar="TIME", help="Stop before the first group of this time or later, as '2026-03-14 10:30:00' (local time) "
         "or with an offset ('2026-03-14T10:30:00+00:00').")] = None,
+    snapshot_at: Annotated[list[str] | None, typer.Option(
+        metavar="FILE:POS,...|SET", help="Several snapshots out of one pass: one at each of these places, as "
+        "--stop-position takes them, or where this GTID set is executed. --output is then the folder that they are in, "
+        "each named after its place, as binlog.000003-1234. May be given several times.")] = None,
     tables: Annotated[list[str] | None, typer.Option(
         metavar="DB.TABLE,...", help="Only these tables; DB alone means all of a database. `*` and `?` are wildcards, "
         "and so are `%` and, beside a `%`, `_`, as in replicate-wild-do-table (`\\_` is an underscore).")] = None,
@@ -116,6 +121,7 @@ def replay(
         stop_position=None if stop_position is None else parse_stop_position(stop_position),
         stop_gtid=stop_gtid,
         stop_datetime=None if stop_datetime is None else parse_datetime(stop_datetime),
+        snapshot_at=parse_places(snapshot_at or []),
         filter=TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])),
         rewrites=parse_rewrites(rewrite_db or []),
         exec_mode=exec_mode.value,
@@ -129,6 +135,7 @@ def replay(
 
     session.boot(master)  # Java boots while the rest is imported
     from applier import replay as job
+    from applier import snapshots_at
     from applier.spark import executor  # noqa: F401  (it shall be in the fork)
     from applier.status import print_result
     from applier.terminal import progress
@@ -136,5 +143,6 @@ def replay(
     if session.is_local(master):
         nursery.start()  # before there is a thread, as progress on a terminal is one
     with progress() as watcher:
-        result = job.replay(options, watcher)
-    print_result(result)
+        results = snapshots_at.replay(options, watcher) if options.snapshot_at else [job.replay(options, watcher)]
+    for result in results:
+        print_result(result)

@@ -3,6 +3,7 @@
     begin → Staging                 a place that no reader looks at
       place, carry_over             tasks write new files into it, files that stay as they are come over from the base
     commit                          strays removed, the small files written, all made durable; then one step publishes
+    within, commit_folder           several snapshots in one folder, which is published when all of them are there
 
 On a local file system the place is a hidden directory beside the output, and the step is its rename. Elsewhere, and
 where the output is a mount point, it is the output itself, with a marker in it, and the step is the manifest, written
@@ -30,6 +31,8 @@ from applier.snapshot.writer import TablePlace
 SCHEMA = "_schema.sql"
 REPORT = "_report.json"
 CONFLICTS = "_conflicts.parquet"
+SNAPSHOTS = "_snapshots.json"
+"""In a folder of several snapshots: their listing, written last."""
 _MARKER = "_incomplete"
 _COPY_THREADS = 8
 _WITHOUT_FOLDERS = ("s3", "gcs", "abfs")
@@ -135,6 +138,21 @@ class Staging:
         self._done = True
         self._unlock()
 
+    def within(self, name: str) -> tuple[str, str]:
+        """The path or uri of one of several snapshots that are published at once, in a folder of their own: while they
+        are written, for `begin`, and afterwards. `commit_folder` publishes them."""
+        return f"{self._root_uri()}/{name}", f"{self.output.rstrip('/')}/{name}"
+
+    def commit_folder(self, listing: bytes) -> None:
+        """Publish a folder of snapshots, each of which was committed `within` it, with a listing of them. Errors as of
+        `commit`."""
+        try:
+            self._publish(SNAPSHOTS, listing)
+        except OSError as error:
+            raise SnapshotError(f"cannot publish: {error}", file=self.output) from error
+        self._done = True
+        self._unlock()
+
     def abort(self) -> None:
         """Remove everything that this run wrote; the output is as if the run had not been."""
         self._done = True
@@ -217,7 +235,7 @@ class _InPlace(Staging):
             except BlockingIOError as error:
                 raise SnapshotError("another run is writing there", file=output) from error
         there = {info.base_name for info in filesystem.get_file_info(fs.FileSelector(path))}
-        if MANIFEST in there or (there and _MARKER not in there):
+        if not there.isdisjoint((MANIFEST, SNAPSHOTS)) or (there and _MARKER not in there):
             self._unlock()
             raise _taken(output, MANIFEST in there)
         self._empty_but_marker()
