@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from applier.apply.rows import table_schema
 from applier.conversion.generated import generated_values
+from applier.conversion.partitions import partition_numbers
 from applier.conversion.values import convert_values
 from applier.errors import NotComputable, SchemaError
 from applier.schema.conversion import RowConversion
@@ -38,6 +39,8 @@ class RowConverter:
 
     def convert(self, rows: pa.Table) -> pa.Table:
         """The rows after the statement. Raises SchemaError for what cannot be computed as the server does it."""
+        if self._conversion.removed is not None:
+            rows = self._without_removed(rows)
         if not rows.num_rows:
             return self.schema.empty_table()
         made: dict[str, pa.Array | pa.ChunkedArray] = {}
@@ -49,6 +52,15 @@ class RowConverter:
                 made[column.name] = self._computed(made, column, rows.num_rows)
         self._done += rows.num_rows
         return pa.Table.from_arrays([made[column.name] for column, _ in self._stored], schema=self.schema)
+
+    def _without_removed(self, rows: pa.Table) -> pa.Table:
+        """The rows but those of partitions that the statement drops or empties."""
+        removed, old = self._conversion.removed, self._conversion.old
+        try:
+            numbers = partition_numbers(rows, old, removed.partitioning)
+        except NotComputable as error:
+            raise self._cannot(f"which rows are in these partitions is not known: {error.message}") from None
+        return rows.filter(pa.array(np.isin(numbers, removed.numbers) != removed.inside))
 
     def _is_computed(self, column: Column, source: int | None) -> bool:
         """Whether a stored generated column is new, or has another expression or type."""

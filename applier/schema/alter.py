@@ -29,6 +29,7 @@ from applier.schema.alter_actions import (
     SetOptions,
     Unfollowed,
 )
+from applier.schema.alter_partitions import altered_partitions
 from applier.schema.collations import Charset
 from applier.schema.column_grammar import old_timestamps, resolve_column, resolve_default
 from applier.schema.create_table import TableWords, charset_of_words
@@ -43,6 +44,7 @@ from applier.schema.foreign_keys import (
     without_keys,
 )
 from applier.schema.key_grammar import in_server_order, resolve_keys, useful_prefix
+from applier.schema.partitions import PartRows
 from applier.schema.tokens import Token, render, tokenize
 from applier.schema.type_grammar import converted_type
 
@@ -52,11 +54,12 @@ Action = TypeVar("Action")
 @dataclass(frozen=True)
 class Altered:
     """A definition after an ALTER. `sources[i]` is the number of the old column that the i-th new one was, None for an
-    added one; `emptied`: no row is left."""
+    added one; `emptied`: no row is left; `removed`: which rows are not, by the old definition."""
 
     definition: TableDefinition
     sources: tuple[int | None, ...]
     emptied: bool = False
+    removed: PartRows | None = None
 
 
 def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: StatementContext) -> Altered:
@@ -78,7 +81,9 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
                                                       definition.engine), foreign_keys=work.foreign_keys(made))
     if renamed is not None:
         altered = moved(altered, renamed.database, renamed.table)
-    return Altered(altered, tuple(source for _, source in columns), any(True for _ in _of(actions, EmptyTable)))
+    partitioning, removed = altered_partitions(definition.partitioning, actions)
+    return Altered(replace(altered, partitioning=partitioning), tuple(source for _, source in columns),
+                   any(True for _ in _of(actions, EmptyTable)), removed)
 
 
 def moved(definition: TableDefinition, database: str, name: str) -> TableDefinition:

@@ -10,6 +10,7 @@ from applier.schema.column_grammar import ColumnWords
 from applier.schema.definition import Default
 from applier.schema.foreign_keys import ForeignKeyWords
 from applier.schema.key_grammar import KeyWords
+from applier.schema.partitions import Partition, Partitioning
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,44 @@ class EmptyTable:
 
 
 @dataclass(frozen=True, slots=True)
+class PartitionBy:
+    """`partitioning` None: REMOVE PARTITIONING."""
+
+    partitioning: Partitioning | None
+
+
+@dataclass(frozen=True, slots=True)
+class AddPartitions:
+    """Partitions as written, or, of HASH and KEY, also how many more."""
+
+    partitions: tuple[Partition, ...] = ()
+    count: int = 0
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DropPartitions:
+    names: tuple[str, ...]
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TruncatePartitions:
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CoalescePartitions:
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReorganizePartitions:
+    names: tuple[str, ...]
+    into: tuple[Partition, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Unfollowed:
     """An action that moves or removes rows, or changes what a table is, in a way that this project does not know."""
 
@@ -132,4 +171,5 @@ class Unfollowed:
 
 AlterAction = (AddColumn | ChangeColumn | DropColumn | RenameColumn | SetDefault | SetColumnVisible | AddKey | DropKey
                | AddForeignKey | DropForeignKey | RenameKey | SetKeyVisible | RenameTo | ConvertCharset | SetOptions
-               | EmptyTable | Unfollowed)
+               | EmptyTable | PartitionBy | AddPartitions | DropPartitions | TruncatePartitions | CoalescePartitions
+               | ReorganizePartitions | Unfollowed)

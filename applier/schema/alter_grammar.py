@@ -1,7 +1,7 @@
 """ALTER TABLE: what stands after the name becomes a list of actions.
 
 What touches neither rows nor definitions (ALGORITHM, LOCK, FORCE, ORDER BY, constraints that rows in the log have
-passed, how a table is divided into partitions) leaves no action. Source: MySQL manual, "ALTER TABLE Statement" of 5.6
+passed) leaves no action. Source: MySQL manual, "ALTER TABLE Statement" of 5.6
 to 9.7; MariaDB's "ALTER TABLE".
 """
 
@@ -15,7 +15,7 @@ from applier.schema.alter_actions import (
     DropColumn,
     DropForeignKey,
     DropKey,
-    EmptyTable,
+    PartitionBy,
     RenameColumn,
     RenameKey,
     RenameTo,
@@ -32,9 +32,13 @@ from applier.schema.cursor import Cursor
 from applier.schema.definition import KeyPart
 from applier.schema.foreign_keys import parse_foreign_key
 from applier.schema.key_grammar import KeyWords, accept_key, parse_key
-
-# Of partitions: what leaves every row where a query finds it.
-_ROWS_STAY = frozenset({"ANALYZE", "CHECK", "OPTIMIZE", "REBUILD", "REPAIR", "REORGANIZE", "COALESCE"})
+from applier.schema.partition_grammar import (
+    PARTITION_ACTIONS,
+    parse_add,
+    parse_drop,
+    parse_partition_by,
+    parse_truncate,
+)
 
 
 def parse_actions(cursor: Cursor) -> tuple[AlterAction, ...]:
@@ -63,8 +67,7 @@ def _parse_action(cursor: Cursor) -> list[AlterAction]:
 
 def _add(cursor: Cursor) -> list[AlterAction]:
     if cursor.accept("PARTITION"):
-        _skip_partitioning(cursor)
-        return []
+        return parse_add(cursor)
     if cursor.accept("SYSTEM", "VERSIONING") or cursor.ahead("PERIOD", "FOR"):
         raise cursor.error("system-versioned and application-time period tables cannot be replayed yet")
     constraint = None
@@ -143,8 +146,7 @@ def _drop(cursor: Cursor) -> list[AlterAction]:
         cursor.accept("IF", "EXISTS")
         return [DropForeignKey(cursor.name())]
     if cursor.accept("PARTITION"):
-        _skip_to_end(cursor)
-        return [Unfollowed("DROP PARTITION removes rows")]
+        return parse_drop(cursor)
     if cursor.accept("SYSTEM", "VERSIONING") or cursor.ahead("PERIOD", "FOR"):
         raise cursor.error("system-versioned and application-time period tables cannot be replayed yet")
     if word := cursor.accept_any("INDEX", "KEY", "CONSTRAINT", "CHECK"):
@@ -234,38 +236,30 @@ def _order(cursor: Cursor) -> list[AlterAction]:
             return []
 
 
-def _partition(cursor: Cursor) -> list[AlterAction]:
-    cursor.expect("BY")
-    _skip_partitioning(cursor)
-    return []
-
-
-def _truncate(cursor: Cursor) -> list[AlterAction]:
-    cursor.expect("PARTITION")
-    if cursor.accept("ALL"):
-        return [EmptyTable()]
-    _skip_to_end(cursor)
-    return [Unfollowed("TRUNCATE PARTITION removes rows")]
-
-
 def _of_partitions(cursor: Cursor) -> list[AlterAction] | None:
     """REORGANIZE PARTITION … and the like; None where the word is not about partitions."""
     word = cursor.tokens[cursor.index - 1].keyword
-    if not cursor.accept("PARTITION"):
-        return None
-    _skip_to_end(cursor)
-    return [] if word in _ROWS_STAY else [Unfollowed(f"{word} PARTITION moves rows")]
+    return PARTITION_ACTIONS[word](cursor) if cursor.accept("PARTITION") else None
+
+
+def _remove(cursor: Cursor) -> list[AlterAction]:
+    cursor.expect("PARTITIONING")
+    return [PartitionBy(None)]
 
 
 def _tablespace(cursor: Cursor) -> list[AlterAction] | None:
     if cursor.accept("TABLESPACE"):
         return [Unfollowed("the table's file is taken away or replaced, and its rows with it")]
-    return _of_partitions(cursor)
+    word = cursor.tokens[cursor.index - 1].keyword
+    if not cursor.accept("PARTITION"):
+        return None
+    _skip_to_end(cursor)
+    return [Unfollowed(f"{word} PARTITION: a partition's file is taken away or replaced, and its rows with it")]
 
 
 def _one_word(cursor: Cursor) -> list[AlterAction]:
-    """FORCE; ENABLE and DISABLE KEYS; REMOVE PARTITIONING; WITH and WITHOUT VALIDATION; WAIT n, NOWAIT."""
-    cursor.accept_any("KEYS", "PARTITIONING", "VALIDATION")
+    """FORCE; ENABLE and DISABLE KEYS; WITH and WITHOUT VALIDATION; WAIT n, NOWAIT."""
+    cursor.accept_any("KEYS", "VALIDATION")
     return []
 
 
@@ -276,11 +270,6 @@ def _wait(cursor: Cursor) -> list[AlterAction]:
 
 def _nowait(cursor: Cursor) -> list[AlterAction]:
     return _parse_action(cursor) if not cursor.at_end else []
-
-
-def _skip_partitioning(cursor: Cursor) -> None:
-    while not cursor.at_end and not cursor.ahead(","):
-        cursor.parenthesised() if cursor.ahead("(") else cursor.next()
 
 
 def _skip_to_end(cursor: Cursor) -> None:
@@ -306,7 +295,7 @@ def _options(cursor: Cursor) -> list[AlterAction]:
 
 _ACTIONS = {
     "ADD": _add, "MODIFY": _modify, "CHANGE": _change, "DROP": _drop, "ALTER": _alter, "RENAME": _rename,
-    "CONVERT": _convert, "ORDER": _order, "PARTITION": _partition, "TRUNCATE": _truncate, "DISCARD": _tablespace,
-    "IMPORT": _tablespace, "FORCE": _one_word, "ENABLE": _one_word, "DISABLE": _one_word, "REMOVE": _one_word,
-    "WITH": _one_word, "WITHOUT": _one_word, "WAIT": _wait, "NOWAIT": _nowait, "EXCHANGE": _of_partitions,
-} | dict.fromkeys(_ROWS_STAY, _of_partitions)
+    "CONVERT": _convert, "ORDER": _order, "PARTITION": parse_partition_by, "TRUNCATE": parse_truncate,
+    "DISCARD": _tablespace, "IMPORT": _tablespace, "FORCE": _one_word, "ENABLE": _one_word, "DISABLE": _one_word,
+    "REMOVE": _remove, "WITH": _one_word, "WITHOUT": _one_word, "WAIT": _wait, "NOWAIT": _nowait,
+} | dict.fromkeys(PARTITION_ACTIONS, _of_partitions)

@@ -9,14 +9,15 @@ from functools import cached_property
 from applier.schema.cursor import shifted
 from applier.schema.definition import Column, TableDefinition
 from applier.schema.key_grammar import in_server_order
+from applier.schema.partitions import PartRows
 from applier.schema.types import ColumnType
 
 
 @dataclass(frozen=True)
 class RowConversion:
     """From rows of `old` to rows of `new`: `sources[i]` is the number of the old column that the i-th new one takes its
-    values from, None for one that is added. The rest is about the statement: `moment` is its time in microseconds UTC,
-    `file`, `position` and `gtid` are its place in the log."""
+    values from, None for one that is added; rows of `removed` go. The rest is about the statement: `moment` is its time
+    in microseconds UTC, `file`, `position` and `gtid` are its place in the log."""
 
     old: TableDefinition
     new: TableDefinition
@@ -28,10 +29,13 @@ class RowConversion:
     file: str | None = None
     position: int | None = None
     gtid: str | None = None
+    removed: PartRows | None = None
 
     @cached_property
     def changes_rows(self) -> bool:
-        """Whether rows differ after it: stored columns come, go, move, or take another type or another name."""
+        """Whether rows differ after it: some go, or stored columns come, go, move, or take another type or name."""
+        if self.removed is not None:
+            return True
         before = [(number, *_seen(column)) for number, column in enumerate(self.old.columns) if _is_stored(column)]
         after = [(source, *_seen(column)) for source, column in zip(self.sources, self.new.columns, strict=True)
                  if _is_stored(column)]

@@ -19,6 +19,8 @@ from applier.schema.cursor import Cursor, StatementContext
 from applier.schema.definition import KeyPart, TableDefinition
 from applier.schema.foreign_keys import ForeignKeyWords, parse_foreign_key, resolve_foreign_keys
 from applier.schema.key_grammar import KeyWords, accept_key, parse_key, resolve_keys
+from applier.schema.partition_grammar import parse_partitioning
+from applier.schema.partitions import Partitioning
 
 
 @dataclass(slots=True)
@@ -31,6 +33,7 @@ class TableWords:
     charset: str | None = None
     collation: str | None = None
     engine: str | None = None
+    partitioning: Partitioning | None = None
     selects: bool = False
 
 
@@ -72,7 +75,7 @@ def parse_item(cursor: Cursor, table: TableWords) -> None:
 
 
 def _parse_options(cursor: Cursor, table: TableWords) -> None:
-    """Table options, partitions (rows are logged as for other tables), and the sign of a CREATE … SELECT."""
+    """Table options, partitions, and the sign of a CREATE … SELECT."""
     while not cursor.at_end:
         if cursor.accept("START", "TRANSACTION") or cursor.accept(","):
             continue  # MySQL logs CREATE … SELECT so: the rows follow as events of the same group
@@ -80,8 +83,7 @@ def _parse_options(cursor: Cursor, table: TableWords) -> None:
             table.selects = True
             return
         if cursor.accept("PARTITION", "BY"):
-            while not cursor.at_end and cursor.keyword not in ("SELECT", "AS", "START", "IGNORE", "REPLACE"):
-                cursor.parenthesised() if cursor.ahead("(") else cursor.next()
+            table.partitioning = parse_partitioning(cursor)
         elif cursor.ahead("WITH"):
             if not cursor.accept("WITH", "SYSTEM", "VERSIONING"):
                 table.selects = True  # a common table expression
@@ -143,4 +145,5 @@ def resolve_table(words: TableWords, database: str, name: str, context: Statemen
                     for column in words.columns)
     keys = resolve_keys(words.keys, (), columns)
     return TableDefinition(database, name, columns, keys, charset.charset, charset.collation, words.engine,
-                           context.flavour, resolve_foreign_keys(words.foreign_keys, (), database, name))
+                           context.flavour, resolve_foreign_keys(words.foreign_keys, (), database, name),
+                           words.partitioning)

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from applier.schema.foreign_keys import ForeignKey
+from applier.schema.partitions import Partitioning
 from applier.schema.types import ColumnType, quote_name, quote_text
 
 _INTRODUCED = re.compile(r"_\w+ x'[0-9a-f]*'")
@@ -126,6 +127,7 @@ class TableDefinition:
     engine: str | None = None
     flavour: str = "mysql"
     foreign_keys: tuple[ForeignKey, ...] = ()
+    partitioning: Partitioning | None = None
 
     @property
     def full_name(self) -> str:
@@ -165,6 +167,7 @@ class TableDefinition:
         options.append(f"DEFAULT CHARSET={self.charset}")
         options += [f"COLLATE={self.collation}"] if self.collation else []
         body = ",\n  ".join(lines)
+        options += [self.partitioning.sql()] if self.partitioning else []
         return f"CREATE TABLE {quote_name(self.database)}.{quote_name(self.name)} (\n  {body}\n) {' '.join(options)}"
 
     def to_json(self) -> dict[str, Any]:
@@ -177,7 +180,9 @@ class TableDefinition:
         columns = tuple(_column_from_json(column) for column in data["columns"])
         keys = tuple(_key_from_json(key) for key in data["keys"])
         foreign_keys = tuple(ForeignKey.from_json(key) for key in data.get("foreign_keys", ()))
-        return cls(**(data | {"columns": columns, "keys": keys, "foreign_keys": foreign_keys}))
+        partitioning = data.get("partitioning") and Partitioning.from_json(data["partitioning"])
+        return cls(**(data | {"columns": columns, "keys": keys, "foreign_keys": foreign_keys,
+                              "partitioning": partitioning}))
 
 
 def _column_from_json(data: dict[str, Any]) -> Column:

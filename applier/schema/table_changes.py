@@ -141,7 +141,7 @@ class TableChanges:
         """The table as a statement has altered it, with the rows that it has."""
         old, new = version.definition, altered.definition
         self._point_anew(altered, old, place)
-        if not altered.emptied and same_to_rows(old, new):
+        if not altered.emptied and altered.removed is None and same_to_rows(old, new):
             self._tables.redefine(version, new)
             return
         if self._wanted(new.database, new.name) and not self._wanted(old.database, old.name):
@@ -153,7 +153,8 @@ class TableChanges:
             return
         mode, zone = ("", "SYSTEM") if context is None else (context.sql_mode, context.time_zone)
         self.create(new, place, version.id, RowConversion(
-            old, new, altered.sources, mode, zone, place.sql, place.moment, place.file, place.position, place.gtid))
+            old, new, altered.sources, mode, zone, place.sql, place.moment, place.file, place.position, place.gtid,
+            altered.removed))
 
     def _point_anew(self, altered: Altered, old: TableDefinition, place: StatementPlace) -> None:
         """Foreign keys of other tables follow where this one or its columns are called otherwise."""

@@ -95,14 +95,51 @@ def test_what_cannot_be_followed(sql, what):
         altered("CREATE TABLE t (a INT)", sql)
 
 
+RANGES = "PARTITION BY RANGE (`a`) (PARTITION `p0` VALUES LESS THAN (1), PARTITION `p1` VALUES LESS THAN MAXVALUE)"
+
+
+@pytest.mark.parametrize(("before", "statement", "after", "gone"), [
+    (RANGES, "DROP PARTITION P0", "RANGE (`a`) (PARTITION `p1` VALUES LESS THAN MAXVALUE)", (0,)),
+    (RANGES, "TRUNCATE PARTITION p0, p1", RANGES[13:], (0, 1)),
+    (RANGES, "DROP PARTITION IF EXISTS px", RANGES[13:], ()),
+    (RANGES, "REORGANIZE PARTITION p0, p1 INTO (PARTITION x VALUES LESS THAN (5) ENGINE = InnoDB COMMENT 'c')",
+     "RANGE (`a`) (PARTITION `x` VALUES LESS THAN (5))", None),
+    (RANGES, "REMOVE PARTITIONING", "", None),
+    ("", "PARTITION BY HASH (a) PARTITIONS 4", "HASH (a) PARTITIONS 4", None),
+    ("", "PARTITION BY KEY ALGORITHM=2 (a) PARTITIONS 3, FORCE", "KEY (`a`) PARTITIONS 3", None),
+    ("PARTITION BY LIST (a) (PARTITION p VALUES IN (1, 2))", "ADD PARTITION (PARTITION q VALUES IN (3,NULL))",
+     "LIST (a) (PARTITION `p` VALUES IN (1,2), PARTITION `q` VALUES IN (3,NULL))", None),
+    ("PARTITION BY LINEAR HASH (a) PARTITIONS 4", "COALESCE PARTITION 3", "LINEAR HASH (a) PARTITIONS 1", None),
+    ("PARTITION BY HASH (a) PARTITIONS 4", "ADD PARTITION PARTITIONS 2", "HASH (a) PARTITIONS 6", None),
+    ("PARTITION BY RANGE (a) SUBPARTITION BY HASH (a) SUBPARTITIONS 2 (PARTITION p VALUES LESS THAN (1) (SUBPARTITION "
+     "s DATA DIRECTORY = '/d', SUBPARTITION t))", "ANALYZE PARTITION ALL", "RANGE (a) SUBPARTITION BY HASH (a) "
+     "SUBPARTITIONS 2 (PARTITION `p` VALUES LESS THAN (1) (SUBPARTITION `s`, SUBPARTITION `t`))", None),
+    ("PARTITION BY SYSTEM_TIME LIMIT 5 (PARTITION h HISTORY, PARTITION c CURRENT)", "ADD PARTITION PARTITIONS 1",
+     "SYSTEM_TIME LIMIT 5 (PARTITION h HISTORY, PARTITION c CURRENT)", None),
+])
+def test_partitions(before, statement, after, gone):
+    """How a table is divided is kept, and DROP and TRUNCATE say whose rows go."""
+    result = altered(f"CREATE TABLE t (a INT) {before}", f"ALTER TABLE t {statement}")
+    partitioning = result.definition.partitioning
+    assert (partitioning.sql() if partitioning else "PARTITION BY ") == "PARTITION BY " + after
+    assert (result.removed and result.removed.numbers) == gone
+
+
+@pytest.mark.parametrize("statement", [
+    "DROP PARTITION p2", "TRUNCATE PARTITION sub",
+    "REORGANIZE PARTITION p0, px INTO (PARTITION p9 VALUES LESS THAN (5))"])
+def test_partitions_that_are_not_there(statement):
+    with pytest.raises(SchemaError, match="not known"):
+        altered(f"CREATE TABLE t (a INT) {RANGES}", f"ALTER TABLE t {statement}")
+
+
 @pytest.mark.parametrize("sql", [
     "ALTER TABLE t ENGINE=InnoDB, COMMENT='a comment; with a semicolon'",
     "ALTER TABLE t FORCE, LOCK=NONE, ALGORITHM=COPY",
     "ALTER TABLE t DISABLE KEYS", "ALTER TABLE t ORDER BY a DESC, b", "ALTER TABLE t ADD PARTITION PARTITIONS 2",
     "ALTER TABLE t REORGANIZE PARTITION p INTO (PARTITION q VALUES LESS THAN (5), PARTITION r VALUES LESS THAN (9))",
     "ALTER TABLE t COALESCE PARTITION 1", "ALTER TABLE t REMOVE PARTITIONING", "ALTER TABLE t",
-    "ALTER TABLE t PARTITION BY HASH (a) PARTITIONS 4", "ALTER TABLE t ANALYZE PARTITION ALL",
-    "ALTER TABLE t DROP FOREIGN KEY fk2",
+    "ALTER TABLE t ANALYZE PARTITION ALL", "ALTER TABLE t DROP FOREIGN KEY fk2",
     "ALTER TABLE t ADD CONSTRAINT CHECK (a > 0), DROP CHECK c, DROP CONSTRAINT d, ALTER CHECK e NOT ENFORCED",
     "ALTER TABLE t AUTO_INCREMENT = 5 ROW_FORMAT=DYNAMIC, KEY_BLOCK_SIZE=0 STATS_PERSISTENT 1",
     "ALTER TABLE t WAIT 5 FORCE",

@@ -1,0 +1,242 @@
+"""PARTITION BY, and what ALTER TABLE may say of partitions.
+
+Source: MySQL manual, "CREATE TABLE Statement" (partition_options) and "ALTER TABLE Partition Operations"; MariaDB's.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+
+from applier.errors import SchemaError
+from applier.schema.alter_actions import (
+    AddPartitions,
+    AlterAction,
+    CoalescePartitions,
+    DropPartitions,
+    EmptyTable,
+    PartitionBy,
+    ReorganizePartitions,
+    TruncatePartitions,
+    Unfollowed,
+)
+from applier.schema.cursor import Cursor
+from applier.schema.partitions import BY_VALUES, DEFAULT, MAXVALUE, Partition, Partitioning
+from applier.schema.temporal_literals import read_datetime
+from applier.schema.tokens import Token, render
+
+_AFTER_CREATE = ("SELECT", "AS", "START", "IGNORE", "REPLACE")
+
+
+def parse_partitioning(cursor: Cursor) -> Partitioning:
+    """What stands after PARTITION BY. Words that are not known are kept as they are."""
+    start = cursor.index
+    try:
+        return _partitioning(cursor)
+    except SchemaError:
+        cursor.index = start
+        while not cursor.at_end and not cursor.ahead(",") and cursor.keyword not in _AFTER_CREATE:
+            cursor.parenthesised() if cursor.ahead("(") else cursor.next()
+        return Partitioning("", other=render(cursor.tokens[start:cursor.index]))
+
+
+def _partitioning(cursor: Cursor) -> Partitioning:
+    method, expression, columns, old_hash = _method(cursor)
+    count = cursor.number() if cursor.accept("PARTITIONS") else None
+    subpartition_by = ""
+    if cursor.accept("SUBPARTITION", "BY"):
+        first = cursor.index
+        _method(cursor)
+        if cursor.accept("SUBPARTITIONS"):
+            cursor.number()
+        subpartition_by = render(cursor.tokens[first:cursor.index])
+    if cursor.ahead("("):
+        partitions = parse_partitions(cursor)
+    elif method in BY_VALUES:
+        raise cursor.error("partitions were expected")
+    else:
+        partitions = tuple(Partition(f"p{number}") for number in range(count or 1))
+    return Partitioning(method, expression, columns, partitions, subpartition_by, old_hash)
+
+
+def _method(cursor: Cursor) -> tuple[str, str | None, tuple[str, ...], bool]:
+    """The method, the expression or the columns that it goes by, and whether it is KEY's first algorithm."""
+    linear = "LINEAR " if cursor.accept("LINEAR") else ""
+    word = cursor.accept_any("RANGE", "LIST", "HASH", "KEY")
+    if not word:
+        raise cursor.error("a way of partitioning was expected")
+    if word == "KEY":
+        old_hash = cursor.accept("ALGORITHM", "=") and cursor.number() == 1
+        return f"{linear}KEY", None, _names(cursor.parenthesised()), old_hash
+    if cursor.accept("COLUMNS"):
+        return f"{word} COLUMNS", None, _names(cursor.parenthesised()), False
+    return linear + word, cursor.expression(), (), False
+
+
+def _names(tokens: list[Token]) -> tuple[str, ...]:
+    return tuple(token.text for token in tokens if token.kind in ("word", "name"))
+
+
+def parse_partitions(cursor: Cursor) -> tuple[Partition, ...]:
+    """(PARTITION name …, …)"""
+    cursor.expect("(")
+    partitions = [_partition(cursor)]
+    while cursor.accept(","):
+        partitions.append(_partition(cursor))
+    cursor.expect(")")
+    return tuple(partitions)
+
+
+def _partition(cursor: Cursor) -> Partition:
+    cursor.expect("PARTITION")
+    name, values = cursor.name(), ()
+    if cursor.accept("VALUES", "LESS", "THAN"):
+        values = ((MAXVALUE,),) if cursor.accept("MAXVALUE") else (_items(cursor, cursor.parenthesised()),)
+    elif cursor.accept("VALUES", "IN"):
+        values = tuple(_row(cursor, item) for item in _divided(cursor.parenthesised()))
+    elif cursor.accept("DEFAULT"):
+        values = ((DEFAULT,),)
+    _options(cursor)
+    subpartitions = []
+    if cursor.accept("("):
+        while True:
+            cursor.expect("SUBPARTITION")
+            subpartitions.append(cursor.name())
+            _options(cursor)
+            if not cursor.accept(","):
+                break
+        cursor.expect(")")
+    return Partition(name, values, tuple(subpartitions))
+
+
+def _options(cursor: Cursor) -> None:
+    """Of storage: ENGINE, COMMENT, DATA DIRECTORY and the like."""
+    while cursor.token.kind == "word" and cursor.keyword not in ("SUBPARTITION", "PARTITION"):
+        if not cursor.accept("STORAGE", "ENGINE") and cursor.next().keyword in ("DATA", "INDEX"):
+            cursor.expect("DIRECTORY")
+        cursor.accept("=")
+        cursor.next()
+
+
+def _divided(tokens: list[Token]) -> list[list[Token]]:
+    """Tokens at the commas that are in no parentheses."""
+    parts: list[list[Token]] = [[]]
+    depth = 0
+    for token in tokens:
+        depth += {"(": 1, ")": -1}.get(token.text if token.kind == "sign" else "", 0)
+        if token.kind == "sign" and token.text == "," and not depth:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return parts
+
+
+def _row(cursor: Cursor, tokens: list[Token]) -> tuple[str, ...]:
+    """A value of a LIST, or several in parentheses, one a column."""
+    if tokens[0].text == "(" and tokens[0].kind == "sign" and len(_divided(tokens)) == 1 and tokens[-1].text == ")":
+        inner = _items(cursor, tokens[1:-1])
+        return inner if len(inner) > 1 else (render(tokens),)
+    return (_item(cursor, tokens),)
+
+
+def _items(cursor: Cursor, tokens: list[Token]) -> tuple[str, ...]:
+    return tuple(_item(cursor, item) for item in _divided(tokens))
+
+
+def _item(cursor: Cursor, tokens: list[Token]) -> str:
+    """A bound or a value: UNIX_TIMESTAMP of a time in the session's zone as the number that it is."""
+    text = render(tokens)
+    if len(tokens) == 1 and tokens[0].keyword in (MAXVALUE, DEFAULT, "NULL"):
+        return tokens[0].keyword
+    if len(tokens) == 4 and tokens[0].keyword == "UNIX_TIMESTAMP" and tokens[2].kind == "string":
+        try:
+            moment = read_datetime(tokens[2].text, 0, cursor.context.flavour)
+            utc = cursor.context.to_utc(moment) if moment is not None else None
+        except (ValueError, OverflowError):
+            return text
+        if utc is not None:
+            return str(int(utc.replace(tzinfo=datetime.UTC).timestamp()))
+    return text
+
+
+# ---- ALTER TABLE
+
+
+def parse_partition_by(cursor: Cursor) -> list[AlterAction]:
+    """After PARTITION."""
+    cursor.expect("BY")
+    return [PartitionBy(parse_partitioning(cursor))]
+
+
+def parse_add(cursor: Cursor) -> list[AlterAction]:
+    """After ADD PARTITION."""
+    if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
+    cursor.accept_any("NO_WRITE_TO_BINLOG", "LOCAL")
+    if cursor.accept("PARTITIONS"):
+        return [AddPartitions(count=cursor.number())]
+    return [AddPartitions(parse_partitions(cursor), if_not_exists=if_not_exists)]
+
+
+def parse_drop(cursor: Cursor) -> list[AlterAction]:
+    """After DROP PARTITION."""
+    if_exists = cursor.accept("IF", "EXISTS")
+    return [DropPartitions(_list_of_names(cursor), if_exists)]
+
+
+def parse_truncate(cursor: Cursor) -> list[AlterAction]:
+    """After TRUNCATE."""
+    cursor.expect("PARTITION")
+    if cursor.accept("ALL"):
+        return [EmptyTable()]
+    return [TruncatePartitions(_list_of_names(cursor))]
+
+
+def parse_coalesce(cursor: Cursor) -> list[AlterAction]:
+    """After COALESCE PARTITION."""
+    cursor.accept_any("NO_WRITE_TO_BINLOG", "LOCAL")
+    return [CoalescePartitions(cursor.number())]
+
+
+def parse_reorganize(cursor: Cursor) -> list[AlterAction]:
+    """After REORGANIZE PARTITION."""
+    cursor.accept_any("NO_WRITE_TO_BINLOG", "LOCAL")
+    if cursor.at_end:
+        return []
+    names = _list_of_names(cursor)
+    cursor.expect("INTO")
+    return [ReorganizePartitions(names, parse_partitions(cursor))]
+
+
+def parse_exchange(cursor: Cursor) -> list[AlterAction]:
+    """After EXCHANGE PARTITION."""
+    return _skipped(cursor, "EXCHANGE PARTITION moves rows between tables")
+
+
+def parse_maintenance(cursor: Cursor) -> list[AlterAction]:
+    """After ANALYZE, CHECK, OPTIMIZE, REBUILD or REPAIR PARTITION: every row stays where a query finds it."""
+    _skip(cursor)
+    return []
+
+
+def _skipped(cursor: Cursor, why: str) -> list[AlterAction]:
+    _skip(cursor)
+    return [Unfollowed(why)]
+
+
+def _skip(cursor: Cursor) -> None:
+    while not cursor.at_end:
+        cursor.next()
+
+
+def _list_of_names(cursor: Cursor) -> tuple[str, ...]:
+    names = [cursor.name()]
+    while cursor.accept(","):
+        names.append(cursor.name())
+    return tuple(names)
+
+
+PARTITION_ACTIONS: dict[str, Callable[[Cursor], list[AlterAction]]] = {
+    "COALESCE": parse_coalesce, "REORGANIZE": parse_reorganize, "EXCHANGE": parse_exchange,
+    **dict.fromkeys(("ANALYZE", "CHECK", "OPTIMIZE", "REBUILD", "REPAIR"), parse_maintenance),
+}
+"""By the word before PARTITION."""

@@ -1,0 +1,129 @@
+"""How a table is divided into partitions, as plain data, and what ALTER TABLE makes of that.
+
+Source: MySQL manual, "Partitioning" and "ALTER TABLE Partition Operations"; MariaDB's "Partitioning Tables".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from applier.errors import SchemaError
+from applier.schema.types import quote_name
+
+MAXVALUE, DEFAULT = "MAXVALUE", "DEFAULT"
+BY_VALUES = frozenset({"RANGE", "LIST", "RANGE COLUMNS", "LIST COLUMNS"})
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """`values`: of RANGE one tuple of the bounds that its rows stay below, of LIST a tuple for each value that it
+    takes; each is SQL, MAXVALUE, or (MariaDB) DEFAULT. None where rows are dealt out by a hash. `subpartitions` are
+    their names, as far as the statement gives some."""
+
+    name: str
+    values: tuple[tuple[str, ...], ...] = ()
+    subpartitions: tuple[str, ...] = ()
+
+    def sql(self, method: str) -> str:
+        text = f"PARTITION {quote_name(self.name)}"
+        if method.startswith("RANGE"):
+            bounds = ",".join(self.values[0])
+            text += f" VALUES LESS THAN {bounds if bounds == MAXVALUE and method == 'RANGE' else f'({bounds})'}"
+        elif method.startswith("LIST") and self.values == ((DEFAULT,),):
+            text += " DEFAULT"
+        elif method.startswith("LIST"):
+            several = any(len(value) > 1 for value in self.values)
+            items = (f"({','.join(value)})" if several else value[0] for value in self.values)
+            text += f" VALUES IN ({','.join(items)})"
+        if self.subpartitions:
+            text += f" ({', '.join(f'SUBPARTITION {quote_name(name)}' for name in self.subpartitions)})"
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Partitioning:
+    """`method`: RANGE, LIST, RANGE COLUMNS, LIST COLUMNS, HASH, LINEAR HASH, KEY or LINEAR KEY, and what it goes by:
+    an `expression`, or `columns` (of KEY none: the primary key). Anything else, which can be kept but not followed, has
+    its words in `other` alone. `subpartition_by` are the words of SUBPARTITION BY; `old_hash`
+    is of a KEY with ALGORITHM=1."""
+
+    method: str
+    expression: str | None = None
+    columns: tuple[str, ...] = ()
+    partitions: tuple[Partition, ...] = ()
+    subpartition_by: str = ""
+    old_hash: bool = False
+    other: str = ""
+
+    def sql(self) -> str:
+        """The clause, as CREATE TABLE has it."""
+        if self.other:
+            return f"PARTITION BY {self.other}"
+        by = self.expression if self.expression is not None else ",".join(map(quote_name, self.columns))
+        text = f"PARTITION BY {self.method}{' ALGORITHM=1' * self.old_hash} ({by})"
+        if self.subpartition_by:
+            text += f" SUBPARTITION BY {self.subpartition_by}"
+        if self.method not in BY_VALUES and self.has_numbers_for_names:
+            return f"{text} PARTITIONS {len(self.partitions)}"
+        return f"{text} ({', '.join(partition.sql(self.method) for partition in self.partitions)})"
+
+    @property
+    def has_numbers_for_names(self) -> bool:
+        """Whether the partitions are called as the server calls those that get no name."""
+        return all(partition == Partition(f"p{number}") for number, partition in enumerate(self.partitions))
+
+    def has(self, name: str) -> bool:
+        """Whether one of the partitions is called so."""
+        return any(partition.name.casefold() == name.casefold() for partition in self.partitions)
+
+    def numbers_of(self, names: Iterable[str]) -> tuple[int, ...]:
+        """Which partitions these are. SchemaError for a name that is none of them."""
+        known = {partition.name.casefold(): number for number, partition in enumerate(self.partitions)}
+        try:
+            return tuple(known[name.casefold()] for name in names)
+        except KeyError as error:
+            raise SchemaError(f"it is about partition {error.args[0]}, which is not known") from None
+
+    def without(self, names: Iterable[str]) -> Partitioning:
+        """After DROP PARTITION."""
+        dropped = self.numbers_of(names)
+        return self._with(partition for number, partition in enumerate(self.partitions) if number not in dropped)
+
+    def with_more(self, added: Sequence[Partition]) -> Partitioning:
+        """After ADD PARTITION."""
+        return self._with([*self.partitions, *added])
+
+    def with_as_many_more(self, n: int) -> Partitioning:
+        """After ADD PARTITION PARTITIONS n, and COALESCE PARTITION for a negative n, which takes the last ones away."""
+        if n < 0:
+            return self._with(self.partitions[:n])
+        first = len(self.partitions)
+        return self.with_more([Partition(f"p{number}") for number in range(first, first + n)])
+
+    def reorganized(self, names: Sequence[str], into: Sequence[Partition]) -> Partitioning:
+        """After REORGANIZE PARTITION: the named ones, which stand together, are these now."""
+        replaced = set(self.numbers_of(names))
+        first = min(replaced)
+        kept = [partition for number, partition in enumerate(self.partitions) if number not in replaced]
+        return self._with([*kept[:first], *into, *kept[first:]])
+
+    def _with(self, partitions: Iterable[Partition]) -> Partitioning:
+        return replace(self, partitions=tuple(partitions))
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Partitioning:
+        """The one whose fields these are, as `dataclasses.asdict` and JSON have them."""
+        partitions = tuple(Partition(part["name"], tuple(map(tuple, part["values"])), tuple(part["subpartitions"]))
+                           for part in data["partitions"])
+        return cls(**(data | {"columns": tuple(data["columns"]), "partitions": partitions}))
+
+
+@dataclass(frozen=True, slots=True)
+class PartRows:
+    """The rows of some of a table's partitions, by their numbers: of all the others where `inside` is not set."""
+
+    partitioning: Partitioning
+    numbers: tuple[int, ...]
+    inside: bool = True

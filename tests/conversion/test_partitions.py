@@ -1,0 +1,77 @@
+"""In which partition a row is: what MySQL 9.7 and MariaDB 10.11 did with it (record_partitions.py)."""
+
+import datetime
+import json
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from applier.conversion.partitions import NOWHERE, partition_numbers
+from applier.errors import NotComputable
+from applier.schema.ddl import parse_statement
+from applier.schema.definition import TableDefinition
+from applier.schema.types import arrow_type
+
+RECORDED = [json.loads(line) for line in (Path(__file__).parent / "partitions.jsonl").read_text().splitlines()]
+ZONE = datetime.timezone(datetime.timedelta(hours=2))
+
+
+def table(columns, clause, flavour="mysql"):
+    [change] = parse_statement(f"CREATE TABLE d.x ({columns}) /*!50100 PARTITION BY {clause} */", flavour=flavour,
+                               time_zone="+02:00")
+    return change.definition
+
+
+def value(given, kind):
+    if given is None:
+        return None
+    if pa.types.is_date(kind):
+        return datetime.date.fromisoformat(given)
+    if pa.types.is_timestamp(kind):
+        moment = datetime.datetime.fromisoformat(given)
+        return moment.replace(tzinfo=ZONE) if kind.tz else moment
+    return Decimal(given) if pa.types.is_decimal(kind) else given
+
+
+def numbers(definition, rows):
+    arrays = {}
+    for place, column in enumerate(definition.stored_columns):
+        kind = arrow_type(column.type)
+        arrays[column.name] = pa.array([value(row[place], kind) for row in rows], kind)
+    return partition_numbers(pa.table(arrays), definition, definition.partitioning).tolist()
+
+
+@pytest.mark.parametrize("case", RECORDED, ids=lambda case: f"{case['flavour']} {case['clause'][:24]}")
+def test_where_the_server_put_the_row(case):
+    """RANGE, LIST, their COLUMNS, HASH and KEY with LINEAR and both algorithms: NULL, negative numbers, days, moments
+    in the session's zone, collations; the same from the definition as a manifest, or _schema.sql, has it."""
+    definition = table(case["columns"], case["clause"], case["flavour"])
+    assert numbers(definition, case["rows"]) == case["partitions"]
+    again = TableDefinition.from_json(json.loads(json.dumps(definition.to_json())))
+    assert again == definition
+    [created] = parse_statement(definition.to_sql(), flavour=case["flavour"])
+    assert created.definition.partitioning == definition.partitioning
+
+
+def test_a_row_that_no_partition_takes():
+    definition = table("a INT", "RANGE (a) (PARTITION p VALUES LESS THAN (5))")
+    assert numbers(definition, [(4,), (5,)]) == [0, NOWHERE]
+    definition = table("a INT", "LIST (a) (PARTITION p VALUES IN (5))")
+    assert numbers(definition, [(5,), (None,)]) == [0, NOWHERE]
+
+
+@pytest.mark.parametrize(("columns", "clause", "row", "why"), [
+    ("a INT", "HASH (a) PARTITIONS 3", (None,), "NULL in HASH"),  # a server takes what its buffer happens to hold
+    ("d DATE", "LIST (YEAR(d)) (PARTITION p VALUES IN (0), PARTITION q VALUES IN (NULL))", (None,), "zero dates"),
+    ("d DATE NOT NULL", "RANGE COLUMNS (d) (PARTITION p VALUES LESS THAN (MAXVALUE))", (None,), "zero dates"),
+    ("a INT", "KEY (a) PARTITIONS 3", (None,), "NULL"), ("s VARCHAR(9)", "KEY (s) PARTITIONS 3", ("x",), "hash of KEY"),
+    ("s VARCHAR(9)", "RANGE COLUMNS (s) (PARTITION p VALUES LESS THAN ('a'))", ("x",), "column s"),
+    ("d DATE", "RANGE (YEARWEEK(d)) (PARTITION p VALUES LESS THAN (9))", ("2020-01-01",), "YEARWEEK"),
+    ("a INT", "RANGE (b) (PARTITION p VALUES LESS THAN (9))", (1,), "no column b"),
+    ("a INT", "SYSTEM_TIME LIMIT 9", (1,), "SYSTEM_TIME"),
+])
+def test_what_is_not_known_is_not_guessed(columns, clause, row, why):
+    with pytest.raises(NotComputable, match=why):
+        numbers(table(columns, clause), [row])
