@@ -29,6 +29,7 @@ from applier.binlog.change_records import (
     DELETE,
     DETAIL,
     DONE,
+    EVENT,
     IMAGE_ID,
     IMAGE_ID_SHIFT,
     IMAGE_LENGTHS,
@@ -221,7 +222,7 @@ def rows_of_event(start, first, stop, safe_end, kind, before, after, json_column
     kinds, places, rows = load_i64(batch + KINDS), load_i64(batch + PLACES), load_i64(batch + ROWS)
     before_rows, after_rows = load_i64(batch + BEFORE_ROWS), load_i64(batch + AFTER_ROWS)
     images, image_lengths = load_i64(batch + IMAGES), load_i64(batch + IMAGE_LENGTHS)
-    times, time = load_i64(batch + TIMES), load_u32(start)
+    times, time = load_i64(batch + TIMES), load_u32(load_i64(state + EVENT))
     before_program = load_i64(before + BEFORE) if before else np.int64(0)
     after_program = load_i64(after + AFTER) if after else np.int64(0)
     image_id = load_i64(after + IMAGE_ID) << IMAGE_ID_SHIFT if after else np.int64(0)
