@@ -12,6 +12,7 @@ ENUM and SET a string; bytes hexadecimal; VECTOR a list of such texts as FLOAT h
 import json
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
@@ -76,17 +77,27 @@ def differences(snapshot: Path, expected: Path, without: tuple[str, ...] = ()) -
 
     Judged are the tables that are there, each one's columns and their Arrow types, and its rows as a multiset.
     """
-    wanted = {file.name.removesuffix(".jsonl"): file for file in expected.glob("*.jsonl")}
-    wanted = {name: file for name, file in wanted.items() if name not in without}
+    wanted = {}
+    for file in expected.glob("*.jsonl"):
+        if (name := file.name.removesuffix(".jsonl")) not in without:
+            with open(file, encoding="utf-8") as lines:
+                wanted[name] = json.loads(next(lines)), rows_of(map(json.loads, lines))
+    return differences_of(snapshot, wanted)
+
+
+def rows_of(rows: Iterable[list]) -> Counter:
+    """Rows of cells as a multiset."""
+    return Counter(map(_hashable, rows))
+
+
+def differences_of(snapshot: Path, wanted: Mapping[str, tuple[list[list[str]], Counter]]) -> list[str]:
+    """The same, given the columns and rows of each table by its name."""
     held = {f"{table.database}.{table.name}": table for table in manifest.load(str(snapshot)).tables}
     found = [f"{name}: not in the snapshot" for name in sorted(wanted.keys() - held.keys())]
     found += [f"{name}: only in the snapshot" for name in sorted(held.keys() - wanted.keys())]
     for name in sorted(wanted.keys() & held.keys()):
-        with open(wanted[name], encoding="utf-8") as lines:
-            columns = json.loads(next(lines))
-            rows = Counter(_hashable(json.loads(line)) for line in lines)
         tables = [pq.read_table(snapshot / file.path, partitioning=None) for file in held[name].files]
-        found += [f"{name}: {line}" for line in _table_differences(tables, columns, rows)]
+        found += [f"{name}: {line}" for line in _table_differences(tables, *wanted[name])]
     return found
 
 

@@ -1,11 +1,11 @@
-"""Numbers as other numbers and as text: rounded half away from zero (doubles to even), and kept in range.
+"""Numbers as other numbers: rounded half away from zero (doubles to even), and kept in range.
 
 Source: MySQL manual, "Precision Math" and "Out-of-Range and Overflow Handling".
 """
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -15,19 +15,20 @@ from applier.errors import NotComputable
 from applier.schema.conversion import RowConversion
 from applier.schema.types import INTEGERS, ColumnType, arrow_type
 
-_LEADING_NUMBER = r"^\s*\+?(?P<number>-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
 _WIDE = pa.decimal128(38, 0)
 
 
-def to_number(values: pa.Array, old: ColumnType, new: ColumnType, _: RowConversion) -> pa.Array:
+def to_number(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
     """Integers, DECIMAL, FLOAT, DOUBLE, BIT or YEAR as one of these."""
     if pa.types.is_string(values.type) or pa.types.is_string(arrow_type(new)):
         raise NotComputable("a DECIMAL of more than 38 digits")
     if new.base in ("float", "double"):
         return _to_double(values, new)
     if new.base == "decimal":
-        return _to_decimal(values, new)
-    return _to_integer(values, new)
+        return to_decimal(values, new)
+    if new.base == "bit" and old.base == "decimal" and conversion.new.flavour == "mariadb":
+        values = pc.if_else(pc.less(values, Decimal(0)), pa.scalar(Decimal(0), values.type), values)
+    return _to_integer(values, old, new)
 
 
 def _limits(new: ColumnType) -> tuple[int, int]:
@@ -37,14 +38,14 @@ def _limits(new: ColumnType) -> tuple[int, int]:
     return (0, 2**bits - 1) if new.unsigned else (-(2**(bits - 1)), 2**(bits - 1) - 1)
 
 
-def _to_integer(values: pa.Array, new: ColumnType) -> pa.Array:
-    if new.base == "bit" and pa.types.is_decimal(values.type) and pc.any(pc.less(values, Decimal(0))).as_py():
-        raise NotComputable("the servers differ in what bits negative DECIMALs have")
+def _to_integer(values: pa.Array, old: ColumnType, new: ColumnType) -> pa.Array:
     if pa.types.is_floating(values.type):
         values = pc.round(values.cast(pa.float64()), 0, round_mode="half_to_even")
-        if pc.any(pc.greater_equal(pc.abs(values), 2.0**63)).as_py():
-            raise NotComputable("doubles beyond all integers")
-        values = values.cast(_WIDE)
+        if old.base == "float" and pc.any(pc.greater_equal(pc.abs(values), 2.0**63)).as_py():
+            raise NotComputable("floats beyond 9223372036854775807")
+        if new.base == "bigint" and new.unsigned and pc.any(pc.greater(values, 2.0**63)).as_py():
+            raise NotComputable("doubles beyond 9223372036854775807")
+        values = _within(_within(values, -(2.0**63), 2.0**63).cast(_WIDE), -(2**63), 2**63 - 1)
     elif pa.types.is_decimal(values.type):
         values = _rounded(values, 0).cast(_WIDE)
     least, most = _limits(new)
@@ -65,6 +66,14 @@ def _within(values: pa.Array, least: float, most: float) -> pa.Array:
     return pc.if_else(pc.greater(values, high), high, values)
 
 
+def rounded(number: Decimal, scale: int) -> Decimal:
+    """A number with so many digits after the point, halves away from zero."""
+    return number.quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, _DIGITS) + 0
+
+
+_DIGITS = Context(prec=400)
+
+
 def _rounded(values: pa.Array, scale: int) -> pa.Array:
     """Decimals with no more than so many digits after the point, halves away from zero."""
     if values.type.scale <= scale:
@@ -73,7 +82,8 @@ def _rounded(values: pa.Array, scale: int) -> pa.Array:
     return pc.round(wide, scale, round_mode="half_towards_infinity")
 
 
-def _to_decimal(values: pa.Array, new: ColumnType) -> pa.Array:
+def to_decimal(values: pa.Array, new: ColumnType) -> pa.Array:
+    """Numbers as DECIMALs of no more than 38 digits."""
     precision, scale = new.precision or 10, new.scale or 0
     if pa.types.is_floating(values.type):
         values = _exact(values, scale)
@@ -102,36 +112,10 @@ def _to_double(values: pa.Array, new: ColumnType) -> pa.Array:
         raise NotComputable("floating-point types with digits of their own")
     if pa.types.is_decimal(values.type):
         values = values.cast(pa.string())  # the nearest double; a cast from decimals goes by two roundings
-    values = values.cast(pa.float64())
+    values = values.cast(pa.float64(), safe=False)  # integers to the nearest double
     if new.unsigned:
         values = pc.if_else(pc.less(values, 0.0), 0.0, values)
     if new.base == "double":
         return values
     most = float(np.finfo(np.float32).max)
     return _within(values, -most, most).cast(pa.float32())
-
-
-def to_text(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
-    """Numbers as text, as a SELECT shows them."""
-    from applier.conversion.texts import fitted
-
-    if pa.types.is_floating(values.type) or old.base == "bit" or old.zerofill:
-        raise NotComputable("of these numbers' text")
-    text = pc.cast(values, pa.string())
-    if old.base == "year":
-        text = pc.utf8_lpad(text, 4, "0")
-    return fitted(text, new)
-
-
-def from_text(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
-    """Text as numbers: what it begins with, else zero."""
-    if new.base == "bit":
-        raise NotComputable("a text's bytes as bits")
-    found = pc.extract_regex(values, _LEADING_NUMBER)
-    zero = pc.if_else(values.is_valid(), "0", pa.scalar(None, pa.string()))
-    digits = pc.if_else(found.is_valid(), pc.struct_field(found, 0), zero)
-    if pc.any(pc.match_substring_regex(digits, "[eE]|.{21}")).as_py():
-        raise NotComputable("numbers with an exponent, or of more than 20 digits")
-    if new.base in ("float", "double"):
-        return _to_double(digits.cast(pa.float64()), new)
-    return to_number(digits.cast(pa.decimal128(38, 18)), old, new, conversion)

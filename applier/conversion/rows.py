@@ -11,19 +11,24 @@ import re
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from applier.apply.rows import table_schema
 from applier.conversion.generated import generated_values
 from applier.conversion.partitions import partition_numbers
-from applier.conversion.values import convert_values
+from applier.conversion.values import SHOWN, convert_values
 from applier.errors import NotComputable, SchemaError
 from applier.schema.conversion import RowConversion
 from applier.schema.defaults import default_scalar, implicit_scalar
 from applier.schema.definition import Column
-from applier.schema.types import arrow_type
+from applier.schema.tokens import tokenize
+from applier.schema.types import CHARACTER, arrow_type
 
 _START_OF_NUMBERS = re.compile(r"\bAUTO_INCREMENT\s*=?\s*\d", re.IGNORECASE)
 """The table option, unlike the column's attribute, has a number behind it."""
+
+
+_ZEROS = {"date": "0000-00-00", "datetime": "0000-00-00 00:00:00", "timestamp": "0000-00-00 00:00:00"}
 
 
 class RowConverter:
@@ -44,12 +49,18 @@ class RowConverter:
         if not rows.num_rows:
             return self.schema.empty_table()
         made: dict[str, pa.Array | pa.ChunkedArray] = {}
-        plain = [(column, source) for column, source in self._stored if not self._is_computed(column, source)]
-        for column, source in plain:
-            made[column.name] = self._plain(rows, column, source)
+        computed, changed = set(), set()
         for column, source in self._stored:
-            if self._is_computed(column, source):  # in their order: one may be made of another
+            if self._is_computed(column, source):
+                computed.add(column.name)
+            else:
+                made[column.name] = self._plain(rows, column, source)
+                if column.generated is None and self._differs(rows, made[column.name], source):
+                    changed.add(column.name.casefold())
+        for column, _ in self._stored:  # in their order: one may be made of another
+            if column.generated and (column.name in computed or self._names(column) & changed):
                 made[column.name] = self._computed(made, column, rows.num_rows)
+                changed.add(column.name.casefold())
         self._done += rows.num_rows
         return pa.Table.from_arrays([made[column.name] for column, _ in self._stored], schema=self.schema)
 
@@ -69,22 +80,61 @@ class RowConverter:
         old = self._conversion.old.columns[source] if source is not None else None
         return old is None or (old.generated, old.expression, old.type) != ("stored", column.expression, column.type)
 
+    def _names(self, column: Column) -> set[str]:
+        """The words in a generated column's expression, and in those of the VIRTUAL columns that it names."""
+        words: set[str] = set()
+        more = [column.expression or ""]
+        while more:
+            found = {token.text.casefold() for token in tokenize(more.pop()) if token.kind in ("word", "name")} - words
+            words |= found
+            more += [other.expression or "" for other in self._conversion.new.columns
+                     if other.generated == "virtual" and other.name.casefold() in found]
+        return words
+
+    def _differs(self, rows: pa.Table, made: pa.Array | pa.ChunkedArray, source: int | None) -> bool:
+        """Whether a column's values are other ones now; an integer is the same in every size."""
+        if source is None or made is (before := rows.column(self._places[self._conversion.old.columns[source].name])):
+            return False
+        made, before = (pa.chunked_array([side]) if isinstance(side, pa.Array) else side for side in (made, before))
+        if pa.types.is_integer(made.type) and pa.types.is_integer(before.type):
+            made, before = made.cast(pa.int64()), before.cast(pa.int64())
+        return made.type != before.type or not made.equals(before)
+
     def _plain(self, rows: pa.Table, column: Column, source: int | None) -> pa.Array | pa.ChunkedArray:
         if source is None:
             return self._added(rows.num_rows, column)
         old = self._conversion.old.columns[source]
         if old.generated == "virtual":
             raise self._cannot(f"column {column.name} was VIRTUAL, and its values are not kept")
-        values = rows.column(self._places[old.name])
+        values = made = rows.column(self._places[old.name])
         try:
             if old.type != column.type:
-                values = convert_values(values.combine_chunks(), old.type, column.type, self._conversion)
+                made = self._converted(values.combine_chunks(), old, column)
         except NotComputable as error:
             raise self._cannot(f"column {column.name}, {old.type.sql()}, becomes {column.type.sql()}: "
                                f"{error.message}") from None
         if old.nullable and not column.nullable and values.null_count:
-            values = values.fill_null(implicit_scalar(column.type, self._conversion.new.flavour))
-        return values
+            made = pc.if_else(values.is_null(), self._instead_of_null(column), made)
+        return made
+
+    def _converted(self, values: pa.Array, old: Column, column: Column) -> pa.Array:
+        made = convert_values(values, old.type, column.type, self._conversion)
+        zero = _ZEROS.get(old.type.base)
+        if zero is None or old.nullable or not values.null_count or column.type.base in (*_ZEROS, "time"):
+            return made
+        text = zero + ("." + "0" * old.type.fsp if old.type.fsp else "")  # what is NULL where none can be
+        if column.type.base not in CHARACTER:
+            raise NotComputable("zero dates")
+        return made.fill_null(convert_values(pa.array([text]), SHOWN, column.type, self._conversion)[0])
+
+    def _instead_of_null(self, column: Column) -> pa.Scalar:
+        """What a column that may not be NULL any longer has instead: zero, nothing, no member; a TIMESTAMP the
+        statement's time."""
+        if column.type.base == "timestamp":
+            return self._now(column)
+        if column.type.base == "enum":
+            return pa.scalar("", pa.string())
+        return implicit_scalar(column.type, self._conversion.new.flavour)
 
     def _computed(self, made: dict[str, pa.Array | pa.ChunkedArray], column: Column, n: int) -> pa.Array:
         try:

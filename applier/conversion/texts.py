@@ -1,10 +1,12 @@
-"""Text and bytes: other lengths, character sets, members; a document out of text.
+"""Text: other lengths and character sets; a document out of text.
 
 Text in a snapshot is Unicode, so another character set only takes away what it does not have, which becomes "?".
-Source: MySQL manual, "The CHAR and VARCHAR Types", "The ENUM Type", "The SET Type"; MariaDB's.
+Source: MySQL manual, "The CHAR and VARCHAR Types", "The BLOB and TEXT Types".
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,7 +17,9 @@ from applier.schema.types import ColumnType
 
 UNICODE = frozenset({"utf8mb4", "utf16", "utf16le", "utf32"})
 _BMP = frozenset({"utf8mb3", "ucs2"})
-_SIZES = {"tinytext": 0xFF, "text": 0xFFFF, "mediumtext": 0xFFFFFF, "longtext": 0xFFFFFFFF}
+SIZES = {"tinytext": 0xFF, "text": 0xFFFF, "mediumtext": 0xFFFFFF, "longtext": 0xFFFFFFFF,
+         "tinyblob": 0xFF, "blob": 0xFFFF, "mediumblob": 0xFFFFFF, "longblob": 0xFFFFFFFF}
+"""The longest values in bytes."""
 
 
 def to_text(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
@@ -41,7 +45,7 @@ def _recoded(values: pa.Array, charset: str) -> pa.Array:
     from applier.binlog.charsets import to_utf8
 
     distinct = sorted({character for text in pc.unique(values).drop_null().to_pylist() for character in text})
-    if charset not in _SINGLE_BYTE:
+    if charset not in SINGLE_BYTE:
         raise NotComputable(f"text that is not ASCII becomes {charset}")
     known = to_utf8(pa.array([bytes([code]) for code in range(256)], pa.binary()), charset).to_pylist()
     for character in distinct:
@@ -50,7 +54,7 @@ def _recoded(values: pa.Array, charset: str) -> pa.Array:
     return values
 
 
-_SINGLE_BYTE = frozenset("""
+SINGLE_BYTE = frozenset("""
     armscii8 cp1250 cp1251 cp1256 cp1257 cp850 cp852 cp866 dec8 geostd8 greek hebrew hp8 keybcs2 koi8r koi8u latin1
     latin2 latin5 latin7 macce macroman swe7 tis620 ascii
 """.split())
@@ -60,46 +64,25 @@ def fitted(values: pa.Array, new: ColumnType) -> pa.Array:
     """Text cut to the column's length, without spaces at the end where it is a CHAR."""
     if new.base in ("char", "varchar"):
         values = pc.utf8_slice_codeunits(values, 0, new.length)
-    elif pc.any(pc.greater(pc.binary_length(values), _SIZES[new.base])).as_py():
-        raise NotComputable("text that is longer than the column")
+    elif pc.any(pc.greater(pc.binary_length(values), SIZES[new.base])).as_py():
+        values = _cut(values, SIZES[new.base], new.charset or "utf8mb4")
     return pc.utf8_rtrim(values, " ") if new.base == "char" else values
 
 
-def to_members(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
-    """Labels as members of an ENUM or SET: by name, in the new order; what is no member becomes nothing."""
-    if new.base == "set":
-        if old.base != "set":
-            raise NotComputable("text as a SET")
-        return _by_distinct(values, lambda text: _as_set(text, new.members))
-    if old.base == "set":
-        raise NotComputable("a SET as an ENUM")
-    by_name = {member.casefold(): member for member in new.members}
-    if not old.members and pc.any(pc.match_substring_regex(values, r"^\s*[+-]?\d+")).as_py():
-        raise NotComputable("text that may be a member's number")
-    return _by_distinct(values, lambda text: by_name.get(text.rstrip(" ").casefold(), ""))
+def _cut(values: pa.Array, size: int, charset: str) -> pa.Array:
+    """Text of a TEXT type: as many whole characters as its bytes have room for."""
+    if charset in SINGLE_BYTE:
+        return pc.utf8_slice_codeunits(values, 0, size)
+    if charset not in ("utf8mb4", "utf8mb3"):
+        raise NotComputable("text that is longer than the column")
+    return by_distinct(values, lambda text: text.encode()[:size].decode("utf-8", "ignore"))
 
 
-def _as_set(text: str, members: tuple[str, ...]) -> str:
-    chosen = {word.casefold() for word in text.split(",")} if text else set()
-    return ",".join(member for member in members if member.casefold() in chosen)
-
-
-def _by_distinct(values: pa.Array, convert) -> pa.Array:
-    """A column through a function of its distinct values, of which there are few."""
+def by_distinct(values: pa.Array, convert: Callable[[str], object], kind: pa.DataType | None = None) -> pa.Array:
+    """A column of what a function makes of its distinct values, of which there should be few."""
     coded = values.dictionary_encode()
-    made = pa.array([convert(text) for text in coded.dictionary.to_pylist()], pa.string())
+    made = pa.array([convert(text) for text in coded.dictionary.to_pylist()], kind or pa.string())
     return made.take(coded.indices)
-
-
-def to_bytes(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
-    """Bytes of another length; a BINARY is padded with zero bytes."""
-    if new.length is not None:
-        values = pc.binary_slice(values, 0, new.length)
-    if new.base != "binary":
-        return values
-    padded = pc.binary_join_element_wise(values, pa.scalar(b"\0" * (new.length or 0), pa.binary()),
-                                         pa.scalar(b"", pa.binary()))
-    return pc.binary_slice(padded, 0, new.length)
 
 
 def to_json(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:

@@ -1,7 +1,8 @@
 """Records what real servers make of values in an ALTER: `python tests/conversion/record_conversions.py URL…`.
 
 conversions.jsonl.gz holds a line for each pair of types: {"flavour", "old", "new", "rows": [[text before, text after],
-…]}, the texts as `shown` selects them. The session's time zone is +02:00, its sql_mode empty.
+…]}, the texts as `shown` selects them. The session's time zone is +02:00, its sql_mode empty,
+its time MOMENT.
 """
 
 import gzip
@@ -13,9 +14,13 @@ from urllib.parse import urlsplit
 
 RECORDED = Path(__file__).parent / "conversions.jsonl.gz"
 
-NUMBERS = ["0", "1", "-1", "7", "127", "128", "-129", "255", "256", "70000", "-8388609", "2147483648", "4294967295",
+MOMENT = 1_700_000_000
+NUMBERS = ["20240229", "101112", "20240229123456", "8385959", "12.75", "0", "1", "-1", "7",
+           "127", "128", "-129", "255", "256", "70000", "-8388609", "2147483648", "4294967295",
            "1.5", "2.5", "-0.5", "0.49", "99.995", "-1234.5678", "9223372036854775807", "1e3"]
-TEXTS = ["''", "'a'", "'b '", "'x,y'", "'12'", "' 7abc'", "'-3.5'", "'+4'", "'.5'", "'2020-02-29'", "'1'", "'é'",
+TEXTS = ["'20240229'", "'2024-02-31'", "'10:11:12.5'", "'7'", "'2'", "'5'", "'0'", "'12.75'", "'2024-2-9 1:2'",
+         "'-1:02:03'", "''", "'a'", "'b '", "'x,y'", "'12'", "' 7abc'", "'-3.5'", "'+4'", "'.5'", "'2020-02-29'",
+         "'1'", "'é'",
          "'日'", "'2021-03-04 05:06:07.891'", "'A'", "'1e2'", "'99999999999999999999999'", "'ab'", "'a, b'"]
 MOMENTS = ["'2020-12-31 23:59:59.600000'", "'1999-01-01 00:00:00.499999'", "'2000-02-29 12:30:00'", "'1970-01-02'",
            "'2038-01-19 03:14:06.9995'", "'1985-07-05 23:59:59.9999995'"]
@@ -29,7 +34,9 @@ TYPES = {
     "ENUM('a','b','c','x,')": ["'a'", "'b'", "'c'"], "ENUM('c','A','é')": ["'c'", "'a'", "'é'"],
     "SET('x','y','a')": ["'x'", "'x,y'", "'a,x'", "''"], "SET('a','y')": ["'a'", "'a,y'"],
     "DATE": MOMENTS, "DATETIME": MOMENTS, "DATETIME(3)": MOMENTS, "DATETIME(6)": MOMENTS, "TIMESTAMP NULL": MOMENTS,
-    "TIMESTAMP(3) NULL": MOMENTS, "TIME": TIMES, "TIME(3)": TIMES, "BINARY(4)": ["'a'", "'abcd'", "x'00ff'"],
+    "TIMESTAMP(3) NULL": MOMENTS,
+    "JSON": ["'{\"a\": [1, 2.50]}'", "'7'", "'\"x\"'"], "TIME": TIMES, "TIME(3)": TIMES, "BINARY(4)": ["'a'",
+    "'abcd'", "x'00ff'"],
     "VARBINARY(3)": ["'a'", "'abc'", "x'00'"], "BLOB": ["'a'", "'abcdefgh'", "x'ff00'"],
 }
 
@@ -54,7 +61,7 @@ def record(url: str) -> list[dict]:
     with pymysql.connect(host=place.hostname, port=place.port, user=place.username or "root", charset="utf8mb4",
                          password=place.password or "", autocommit=True) as connection, connection.cursor() as cursor:
         flavour = "mariadb" if "MariaDB" in connection.get_server_info() else "mysql"
-        cursor.execute("SET SESSION sql_mode = '', time_zone = '+02:00', sql_log_bin = 0")
+        cursor.execute(f"SET SESSION sql_mode = '', time_zone = '+02:00', sql_log_bin = 0, timestamp = {MOMENT}")
         cursor.execute("CREATE DATABASE IF NOT EXISTS conversions CHARACTER SET utf8mb4")
         cursor.execute("USE conversions")
         for old in TYPES:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from record_conversions import MOMENT
 
 from applier.conversion.values import convert_values
 from applier.errors import NotComputable
@@ -53,7 +54,7 @@ def _value(text, kind):
 
 def converted(pair):
     old, new = (definition(pair[side], pair["flavour"]) for side in ("old", "new"))
-    conversion = RowConversion(old, new, (0, 1), "", "+02:00")
+    conversion = RowConversion(old, new, (0, 1), "", "+02:00", moment=MOMENT * 1_000_000)
     values = column([before for before, _ in pair["rows"]], old.columns[1].type)
     return convert_values(values, old.columns[1].type, new.columns[1].type, conversion), new.columns[1].type
 
@@ -64,16 +65,20 @@ SOURCES = sorted({(pair["flavour"], pair["old"]) for pair in PAIRS})
 @pytest.mark.parametrize(("flavour", "old"), SOURCES)
 def test_values_become_what_the_server_makes_of_them(flavour, old):
     """Or the conversion is refused: never another value."""
-    judged = 0
+    judged = n = 0
     for pair in PAIRS:
         if (pair["flavour"], pair["old"]) != (flavour, old):
             continue
-        try:
-            values, new = converted(pair)
-        except NotComputable:
-            continue
-        expected = column([after for _, after in pair["rows"]], new)
-        assert values.to_pylist() == expected.to_pylist(), pair["new"]
-        assert values.type == expected.type
-        judged += 1
-    assert judged >= (0 if old.startswith("TIME") else 2)
+        for part in [pair, *({**pair, "rows": [row]} for row in pair["rows"])]:
+            try:
+                values, new = converted(part)
+            except NotComputable:
+                continue
+            expected = column([after for _, after in part["rows"]], new)
+            assert values.to_pylist() == expected.to_pylist(), pair["new"]
+            assert values.type == expected.type
+            judged += len(part["rows"])
+            if part is pair:
+                break
+        n += len(pair["rows"])
+    assert judged >= (0.75 if old != "JSON" else 0.4) * n

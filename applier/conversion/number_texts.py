@@ -1,0 +1,147 @@
+"""Numbers as text, as a SELECT shows them, and what numbers text begins with.
+
+Source: MySQL manual, "Type Conversion in Expression Evaluation", "Floating-Point Types", and the servers' dtoa.c for
+the form of a double; judged by both servers. MySQL rounds what text says for an integer, MariaDB takes its first
+digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.conversion import numbers
+from applier.conversion.texts import by_distinct, fitted
+from applier.errors import NotComputable
+from applier.schema.conversion import RowConversion
+from applier.schema.types import ColumnType, arrow_type
+
+LEADING_NUMBER = r"^\s*\+?(?P<number>-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
+_LEADING_INTEGER = r"^\s*\+?(?P<number>-?\d+)"
+_PLAIN = 15
+"""Doubles of more digits before the point, all of them zeros at the end, are written with an exponent."""
+_PLAIN_FLOAT = 12
+"""The same of a FLOAT in MySQL."""
+_LONGEST = 20
+"""Characters of a small double that surely are written without one."""
+
+
+def to_text(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+    """Numbers as text; a BIT is its bytes in a TEXT, its digits in a CHAR."""
+    if old.base == "bit" and new.base.endswith("text"):
+        from applier.conversion import byte_strings
+
+        if new.charset is not None:
+            return byte_strings.to_text(byte_strings.bit_bytes(values, old), old, new, conversion)
+    return fitted(shown(values, old, conversion.new.flavour), new)
+
+
+def shown(values: pa.Array, old: ColumnType, flavour: str) -> pa.Array:
+    """Numbers as the servers write them."""
+    if pa.types.is_floating(values.type):
+        if old.scale is not None:
+            raise NotComputable("floating-point types with digits of their own as text")
+        if old.base == "double":
+            return by_distinct(values, lambda number: _written(number, repr(number), _PLAIN))
+        plain = _PLAIN_FLOAT if flavour == "mysql" else _PLAIN
+        return by_distinct(values, lambda number: _written(number, f"{number:.5e}", plain))  # six digits
+    text = pc.cast(values, pa.string())
+    if old.base == "year":
+        return pc.utf8_lpad(text, 4, "0")
+    if old.zerofill:
+        if old.base not in _ZEROFILL:
+            raise NotComputable("these numbers' zeros")
+        return pc.utf8_lpad(text, old.length or _ZEROFILL[old.base], "0")
+    return text
+
+
+_ZEROFILL = {"tinyint": 3, "smallint": 5, "mediumint": 8, "int": 10, "bigint": 20}
+
+
+def _written(number: float, text: str, plain: int) -> str:
+    """A number without an exponent, or, where it is very large or small, with one."""
+    if number == 0:
+        return "-0" if str(number).startswith("-") else "0"
+    sign, digits, exponent = Decimal(text).as_tuple()
+    written = "".join(map(str, digits)).rstrip("0")
+    point = len(digits) + exponent
+    minus = "-" * sign
+    if (point > plain and len(written) <= point) or point < 1 - _PLAIN:
+        return f"{minus}{written[0]}{'.' * (len(written) > 1)}{written[1:]}e{point - 1}"
+    if point <= 0:
+        if len(written) - point + 2 > min(_LONGEST, plain):
+            raise NotComputable(f"the text of {number!r}")
+        return f"{minus}0.{'0' * -point}{written}"
+    whole, fraction = written[:point].ljust(point, "0"), written[point:]
+    return minus + whole + "." * bool(fraction) + fraction
+
+
+def from_text(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+    """Text as numbers: what it begins with, else zero."""
+    if new.base in ("float", "double"):
+        return numbers.to_number(_leading(values, LEADING_NUMBER).cast(pa.float64()), ColumnType("double"), new,
+                                 conversion)
+    if new.base == "decimal":
+        return _decimals(_leading(values, LEADING_NUMBER), new)
+    cuts = new.base == "bit" or conversion.new.flavour == "mariadb"
+    found = _leading(values, _LEADING_INTEGER if cuts else LEADING_NUMBER)
+    whole = _either(found, "[eE]|.{21}", lambda plain: _whole(plain), _whole_of_odd)
+    unsigned = new.base == "bigint" and new.unsigned
+    if cuts and unsigned and pc.any(pc.greater(whole, pa.scalar(Decimal(2**63), whole.type))).as_py():
+        raise NotComputable("text of numbers beyond 9223372036854775807")
+    return numbers.to_number(whole, ColumnType("bigint"), new, conversion)
+
+
+def leading_whole(values: pa.Array) -> pa.Array:
+    """The number that text begins with, rounded, as decimal128(38, 0); zero where there is none."""
+    return _either(_leading(values, LEADING_NUMBER), "[eE]|.{21}", _whole, _whole_of_odd)
+
+
+def _leading(values: pa.Array, pattern: str) -> pa.Array:
+    found = pc.extract_regex(values, pattern)
+    zero = pc.if_else(values.is_valid(), "0", pa.scalar(None, pa.string()))
+    return pc.if_else(found.is_valid(), pc.struct_field(found, 0), zero)
+
+
+def _either(values: pa.Array, odd: str, plain: Callable[[pa.Array], pa.Array],
+            one: Callable[[str], Decimal]) -> pa.Array:
+    """Numbers' text by the whole column, but one by one where it is of an odd form."""
+    is_odd = pc.match_substring_regex(values, odd)
+    if not pc.any(is_odd).as_py():
+        return plain(values)
+    made = plain(pc.if_else(is_odd, "0", values))
+    other = by_distinct(pc.if_else(is_odd, values, "0"), one, made.type)
+    return pc.if_else(is_odd, other, made)
+
+
+def _whole(values: pa.Array) -> pa.Array:
+    wide = values.cast(pa.decimal128(38, 18))
+    return pc.round(wide, 0, round_mode="half_towards_infinity").cast(pa.decimal128(38, 0))
+
+
+def _whole_of_odd(text: str) -> Decimal:
+    number = numbers.rounded(Decimal(text), 0)
+    most = Decimal(10)**21
+    return max(-most, min(most, number))
+
+
+def _decimals(values: pa.Array, new: ColumnType) -> pa.Array:
+    precision, scale = new.precision or 10, new.scale or 0
+    if not pa.types.is_decimal(arrow_type(new)):
+        raise NotComputable("a DECIMAL of more than 38 digits")
+    most = Decimal(10**precision - 1).scaleb(-scale)
+    least = Decimal(0) if new.unsigned else -most
+
+    def one(text: str) -> Decimal:
+        number = Decimal(text)
+        return max(least, min(most, numbers.rounded(number, scale) if abs(number) <= most else number))
+
+    def plain(texts: pa.Array) -> pa.Array:
+        return numbers.to_decimal(texts.cast(pa.decimal128(38, 18)), new)
+
+    return _either(values, "[eE]|.{18}" if scale < 18 else "", plain, one)
+
+

@@ -1,0 +1,144 @@
+"""Dates and times as text, and out of text.
+
+Source: MySQL manual, "Date and Time Literals", "Conversion Between Date and Time Types"; judged by both servers.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.conversion.temporals import from_clock, local_micros, rounds
+from applier.conversion.texts import by_distinct, fitted
+from applier.errors import NotComputable
+from applier.schema.conversion import RowConversion
+from applier.schema.temporal_literals import read_datetime
+from applier.schema.types import ColumnType
+
+_MICROSECOND = timedelta(microseconds=1)
+_PLAIN = re.compile(r"(\d{4})-(\d\d)-(\d\d)([ T]\d\d:\d\d:\d\d(\.\d{1,6})?)?")
+_BEGINS_A_MOMENT = re.compile(r"\s*(\d{5,}|\d{1,4}[^\w\s]+\d)")
+_WITH_TIME = re.compile(r"\s*\d{1,4}[^\w\s:.]+\d{1,2}[^\w\s]+\d{1,2}[ T]+\d")
+_TWO_FIELDS = re.compile(r"\s*\d{1,4}[^\w\s]+\d+\s*")
+_DIGITS = re.compile(r"\s*(\d+)\s*")
+_GARBAGE_AFTER = re.compile(r"\s*(-?)(\d{1,7})(?![\d:.eE ])")
+_TIME = re.compile(r"\s*(-?)(\d+)(?::(\d{1,2})(?::(\d{1,2})(\.\d*)?)?|(\.\d*)?)\s*")
+_LONGEST_TIME = (838 * 3600 + 59 * 60 + 59) * 1_000_000
+_HOUR, _MINUTE, _SECOND = 3_600_000_000, 60_000_000, 1_000_000
+
+
+def to_text(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+    """DATE, DATETIME, TIMESTAMP and TIME as text."""
+    if old.base == "date":
+        return fitted(values.cast(pa.string()), new)
+    micros = local_micros(values, old, conversion)
+    if old.base == "time":
+        return fitted(_time_text(micros, np.asarray(values.is_null()), old.fsp), new)
+    moments = pa.array(micros, pa.int64(), mask=np.asarray(values.is_null())).cast(pa.timestamp("us"))
+    return fitted(pc.utf8_slice_codeunits(moments.cast(pa.string()), 0, 20 + old.fsp if old.fsp else 19), new)
+
+
+def _time_text(micros: np.ndarray, is_null: np.ndarray, fsp: int) -> pa.Array:
+    size = np.abs(micros)
+
+    def digits(numbers: np.ndarray, width: int) -> pa.Array:
+        return pc.utf8_lpad(pa.array(numbers, pa.int64(), mask=is_null).cast(pa.string()), width, "0")
+
+    sign = pa.array(np.where(micros < 0, "-", ""))
+    clock = pc.binary_join_element_wise(digits(size // _HOUR, 2), digits(size // _MINUTE % 60, 2),
+                                        digits(size // _SECOND % 60, 2), ":")
+    parts = [sign, clock]
+    if fsp:
+        parts += [pa.scalar("."), digits(size % _SECOND // 10**(6 - fsp), fsp)]
+    return pc.binary_join_element_wise(*parts, "")
+
+
+def to_moment(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+    """Text as DATE, DATETIME or TIMESTAMP; text that is none becomes a zero date, which is null."""
+    flavour = conversion.new.flavour
+    fsp = 0 if new.base == "date" else new.fsp
+
+    def read(text: str) -> int | None:
+        if not _BEGINS_A_MOMENT.match(text) or _TWO_FIELDS.fullmatch(text):
+            return None
+        if (digits := _DIGITS.fullmatch(text)) and _without_month(digits[1]):
+            return None
+        try:
+            moment = read_datetime(text, 6, flavour)
+        except (ValueError, OverflowError):
+            if (plain := _PLAIN.fullmatch(text)) and not _is_there(*map(int, plain.groups()[:3])):
+                return None
+            raise NotComputable(f"{text!r} as {new.base.upper()}") from None
+        return None if moment is None else (moment - datetime(1970, 1, 1)) // _MICROSECOND
+
+    micros = by_distinct(values, read, pa.int64())
+    clock = np.asarray(micros.fill_null(0))
+    return from_clock(clock, np.asarray(micros.is_null()), 6 if fsp < 6 or new.base == "date" else fsp, new, conversion)
+
+
+def _without_month(digits: str) -> bool:
+    """Whether a row of digits has a month that is none: they are YYMMDD… unless there are 8, or 14 and more."""
+    year = 4 if len(digits) == 8 or len(digits) >= 14 else 2
+    return not 1 <= int(digits[year:year + 2]) <= 12
+
+
+def _is_there(year: int, month: int, day: int) -> bool:
+    """Whether the calendar has such a day."""
+    try:
+        datetime(year, month, day)
+    except ValueError:
+        return False
+    return True
+
+
+def to_time(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+    """Text as TIME: hours:minutes[:seconds], the digits HHMMSS, or a date and time of which the time is taken."""
+    unit, up, flavour = 10**(6 - new.fsp), rounds(conversion), conversion.new.flavour
+
+    def read(text: str) -> int:
+        if _WITH_TIME.match(text):
+            try:
+                moment = read_datetime(text, 6, flavour)
+            except (ValueError, OverflowError):
+                raise NotComputable(f"{text!r} as TIME") from None
+            micros = 0 if moment is None else (moment - moment.replace(hour=0, minute=0, second=0, microsecond=0)
+                                               ) // _MICROSECOND
+        elif text.lstrip().startswith("+") and flavour == "mysql":
+            return 0
+        elif text.lstrip()[:1].isdigit() or text.lstrip()[:1] in ("-", "+", "."):
+            micros = _read_time(text.replace("+", "", 1) if text.lstrip().startswith("+") else text, new, flavour)
+        else:
+            return 0
+        sign, size = (-1, -micros) if micros < 0 else (1, micros)
+        return sign * min((size + (unit // 2 if up else 0)) // unit * unit, _LONGEST_TIME)
+
+    return by_distinct(values, read, pa.int64()).cast(pa.duration("us"))
+
+
+def _read_time(text: str, new: ColumnType, flavour: str) -> int:
+    """Microseconds, unrounded."""
+    if garbage := _GARBAGE_AFTER.match(text):
+        text = garbage[0]
+    found = _TIME.fullmatch(text)
+    if found is None or len(found[2]) > (10 if flavour == "mysql" else 7):
+        raise NotComputable(f"{text!r} as TIME")
+    sign, first, minutes, seconds, fraction, packed_fraction = found.groups()
+    hours = int(first)
+    if minutes is None:
+        hours, minutes, seconds, fraction = hours // 10000, hours // 100 % 100, hours % 100, packed_fraction
+    if int(minutes) > 59 or int(seconds or 0) > 59:
+        return 0
+    micros = (hours * 60 + int(minutes)) * _MINUTE + int(seconds or 0) * _SECOND
+    if micros > _LONGEST_TIME:
+        if flavour == "mariadb":
+            raise NotComputable(f"{text!r} as TIME")
+        micros = _LONGEST_TIME
+    elif fraction and len(fraction) > 1:
+        if len(fraction) > 7:
+            raise NotComputable(f"{text!r} as TIME")
+        micros += int(fraction[1:].ljust(6, "0"))
+    return -micros if sign else micros
