@@ -20,7 +20,8 @@ from typing import Any
 from applier.options import ReplayOptions
 
 ROWS = 5000
-PACKAGES = ("keysearch", "jsondiff", "applier.binlog", "applier.apply", "applier.plan")
+PACKAGES = ("keysearch", "jsondiff", "applier.binlog", "applier.apply", "applier.plan", "applier.importing",
+            "applier.exporting")
 
 
 def ensure(note: Callable[[str], None] = lambda text: None) -> bool:
@@ -41,9 +42,9 @@ def ensure(note: Callable[[str], None] = lambda text: None) -> bool:
 
 
 def compile_all() -> None:
-    """Have every kernel compiled, those of JSON by a second process, as they take two fifths of the time; whatever it
-    has not done for any reason is done here."""
-    beside = "from applier import warm; warm.exercise_documents()"
+    """Have every kernel compiled, those of JSON and of dumps by a second process, as they take half of the time;
+    whatever it has not done for any reason is done here."""
+    beside = "from applier import warm; warm.exercise_documents(); warm.exercise_dumps()"
     with subprocess.Popen([sys.executable, "-c", beside], cwd=Path(__file__).parents[1], stdin=subprocess.DEVNULL,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
         _exercise_rest()
@@ -64,6 +65,7 @@ def exercise() -> None:
         for route in ("walk", "shuffle"):
             replay_with(ThisProcess(), ReplayOptions((log,), f"{folder}/{route}", base=first, route=route))
     _convert_other_kinds()
+    exercise_dumps()
 
 
 def exercise_documents() -> None:
@@ -78,6 +80,26 @@ def exercise_documents() -> None:
     document, diffs = _document_and_diffs()
     texts = normalize(to_text(pa.array([document])))
     apply_diffs(texts, pa.array([diffs]), [0, 1])
+
+
+def exercise_dumps() -> None:
+    """The same for the kernels that read and write dumps: one with every kind of value becomes a snapshot, which is
+    exported and imported again."""
+    _cache()
+    from applier.exporting.job import export_snapshot
+    from applier.importing.job import import_dump
+    from applier.options import ExportOptions, ImportOptions
+
+    with tempfile.TemporaryDirectory() as folder:
+        Path(f"{folder}/dump.sql").write_text(
+            "CREATE DATABASE d;\nDELIMITER ;;\nCREATE TRIGGER x AFTER INSERT ON y FOR EACH ROW BEGIN END;;\n"
+            "DELIMITER ;\nCREATE TABLE d.t (i INT PRIMARY KEY, n BIT(9), d DATE, m DATETIME, s TIME, "
+            "t VARCHAR(9) CHARACTER SET latin1, b BLOB);\n"
+            "INSERT INTO d.t VALUES (1, b'1', '2000-01-01', '2000-01-01 00:00:00', '00:00:00', 'a', x'00'), "
+            "(2, 'a', NULL, NULL, NULL, NULL, NULL);\n")
+        import_dump(ImportOptions(f"{folder}/dump.sql", f"{folder}/first"))
+        export_snapshot(ExportOptions(f"{folder}/first", f"{folder}/tsv", "tsv"))
+        import_dump(ImportOptions(f"{folder}/tsv", f"{folder}/second"))
 
 
 def _exercise_rest() -> None:

@@ -15,18 +15,25 @@ def test_after_a_warm_up_a_replay_compiles_nothing(tmp_path):
         from applier import warm
         from applier.apply.executor import ThisProcess
         from applier.binlog.charsets import to_utf8
-        from applier.options import ReplayOptions
+        from applier.exporting.job import export_snapshot
+        from applier.importing.job import import_dump
+        from applier.options import ExportOptions, ImportOptions, ReplayOptions
         from applier.replay import replay_with
         from jsondiff.binary import to_text
         from keysearch.keybytes import encode_keys
         warm.exercise()
         before = {k: len(k.signatures) for k in warm.kernels()}
-        folder, demo, *archives = sys.argv[1:]
+        folder, dumps, demo, *archives = sys.argv[1:]
         first = ReplayOptions((demo,), f"{folder}/first", stop_position=("binlog.000002", 745606))
         replay_with(ThisProcess(), first)
         replay_with(ThisProcess(), ReplayOptions((demo,), f"{folder}/second", base=first.output))
         for number, archive in enumerate(archives):
             replay_with(ThisProcess(), ReplayOptions((archive,), f"{folder}/{number}"))
+        for number, dump in enumerate(dumps.split()):
+            import_dump(ImportOptions(dump, f"{folder}/dump{number}"))
+            for form in ("sql", "tsv"):
+                export_snapshot(ExportOptions(f"{folder}/dump{number}", f"{folder}/{form}{number}", form))
+                import_dump(ImportOptions(f"{folder}/{form}{number}", f"{folder}/{form}{number}again"))
         for column in (pa.array([], pa.binary()), pa.array([None, b""]), pa.array([b"\x04\x01"] * 2)[1:]):
             to_text(column)
             for charset in ("latin1", "sjis", "utf16"):
@@ -40,8 +47,10 @@ def test_after_a_warm_up_a_replay_compiles_nothing(tmp_path):
         "mysql-types-json", "mysql-types-text", "mysql-types-number-time", "mysql-charsets", "mariadb-types",
         "compressed-mysql", "compressed-mariadb", "ddl-mysql-convert", "json-partial-odd", "row-metadata-full",
         "key-moves-minimal"))]
-    done = subprocess.run([sys.executable, "-c", program, str(tmp_path), *map(str, archives)],
-                          capture_output=True, text=True, timeout=240)
+    dumps = sorted((tests / "importing" / "dumps").glob("*/plain.sql.gz"))
+    arguments = [str(tmp_path), " ".join(map(str, dumps)), *map(str, archives)]
+    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True,
+                          timeout=240)
     assert done.returncode == 0, done.stderr
     count, late = done.stdout.split(" ", 1)
     assert int(count) > 20 and late == "[]\n"

@@ -19,8 +19,9 @@ class Flavour(StrEnum):
 @app.command(name="import")
 def import_(
     dump: Annotated[str, typer.Argument(
-        metavar="DUMP.sql", help="A file of mysqldump or mariadb-dump, or any SQL file of CREATE TABLE and INSERT … "
-        "VALUES statements; plain, .gz or .zst; local or a uri.")],
+        metavar="DUMP", help="A file of mysqldump or mariadb-dump, or any SQL file of CREATE TABLE and INSERT … VALUES "
+        "statements; plain, .gz or .zst. Or the directory of a dump by mydumper, MySQL Shell or `applier export`. "
+        "Local or a uri.")],
     output: Annotated[str, typer.Option(metavar="SNAPSHOT", help="The snapshot to make; must not exist yet.")],
     position: Annotated[str | None, typer.Option(
         metavar="FILE:POS", help="Where in the binlogs the dump was made, if it does not say so itself.")] = None,

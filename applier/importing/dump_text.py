@@ -8,16 +8,16 @@ from applier.errors import UsageError
 from applier.snapshot.location import resolve
 
 WINDOW = 16 << 20
-_GUARD = b"\n;   "
+GUARD = b"\n;   "
 """Ends the last statement, as a client takes the end of the file for its end; blanks for who looks ahead."""
 
 
 class DumpText:
-    """`data[at:end]` (uint8) are the bytes that are read and not passed over. Errors: UsageError where the file cannot
-    be read."""
+    """`data[at:end]` (uint8) are the bytes that are read and not passed over; the `guard` comes after the last of the
+    file. Errors: UsageError where the file cannot be read."""
 
-    def __init__(self, uri: str, window: int = WINDOW) -> None:
-        self.uri = uri
+    def __init__(self, uri: str, window: int = WINDOW, *, guard: bytes = GUARD) -> None:
+        self.uri, self._guard = uri, guard
         filesystem, path = resolve(uri)
         try:
             self._stream = filesystem.open_input_stream(path, compression="detect")
@@ -60,8 +60,10 @@ class DumpText:
                              hint="the file is cut short or damaged") from error
         self.bytes_read += len(read)
         if not read:
-            self._ended, read = True, _GUARD
-            self.data = np.concatenate([self.data[:self.end], np.zeros(len(_GUARD), np.uint8)])
+            self._ended, read = True, self._guard
+            self.data = np.concatenate([self.data[:self.end], np.zeros(len(self._guard), np.uint8)])
+            if not self._guard:
+                return False
         self.data[self.end:self.end + len(read)] = np.frombuffer(read, np.uint8)
         self.end += len(read)
         return True
@@ -70,9 +72,9 @@ class DumpText:
         """The bytes from `at` to a place."""
         return self.data[self.at:end].tobytes()
 
-    def line(self, place: int) -> int:
-        """The number of the line at a place in `data`, from 1."""
-        return self._lines_before + _newlines(self.data[:place])
+    def place(self, at: int) -> str:
+        """The file and the number of the line, from 1, at a place in `data`."""
+        return f"{self.uri}, line {self._lines_before + _newlines(self.data[:at])}"
 
 
 def _newlines(data: np.ndarray) -> int:

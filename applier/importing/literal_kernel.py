@@ -8,13 +8,16 @@ import numpy as np
 
 from applier.binlog.value_kernel import BAD_VALUE, NO_DATE, date_time, days
 from applier.importing.tuple_kernel import (
+    BASE64,
     BINARY_ESCAPED,
     BINARY_TEXT,
     BITS,
     DECIMAL,
     DOUBLE,
+    ENCLOSED,
     ESCAPED,
     FALSE,
+    FIELD,
     HEX,
     INTEGER,
     NULL,
@@ -50,6 +53,24 @@ def _from_digits(data, at, length, bits, out, to):
 
 
 @inline
+def _meant(byte):
+    """What a letter after a backslash stands for, itself for most."""
+    if byte == 48:
+        return np.uint8(0)
+    if byte == 98:
+        return np.uint8(8)
+    if byte == 110:
+        return np.uint8(10)
+    if byte == 114:
+        return np.uint8(13)
+    if byte == 116:
+        return np.uint8(9)
+    if byte == 90:
+        return np.uint8(26)
+    return byte
+
+
+@inline
 def _unescaped(data, at, length, quote, backslash, out, to):
     """Text in quotes without its escapes. Returns the place after it."""
     end = at + length
@@ -59,25 +80,68 @@ def _unescaped(data, at, length, quote, backslash, out, to):
         if byte == quote:
             at += 1  # a doubled one
         elif byte == 92 and backslash and at < end:
-            byte = load_u8(data + at)
+            byte = _meant(load_u8(data + at))
             at += 1
-            if byte == 48:
-                byte = np.uint8(0)
-            elif byte == 98:
-                byte = np.uint8(8)
-            elif byte == 110:
-                byte = np.uint8(10)
-            elif byte == 114:
-                byte = np.uint8(13)
-            elif byte == 116:
-                byte = np.uint8(9)
-            elif byte == 90:
-                byte = np.uint8(26)
-            elif byte == 37 or byte == 95:
+            if byte == 37 or byte == 95:
                 store_u8(out + to, np.uint8(92))
                 to += 1
         store_u8(out + to, byte)
         to += 1
+    return to
+
+
+@inline
+def _of_field(data, at, length, enclosing, out, to):
+    """A field without its escapes; `enclosing` is the byte around it, which is doubled in it, or a backslash where
+    there is none. Returns the place after it."""
+    end = at + length
+    while at < end:
+        byte = load_u8(data + at)
+        at += 1
+        if byte == 92 and at < end:
+            byte = _meant(load_u8(data + at))
+            at += 1
+        elif byte == enclosing and at < end:
+            at += 1  # a doubled one
+        store_u8(out + to, byte)
+        to += 1
+    return to
+
+
+@inline
+def _sextet(byte):
+    """What a letter of base64 stands for; over 63 where it is none."""
+    if 65 <= byte <= 90:
+        return np.int64(byte) - 65
+    if 97 <= byte <= 122:
+        return np.int64(byte) - 71
+    if 48 <= byte <= 57:
+        return np.int64(byte) + 4
+    return np.int64(62 if byte == 43 else 63 if byte == 47 else 64)
+
+
+@inline
+def _of_base64(data, at, length, out, to):
+    """The bytes of base64, in which lines may end (as a backslash and n, too). Returns the place after them, -1 where
+    it is no base64."""
+    end, bits, n_bits = at + length, np.int64(0), 0
+    while at < end:
+        byte = load_u8(data + at)
+        at += 1
+        if byte == 92 and at < end:
+            byte = _meant(load_u8(data + at))
+            at += 1
+        if byte == 10 or byte == 13 or byte == 61:
+            continue
+        value = _sextet(byte)
+        if value > 63:
+            return np.int64(-1)
+        bits = (bits << 6 | value) & 0xFFFF
+        n_bits += 6
+        if n_bits >= 8:
+            n_bits -= 8
+            store_u8(out + to, np.uint8(bits >> n_bits & 255))
+            to += 1
     return to
 
 
@@ -97,10 +161,16 @@ def to_bytes(data, starts, lengths, kinds, allowed, backslash, out, offsets, sta
             states[row] = VALUE
             if kind == ESCAPED or kind == BINARY_ESCAPED:
                 to = _unescaped(data, at, length, load_u8(data + at - 1), backslash, out, to)
+            elif kind == FIELD or kind == ENCLOSED:
+                to = _of_field(data, at, length, load_u8(data + at - 1) if kind == ENCLOSED else np.uint8(92), out, to)
             elif kind == HEX:
                 to = _from_digits(data, at, length, 4, out, to)
             elif kind == BITS:
                 to = _from_digits(data, at, length, 1, out, to)
+            elif kind == BASE64:
+                after = _of_base64(data, at, length, out, to)
+                states[row] = VALUE if after >= 0 else ODD
+                to = after if after >= 0 else to
             elif kind == TRUE or kind == FALSE:
                 store_u8(out + to, np.uint8(49 if kind == TRUE else 48))
                 to += 1
@@ -260,6 +330,6 @@ def to_spans(data, starts, lengths, kinds, digits, out, states):
 EXACT = 1 << INTEGER | 1 << DECIMAL
 NUMBERS = EXACT | 1 << DOUBLE | 1 << TRUE | 1 << FALSE
 INTEGER_KINDS = 1 << INTEGER | 1 << TRUE | 1 << FALSE | 1 << HEX | 1 << BITS
-BYTES = 1 << HEX | 1 << BITS | 1 << BINARY_TEXT | 1 << BINARY_ESCAPED
-CHARACTERS = 1 << TEXT | 1 << ESCAPED
+BYTES = 1 << HEX | 1 << BITS | 1 << BINARY_TEXT | 1 << BINARY_ESCAPED | 1 << BASE64
+CHARACTERS = 1 << TEXT | 1 << ESCAPED | 1 << FIELD | 1 << ENCLOSED
 """Sets of kinds."""

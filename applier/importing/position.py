@@ -14,6 +14,12 @@ _OFFSET = re.compile(r"\b(?:MASTER|SOURCE)_LOG_POS\s*=\s*(\d+)", re.IGNORECASE)
 _PURGED = re.compile(r"^(?:--\s*|/\*\s*)?SET\s+@@GLOBAL\.GTID_PURGED\s*=\s*(?:/\*!\d+\s*'\+'\s*\*/\s*)?'([^']*)'",
                      re.IGNORECASE | re.MULTILINE)
 _SLAVE_POS = re.compile(r"^(?:--\s*)?SET\s+GLOBAL\s+gtid_slave_pos\s*=\s*'([^']*)'", re.IGNORECASE | re.MULTILINE)
+# mydumper's metadata, whose values may stand in comments; that of a replica's own source is in a section of its own.
+_MASTER = re.compile(r"^(?:SHOW (?:MASTER|BINARY LOG) STATUS:|\[(?:master|source)\])(.*?)(?=^SHOW |^\[|\Z)",
+                     re.IGNORECASE | re.MULTILINE | re.DOTALL)
+_LOG = re.compile(r"^[#\s]*(?:Log:|File\s*=|(?:SOURCE|MASTER)_LOG_FILE\s*=)\s*[\"']?([^\"'\s]+)", re.I | re.M)
+_POS = re.compile(r"^[#\s]*(?:Pos:|Position\s*=|(?:SOURCE|MASTER)_LOG_POS\s*=)\s*[\"']?(\d+)", re.I | re.M)
+_GTID = re.compile(r"^[#\s]*(?:GTID:|executed_gtid_set\s*=)[ \t]*[\"']?([\w:-]+(?:,\s*[\w:-]+)*)", re.I | re.M)
 
 
 @dataclass(frozen=True)
@@ -40,3 +46,13 @@ class DumpPosition:
     def in_manifest(self, flavour: str) -> BinlogPosition:
         """As a manifest has it; the time of the last event group is not known."""
         return BinlogPosition(self.file, self.offset, self.gtid_set, None, flavour)
+
+
+def of_metadata(text: str) -> DumpPosition:
+    """What mydumper's metadata file says, in any of its versions' notations."""
+    section = _MASTER.search(text)
+    if section is None:
+        return DumpPosition()
+    file, offset, gtids = (pattern.search(section[1]) for pattern in (_LOG, _POS, _GTID))
+    known = GtidSet.parse("".join(gtids[1].split())) if gtids else ""
+    return DumpPosition(file[1], int(offset[1]), str(known)) if file and offset else DumpPosition(gtid_set=str(known))

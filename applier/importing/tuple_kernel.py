@@ -11,8 +11,9 @@ from applier.importing.scan_kernel import MORE, blanks_end, comment_after, quote
 from keysearch.memory import inline, kernel, load_i64, load_u8, store_i64, store_u8
 
 # Kinds of values. The span of a text is what is between the quotes, that of digits in quotes likewise.
+# FIELD and ENCLOSED have escapes as LOAD DATA reads them, without and with quotes around.
 NULL, DEFAULT, INTEGER, DECIMAL, DOUBLE, TRUE, FALSE, TEXT, ESCAPED, BINARY_TEXT, BINARY_ESCAPED, HEX, BITS, \
-    EXPRESSION = range(14)
+    EXPRESSION, FIELD, ENCLOSED, BASE64 = range(17)
 
 # Why the kernel came back.
 ENDED, FULL, NEEDS_MORE, NO_LIST, WRONG_COUNT, ON_DUPLICATE = range(6)
@@ -42,8 +43,9 @@ def _is_word(data, at, end, word):
     return True
 
 
-_NULL, _DEFAULT, _TRUE, _FALSE, _BINARY = (np.frombuffer(word, np.uint8) for word in
-                                           (b"null", b"default", b"true", b"false", b"_binary"))
+_NULL, _DEFAULT, _TRUE, _FALSE, _BINARY, _CONVERT, _USING, _UTF8MB4 = (
+    np.frombuffer(word, np.uint8)
+    for word in (b"null", b"default", b"true", b"false", b"_binary", b"convert", b"using", b"utf8mb4"))
 
 
 @inline
@@ -110,6 +112,45 @@ def _digits_end(data, at, end, kind):
 
 
 @inline
+def _word_end(data, at, end):
+    while at < end and _in_word(load_u8(data + at)):
+        at += 1
+    return at if at < end else np.int64(MORE)
+
+
+@inline
+def _converted(data, at, end, flags):
+    """What follows CONVERT, where it is a text USING utf8mb4, as mydumper writes JSON: as `_value` returns it."""
+    at = blanks_end(data, at, end)
+    if at < 0 or load_u8(data + at) != 40:
+        return at, EXPRESSION, at, at
+    at = blanks_end(data, at + 1, end)
+    if at < 0:
+        return at, EXPRESSION, at, at
+    quote = load_u8(data + at)
+    if quote != 39 and (quote != 34 or flags & ANSI_QUOTES):
+        return at, EXPRESSION, at, at
+    span = at + 1
+    at, escaped = quote_end(data, at, end, flags & BACKSLASH != 0)
+    span_end = at - 1
+    for word in (_USING, _UTF8MB4):
+        if at >= 0:
+            at = blanks_end(data, at, end)
+        if at < 0:
+            return at, EXPRESSION, at, at
+        after = _word_end(data, at, end)
+        if after < 0:
+            return after, EXPRESSION, at, at
+        if not _is_word(data, at, after, word):
+            return at, EXPRESSION, at, at
+        at = after
+    at = blanks_end(data, at, end)
+    if at < 0 or load_u8(data + at) != 41:
+        return at, EXPRESSION, at, at
+    return at + 1, ESCAPED if escaped else TEXT, span, span_end
+
+
+@inline
 def _value(data, at, end, flags):
     """The value at `at`, which is no blank: (place after it, kind, span's start, span's end); the place is MORE, or the
     kind EXPRESSION where it is no literal, and the rest means nothing then."""
@@ -150,6 +191,8 @@ def _value(data, at, end, flags):
         if load_u8(data + start) == 39:
             after, escaped = quote_end(data, start, end, flags & BACKSLASH != 0)
             return after, BINARY_ESCAPED if escaped else BINARY_TEXT, start + 1, after - 1
+    if first == 99 and _is_word(data, at, after, _CONVERT):
+        return _converted(data, after, end, flags)
     if first == 100 and _is_word(data, at, after, _DEFAULT):
         return after, DEFAULT, at, after
     if first == 116 and _is_word(data, at, after, _TRUE):

@@ -1,0 +1,175 @@
+"""What a dump is made of: one SQL file, or a directory that mydumper, MySQL Shell or `applier export` wrote.
+
+    mydumper       metadata; DB-schema-create.sql, DB.TABLE-schema.sql, DB.TABLE.NNNNN.sql (INSERTs, or LOAD DATA for a
+                   .dat file beside it); each may be .gz or .zst
+    MySQL Shell    @.json; DB.json, DB.sql, DB@TABLE.json, DB@TABLE.sql, DB@TABLE@N.tsv.zst (the last one @@N)
+    applier        _schema.sql; _load.sql, or DB/TABLE/NNNN.sql
+
+Sources: mydumper's documentation ("mydumper usage", "Output Files"), MySQL Shell's ("Instance Dump Utility") and its
+dumper's source, modules/util/dump/dumper.cc.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pyarrow import fs
+
+from applier.errors import UsageError
+from applier.importing.load_data import DECODERS, Lines, RowsFile
+from applier.importing.position import DumpPosition, of_metadata
+from applier.snapshot.location import resolve
+
+_NOWHERE = DumpPosition()
+_SUFFIX = re.compile(r"\.(?:gz|zst)$")
+_CREATE = re.compile(r"CREATE\s+(?:DATABASE|SCHEMA)\s+(?:/\*.*?\*/\s*|IF\s+NOT\s+EXISTS\s+)*`((?:[^`]|``)+)`", re.I)
+_OF_MYDUMPER = re.compile(r"(?P<database>[^.]+)\.(?P<table>.+?)(?P<chunk>(?:\.\d+)*)\.sql")
+_NO_TABLES = ("-schema-view.sql", "-schema-post.sql", "-schema-triggers.sql", "-schema-sequence.sql",
+              "-schema-tablespace.sql")
+
+
+@dataclass(frozen=True)
+class SqlPart:
+    """An SQL file, and the database in which its statements begin."""
+
+    uri: str
+    database: str | None = None
+
+
+@dataclass(frozen=True)
+class Dump:
+    """Its parts in the order in which they are read, and what is known of it as a whole; `flavour` None where the parts
+    have to say it."""
+
+    parts: tuple[SqlPart | RowsFile, ...]
+    position: DumpPosition = _NOWHERE
+    flavour: str | None = None
+
+
+def open_dump(uri: str) -> Dump:
+    """What there is to read. Raises UsageError where it is no dump that is known, or not a complete one."""
+    filesystem, path = resolve(uri)
+    if filesystem.get_file_info(path).type != fs.FileType.Directory:
+        return Dump((SqlPart(uri),))
+    found = filesystem.get_file_info(fs.FileSelector(path, recursive=True))
+    names = sorted(posixpath.relpath(info.path, path) for info in found if info.type == fs.FileType.File)
+    folder = _Folder(uri, filesystem, path, frozenset(names))
+    if "@.json" in folder.names:
+        return _of_shell(folder)
+    if "metadata" in folder.names or "metadata.partial" in folder.names:
+        return _of_mydumper(folder)
+    if "_schema.sql" in folder.names:
+        statements = [name for name in names if name.endswith(".sql") and name != "_schema.sql"]
+        rows = ["_load.sql"] if "_load.sql" in folder.names else statements
+        return Dump(tuple(SqlPart(folder.uri(name)) for name in ["_schema.sql", *rows]))
+    raise UsageError("a directory that is no dump", file=uri, hint="it may be one of mydumper (metadata), of MySQL "
+                     "Shell (@.json) or of applier export (_schema.sql)")
+
+
+@dataclass(frozen=True)
+class _Folder:
+    """A directory and the files in it, by their paths in it."""
+
+    root: str
+    filesystem: fs.FileSystem
+    path: str
+    names: frozenset[str]
+
+    def uri(self, name: str) -> str:
+        return f"{self.root.rstrip('/')}/{name}"
+
+    def text(self, name: str) -> str:
+        with self.filesystem.open_input_stream(f"{self.path}/{name}", compression="detect") as stream:
+            return stream.read().decode("utf-8", "surrogateescape")
+
+    def json(self, name: str) -> dict[str, Any]:
+        """Raises UsageError where there is none that can be read."""
+        try:
+            return json.loads(self.text(name))
+        except (OSError, ValueError) as error:
+            raise UsageError(f"a file of the dump cannot be read: {error}", file=self.uri(name)) from error
+
+
+def _of_mydumper(folder: _Folder) -> Dump:
+    if "metadata" not in folder.names:
+        raise UsageError("the dump is not complete: mydumper has not finished its metadata", file=folder.root)
+    plain = {_SUFFIX.sub("", name): name for name in sorted(folder.names)}
+    databases, first, definitions, rows = {}, [], [], []
+    for name, stored in plain.items():
+        if name.endswith("-schema-create.sql"):
+            made = _CREATE.search(folder.text(stored))
+            prefix = name.removesuffix("-schema-create.sql")
+            databases[prefix] = made[1].replace("``", "`") if made else prefix
+            first.append(SqlPart(folder.uri(stored)))
+    for name, stored in plain.items():
+        match = _OF_MYDUMPER.fullmatch(name)
+        if match is None or name.endswith(_NO_TABLES):
+            continue
+        part = SqlPart(folder.uri(stored), databases.get(match["database"], match["database"]))
+        if name.endswith("-schema.sql"):
+            definitions.append(part)
+        else:
+            chunk = tuple(map(int, match["chunk"].split(".")[1:]))
+            rows.append(((match["database"], match["table"], chunk), part))
+    position = of_metadata(folder.text("metadata"))
+    flavour = None
+    if position.gtid_set:
+        flavour = "mysql" if ":" in position.gtid_set else "mariadb"
+    return Dump((*first, *definitions, *(part for _, part in sorted(rows, key=lambda pair: pair[0]))), position,
+                flavour)
+
+
+def _of_shell(folder: _Folder) -> Dump:
+    about = folder.json("@.json")
+    if "@.done.json" not in folder.names:
+        raise UsageError("the dump is not complete: it has no @.done.json", file=folder.root,
+                         hint="MySQL Shell writes that file last")
+    if not about.get("tzUtc", True):
+        raise UsageError("TIMESTAMPs of the dump are in a time zone that it does not name", file=folder.root,
+                         hint="dump with tzUtc: true, which is the default")
+    log = about.get("source", {}).get("binlog", {})
+    server = str(about.get("serverVersion") or about.get("source", {}).get("sysvars", {}).get("version", ""))
+    gtids = "".join(str(log.get("gtidExecuted", about.get("gtidExecuted", ""))).split())
+    position = DumpPosition(log.get("file", about.get("binlogFile", "")),
+                            int(log.get("position", about.get("binlogPosition", 0))), gtids)
+    schemas, tables, rows = [], [], []
+    for schema in about["schemas"]:
+        base = about.get("basenames", {}).get(schema, schema)
+        of_schema = folder.json(f"{base}.json")
+        if f"{base}.sql" in folder.names:
+            schemas.append(SqlPart(folder.uri(f"{base}.sql"), schema))
+        for table in of_schema.get("tables", ()):
+            name = of_schema.get("basenames", {}).get(table, f"{base}@{table}")
+            tables.append(SqlPart(folder.uri(f"{name}.sql"), schema))
+            rows += _rows_of_shell(folder, folder.json(f"{name}.json"), name, schema, table)
+    return Dump((*schemas, *tables, *rows), position, "mariadb" if "mariadb" in server.lower() else "mysql")
+
+
+def _rows_of_shell(folder: _Folder, about: dict[str, Any], name: str, schema: str, table: str) -> Iterator[RowsFile]:
+    """The files of a table's rows, of each of its partitions by themselves."""
+    if not about.get("includesData", True):
+        return
+    options = about["options"]
+    lines = Lines(options.get("fieldsTerminatedBy", "\t"), options.get("fieldsEnclosedBy", ""),
+                  options.get("fieldsEscapedBy", "\\"), options.get("linesTerminatedBy", "\n"))
+    unknown = set(options.get("decodeColumns", {}).values()).difference(DECODERS)
+    if unknown:
+        raise UsageError(f"{sorted(unknown)[0]} is no decoding of columns that is known",
+                         file=folder.uri(f"{name}.json"))
+    coded = {column: DECODERS[how] for column, how in options.get("decodeColumns", {}).items()}
+    extension = about.get("extension", "tsv.zst")
+    for base in about.get("basenames", {}).values() or [name]:
+        of_base = re.compile(re.escape(base) + r"(?:@(?P<last>@?)(?P<chunk>\d+))?\." + re.escape(extension))
+        chunks = sorted((int(match["chunk"] or 0), bool(match["last"]), stored) for stored in folder.names
+                        if (match := of_base.fullmatch(stored)))
+        ends = not about.get("chunking") or [chunk[1] for chunk in chunks] == [False] * (len(chunks) - 1) + [True]
+        if not ends or [chunk[0] for chunk in chunks] != list(range(len(chunks))):
+            raise UsageError("a file of a table's rows is missing", file=folder.root, table=f"{schema}.{table}")
+        for _, _, stored in chunks:
+            yield RowsFile(folder.uri(stored), schema, table, tuple(options["columns"]), lines,
+                           options.get("defaultCharacterSet", "utf8mb4"), coded)

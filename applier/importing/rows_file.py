@@ -1,0 +1,94 @@
+"""A file of rows for LOAD DATA, read to its end into its table."""
+
+from __future__ import annotations
+
+import dataclasses
+import posixpath
+from collections.abc import Callable
+
+import numpy as np
+from pyarrow import fs
+
+from applier.errors import ApplierError, SchemaError, UsageError
+from applier.importing import tuple_kernel
+from applier.importing.dump_tables import DumpTables, refused_literal
+from applier.importing.dump_text import DumpText
+from applier.importing.field_kernel import parse_fields
+from applier.importing.inserts import InsertColumns, InsertSpans, new_spans
+from applier.importing.load_data import RowsFile
+from applier.importing.spans import OddLiteral, Reading
+from applier.snapshot.location import is_inside, resolve
+
+BATCH_VALUES = 1 << 20
+SUFFIXES = ("", ".zst", ".gz")
+
+
+def found_beside(folder: str, name: str) -> str:
+    """The file that a LOAD DATA in a file of `folder` means, which may have been compressed since. Raises UsageError:
+    what lies elsewhere is none of a dump's."""
+    if not is_inside(name):
+        raise UsageError(f"LOAD DATA names a file outside of the dump: {name}")
+    for suffix in SUFFIXES:
+        filesystem, path = resolve(posixpath.join(folder, name + suffix))
+        if filesystem.get_file_info(path).type == fs.FileType.File:
+            return posixpath.join(folder, name + suffix)
+    raise UsageError(f"the dump's file {name} is missing", file=folder or ".")
+
+
+def read_rows(rows: RowsFile, uri: str, tables: DumpTables, reading: Reading,
+              on_progress: Callable[[int], None]) -> int:
+    """All rows of a file, at `uri`, into its table, if that counts; the bytes of the file. Raises ApplierError, naming
+    file and line."""
+    if not tables.wanted(rows.database, rows.table):
+        return 0
+    columns = tables.columns(rows.database, rows.table, rows.columns)
+    reading = dataclasses.replace(reading, charset=rows.charset)
+    with DumpText(uri, guard=b"") as text:
+        try:
+            _read(text, rows, columns, tables, reading, on_progress)
+        except ApplierError as error:
+            raise error.at(file=text.place(text.at), table=columns.definition.full_name) from None
+        return text.bytes_read
+
+
+def _read(text: DumpText, rows: RowsFile, columns: InsertColumns, tables: DumpTables, reading: Reading,
+          on_progress: Callable[[int], None]) -> None:
+    spans, out = new_spans(len(columns), BATCH_VALUES), np.zeros(2, np.int64)
+    names = [columns.definition.columns[number].name for number in columns.numbers]
+    coded, ends = rows.kinds(names), rows.lines.for_kernel()
+    _pass_over(text, rows.lines.passed_over, rows.lines.lines_end.encode())
+    while True:
+        spans.seen[:] = 0
+        code = parse_fields(text.address, text.at, text.end, *ends, coded.ctypes.data, len(columns),
+                            spans.kinds.shape[1], spans.starts.ctypes.data, spans.lengths.ctypes.data,
+                            spans.kinds.ctypes.data, spans.seen.ctypes.data, out)
+        if out[0]:
+            _add(text, columns, spans, int(out[0]), tables, reading, rows.on_duplicate)
+        text.at = int(out[1])
+        on_progress(text.bytes_read)
+        if code == tuple_kernel.WRONG_COUNT:
+            raise SchemaError(f"a line has not {len(columns)} fields, as the table's columns are", errno=1261)
+        if code == tuple_kernel.NEEDS_MORE and not text.more():
+            if text.at < text.end:
+                raise UsageError("the file ends within a line", hint="is it complete?")
+            return
+
+
+def _add(text: DumpText, columns: InsertColumns, spans: InsertSpans, n_rows: int, tables: DumpTables,
+         reading: Reading, on_duplicate: int) -> None:
+    try:
+        tables.add(columns, spans, n_rows, text.data, reading, on_duplicate)
+    except OddLiteral as error:
+        text.at = int(spans.starts[error.place, error.row])
+        raise refused_literal(error, columns) from None
+
+
+def _pass_over(text: DumpText, lines: int, ending: bytes) -> None:
+    """IGNORE n LINES."""
+    while lines:
+        at = text.text(text.end).find(ending)
+        if at >= 0:
+            text.at += at + len(ending)
+            lines -= 1
+        elif not text.more():
+            return
