@@ -1,0 +1,174 @@
+"""Binlogs and snapshots on an object store, from the command line's job on: S3, as moto's server plays it."""
+
+import os
+import random
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from pyarrow import fs
+from small_logs import commit, insert, new_log, update
+
+from applier.apply.executor import ThisProcess
+from applier.errors import SnapshotError
+from applier.options import ReplayOptions
+from applier.plan import units
+from applier.replay import replay_with
+from applier.snapshot import manifest
+from applier.snapshots_at import replay_with as replay_at
+
+ROOT = Path(__file__).parents[1]
+ROWS = [(n, n, "x" * 20) for n in range(3000)]
+KEYS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": "us-east-1"}
+
+PROGRAM = """
+import sys
+from applier.apply.executor import ThisProcess
+from applier.options import ReplayOptions
+from applier.plan import units
+from applier.replay import replay_with
+units.UNIT_BYTES, units.LEAST_UNIT_BYTES = 10_000, 1
+print("begins", flush=True)
+replay_with(ThisProcess(2), ReplayOptions((sys.argv[1],), sys.argv[2], base=sys.argv[3]))
+"""
+
+
+@pytest.fixture(scope="module")
+def store():
+    """The environment in which s3:// is the server; a bucket is made: "lake"."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = subprocess.Popen([sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    endpoint, deadline = f"http://127.0.0.1:{port}", time.monotonic() + 60
+    while True:
+        try:
+            urllib.request.urlopen(urllib.request.Request(f"{endpoint}/lake", method="PUT"))
+            break
+        except OSError:
+            assert server.poll() is None and time.monotonic() < deadline, "moto's server does not answer"
+            time.sleep(0.1)
+    environment = KEYS | {"AWS_ENDPOINT_URL": endpoint}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        yield
+    server.kill()
+    server.wait()
+
+
+@pytest.fixture(scope="module")
+def logs(store, tmp_path_factory):
+    """An archive there, and where in it the first of two transactions ends: the second one changes half of the rows."""
+    folder = tmp_path_factory.mktemp("logs")
+    with new_log(folder) as log:
+        _, middle = commit(log, insert(ROWS))
+        commit(log, update(ROWS[:1500], [(n, -n, s) for n, _, s in ROWS[:1500]]))
+    fs.copy_files(str(folder), "lake/logs", destination_filesystem=s3())
+    return "s3://lake/logs", ("binlog.000001", middle)
+
+
+AFTER = [(n, -n if n < 1500 else n, s) for n, _, s in ROWS]
+
+
+def s3():
+    return fs.FileSystem.from_uri("s3://lake")[0]
+
+
+def replay(logs, output, **options):
+    """In units of a few hundred rows."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(units, "UNIT_BYTES", 10_000)
+        patch.setattr(units, "LEAST_UNIT_BYTES", 1)
+        return replay_with(ThisProcess(2), ReplayOptions((logs,), output, **options))
+
+
+def objects(uri):
+    """Paths of the objects below a uri, without the folders that stand for nothing."""
+    infos = s3().get_file_info(fs.FileSelector(uri.removeprefix("s3://"), recursive=True, allow_not_found=True))
+    return {info.path.removeprefix(uri.removeprefix("s3://") + "/") for info in infos if info.type == fs.FileType.File}
+
+
+def held(uri):
+    """The rows of a snapshot, of which exactly the files that its manifest names are there."""
+    files = [file.path for table in manifest.load(uri).tables for file in table.files]
+    assert objects(uri) == {*files, "_snapshot.json", "_schema.sql", "_report.json"}
+    root = uri.removeprefix("s3://")
+    tables = [pq.read_table(f"{root}/{path}", filesystem=s3()) for path in files]
+    return [tuple(row.values()) for table in tables for row in table.to_pylist()]
+
+
+@pytest.fixture(scope="module")
+def base(logs):
+    archive, middle = logs
+    replay(archive, "s3://lake/base", stop_position=middle)
+    assert held("s3://lake/base") == ROWS
+    return "s3://lake/base"
+
+
+def test_from_a_bucket_to_a_bucket(logs, base):
+    """With files that are carried over: copied by the store."""
+    result = replay(logs[0], "s3://lake/after", base=base)
+    assert held("s3://lake/after") == AFTER
+    assert result.tables[0].files_carried > 3 and result.tables[0].files_written > 3
+    with pytest.raises(SnapshotError, match="there is a snapshot already"):
+        replay(logs[0], "s3://lake/after", base=base)
+
+
+def test_a_replay_that_stops_leaves_nothing(logs):
+    with pytest.raises(Exception, match="not all in the archive"):
+        replay_at(ThisProcess(2), ReplayOptions((logs[0],), "s3://lake/several", snapshot_at=(logs[1], "0-1-99")))
+    assert objects("s3://lake/several") == set()
+
+
+def test_several_snapshots(logs):
+    """--snapshot-at: the folder is complete when its listing is there."""
+    archive, (name, offset) = logs
+    replay_at(ThisProcess(2), ReplayOptions((archive,), "s3://lake/both",
+                                          snapshot_at=((name, offset), (name, offset + 1))))
+    assert "_snapshots.json" in objects("s3://lake/both")
+    assert held(f"s3://lake/both/{name}-{offset}") == held(f"s3://lake/both/{name}-{offset + 1}") == ROWS
+
+
+def test_killed_at_random_moments(logs, base):
+    """The output is absent or complete, the base as it was; the next run removes what is left, and nothing else."""
+    before, dice, killed, left_over = objects(base), random.Random(3), 0, 0
+    took = started(logs[0], "s3://lake/timed", base)
+    for _ in range(30):
+        run = program(logs[0], "s3://lake/out", base)
+        time.sleep(dice.uniform(0, took))
+        run.kill()
+        run.communicate()
+        killed += run.returncode < 0
+        if "_snapshot.json" in (there := objects("s3://lake/out")):
+            assert "_incomplete" in there or held("s3://lake/out") == AFTER
+            s3().delete_dir("lake/out")
+        left_over += bool(there) and "_snapshot.json" not in there
+        if killed >= 3 and left_over:
+            break
+    assert killed >= 3 and left_over
+    started(logs[0], "s3://lake/out", base)
+    assert held("s3://lake/out") == AFTER
+    assert objects(base) == before and held(base) == ROWS
+
+
+def program(archive, output, base):
+    """A process that has begun its replay."""
+    run = subprocess.Popen([sys.executable, "-c", PROGRAM, archive, output, base], cwd=ROOT, stdout=subprocess.PIPE,
+                           env=os.environ.copy())
+    run.stdout.readline()
+    return run
+
+
+def started(archive, output, base):
+    """Such a process that nobody kills: the seconds it took."""
+    run, begun = program(archive, output, base), time.monotonic()
+    run.communicate(timeout=100)
+    assert run.returncode == 0
+    return time.monotonic() - begun
