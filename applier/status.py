@@ -10,6 +10,7 @@ from rich.text import Text
 
 from applier.report.loading import Report
 from applier.result import ReplayResult
+from applier.schema.definition import TableDefinition
 from applier.snapshot.manifest import Snapshot
 
 WIDE = 200
@@ -103,6 +104,9 @@ def print_snapshot(snapshot: Snapshot) -> None:
     for table in snapshot.tables:
         _add(grid, table.full_name, table.rows, table.bytes, len(table.files), ", ".join(table.key))
     console.print(grid)
+    for table in snapshot.tables:
+        if table.definition:
+            console.print(Text(TableDefinition.from_json(table.definition).to_sql() + ";"))
 
 
 def _console() -> Console:

@@ -102,7 +102,7 @@ def explain(
         metavar="DB.TABLE,...", help="Only these tables; DB alone means all of a database.")] = None,
     ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
 ) -> None:
-    """Say by which key a replay would find the rows of each table, and why, without replaying.
+    """Say by which key a replay would find the rows of each table, and how definitions came about, without replaying.
 
     Reads headers, table maps and DDL only. Warns where a before-image may match another row than the one that was
     meant, and where a key's duplicates cannot be told as the server tells them.
@@ -115,4 +115,4 @@ def explain(
                              TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])))
     with progress() as watcher:
         explained = job(options, watcher)
-    print_explained(explained)
+    print_explained(explained.tables, explained.definitions)

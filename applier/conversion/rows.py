@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.apply.rows import table_schema
+from applier.apply.table_key import table_key
 from applier.conversion.generated import generated_values
 from applier.conversion.partitions import partition_numbers
 from applier.conversion.values import SHOWN, convert_values
@@ -21,8 +22,10 @@ from applier.errors import NotComputable, SchemaError
 from applier.schema.conversion import RowConversion
 from applier.schema.defaults import default_scalar, implicit_scalar
 from applier.schema.definition import Column
+from applier.schema.key_infos import key_collation
 from applier.schema.tokens import tokenize
 from applier.schema.types import CHARACTER, arrow_type
+from keysearch.collation import is_exact
 
 _START_OF_NUMBERS = re.compile(r"\bAUTO_INCREMENT\s*=?\s*\d", re.IGNORECASE)
 """The table option, unlike the column's attribute, has a number behind it."""
@@ -157,6 +160,12 @@ class RowConverter:
     def _numbers(self, n: int, column: Column) -> pa.Array:
         if _START_OF_NUMBERS.search(self._conversion.sql):
             raise self._cannot(f"column {column.name} numbers the rows from where AUTO_INCREMENT = says")
+        for name in key.names if (key := table_key(self._conversion.old)) else ():
+            found = self._conversion.old.column(name)
+            collation = key_collation(found)
+            if found.type.base in ("enum", "set") or (collation is not None and not is_exact(collation)):
+                raise self._cannot(f"column {column.name} numbers the rows in the order of {name}, {found.type.sql()}, "
+                                   "which a snapshot does not keep")
         first = self._done + 1
         return pa.array(np.arange(first, first + n)).cast(arrow_type(column.type))
 

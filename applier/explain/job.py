@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from concurrent.futures import ThreadPoolExecutor
 
 from applier.binlog.archive import check_continuity, open_archive
 from applier.binlog.outline import Outline, outline_file
+from applier.explain.definitions import TableHistory, definition_history
 from applier.explain.layouts import before_images
 from applier.explain.searches import TableExplained, explain_table
 from applier.options import ExplainOptions
@@ -17,8 +19,17 @@ from applier.snapshot import manifest
 from applier.snapshot.location import read_text
 
 
-def explain(options: ExplainOptions, progress: Progress | None = None) -> list[TableExplained]:
-    """The tables that the log changes rows of, version by version, by name and then in the log's order.
+@dataclasses.dataclass(frozen=True)
+class Explained:
+    """tables: those that the log changes rows of, version by version, by name and then in the log's order.
+    definitions: how the definitions came about, of the tables that the log defines, by name."""
+
+    tables: list[TableExplained]
+    definitions: list[TableHistory]
+
+
+def explain(options: ExplainOptions, progress: Progress | None = None) -> Explained:
+    """What a replay of the same would search by, and how it would come to its definitions.
 
     Raises what a replay of the same would raise before it applies anything: ApplierError.
     """
@@ -41,7 +52,8 @@ def explain(options: ExplainOptions, progress: Progress | None = None) -> list[T
     wanted = options.filter.wanted
     schema_sql = read_text(options.schema) if options.schema is not None else None
     history = read_history(span, wanted, base, schema_sql)
-    return _by_version(span, used_tables(span, history, wanted))
+    return Explained(_by_version(span, used_tables(span, history, wanted)),
+                     definition_history(history, lambda number: span.outlines[number].name))
 
 
 def _by_version(span: LogSpan, used: list[UsedTable]) -> list[TableExplained]:

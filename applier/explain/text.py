@@ -9,13 +9,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from applier.explain.definitions import TableHistory
 from applier.explain.searches import SearchExplained, TableExplained
 
+_STATEMENT = 200
+"""Characters of a statement that are shown."""
 _COSTS = {"one row": "one row", "candidates": "each row with the same key values", "all rows": "the whole table",
           "none": "nothing"}
 
 
-def print_explained(tables: list[TableExplained]) -> None:
+def print_explained(tables: list[TableExplained], definitions: list[TableHistory]) -> None:
     """Print to stdout."""
     if sys.stdout.isatty():
         _print_grid(tables)
@@ -25,6 +28,21 @@ def print_explained(tables: list[TableExplained]) -> None:
                 print(line)
         if not tables:
             print("no rows of these tables are changed")
+    for history in definitions:
+        for line in _history_lines(history):
+            print(line)
+
+
+def _history_lines(history: TableHistory) -> list[str]:
+    lines = [f"{history.name}: its definition over this log"]
+    for step in history.steps:
+        statement, place = " ".join(step.statement.split()), step.place or "before it"
+        if statement:
+            lines.append(f"  {place}: {statement[:_STATEMENT]}{'…' * (len(statement) > _STATEMENT)}")
+            lines += [f"    {change}" for change in step.changes]
+        else:
+            lines += [f"  {place}: {change}" for change in step.changes]
+    return lines
 
 
 def _lines(table: TableExplained) -> list[str]:

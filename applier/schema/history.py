@@ -13,7 +13,7 @@ from applier.schema.foreign_keys import honours_inline_references
 from applier.schema.schema_changes import Dml, SchemaChange, SessionChange, TableName
 from applier.schema.session import session_of
 from applier.schema.table_changes import StatementPlace, TableChanges
-from applier.schema.table_versions import BEFORE_THE_LOG, Position, TableVersion, TableVersions
+from applier.schema.table_versions import BEFORE_THE_LOG, Position, Redefinition, TableVersion, TableVersions
 from applier.schema.tokens import split_statements
 
 SYSTEM_DATABASES = frozenset({"mysql", "sys", "information_schema", "performance_schema"})
@@ -86,6 +86,10 @@ class SchemaHistory:
     def chains(self) -> list[list[TableVersion]]:
         """Each table's versions as far as one has the rows of the other, in order; every version is in one of them."""
         return self._tables.chains()
+
+    def redefinitions(self, version: TableVersion) -> list[Redefinition]:
+        """The statements that changed a version's definition, but nothing that rows see."""
+        return self._tables.redefinitions(version)
 
     def is_wanted(self, version: TableVersion) -> bool:
         """Whether the version is of a table that is replayed, by the name that it has."""

@@ -142,7 +142,7 @@ class TableChanges:
         old, new = version.definition, altered.definition
         self._point_anew(altered, old, place)
         if not altered.emptied and altered.removed is None and same_to_rows(old, new):
-            self._tables.redefine(version, new)
+            self._tables.redefine(version, new, place.end, place.sql)
             return
         if self._wanted(new.database, new.name) and not self._wanted(old.database, old.name):
             raise SchemaError(f"a table that is left out becomes one that is replayed: {_shorten(place.sql)}",

@@ -28,12 +28,22 @@ class TableVersion:
     in_base: TableName | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Redefinition:
+    """A statement after which a version's definition is another, and its rows and all that finds them are not."""
+
+    position: Position
+    sql: str
+    before: TableDefinition
+
+
 class TableVersions:
     """All versions of all tables, in the order of their making; a version's id is its place in it."""
 
     def __init__(self) -> None:
         self._versions: list[TableVersion] = []
         self._by_table: dict[TableName, list[int]] = {}
+        self._redefinitions: dict[int, list[Redefinition]] = {}
 
     # ---- what is asked
 
@@ -68,6 +78,10 @@ class TableVersions:
             by_last[version.id] = chain
         return chains
 
+    def redefinitions(self, version: TableVersion) -> list[Redefinition]:
+        """Those of a version, in their order."""
+        return list(self._redefinitions.get(version.id, ()))
+
     # ---- what is told
 
     def begin(self, definition: TableDefinition, position: Position, sql: str, previous: int | None = None,
@@ -81,8 +95,9 @@ class TableVersions:
         self._versions.append(TableVersion(number, definition, position, None, sql, previous, conversion, in_base))
         self._by_table.setdefault(table, []).append(number)
 
-    def redefine(self, version: TableVersion, definition: TableDefinition) -> None:
+    def redefine(self, version: TableVersion, definition: TableDefinition, position: Position, sql: str) -> None:
         """Another definition that means the same to rows, so that no version ends."""
+        self._redefinitions.setdefault(version.id, []).append(Redefinition(position, sql, version.definition))
         self._versions[version.id] = replace(version, definition=definition)
 
     def end(self, table: TableName, position: Position) -> None:

@@ -29,3 +29,13 @@ def test_another_start_of_numbers_stops_the_replay(option):
     with pytest.raises(SchemaError, match="numbers the rows") as stopped:
         converter(f"ALTER TABLE t ADD id INT AUTO_INCREMENT PRIMARY KEY, {option}").convert(rows)
     assert stopped.value.where == {"file": "b", "position": 4, "gtid": "u:7", "table": "d.t"}
+
+
+@pytest.mark.parametrize("key", ["ENUM('b','a')", "SET('b','a')", "VARCHAR(9) COLLATE utf8mb4_hr_0900_ai_ci"])
+def test_rows_in_an_order_that_the_snapshot_does_not_keep_are_not_numbered(key):
+    """The server numbers them in the order of their primary key: of an ENUM's numbers, of a collation."""
+    [old], [new] = (parse_statement(f"CREATE TABLE d.t ({columns})") for columns in (
+        f"a {key} PRIMARY KEY", f"a {key} PRIMARY KEY, id INT NOT NULL AUTO_INCREMENT UNIQUE"))
+    convert = RowConverter(RowConversion(old.definition, new.definition, (0, None), sql="ALTER")).convert
+    with pytest.raises(SchemaError, match="in the order of a"):
+        convert(pa.table({"a": pa.array(["a", "b"])}))

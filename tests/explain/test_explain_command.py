@@ -100,3 +100,14 @@ def test_on_a_terminal_there_is_a_table(capsys, monkeypatch):
     assert cli.main(["explain", "--binlogs", *map(str, binlogs("row-image-minimal")), "--tables", "img.k"]) == 0
     shown = capsys.readouterr().out
     assert "before-images" in shown and "each row with the same key values" in shown
+
+
+def test_how_definitions_came_about(capsys):
+    """EV-CTX: where, by which statement, and what changed, also where that is only plain keys or a name."""
+    code, tables, _ = explained(capsys, "--binlogs", *binlogs("ddl-mysql"))
+    assert code == 0
+    steps = [line for lines in tables.values() for line in lines]
+    for part in ("ALTER TABLE", "RENAME TABLE", "+ KEY", "becomes", "is called", "it is dropped", " with "):
+        assert any(part in line for line in steps), part
+    places = [line for line in steps if line.startswith("binlog.000001:")]
+    assert len(places) > 20
