@@ -7,6 +7,8 @@ the order in which it keeps them, which is not quite that of the definition (see
 Where the servers differ, and what they cannot do, as MySQL 9.7 and MariaDB 10.11 showed it:
 
     invisible keys      MySQL searches by those that are unique without nullable columns only; MariaDB by all
+    unique keys with nullable columns   MySQL compares the whole before-image; MariaDB takes what the first of them finds,
+                        unless the before-image has a NULL in it
     several plain keys  MySQL takes the first; MariaDB that of the best cardinality, which no log tells: here the first
     FULLTEXT, functional keys   neither searches by them
     SPATIAL keys        both try, and find nothing (1032): here they are passed over, and the row is found
@@ -51,7 +53,8 @@ class Choice:
     before-image. name: the key's, "" for a scan. columns: indexes of the columns to search by, for a scan those that
     the before-image has. prefixes: for each of them how much of it is in the key, or None for all. reason: for people.
     passed_over: the same of each key that was looked at before, with why not. uncompared: stored columns in which rows
-    that match may differ, since the before-image lacks them; none where the row found is the row.
+    that match may differ, since the before-image lacks them; none where the row found is the row. unless_null: of a
+    "key", that the row found is the row all the same where the before-image has no NULL in it.
     """
 
     kind: Literal["primary", "unique", "key", "scan"]
@@ -61,6 +64,7 @@ class Choice:
     prefixes: tuple[int | None, ...] = ()
     passed_over: tuple[str, ...] = ()
     uncompared: tuple[int, ...] = ()
+    unless_null: bool = False
 
     @property
     def is_exact(self) -> bool:
@@ -100,15 +104,16 @@ def choose_key(columns: Sequence[ColumnInfo], keys: Iterable[KeyInfo], present: 
         searched = tuple(column for column, _ in key.parts)
         reason = f"{_called(key)} ({', '.join(columns[column].name for column in searched)})"
         reason += "".join(f"; {why}" for why in refused)
-        unique = _is_unique(key, columns)
+        unique, unless_null = _is_unique(key, columns), key.kind == "unique" and flavour == "mariadb"
         if not unique:
             reason += "; it is not unique, so the rest of the before-image is compared"
+            reason += " where that has a NULL in the key" * unless_null
             others = [other for other in ordered[place + 1:] if not _unusable(other, columns, present, flavour)]
             if others and flavour == "mariadb":
                 reason += f"; a MariaDB server may prefer {_called(others[0])}, by cardinality"
         return Choice(key.kind if unique else "key", key.name, searched, reason,
                       tuple(prefix for _, prefix in key.parts), tuple(refused),
-                      () if unique else tuple(sorted(stored - present)))
+                      () if unique else tuple(sorted(stored - present)), not unique and unless_null)
     reason = "no key can be used: " + "; ".join(refused) if refused else "the table has no key"
     if not present:
         reason = "the before-image has no column of the table, so that no row can be found"

@@ -60,6 +60,7 @@ class Table:
     columns: list[Column]
     keys: list[Key]
     idempotent: bool = False
+    flavour: str = "mysql"
     rows: list[Row] = field(default_factory=list)
     conflicts: int = 0
 
@@ -68,6 +69,8 @@ class Table:
         before, after = self._known(before), self._known(after)
         if before is None:
             self._insert(after)
+        elif not before:  # IDX-R2: it cannot be searched for, which idempotent mode does not forgive
+            raise Refused(KEY_NOT_FOUND, self.name)
         elif (row := self._find(before)) is None:
             self._conflict(KEY_NOT_FOUND)
         elif after is None:
@@ -95,12 +98,16 @@ class Table:
 
     def _find(self, before: Row) -> Row | None:
         """PK, UK, K, scan: a key counts only if the before-image has its columns. By PK or UK the row found is the row;
-        else the first that is equal in the whole before-image. With nothing to search by, none (IDX-R2)."""
+        else the first that is equal in the whole before-image."""
         for key in self._exact_keys():
             if all(name in before for name in key.columns):
                 return next((row for row in self.rows if self._same(key, row, before)), None)
-        if not before:
-            return None
+        if self.flavour == "mariadb":  # by the first other unique key, if there is no NULL in it
+            for key in self._unique_keys():
+                if all(name in before for name in key.columns):
+                    if all(before[name] is not None for name in key.columns):
+                        return next((row for row in self.rows if self._same(key, row, before)), None)
+                    break
         equal = [row for row in self.rows if all(row[name] == value for name, value in before.items())]
         return min(equal, key=self._place) if equal else None
 

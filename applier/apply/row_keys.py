@@ -106,7 +106,8 @@ class RowKeys:
         buffers, rows = (batch.after, batch.n_after) if after else (batch.before, batch.n_before)
         columns = self._columns(unique) if unique is not None else tuple(
             c for c, column in enumerate(buffers.columns) if column is not None)[:_MOST_VALUES]
-        values = [self._values(buffers.columns[c], c, rows, images) for c in columns]
+        values = [self._values(buffers.columns[c], c, rows, images) if c < len(buffers.columns) else
+                  [f"{self._pieces.definition.columns[c].name} left out"] * len(images) for c in columns]
         return [", ".join(row) for row in zip(*values, strict=True)]
 
     def _columns(self, unique: int) -> tuple[int, ...]:

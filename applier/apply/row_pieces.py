@@ -109,7 +109,7 @@ class RowPieces:
 
     def _choice(self, present: frozenset[int]) -> Choice:
         keys = [key for key in self._keys if all(column is None or column in self.stored for column, _ in key.parts)]
-        return choose_key(self._columns, keys, set(present))
+        return choose_key(self._columns, keys, set(present), self.definition.flavour)
 
     def search(self, present: frozenset[int]) -> Search:
         """How a row is found by a before-image that has these columns."""
@@ -217,10 +217,24 @@ class RowPieces:
                   if (flags := batch.before.columns[column].absent_rows(batch.n_before)) is not None}
         some = [column for column, flags in absent.items() if flags.any()]
         if not some:
-            return np.zeros(batch.n_before, np.uint8), [self.search(frozenset(here))]
+            return self._settled(batch, np.zeros(batch.n_before, np.uint8), [frozenset(here)])
         patterns, which = np.unique(np.array([absent[column] for column in some]), axis=1, return_inverse=True)
-        found = [self.search(frozenset(here).difference(np.array(some)[pattern].tolist())) for pattern in patterns.T]
-        return which.astype(np.uint8).reshape(-1), found
+        kinds = [frozenset(here).difference(np.array(some)[pattern].tolist()) for pattern in patterns.T]
+        return self._settled(batch, which.astype(np.uint8).reshape(-1), kinds)
+
+    def _settled(self, batch: ChangeBatch, ways: np.ndarray,
+                 kinds: list[frozenset[int]]) -> tuple[np.ndarray, list[Search]]:
+        """What `searches` returns, given which columns each kind of before-image has: those without a NULL in a key
+        that settles it then are searched by that alone."""
+        found = [self.search(present) for present in kinds]
+        for way, present in enumerate(kinds):
+            choice = self._choice(present)
+            if choice.unless_null:
+                nulls = [batch.before.columns[column].arrow(batch.n_before).is_null() for column in choice.columns]
+                alone = (ways == way) & ~np.logical_or.reduce([np.asarray(column) for column in nulls])
+                ways = np.where(alone, np.uint8(len(found)), ways)
+                found.append(Search(unique=[key.name for key in self.unique].index(choice.name), kind=choice.kind))
+        return ways, found
 
 
 def _vector_bytes(values: pa.Array | pa.ChunkedArray) -> pa.Array:

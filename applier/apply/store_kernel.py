@@ -6,7 +6,7 @@ that before-images are searched by, where several rows may be equal and the firs
 
 Idempotent mode (APP-R7, AP-IDEM): an insert that meets rows takes their places; it keeps what its image does not have
 from the last of them. An update or delete of a row that is not there, and an update to a key that is taken, is skipped.
-Each is noted as a conflict.
+Each is noted as a conflict. A before-image that has nothing to search by stops this mode, too (IDX-R2, seen on MySQL).
 
 Rules: FIND, FIND-ROWS, IDX-R1 to R4, APP-R5 to R7, DEF-R1b, DEF-R2, AP-IDEM.
 """
@@ -246,14 +246,15 @@ def apply_rows(count, kinds, before_rows, after_rows, images, store, present, co
                 break
             j += 1
             continue
-        number = np.int64(-1)
         search = np.int64(load_u8(load_i64(store + SEARCHES) + before))
-        if search != NO_SEARCH:
-            if take_tail(store, load_i64(store + BEFORE), before, 0, n) < 0:
-                status = ARENA_FULL
-                break
-            index, record = index_at(store, search), load_i64(store + ARENA) + load_i64(store + ARENA_USED)
-            number = find(store, index, record, key_hash(index, record, n), n)
+        if search == NO_SEARCH:
+            status = MISSING
+            break
+        if take_tail(store, load_i64(store + BEFORE), before, 0, n) < 0:
+            status = ARENA_FULL
+            break
+        index, record = index_at(store, search), load_i64(store + ARENA) + load_i64(store + ARENA_USED)
+        number = find(store, index, record, key_hash(index, record, n), n)
         if number < 0:
             if not idempotent:
                 status = MISSING

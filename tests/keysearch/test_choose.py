@@ -112,3 +112,13 @@ def test_reason_says_why_better_keys_were_passed_over():
     assert choice.reason == "unique key by_code (code); primary key needs id, which the before-image lacks"
     assert choice.passed_over == ("primary key needs id, which the before-image lacks",)
     assert choose_key(COLUMNS, [], None).reason == "the table has no key"
+
+
+def test_mariadb_takes_what_a_nullable_unique_key_finds():
+    """Seen on MariaDB 10.11: it compares the rest only where the before-image has a NULL in the key; MySQL always."""
+    columns = [ColumnInfo("a", True), ColumnInfo("b", True)]
+    keys = [KeyInfo("k", "key", ((1, None),)), KeyInfo("u", "unique", ((0, None),))]
+    found = choose_key(columns, keys, {0, 1}, "mariadb")
+    assert (found.kind, found.name, found.unless_null) == ("key", "u", True)
+    assert not choose_key(columns, keys, {0, 1}, "mysql").unless_null
+    assert not choose_key(columns, keys, {1}, "mariadb").unless_null
