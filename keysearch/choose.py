@@ -7,8 +7,8 @@ the order in which it keeps them, which is not quite that of the definition (see
 Where the servers differ, and what they cannot do, as MySQL 9.7 and MariaDB 10.11 showed it:
 
     invisible keys      MySQL searches by those that are unique without nullable columns only; MariaDB by all
-    unique keys with nullable columns   MySQL compares the whole before-image; MariaDB takes what the first of them finds,
-                        unless the before-image has a NULL in it
+    unique keys with nullable columns   MySQL compares the whole before-image; MariaDB takes what the first of them
+                        finds, unless the before-image has a NULL in it
     several plain keys  MySQL takes the first; MariaDB that of the best cardinality, which no log tells: here the first
     FULLTEXT, functional keys   neither searches by them
     SPATIAL keys        both try, and find nothing (1032): here they are passed over, and the row is found
