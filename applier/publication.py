@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import partial
 
 from applier.apply.rows import table_schema
 from applier.apply.table_key import table_key
@@ -11,6 +12,7 @@ from applier.apply.work import UnitResult
 from applier.explain.searches import duplicate_warnings
 from applier.plan.units import PlannedVersion
 from applier.result import TableResult
+from applier.schema.definition import TableDefinition
 from applier.schema.table_versions import TableVersion
 from applier.snapshot.manifest import FileEntry, Snapshot, TableEntry
 from applier.snapshot.publish import Staging
@@ -24,36 +26,35 @@ def table_entries(live: list[TableVersion], planned: list[PlannedVersion], resul
     by_version = {item.version.id: item for item in planned}
     entries = []
     for version in live:
-        definition = version.definition
-        key = table_key(definition)
-        files: list[FileEntry] = []
+        shown = version.definition.shown
+        key = table_key(shown)
         before = base.table(*version.in_base) if base is not None and version.in_base is not None else None
-        are_new = version.id in by_version and any(by_number[unit.number].files is not None
-                                                   for unit in by_version[version.id].units)
-        if version.id in by_version:
-            for unit in by_version[version.id].units:
-                result = by_number[unit.number]
-                if result.files is None:
-                    files += _carried(unit.base_files, base, staging, definition.database, definition.name)
-                else:
-                    files += result.files
-        elif before is not None:
-            kept = [file for file in before.files if file.rows]
-            files += _carried(tuple(kept), base, staging, definition.database, definition.name)
+        item = by_version.get(version.id)
+        done = [by_number[unit.number] for unit in item.units] if item is not None else []
+        carry = partial(_carried, base=base, staging=staging, table=shown)
+        history: list[FileEntry] = []
+        if item is None or (shown is not version.definition and done[0].files is None):
+            files = carry(before.files if before is not None else ())
+            history = carry(before.history if before is not None else (), history=True)
+        else:
+            files = [file for unit, result in zip(item.units, done, strict=True)
+                     for file in (carry(unit.base_files) if result.files is None else result.files)]
+            history = [file for result in done for file in result.history]
         if not files:
-            place = staging.place(definition.database, definition.name)
-            files = [write_empty(place, table_schema(definition), key.names if key else ())]
+            place = staging.place(shown.database, shown.name)
+            files = [write_empty(place, table_schema(shown), key.names if key else ())]
         rules = key.rules if key else ()
-        if before is not None and not are_new:
+        if before is not None and all(result.files is None for result in done):
             rules = before.key_rules  # those of its files, which may be of an older program
-        entries.append(TableEntry(definition.database, definition.name, definition.to_json(), key.names if key else (),
-                                  key.form if key else None, tuple(files), rules))
+        entries.append(TableEntry(shown.database, shown.name, version.definition.to_json(), key.names if key else (),
+                                  key.form if key else None, tuple(files), rules, tuple(history)))
     return sorted(entries, key=lambda entry: (entry.database, entry.name))
 
 
-def _carried(files: tuple[FileEntry, ...], base: Snapshot | None, staging: Staging, database: str,
-             table: str) -> list[FileEntry]:
-    return staging.carry_over(base, files, database, table) if files else []
+def _carried(files: Sequence[FileEntry], *, base: Snapshot | None, staging: Staging, table: TableDefinition,
+             history: bool = False) -> list[FileEntry]:
+    kept = [file for file in files if file.rows]
+    return staging.carry_over(base, kept, table.database, table.name, history=history) if kept else []
 
 
 def table_results(entries: list[TableEntry], planned: list[PlannedVersion],

@@ -77,7 +77,7 @@ class RowPieces:
     def _keys(self) -> list[KeyInfo]:
         return [KeyInfo(key.name, key.kind, tuple(
             (None if part.column is None else self.definition.column_index(part.column), part.length)
-            for part in key.parts), key.visible) for key in self.definition.keys]
+            for part in key.parts), key.visible) for key in self.definition.row_keys]
 
     def _unique_keys(self) -> list[KeyInfo]:
         """Those that can be compared: a snapshot has neither expressions nor VIRTUAL columns."""

@@ -23,15 +23,14 @@ from applier.apply.replica_defaults import ReplicaDefaults
 from applier.apply.row_keys import RowKeys
 from applier.apply.rows import CHUNK_ROWS, LoggedColumns, RowGatherer, table_schema
 from applier.apply.table_key import alters_rows
+from applier.apply.unit_files import Written, write_unit
 from applier.apply.unit_search import UnitSearch, unit_search
 from applier.apply.work import UnitResult, UnitSpec
 from applier.binlog.changes import ChangeBatch, ImageLayouts
 from applier.binlog.mapping import MappedFile
 from applier.binlog.table_map import TableMap
 from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, ReplayStopped
-from applier.snapshot.manifest import FileEntry
 from applier.snapshot.reader import read_unit
-from applier.snapshot.writer import TableWriter
 
 
 class UnitApplier:
@@ -141,26 +140,18 @@ class UnitApplier:
     def finish(self) -> UnitResult:
         """Write the rows that are left, in key order, those of a table without one as they came; nothing where no
         change came into the unit's range. It does not count where there are `errors` afterwards."""
-        files = None
+        written = Written(None)
         with self._timed():
             if self.spec.place is None:
                 self.check_diffs()
             elif self.is_changed:
-                files = self._write()
+                written = write_unit(self.spec, self.rows())
         chain = self._chain
         conflicts = [part for link in chain for part in link._conflicts]
         found = sum((link._search.found for link in chain if link._search is not None), Counter())
-        return UnitResult(self.spec.number, *self._counts(), files, pa.concat_tables(conflicts) if conflicts else None,
-                          dict(found), sum(link._seconds for link in chain))
-
-    def _write(self) -> tuple[FileEntry, ...]:
-        spec = self.spec
-        names, form, rules = (spec.key.names, spec.key.form, spec.key.rules) if spec.key else ((), None, ())
-        with TableWriter(spec.place, unit=spec.number, schema=table_schema(spec.definition), key=names,
-                         key_kind=form, key_rules=rules) as writer:
-            for rows in self.rows():
-                writer.write(rows)
-            return tuple(writer.close())
+        return UnitResult(self.spec.number, *self._counts(), written.files,
+                          pa.concat_tables(conflicts) if conflicts else None, dict(found),
+                          sum(link._seconds for link in chain), written.history)
 
     @property
     def _chain(self) -> list[UnitApplier]:

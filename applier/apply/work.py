@@ -73,7 +73,8 @@ class UnitSpec:
 class UnitResult:
     """What became of a unit. `files` are its new files, None where nothing changed (the base's are carried over);
     `conflicts` what idempotent mode passed over (conflicts.CONFLICTS), None if nothing; `found` how many rows were
-    found in which way (keysearch.choose.Choice.kind); `seconds` how long its rows were applied and written."""
+    found in which way (keysearch.choose.Choice.kind); `seconds` how long its rows were applied and written;
+    `history` the files of a versioned table with all its rows, those that held before among them."""
 
     number: int
     inserted: int
@@ -84,6 +85,7 @@ class UnitResult:
     conflicts: pa.Table | None = None
     found: dict[str, int] = dataclasses.field(default_factory=dict)
     seconds: float = 0.0
+    history: tuple[FileEntry, ...] = ()
 
     @property
     def changes(self) -> int:

@@ -18,6 +18,7 @@ from applier.apply.table_key import table_key
 from applier.conversion.generated import generated_values
 from applier.conversion.partitions import partition_numbers
 from applier.conversion.values import SHOWN, convert_values
+from applier.conversion.versions import rows_that_hold
 from applier.errors import NotComputable, SchemaError
 from applier.schema.conversion import RowConversion
 from applier.schema.defaults import default_scalar, implicit_scalar
@@ -25,6 +26,7 @@ from applier.schema.definition import Column
 from applier.schema.key_infos import key_collation
 from applier.schema.tokens import tokenize
 from applier.schema.types import CHARACTER, arrow_type
+from applier.schema.versioning import ENDS_OF_TIME
 from keysearch.collation import is_exact
 
 _START_OF_NUMBERS = re.compile(r"\bAUTO_INCREMENT\s*=?\s*\d", re.IGNORECASE)
@@ -49,6 +51,8 @@ class RowConverter:
         """The rows after the statement. Raises SchemaError for what cannot be computed as the server does it."""
         if self._conversion.removed is not None:
             rows = self._without_removed(rows)
+        if self._conversion.old.versioning is not None and self._conversion.new.versioning is None:
+            rows = rows_that_hold(rows, self._conversion.old.versioning)
         if not rows.num_rows:
             return self.schema.empty_table()
         made: dict[str, pa.Array | pa.ChunkedArray] = {}
@@ -149,6 +153,10 @@ class RowConverter:
     def _added(self, n: int, column: Column) -> pa.Array:
         if column.auto_increment:
             return self._numbers(n, column)
+        if (versioning := self._conversion.new.versioning) is not None and versioning.has(column.name):
+            starts = column.name.casefold() == versioning.row_start.casefold()
+            time = self._conversion.moment if starts else ENDS_OF_TIME[0]
+            return pa.repeat(pa.scalar(time, pa.int64()).cast(arrow_type(column.type)), n)
         if column.default is not None and column.default.kind == "now":
             return pa.repeat(self._now(column), n)
         try:

@@ -45,7 +45,7 @@ def export_snapshot(options: ExportOptions, progress: Progress | None = None,
     if not tables and snapshot.tables:
         raise UsageError("no table of the snapshot is chosen", file=options.snapshot,
                          hint="--tables and --ignore-tables leave none; `applier status` lists them")
-    definitions = [TableDefinition.from_json(table.definition) for table in tables]
+    definitions = [TableDefinition.from_json(table.definition).shown for table in tables]
     with begin(options.output) as staging:
         tasks = []
         for table, definition in zip(tables, definitions, strict=True):

@@ -56,6 +56,10 @@ class DumpTables:
             self._tables[self._last].flush()
         self._last = name
         if name not in self._tables:
+            if definition.versioning is not None:
+                raise SchemaError("a dump does not have the times of a system-versioned table's rows, by which the log "
+                                  "finds them", table=definition.full_name,
+                                  hint="leave the table out with --ignore-tables")
             self._tables[name] = SortedRows(definition, self._staging.place(*name), self._spill)
         return self._tables[name]
 

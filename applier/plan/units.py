@@ -133,7 +133,8 @@ def _add_units(chain: list[PlannedVersion], searches: dict[int, RowSearch | None
     for item in chain:
         version, place = item.version, None
         if item.in_snapshot and not item.succeeded:
-            place = staging.place(version.definition.database, version.definition.name)
+            place = staging.place(version.definition.database, version.definition.name,
+                                  history=version.definition.versioning is not None)
         unit = UnitSpec(number, version.definition, low, high, base if files else None, files, place,
                         searches[version.id], version.id, unit, version.conversion if unit is not None else None,
                         allowed, chain[0].version.start != BEFORE_THE_LOG)
@@ -151,6 +152,8 @@ def _why_tied(chain: list[PlannedVersion], searches: dict[int, RowSearch | None]
         return "several unique keys"
     if not all(keeps_key(item.version.conversion) for item in chain[1:]):
         return "DDL gives the rows another key"
+    if any(item.version.definition.versioning is not None for item in chain):
+        return "rows that hold no more are kept beside the others"
     key = table_key(chain[0].version.definition)
     if key is None:
         return "no key tells one row from another"
@@ -204,7 +207,9 @@ def _files_of(item: PlannedVersion, base: Snapshot | None) -> tuple[FileEntry, .
     if base is None or item.version.in_base is None:
         return ()
     entry = base.table(*item.version.in_base)
-    return tuple(file for file in entry.files if file.rows) if entry is not None else ()
+    if entry is None:
+        return ()
+    return tuple(file for file in entry.history or entry.files if file.rows)
 
 
 def _orders_base(item: PlannedVersion, base: Snapshot | None) -> bool:

@@ -27,6 +27,7 @@ from applier.schema.alter_actions import (
     SetDefault,
     SetKeyVisible,
     SetOptions,
+    SetVersioning,
     Unfollowed,
 )
 from applier.schema.alter_partitions import altered_partitions
@@ -47,6 +48,7 @@ from applier.schema.key_grammar import in_server_order, resolve_keys, useful_pre
 from applier.schema.partitions import PartRows
 from applier.schema.tokens import Token, render, tokenize
 from applier.schema.type_grammar import converted_type
+from applier.schema.versioned_tables import altered_versioning, hidden_columns
 
 Action = TypeVar("Action")
 
@@ -71,6 +73,9 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
         raise SchemaError(unfollowed.what)
     work = _Work(definition, actions, context)
     columns = work.columns()
+    versioning = altered_versioning(definition.versioning, work.actions, work.renames)
+    if versioning is not None and definition.versioning is None:
+        columns += [(column, None) for column in hidden_columns(versioning)]
     keys = work.keys([column for column, _ in columns])
     primary = {part.column for key in keys if key.kind == "primary" for part in key.parts}
     made = tuple(_not_null(column) if column.name in primary else column for column, _ in columns)
@@ -82,8 +87,8 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
     if renamed is not None:
         altered = moved(altered, renamed.database, renamed.table)
     partitioning, removed = altered_partitions(definition.partitioning, actions)
-    return Altered(replace(altered, partitioning=partitioning), tuple(source for _, source in columns),
-                   any(True for _ in _of(actions, EmptyTable)), removed)
+    return Altered(replace(altered, partitioning=partitioning, versioning=versioning),
+                   tuple(source for _, source in columns), any(True for _ in _of(actions, EmptyTable)), removed)
 
 
 def moved(definition: TableDefinition, database: str, name: str) -> TableDefinition:
@@ -167,6 +172,8 @@ class _Work:
         renames = {self._old(rename.old): rename.new for rename in _of(self.actions, RenameColumn)}
         renames |= {number: change.words.name for number, change in changes.items()}
         dropped = {self._old(drop.name) for drop in _of(self.actions, DropColumn)}
+        if any(not switch.on for switch in _of(self.actions, SetVersioning)):
+            dropped |= self._hidden()
         columns: list[tuple[Column, int | None]] = []
         for number, column in enumerate(self.definition.columns):
             if number in dropped:
@@ -183,7 +190,15 @@ class _Work:
                 columns.remove(moved)
                 _put(columns, moved, action.place)
         columns.sort(key=lambda entry: not self._is_generated_key(*entry))  # which stays first, whatever comes FIRST
+        hidden = self._hidden()
+        columns.sort(key=lambda entry: entry[1] in hidden)
         return [(self._follow_renames(column, source), source) for column, source in columns]
+
+    def _hidden(self) -> set[int]:
+        """The columns of a versioned table that no statement names; they stay last."""
+        versioning, columns = self.definition.versioning, self.definition.columns
+        return {number for number, column in enumerate(columns) if versioning is not None
+                and versioning.hides(column.name)}
 
     def _is_generated_key(self, column: Column, source: int | None) -> bool:
         """Whether a column is MySQL's generated invisible primary key (manual: "Generated Invisible Primary Keys")."""

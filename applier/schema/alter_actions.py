@@ -163,6 +163,13 @@ class ReorganizePartitions:
 
 
 @dataclass(frozen=True, slots=True)
+class SetVersioning:
+    """ADD or DROP SYSTEM VERSIONING."""
+
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Unfollowed:
     """An action that moves or removes rows, or changes what a table is, in a way that this project does not know."""
 
@@ -172,4 +179,4 @@ class Unfollowed:
 AlterAction = (AddColumn | ChangeColumn | DropColumn | RenameColumn | SetDefault | SetColumnVisible | AddKey | DropKey
                | AddForeignKey | DropForeignKey | RenameKey | SetKeyVisible | RenameTo | ConvertCharset | SetOptions
                | EmptyTable | PartitionBy | AddPartitions | DropPartitions | TruncatePartitions | CoalescePartitions
-               | ReorganizePartitions | Unfollowed)
+               | ReorganizePartitions | SetVersioning | Unfollowed)

@@ -23,6 +23,7 @@ from applier.schema.alter_actions import (
     SetDefault,
     SetKeyVisible,
     SetOptions,
+    SetVersioning,
     Unfollowed,
 )
 from applier.schema.collations import Charset, charset_name, charset_of, collation_name, with_default
@@ -39,6 +40,7 @@ from applier.schema.partition_grammar import (
     parse_partition_by,
     parse_truncate,
 )
+from applier.schema.versioned_tables import parse_period
 
 
 def parse_actions(cursor: Cursor) -> tuple[AlterAction, ...]:
@@ -68,8 +70,11 @@ def _parse_action(cursor: Cursor) -> list[AlterAction]:
 def _add(cursor: Cursor) -> list[AlterAction]:
     if cursor.accept("PARTITION"):
         return parse_add(cursor)
-    if cursor.accept("SYSTEM", "VERSIONING") or cursor.ahead("PERIOD", "FOR"):
-        raise cursor.error("system-versioned and application-time period tables cannot be replayed yet")
+    if cursor.ahead("PERIOD", "FOR"):
+        parse_period(cursor)
+        return []
+    if cursor.accept("SYSTEM", "VERSIONING"):
+        return [SetVersioning(True)]
     constraint = None
     if (constrained := cursor.accept("CONSTRAINT")) and cursor.keyword not in ("PRIMARY", "UNIQUE", "FOREIGN", "CHECK"):
         cursor.accept("IF", "NOT", "EXISTS")
@@ -147,8 +152,11 @@ def _drop(cursor: Cursor) -> list[AlterAction]:
         return [DropForeignKey(cursor.name())]
     if cursor.accept("PARTITION"):
         return parse_drop(cursor)
-    if cursor.accept("SYSTEM", "VERSIONING") or cursor.ahead("PERIOD", "FOR"):
-        raise cursor.error("system-versioned and application-time period tables cannot be replayed yet")
+    if cursor.ahead("PERIOD", "FOR"):
+        parse_period(cursor)
+        return []
+    if cursor.accept("SYSTEM", "VERSIONING"):
+        return [SetVersioning(False)]
     if word := cursor.accept_any("INDEX", "KEY", "CONSTRAINT", "CHECK"):
         cursor.accept("IF", "EXISTS")
         name = cursor.name()

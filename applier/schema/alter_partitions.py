@@ -27,6 +27,8 @@ def altered_partitions(before: Partitioning | None,
         match action:
             case PartitionBy(partitioning):
                 return partitioning, None
+            case DropPartitions() if before is not None and before.is_by_system_time:
+                continue  # of rows that hold no more, which no reader sees
             case DropPartitions() | TruncatePartitions() if not known:
                 verb = "DROP" if isinstance(action, DropPartitions) else "TRUNCATE"
                 raise SchemaError(f"{verb} PARTITION of a table whose partitions are not known")

@@ -25,7 +25,8 @@ _STORAGE = ("COLUMN_FORMAT", "STORAGE", "ENGINE_ATTRIBUTE", "SECONDARY_ENGINE_AT
 @dataclass(slots=True)
 class ColumnWords:
     """A column as written: `key` is "primary" or "unique" where the column says so itself, `references` the foreign
-    key that it asks for."""
+    key that it asks for. Of system versioning: `row_time` is START or END of a column that has one of a row's times,
+    `versioned` what a column says of its changes."""
 
     name: str
     type: TypeWords
@@ -39,6 +40,8 @@ class ColumnWords:
     comment: str = ""
     key: str | None = None
     references: ForeignKeyWords | None = None
+    row_time: str | None = None
+    versioned: bool | None = None
 
 
 def parse_column(cursor: Cursor) -> ColumnWords:
@@ -72,6 +75,10 @@ def _parse_attribute(cursor: Cursor, column: ColumnWords) -> None:
         column.key = column.key or "unique"
     elif cursor.accept("COMMENT"):
         column.comment = cursor.string()
+    elif cursor.accept("WITH", "SYSTEM", "VERSIONING"):
+        column.versioned = True
+    elif cursor.accept("WITHOUT", "SYSTEM", "VERSIONING"):
+        column.versioned = False
     elif cursor.accept_any("INVISIBLE", "VISIBLE"):
         column.invisible = cursor.tokens[cursor.index - 1].keyword == "INVISIBLE"
     elif cursor.accept("GENERATED", "ALWAYS", "AS") or cursor.accept("AS"):
@@ -92,8 +99,11 @@ def _parse_attribute(cursor: Cursor, column: ColumnWords) -> None:
 
 
 def _parse_generated(cursor: Cursor, column: ColumnWords) -> None:
-    if cursor.ahead("ROW"):
-        raise cursor.error("system-versioned tables cannot be replayed yet")
+    if cursor.accept("ROW"):
+        column.row_time, column.nullable = cursor.accept_any("START", "END"), False
+        if column.type.base != "timestamp":
+            raise cursor.error("row times that are numbers of transactions cannot be replayed")
+        return
     column.expression = cursor.expression()
     word = cursor.accept_any("VIRTUAL", "STORED", "PERSISTENT")
     column.generated = "stored" if word in ("STORED", "PERSISTENT") else "virtual"

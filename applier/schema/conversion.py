@@ -34,7 +34,7 @@ class RowConversion:
     @cached_property
     def changes_rows(self) -> bool:
         """Whether rows differ after it: some go, or stored columns come, go, move, or take another type or name."""
-        if self.removed is not None:
+        if self.removed is not None or (self.old.versioning is None) != (self.new.versioning is None):
             return True
         before = [(number, *_seen(column)) for number, column in enumerate(self.old.columns) if _is_stored(column)]
         after = [(source, *_seen(column)) for source, column in zip(self.sources, self.new.columns, strict=True)
@@ -62,6 +62,6 @@ def same_to_rows(old: TableDefinition, new: TableDefinition) -> bool:
         keys = in_server_order(definition.keys, definition.columns)
         unique = tuple(key for key in keys if key.kind in ("primary", "unique"))
         cascading = [replace(key, name="") for key in definition.foreign_keys if key.cascades]
-        return definition.full_name, definition.columns, unique, cascading
+        return definition.full_name, definition.columns, unique, cascading, definition.versioning is None
 
     return seen(old) == seen(new)

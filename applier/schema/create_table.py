@@ -21,6 +21,7 @@ from applier.schema.foreign_keys import ForeignKeyWords, parse_foreign_key, reso
 from applier.schema.key_grammar import KeyWords, accept_key, parse_key, resolve_keys
 from applier.schema.partition_grammar import parse_partitioning
 from applier.schema.partitions import Partitioning
+from applier.schema.versioned_tables import created_versioning, hidden_columns, parse_period
 
 
 @dataclass(slots=True)
@@ -34,6 +35,7 @@ class TableWords:
     collation: str | None = None
     engine: str | None = None
     partitioning: Partitioning | None = None
+    versioned: bool = False
     selects: bool = False
 
 
@@ -56,8 +58,8 @@ def parse_item(cursor: Cursor, table: TableWords) -> None:
     if cursor.accept("CONSTRAINT") and cursor.keyword not in ("PRIMARY", "UNIQUE", "FOREIGN", "CHECK"):
         constraint = cursor.name()
     if cursor.ahead("PERIOD", "FOR"):
-        raise cursor.error("system-versioned and application-time period tables cannot be replayed yet")
-    if cursor.ahead("CHECK"):
+        parse_period(cursor)
+    elif cursor.ahead("CHECK"):
         skip_check(cursor)
     elif cursor.accept("FOREIGN", "KEY"):
         table.foreign_keys.append(parse_foreign_key(cursor, constraint))
@@ -88,7 +90,7 @@ def _parse_options(cursor: Cursor, table: TableWords) -> None:
             if not cursor.accept("WITH", "SYSTEM", "VERSIONING"):
                 table.selects = True  # a common table expression
                 return
-            raise cursor.error("system-versioned tables cannot be replayed yet")
+            table.versioned = True
         elif not parse_charset(cursor, table):
             parse_option(cursor, table)
 
@@ -143,7 +145,9 @@ def resolve_table(words: TableWords, database: str, name: str, context: Statemen
                for key in words.keys if key.kind == "primary" for part in key.parts if part.column}
     columns = tuple(resolve_column(column, charset, context, in_primary_key=column.name.casefold() in primary)
                     for column in words.columns)
+    versioning = created_versioning(words.columns, all_are=words.versioned)
+    columns += hidden_columns(versioning)
     keys = resolve_keys(words.keys, (), columns)
     return TableDefinition(database, name, columns, keys, charset.charset, charset.collation, words.engine,
                            context.flavour, resolve_foreign_keys(words.foreign_keys, (), database, name),
-                           words.partitioning)
+                           words.partitioning, versioning)

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from applier.schema.foreign_keys import ForeignKey
 from applier.schema.partitions import Partitioning
 from applier.schema.types import ColumnType, quote_name, quote_text
+from applier.schema.versioning import Versioning
 
 _INTRODUCED = re.compile(r"_\w+ x'[0-9a-f]*'")
 """A literal's bytes with their character set: an expression by its value, but DEFAULT takes it without parentheses."""
@@ -128,6 +129,7 @@ class TableDefinition:
     flavour: str = "mysql"
     foreign_keys: tuple[ForeignKey, ...] = ()
     partitioning: Partitioning | None = None
+    versioning: Versioning | None = None
 
     @property
     def full_name(self) -> str:
@@ -137,6 +139,29 @@ class TableDefinition:
     def stored_columns(self) -> tuple[Column, ...]:
         """The columns that a snapshot has: all but VIRTUAL ones."""
         return tuple(column for column in self.columns if column.generated != "virtual")
+
+    @cached_property
+    def row_keys(self) -> tuple[Key, ...]:
+        """The keys as rows are found and told apart by them: the unique ones of a versioned table with its row_end."""
+        return self.keys if self.versioning is None else tuple(map(self._with_row_end, self.keys))
+
+    def _with_row_end(self, key: Key) -> Key:
+        end = self.versioning.row_end
+        named = {part.column.casefold() for part in key.parts if part.column is not None}
+        if key.kind not in ("primary", "unique") or end.casefold() in named:
+            return key
+        return replace(key, parts=(*key.parts, KeyPart(end)))
+
+    @cached_property
+    def shown(self) -> "TableDefinition":
+        """The table as a reader sees it: of a versioned one the rows that hold now, without hidden columns."""
+        if self.versioning is None:
+            return self
+        end, columns = self.versioning.row_end.casefold(), self.columns
+        keys = tuple(replace(key, parts=tuple(part for part in key.parts if (part.column or "").casefold() != end))
+                     if key.kind in ("primary", "unique") and len(key.parts) > 1 else key for key in self.keys)
+        return replace(self, columns=tuple(column for column in columns if not self.versioning.hides(column.name)),
+                       keys=keys, versioning=None, partitioning=None)
 
     @property
     def is_sequence(self) -> bool:
@@ -161,14 +186,28 @@ class TableDefinition:
 
     def to_sql(self) -> str:
         """A CREATE TABLE that makes this table, in the flavour's own syntax; TIMESTAMP defaults are in UTC."""
-        lines = [column.sql(self.flavour) for column in self.columns] + [key.sql(self.flavour) for key in self.keys]
+        lines = [self._column_sql(column) for column in self.columns
+                 if self.versioning is None or not self.versioning.hides(column.name)]
+        lines += [key.sql(self.flavour) for key in self.keys]
         lines += [key.sql() for key in self.foreign_keys]
+        if self.versioning is not None and not self.versioning.hidden:
+            names = quote_name(self.versioning.row_start), quote_name(self.versioning.row_end)
+            lines.append(f"PERIOD FOR SYSTEM_TIME ({', '.join(names)})")
         options = [f"ENGINE={self.engine}"] if self.engine else []
         options.append(f"DEFAULT CHARSET={self.charset}")
         options += [f"COLLATE={self.collation}"] if self.collation else []
         body = ",\n  ".join(lines)
+        options += ["WITH SYSTEM VERSIONING"] if self.versioning else []
         options += [self.partitioning.sql()] if self.partitioning else []
         return f"CREATE TABLE {quote_name(self.database)}.{quote_name(self.name)} (\n  {body}\n) {' '.join(options)}"
+
+    def _column_sql(self, column: Column) -> str:
+        if self.versioning is None:
+            return column.sql(self.flavour)
+        if not self.versioning.has(column.name):
+            return column.sql(self.flavour) + self.versioning.of_column(column.name)
+        words = f"{quote_name(column.name)} {column.type.sql(self.flavour)}{self.versioning.of_column(column.name)}"
+        return words + " INVISIBLE" * column.invisible
 
     def to_json(self) -> dict[str, Any]:
         """Plain dicts, lists and scalars, for the manifest."""
@@ -181,8 +220,9 @@ class TableDefinition:
         keys = tuple(_key_from_json(key) for key in data["keys"])
         foreign_keys = tuple(ForeignKey.from_json(key) for key in data.get("foreign_keys", ()))
         partitioning = data.get("partitioning") and Partitioning.from_json(data["partitioning"])
+        versioning = data.get("versioning") and Versioning.from_json(data["versioning"])
         return cls(**(data | {"columns": columns, "keys": keys, "foreign_keys": foreign_keys,
-                              "partitioning": partitioning}))
+                              "partitioning": partitioning, "versioning": versioning}))
 
 
 def _column_from_json(data: dict[str, Any]) -> Column:

@@ -16,7 +16,7 @@ def key_infos(definition: TableDefinition) -> list[KeyInfo]:
     """All keys, in the definition's order."""
     return [KeyInfo(key.name, key.kind, tuple(
         (None if part.column is None else definition.column_index(part.column), part.length) for part in key.parts),
-        key.visible) for key in definition.keys]
+        key.visible) for key in definition.row_keys]
 
 
 def key_collation(column: Column) -> str | None:

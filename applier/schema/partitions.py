@@ -70,6 +70,11 @@ class Partitioning:
         return f"{text} ({', '.join(partition.sql(self.method) for partition in self.partitions)})"
 
     @property
+    def is_by_system_time(self) -> bool:
+        """Whether the rows of a versioned table that hold no more are kept apart from those that do (MariaDB)."""
+        return self.other.upper().startswith("SYSTEM_TIME")
+
+    @property
     def has_numbers_for_names(self) -> bool:
         """Whether the partitions are called as the server calls those that get no name."""
         return all(partition == Partition(f"p{number}") for number, partition in enumerate(self.partitions))

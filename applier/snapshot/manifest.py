@@ -8,7 +8,8 @@
       databases       [{name, charset, collation}, …]    what a table made later inherits
       prepared        [{xid, file, start, end, gtid}, …]    XA transactions that are neither committed nor rolled back
       tables          [{database, name, definition, key: [column, …], key_kind: "int" | "bytes" | null,
-                        key_rules: [rule, …], files: [{path, rows, bytes, min_key, max_key}, …]}, …]
+                        key_rules: [rule, …], files: [{path, rows, bytes, min_key, max_key}, …],
+                        history: [file, …]}, …]    of a system-versioned table: all its rows, also those of the past
 
 A snapshot is complete if its manifest is there, and only files that it names count. A table's files hold one sorted key
 range each, in ascending order; min_key and max_key are of the first and last row, as numbers where the kind is "int",
@@ -65,7 +66,8 @@ class FileEntry:
 @dataclass(frozen=True)
 class TableEntry:
     """One table. `definition` is TableDefinition's own JSON form; `key` the columns that its files are sorted by,
-    by `key_rules` (keysearch.keyrules)."""
+    by `key_rules` (keysearch.keyrules). `files` are what readers see; of a system-versioned table, `history` are the
+    files with all its rows, also those that hold no more, and all columns."""
 
     database: str
     name: str
@@ -74,11 +76,17 @@ class TableEntry:
     key_kind: KeyKind | None = None
     files: tuple[FileEntry, ...] = ()
     key_rules: tuple[str, ...] = ()
+    history: tuple[FileEntry, ...] = ()
 
     @property
     def full_name(self) -> str:
         """ "db.table", as errors name it."""
         return f"{self.database}.{self.name}"
+
+    @property
+    def all_files(self) -> tuple[FileEntry, ...]:
+        """Those of readers and those of the history."""
+        return self.files + self.history
 
     @property
     def rows(self) -> int:
@@ -200,10 +208,14 @@ def _from_json(document: dict[str, Any]) -> Snapshot:
 
 
 def _table_to_json(table: TableEntry) -> dict[str, Any]:
-    files = [{"path": file.path, "rows": file.rows, "bytes": file.bytes,
-              "min_key": _key_to_json(file.min_key), "max_key": _key_to_json(file.max_key)} for file in table.files]
-    return {"database": table.database, "name": table.name, "definition": table.definition, "key": table.key,
-            "key_kind": table.key_kind, "key_rules": table.key_rules, "files": files}
+    entry = {"database": table.database, "name": table.name, "definition": table.definition, "key": table.key,
+             "key_kind": table.key_kind, "key_rules": table.key_rules, "files": _files_to_json(table.files)}
+    return entry | {"history": _files_to_json(table.history)} if table.history else entry
+
+
+def _files_to_json(files: Iterable[FileEntry]) -> list[dict[str, Any]]:
+    return [{"path": file.path, "rows": file.rows, "bytes": file.bytes,
+             "min_key": _key_to_json(file.min_key), "max_key": _key_to_json(file.max_key)} for file in files]
 
 
 def _table_from_json(table: dict[str, Any]) -> TableEntry:
@@ -211,7 +223,7 @@ def _table_from_json(table: dict[str, Any]) -> TableEntry:
         raise ValueError(f"key kind {table['key_kind']!r}")
     files = tuple(_files_from_json(table["files"]))
     entry = TableEntry(table["database"], table["name"], table["definition"], tuple(table["key"]), table["key_kind"],
-                       files, tuple(table.get("key_rules", ())))
+                       files, tuple(table.get("key_rules", ())), tuple(_files_from_json(table.get("history", []))))
     entry.check_ranges()
     return entry
 

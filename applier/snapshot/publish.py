@@ -71,17 +71,21 @@ class Staging:
         if not self._done:
             self.abort()
 
-    def place(self, database: str, table: str) -> TablePlace:
-        """Where tasks write a table's files; its folder is there afterwards. For TableWriter; picklable."""
-        folder = location.table_folder(database, table)
+    def place(self, database: str, table: str, *, history: bool = False) -> TablePlace:
+        """Where tasks write a table's files; its folder, and that of its history if it has one, is there afterwards.
+        For TableWriter; picklable."""
+        place = TablePlace(self._root_uri(), location.table_folder(database, table))
         if self._filesystem.type_name not in _WITHOUT_FOLDERS:
-            self._filesystem.create_dir(f"{self._root}/{folder}", recursive=True)
-        return TablePlace(self._root_uri(), folder)
+            for needed in (place, place.history) if history else (place,):
+                self._filesystem.create_dir(f"{self._root}/{needed.folder}", recursive=True)
+        return place
 
-    def carry_over(self, base: Snapshot, files: Iterable[FileEntry], database: str, table: str) -> list[FileEntry]:
+    def carry_over(self, base: Snapshot, files: Iterable[FileEntry], database: str, table: str, *,
+                   history: bool = False) -> list[FileEntry]:
         """Take files of the base as they are into a table, and name them: by hard link, else by a copy that the file
         system makes if it can. Errors: SnapshotError for a file that is missing or has another size."""
-        place = self.place(database, table)
+        place = self.place(database, table, history=history)
+        place = place.history if history else place
         source_system, source_root = location.resolve(base.uri)
 
         def carry(entry: FileEntry) -> FileEntry:
@@ -111,9 +115,10 @@ class Staging:
         try:
             for table in snapshot.tables:
                 table.check_ranges()
-                for entry in table.files:
+                for entry in table.all_files:
                     self._check(self._filesystem, f"{self._root}/{entry.path}", entry)
-            self._remove_strays({f"{self._root}/{entry.path}" for table in snapshot.tables for entry in table.files})
+            self._remove_strays({f"{self._root}/{entry.path}"
+                                 for table in snapshot.tables for entry in table.all_files})
             self._write(SCHEMA, schema_sql.encode())
             self._write(REPORT, orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
             if conflicts is not None:

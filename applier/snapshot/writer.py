@@ -25,6 +25,7 @@ from applier.snapshot.manifest import FileEntry, KeyKind, KeyValue
 from keysearch.keybytes import int_key
 from keysearch.keyrules import encode_by_rules
 
+HISTORY = "_history"
 TARGET_BYTES = 256 << 20
 ROW_GROUP_BYTES = 64 << 20
 
@@ -35,6 +36,11 @@ class TablePlace:
 
     root: str
     folder: str
+
+    @property
+    def history(self) -> "TablePlace":
+        """Where the files with all rows of a versioned table are."""
+        return TablePlace(self.root, f"{HISTORY}/{self.folder}")
 
 
 class TableWriter:

@@ -203,6 +203,7 @@ def test_keys_that_come_after_the_rows(tmp_path):
     ("CREATE TABLE z (d DATE, n INT, PRIMARY KEY (n, d)); INSERT INTO z VALUES ('0000-00-00', 2);", 1,
      ["column d", "d.z", "PRIMARY (n, d)", "--ignore-tables"]),
     ("INSERT INTO t VALUES (1, 'a", 2, ["line 3", "ends within"]),
+    ("CREATE TABLE h (a INT) WITH SYSTEM VERSIONING; INSERT INTO h VALUES (1);", 1, ["d.h", "system-versioned"]),
     ("SET NAMES gbk; INSERT INTO t VALUES (1, 'a');", 2, ["line 3", "gbk", "--default-character-set"]),
 ])
 def test_what_cannot_be_imported(statement, code, says, tmp_path, capsys):

@@ -1,0 +1,51 @@
+"""The files of a unit: its rows in key order, those of a table without one as they came.
+
+A system-versioned table has two sets: the rows that hold now, as readers find them, and all rows with both their times,
+which a later replay goes on from.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from applier.apply.rows import table_schema
+from applier.apply.table_key import table_key
+from applier.apply.work import UnitSpec
+from applier.conversion.versions import rows_that_hold
+from applier.schema.definition import TableDefinition
+from applier.snapshot.manifest import FileEntry
+from applier.snapshot.writer import TablePlace, TableWriter
+
+
+@dataclasses.dataclass(frozen=True)
+class Written:
+    """`files` of the rows, None where nothing is written; `history` of a versioned table, all of them."""
+
+    files: tuple[FileEntry, ...] | None
+    history: tuple[FileEntry, ...] = ()
+
+
+def write_unit(spec: UnitSpec, rows: Iterable[pa.Table]) -> Written:
+    """Write a unit's rows, which come in the order of its key, to its place."""
+    definition = spec.definition
+    if definition.versioning is None:
+        with _writer(spec.place, spec.number, definition) as writer:
+            for chunk in rows:
+                writer.write(chunk)
+            return Written(tuple(writer.close()))
+    shown = table_schema(definition.shown).names
+    with _writer(spec.place, spec.number, definition.shown) as now, \
+            _writer(spec.place.history, spec.number, definition) as ever:
+        for chunk in rows:
+            ever.write(chunk)
+            now.write(rows_that_hold(chunk, definition.versioning).select(shown))
+        return Written(tuple(now.close()), tuple(ever.close()))
+
+
+def _writer(place: TablePlace, unit: int, definition: TableDefinition) -> TableWriter:
+    key = table_key(definition)
+    names, form, rules = (key.names, key.form, key.rules) if key else ((), None, ())
+    return TableWriter(place, unit=unit, schema=table_schema(definition), key=names, key_kind=form, key_rules=rules)

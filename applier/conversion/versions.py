@@ -1,0 +1,14 @@
+"""Rows of a system-versioned table: those that hold now, among those that did."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.schema.versioning import ENDS_OF_TIME, Versioning
+
+
+def rows_that_hold(rows: pa.Table, versioning: Versioning) -> pa.Table:
+    """The rows whose end is the end of time: what a SELECT shows, without FOR SYSTEM_TIME."""
+    ends = rows.column(versioning.row_end).cast(pa.int64())
+    return rows.filter(pc.is_in(ends, value_set=pa.array(ENDS_OF_TIME, pa.int64())))

@@ -1,0 +1,53 @@
+"""MariaDB's system versioning: a table that keeps the rows it had, each with the time from and to which it held.
+
+A row that holds now has the end of time as its end. Where the statement names no columns for the two times, the table
+has two hidden ones, row_start and row_end, after all others. Unique keys compare row_end, too: the server adds it.
+Source: MariaDB's "System-Versioned Tables"; judged by MariaDB 10.11.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from applier.schema.types import ColumnType
+
+TIME = ColumnType("timestamp", fsp=6)
+ENDS_OF_TIME = (2**31 * 1_000_000 - 1, 2**32 * 1_000_000 - 1)
+"""In microseconds UTC: before MariaDB 11.5, and from then on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Versioning:
+    """The names of the columns that have a row's times; `hidden`: no statement sees them. `without`: the columns (in
+    lower case) whose changes make no history, which only the source has to know."""
+
+    row_start: str = "row_start"
+    row_end: str = "row_end"
+    hidden: bool = True
+    without: tuple[str, ...] = ()
+
+    def has(self, name: str) -> bool:
+        """Whether a column is one of the two."""
+        return name.casefold() in (self.row_start.casefold(), self.row_end.casefold())
+
+    def hides(self, name: str) -> bool:
+        """Whether a column is one of two hidden ones."""
+        return self.hidden and self.has(name)
+
+    def of_column(self, name: str) -> str:
+        """What a CREATE TABLE says of a column."""
+        if self.has(name):
+            return f" GENERATED ALWAYS AS ROW {'START' if name.casefold() == self.row_start.casefold() else 'END'}"
+        return " WITHOUT SYSTEM VERSIONING" if name.casefold() in self.without else ""
+
+    def with_names(self, renames: dict[str, str]) -> Versioning:
+        """After columns got other names: their old ones in lower case, and the new ones."""
+        start, end = (renames.get(name.casefold(), name) for name in (self.row_start, self.row_end))
+        without = tuple(renames[name].casefold() for name in self.without if name in renames)
+        return replace(self, row_start=start, row_end=end, without=without)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Versioning:
+        """The one whose fields these are, as JSON has them."""
+        return cls(**(data | {"without": tuple(data["without"])}))

@@ -1,0 +1,93 @@
+"""System-versioned tables of MariaDB: a snapshot shows the rows that hold now, and keeps the others beside them."""
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from real_server import Case, differences
+
+from applier.apply.executor import ThisProcess
+from applier.options import ExportOptions, ReplayOptions
+from applier.replay import replay_with
+from applier.schema.ddl import parse_statement
+from applier.schema.definition import TableDefinition
+from applier.snapshot import manifest
+
+CASES = ["mariadb-system-versioned", "mariadb-versioning-ddl"]
+PLACES = [pytest.param(name, mark, id=f"{name}@{mark.name if mark else 'end'}")
+          for name in CASES for mark in (*Case(name).marks, None)]
+
+
+def replay(case, output, route="walk", mark=None, **options):
+    if mark is not None:
+        options["stop_position"] = (mark.file, mark.offset)
+    binlogs = tuple(map(str, case.binlogs))
+    return replay_with(ThisProcess(2), ReplayOptions(binlogs, str(output), route=route, **options))
+
+
+@pytest.mark.parametrize("route", ["walk", "shuffle"])
+@pytest.mark.parametrize(("name", "mark"), PLACES)
+def test_what_a_select_shows(name, mark, route, tmp_path):
+    """AP-SNAP, PKE: updates keep the old row, deletes end it, DELETE HISTORY takes it away; the key is the table's own
+    with the row's end. DDL gives rows times, and takes them."""
+    replay(Case(name), tmp_path / "out", route, mark)
+    assert differences(tmp_path / "out", Case(name).expected(mark)) == []
+
+
+@pytest.mark.parametrize(("name", "mark"), [place for place in PLACES if place.values[1] is not None])
+def test_a_base_goes_on(name, mark, tmp_path):
+    """GRP-5: rows of the past that the log changes later are in the base."""
+    replay(Case(name), tmp_path / "base", mark=mark)
+    replay(Case(name), tmp_path / "out", base=str(tmp_path / "base"))
+    assert differences(tmp_path / "out", Case(name).expected()) == []
+
+
+def test_the_past_is_beside_the_rows_that_hold(tmp_path):
+    """Under _history, with both times; a table that nothing changes takes it along."""
+    case = Case("mariadb-versioning-ddl")
+    replay(case, tmp_path / "base", mark=case.mark("altered"))
+    replay(case, tmp_path / "out", base=str(tmp_path / "base"), mark=case.mark("history_gone"))
+    before, after = (manifest.load(str(tmp_path / folder)) for folder in ("base", "out"))
+    [kept], [carried] = before.table("sv", "c").history, after.table("sv", "c").history
+    assert carried.path == kept.path
+    [path] = (tmp_path / "out/_history/sv/c").glob("*.parquet")
+    rows = pq.read_table(path, partitioning=None)
+    assert rows.column_names == ["a", "b", "row_start", "row_end"]
+    ends = rows.column("row_end").cast(pa.int64()).to_pylist()
+    assert sorted(zip(rows.column("a").to_pylist(), rows.column("b").to_pylist(), ends, strict=True)) == [
+        (2, 2, 1700000010222222), (2, 5, 2147483647999999), (5, 1, 2147483647999999)]
+    assert len(list((tmp_path / "out/sv/c").glob("*.parquet"))) == 1
+
+
+def test_the_definition_is_kept(tmp_path):
+    """_schema.sql makes the table again, without its hidden columns; the manifest has them."""
+    case = Case("mariadb-versioning-ddl")
+    replay(case, tmp_path / "out", mark=case.mark("named"))
+    made = {change.definition.name: change.definition
+            for sql in (tmp_path / "out/_schema.sql").read_text().split(";\n") if sql.strip()
+            for change in parse_statement(sql, flavour="mariadb") if hasattr(change, "definition")}
+    for entry in manifest.load(str(tmp_path / "out")).tables:
+        definition = TableDefinition.from_json(entry.definition)
+        assert (made[entry.name].columns, made[entry.name].versioning) == (definition.columns, definition.versioning)
+    assert [made[name].versioning is not None and made[name].versioning.hidden for name in "abcnm"] == [
+        True, False, True, True, True]
+    assert made["c"].versioning.without == ("a",)
+
+
+def test_an_export_has_the_rows_that_hold(tmp_path):
+    from applier.exporting.job import export_snapshot
+
+    case = Case("mariadb-system-versioned")
+    replay(case, tmp_path / "out")
+    export_snapshot(ExportOptions(str(tmp_path / "out"), str(tmp_path / "sql")))
+    [text] = [path.read_text() for path in (tmp_path / "sql/sv/imp").iterdir()]
+    assert "'replaced'" in text
+    assert "'upd'" not in text
+
+
+@pytest.mark.parametrize("clause", [
+    "s BIGINT UNSIGNED GENERATED ALWAYS AS ROW START, e BIGINT UNSIGNED GENERATED ALWAYS AS ROW END, "
+    "PERIOD FOR SYSTEM_TIME (s, e)) WITH SYSTEM VERSIONING", "s DATE, e DATE, PERIOD FOR p (s, e))"])
+def test_other_periods_stop_a_replay(clause):
+    """Transactions' numbers as times, and periods of the application's own."""
+    [change] = parse_statement(f"CREATE TABLE d.t (a INT, {clause}", flavour="mariadb")
+    assert "cannot be replayed" in change.reason
