@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jsondiff.binary_kernel import MAX_DEPTH
-from jsondiff.compiling import byte_at, copy_bytes, inline, int64_at, kernel, put_int32
+from jsondiff.compiling import address, byte_at, copy_bytes, inline, int64_at, kernel, put_int32
 from jsondiff.path_kernel import CELL_FROM_END, LEG_BYTES, MEMBER, leg_index, leg_kind, leg_name, read_path
 from jsondiff.string_kernel import is_utf8
 from jsondiff.tree_kernel import (
@@ -269,8 +269,8 @@ def apply_chains(texts, offsets, valid, values, chains, row, tree, scratch, out,
     int64[n + 1], the values of each document; scratch: uint8[SCRATCH_BYTES]; out: uint8; results: the rows done are
     written. Returns (the first row not done: n when all are; end of the text). For another row, tree[SHORT] says which
     buffer must be larger, and the row is to be done again."""
-    base, room, room_end = texts.ctypes.data, out.ctypes.data, out.ctypes.data + len(out)
-    tree_at, values_at, scratch_at = tree.ctypes.data, values.ctypes.data, scratch.ctypes.data
+    base, room, room_end = address(texts), address(out), address(out) + len(out)
+    tree_at, values_at, scratch_at = address(tree), address(values), address(scratch)
     while row < len(valid):
         start, end, first, last = base + offsets[row], base + offsets[row + 1], chains[row], chains[row + 1]
         result, written, is_null = OK, room + to, not valid[row]

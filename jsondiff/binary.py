@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from jsondiff import binary_kernel as kernel
 from jsondiff.columns import bytes_and_offsets, validity_buffer
+from jsondiff.utf8_kernel import is_utf8
 
 _WHAT = {
     kernel.TRUNCATED: "a length or offset points past the end of its container",
@@ -62,12 +63,12 @@ def to_text(column: pa.Array) -> pa.Array:
 def _checked_utf8(column: pa.Array, offsets: np.ndarray, text: np.ndarray) -> pa.Array:
     """The column's text; JsonError where a string of a document is not UTF-8."""
     validity = validity_buffer(column.is_valid().to_numpy(zero_copy_only=False))
-    raw = pa.Array.from_buffers(pa.binary(), len(column), [validity, pa.py_buffer(offsets), pa.py_buffer(text)])
-    try:
-        return raw.cast(pa.string())
-    except pa.ArrowInvalid:
-        bad = (row for row, value in enumerate(raw) if value.is_valid and not _is_utf8(value.as_py()))
-        raise JsonError("a string is not UTF-8", next(bad)) from None
+    buffers = [validity, pa.py_buffer(offsets), pa.py_buffer(text)]
+    if not is_utf8(text):  # each document's text begins and ends with ASCII, so none goes on in the next one
+        values = enumerate(pa.Array.from_buffers(pa.binary(), len(column), buffers))
+        bad = (row for row, value in values if value.is_valid and not _is_utf8(value.as_py()))
+        raise JsonError("a string is not UTF-8", next(bad))
+    return pa.Array.from_buffers(pa.string(), len(column), buffers)
 
 
 def _is_utf8(value: bytes) -> bool:

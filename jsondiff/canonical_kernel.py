@@ -8,7 +8,7 @@ Positions here are addresses, and `end` is where the document ends; none is read
 
 import numpy as np
 
-from jsondiff.compiling import byte_at, double_bits, inline, kernel
+from jsondiff.compiling import address, byte_at, double_bits, inline, kernel
 from jsondiff.doubles import shortest_decimal
 from jsondiff.numbers import MAX_NUMBER_TEXT, put_double
 from jsondiff.values import MAX_DEPTH
@@ -166,11 +166,11 @@ def _prints_so(start, end, negative, value, power, room):
             continue
         digits, exponent = shortest_decimal(np.uint64(bits))
         if digits == value and (exponent == power or not value):
-            size = put_double(room, 0, np.uint64(bits) | np.uint64(negative) << np.uint64(63))
+            size = put_double(room, np.uint64(bits) | np.uint64(negative) << np.uint64(63)) - room
             if size != end - start:
                 return False
             for i in range(size):
-                if room[i] != byte_at(start + i):
+                if byte_at(room + i) != byte_at(start + i):
                     return False
             return True
     return False
@@ -230,7 +230,8 @@ def find_others(data, offsets, validity, others):
 
     data: uint8, UTF-8; offsets: int64[n + 1] into it; validity: bool[n], False for NULL, which is no other."""
     stack = np.empty((MAX_DEPTH, 3), np.int64)
-    room = np.empty(MAX_NUMBER_TEXT, np.uint8)
-    base = data.ctypes.data
+    number = np.empty(MAX_NUMBER_TEXT, np.uint8)
+    base = address(data)
     for row in range(len(validity)):
-        others[row] = validity[row] and not _is_canonical(base + offsets[row], base + offsets[row + 1], stack, room)
+        at, end = base + offsets[row], base + offsets[row + 1]
+        others[row] = validity[row] and not _is_canonical(at, end, stack, address(number))

@@ -1,5 +1,6 @@
 """How the kernels of this package are compiled, and what they need that Numba's arrays do not give."""
 
+import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
@@ -8,6 +9,20 @@ kernel = njit(cache=True, nogil=True, error_model="numpy")
 """Decorator of a function that Python calls: compiled once for a machine and kept on disk."""
 inline = njit(nogil=True, error_model="numpy")
 """Decorator of a function that only kernels call: compiled into each of them."""
+
+
+@inline
+def address(array):
+    """Where an array's items are, as int64: with the uint64 that Numba gives, sums of places would be doubles.
+
+    In a kernel an array is freed behind its last use: one that the kernel made itself must still be used behind the
+    last use of its address, as by `keep`."""
+    return np.int64(array.ctypes.data)
+
+
+@inline
+def keep(array):
+    """A use of an array, for which it is not freed before."""
 
 
 def _load(bits: int):
@@ -42,7 +57,7 @@ def _store(bits: int):
 byte_at, int32_at, int64_at = _load(8), _load(32), _load(64)
 """What is at an address, as int64. Nothing is checked: the caller has compared the address with the end of what it
 reads. (An array as an argument is counted at each call, and its negative indices are looked for at each access.)"""
-put_byte, put_int32, put_int64 = _store(8), _store(32), _store(64)
+put_byte, put_int16, put_int32, put_int64 = _store(8), _store(16), _store(32), _store(64)
 """Put an int64, or the lowest bits of one, at an address; unchecked likewise."""
 
 
@@ -59,6 +74,18 @@ def copy_bytes(typing_context, at, end, to):
         return builder.add(to, size)
 
     return types.int64(types.int64, types.int64, types.int64), generate
+
+
+@intrinsic
+def high_product(typing_context, a, b):
+    """The upper 64 bits of the product of two uint64."""
+
+    def generate(context, builder, signature, arguments):
+        word, wide = ir.IntType(64), ir.IntType(128)
+        product = builder.mul(*(builder.zext(argument, wide) for argument in arguments))
+        return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), word)
+
+    return types.uint64(types.uint64, types.uint64), generate
 
 
 @intrinsic

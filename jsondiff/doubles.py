@@ -6,7 +6,7 @@ ten of 128 bits for the double and for each bound of its rounding interval tells
 
 import numpy as np
 
-from jsondiff.compiling import inline
+from jsondiff.compiling import high_product, inline
 
 _MIN_POWER, _MAX_POWER = -292, 324
 _WORD = (1 << 64) - 1
@@ -28,22 +28,11 @@ _POWERS = np.array([_power_of_ten(e) for e in range(_MIN_POWER, _MAX_POWER + 1)]
 
 
 @inline
-def _multiply(a, b):
-    """The 128-bit product of two uint64: high and low word."""
-    half, low_mask = np.uint64(32), np.uint64(0xFFFFFFFF)
-    a0, a1, b0, b1 = a & low_mask, a >> half, b & low_mask, b >> half
-    low, middle, other, high = a0 * b0, a1 * b0, a0 * b1, a1 * b1
-    carry = ((low >> half) + (middle & low_mask) + (other & low_mask)) >> half
-    return high + (middle >> half) + (other >> half) + carry, a * b
-
-
-@inline
 def _round_to_odd(power_high, power_low, value):
     """The top 64 bits of power × value; the lowest bit is set if anything below was."""
-    carry_high, _ = _multiply(power_low, value)
-    high, low = _multiply(power_high, value)
-    low += carry_high
-    if low < carry_high:
+    carry = high_product(power_low, value)
+    high, low = high_product(power_high, value), power_high * value + carry
+    if low < carry:
         high += np.uint64(1)
     return high | np.uint64(low > np.uint64(1))
 

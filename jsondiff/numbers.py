@@ -1,12 +1,12 @@
-"""Numbers written as text into a byte array by kernels, as MySQL prints them.
+"""Numbers written as text by kernels, as MySQL prints them.
 
-Every writer takes (out, at, …), writes from out[at] on, and returns where its text ends. The caller sees to it that
-there is room for MAX_NUMBER_TEXT bytes.
+Every writer takes the address where its text begins, and returns where it ends. The caller sees to it that there is
+room for MAX_NUMBER_TEXT bytes.
 """
 
 import numpy as np
 
-from jsondiff.compiling import inline
+from jsondiff.compiling import byte_at, inline, put_byte, put_int16
 from jsondiff.doubles import shortest_decimal
 
 MAX_NUMBER_TEXT = 96  # a DECIMAL of 81 digits with sign, leading zero and point needs 84, a double 34
@@ -15,93 +15,102 @@ MAX_NUMBER_TEXT = 96  # a DECIMAL of 81 digits with sign, leading zero and point
 _MAX_PRECISION, _MAX_SCALE = 81, 30
 _DIGIT_BYTES = np.array([0, 1, 1, 2, 2, 3, 3, 4, 4, 4], np.int64)  # bytes that hold 0-9 digits of a DECIMAL
 _TENS = np.array([10**n for n in range(10)], np.int64)
+_PAIRS = np.frombuffer(b"".join(b"%02d" % n for n in range(100)), "<i2").astype(np.int64)  # texts of 00 to 99
 
 
 @inline
-def put_padded(out, at, value, width):
+def put_padded(to, value, width):
     """The lowest `width` decimal digits of value (uint64), with leading zeros."""
-    for i in range(at + width - 1, at - 1, -1):
-        out[i] = 48 + np.int64(value % np.uint64(10))
-        value //= np.uint64(10)
-    return at + width
+    at = to + width
+    while at - to >= 2:
+        rest = value // np.uint64(100)
+        at -= 2
+        put_int16(at, _PAIRS[value - rest * np.uint64(100)])
+        value = rest
+    if at > to:
+        put_byte(to, 48 + np.int64(value % np.uint64(10)))
+    return to + width
 
 
 @inline
 def count_digits(value):
     """How many decimal digits a uint64 has; 1 for 0."""
-    count, rest = 1, value // np.uint64(10)
-    while rest != np.uint64(0):
-        count, rest = count + 1, rest // np.uint64(10)
-    return count
+    count = 1
+    while value >= np.uint64(10_000):
+        value //= np.uint64(10_000)
+        count += 4
+    return count + (value >= np.uint64(10)) + (value >= np.uint64(100)) + (value >= np.uint64(1000))
 
 
 @inline
-def put_unsigned(out, at, value):
-    return put_padded(out, at, value, count_digits(value))
+def put_unsigned(to, value):
+    return put_padded(to, value, count_digits(value))
 
 
 @inline
-def put_signed(out, at, value):
+def put_signed(to, value):
     """value: int64, down to its minimum."""
     if value >= 0:
-        return put_unsigned(out, at, np.uint64(value))
-    out[at] = 45  # '-'
-    return put_unsigned(out, at + 1, np.uint64(0) - np.uint64(value))
+        return put_unsigned(to, np.uint64(value))
+    put_byte(to, 45)  # '-'
+    return put_unsigned(to + 1, np.uint64(0) - np.uint64(value))
 
 
 @inline
-def put_double(out, at, bits):
+def put_double(to, bits):
     """bits: uint64 of a finite double, as MySQL's JSON prints it: 1.0, -0.0, 0.1, 1e16, 1.5e-15.
 
     The layout is that of my_gcvt (mysys/dtoa.cc) with more room than any double needs: plain digits from 1e-15 to
     below 1e15 and wherever the digits reach the point, else an exponent without a plus sign; JSON adds ".0" to what
     would look like an integer."""
     if bits >> np.uint64(63):
-        out[at] = 45  # '-'
-        at += 1
+        put_byte(to, 45)  # '-'
+        to += 1
     digits, exponent = shortest_decimal(bits)
     count = count_digits(digits)
     point = count + exponent  # where the decimal point stands, counted from the first digit
     if point < -14 or (point > 15 and count <= point):
-        return _put_with_exponent(out, at, digits, count, point - 1)
+        return _put_with_exponent(to, digits, count, point - 1)
     if point <= 0:
-        out[at], out[at + 1] = 48, 46  # '0.'
-        at += 2
-        for _ in range(-point):
-            out[at] = 48
-            at += 1
-        return put_padded(out, at, digits, count)
+        put_byte(to, 48)  # '0.'
+        put_byte(to + 1, 46)
+        return put_padded(_put_zeros(to + 2, -point), digits, count)
     if count <= point:
-        at = put_padded(out, at, digits, count)
-        for _ in range(count, point):
-            out[at] = 48
-            at += 1
-        out[at], out[at + 1] = 46, 48  # '.0'
-        return at + 2
-    end = put_padded(out, at + 1, digits, count)
-    for i in range(at, at + point):
-        out[i] = out[i + 1]
-    out[at + point] = 46
+        to = _put_zeros(put_padded(to, digits, count), point - count)
+        put_byte(to, 46)  # '.0'
+        put_byte(to + 1, 48)
+        return to + 2
+    end = put_padded(to + 1, digits, count)
+    for i in range(to, to + point):
+        put_byte(i, byte_at(i + 1))
+    put_byte(to + point, 46)
     return end
 
 
 @inline
-def _put_with_exponent(out, at, digits, count, power):
-    if count > 1:
-        put_padded(out, at + 1, digits, count)
-        out[at] = out[at + 1]
-        out[at + 1] = 46  # '.'
-        at += count + 1
-    else:
-        at = put_padded(out, at, digits, 1)
-    out[at] = 101  # 'e'
-    return put_signed(out, at + 1, power)
+def _put_zeros(to, count):
+    for i in range(to, to + count):
+        put_byte(i, 48)
+    return to + count
 
 
 @inline
-def put_decimal(data, at, end, precision, scale, out, to):
-    """A DECIMAL(precision, scale) in its packed form at data[at:end] (decimal2bin in strings/decimal.cc): groups of
-    nine digits in big-endian words, a shorter group first and last, the sign in the top bit, all bits turned over where
+def _put_with_exponent(to, digits, count, power):
+    if count > 1:
+        put_padded(to + 1, digits, count)
+        put_byte(to, byte_at(to + 1))
+        put_byte(to + 1, 46)  # '.'
+        to += count + 1
+    else:
+        to = put_padded(to, digits, 1)
+    put_byte(to, 101)  # 'e'
+    return put_signed(to + 1, power)
+
+
+@inline
+def put_decimal(at, end, precision, scale, to):
+    """A DECIMAL(precision, scale) in its packed form at at:end (decimal2bin in strings/decimal.cc): groups of nine
+    digits in big-endian words, a shorter group first and last, the sign in the top bit, all bits turned over where
     negative. Returns the end of the text, or -1 if these are no such bytes."""
     whole = precision - scale
     if precision > _MAX_PRECISION or scale > _MAX_SCALE or whole < 0:
@@ -111,25 +120,25 @@ def put_decimal(data, at, end, precision, scale, out, to):
         return -1
     if size == 0:
         return -1
-    negative = data[at] < 128
+    negative = byte_at(at) < 128
     turned = 0xFF if negative else 0
     if negative:
-        out[to] = 45  # '-'
+        put_byte(to, 45)  # '-'
         to += 1
     first, start = at, to
     for part in range(2):
         left = scale if part else whole
         if part and scale:
             if to == start:  # nothing but zeros before the point
-                out[to] = 48
+                put_byte(to, 48)
                 to += 1
-            out[to] = 46
+            put_byte(to, 46)
             to += 1
         while left > 0:
             width = 9 if part and left >= 9 else left if part else (left - 1) % 9 + 1
-            value = np.int64(0)
+            value = 0
             for _ in range(_DIGIT_BYTES[width]):
-                byte = np.int64(data[at]) ^ turned
+                byte = byte_at(at) ^ turned
                 value = value << 8 | (byte ^ 0x80 if at == first else byte)
                 at += 1
             if value >= _TENS[width]:
@@ -137,10 +146,10 @@ def put_decimal(data, at, end, precision, scale, out, to):
             left -= width
             if part == 0 and to == start:
                 if value:
-                    to = put_unsigned(out, to, np.uint64(value))
+                    to = put_unsigned(to, np.uint64(value))
             else:
-                to = put_padded(out, to, np.uint64(value), width)
+                to = put_padded(to, np.uint64(value), width)
     if to == start:
-        out[to] = 48
+        put_byte(to, 48)
         to += 1
     return to

@@ -157,7 +157,8 @@ def _put_separator(tree, container, node, is_first, to):
         to += 2
     if kind(tree, container) == OBJECT:
         name = field(tree, HEAP) + get(tree, node, KEY)
-        to = put_string(name, name + get(tree, node, KEY_LENGTH), to)
+        name_end = name + get(tree, node, KEY_LENGTH)
+        to = put_string(name, name_end, name_end, to)
         put_byte(to, _COLON)
         put_byte(to + 1, _SPACE)
         to += 2
@@ -174,7 +175,7 @@ def write_text(tree, to, room_end):
         unread = get(tree, node, CHILDREN) == UNREAD
         if depth:
             name_room = 6 * get(tree, node, KEY_LENGTH) if kind(tree, containers[depth - 1]) == OBJECT else 0
-        if room_end - to < (end - start if unread else 1) + name_room + 8 + depth:  # and all brackets that are open
+        if room_end - to < (end - start if unread else 1) + name_room + 16 + depth:  # and all brackets that are open
             return 0
         if depth:
             to = _put_separator(tree, containers[depth - 1], node, next_child[depth - 1] == 1, to)

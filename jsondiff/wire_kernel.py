@@ -10,7 +10,7 @@ JD-WIRE). wire.py is the same in Python. Positions are addresses; none is read t
 
 import numpy as np
 
-from jsondiff.compiling import byte_at, inline, int64_at, kernel, put_int64
+from jsondiff.compiling import address, byte_at, inline, int64_at, kernel, put_int64
 
 REPLACE, INSERT, REMOVE = range(3)
 
@@ -67,7 +67,7 @@ def find_documents(data, offsets, firsts, bounds):
     document and how many there are in all, and bounds: int64[2 × room + 1], from bounds[1] on the start and the end of
     each, as far as there is room. Returns how many there are. Those behind a malformed diff are none."""
     fields = np.empty(DIFF_FIELDS, np.int64)
-    base, diff = data.ctypes.data, fields.ctypes.data
+    base, diff = address(data), address(fields)
     count = 0
     for value in range(len(offsets) - 1):
         firsts[value] = count

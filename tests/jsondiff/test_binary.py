@@ -50,6 +50,16 @@ def test_text_that_outgrows_the_first_guess_is_complete():
     ]
 
 
+@pytest.mark.parametrize("special", ['"', "\\", "\n", "\x1f", "é", "\x7f"])
+def test_what_strings_escape_is_found_anywhere(special):
+    """At each place of strings up to three times as long as what is looked at at once, alone and before other bytes."""
+    texts = ["a" * before + special + "b" * behind for before in range(70) for behind in (0, 1, 30, 31, 32, 33, 64)]
+    expected = [json.dumps(text, ensure_ascii=False) for text in texts]
+    documents = [encode(text) for text in texts]
+    assert [one(document) for document in documents] == expected
+    assert to_text(pa.array(documents, pa.binary())).to_pylist() == expected
+
+
 json_values = st.recursive(
     st.none()
     | st.booleans()
