@@ -107,6 +107,7 @@ class ReplayOptions:
     route: str = "auto"
     zero_dates: str = "null"
     on_statement: str = "error"
+    define_from_log: bool = False
     master: str | None = None
 
     def __post_init__(self) -> None:
@@ -128,6 +129,8 @@ class ReplayOptions:
             known["exec_mode"] = self.exec_mode
         if self.on_statement != "error":
             known["on_statement"] = self.on_statement
+        if self.define_from_log:
+            known["define_from_log"] = True
         if self.type_conversions:
             known["type_conversions"] = sorted(self.type_conversions)
         if self.start_position is not None:

@@ -25,7 +25,16 @@ from applier.errors import ApplierError, ArchiveError, ReplayStopped, UsageError
 from applier.options import ReplayOptions
 from applier.plan.base_position import may_be_elsewhere, needs_place, place_of, place_tasks
 from applier.plan.conflicts import conflict_listing, to_parquet
-from applier.plan.log import LogSpan, check_base, files_after, notes_on_columns, read_history, span_of, used_tables
+from applier.plan.log import (
+    LogSpan,
+    check_base,
+    files_after,
+    notes_on_columns,
+    notes_on_definitions,
+    read_history,
+    span_of,
+    used_tables,
+)
 from applier.plan.prepared import group_tasks, settle, with_groups
 from applier.plan.start_position import check_start, continuity, files_from, task_before
 from applier.plan.stop_error import first_of, with_transaction
@@ -99,10 +108,11 @@ class _Replay:
                 wanted = options.filter.wanted
                 schema_sql = read_text(options.schema) if options.schema is not None else None
                 history = read_history(span, wanted, base, schema_sql, dict(options.rewrites),
-                                       skip_statements=options.on_statement == "skip")
+                                       skip_statements=options.on_statement == "skip",
+                                       define_from_log=options.define_from_log)
                 self._note_skipped(history)
                 used = used_tables(span, history, wanted)
-                for note in notes_on_columns(used):
+                for note in [*notes_on_definitions(history), *notes_on_columns(used)]:
                     self._note(note)
                 versions = changed_versions(used, history)
                 divide(versions, base, staging, self.executor.cores,

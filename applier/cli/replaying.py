@@ -90,6 +90,9 @@ def replay(
         help="INSERT, UPDATE, LOAD DATA and the like as text, which a row applier cannot apply: error stops there; "
         "skip leaves them out, and the report counts them by table. What they changed is then not in the snapshot.")]
         = OnStatement.error,
+    define_from_log: Annotated[bool, typer.Option(
+        "--define-from-log", help="Take a table that neither a CREATE TABLE of the log nor --schema nor --base defines "
+        "for what a log of binlog_row_metadata=FULL says of it: columns, types and primary key.")] = False,
     route: Annotated[Route, typer.Option(
         help="walk: each task reads the binlogs for its own tables; shuffle: they are decoded once and sent to the "
         "tasks; auto: whichever moves fewer bytes.")] = Route.auto,
@@ -129,6 +132,7 @@ def replay(
         route=route.value,
         zero_dates=zero_dates.value,
         on_statement=on_statement.value,
+        define_from_log=define_from_log,
         master=master,
     )
     from applier.spark import nursery, session

@@ -25,6 +25,7 @@ from applier.errors import (
 from applier.plan.stop_error import with_transaction
 from applier.schema.collations import Charset
 from applier.schema.engines import is_transactional
+from applier.schema.from_log import definition_from_log, has_definition
 from applier.schema.history import SchemaHistory
 from applier.schema.schema_changes import TableName
 from applier.schema.table_versions import Position, TableVersion
@@ -111,12 +112,14 @@ def span_of(outlines: list[Outline]) -> LogSpan:
 
 
 def read_history(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sql: str | None,
-                 rewrites: Mapping[str, str] | None = None, *, skip_statements: bool = False) -> SchemaHistory:
+                 rewrites: Mapping[str, str] | None = None, *, skip_statements: bool = False,
+                 define_from_log: bool = False) -> SchemaHistory:
     """Every version of every table in the span, from the base, the schema file and the statements of the log, whose
     databases have the names of `rewrites` from here on, for `wanted`, too (AP-FILT).
 
     Raises the first thing in the log's order that cannot be followed: DDL or DML as text on a wanted table, or an event
     that rows cannot be applied beyond. With `skip_statements`, DML as text is passed over and counted in the history.
+    With `define_from_log`, a table that nothing defines is what the log's first row event of it says, and empty there.
     """
     from applier.schema.definition import TableDefinition
 
@@ -130,15 +133,39 @@ def read_history(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sq
     if schema_sql is not None:
         history.load_schema_file(schema_sql)
     for number, outline in enumerate(span.outlines):
-        events: list[Statement | Blocker] = sorted([*outline.statements, *outline.blockers], key=lambda e: e.position)
+        uses = [_FirstUse(max(use.first_position, outline.start), use) for use in outline.tables
+                if define_from_log and use.n_events]
+        events: list[Statement | Blocker | _FirstUse] = sorted([*outline.statements, *outline.blockers, *uses],
+                                                               key=lambda e: e.position)
         for event in events:
-            if _is_void(outline, event.position):
+            if isinstance(event, _FirstUse):
+                _define(history, (number, event.position), outline, event.use, wanted)
+            elif _is_void(outline, event.position):
                 _check_void(outline, event, history, wanted)
             elif isinstance(event, Statement):
                 history.apply(event, (number, event.position), (number, event.end))
             elif event.table is None or wanted(*history.renamed(_names(outline, outline.tables[event.table]))):
                 raise _blocked(outline, event)
     return history
+
+
+@dataclasses.dataclass(frozen=True)
+class _FirstUse:
+    """Where a file first has rows of a table map."""
+
+    position: int
+    use: TableUse
+
+
+def _define(history: SchemaHistory, at: Position, outline: Outline, use: TableUse, wanted: Wanted) -> None:
+    """Have a definition of the table from this place on."""
+    table_map = _table_map(outline, use)
+    name = history.renamed((table_map.database, table_map.table))
+    if wanted(*name) and history.at(*name, at) is None:
+        try:
+            history.define(definition_from_log(table_map, name, history.flavour), at)
+        except ApplierError as error:
+            raise error.at(file=outline.uri, position=at[1]) from None
 
 
 def _is_void(outline: Outline, position: int) -> bool:
@@ -187,6 +214,12 @@ class UsedTable:
     versions: tuple[TableVersion, ...]
 
 
+def notes_on_definitions(history: SchemaHistory) -> list[str]:
+    """Lines about tables that are what the log says of them."""
+    return [f"{table}: defined by what the log says of its columns and primary key, and empty before its first rows "
+            "there; defaults, other keys and generated columns are not known" for table in history.defined_by_log]
+
+
 def notes_on_columns(used: list[UsedTable]) -> list[str]:
     """Lines about tables that have more or fewer columns than the log (AP-POS), which is also what a definition of
     another time than the log's looks like."""
@@ -223,8 +256,10 @@ def used_tables(span: LogSpan, history: SchemaHistory, wanted: Wanted) -> list[U
             if not versions or versions[0].start > first:
                 error = SchemaError("the log changes rows of a table that nothing defines", file=outline.uri,
                                     position=first[1], table=table_map.name, errno=NO_SUCH_TABLE)
+                log_says = ", take what the log says of it with --define-from-log" if has_definition(table_map) else ""
                 raise with_transaction(error, outline, "to go on, give its CREATE TABLE as of the first binlog with "
-                                       "--schema, start from a --base, or leave it out with --ignore-tables")
+                                       f"--schema, start from a --base{log_says}, or leave it out with "
+                                       "--ignore-tables")
             found.append(UsedTable(number, index, use, table_map, versions))
     return found
 

@@ -36,7 +36,8 @@ class SchemaHistory:
     if it concerns one of them. By default that is all but the server's own. `files` are names for error messages.
     `rewrites` are databases of the log under the names that they have here (AP-FILT); a schema file and a base have
     these names already. With `skip_statements` statements that change rows are passed over, and counted in `skipped`,
-    by table ("" where it cannot be told) and kind. `server_version` is that of the log ("" where it is not known).
+    by table ("" where it cannot be told) and kind. `defined_by_log` are tables that `define` was told of.
+    `server_version` is that of the log ("" where it is not known).
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class SchemaHistory:
         self._databases: dict[str, Charset] = {}
         self._changes = TableChanges(self._tables, self._databases, self._wanted, skip_statements)
         self.skip_statements = skip_statements
+        self.defined_by_log: list[str] = []
 
     # ---- what is asked
 
@@ -104,6 +106,11 @@ class SchemaHistory:
     def load_definition(self, definition: TableDefinition) -> None:
         """A table that is there before the log begins, as a base snapshot's manifest has it."""
         self._changes.create(definition, StatementPlace(BEFORE_THE_LOG, "the base snapshot"))
+
+    def define(self, definition: TableDefinition, at: Position) -> None:
+        """A table that nothing has defined, from a place in the log on, where it has no rows."""
+        self.defined_by_log.append(definition.full_name)
+        self._changes.create(definition, StatementPlace(at, "the log's metadata"))
 
     def load_schema_file(self, text: str) -> None:
         """The tables that are there before the log begins, as CREATE statements; INSERTs and the like are passed over.
