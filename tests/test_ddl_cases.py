@@ -11,7 +11,7 @@ from applier.errors import SchemaError
 from applier.options import ReplayOptions
 from applier.replay import replay_with
 
-DDL = ["ddl-mysql", "ddl-mariadb", "ddl-mysql-convert"]
+DDL = ["ddl-mysql", "ddl-mariadb", "ddl-mysql-convert", "online-change-ghost-mysql", "online-change-ptosc-mariadb"]
 MARKED = [pytest.param(name, mark, id=f"{name}@{mark.name}") for name in DDL for mark in Case(name).marks] + [
     pytest.param("ddl-mysql-partitions", Case("ddl-mysql-partitions").mark(mark), id=f"partitions@{mark}")
     for mark in ("rows", "reorganized", "truncated", "dropped")]

@@ -33,6 +33,8 @@ _START_OF_NUMBERS = re.compile(r"\bAUTO_INCREMENT\s*=?\s*\d", re.IGNORECASE)
 """The table option, unlike the column's attribute, has a number behind it."""
 
 
+_SAYS_HOW = re.compile(r"\b(ALGORITHM|ORDER\s+BY|IGNORE)\b", re.IGNORECASE)
+"""Words with which MariaDB may copy a table that it would have altered in place."""
 _ZEROS = {"date": "0000-00-00", "datetime": "0000-00-00 00:00:00", "timestamp": "0000-00-00 00:00:00"}
 
 
@@ -136,7 +138,15 @@ class RowConverter:
 
     def _instead_of_null(self, column: Column) -> pa.Scalar:
         """What a column that may not be NULL any longer has instead: zero, nothing, no member; a TIMESTAMP the
-        statement's time."""
+        statement's time. MariaDB takes the default where it alters the table in place, without a copy."""
+        if self._conversion.new.flavour == "mariadb" and column.default is not None:
+            conversion = self._conversion
+            copies = any(source is not None and conversion.old.columns[source].type != new.type
+                         for source, new in zip(conversion.sources, conversion.new.columns, strict=True))
+            if copies or column.default.kind == "now" or _SAYS_HOW.search(conversion.sql):
+                raise self._cannot(f"column {column.name} may not be NULL any longer, and whether it becomes its "
+                                   "default depends on how the server altered the table")
+            return default_scalar(column, conversion.new)
         if column.type.base == "timestamp":
             return self._now(column)
         if column.type.base == "enum":

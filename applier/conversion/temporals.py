@@ -27,6 +27,10 @@ def rounds(conversion: RowConversion) -> bool:
 
 def to_moment(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
     """DATE, DATETIME, TIMESTAMP and TIME as one of the first three; a time is one of the statement's day."""
+    if old.base == new.base == "timestamp":  # whatever the zone
+        micros = np.asarray(values.cast(pa.int64()).fill_null(0))
+        micros = cut(micros, 10**(6 - new.fsp), rounds(conversion)) if new.fsp < old.fsp else micros
+        return pa.array(micros, pa.int64(), mask=np.asarray(values.is_null())).cast(arrow_type(new))
     clock = local_micros(values, old, conversion)
     if old.base == "time":
         now = conversion.in_zone(conversion.moment)

@@ -33,8 +33,13 @@ class RowConversion:
 
     @cached_property
     def changes_rows(self) -> bool:
-        """Whether rows differ after it: some go, or stored columns come, go, move, or take another type or name."""
+        """Whether rows may differ after it: some go, or stored columns come, go, move, take another type or name, or
+        may not be NULL any longer."""
         if self.removed is not None or (self.old.versioning is None) != (self.new.versioning is None):
+            return True
+        kept = [(self.old.columns[source], column) for source, column in zip(self.sources, self.new.columns, strict=True)
+                if source is not None]
+        if any(old.nullable and not new.nullable for old, new in kept):
             return True
         before = [(number, *_seen(column)) for number, column in enumerate(self.old.columns) if _is_stored(column)]
         after = [(source, *_seen(column)) for source, column in zip(self.sources, self.new.columns, strict=True)

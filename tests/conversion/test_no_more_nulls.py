@@ -1,0 +1,51 @@
+"""Columns that an ALTER makes NOT NULL, as MySQL 9.7 and MariaDB 10.11 did it outside of strict mode."""
+
+import datetime
+
+import pyarrow as pa
+import pytest
+
+from applier.conversion.rows import RowConverter
+from applier.errors import SchemaError
+from applier.schema.conversion import RowConversion
+from applier.schema.ddl import parse_statement
+
+MOMENT = 1_763_734_970_815_300
+
+
+def altered(flavour, before, after, value=None):
+    """The value that a NULL in a column `v` becomes."""
+    [old], [new] = (parse_statement(f"CREATE TABLE d.t (k INT, {v})", flavour=flavour) for v in (before, after))
+    conversion = RowConversion(old.definition, new.definition, (0, 1), sql="ALTER TABLE t …", moment=MOMENT)
+    assert conversion.changes_rows
+    schema = RowConverter(RowConversion(new.definition, old.definition, (0, 1))).schema
+    rows = pa.table({"k": [1], "v": [value]}, schema)
+    return RowConverter(conversion).convert(rows).column("v").to_pylist()[0]
+
+
+@pytest.mark.parametrize(("flavour", "before", "after", "expected"), [
+    ("mysql", "v INT DEFAULT 5", "v INT NOT NULL DEFAULT 5", 0),
+    ("mysql", "v VARCHAR(9)", "v VARCHAR(9) NOT NULL DEFAULT 'b'", ""),
+    ("mysql", "v ENUM('x','y')", "v ENUM('x','y') NOT NULL", ""),
+    ("mysql", "v TIMESTAMP(2) NULL", "v TIMESTAMP(2) NOT NULL", "2025-11-21 14:22:50.810"),
+    ("mysql", "v DATETIME", "v TIMESTAMP NOT NULL", "2025-11-21 14:22:50.000"),
+    ("mariadb", "v INT DEFAULT 5", "v INT NOT NULL DEFAULT 5", 5),
+    ("mariadb", "v ENUM('x','y') DEFAULT 'y'", "v ENUM('x','y') NOT NULL DEFAULT 'y'", "y"),
+    ("mariadb", "v ENUM('x','y')", "v ENUM('x','y') NOT NULL", ""),
+    ("mariadb", "v TIMESTAMP(3) NULL", "v TIMESTAMP(3) NOT NULL", "2025-11-21 14:22:50.815"),
+])
+def test_nulls_become_what_the_servers_make_of_them(flavour, before, after, expected):
+    value = altered(flavour, before, after)
+    if isinstance(value, datetime.datetime):
+        value = value.isoformat(" ", "milliseconds").removesuffix("+00:00")
+    assert value == expected
+
+
+def test_what_mariadb_makes_of_them_in_a_copy_is_not_guessed():
+    with pytest.raises(SchemaError, match="depends on how the server altered"):
+        altered("mariadb", "v INT DEFAULT 5", "v BIGINT NOT NULL DEFAULT 5")
+
+
+def test_a_zero_date_that_cannot_be_null_is_shown_as_one():
+    """In a snapshot it is NULL."""
+    assert altered("mysql", "v DATETIME(2) NOT NULL", "v VARCHAR(30)") == "0000-00-00 00:00:00.00"
