@@ -37,8 +37,8 @@ class RowConversion:
         may not be NULL any longer."""
         if self.removed is not None or (self.old.versioning is None) != (self.new.versioning is None):
             return True
-        kept = [(self.old.columns[source], column) for source, column in zip(self.sources, self.new.columns, strict=True)
-                if source is not None]
+        sources = zip(self.sources, self.new.columns, strict=True)
+        kept = [(self.old.columns[source], column) for source, column in sources if source is not None]
         if any(old.nullable and not new.nullable for old, new in kept):
             return True
         before = [(number, *_seen(column)) for number, column in enumerate(self.old.columns) if _is_stored(column)]
