@@ -149,7 +149,8 @@ class ReplayOptions:
 @dataclass(frozen=True)
 class ImportOptions:
     """A dump and what to make of it. `position` (binlog's base name, offset) and `gtid_set` say where it was made if it
-    does not say so itself; `flavour` None is told by the dump."""
+    does not say so itself; `flavour` None is told by the dump; `schema` has the definitions of tables whose rows are
+    Parquet files."""
 
     dump: str
     output: str
@@ -157,6 +158,7 @@ class ImportOptions:
     gtid_set: str | None = None
     flavour: str | None = None
     filter: TableFilter = TableFilter()
+    schema: str | None = None
 
     def for_manifest(self) -> dict[str, object]:
         """The options that decide what the snapshot holds, as JSON: what is at its default is left out."""

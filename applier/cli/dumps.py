@@ -23,6 +23,9 @@ def import_(
         "statements; plain, .gz or .zst. Or the directory of a dump by mydumper, MySQL Shell or `applier export`. "
         "Local or a uri.")],
     output: Annotated[str, typer.Option(metavar="SNAPSHOT", help="The snapshot to make; must not exist yet.")],
+    schema: Annotated[str | None, typer.Option(
+        metavar="FILE.sql", help="CREATE TABLEs of tables whose rows are Parquet files: DUMP is then a directory of "
+        "DB/TABLE/….parquet or DB.TABLE.parquet.")] = None,
     position: Annotated[str | None, typer.Option(
         metavar="FILE:POS", help="Where in the binlogs the dump was made, if it does not say so itself.")] = None,
     gtid_set: Annotated[str | None, typer.Option(
@@ -49,7 +52,7 @@ def import_(
     options = ImportOptions(
         dump, output, None if position is None else parse_stop_position(position), gtid_set,
         None if flavour is None else flavour.value,
-        TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])))
+        TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])), schema)
     with progress() as watcher:
         result = import_dump(options, watcher)
     print_imported(result)

@@ -4,6 +4,7 @@
                    .dat file beside it); each may be .gz or .zst
     MySQL Shell    @.json; DB.json, DB.sql, DB@TABLE.json, DB@TABLE.sql, DB@TABLE@N.tsv.zst (the last one @@N)
     applier        _schema.sql; _load.sql, or DB/TABLE/NNNN.sql
+    Parquet        DB/TABLE/….parquet or DB.TABLE.parquet, with a schema file
 
 Sources: mydumper's documentation ("mydumper usage", "Output Files"), MySQL Shell's ("Instance Dump Utility") and its
 dumper's source, modules/util/dump/dumper.cc.
@@ -17,13 +18,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 from pyarrow import fs
 
 from applier.errors import UsageError
 from applier.importing.load_data import DECODERS, Lines, RowsFile
+from applier.importing.parquet_file import ParquetPart
 from applier.importing.position import DumpPosition, of_metadata
 from applier.snapshot.location import resolve
+from applier.snapshot.manifest import MANIFEST
 
 _NOWHERE = DumpPosition()
 _SUFFIX = re.compile(r"\.(?:gz|zst)$")
@@ -46,19 +50,26 @@ class Dump:
     """Its parts in the order in which they are read, and what is known of it as a whole; `flavour` None where the parts
     have to say it."""
 
-    parts: tuple[SqlPart | RowsFile, ...]
+    parts: tuple[SqlPart | RowsFile | ParquetPart, ...]
     position: DumpPosition = _NOWHERE
     flavour: str | None = None
 
 
-def open_dump(uri: str) -> Dump:
-    """What there is to read. Raises UsageError where it is no dump that is known, or not a complete one."""
+def open_dump(uri: str, schema: str | None = None) -> Dump:
+    """What there is to read; `schema` is the uri of a file with the definitions of tables whose rows are in Parquet
+    files. Raises UsageError where it is no dump that is known, or not a complete one."""
     filesystem, path = resolve(uri)
     if filesystem.get_file_info(path).type != fs.FileType.Directory:
+        if schema is not None:
+            raise UsageError("--schema goes with a directory of Parquet files", file=uri)
         return Dump((SqlPart(uri),))
     found = filesystem.get_file_info(fs.FileSelector(path, recursive=True))
     names = sorted(posixpath.relpath(info.path, path) for info in found if info.type == fs.FileType.File)
     folder = _Folder(uri, filesystem, path, frozenset(names))
+    if schema is not None:
+        return _of_parquet(folder, schema)
+    if MANIFEST in folder.names:
+        raise UsageError("it is a snapshot already", file=uri, hint="give it to replay --base as it is")
     if "@.json" in folder.names:
         return _of_shell(folder)
     if "metadata" in folder.names or "metadata.partial" in folder.names:
@@ -68,7 +79,7 @@ def open_dump(uri: str) -> Dump:
         rows = ["_load.sql"] if "_load.sql" in folder.names else statements
         return Dump(tuple(SqlPart(folder.uri(name)) for name in ["_schema.sql", *rows]))
     raise UsageError("a directory that is no dump", file=uri, hint="it may be one of mydumper (metadata), of MySQL "
-                     "Shell (@.json) or of applier export (_schema.sql)")
+                     "Shell (@.json) or of applier export (_schema.sql), or hold Parquet files with --schema")
 
 
 @dataclass(frozen=True)
@@ -93,6 +104,24 @@ class _Folder:
             return json.loads(self.text(name))
         except (OSError, ValueError) as error:
             raise UsageError(f"a file of the dump cannot be read: {error}", file=self.uri(name)) from error
+
+
+def _of_parquet(folder: _Folder, schema: str) -> Dump:
+    parts = []
+    for name in sorted(folder.names):
+        *folders, last = name.split("/")
+        if not last.endswith(".parquet") or name.startswith("_"):
+            continue
+        database, _, table = last.removesuffix(".parquet").partition(".")
+        if len(folders) == 2:
+            database, table = map(unquote, folders)
+        if len(folders) not in (0, 2) or not table:
+            raise UsageError(f"{name} does not say whose rows it has", file=folder.root,
+                             hint="name files DB/TABLE/….parquet or DB.TABLE.parquet")
+        parts.append(ParquetPart(folder.uri(name), database, table))
+    if not parts:
+        raise UsageError("there are no Parquet files", file=folder.root)
+    return Dump((SqlPart(schema), *parts))
 
 
 def _of_mydumper(folder: _Folder) -> Dump:

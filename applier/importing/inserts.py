@@ -118,11 +118,16 @@ class InsertColumns:
                 raise error.in_column(place, column.name, literals) from None
             arrays[column.name] = values.array
             zero_dates += values.zero_dates
+        return self.completed(arrays, n_rows), zero_dates
+
+    def completed(self, arrays: dict[str, pa.Array], n_rows: int) -> pa.Table:
+        """Rows of these columns as a snapshot has them: the others take their default or are computed, which raises
+        SchemaError where it cannot be."""
         left_out = [column for column in self.definition.stored_columns if column.name not in arrays]
         for column in sorted(left_out, key=lambda column: column.generated is not None):
             arrays[column.name] = self._generated(column, arrays, n_rows) if column.generated else \
                 pa.repeat(default_scalar(column, self.definition), n_rows)
-        return pa.Table.from_arrays([arrays[name] for name in self.schema.names], schema=self.schema), zero_dates
+        return pa.Table.from_arrays([arrays[name] for name in self.schema.names], schema=self.schema)
 
     def _generated(self, column: Column, arrays: dict[str, pa.Array], n_rows: int) -> pa.Array:
         """A STORED generated column, which dumps leave out."""

@@ -17,6 +17,7 @@ from applier.importing.directory import Dump, SqlPart, open_dump
 from applier.importing.dump_tables import DumpTables
 from applier.importing.dump_text import DumpText
 from applier.importing.load_data import RowsFile
+from applier.importing.parquet_file import ParquetPart, read_parquet
 from applier.importing.position import DumpPosition
 from applier.importing.rows_file import read_rows
 from applier.importing.spans import Reading
@@ -34,7 +35,7 @@ _HEAD_BYTES = 4096
 
 def import_dump(options: ImportOptions, progress: Progress | None = None) -> ReplayResult:
     """Import a dump and publish a snapshot. Raises ApplierError, and publishes nothing then."""
-    dump = open_dump(options.dump)
+    dump = open_dump(options.dump, options.schema)
     with begin(options.output) as staging, tempfile.TemporaryDirectory(prefix="applier-import-") as spill:
         return _Import(options, dump, staging, spill, progress or Silent()).run()
 
@@ -52,8 +53,16 @@ class _Import:
         began = time.perf_counter()
         self.progress.phase("import", 0, "MB")
         for part in self.dump.parts:
-            self._bytes_before += self._read_sql(part) if isinstance(part, SqlPart) else self._read_rows(part)
+            self._bytes_before += self._read(part)
         return self._publish(began)
+
+    def _read(self, part: SqlPart | RowsFile | ParquetPart) -> int:
+        """Read a part of the dump; the number of its bytes."""
+        if isinstance(part, SqlPart):
+            return self._read_sql(part)
+        if isinstance(part, ParquetPart):
+            return read_parquet(part, self.tables, self._on_progress)
+        return read_rows(part, part.uri, self.tables, Reading(flavour=self.tables.flavour), self._on_progress)
 
     def _read_sql(self, part: SqlPart) -> int:
         with DumpText(part.uri) as text:
@@ -61,9 +70,6 @@ class _Import:
             if self.position == DumpPosition():
                 self.position = said
             return text.bytes_read
-
-    def _read_rows(self, part: RowsFile) -> int:
-        return read_rows(part, part.uri, self.tables, Reading(flavour=self.tables.flavour), self._on_progress)
 
     def _on_progress(self, done: int) -> None:
         self.progress.update((self._bytes_before + done) >> 20, self.tables.rows)
