@@ -10,7 +10,7 @@ from applier.apply.rows import table_schema
 from applier.apply.table_key import table_key
 from applier.apply.work import UnitResult
 from applier.explain.searches import duplicate_warnings
-from applier.plan.units import PlannedVersion
+from applier.plan.planned import PlannedVersion
 from applier.result import TableResult
 from applier.schema.definition import TableDefinition
 from applier.schema.table_versions import TableVersion

@@ -35,12 +35,13 @@ from applier.plan.log import (
     span_of,
     used_tables,
 )
+from applier.plan.planned import PlannedVersion
 from applier.plan.prepared import group_tasks, settle, with_groups
 from applier.plan.start_position import check_start, continuity, files_from, task_before
 from applier.plan.stop_error import first_of, with_transaction
 from applier.plan.stopped_key import with_key
 from applier.plan.tasks import prefers_shuffle, split_tasks, walking_tasks
-from applier.plan.units import PlannedVersion, changed_versions, divide
+from applier.plan.units import changed_versions, divide
 from applier.progress import Progress, Silent
 from applier.publication import table_entries, table_results
 from applier.result import ReplayResult

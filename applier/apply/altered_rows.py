@@ -20,10 +20,24 @@ def altered_rows(conversion: RowConversion, chunks: Iterator[pa.Table], sort_by:
 
     Raises SchemaError where values cannot be converted as the server does it.
     """
+    rows = _converted(conversion, chunks)
+    return _sorted(rows, sort_by, conversion) if sort_by is not None else rows
+
+
+def exchanged_rows(sources: list[tuple[RowConversion, Iterator[pa.Table]]], sort_by: TableKey | None) -> pa.Table:
+    """The rows of several tables as those of one, in the order of its key if it has one; errors as above."""
+    rows = pa.concat_tables([_converted(conversion, chunks) for conversion, chunks in sources])
+    return _sorted(rows, sort_by, sources[0][0]) if sort_by is not None else rows
+
+
+def _converted(conversion: RowConversion, chunks: Iterator[pa.Table]) -> pa.Table:
     converter = RowConverter(conversion)
     batches = [batch for chunk in chunks for batch in converter.convert(chunk).to_batches()]
-    rows = pa.Table.from_batches(batches, table_schema(conversion.new))
-    if sort_by is None or not rows.num_rows:
+    return pa.Table.from_batches(batches, table_schema(conversion.new))
+
+
+def _sorted(rows: pa.Table, sort_by: TableKey, conversion: RowConversion) -> pa.Table:
+    if not rows.num_rows:
         return rows
     return rows.take(pa.array(_order(sort_by.of_rows(rows, conversion.new.full_name))))
 

@@ -65,12 +65,13 @@ def logged_columns(table_map: TableMap, definition: TableDefinition,
 class TableWalk:
     """The units of one version of a table in one task. They all see every batch and take what is in their range.
 
-    `before` has the units of the version that DDL made this one of: all their changes come before this one's.
+    `before` has the units of the version that DDL made this one of, and `joined` those that it exchanged rows with: all
+    their changes come before this one's.
     """
 
-    def __init__(self, units: tuple[UnitSpec, ...], before: TableWalk | None = None):
-        earlier = before.units if before is not None else [None] * len(units)
-        self.units = [UnitApplier(unit, applier) for unit, applier in zip(units, earlier, strict=True)]
+    def __init__(self, units: tuple[UnitSpec, ...], before: TableWalk | None = None, joined: TableWalk | None = None):
+        earlier, others = ([None] * len(units) if walk is None else walk.units for walk in (before, joined))
+        self.units = [UnitApplier(*unit) for unit in zip(units, earlier, others, strict=True)]
         self.logged = LoggedTable(units[0].definition, units[0].rows, units[0].type_conversions,
                                   units[0].same_columns)
 

@@ -14,8 +14,9 @@ def apply_by_walking(task: ApplyTask) -> TaskOutcome:
     """Apply a task's units. Raises ArchiveError for damage."""
     walks: dict[int, TableWalk] = {}
     for version, units in sorted(task.units.items()):
-        before = units[0].before
-        walks[version] = TableWalk(units, walks[before.version] if before is not None else None)
+        before, joined = units[0].before, units[0].joined
+        walks[version] = TableWalk(units, walks[before.version] if before is not None else None,
+                                   walks[joined.version] if joined is not None else None)
     try:
         _walk(task, walks)
     except ReplayStopped as error:  # where definition and log disagree (1677), or a key is not to be had
@@ -57,7 +58,7 @@ def outcome(walks: list[TableWalk], refused: tuple[ReplayStopped, ...] = ()) -> 
     """Write the units of all tables, unless one of them or the walk itself (`refused`) had to stop; then the others may
     have had to before."""
     units = [unit for walk in walks for unit in walk.units]
-    taken_over = {id(unit.before) for unit in units}
+    taken_over = {id(source) for unit in units for source in (unit.before, unit.joined)}
     last = [unit for unit in units if id(unit) not in taken_over]
     results, has_stopped = [], bool(refused) or any(unit.errors for unit in last)
     for unit in last:

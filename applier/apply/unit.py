@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from applier.apply.altered_rows import altered_rows
+from applier.apply.altered_rows import altered_rows, exchanged_rows
 from applier.apply.change_keys import ChangeKeys
 from applier.apply.event_times import EventTimes
 from applier.apply.extra_columns import ExtraColumns
@@ -43,8 +43,9 @@ class UnitApplier:
     nothing will be written), and it may come before what stopped the unit.
     """
 
-    def __init__(self, spec: UnitSpec, before: UnitApplier | None = None):
-        self.spec, self.before = spec, before
+    def __init__(self, spec: UnitSpec, before: UnitApplier | None = None, joined: UnitApplier | None = None):
+        self.spec, self.before, self.joined = spec, before, joined
+        self._kept: pa.Table | None = None
         self._search: UnitSearch | None = None  # while no change has come
         self._base = table_schema(spec.definition).empty_table()
         self._logged: LoggedColumns | None = None
@@ -62,12 +63,12 @@ class UnitApplier:
     @property
     def stopped(self) -> ReplayStopped | None:
         """The error of the first change that could not be applied; nothing is applied after it."""
-        return (self.before.stopped if self.before is not None else None) or self._stopped
+        return next((source.stopped for source in self._sources if source.stopped is not None), self._stopped)
 
     @property
     def errors(self) -> tuple[ApplierError, ...]:
         """What stopped the unit, in this version or those before, in no order."""
-        before = self.before.errors if self.before is not None else ()
+        before = tuple(error for source in self._sources for error in source.errors)
         return before + tuple(error for error in (self._stopped, self._failed_diff) if error is not None)
 
     def begin(self, table_map: TableMap, layouts: ImageLayouts) -> None:
@@ -103,6 +104,8 @@ class UnitApplier:
     def _rows_before(self) -> pa.Table:
         """The rows before the first change to this version, in the order of its key if they come from another one."""
         spec = self.spec
+        if self.joined is not None:
+            return exchanged_rows([(spec.conversion, self.before.rows()), (spec.joining, self.joined.rows())], spec.key)
         if self.before is not None:
             return altered_rows(spec.conversion, self.before.rows(), spec.key if spec.changes_key else None)
         if spec.base is None or not spec.base_files:
@@ -110,7 +113,16 @@ class UnitApplier:
         return read_unit(spec.base, spec.base_files, table_schema(spec.definition))
 
     def rows(self) -> Iterator[pa.Table]:
-        """The rows that are left, in the order in which they are written, some thousand at a time; they are lost."""
+        """The rows that are left, in the order in which they are written, some thousand at a time; they are lost but
+        for a group, in which several units take them."""
+        if self.spec.group is None:
+            yield from self._rows_once()
+            return
+        if self._kept is None:
+            self._kept = pa.concat_tables([table_schema(self.spec.definition).empty_table(), *self._rows_once()])
+        yield from (pa.Table.from_batches([batch]) for batch in self._kept.to_batches(CHUNK_ROWS))
+
+    def _rows_once(self) -> Iterator[pa.Table]:
         self._was_changed = self.is_changed
         if self._search is None:
             yield from (pa.Table.from_batches([batch]) for batch in self._rows_before().to_batches(CHUNK_ROWS))
@@ -132,8 +144,8 @@ class UnitApplier:
 
     def check_diffs(self) -> None:
         """See whether all JSON diffs fit that came before the unit stopped."""
-        if self.before is not None:
-            self.before.check_diffs()
+        for source in self._sources:
+            source.check_diffs()
         if self._was_changed is None and self._search is not None and self._search.index.diffs.n:
             self._failed_diff = self._gatherer().failed_diff()
 
@@ -156,7 +168,12 @@ class UnitApplier:
     @property
     def _chain(self) -> list[UnitApplier]:
         """The appliers of the versions whose rows come down to this one, which is the last."""
-        return [*(self.before._chain if self.before is not None else ()), self]
+        sources = [link for source in self._sources for link in source._chain]
+        return [*{id(link): link for link in sources}.values(), self]
+
+    @property
+    def _sources(self) -> list[UnitApplier]:
+        return [source for source in (self.before, self.joined) if source is not None]
 
     @contextmanager
     def _timed(self) -> Iterator[None]:

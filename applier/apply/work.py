@@ -37,6 +37,9 @@ class UnitSpec:
     `version` is the id of the version. Where DDL made it of another one, `before` is the unit of that one whose rows
     this unit goes on with, by `conversion`; both have the same number, bounds and base. `type_conversions`: which
     columns of the log may have other types than the definition has.
+
+    Where tables exchanged rows, those of the unit `joined` come, too, by `joining`; all units of a `group`, which give
+    their rows to several, are for one task, on the walk route.
     """
 
     number: int
@@ -52,11 +55,15 @@ class UnitSpec:
     conversion: RowConversion | None = None
     type_conversions: TypeConversions = NONE_ALLOWED
     same_columns: bool = True
+    joined: UnitSpec | None = None
+    joining: RowConversion | None = None
+    group: int | None = None
 
     @property
     def chain(self) -> list[UnitSpec]:
-        """The units of the table's versions whose rows come down to this one, which is the last."""
-        return [*(self.before.chain if self.before is not None else ()), self]
+        """The units of the versions whose rows come down to this one, which is the last."""
+        sources = [link for unit in (self.before, self.joined) if unit is not None for link in unit.chain]
+        return [*{id(link): link for link in sources}.values(), self]
 
     @cached_property
     def changes_key(self) -> bool:

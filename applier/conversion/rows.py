@@ -22,8 +22,9 @@ from applier.conversion.versions import rows_that_hold
 from applier.errors import NotComputable, SchemaError
 from applier.schema.conversion import RowConversion
 from applier.schema.defaults import default_scalar, implicit_scalar
-from applier.schema.definition import Column
+from applier.schema.definition import Column, TableDefinition
 from applier.schema.key_infos import key_collation
+from applier.schema.partitions import Partitioning
 from applier.schema.tokens import tokenize
 from applier.schema.types import CHARACTER, arrow_type
 from applier.schema.versioning import ENDS_OF_TIME
@@ -71,16 +72,30 @@ class RowConverter:
                 made[column.name] = self._computed(made, column, rows.num_rows)
                 changed.add(column.name.casefold())
         self._done += rows.num_rows
-        return pa.Table.from_arrays([made[column.name] for column, _ in self._stored], schema=self.schema)
+        converted = pa.Table.from_arrays([made[column.name] for column, _ in self._stored], schema=self.schema)
+        self._check_required(converted)
+        return converted
+
+    def _check_required(self, rows: pa.Table) -> None:
+        """Rows that come into a partition must be of it: a server can be told not to look."""
+        required = self._conversion.required
+        if required is None:
+            return
+        numbers = self._partitions_of(rows, self._conversion.new, required.partitioning)
+        if not np.isin(numbers, required.numbers).all():
+            raise self._cannot("a row comes into a partition that is not for it")
 
     def _without_removed(self, rows: pa.Table) -> pa.Table:
         """The rows but those of partitions that the statement drops or empties."""
-        removed, old = self._conversion.removed, self._conversion.old
+        removed = self._conversion.removed
+        numbers = self._partitions_of(rows, self._conversion.old, removed.partitioning)
+        return rows.filter(pa.array(np.isin(numbers, removed.numbers) != removed.inside))
+
+    def _partitions_of(self, rows: pa.Table, definition: TableDefinition, partitioning: Partitioning) -> np.ndarray:
         try:
-            numbers = partition_numbers(rows, old, removed.partitioning)
+            return partition_numbers(rows, definition, partitioning)
         except NotComputable as error:
             raise self._cannot(f"which rows are in these partitions is not known: {error.message}") from None
-        return rows.filter(pa.array(np.isin(numbers, removed.numbers) != removed.inside))
 
     def _is_computed(self, column: Column, source: int | None) -> bool:
         """Whether a stored generated column is new, or has another expression or type."""

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from applier.apply.work import ApplyTask, SplitTask, Stretch, UnitSpec
 from applier.plan.log import LogSpan
-from applier.plan.units import PlannedVersion
+from applier.plan.planned import PlannedVersion
 from applier.schema.engines import is_transactional
 from applier.schema.schema_changes import TableName
 from applier.schema.table_versions import TableVersion
@@ -80,11 +80,16 @@ def walking_tasks(span: LogSpan, versions: list[PlannedVersion], cores: int) -> 
     n_tasks = min(len(units), max(cores, -int(-total // TASK_BYTES)))
     loads: list[float] = [0.0] * n_tasks
     parts: list[dict[int, list[UnitSpec]]] = [{} for _ in range(n_tasks)]
+    of_group: dict[int | None, int] = {}
     for unit in units:
-        lightest = loads.index(min(loads))
+        lightest = of_group.get(unit.group, loads.index(min(loads)))
+        if unit.group is not None:
+            of_group[unit.group] = lightest
         loads[lightest] += weights[unit.number]
         for link in unit.chain:
-            parts[lightest].setdefault(link.version, []).append(link)
+            links = parts[lightest].setdefault(link.version, [])
+            if not any(link is other for other in links):
+                links.append(link)
     pieces = stretches(span, versions)
     return [ApplyTask({version: tuple(chosen) for version, chosen in part.items()}, _needed(pieces, set(part)))
             for part in parts]

@@ -7,17 +7,17 @@ over.
 
 from __future__ import annotations
 
-import dataclasses
-
 from applier.apply.row_pieces import RowPieces
 from applier.apply.table_key import alters_rows, keeps_key, table_key
 from applier.apply.work import RowSearch, UnitSpec
 from applier.binlog.table_map import WireType
+from applier.plan.exchanged import add_units, exchanged_versions
 from applier.plan.log import UsedTable
+from applier.plan.planned import PlannedVersion
 from applier.plan.ranges import bounds
 from applier.schema.conversion import RowConversion
 from applier.schema.history import SchemaHistory
-from applier.schema.table_versions import BEFORE_THE_LOG, TableVersion
+from applier.schema.table_versions import BEFORE_THE_LOG
 from applier.schema.type_conversions import NONE_ALLOWED, TypeConversions
 from applier.snapshot.manifest import FileEntry, KeyValue, Snapshot
 from applier.snapshot.publish import Staging
@@ -26,33 +26,6 @@ UNIT_BYTES = 128 << 20
 """Bytes of rows events for one unit, at most by plan."""
 LEAST_UNIT_BYTES = 8 << 20
 """Below this, dividing a table costs more than it brings."""
-
-
-@dataclasses.dataclass
-class PlannedVersion:
-    """A version of a table that the log changes, or whose rows go on to one: its uses in the log, and its units.
-
-    `succeeded`: another version has its rows, and its units are links in the chains of that one's. `in_snapshot`: the
-    snapshot has what becomes of the version. `ranges` is how many units its table's size asked for, `tied` why all keys
-    are one unit all the same ("" if they are not).
-    """
-
-    version: TableVersion
-    uses: list[UsedTable]
-    units: list[UnitSpec]
-    succeeded: bool = False
-    in_snapshot: bool = True
-    ranges: int = 1
-    tied: str = ""
-
-    @property
-    def bytes(self) -> int:
-        """Bytes of its rows events (all of them for each of several versions in one file)."""
-        return sum(used.use.n_bytes for used in self.uses)
-
-    @property
-    def bytes_a_unit(self) -> float:
-        return self.bytes / max(1, len(self.units))
 
 
 def changed_versions(used: list[UsedTable], history: SchemaHistory) -> list[PlannedVersion]:
@@ -64,8 +37,13 @@ def changed_versions(used: list[UsedTable], history: SchemaHistory) -> list[Plan
     for table in used:
         for version in table.versions:
             uses.setdefault(version.id, []).append(table)
-    planned = []
+    planned, exchanged = [], set()
+    for group in history.exchanged():
+        exchanged |= {version.id for version in group}
+        planned += exchanged_versions(group, uses, history)
     for chain in history.chains():
+        if chain[0].id in exchanged:
+            continue
         in_snapshot = chain[-1].end is None and history.is_wanted(chain[-1])
         last_used = max((place for place, version in enumerate(chain) if version.id in uses), default=-1)
         from_base = chain[0].in_base is not None and any(alters_rows(version.conversion) for version in chain[1:])
@@ -82,7 +60,12 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
     total, number = sum(version.bytes for version in planned), 0
     unit_bytes = min(UNIT_BYTES, max(LEAST_UNIT_BYTES, total // (2 * cores)))
     searches = {item.version.id: _row_search(item, idempotent) if item.uses else None for item in planned}
-    for chain in sorted(_chains(planned), key=lambda chain: any(searches[item.version.id] for item in chain)):
+    by_group: dict[int, list[PlannedVersion]] = {}
+    for item in planned:
+        if item.group is not None:
+            by_group.setdefault(item.group, []).append(item)
+    chains = _chains([item for item in planned if item.group is None])
+    for chain in sorted(chains, key=lambda chain: any(searches[item.version.id] for item in chain)):
         tied = _why_tied(chain, searches, base)
         ranges = 1 + sum(item.bytes for item in chain) // unit_bytes
         for item in chain:
@@ -91,6 +74,11 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
         for low, high in zip(lows, [*lows[1:], None], strict=True):
             _add_units(chain, searches, number, low, high, base, staging, allowed)
             number += 1
+    for group in by_group.values():
+        needed = {item.version.id: searches[item.version.id] or RowSearch(by_content=False, idempotent=idempotent)
+                  for item in group}
+        files = {item.version.id: _files_of(item, base) for item in group if item.version.previous is None}
+        number = add_units(group, needed, number, base, staging, allowed, files)
 
 
 def _row_search(item: PlannedVersion, idempotent: bool) -> RowSearch | None:

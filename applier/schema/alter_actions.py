@@ -163,6 +163,14 @@ class ReorganizePartitions:
 
 
 @dataclass(frozen=True, slots=True)
+class ExchangePartition:
+    """The rows of a partition and those of a table change places."""
+
+    name: str
+    table: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class SetVersioning:
     """ADD or DROP SYSTEM VERSIONING."""
 
@@ -179,4 +187,4 @@ class Unfollowed:
 AlterAction = (AddColumn | ChangeColumn | DropColumn | RenameColumn | SetDefault | SetColumnVisible | AddKey | DropKey
                | AddForeignKey | DropForeignKey | RenameKey | SetKeyVisible | RenameTo | ConvertCharset | SetOptions
                | EmptyTable | PartitionBy | AddPartitions | DropPartitions | TruncatePartitions | CoalescePartitions
-               | ReorganizePartitions | SetVersioning | Unfollowed)
+               | ReorganizePartitions | ExchangePartition | SetVersioning | Unfollowed)

@@ -11,6 +11,7 @@ from applier.schema.alter_actions import (
     AlterAction,
     CoalescePartitions,
     DropPartitions,
+    ExchangePartition,
     PartitionBy,
     ReorganizePartitions,
     TruncatePartitions,
@@ -27,6 +28,8 @@ def altered_partitions(before: Partitioning | None,
         match action:
             case PartitionBy(partitioning):
                 return partitioning, None
+            case ExchangePartition():
+                raise SchemaError("EXCHANGE PARTITION is about two tables, not one")
             case DropPartitions() if before is not None and before.is_by_system_time:
                 continue  # of rows that hold no more, which no reader sees
             case DropPartitions() | TruncatePartitions() if not known:

@@ -16,8 +16,9 @@ from applier.schema.types import ColumnType
 @dataclass(frozen=True)
 class RowConversion:
     """From rows of `old` to rows of `new`: `sources[i]` is the number of the old column that the i-th new one takes its
-    values from, None for one that is added; rows of `removed` go. The rest is about the statement: `moment` is its time
-    in microseconds UTC, `file`, `position` and `gtid` are its place in the log."""
+    values from, None for one that is added; rows of `removed` go, and the new rows must all be of `required`. The rest
+    is about the statement: `moment` is its time in microseconds UTC, `file`, `position` and `gtid` are its place in the
+    log."""
 
     old: TableDefinition
     new: TableDefinition
@@ -30,6 +31,7 @@ class RowConversion:
     position: int | None = None
     gtid: str | None = None
     removed: PartRows | None = None
+    required: PartRows | None = None
 
     @cached_property
     def changes_rows(self) -> bool:

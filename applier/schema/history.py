@@ -93,6 +93,11 @@ class SchemaHistory:
         """The statements that changed a version's definition, but nothing that rows see."""
         return self._tables.redefinitions(version)
 
+    def exchanged(self) -> list[list[TableVersion]]:
+        """Versions of tables between which rows were exchanged, in order, a list for all that have to do with each
+        other; chains have them, too."""
+        return self._tables.exchanged()
+
     def is_wanted(self, version: TableVersion) -> bool:
         """Whether the version is of a table that is replayed, by the name that it has."""
         return self._wanted(version.definition.database, version.definition.name)

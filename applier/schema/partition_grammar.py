@@ -15,10 +15,10 @@ from applier.schema.alter_actions import (
     CoalescePartitions,
     DropPartitions,
     EmptyTable,
+    ExchangePartition,
     PartitionBy,
     ReorganizePartitions,
     TruncatePartitions,
-    Unfollowed,
 )
 from applier.schema.cursor import Cursor
 from applier.schema.partitions import BY_VALUES, DEFAULT, MAXVALUE, Partition, Partitioning
@@ -209,18 +209,18 @@ def parse_reorganize(cursor: Cursor) -> list[AlterAction]:
 
 def parse_exchange(cursor: Cursor) -> list[AlterAction]:
     """After EXCHANGE PARTITION."""
-    return _skipped(cursor, "EXCHANGE PARTITION moves rows between tables")
+    name = cursor.name()
+    cursor.expect("WITH", "TABLE")
+    table = cursor.table_name()
+    if cursor.accept_any("WITH", "WITHOUT"):
+        cursor.expect("VALIDATION")
+    return [ExchangePartition(name, table)]
 
 
 def parse_maintenance(cursor: Cursor) -> list[AlterAction]:
     """After ANALYZE, CHECK, OPTIMIZE, REBUILD or REPAIR PARTITION: every row stays where a query finds it."""
     _skip(cursor)
     return []
-
-
-def _skipped(cursor: Cursor, why: str) -> list[AlterAction]:
-    _skip(cursor)
-    return [Unfollowed(why)]
 
 
 def _skip(cursor: Cursor) -> None:

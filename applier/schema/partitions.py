@@ -127,7 +127,7 @@ class Partitioning:
 
 @dataclass(frozen=True, slots=True)
 class PartRows:
-    """The rows of some of a table's partitions, by their numbers: of all the others where `inside` is not set."""
+    """The rows of some of a table's partitions, by their numbers, or those of all others where `inside` is not set."""
 
     partitioning: Partitioning
     numbers: tuple[int, ...]

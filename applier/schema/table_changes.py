@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 
 from applier.errors import SchemaError, UnsupportedStatement
 from applier.schema.alter import Altered, alter, moved
+from applier.schema.alter_actions import ExchangePartition
 from applier.schema.collations import Charset
 from applier.schema.conversion import RowConversion, same_to_rows
 from applier.schema.cursor import StatementContext
 from applier.schema.definition import TableDefinition
 from applier.schema.foreign_keys import pointed_anew
+from applier.schema.partitions import PartRows
 from applier.schema.schema_changes import (
     AlterDatabase,
     AlterTable,
@@ -117,7 +119,10 @@ class TableChanges:
 
     def _alter(self, table: TableName, change: AlterTable, place: StatementPlace) -> None:
         version = self._tables.live(table)
-        if version is None:
+        exchange = next((action for action in change.actions if isinstance(action, ExchangePartition)), None)
+        if exchange is not None:
+            self._exchange(table, exchange, place)
+        if version is None or exchange is not None:
             return
         try:
             altered = alter(version.definition, change.actions, change.context)
@@ -128,6 +133,32 @@ class TableChanges:
             self._tables.end(table, place.end)  # what it is now is not known, and matters only to those who ask
             return
         self._go_on(version, altered, change.context, place)
+
+    def _exchange(self, table: TableName, exchange: ExchangePartition, place: StatementPlace) -> None:
+        """The rows of a partition and those of a table without any change places."""
+        divided, plain = self._tables.live(table), self._tables.live(exchange.table)
+        wanted = [self._wanted(*name) for name in (table, exchange.table)]
+        if not any(wanted) or (divided is None and plain is None):
+            return
+        if divided is None or plain is None or divided.definition.partitioning is None or not all(wanted):
+            raise SchemaError("EXCHANGE PARTITION moves rows between tables, and both of them, with their partitions, "
+                              f"have to be known and replayed: {_shorten(place.sql)}", table=".".join(table),
+                              hint=_STOP_BEFORE)
+        old, other = divided.definition, plain.definition
+        try:
+            part = PartRows(old.partitioning, old.partitioning.numbers_of([exchange.name]))
+        except SchemaError as error:
+            raise SchemaError(f"{error.message}: {_shorten(place.sql)}", table=old.full_name,
+                              hint=_STOP_BEFORE) from None
+        same = tuple(range(len(old.columns)))
+        about = {"sql": place.sql, "moment": place.moment, "file": place.file, "position": place.position,
+                 "gtid": place.gtid}
+        for name in (table, exchange.table):
+            self._tables.end(name, place.end)
+        self._tables.begin(old, place.end, place.sql, divided.id, RowConversion(old, old, same, removed=part, **about),
+                           plain.id, RowConversion(other, old, same, required=part, **about))
+        self._tables.begin(other, place.end, place.sql, divided.id,
+                           RowConversion(old, other, same, removed=replace(part, inside=False), **about))
 
     def _rename(self, old: TableName, new: TableName, place: StatementPlace) -> None:
         version = self._tables.live(old)

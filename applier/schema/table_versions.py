@@ -16,7 +16,8 @@ class TableVersion:
     """A table from the statement that made, emptied or altered it to the one that ended it; `end` is None while it
     lives. `conversion` says how its rows come from those of the version `previous`, under whatever name that was; both
     are None where it begins empty, or before the log. `in_base` is the name under which a base has the rows that it
-    began with, None for a table that the log made."""
+    began with, None for a table that the log made. Rows of the version `joined` come to it, too, by `joining`: those of
+    a table that a partition was exchanged with."""
 
     id: int
     definition: TableDefinition
@@ -26,6 +27,8 @@ class TableVersion:
     previous: int | None = None
     conversion: RowConversion | None = None
     in_base: TableName | None = None
+    joined: int | None = None
+    joining: RowConversion | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,18 @@ class TableVersions:
             by_last[version.id] = chain
         return chains
 
+    def exchanged(self) -> list[list[TableVersion]]:
+        """Versions whose rows went from table to table, in order: a list for all that have to do with each other."""
+        groups: dict[int, set[int]] = {version.id: {version.id} for version in self._versions}
+        for version in self._versions:
+            for source in (version.previous, version.joined):
+                if source is not None and groups[source] is not groups[version.id]:
+                    groups[source] |= groups[version.id]
+                    for member in groups[version.id]:
+                        groups[member] = groups[source]
+        found = {id(group): [self._versions[number] for number in sorted(group)] for group in groups.values()}
+        return [group for group in found.values() if any(version.joined is not None for version in group)]
+
     def redefinitions(self, version: TableVersion) -> list[Redefinition]:
         """Those of a version, in their order."""
         return list(self._redefinitions.get(version.id, ()))
@@ -85,14 +100,16 @@ class TableVersions:
     # ---- what is told
 
     def begin(self, definition: TableDefinition, position: Position, sql: str, previous: int | None = None,
-              conversion: RowConversion | None = None) -> None:
-        """A table as a statement makes it, or makes it of the version `previous`."""
+              conversion: RowConversion | None = None, joined: int | None = None,
+              joining: RowConversion | None = None) -> None:
+        """A table as a statement makes it, or makes it of the version `previous`, and of `joined`."""
         table = definition.database, definition.name
         number = len(self._versions)
         in_base = table if position == BEFORE_THE_LOG else None
         if previous is not None:
             in_base = self._versions[previous].in_base
-        self._versions.append(TableVersion(number, definition, position, None, sql, previous, conversion, in_base))
+        self._versions.append(TableVersion(number, definition, position, None, sql, previous, conversion, in_base,
+                                           joined, joining))
         self._by_table.setdefault(table, []).append(number)
 
     def redefine(self, version: TableVersion, definition: TableDefinition, position: Position, sql: str) -> None:

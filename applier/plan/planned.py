@@ -1,0 +1,37 @@
+"""A version of a table as a plan has it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from applier.apply.work import UnitSpec
+from applier.plan.log import UsedTable
+from applier.schema.table_versions import TableVersion
+
+
+@dataclasses.dataclass
+class PlannedVersion:
+    """A version of a table that the log changes, or whose rows go on to one: its uses in the log, and its units.
+
+    `succeeded`: another version has its rows, and its units are links in the chains of that one's. `in_snapshot`: the
+    snapshot has what becomes of the version. `ranges` is how many units its table's size asked for, `tied` why all keys
+    are one unit all the same ("" if they are not). Versions of one `group` exchanged rows (applier.plan.exchanged).
+    """
+
+    version: TableVersion
+    uses: list[UsedTable]
+    units: list[UnitSpec]
+    succeeded: bool = False
+    in_snapshot: bool = True
+    ranges: int = 1
+    tied: str = ""
+    group: int | None = None
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of its rows events (all of them for each of several versions in one file)."""
+        return sum(used.use.n_bytes for used in self.uses)
+
+    @property
+    def bytes_a_unit(self) -> float:
+        return self.bytes / max(1, len(self.units))
