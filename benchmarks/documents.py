@@ -6,6 +6,8 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
+from benchmarks import end_to_end, peers
+from benchmarks.changed_rows import MEMBERS, document, member
 from benchmarks.measure import Cost, best, in_child
 from benchmarks.report import Table, number, ratio
 from benchmarks.sections import Bench
@@ -19,12 +21,13 @@ from jsondiff.text import to_text as text_of
 
 _COLUMN_BYTES = 4_000_000
 _PYTHON_BYTES = 400_000  # python-mysql-replication gets this much of a column
-_DOCUMENTS, _UPDATES, _MEMBERS = 1000, 100, 300
+_DOCUMENTS, _UPDATES = 1000, 100
+_SERVER_UPDATES = 10_000  # of a log, that a server is given
 _DIFFERENT = 20  # documents, which are there again and again
 
 
-def documents(_: Bench) -> list[Table]:
-    """Columns of documents, made here; nothing is read from files."""
+def documents(bench: Bench) -> list[Table]:
+    """Columns of documents, made here, and a whole log of partial updates."""
     reading = Table(
         "Binary JSON to text",
         "MB of binary JSON a second of one core's CPU time, to the text that the server prints; against "
@@ -43,7 +46,7 @@ def documents(_: Bench) -> list[Table]:
         reading.rows.append([kind, number(each), number(ours), number(other), ratio(ours, other)])
     updating = Table(
         "Partial updates of JSON",
-        f"CPU of one core for {_UPDATES} diffs, one a row change, on each of {_DOCUMENTS:,} documents of {_MEMBERS} "
+        f"CPU of one core for {_UPDATES} diffs, one a row change, on each of {_DOCUMENTS:,} documents of {MEMBERS} "
         "members; text in and text out.",
         ["diffs", "bytes a document", "ms", "M diffs/s"],
     )
@@ -52,7 +55,35 @@ def documents(_: Bench) -> list[Table]:
         updating.rows.append(
             [kind, number(each), number(cost.cpu * 1e3), number(_DOCUMENTS * _UPDATES / cost.cpu / 1e6)]
         )
-    return [reading, updating]
+    return [reading, updating, replaying(bench)]
+
+
+def replaying(bench: Bench) -> Table:
+    """A log whose second file has nothing but partial updates."""
+    log = bench.workload("documents")
+    updates = peers.count_transactions(log.files[1])
+    measured = min(updates, _SERVER_UPDATES)
+    server = None
+    if (reader := bench.applying_reader) is not None:
+        server = peers.estimate_with_server(reader, bench.server, log.files, log.database, (measured, updates))
+    table = Table(
+        "A log of partial updates of JSON",
+        f"{updates:,} transactions, each a partial update of one of {updates // _UPDATES:,} documents of 10 KB, with "
+        f"minimal images; {log.size / 1e6:.0f} MB. Cold: the command line, from start to published snapshot. Plain: "
+        "the same tasks in one process without Spark. `mysqlbinlog | mysql` is measured on the first "
+        f"{measured:,} updates, and scaled.",
+        ["run", "seconds", "updates a second", "`mysqlbinlog | mysql` ÷ this"],
+    )
+    runs = (
+        ("cold, local[2]", in_child(end_to_end.cold, log.files, bench.folder)),
+        ("plain, one process", in_child(end_to_end.plain, log.files, bench.folder)),
+        ("mysqlbinlog | mysql", server),
+    )
+    for name, cost in runs:
+        if cost is not None:
+            table.rows.append([name, number(cost.wall), number(updates / cost.wall),
+                               ratio(server.wall, cost.wall) if server else "–"])
+    return table
 
 
 def read(kind: str) -> tuple[Cost, int, float]:
@@ -73,7 +104,7 @@ def read_with_python(kind: str) -> tuple[Cost, int]:
 def update(kind: str) -> tuple[Cost, float]:
     """Diffs of a kind on documents: (cost, bytes of a document)."""
     dice = random.Random(2)
-    texts = [text_of(_settings(dice)) for _ in range(_DIFFERENT)]
+    texts = [text_of(document(dice)) for _ in range(_DIFFERENT)]
     chains = [[wire.encode([_DIFFS[kind](dice)]) for _ in range(_UPDATES)] for _ in texts]
     column = pa.array(texts * (_DOCUMENTS // _DIFFERENT))
     diffs = pa.array([value for chain in chains for value in chain] * (_DOCUMENTS // _DIFFERENT), pa.binary())
@@ -104,12 +135,6 @@ def _order(dice: random.Random, items: int) -> dict:
     }  # fmt: skip
 
 
-def _settings(dice: random.Random) -> dict:
-    values = (dice.randrange(10**6), "x" * dice.randrange(40), {"on": True, "levels": [1, 2, 3]}, dice.random())
-    members = {f"key{n:03d}": dice.choice(values) for n in range(_MEMBERS)}
-    return members | {"last": {"seen": {"by": "nobody"}}, "log": []}
-
-
 _KINDS: dict[str, Callable[[random.Random], object]] = {
     "orders of 3 items": lambda dice: _order(dice, 3),
     "orders of 100 items": lambda dice: _order(dice, 100),
@@ -121,7 +146,7 @@ _KINDS: dict[str, Callable[[random.Random], object]] = {
 }
 _DIFFS: dict[str, Callable[[random.Random], Diff]] = {
     "a member replaced": lambda dice: Diff(
-        Operation.REPLACE, parse(f"$.key{dice.randrange(_MEMBERS):03d}"), dice.randrange(10**6)
+        Operation.REPLACE, parse(f"$.{member(dice.randrange(MEMBERS))}"), dice.randrange(10**6)
     ),
     "a member three levels down replaced": lambda dice: Diff(
         Operation.REPLACE, parse("$.last.seen.by"), f"user {dice.randrange(1000)}"

@@ -3,7 +3,7 @@
 reading       mysqlbinlog -v, mariadb-binlog -v (decode and print every row), python-mysql-replication
 applying      DuckDB and Polars, given the changes as columns already, in the one way that is right for full images:
               the last change of each key; one thread each
-end to end    mysqlbinlog FILES | mysql, where a server to write to is named
+end to end    mysqlbinlog FILES | mysql, where a server to write to is named: whole logs, or a part whose cost is scaled
 """
 
 import os
@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from itertools import islice
 from struct import unpack_from
 from types import SimpleNamespace
 from typing import Any
@@ -139,10 +140,53 @@ def with_polars(changes: pa.Table) -> Callable[[], Any]:
 def apply_with_server(reader: list[str], server: str, files: tuple[str, ...], database: str) -> Cost:
     """`mysqlbinlog FILES | mysql`: wall time until the server has applied everything. `server` is mysql://user@host:port.
 
-    The database is dropped first, and stays afterwards.
+    The database is dropped first, and stays afterwards. Raises CalledProcessError where a program fails.
     """
+    client = _client(server)
+    subprocess.run([*client, "-e", f"DROP DATABASE IF EXISTS {database}"], check=True)
+    return Cost(0, sum(_apply_file(reader, client, file) for file in files))
+
+
+def estimate_with_server(reader: list[str], server: str, files: tuple[str, str], database: str,
+                         transactions: tuple[int, int]) -> Cost:
+    """The same for a first file and as many transactions of a second one as are said first; its other transactions, of
+    as many as are said next, are taken to cost as much each."""
+    measured, all_ = transactions
+    client = _client(server)
+    subprocess.run([*client, "-e", f"DROP DATABASE IF EXISTS {database}"], check=True)
+    filled = _apply_file(reader, client, files[0])
+    changed = _apply_file(reader, client, _first_part(files[1], measured))
+    return Cost(0, filled + changed * all_ / measured)
+
+
+def count_transactions(file: str) -> int:
+    """How many transactions of rows are in a file."""
+    return sum(kind == EventType.XID for kind, _ in _events(file))
+
+
+def _first_part(file: str, transactions: int) -> str:
+    """A file beside it that ends behind so many transactions (mysqlbinlog stops at no position of standard input)."""
+    ends = (end for kind, end in _events(file) if kind == EventType.XID)
+    end = next(islice(ends, transactions - 1, None))
+    part = f"{file}.part"
+    with open(file, "rb") as source, open(part, "wb") as target:
+        target.write(source.read(end))
+    return part
+
+
+def _events(file: str) -> Iterator[tuple[int, int]]:
+    """Type and end of each event."""
+    with open(file, "rb") as stream:
+        data, at = stream.read(), 4
+    while at < len(data):
+        size = unpack_from("<I", data, at + 9)[0]
+        at += size
+        yield data[at - size + 4], at
+
+
+def _client(server: str) -> list[str]:
     url = urlsplit(server)
-    client = [
+    return [
         "mariadb" if shutil.which("mariadb") else "mysql",
         "--no-defaults",
         "--binary-mode",
@@ -154,15 +198,17 @@ def apply_with_server(reader: list[str], server: str, files: tuple[str, ...], da
         url.username or "root",
         *([f"-p{url.password}"] if url.password else []),
     ]
-    subprocess.run([*client, "-e", f"DROP DATABASE IF EXISTS {database}"], check=True)
+
+
+def _apply_file(reader: list[str], client: list[str], file: str) -> float:
+    """Seconds until the server has applied a file."""
     began = time.perf_counter()
-    for file in files:
-        with open(file, "rb") as log:
-            read = subprocess.Popen([*reader, "--no-defaults", "--skip-gtids", "-"], stdin=log, stdout=subprocess.PIPE)
-            subprocess.run(client, stdin=read.stdout, stdout=subprocess.DEVNULL, check=True)
-            if read.wait():
-                raise subprocess.CalledProcessError(read.returncode, reader)
-    return Cost(0, time.perf_counter() - began)
+    with open(file, "rb") as log:
+        read = subprocess.Popen([*reader, "--no-defaults", "--skip-gtids", "-"], stdin=log, stdout=subprocess.PIPE)
+        subprocess.run(client, stdin=read.stdout, stdout=subprocess.DEVNULL, check=True)
+        if read.wait():
+            raise subprocess.CalledProcessError(read.returncode, reader)
+    return time.perf_counter() - began
 
 
 ENGINES: dict[str, Callable[[pa.Table], Callable[[], Any]]] = {"DuckDB": with_duckdb, "Polars": with_polars}

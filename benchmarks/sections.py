@@ -40,6 +40,13 @@ class Bench:
     def readers(self) -> dict[str, list[str]]:
         return peers.find_readers(self.mysqlbinlog)
 
+    @property
+    def applying_reader(self) -> list[str] | None:
+        """The reader whose output the server gets: MySQL's, where it is there; None where there is no server."""
+        if not self.server:
+            return None
+        return self.readers.get("mysqlbinlog -v") or self.readers.get("mariadb-binlog -v")
+
 
 def reading(bench: Bench) -> list[Table]:
     """Outline and decode, against tools that print rows."""
@@ -142,7 +149,7 @@ def replaying(bench: Bench) -> list[Table]:
     warm = in_child(end_to_end.warm, log.files, bench.folder)
     plain = in_child(end_to_end.plain, log.files, bench.folder)
     server = None
-    if bench.server and (reader := bench.readers.get("mysqlbinlog -v") or bench.readers.get("mariadb-binlog -v")):
+    if (reader := bench.applying_reader) is not None:
         server = peers.apply_with_server(reader, bench.server, log.files, log.database)
     table = Table(
         "From binlogs to a snapshot",

@@ -96,7 +96,7 @@ class _Tables:
     def rows(self) -> list[pa.Table]:
         """What is left of all tables, in batches in the order of the keys. Raises the error of a change refused."""
         kept: list[pa.Table] = []
-        with patch("applier.apply.unit.TableWriter", functools.partial(_Collector, kept)):
+        with patch("applier.apply.unit_files.TableWriter", functools.partial(_Collector, kept)):
             for walk in self.walks.values():
                 if walk.units[0].stopped is not None:
                     raise walk.units[0].stopped

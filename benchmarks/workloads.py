@@ -4,11 +4,16 @@
               random row (what sysbench oltp_write_only does), full images
     minimal   the same with minimal images: a key before, what was assigned after
     uuid      the same as oltp, with a VARBINARY(36) key
-    keyless   the same as oltp, with tables that have no key at all
     conflicts the same as oltp, with inserts of rows that are there: one change in a hundred, for idempotent mode
-    alike     a table whose only key is not unique and has 100 rows for each value; updates of random rows
     bulk      multi-row inserts only
     types     29 columns of all kinds, one value in ten NULL; inserts, then updates of every other row, full images
+
+and, with the rows in the first file and all changes to them in the second, in full from 440 MB on and less below:
+
+    keyed     a million rows with an integer key; as many changes, two updates and a delete in a transaction
+    keyless   the same without any key
+    alike     200,000 rows, and 200,000 updates; the only key is not unique and has 100 rows for each value
+    documents 1,000 JSON documents of 10 KB (that many from 40 MB on), and 100 partial updates of each, minimal images
 
 Every before-image is what the row really was, so servers and strict replays take these logs.
 """
@@ -24,21 +29,14 @@ import pyarrow.compute as pc
 
 from applier.binlog.column_encoder import binary_array
 from applier.binlog.row_encoder import Image, RowChanges
-from applier.binlog.writer import BinlogWriter
-from applier.schema.ddl import parse_statement
-from applier.schema.definition import TableDefinition
-from applier.schema.schema_changes import CreateTable
+from benchmarks import changed_rows
+from benchmarks.archive import STATEMENT_ROWS, Archive, constant, digits, filled_table
 
 _ROW_BYTES = 195  # of sysbench's table in the log, about
 _FILLED_SHARE = 0.35  # of an OLTP log is inserts before the transactions
-_STATEMENT_ROWS = 2500
 _BLOCK = 100  # transactions that are written by one call; no row is changed twice in one
 _TABLES = 8
-_SBTEST = """CREATE TABLE {name} (
-  id {key} NOT NULL, k int NOT NULL DEFAULT 0, c char(120) NOT NULL DEFAULT '', pad char(60) NOT NULL DEFAULT ''{keys}
-) DEFAULT CHARSET=utf8mb4"""
 _KEYS = ", PRIMARY KEY (id), KEY k_1 (k)"
-_ROWS_ALIKE = 100
 _TYPES = """CREATE TABLE types (
   id bigint unsigned NOT NULL PRIMARY KEY, ti tinyint, si smallint unsigned, mi mediumint, i int, b bigint, f float,
   d double, d1 decimal(10,2), d2 decimal(30,10), bi bit(12), y year, dt date, dtm datetime, dtm6 datetime(6),
@@ -70,91 +68,11 @@ def make(name: str, megabytes: float, directory: str) -> Workload:
     return Workload(name, tuple(archive.files), "bench")
 
 
-class Archive:
-    """Files being written: `log` is the newest; `size` is how many bytes there shall be in all."""
-
-    def __init__(self, folder: str, size: int) -> None:
-        os.makedirs(folder)
-        self.size, self._folder, self._closed_bytes = size, folder, 0
-        self.log = BinlogWriter(os.path.join(folder, "binlog.000001"))
-        self.files = [self.log.path]
-        self.log.query("CREATE DATABASE bench")
-
-    @property
-    def share(self) -> float:
-        """How much of the size is written; a new file begins with the second half."""
-        written = self._closed_bytes + self.log.position
-        if len(self.files) == 1 and written > self.size / 2:
-            self._closed_bytes = written
-            self.log = self.log.rotate(os.path.join(self._folder, "binlog.000002"))
-            self.files.append(self.log.path)
-        return written / self.size
-
-    def create(self, sql: str) -> TableDefinition:
-        """Log a CREATE TABLE, and give what it creates."""
-        self.log.query(sql, "bench")
-        [change] = parse_statement(sql, default_database="bench", flavour=self.log.flavour)
-        assert isinstance(change, CreateTable)
-        return change.definition
-
-
-class SbtestTable:
-    """One of sysbench's tables, with what each of its rows holds now."""
-
-    def __init__(self, definition: TableDefinition, rows: int, random: np.random.Generator) -> None:
-        self.definition, self._random = definition, random
-        self._text_key = definition.columns[0].type.base != "int"
-        self.k = random.integers(0, rows, rows).astype(np.int32)
-        self.c, self.pad = _digits(random, rows, 10), _digits(random, rows, 5)
-
-    def __len__(self) -> int:
-        return len(self.k)
-
-    def key(self, rows: np.ndarray) -> Image:
-        """The key of each row: its number from 1 on, or a text of 36 characters without an order."""
-        if not self._text_key:
-            return {"id": pa.array((rows + 1).astype(np.int32))}
-        scattered = (rows + 1).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-        digits = scattered[:, None] >> np.arange(60, -4, -4, dtype=np.uint64) & np.uint64(15)
-        texts = np.hstack(
-            [np.frombuffer(b"0123456789abcdef", np.uint8)[digits], _fill(len(rows), b"-4000-8000-0123456")]
-        )
-        return {"id": binary_array(np.full(len(rows), 34), texts)}
-
-    def image(self, rows: np.ndarray) -> Image:
-        """The rows as they are."""
-        return {**self.key(rows), "k": pa.array(self.k[rows]), "c": _texts(self.c[rows]), "pad": _texts(self.pad[rows])}
-
-    def update_k(self, rows: np.ndarray, full: bool) -> RowChanges:
-        """sysbench's index update: k = k + 1."""
-        before = self.image(rows)
-        self.k[rows] += 1
-        return self._update(rows, before, {"k": pa.array(self.k[rows])}, full)
-
-    def update_c(self, rows: np.ndarray, full: bool) -> RowChanges:
-        """sysbench's update of a column without an index."""
-        before = self.image(rows)
-        self.c[rows] = _digits(self._random, len(rows), 10)
-        return self._update(rows, before, {"c": _texts(self.c[rows])}, full)
-
-    def delete_and_insert(self, rows: np.ndarray, full: bool) -> list[RowChanges]:
-        """Take the rows out, and put others in their place."""
-        delete = RowChanges(self.definition, before=self.image(rows) if full else self.key(rows))
-        self.k[rows] = self._random.integers(0, len(self), len(rows))
-        self.c[rows], self.pad[rows] = _digits(self._random, len(rows), 10), _digits(self._random, len(rows), 5)
-        return [delete, RowChanges(self.definition, after=self.image(rows))]
-
-    def _update(self, rows: np.ndarray, before: Image, assigned: Image, full: bool) -> RowChanges:
-        if full:
-            return RowChanges(self.definition, before=before, after=self.image(rows))
-        return RowChanges(self.definition, before=self.key(rows), after=assigned)
-
-
 def _oltp(archive: Archive, key: str = "int", full: bool = True, keys: str = _KEYS, again: int = 0) -> None:
     """`keys`: of the tables' definitions. `again`: how many rows of each hundred transactions are inserted twice."""
     random = np.random.default_rng(1)
     rows = max(4 * _BLOCK, int(archive.size * _FILLED_SHARE) // _ROW_BYTES // _TABLES)
-    tables = [_filled_table(archive, f"sbtest{number + 1}", key, keys, rows, random) for number in range(_TABLES)]
+    tables = [filled_table(archive, f"sbtest{number + 1}", key, keys, rows, random) for number in range(_TABLES)]
     while archive.share < 1:
         chosen = [tables[number] for number in random.integers(0, _TABLES, 3)]
         parts = {id(table): iter(np.split(random.choice(rows, 3 * _BLOCK, replace=False), 3)) for table in chosen}
@@ -169,16 +87,7 @@ def _oltp(archive: Archive, key: str = "int", full: bool = True, keys: str = _KE
 def _bulk(archive: Archive) -> None:
     random = np.random.default_rng(2)
     for number in range(4):
-        _filled_table(archive, f"sbtest{number + 1}", "int", _KEYS, max(1, archive.size // _ROW_BYTES // 4), random)
-
-
-def _alike(archive: Archive) -> None:
-    random = np.random.default_rng(4)
-    rows = max(4 * _BLOCK, int(archive.size * _FILLED_SHARE) // _ROW_BYTES)
-    table = _filled_table(archive, "sbtest1", "int", ", KEY k_1 (k)", rows, random, alike=_ROWS_ALIKE)
-    while archive.share < 1:
-        archive.log.timestamp += 1
-        archive.log.transactions([table.update_c(random.choice(rows, _BLOCK, replace=False), True)])
+        filled_table(archive, f"sbtest{number + 1}", "int", _KEYS, max(1, archive.size // _ROW_BYTES // 4), random)
 
 
 def _types(archive: Archive) -> None:
@@ -186,14 +95,14 @@ def _types(archive: Archive) -> None:
     table = archive.create(_TYPES)
     first = 0
     while archive.share < 1:
-        ids, half = np.arange(first, first + _STATEMENT_ROWS), np.arange(0, _STATEMENT_ROWS, 2)
+        ids, half = np.arange(first, first + STATEMENT_ROWS), np.arange(0, STATEMENT_ROWS, 2)
         old, new = _values(ids, random), _values(ids[half], random)
         before = {name: values.take(pa.array(half)) for name, values in old.items()}
         archive.log.timestamp += 1
         for change in (RowChanges(table, after=old), RowChanges(table, before=before, after=new)):
             with archive.log.transaction():
                 archive.log.rows(change)
-        first += _STATEMENT_ROWS
+        first += STATEMENT_ROWS
 
 
 _MAKERS: dict[str, Callable[[Archive], None]] = {
@@ -202,32 +111,19 @@ _MAKERS: dict[str, Callable[[Archive], None]] = {
     "bulk": _bulk,
     "types": _types,
     "uuid": lambda archive: _oltp(archive, key="varbinary(36)"),
-    "keyless": lambda archive: _oltp(archive, keys=""),
     "conflicts": lambda archive: _oltp(archive, again=_BLOCK // 25),
-    "alike": _alike,
+    "keyed": changed_rows.keyed,
+    "keyless": changed_rows.keyless,
+    "alike": changed_rows.alike,
+    "documents": changed_rows.documents,
 }
 NAMES = tuple(_MAKERS)
-
-
-def _filled_table(archive: Archive, name: str, key: str, keys: str, rows: int, random: np.random.Generator,
-                  alike: int = 1) -> SbtestTable:
-    """`alike`: how many rows have the same `k`; 1: it is random."""
-    table = SbtestTable(archive.create(_SBTEST.format(name=name, key=key, keys=keys)), rows, random)
-    if alike > 1:
-        table.k[:] = np.arange(rows) // alike
-    for first in range(0, rows, _STATEMENT_ROWS):
-        archive.log.timestamp += archive.share < 1
-        with archive.log.transaction():
-            archive.log.rows(
-                RowChanges(table.definition, after=table.image(np.arange(first, min(first + _STATEMENT_ROWS, rows))))
-            )
-    return table
 
 
 def _values(ids: np.ndarray, random: np.random.Generator) -> Image:
     """Rows of the table of all types: `ids` its keys, all else random, one in ten NULL."""
     count = len(ids)
-    letters = _digits(random, count, 10)
+    letters = digits(random, count, 10)
 
     def integers(low: int, high: int, kind: pa.DataType) -> pa.Array:
         return pa.array(random.integers(low, high, count)).cast(kind)
@@ -287,20 +183,5 @@ def _documents(numbers: np.ndarray) -> pa.BinaryArray:
     head = struct.pack("<BHHHHB", 0, 1, 12, 11, 1, 5)
     values = np.ascontiguousarray(numbers, "<i2").view(np.uint8).reshape(-1, 2)
     return binary_array(
-        np.full(len(numbers), 13), np.hstack([_fill(len(numbers), head), values, _fill(len(numbers), b"n")])
+        np.full(len(numbers), 13), np.hstack([constant(len(numbers), head), values, constant(len(numbers), b"n")])
     )
-
-
-def _digits(random: np.random.Generator, count: int, groups: int) -> np.ndarray:
-    """sysbench's texts: groups of eleven random digits, with dashes between; uint8, one row each."""
-    digits = random.integers(48, 58, (count, groups, 12), np.uint8)
-    digits[:, :, 11] = ord("-")
-    return digits.reshape(count, groups * 12)[:, :-1]
-
-
-def _fill(count: int, text: bytes) -> np.ndarray:
-    return np.broadcast_to(np.frombuffer(text, np.uint8), (count, len(text)))
-
-
-def _texts(characters: np.ndarray) -> pa.BinaryArray:
-    return binary_array(np.full(len(characters), characters.shape[1]), characters)

@@ -17,8 +17,10 @@ from benchmarks.__main__ import main
 from benchmarks.measure import Family, command, in_child
 from benchmarks.report import Table, number, ratio
 
+OF_CHANGED_ROWS = ["keyed", "keyless", "alike", "documents"]
 
-@pytest.mark.parametrize("name", sorted({*workloads.NAMES} - {"keyless", "conflicts", "alike"}))
+
+@pytest.mark.parametrize("name", sorted({*workloads.NAMES} - {*OF_CHANGED_ROWS, "conflicts"}))
 def test_workloads_are_archives_that_apply(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
     """Two files, the second going on where the first ends; every change finds its row, in tables that begin empty."""
     log = workloads.make(name, 3, str(tmp_path_factory.mktemp("logs")))
@@ -33,14 +35,14 @@ def test_workloads_are_archives_that_apply(tmp_path_factory: pytest.TempPathFact
     assert 0 < left <= tables.changes
 
 
-@pytest.mark.parametrize("name, exec_mode", [("keyless", "strict"), ("alike", "strict"), ("conflicts", "idempotent")])
+@pytest.mark.parametrize("name, exec_mode", [("conflicts", "idempotent"), *((n, "strict") for n in OF_CHANGED_ROWS)])
 def test_workloads_of_rows_that_no_single_key_finds(tmp_path: Path, name: str, exec_mode: str) -> None:
     """They apply, and the one for idempotent mode meets a conflict in about a hundred changes."""
     log = workloads.make(name, 3, str(tmp_path))
     options = ReplayOptions(log.files, str(tmp_path / "out"), exec_mode=exec_mode)
     tables = replay_with(ThisProcess(2), options).tables
     conflicts, changes = (sum(map(of, tables)) for of in (lambda t: sum(t.conflicts.values()), lambda t: t.changes))
-    assert changes > 5000 and sum(table.rows for table in tables) > 0
+    assert changes > 2500 and sum(table.rows for table in tables) > 0
     assert (0.002 < conflicts / changes < 0.02) if name == "conflicts" else not conflicts
 
 
