@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from applier.apply.rows import table_schema
 from applier.apply.table_key import TableKey
 from applier.conversion.rows import RowConverter
+from applier.errors import ReplayStopped
 from applier.schema.conversion import RowConversion
 from keysearch.keybytes import KeyBytes
 
@@ -39,7 +40,11 @@ def _converted(conversion: RowConversion, chunks: Iterator[pa.Table]) -> pa.Tabl
 def _sorted(rows: pa.Table, sort_by: TableKey, conversion: RowConversion) -> pa.Table:
     if not rows.num_rows:
         return rows
-    return rows.take(pa.array(_order(sort_by.of_rows(rows, conversion.new.full_name))))
+    try:
+        keys = sort_by.of_rows(rows, conversion.new.full_name)
+    except ReplayStopped as error:
+        raise error.at(file=conversion.file, position=conversion.position, gtid=conversion.gtid) from None
+    return rows.take(pa.array(_order(keys)))
 
 
 def _order(keys: np.ndarray | KeyBytes) -> np.ndarray:

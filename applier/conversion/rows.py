@@ -193,6 +193,8 @@ class RowConverter:
     def _numbers(self, n: int, column: Column) -> pa.Array:
         if _START_OF_NUMBERS.search(self._conversion.sql):
             raise self._cannot(f"column {column.name} numbers the rows from where AUTO_INCREMENT = says")
+        if any(other.auto_increment for other in self._conversion.old.columns):
+            raise self._cannot(f"column {column.name} goes on with the numbers of another column")
         for name in key.names if (key := table_key(self._conversion.old)) else ():
             found = self._conversion.old.column(name)
             collation = key_collation(found)

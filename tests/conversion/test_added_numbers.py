@@ -39,3 +39,12 @@ def test_rows_in_an_order_that_the_snapshot_does_not_keep_are_not_numbered(key):
     convert = RowConverter(RowConversion(old.definition, new.definition, (0, None), sql="ALTER")).convert
     with pytest.raises(SchemaError, match="in the order of a"):
         convert(pa.table({"a": pa.array(["a", "b"])}))
+
+
+def test_numbers_that_go_on_from_another_column_are_not_guessed():
+    """Where a column stops being AUTO_INCREMENT in the same statement, its counter is the new one's."""
+    [old], [new] = (parse_statement(f"CREATE TABLE d.t ({columns})") for columns in (
+        "a INT NOT NULL AUTO_INCREMENT UNIQUE", "a BIGINT NOT NULL UNIQUE, id INT NOT NULL AUTO_INCREMENT UNIQUE"))
+    convert = RowConverter(RowConversion(old.definition, new.definition, (0, None), sql="ALTER")).convert
+    with pytest.raises(SchemaError, match="goes on with the numbers"):
+        convert(pa.table({"a": pa.array([7], pa.int32())}))

@@ -1,0 +1,201 @@
+"""Random histories of DDL between row changes, judged by real servers.
+
+    python tests/differential/ddl_histories.py check FIRST LAST URL…    compare the seeds of a range, keep what differs
+    python tests/differential/ddl_histories.py record URL=FIRST-LAST…   write ddl_recorded.tar.xz, which tests replay
+
+URLs are those of real_replicas.py; the databases h0, h1, … of the server are dropped. A log has TOGETHER histories side
+by side, each in a database of its own, STEPS long; a step of all of them is a round. A folder has binlog.NNNNNN and
+rounds.jsonl, a line a round: {"position": where the log stands after it, "did": {database: statements}, "tables":
+{"DB.TABLE": [columns, rows] as in tests/real_server.py, or null: gone}}, of the tables that are not as before it.
+"""
+
+from __future__ import annotations
+
+import decimal
+import io
+import json
+import re
+import shutil
+import sys
+import tarfile
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from made_ddl import Column, History
+from real_replicas import Server
+
+HERE = Path(__file__).parent
+RECORDED = HERE / "ddl_recorded.tar.xz"
+TOGETHER, STEPS = 16, 14
+
+
+class Recorder:
+    """A log of some histories, made on a server."""
+
+    def __init__(self, server: Server, seeds: range):
+        self._server, self._seen = server, {}
+        self.histories = [History(seed, server.flavour, f"h{number}") for number, seed in enumerate(seeds)]
+
+    def record(self, folder: Path) -> None:
+        """Make the folder's files."""
+        server = self._server
+        for history in self.histories:
+            server.run(f"DROP DATABASE IF EXISTS {history.database}")
+        server.run("FLUSH BINARY LOGS")
+        log = server.run("SHOW BINARY LOGS")[-1][0]
+        work = server.connect()
+        with work.cursor() as cursor, open(folder / "rounds.jsonl", "w") as file:
+            cursor.execute("SET sql_log_bin = 1, time_zone = '+02:00'")
+            for history in self.histories:
+                cursor.execute(f"CREATE DATABASE {history.database} CHARACTER SET utf8mb4")
+            for _ in range(STEPS):
+                did = {history.database: self._step(cursor, history) for history in self.histories}
+                position = server.run("SHOW BINARY LOGS")[-1][1]
+                file.write(json.dumps({"position": int(position), "did": did, "tables": self._changed()}) + "\n")
+        work.close()
+        path = Path(server.run("SELECT @@log_bin_basename")[0][0]).with_name(log)
+        server.run("FLUSH BINARY LOGS")
+        shutil.copyfile(server.root + str(path), folder / log)
+        for history in self.histories:
+            server.run(f"DROP DATABASE IF EXISTS {history.database}")
+
+    def _step(self, cursor: object, history: History) -> list[str]:
+        """The statements that the server took, of the first step of which it takes any that shows."""
+        import pymysql
+
+        done: list[str] = []
+        cursor.execute(f"USE {history.database}")
+        for _ in range(8):
+            for statement in history.step():
+                try:
+                    cursor.execute(statement)
+                    done.append(statement)
+                except pymysql.MySQLError:
+                    continue
+            if any(not statement.startswith(("SET", "BEGIN", "COMMIT")) for statement in done):
+                break
+        self._look(history)
+        for table in list(history.tables):
+            if self._has_zero_dates(history, table):  # null in a snapshot: what becomes of them is not followed
+                history.tables.pop(table)
+                history.left.add(table)
+        return done
+
+    def _has_zero_dates(self, history: History, table: str) -> bool:
+        if table in history.left:
+            return True
+        dates = [column.name for column in history.tables[table] if column.kind.startswith(("date", "timestamp"))]
+        where = " OR ".join(f"CAST(`{name}` AS CHAR) LIKE '%-00%'" for name in dates)
+        return bool(dates and self._server.run(f"SELECT 1 FROM {history.database}.{table} WHERE {where} LIMIT 1"))
+
+    def _look(self, history: History) -> None:
+        run, where = self._server.run, f"WHERE c.table_schema = '{history.database}'"
+        history.tables, history.keys = {}, {}
+        for table, name, kind, generated in run(
+                "SELECT c.table_name, column_name, column_type, COALESCE(generation_expression, '') FROM "
+                "information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name) "
+                f"{where} AND table_type = 'BASE TABLE' ORDER BY c.table_name, ordinal_position"):
+            history.tables.setdefault(table, []).append(Column(name, kind, generated))
+        for table, name in run(f"SELECT DISTINCT table_name, index_name FROM information_schema.statistics c {where} "
+                               "ORDER BY 1, 2"):
+            history.keys.setdefault(table, []).append(f"`{name}`")
+
+    def _changed(self) -> dict[str, list | None]:
+        held = {}
+        for history in self.histories:
+            for table in [*history.tables, *history.left]:
+                held[f"{history.database}.{table}"] = self._held(history.database, table)
+        changed = {name: what for name, what in held.items() if self._seen.get(name) != what}
+        gone = {name: None for name in self._seen if name not in held}
+        self._seen = held
+        return changed | gone
+
+    def _held(self, database: str, table: str) -> list:
+        columns = [[name, kind] for name, kind in self._server.run(
+            f"SELECT column_name, column_type FROM information_schema.columns WHERE table_schema = '{database}' AND "
+            f"table_name = '{table}' AND extra NOT LIKE '%VIRTUAL%' ORDER BY ordinal_position")]
+        shown = ", ".join(f"`{name}` + 0e0" if kind.startswith(("float", "double")) else f"`{name}`"
+                          for name, kind in columns)
+        rows = self._server.run(f"SELECT {shown} FROM {database}.{table}")
+        return [columns, sorted(([cell(kind, value) for (_, kind), value in zip(columns, row, strict=True)]
+                                 for row in rows), key=repr)]
+
+
+def cell(kind: str, value: str | bytes | None) -> object:
+    """A value that the server shows as expected/ has it; what is zero in a date is null."""
+    if value is None:
+        return None
+    base = re.match(r"\w+", kind)[0]
+    if base == "bit":
+        return int.from_bytes(value, "big")
+    if isinstance(value, bytes):
+        return value.hex()
+    if base.endswith("int") or base == "year":
+        return int(value)
+    if base in ("double", "float"):
+        return repr(float(value))
+    if base == "decimal":
+        return format(decimal.Decimal(value), "f")
+    if base in ("date", "datetime", "timestamp"):
+        if "-00" in value[:10] or value.startswith("0000"):
+            return None
+        whole, _, digits = value.partition(".")
+        return whole if base == "date" else f"{whole}.{digits:0<6}"
+    if base == "time":
+        hours, minutes, seconds = value.lstrip("-").split(":")
+        micros = (int(hours) * 60 + int(minutes)) * 60_000_000 + int(decimal.Decimal(seconds) * 1_000_000)
+        return -micros if value.startswith("-") else micros
+    if base == "json":
+        return json.dumps(json.loads(value), sort_keys=True, ensure_ascii=False)
+    return value
+
+
+def check(first: int, last: int, urls: list[str]) -> int:
+    """Compare fresh histories; how many logs differ."""
+    from judged_ddl import judge
+
+    wrong = 0
+    for url in urls:
+        server = Server(url)
+        refused: Counter = Counter()
+        n = 0
+        for seed in range(first, last + 1, TOGETHER):
+            folder = Path(tempfile.mkdtemp(prefix=f"ddl-{server.flavour}-{seed}-"))
+            Recorder(server, range(seed, min(seed + TOGETHER, last + 1))).record(folder)
+            verdict = judge(folder, folder, goes_on=bool(seed // TOGETHER % 2))
+            n += TOGETHER
+            refused.update(verdict.refused.values())
+            if verdict.wrong:
+                wrong += 1
+                print(f"{server.flavour} seeds from {seed}, kept in {folder}:", *verdict.wrong, sep="\n  ", flush=True)
+            else:
+                shutil.rmtree(folder)
+        print(f"{server.flavour}: {sum(refused.values())} of {n} histories were refused at some statement:")
+        for why, count in refused.most_common():
+            print(f"  {count} x {why}", flush=True)
+    return wrong
+
+
+def record_all(words: list[str]) -> None:
+    with tarfile.open(RECORDED, "w:xz", preset=9) as archive, tempfile.TemporaryDirectory() as temporary:
+        for word in words:
+            url, _, seeds = word.rpartition("=")
+            server, (first, last) = Server(url), map(int, seeds.split("-"))
+            for seed in range(first, last + 1, TOGETHER):
+                folder = Path(temporary) / f"{server.flavour}-{seed}"
+                folder.mkdir()
+                Recorder(server, range(seed, min(seed + TOGETHER, last + 1))).record(folder)
+                for file in sorted(folder.iterdir()):
+                    entry, data = tarfile.TarInfo(str(file.relative_to(temporary))), file.read_bytes()
+                    entry.size = len(data)
+                    archive.addfile(entry, io.BytesIO(data))
+
+
+if __name__ == "__main__":
+    sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
+    if sys.argv[1:2] == ["check"] and len(sys.argv) > 4:
+        sys.exit(bool(check(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])))
+    if sys.argv[1:2] == ["record"] and len(sys.argv) > 2:
+        sys.exit(record_all(sys.argv[2:]))
+    sys.exit(__doc__)
