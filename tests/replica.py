@@ -69,7 +69,9 @@ class Table:
         before, after = self._known(before), self._known(after)
         if before is None:
             self._insert(after)
-        elif not before:  # IDX-R2: it cannot be searched for, which idempotent mode does not forgive
+        elif after == {} and self.flavour == "mysql":  # it assigns nothing that the table has
+            return
+        elif not before and self.flavour == "mysql":  # IDX-R2: idempotent mode does not forgive it
             raise Refused(KEY_NOT_FOUND, self.name)
         elif (row := self._find(before)) is None:
             self._conflict(KEY_NOT_FOUND)
@@ -102,6 +104,8 @@ class Table:
         for key in self._exact_keys():
             if all(name in before for name in key.columns):
                 return next((row for row in self.rows if self._same(key, row, before)), None)
+        if not before:
+            return None
         if self.flavour == "mariadb":  # by the first other unique key, if there is no NULL in it
             for key in self._unique_keys():
                 if all(name in before for name in key.columns):

@@ -117,7 +117,8 @@ class RowPieces:
         if unique is not None:
             return Search(unique=unique, kind=kind)
         return Search(pieces=self.whole(tuple(column for column in self.stored if column in present)),
-                      ranked=not present.issuperset(self.stored), kind=kind)
+                      ranked=not present.issuperset(self.stored), kind=kind,
+                      forgiven=self.definition.flavour == "mariadb")
 
     @cached_property
     def order(self) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ import dataclasses
 import numpy as np
 
 from applier.apply import pointer_kernel as k
-from applier.apply import store_kernel
+from applier.apply import store_kernel, store_upkeep_kernel
 from applier.apply import store_layout as s
 from applier.apply.key_index import Conflict, KeyIndex, batch_addresses
 from applier.binlog.changes import ChangeBatch, ImageLayouts
@@ -46,12 +46,14 @@ class NotedConflict:
 class Search:
     """How a before-image finds its row: by the unique key of this number, or else by all these pieces, where `ranked`
     says that rows equal in them may differ elsewhere, so that the first in the table's order is taken. By no piece at
-    all: not (IDX-R2). `kind` is what a server does to find them (keysearch.choose.Choice.kind)."""
+    all: not (IDX-R2), which idempotent mode passes over if that is `forgiven`. `kind` is what a server does
+    to find them (keysearch.choose.Choice.kind)."""
 
     unique: int | None = None
     pieces: tuple[int, ...] = ()
     ranked: bool = False
     kind: str = "scan"
+    forgiven: bool = False
 
 
 class _Index:
@@ -103,7 +105,7 @@ class RowStore(KeyIndex):
         if search.unique is not None:
             return search.unique
         if not search.pieces:
-            return s.NO_SEARCH
+            return s.NO_ROW if search.forgiven else s.NO_SEARCH
         if search.pieces not in self._searches:
             self._searches[search.pieces] = len(self._indexes)
             self._indexes.append(_Index(search.pieces, search.ranked))
@@ -118,7 +120,7 @@ class RowStore(KeyIndex):
             index.links = np.empty((len(self._slots), 3), np.int64)
         self._describe()
         for number in range(len(self._indexes)) if numbers is None else numbers:
-            store_kernel.build_index(self._store.ctypes.data, number)
+            store_upkeep_kernel.build_index(self._store.ctypes.data, number)
 
     def _describe(self) -> None:
         """Tell the kernels where everything is."""
@@ -142,7 +144,7 @@ class RowStore(KeyIndex):
         total = rows * 4 * len(pieces) + sum(int(keys.offsets[-1]) for keys in pieces)
         self._arena = np.empty(max(FIRST_BYTES, total + total // 2), np.uint8)
         self._describe()
-        store_kernel.fill_rows(rows, self._store.ctypes.data)
+        store_upkeep_kernel.fill_rows(rows, self._store.ctypes.data)
         self._rebuild()
 
     def pointers(self, order_by: tuple[int, ...] = ()) -> np.ndarray:
@@ -154,7 +156,7 @@ class RowStore(KeyIndex):
             by = len(self._indexes)
             self._indexes.append(_Index(order_by, False))
             self._describe()
-        store_kernel.sort_slots(self._store.ctypes.data, by, numbers, np.empty_like(numbers))
+        store_upkeep_kernel.sort_slots(self._store.ctypes.data, by, numbers, np.empty_like(numbers))
         self.arrivals = self._slots[numbers, 2]
         return np.ascontiguousarray(self._slots[numbers, 0])
 
@@ -204,7 +206,7 @@ class RowStore(KeyIndex):
         """Forget what is garbage, or double. A row whose place an insert is taking is garbage, and still needed."""
         if 2 * self._word(s.GARBAGE) > len(self._arena) and self._word(s.BASIS_RECORD) < 0:
             arena = np.empty_like(self._arena)
-            store_kernel.move_records(self._store.ctypes.data, arena.ctypes.data)
+            store_upkeep_kernel.move_records(self._store.ctypes.data, arena.ctypes.data)
             self._arena = arena
         else:
             self._arena = np.concatenate([self._arena, np.empty_like(self._arena)])

@@ -69,6 +69,9 @@ class _SplitTable:
         return binding
 
     def _take(self, batch: ChangeBatch) -> None:
+        self._logged.pass_over(batch)
+        if not batch.n:
+            return
         before, after = self._logged.keys.columns(batch)
         places, changes = self._dealt(batch, before, after)
         sent = payload_batch(batch, changes, before, after)

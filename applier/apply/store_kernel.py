@@ -6,7 +6,7 @@ that before-images are searched by, where several rows may be equal and the firs
 
 Idempotent mode (APP-R7, AP-IDEM): an insert that meets rows takes their places; it keeps what its image does not have
 from the last of them. An update or delete of a row that is not there, and an update to a key that is taken, is skipped.
-Each is noted as a conflict. A before-image that has nothing to search by stops this mode, too (IDX-R2, seen on MySQL).
+Each is noted as a conflict. A before-image that has nothing to search by stops this mode, too, on MySQL (IDX-R2).
 
 Rules: FIND, FIND-ROWS, IDX-R1 to R4, APP-R5 to R7, DEF-R1b, DEF-R2, AP-IDEM.
 """
@@ -34,7 +34,6 @@ from applier.apply.pointer_kernel import (
 from applier.apply.store_layout import (
     AFTER,
     ARENA,
-    ARENA_ROOM,
     ARENA_USED,
     BASIS_POINTER,
     BASIS_RECORD,
@@ -43,66 +42,29 @@ from applier.apply.store_layout import (
     CONFLICTS,
     DETAIL,
     FREE_SLOT,
-    GARBAGE,
     IDEMPOTENT,
     N_CONFLICTS,
-    N_INDEXES,
     N_PIECES,
     N_UNIQUE,
-    NEXT_ORDER,
+    NO_ROW,
     NO_SEARCH,
-    ORDER,
     POINTER,
     RECORD,
     SEARCHES,
-    SIZE,
     SLOT_ROOM,
     SLOTS_USED,
-    compare_keys,
-    drop_link,
     find,
-    has_null,
     index_at,
     key_hash,
-    put_link,
-    put_record,
     record_of,
-    record_size,
-    same_key,
     slot_at,
 )
+from applier.apply.store_slots import add_slot, change_record, remove_slot, take_tail, taken_key
 from applier.binlog.change_records import DELETE, INSERT
-from applier.binlog.table_ids_kernel import same_bytes
-from keysearch.memory import copy_bytes, inline, kernel, load_i32, load_i64, load_u8, store_i64
+from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8, store_i64
 
 ROW_GONE = -1
 """A noted conflict: a row that is not there, instead of the number of the unique key that is taken."""
-
-
-@inline
-def take_tail(store, inputs, row, old, n):
-    """Write an image's record behind the arena's end, without keeping it: its bytes, -1 if there is no room."""
-    size = record_size(inputs, n, row, old)
-    used = load_i64(store + ARENA_USED)
-    if used + size > load_i64(store + ARENA_ROOM):
-        return np.int64(-1)
-    put_record(inputs, n, row, old, load_i64(store + ARENA) + used)
-    return size
-
-
-@inline
-def taken_key(store, record, n, own, old):
-    """The first unique key of `record` that another row than slot `own` has, -1 if none; DETAIL is that row. Keys that
-    are as in the record `old` (0: there is none) are the row's own."""
-    for number in range(load_i64(store + N_UNIQUE)):
-        index = index_at(store, number)
-        if has_null(index, record, n) or (old and same_key(index, old, record, n)):
-            continue
-        other = find(store, index, record, key_hash(index, record, n), n)
-        if other >= 0 and other != own:
-            store_i64(store + DETAIL, other)
-            return np.int64(number)
-    return np.int64(-1)
 
 
 @inline
@@ -112,62 +74,6 @@ def note(store, change, what):
     store_i64(entry, change)
     store_i64(entry + 8, what)
     add(store + N_CONFLICTS, 1)
-
-
-@inline
-def link_all(store, number, record, n):
-    for i in range(load_i64(store + N_INDEXES)):
-        index = index_at(store, i)
-        put_link(index, number, key_hash(index, record, n))
-
-
-@inline
-def remove_slot(store, number):
-    """Take a row out of all indexes and free its slot; its record and its patch are the caller's."""
-    for i in range(load_i64(store + N_INDEXES)):
-        drop_link(index_at(store, i), number)
-    slot = slot_at(store, number)
-    add(store + GARBAGE, load_i64(slot + SIZE))
-    store_i64(slot + POINTER, load_i64(store + FREE_SLOT))
-    store_i64(slot + RECORD, -1)
-    store_i64(store + FREE_SLOT, number)
-
-
-@inline
-def add_slot(store, pointer, size, n):
-    """A new row, whose record is the `size` bytes behind the arena's end."""
-    number = load_i64(store + FREE_SLOT)
-    if number >= 0:
-        store_i64(store + FREE_SLOT, load_i64(slot_at(store, number) + POINTER))
-    else:
-        number = load_i64(store + SLOTS_USED)
-        store_i64(store + SLOTS_USED, number + 1)
-    slot = slot_at(store, number)
-    store_i64(slot + POINTER, pointer)
-    store_i64(slot + RECORD, load_i64(store + ARENA_USED))
-    store_i64(slot + ORDER, load_i64(store + NEXT_ORDER))
-    store_i64(slot + SIZE, size)
-    add(store + NEXT_ORDER, 1)
-    add(store + ARENA_USED, size)
-    link_all(store, number, record_of(store, slot), n)
-
-
-@inline
-def change_record(store, number, size, n):
-    """Give a row the record of `size` bytes behind the arena's end, where it is another one."""
-    slot = slot_at(store, number)
-    old, new = record_of(store, slot), load_i64(store + ARENA) + load_i64(store + ARENA_USED)
-    if size == load_i64(slot + SIZE) and same_bytes(old, new, size):
-        return
-    for i in range(load_i64(store + N_INDEXES)):
-        index = index_at(store, i)
-        if not same_key(index, old, new, n):
-            drop_link(index, number)
-            put_link(index, number, key_hash(index, new, n))
-    add(store + GARBAGE, load_i64(slot + SIZE))
-    store_i64(slot + RECORD, load_i64(store + ARENA_USED))
-    store_i64(slot + SIZE, size)
-    add(store + ARENA_USED, size)
 
 
 @inline
@@ -250,11 +156,13 @@ def apply_rows(count, kinds, before_rows, after_rows, images, store, present, co
         if search == NO_SEARCH:
             status = MISSING
             break
-        if take_tail(store, load_i64(store + BEFORE), before, 0, n) < 0:
-            status = ARENA_FULL
-            break
-        index, record = index_at(store, search), load_i64(store + ARENA) + load_i64(store + ARENA_USED)
-        number = find(store, index, record, key_hash(index, record, n), n)
+        number = np.int64(-1)
+        if search != NO_ROW:
+            if take_tail(store, load_i64(store + BEFORE), before, 0, n) < 0:
+                status = ARENA_FULL
+                break
+            index, record = index_at(store, search), load_i64(store + ARENA) + load_i64(store + ARENA_USED)
+            number = find(store, index, record, key_hash(index, record, n), n)
         if number < 0:
             if not idempotent:
                 status = MISSING
@@ -291,75 +199,3 @@ def apply_rows(count, kinds, before_rows, after_rows, images, store, present, co
         j += 1
     store_i64(state + NEXT, j)
     return status
-
-
-@kernel
-def fill_rows(rows, store):
-    """Give the first `rows` slots, which are the base's rows in order, their records out of AFTER. There has to be room
-    for them; indexes are built by `build_index`."""
-    for row in range(rows):
-        size = take_tail(store, load_i64(store + AFTER), row, 0, load_i64(store + N_PIECES))
-        slot = slot_at(store, row)
-        store_i64(slot + POINTER, row)
-        store_i64(slot + RECORD, load_i64(store + ARENA_USED))
-        store_i64(slot + ORDER, row)
-        store_i64(slot + SIZE, size)
-        add(store + ARENA_USED, size)
-
-
-@kernel
-def build_index(store, number):
-    """Put all rows into an index whose heads are empty."""
-    n, index = load_i64(store + N_PIECES), index_at(store, number)
-    for slot_number in range(load_i64(store + SLOTS_USED)):
-        slot = slot_at(store, slot_number)
-        if load_i64(slot + RECORD) >= 0:
-            put_link(index, slot_number, key_hash(index, record_of(store, slot), n))
-
-
-@kernel
-def move_records(store, arena):
-    """Copy the records that are in use into another arena, which then is the store's."""
-    used = np.int64(0)
-    for number in range(load_i64(store + SLOTS_USED)):
-        slot = slot_at(store, number)
-        if load_i64(slot + RECORD) >= 0:
-            size = load_i64(slot + SIZE)
-            copy_bytes(arena + used, record_of(store, slot), size)
-            store_i64(slot + RECORD, used)
-            used += size
-    store_i64(store + ARENA, arena)
-    store_i64(store + ARENA_USED, used)
-    store_i64(store + GARBAGE, 0)
-
-
-@kernel
-def sort_slots(store, index_number, numbers, scratch):
-    """Sort slot numbers (int64[n]) by the key of an index, -1: by the order in which the rows came; stable."""
-    n, count = load_i64(store + N_PIECES), numbers.shape[0]
-    source, target = numbers, scratch
-    width = 1
-    while width < count:
-        for start in range(0, count, 2 * width):
-            a, middle = start, min(start + width, count)
-            b, end = middle, min(start + 2 * width, count)
-            for to in range(start, end):
-                take_a = a < middle
-                if take_a and b < end:
-                    first, second = slot_at(store, source[a]), slot_at(store, source[b])
-                    if index_number < 0:
-                        take_a = load_i64(first + ORDER) <= load_i64(second + ORDER)
-                    else:
-                        take_a = compare_keys(index_at(store, index_number), record_of(store, first),
-                                              record_of(store, second), n) <= 0
-                if take_a:
-                    target[to] = source[a]
-                    a += 1
-                else:
-                    target[to] = source[b]
-                    b += 1
-        source, target = target, source
-        width *= 2
-    if width > 1:
-        for i in range(count):
-            numbers[i] = source[i]

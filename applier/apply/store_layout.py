@@ -24,8 +24,8 @@ from keysearch.memory import copy_bytes, inline, load_i64, load_u8, load_u32, lo
  N_INDEXES, N_UNIQUE, RANK, BEFORE, AFTER, SEARCHES, IDEMPOTENT, CONFLICTS, N_CONFLICTS, CONFLICT_ROOM, DETAIL,
  BASIS_POINTER, BASIS_RECORD) = range(0, 192, 8)
 STORE_WORDS = 24
-NO_SEARCH = 255
-"""In SEARCHES: a before-image by which no row can be found."""
+NO_SEARCH, NO_ROW = 255, 254
+"""In SEARCHES: a before-image by which no row can be searched, and one by which none is found."""
 
 # a slot; a free one has the next free one as its pointer and -1 as its record
 POINTER, RECORD, ORDER, SIZE = range(0, 32, 8)

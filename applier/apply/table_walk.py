@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from applier.apply.change_keys import ChangeKeys, change_keys
 from applier.apply.row_keys import RowKeys
 from applier.apply.row_pieces import RowPieces
 from applier.apply.table_key import table_key
 from applier.apply.unit import UnitApplier
 from applier.apply.work import RowSearch, UnitSpec
-from applier.binlog.changes import ChangeBatch, ImageLayouts, TableBinding
+from applier.binlog.change_records import IMAGE_ID_SHIFT
+from applier.binlog.changes import UPDATE, ChangeBatch, ImageLayouts, TableBinding
 from applier.binlog.layout import ColumnPlan, plan_columns
 from applier.binlog.table_map import TableMap
 from applier.errors import COLUMN_CONVERSION, ReplayStopped
@@ -47,6 +50,18 @@ class LoggedTable:
         self.keys = change_keys(self.key, self.definition, table_map) if self._pieces is None else \
             RowKeys(self._pieces, table_map, self.layouts)
         return True
+
+    def pass_over(self, batch: ChangeBatch) -> None:
+        """Drop updates that assign columns only which the table does not have: a MySQL replica does not look for their
+        rows, so that none is missing (seen on 9.7; MariaDB's does)."""
+        columns = len(self.definition.columns)
+        if self.definition.flavour == "mariadb" or len(self.table_map.types) <= columns:
+            return
+        nothing = np.array([*(min(layout.present, default=columns) >= columns for layout in self.layouts.known), False])
+        if nothing.any():
+            dropped = (batch.kinds == UPDATE) & nothing[batch.images >> IMAGE_ID_SHIFT]
+            if dropped.any():
+                batch.keep(~dropped)
 
 
 def logged_columns(table_map: TableMap, definition: TableDefinition,
@@ -91,6 +106,7 @@ class TableWalk:
 
     def take(self, batch: ChangeBatch) -> None:
         """Changes in commit order."""
+        self.logged.pass_over(batch)
         keys = self.logged.keys.of_batch(batch)
         for unit in self.units:
             unit.take(batch, keys, self.logged.keys)

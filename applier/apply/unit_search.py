@@ -94,7 +94,7 @@ class StoreSearch(UnitSearch):
         conflict = self.index.apply(batch, layouts, *keys)
         *_, ways, searches = keys
         gone = np.array([noted.change for noted in self.index.noted if noted.unique is None], np.int64)
-        counts = np.bincount(ways, minlength=len(searches))
+        counts = np.bincount(ways[batch.before_rows[batch.before_rows >= 0]], minlength=len(searches))
         counts -= np.bincount(ways[batch.before_rows[gone]], minlength=len(counts))
         for search, count in zip(searches, counts.tolist(), strict=False):
             self._found[search.kind] += count

@@ -100,6 +100,13 @@ class ChangeBatch:
     def times(self) -> np.ndarray:
         return self._arrays[7][:self.n]
 
+    def keep(self, wanted: np.ndarray) -> None:
+        """Drop all changes but the `wanted` ones (bool[n]); the images stay where they are."""
+        kept = int(wanted.sum())
+        for array in self._arrays:
+            array[:kept] = array[:self.n][wanted]
+        self.record[k.N // 8] = kept
+
     def reset(self) -> None:
         self.before.reset()
         self.after.reset()

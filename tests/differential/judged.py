@@ -26,7 +26,8 @@ def disagreement(case: Path, work: Path, route: str) -> list[str]:
     def replay(**options) -> ApplierError | None:
         try:
             replay_with(ThisProcess(2), ReplayOptions((log,), str(output), base=base, route=route,
-                                                      exec_mode=about["exec_mode"], **options))
+                                                      exec_mode=about["exec_mode"], **options,
+                                                      type_conversions=frozenset(about["type_conversions"])))
         except ApplierError as error:
             return error
         return None

@@ -2,8 +2,8 @@
 
 A seed gives the same texts every time. What servers leave open, or do otherwise than WL#5092 says, is kept out:
 statements of several rows only where the replica finds each by a unique key (MySQL takes rows of one event in an order
-of its own where it scans, and misses rows that the event itself made: its bug 105802), and on MariaDB full images
-wherever the replica's keys or columns are not the source's.
+of its own where it scans, and misses rows that the event itself made: its bug 105802); on MariaDB full images wherever
+the replica's keys are not the source's, and more columns only where the replica finds rows by a unique key.
 """
 
 from __future__ import annotations
@@ -15,14 +15,37 @@ WORDS = ["", "a", "A", "b", "B", "b ", "ab", "Ab"]
 SMALL = ["0", "1", "2", "3", "4"]
 KINDS = {
     "INT": SMALL, "SMALLINT": ["-2", *SMALL], "BIGINT UNSIGNED": [*SMALL, "18446744073709551615"],
-    "DECIMAL(6,2)": ["0.00", "-1.50", "2.25"], "DOUBLE": ["0", "-0.5", "1e30"],
+    "DECIMAL(6,2)": ["0.00", "-1.50", "2.25"], "DOUBLE": ["0", "-0.5", "1e30"], "FLOAT": ["0", "-0.5", "2.5"],
     "DATE": ["'2024-02-29'", "'1999-12-31'"],
     "DATETIME(2)": ["'2024-02-29 12:34:56.78'", "'1999-12-31 23:59:59'"], "ENUM('a','b','c')": ["'a'", "'b'", "'c'"],
     "VARCHAR(6)": [f"'{word}'" for word in WORDS], "CHAR(4)": [f"'{word}'" for word in WORDS],
     "VARCHAR(6) COLLATE utf8mb4_bin": [f"'{word}'" for word in WORDS], "TEXT": [f"'{word}'" for word in WORDS],
     "VARBINARY(4)": ["''", "'a'", "'A'", "x'00'"], "BLOB": ["''", "'a'", "x'ff00'"],
 }
-BLOBS = ("TEXT", "BLOB")
+TEXTS = ["''", "'a'", "'B'"]
+OTHERS = {  # what a column may be on the replica, and values of that
+    "INT": {"BIGINT": SMALL, "TINYINT": SMALL, "SMALLINT": SMALL},
+    "SMALLINT": {"INT": SMALL, "TINYINT UNSIGNED": SMALL},
+    "BIGINT UNSIGNED": {"INT UNSIGNED": SMALL, "SMALLINT": SMALL},
+    "DECIMAL(6,2)": {"DECIMAL(9,3)": ["0.000", "-1.500", "2.255"], "DECIMAL(4,1)": ["0.0", "-1.5", "2.3"]},
+    "FLOAT": {"DOUBLE": ["0", "-0.5", "1e30"]},
+    "VARCHAR(6)": {"VARCHAR(12)": TEXTS, "VARCHAR(1)": TEXTS, "TEXT": TEXTS, "CHAR(8)": TEXTS, "VARBINARY(30)": TEXTS},
+    "CHAR(4)": {"CHAR(6)": TEXTS, "CHAR(1)": TEXTS, "VARCHAR(5)": TEXTS},
+    "VARCHAR(6) COLLATE utf8mb4_bin": {"VARCHAR(9) COLLATE utf8mb4_bin": TEXTS},
+    "TEXT": {"VARCHAR(6)": TEXTS, "MEDIUMTEXT": TEXTS},
+    "VARBINARY(4)": {"VARBINARY(9)": TEXTS, "VARBINARY(1)": TEXTS, "BLOB": TEXTS},
+    "BLOB": {"LONGBLOB": TEXTS, "VARBINARY(3)": TEXTS},
+}
+VALUES = KINDS | {kind: values for others in OTHERS.values() for kind, values in others.items() if kind not in KINDS}
+EXTRA = ["INT", "INT NOT NULL", "INT DEFAULT 7", "INT NOT NULL DEFAULT 7", "VARCHAR(6) DEFAULT 'b'",
+         "VARCHAR(6) NOT NULL", "DECIMAL(6,2) NOT NULL DEFAULT 2.25", "TEXT",
+         "DATETIME(2) DEFAULT CURRENT_TIMESTAMP(2)",
+         "TIMESTAMP NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP",
+         "INT DEFAULT (3 + 4)", "INT DEFAULT (c1 + 1)", "INT AS (c1 + 1) STORED"]
+CONVERSIONS = [["ALL_NON_LOSSY"], ["ALL_LOSSY"], ["ALL_NON_LOSSY", "ALL_LOSSY"], ["ALL_NON_LOSSY", "ALL_LOSSY"],
+               ["ALL_NON_LOSSY", "ALL_LOSSY", "ALL_UNSIGNED"]]
+BLOBS = ("TEXT", "BLOB", "MEDIUMTEXT", "LONGBLOB")
+NUMBERS = ("INT", "SMALLINT", "TINYINT")
 DATES = ("DATE", "DATETIME(2)")
 LONG = ("TEXT", "BLOB", "VARCHAR(6)", "VARBINARY(4)")
 
@@ -35,9 +58,13 @@ class Column:
     kind: str
     nullable: bool
     default: str | None = None
+    extra: bool = False
+    """Only the replica has it; `kind` then is the whole definition."""
 
     @property
     def sql(self) -> str:
+        if self.extra:
+            return f"{self.name} {self.kind}"
         default = "" if self.default is None or self.kind in BLOBS else f" DEFAULT {self.default}"
         return f"{self.name} {self.kind}{'' if self.nullable else ' NOT NULL'}{default}"
 
@@ -75,7 +102,7 @@ class Table:
     def exact(self) -> list[Key]:
         """Keys by which the row found is the row."""
         return [key for key in self.keys if key.kind != "KEY" and not any(
-            self.column(name).nullable for name, _ in key.parts)]
+            self.column(name).nullable or self.column(name).extra for name, _ in key.parts)]
 
     def insert(self, rows: list[dict[str, str]]) -> list[str]:
         return [f"INSERT IGNORE INTO {self.name} VALUES "
@@ -84,11 +111,14 @@ class Table:
 
 class Maker:
     """The case of a seed: `source` and `replica` make the tables with their first rows, `work` is a list of
-    transactions, each a list of statements; `idempotent` is the replica's mode."""
+    transactions, each a list of statements; `idempotent` is the replica's mode, `conversions` what it is allowed."""
 
     def __init__(self, seed: int, flavour: str):
         self.random, self.flavour = random.Random(f"{flavour} {seed}"), flavour
         self.idempotent = self.random.random() < 0.4
+        self.conversions = self.random.choice(CONVERSIONS) if self._chance(0.4) else []
+        if flavour == "mariadb":
+            self.conversions = [name for name in self.conversions if name != "ALL_UNSIGNED"]
         self.source: list[str] = []
         self.replica: list[str] = []
         self.pairs = [self._pair(f"t{number}") for number in range(self.random.randint(1, 3))]
@@ -112,15 +142,44 @@ class Maker:
             if self._chance(0.3):
                 column.default = pick(["NULL", pick(KINDS[column.kind])] if column.nullable else KINDS[column.kind])
         self._give_keys(source)
-        if self._chance(0.5):
-            for key in source.keys:
-                self._give(replica, key)
-        else:
-            self._give_keys(replica)
+        if self._chance(0.25) and len(source.columns) > 1:
+            del replica.columns[-self.random.randint(1, min(2, len(source.columns) - 1)):]
+        for column in replica.columns if self.conversions else ():
+            if column.kind in OTHERS and self._chance(0.5):
+                column.kind, column.default = self.random.choice(sorted(OTHERS[column.kind])), None
+        self._add_keys(source, replica)
         rows = [self._row(source) for _ in range(pick([0, 3, 8]))]
         self.source += [source.sql, *source.insert(rows)]
         self.replica += [replica.sql, *replica.insert(self._diverged(replica, rows))]
         return source, replica
+
+    def _add_keys(self, source: Table, replica: Table) -> None:
+        """The replica's keys, and columns that the source lacks: after the keys, or before, so that they have some."""
+        more = self._chance(0.35) and len(replica.columns) == len(source.columns)
+        within = more and self._chance(0.3)
+        if within:
+            self._add_columns(replica)
+        has = {column.name for column in replica.columns}
+        same = [key for key in source.keys if all(name in has for name, _ in key.parts)]
+        if self._chance(0.5) and not within:
+            for key in same:
+                self._give(replica, Key(key.kind, [
+                    (name, length if source.column(name).kind == replica.column(name).kind else
+                     self._length(replica.column(name), key.kind)) for name, length in key.parts]))
+        else:
+            self._give_keys(replica)
+        if more and not within:
+            self._add_columns(replica)
+        if self.flavour == "mariadb" and not replica.exact:
+            replica.columns = [column for column in replica.columns if not column.extra]
+            has = {column.name for column in replica.columns}
+            replica.keys = [key for key in replica.keys if all(name in has for name, _ in key.parts)]
+
+    def _add_columns(self, replica: Table) -> None:
+        number = replica.column("c1").kind in NUMBERS
+        for place in range(self.random.randint(1, 2)):
+            kind = self.random.choice([kind for kind in EXTRA if number or "c1" not in kind])
+            replica.columns.append(Column(f"e{place}", kind, "NOT NULL" not in kind, extra=True))
 
     def _column(self, name: str, kind: str) -> Column:
         column = Column(name, kind, self._chance(0.5))
@@ -139,7 +198,7 @@ class Maker:
             self._give(table, Key(kind, [(column.name, self._length(column, kind)) for column in columns]))
 
     def _length(self, column: Column, kind: str) -> int | None:
-        if column.kind in BLOBS:
+        if column.kind.startswith(BLOBS):
             return self.random.choice([1, 20])
         return 1 if column.kind in LONG and kind == "KEY" and self._chance(0.3) else None
 
@@ -150,10 +209,10 @@ class Maker:
             column.nullable, column.default = False, None if column.default == "NULL" else column.default
 
     def _row(self, table: Table) -> dict[str, str]:
-        return {column.name: self._value(column) for column in table.columns}
+        return {column.name: self._value(column) for column in table.columns if not column.extra}
 
     def _value(self, column: Column) -> str:
-        return "NULL" if column.nullable and self._chance(0.2) else self.random.choice(KINDS[column.kind])
+        return "NULL" if column.nullable and self._chance(0.2) else self.random.choice(VALUES[column.kind])
 
     def _diverged(self, replica: Table, rows: list[dict[str, str]]) -> list[dict[str, str]]:
         """The source's rows, and where the replica is not what it should be other ones."""
@@ -162,7 +221,7 @@ class Maker:
         rows = [row for row in rows if self._chance(0.8)]
         for row in rows:
             if self._chance(0.2):
-                column = self.random.choice(replica.columns)
+                column = self.random.choice([column for column in replica.columns if not column.extra])
                 row = dict(row, **{column.name: self._value(column)})
         return rows + [self._row(replica) for _ in range(self.random.randint(0, 3))]
 
@@ -171,8 +230,7 @@ class Maker:
     def _statement(self) -> list[str]:
         source, replica = self.random.choice(self.pairs)
         image = self.random.choice(["FULL", "MINIMAL", "NOBLOB"])
-        same = source.sql.partition("(")[2] == replica.sql.partition("(")[2]
-        if self.flavour == "mariadb" and not (same and source.exact):
+        if self.flavour == "mariadb" and not (source.keys == replica.keys and source.exact):
             image = "FULL"
         several = bool(replica.exact) and (image == "FULL" or source.keys == replica.keys)
         make = self.random.choice([self._insert, self._insert, self._update, self._update, self._delete, self._upsert])

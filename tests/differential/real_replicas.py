@@ -100,12 +100,14 @@ class Server:
             raise RuntimeError(done.stderr.decode())
         return done.stdout
 
-    def apply(self, log: str, idempotent: bool) -> int | None:
+    def apply(self, log: str, idempotent: bool, conversions: list[str]) -> int | None:
         """Apply a log with the server's own programs; None, or the number of the error that stopped it."""
         words = []
         if self.flavour == "mysql":
             words = ["--idempotent"] if idempotent else []
+            self.run(f"SET GLOBAL replica_type_conversions = '{','.join(conversions)}'")
         else:
+            self.run(f"SET GLOBAL slave_type_conversions = '{','.join(conversions)}'")
             self.run(f"SET GLOBAL slave_exec_mode = '{'IDEMPOTENT' if idempotent else 'STRICT'}'")
         text = self.program("mysqlbinlog", "--no-defaults", "--disable-log-bin", *words, log)
         if text.returncode:
@@ -141,7 +143,7 @@ def _cell(kind: str, value: str | bytes | None) -> object:
         return repr(float(value))
     if base in ("date", "datetime") and "-00" in value:
         return None
-    if base == "datetime":
+    if base in ("datetime", "timestamp"):
         whole, _, digits = value.partition(".")
         return f"{whole}.{digits:0<6}"
     return value
@@ -156,10 +158,13 @@ def record(server: Server, seed: int, folder: Path) -> None:
     (folder / "expected").mkdir(parents=True)
     (folder / "target.sql").write_bytes(server.dump())
     shutil.copyfile(server.root + log, folder / Path(log).name)
-    errno = server.apply(log, made.idempotent)
+    errno = server.apply(log, made.idempotent, made.conversions)
     for name, text in server.held().items():
         (folder / "expected" / name).write_text(text)
-    about = {"server": server.flavour, "exec_mode": "idempotent" if made.idempotent else "strict", "errno": errno}
+    if errno == 1105:  # so a BINLOG statement of MySQL tells what a replica tells as
+        errno = 1677
+    about = {"server": server.flavour, "exec_mode": "idempotent" if made.idempotent else "strict", "errno": errno,
+             "type_conversions": [name.lower() for name in made.conversions]}
     (folder / "case.json").write_text(json.dumps(about) + "\n")
     (folder / "made.sql").write_text(";\n".join(
         [*made.source, "", *made.replica, "", *(statement for group in made.work for statement in ["BEGIN", *group])]))
