@@ -213,8 +213,8 @@ class _Replay:
         else:
             try:
                 outcomes = self._shuffle(span, versions, on_progress)
-            except ReplayStopped as error:  # where a definition and the log disagree (1677)
-                outcomes = [TaskOutcome((), (error,))]
+            except ReplayStopped:  # of a split, while others may hold an earlier one: a walk meets the first
+                outcomes = self.executor.walk(tasks, on_progress)
         stopped = [error for outcome in outcomes for error in outcome.stopped]
         if stopped:
             order = {outline.uri: number for number, outline in enumerate(span.outlines)}
