@@ -30,10 +30,6 @@ from applier.schema.types import CHARACTER, arrow_type
 from applier.schema.versioning import ENDS_OF_TIME
 from keysearch.collation import is_exact
 
-_START_OF_NUMBERS = re.compile(r"\bAUTO_INCREMENT\s*=?\s*\d", re.IGNORECASE)
-"""The table option, unlike the column's attribute, has a number behind it."""
-
-
 _SAYS_HOW = re.compile(r"\b(ALGORITHM|ORDER\s+BY|IGNORE)\b", re.IGNORECASE)
 """Words with which MariaDB may copy a table that it would have altered in place."""
 _ZEROS = {"date": "0000-00-00", "datetime": "0000-00-00 00:00:00", "timestamp": "0000-00-00 00:00:00"}
@@ -191,17 +187,18 @@ class RowConverter:
         return pa.repeat(value, n)
 
     def _numbers(self, n: int, column: Column) -> pa.Array:
-        if _START_OF_NUMBERS.search(self._conversion.sql):
-            raise self._cannot(f"column {column.name} numbers the rows from where AUTO_INCREMENT = says")
         if any(other.auto_increment for other in self._conversion.old.columns):
             raise self._cannot(f"column {column.name} goes on with the numbers of another column")
+        if self._conversion.numbering != (1, 1):  # it begins elsewhere as the server alters in place or copies
+            raise self._cannot(f"column {column.name} numbers the rows with auto_increment_increment and _offset "
+                               f"{self._conversion.numbering}")
         for name in key.names if (key := table_key(self._conversion.old)) else ():
             found = self._conversion.old.column(name)
             collation = key_collation(found)
             if found.type.base in ("enum", "set") or (collation is not None and not is_exact(collation)):
                 raise self._cannot(f"column {column.name} numbers the rows in the order of {name}, {found.type.sql()}, "
                                    "which a snapshot does not keep")
-        first = self._done + 1
+        first = self._conversion.first_number + self._done
         return pa.array(np.arange(first, first + n)).cast(arrow_type(column.type))
 
     def _now(self, column: Column) -> pa.Scalar:

@@ -56,12 +56,14 @@ Action = TypeVar("Action")
 @dataclass(frozen=True)
 class Altered:
     """A definition after an ALTER. `sources[i]` is the number of the old column that the i-th new one was, None for an
-    added one; `emptied`: no row is left; `removed`: which rows are not, by the old definition."""
+    added one; `emptied`: no row is left; `removed`: which rows are not, by the old definition;
+    `first_number`: from where an added AUTO_INCREMENT column numbers the rows."""
 
     definition: TableDefinition
     sources: tuple[int | None, ...]
     emptied: bool = False
     removed: PartRows | None = None
+    first_number: int = 1
 
 
 def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: StatementContext) -> Altered:
@@ -88,7 +90,8 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
         altered = moved(altered, renamed.database, renamed.table)
     partitioning, removed = altered_partitions(definition.partitioning, actions)
     return Altered(replace(altered, partitioning=partitioning, versioning=versioning),
-                   tuple(source for _, source in columns), any(True for _ in _of(actions, EmptyTable)), removed)
+                   tuple(source for _, source in columns), any(True for _ in _of(actions, EmptyTable)), removed,
+                   max(1, *([option.auto_increment or 1 for option in _of(actions, SetOptions)][-1:] or [1])))
 
 
 def moved(definition: TableDefinition, database: str, name: str) -> TableDefinition:

@@ -112,11 +112,13 @@ class ConvertCharset:
 
 @dataclass(frozen=True, slots=True)
 class SetOptions:
-    """The table's options, of which its default character set and its engine are kept."""
+    """The table's options, of which its default character set and its engine are kept; `auto_increment` is where an
+    added column begins to number the rows."""
 
     charset: str | None = None
     collation: str | None = None
     engine: str | None = None
+    auto_increment: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

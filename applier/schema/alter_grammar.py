@@ -296,9 +296,8 @@ def _options(cursor: Cursor) -> list[AlterAction]:
         parse_option(cursor, words)
     while not cursor.at_end and parse_charset(cursor, words):
         pass
-    if words.charset is None and words.collation is None and words.engine is None:
-        return []
-    return [SetOptions(words.charset, words.collation, words.engine)]
+    said = words.charset, words.collation, words.engine, words.auto_increment
+    return [SetOptions(*said)] if any(value is not None for value in said) else []
 
 
 _ACTIONS = {

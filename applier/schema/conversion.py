@@ -18,7 +18,8 @@ class RowConversion:
     """From rows of `old` to rows of `new`: `sources[i]` is the number of the old column that the i-th new one takes its
     values from, None for one that is added; rows of `removed` go, and the new rows must all be of `required`. The rest
     is about the statement: `moment` is its time in microseconds UTC, `file`, `position` and `gtid` are its place in the
-    log."""
+    log, `first_number` is where an added AUTO_INCREMENT column begins, and `numbering` the session's
+    auto_increment_increment and auto_increment_offset."""
 
     old: TableDefinition
     new: TableDefinition
@@ -32,6 +33,8 @@ class RowConversion:
     gtid: str | None = None
     removed: PartRows | None = None
     required: PartRows | None = None
+    first_number: int = 1
+    numbering: tuple[int, int] = (1, 1)
 
     @cached_property
     def changes_rows(self) -> bool:

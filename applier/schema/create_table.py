@@ -34,6 +34,7 @@ class TableWords:
     charset: str | None = None
     collation: str | None = None
     engine: str | None = None
+    auto_increment: int | None = None
     partitioning: Partitioning | None = None
     versioned: bool = False
     selects: bool = False
@@ -120,6 +121,8 @@ def parse_option(cursor: Cursor, table: TableWords) -> None:
     cursor.accept("=")
     if word.keyword in ("ENGINE", "TYPE"):
         table.engine = cursor.word_or_string()
+    elif word.keyword == "AUTO_INCREMENT":
+        table.auto_increment = cursor.number()
     elif cursor.ahead("("):
         cursor.parenthesised()
     else:

@@ -152,7 +152,8 @@ class SchemaHistory:
             sql = sql.decode("utf-8", "surrogateescape")
         context = statement.context
         moment = statement.timestamp * 1_000_000 + int(context.get("microseconds", 0))
-        place = StatementPlace(end, sql, moment, self._file(at), at[1], statement.gtid)
+        place = StatementPlace(end, sql, moment, self._file(at), at[1], statement.gtid,
+                               (context.get("auto_increment_increment", 1), context.get("auto_increment_offset", 1)))
         try:
             for change in self._parse(sql, statement.database or None, rewrites=self._rewrites,
                                       **session_of(context, self.flavour)):

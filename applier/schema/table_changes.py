@@ -36,7 +36,8 @@ _STOP_BEFORE = "stop before it with --stop-position, or leave the table out with
 @dataclass(frozen=True, slots=True)
 class StatementPlace:
     """A statement and where it is: rows after `end` see its effect. The rest only a log tells: `moment` is its time in
-    microseconds UTC, `file` and `position` where its event begins."""
+    microseconds UTC, `file` and `position` where its event begins, `numbering` the session's auto_increment_increment
+    and auto_increment_offset."""
 
     end: Position
     sql: str
@@ -44,6 +45,7 @@ class StatementPlace:
     file: str | None = None
     position: int | None = None
     gtid: str | None = None
+    numbering: tuple[int, int] = (1, 1)
 
 
 class TableChanges:
@@ -185,7 +187,7 @@ class TableChanges:
         mode, zone = ("", "SYSTEM") if context is None else (context.sql_mode, context.time_zone)
         self.create(new, place, version.id, RowConversion(
             old, new, altered.sources, mode, zone, place.sql, place.moment, place.file, place.position, place.gtid,
-            altered.removed))
+            altered.removed, first_number=altered.first_number, numbering=place.numbering))
 
     def _point_anew(self, altered: Altered, old: TableDefinition, place: StatementPlace) -> None:
         """Foreign keys of other tables follow where this one or its columns are called otherwise."""

@@ -1,5 +1,7 @@
 """AUTO_INCREMENT columns added to rows that are there."""
 
+from collections import namedtuple
+
 import pyarrow as pa
 import pytest
 
@@ -7,6 +9,9 @@ from applier.conversion.rows import RowConverter
 from applier.errors import SchemaError
 from applier.schema.conversion import RowConversion
 from applier.schema.ddl import parse_statement
+from applier.schema.history import SchemaHistory
+
+Statement = namedtuple("Statement", "sql database context timestamp gtid")
 
 
 def converter(statement):
@@ -22,12 +27,30 @@ def test_rows_are_numbered_in_their_order_over_all_chunks():
     assert [convert(chunk).column("id").to_pylist() for _ in range(2)] == [[1, 2], [3, 4]]
 
 
-@pytest.mark.parametrize("option", ["AUTO_INCREMENT=100", "auto_increment 100", "AUTO_INCREMENT = 100"])
-def test_another_start_of_numbers_stops_the_replay(option):
-    """A wrong number would be a wrong row; where the numbers begin then is not followed yet."""
-    rows = pa.table({"a": pa.array([7], pa.int32())})
-    with pytest.raises(SchemaError, match="numbers the rows") as stopped:
-        converter(f"ALTER TABLE t ADD id INT AUTO_INCREMENT PRIMARY KEY, {option}").convert(rows)
+@pytest.mark.parametrize(("options", "numbers"), [
+    ("AUTO_INCREMENT=100", [100, 101, 102]), ("auto_increment 100", [100, 101, 102]), ("AUTO_INCREMENT = 0", [1, 2, 3]),
+    ("AUTO_INCREMENT=9, COMMENT 'x', AUTO_INCREMENT=7", [7, 8, 9]), ("COMMENT='AUTO_INCREMENT=5'", [1, 2, 3])])
+def test_where_the_numbers_begin(options, numbers):
+    """Seen on MySQL 9.7 and MariaDB 10.11; the option may stand before the column, too."""
+    added = "ADD id INT AUTO_INCREMENT PRIMARY KEY"
+    for actions in (f"{added}, {options}", f"{options}, {added}"):
+        history = SchemaHistory("mysql")
+        history.load_schema_file("CREATE DATABASE d; CREATE TABLE d.t (a INT);")
+        history.load_schema_file(f"ALTER TABLE d.t {actions};")
+        rows = pa.table({"a": pa.array([7, 8, 9], pa.int32())})
+        [converted] = [version.conversion for version in history.versions() if version.conversion is not None]
+        assert RowConverter(converted).convert(rows).column("id").to_pylist() == numbers
+
+
+def test_numbers_in_steps_stop_the_replay():
+    """auto_increment_increment=10, auto_increment_offset=3: a server begins with 13 in place, and with 3 in a copy."""
+    context = {"auto_increment_increment": 10, "auto_increment_offset": 3}
+    history = SchemaHistory("mysql", files=["b"])
+    history.load_schema_file("CREATE DATABASE d; CREATE TABLE d.t (a INT);")
+    statement = Statement("ALTER TABLE d.t ADD id INT AUTO_INCREMENT PRIMARY KEY", "d", context, 0, "u:7")
+    history.apply(statement, (0, 4), (0, 9))
+    with pytest.raises(SchemaError, match=r"numbers the rows with .*10, 3") as stopped:
+        RowConverter(history.versions()[-1].conversion).convert(pa.table({"a": pa.array([7], pa.int32())}))
     assert stopped.value.where == {"file": "b", "position": 4, "gtid": "u:7", "table": "d.t"}
 
 
