@@ -11,7 +11,8 @@ from applier.errors import SchemaError
 from applier.options import ReplayOptions, TableFilter
 from applier.replay import replay_with
 
-DDL = ["ddl-mysql", "ddl-mariadb", "ddl-mysql-convert", "online-change-ghost-mysql", "online-change-ptosc-mariadb"]
+DDL = ["ddl-mysql", "ddl-mariadb", "ddl-mysql-convert", "mariadb-sequences",
+       "online-change-ghost-mysql", "online-change-ptosc-mariadb"]
 MARKED = [pytest.param(name, mark, id=f"{name}@{mark.name}") for name in DDL for mark in Case(name).marks]
 ENDS = [*DDL, "ddl-mysql-names", "ddl-mysql-number-rows", "statement-only-ddl", "row-metadata-full",
         "row-metadata-full-mariadb", "generated-columns-mysql", "generated-columns-mariadb", "many-files-mysql",

@@ -16,7 +16,7 @@ from applier.schema.column_grammar import (
     skip_check,
 )
 from applier.schema.cursor import Cursor, StatementContext
-from applier.schema.definition import KeyPart, TableDefinition
+from applier.schema.definition import SEQUENCE, KeyPart, TableDefinition
 from applier.schema.foreign_keys import ForeignKeyWords, parse_foreign_key, resolve_foreign_keys
 from applier.schema.key_grammar import KeyWords, accept_key, parse_key, resolve_keys
 from applier.schema.partition_grammar import parse_partitioning
@@ -37,6 +37,7 @@ class TableWords:
     auto_increment: int | None = None
     partitioning: Partitioning | None = None
     versioned: bool = False
+    sequence: bool = False
     selects: bool = False
 
 
@@ -121,6 +122,8 @@ def parse_option(cursor: Cursor, table: TableWords) -> None:
     cursor.accept("=")
     if word.keyword in ("ENGINE", "TYPE"):
         table.engine = cursor.word_or_string()
+    elif word.keyword == "SEQUENCE":
+        table.sequence = cursor.next().text.upper() in ("1", "YES")
     elif word.keyword == "AUTO_INCREMENT":
         table.auto_increment = cursor.number()
     elif cursor.ahead("("):
@@ -151,6 +154,7 @@ def resolve_table(words: TableWords, database: str, name: str, context: Statemen
     versioning = created_versioning(words.columns, all_are=words.versioned)
     columns += hidden_columns(versioning)
     keys = resolve_keys(words.keys, (), columns)
-    return TableDefinition(database, name, columns, keys, charset.charset, charset.collation, words.engine,
+    return TableDefinition(database, name, columns, keys, charset.charset, charset.collation,
+                           SEQUENCE if words.sequence else words.engine,
                            context.flavour, resolve_foreign_keys(words.foreign_keys, (), database, name),
                            words.partitioning, versioning)
