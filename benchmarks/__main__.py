@@ -9,7 +9,7 @@ from pathlib import Path
 
 from applier import warm
 from applier.errors import ApplierError
-from benchmarks import documents, searching, sections, workloads
+from benchmarks import definitions, documents, searching, sections, workloads
 from benchmarks.measure import in_child
 from benchmarks.report import Table, machine
 from benchmarks.workloads import Workload
@@ -22,6 +22,7 @@ _SECTIONS: dict[str, Callable[[sections.Bench], list[Table]]] = {
     "parquet": sections.parquet,
     "search": searching.searching,
     "json": documents.documents,
+    "ddl": definitions.definitions,
     "replay": sections.replaying,
 }
 
