@@ -7,8 +7,9 @@ A URL is mysql://USER@HOST:PORT or mariadb://…, of a server on this machine wh
 dropped, and global settings change. It logs in row format, MySQL with gtid_mode=OFF. For a server in a chroot, its root
 comes after the URL and a "+". A case's tables are made twice on the server: as the source, whose log is kept, and as
 the replica that `mysqlbinlog | mysql` applies it to. A folder of a case has binlog.NNNNNN, target.sql (mysqldump's),
-case.json {"server", "exec_mode", "errno": None or the error at which the replica stopped} and expected/ (see
-tests/real_server.py): what the replica held in the end, or before the transaction at which it stopped.
+case.json {"server", "exec_mode", "type_conversions" that the replica is allowed, "errno": None or the error at which it
+stopped} and expected/ (see tests/real_server.py): what the replica held in the end, or before the transaction at which
+it stopped.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Random replicas as real servers applied logs to them: the same rows, or the same error and the rows before it.
 
-Rules: FIND, FIND-ROWS, IDX-R1 to R4, IMG-MIX, DEF-R1b, DEF-R2, APP-R5 to R7, AP-IDEM, BLOB-R1 to R4, GRP-1.
+Rules: FIND, FIND-ROWS, IDX-R1 to R4, IMG-MIX, DEF-R1a, DEF-R1b, DEF-R2, APP-R5 to R7, AP-IDEM, AP-POS, AP-VAL,
+BLOB-R1 to R4, GRP-1.
 real_replicas.py says how they were recorded, and made_tables.py what they are.
 """
 
