@@ -4,16 +4,19 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz bench lint java warm clean
+.PHONY: help demo test torture fuzz bench lint java warm clean
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: warm  ## replay a small real archive into a snapshot, show what is in it and how to query it
 	@$(BIN)/python tests/archives/demonstrate.py
 
 test: warm  ## the test suite (ARGS="-k name" is passed on to pytest)
 	$(BIN)/python -m pytest -q $(ARGS)
+
+torture: warm  ## kill -9 of drivers, workers and JVMs at any moment, archives damaged in every way; prints what it tried
+	PYTHONPATH=tests:. $(BIN)/python tests/torture.py
 
 fuzz: warm  ## 10,000 mutants of real files, 100,000 of JSON documents and of diffs, none of which may crash a kernel
 	$(BIN)/python tests/fuzz.py 10000

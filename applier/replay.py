@@ -168,6 +168,9 @@ class _Replay:
         check_continuity(outlines)
         if base is not None and base.position.file and wanted_start is None:
             check_base(base, outlines[0])
+        if base is None and wanted_start is None and (earlier := outlines[0].previous_gtids):
+            self._note(f"the binlogs begin with {outlines[0].name}: transactions {earlier} came before it, and what "
+                       "they made is not here")
         check_group_ids(outlines, base.position.group_id if base is not None and wanted_start is None else None)
         notes = [f"{outline.name} ends within an event group at {outline.torn_at}; replayed up to {outline.end}"
                  for outline in outlines if outline.torn and not outline.stopped]

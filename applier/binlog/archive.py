@@ -184,8 +184,10 @@ def _check_gtids(before: Outline, after: Outline) -> None:
             file=after.name,
             errno=LOG_GAP,
         )
-    # A MariaDB server may forget domains (FLUSH BINARY LOGS DELETE_DOMAIN_ID); MySQL's sets only grow.
-    if before.format.flavour == "mysql" and (extra := logged.subtract(after.previous_gtids)):
+    # MySQL's sets only grow. A MariaDB server may forget domains (FLUSH BINARY LOGS DELETE_DOMAIN_ID), but none that
+    # a file which it still has, as the one before, has groups of.
+    known = logged if before.format.flavour == "mysql" else before.gtids
+    if extra := known.subtract(after.previous_gtids):
         raise ArchiveError(
             f"{after.name} does not continue {before.name}: it does not know of transactions {extra}",
             file=after.name,

@@ -46,7 +46,8 @@ class OnSpark:
 
     def outline(self, tasks: Sequence[OutlineTask], on_progress: OnProgress) -> list[Outline]:
         if not is_local(self._master):
-            return map_tasks(self._session.result(), _outline, tasks, on_progress=on_progress)
+            with running.while_java_lives():
+                return map_tasks(self._session.result(), _outline, tasks, on_progress=on_progress)
         with ThreadPoolExecutor(self.cores, thread_name_prefix="outline") as pool:
             jobs = [pool.submit(_outline, task) for task in tasks]
             for done, _ in enumerate(as_completed(jobs), 1):
@@ -54,15 +55,17 @@ class OnSpark:
             return [job.result() for job in jobs]
 
     def walk(self, tasks: Sequence[ApplyTask], on_progress: OnProgress) -> list[TaskOutcome]:
-        return map_tasks(self._session.result(), apply_by_walking, tasks, on_progress=on_progress)
+        with running.while_java_lives():
+            return map_tasks(self._session.result(), apply_by_walking, tasks, on_progress=on_progress)
 
     def shuffle(self, splits: Sequence[SplitTask], units: Sequence[UnitSpec],
                 on_progress: OnProgress) -> list[TaskOutcome]:
         def reduce(number: int, payloads: Iterator[tuple[int, pa.Buffer]]) -> TaskOutcome:
             return apply_payloads(units[number], payloads)
 
-        session = self._session.result()
-        return shuffle_tasks(session, split_payloads, splits, reduce, len(units), on_progress=on_progress)
+        with running.while_java_lives():
+            return shuffle_tasks(self._session.result(), split_payloads, splits, reduce, len(units),
+                                 on_progress=on_progress)
 
 
 def _outline(task: OutlineTask) -> Outline:

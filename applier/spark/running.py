@@ -1,13 +1,16 @@
 """Running a job so that it can be watched and ended, in a session of this process or of a Spark Connect server."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
+from contextlib import contextmanager
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
 import pyarrow as pa
+
+from applier.errors import ApplierError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -34,6 +37,19 @@ def parallelism(spark: "SparkSession") -> int:
 
     # the partitions of a range are as many, unless the session was told otherwise
     return spark.range(1 << 16).select(spark_partition_id()).distinct().count()
+
+
+@contextmanager
+def while_java_lives() -> Iterator[None]:
+    """Raises ApplierError where nobody answers any more at Java's end of the connection."""
+    from py4j.protocol import Py4JNetworkError
+
+    try:
+        yield
+    except (ConnectionError, EOFError, Py4JNetworkError):
+        raise ApplierError("Spark's Java process is gone, and nothing was published",
+                           hint="it was killed, most often because the machine was out of memory: fewer tasks at a "
+                                "time, as with --master 'local[1]', need less; then run it again") from None
 
 
 def collect(spark: "SparkSession", frame: "DataFrame", n_tasks: int, on_progress: Progress | None) -> pa.Table:
@@ -133,8 +149,11 @@ class _RemoteJob:
 
 def _explained(error: BaseException) -> BaseException:
     """Spark's failure without its Java: the worker's traceback, or what it says of a worker that is gone."""
+    from py4j.protocol import Py4JNetworkError
     from pyspark.errors import PythonException
 
+    if isinstance(error, ConnectionError | EOFError | Py4JNetworkError):
+        return error  # see `while_java_lives`
     if isinstance(error, PythonException):
         return TaskFailed(str(error))
     text = str(error)

@@ -1,0 +1,162 @@
+"""Replays that are killed: the driver, its Java machine, a Python worker, or all of them, at a moment of their work.
+
+What counts as right: the output is absent or complete, the base is as it was, and the next run starts clean.
+"""
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from itertools import chain
+from pathlib import Path
+
+from small_logs import commit, held, insert, new_log, update
+
+from applier.snapshot import manifest
+
+ROOT = Path(__file__).parents[1]
+VICTIMS = ["driver", "java", "worker", "all"]
+ROWS = [(n, n, "x" * 20) for n in range(30_000)]
+AFTER = [(n, -n, s) if n < 10_000 else (n, n, s) for n, _, s in ROWS]
+
+ON_SPARK = """
+import sys
+from applier.cli import console
+from applier.plan import units
+units.UNIT_BYTES, units.LEAST_UNIT_BYTES = 100_000, 1
+archive, output, base = sys.argv[1:]
+sys.argv[1:] = ["replay", "--binlogs", archive, "--output", output, "--master", "local[2]"]
+sys.argv += ["--base", base] if base else []
+console()
+"""
+HERE = """
+import sys
+from applier.apply.executor import ThisProcess
+from applier.options import ReplayOptions
+from applier.plan import units
+from applier.replay import replay_with
+units.UNIT_BYTES, units.LEAST_UNIT_BYTES = 100_000, 1
+print("begins", flush=True)
+replay_with(ThisProcess(2), ReplayOptions((sys.argv[1],), sys.argv[2], base=sys.argv[3] or None))
+"""
+
+
+def write_archive(folder: Path) -> Path:
+    """Two files: the first makes ROWS, and after both of them there is AFTER."""
+    log = new_log(folder)
+    for first in range(0, len(ROWS), 1000):
+        commit(log, insert(ROWS[first:first + 1000]))
+    log = log.rotate(folder / "binlog.000002")
+    for first in range(0, 10_000, 1000):
+        rows = ROWS[first:first + 1000]
+        commit(log, update(rows, [(n, -n, s) for n, _, s in rows]))
+    log.close()
+    return folder
+
+
+def started(program: str, archive: Path, output: Path, base: Path | str = "") -> subprocess.Popen:
+    """A process, and the first of its own session."""
+    return subprocess.Popen([sys.executable, "-c", program, str(archive), str(output), str(base)], cwd=ROOT,
+                            start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def is_complete(output: Path, rows: list = AFTER) -> bool:
+    """Whether the output is there. Raises AssertionError where it is neither absent nor complete."""
+    if not output.exists():
+        return False
+    snapshot = manifest.load(str(output))
+    named = {file.path for table in snapshot.tables for file in table.files}
+    assert {str(file.relative_to(output)) for file in output.rglob("*.parquet")} == named
+    assert {"_schema.sql", "_report.json"} <= {file.name for file in output.iterdir()}
+    assert held(output) == rows
+    return True
+
+
+def processes(session: int) -> dict[str, list[int]]:
+    """The ids of a session's processes by what they are; ended ones that nobody waited for are none."""
+    found: dict[str, list[int]] = {victim: [] for victim in VICTIMS}
+    for entry in os.listdir("/proc"):
+        try:
+            pid, stat = int(entry), Path(f"/proc/{entry}/stat").read_text()
+        except (ValueError, OSError):
+            continue
+        name, (state, _, _, of, *_) = stat[stat.index("(") + 1:stat.rindex(")")], stat[stat.rindex(")") + 2:].split()
+        if int(of) == session and state != "Z":
+            found["driver" if pid == session else "java" if name == "java" else "worker"].append(pid)
+    return found
+
+
+def kill(run: subprocess.Popen, victim: str, dice: random.Random) -> bool:
+    """Kill one of the run's processes, or all of them; whether there was such a one."""
+    there = processes(run.pid)
+    chosen = list(chain(*there.values())) if victim == "all" else dice.sample(there[victim], min(1, len(there[victim])))
+    for pid in chosen:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    return bool(chosen)
+
+
+def is_gone(session: int) -> bool:
+    """Whether all processes of a session end within a while."""
+    for _ in range(300):
+        if not any(processes(session).values()):
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def attempt(number: int, victim: str, archive: Path, base: Path, folder: Path) -> str:
+    """Kill a replay on Spark once: a line that says what was tried and what came of it. Raises AssertionError where
+    that is not right."""
+    dice, output = random.Random(number), folder / "out"
+    run = started(ON_SPARK, archive, output, base)
+    deadline, began = time.monotonic() + 60, time.monotonic()
+    while run.poll() is None and not any(folder.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(dice.uniform(0, 5))
+    while run.poll() is None and not kill(run, victim, dice):
+        time.sleep(0.05)
+    moment = time.monotonic() - began
+    _, said = run.communicate(timeout=100)
+    complete = is_complete(output)
+    last = said.decode().strip().splitlines()[-1:] or [""]
+    line = f"kill {number}: {victim} after {moment:.1f} s → exit {run.returncode}, " \
+        f"the output is {'complete' if complete else 'absent'}: {last[0][:200]}"
+    assert is_gone(run.pid), f"{line}: something lives on"
+    assert complete == (run.returncode == 0) or (complete and victim in ("driver", "all")), line
+    assert victim != "java" or complete or (run.returncode == 2 and "Spark's Java process" in said.decode()), line
+    assert victim in ("driver", "all") or [path.name for path in folder.iterdir()] == ["out"] * complete, line
+    return line
+
+
+def finish(program: str, archive: Path, base: Path | str, folder: Path) -> None:
+    """One more run, which nobody kills; afterwards there is its output and nothing else."""
+    run = started(program, archive, folder / "out", base)
+    _, said = run.communicate(timeout=100)
+    assert run.returncode == 0, said.decode()
+    assert [path.name for path in folder.iterdir()] == ["out"]
+    assert is_complete(folder / "out")
+
+
+def files_of(folder: Path) -> dict[str, tuple[int, int]]:
+    """What a snapshot's files are: not only their names."""
+    return {str(path): (path.stat().st_ino, path.stat().st_mtime_ns) for path in sorted(folder.rglob("*"))
+            if path.is_file()}
+
+
+def run(numbers: range, archive: Path, base: Path, folder: Path, say: Callable[[str], None] = print) -> None:
+    """Attempts by number, each victim in turn, for one output; then one that nobody kills. Raises AssertionError."""
+    import shutil
+
+    folder.mkdir()
+    before = files_of(base)
+    for number in numbers:
+        say(attempt(number, VICTIMS[number % len(VICTIMS)], archive, base, folder))
+        if (folder / "out").exists():
+            shutil.rmtree(folder / "out")
+    finish(ON_SPARK, archive, base, folder)
+    assert files_of(base) == before, "the base is not what it was"

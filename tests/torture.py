@@ -1,0 +1,39 @@
+"""The full campaign: `make torture` kills replays and damages archives, and prints what it tried.
+
+    python tests/torture.py [kills] [damages] [first number]
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import damaging
+import killing
+
+from applier.apply.executor import ThisProcess
+from applier.options import ReplayOptions
+from applier.replay import replay_with
+
+
+def main(kills: int = 40, damages: int = 5000, first: int = 0) -> int:
+    """Exit code 0 where all went right."""
+    folder = Path(tempfile.mkdtemp(prefix="torture-"))
+    (folder / "logs").mkdir()
+    archive, base = killing.write_archive(folder / "logs"), folder / "base"
+    replay_with(ThisProcess(2), ReplayOptions((f"{archive}/binlog.000001",), str(base)))
+    wrong = damaging.run(range(first, first + damages), folder / "damaged", _say)
+    try:
+        killing.run(range(first, first + kills), archive, base, folder / "killed", _say)
+    except AssertionError as error:
+        wrong.append(f"kills: {error}")
+    print(f"{damages} damages and {kills} kills, {len(wrong)} wrong; {folder} has what is left of them")
+    print("\n".join(wrong))
+    return bool(wrong)
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(int, sys.argv[1:])))
