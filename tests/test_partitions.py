@@ -39,6 +39,13 @@ def test_a_base_goes_on(name, mark, tmp_path):
     assert differences(tmp_path / "out", Case(name).expected()) == []
 
 
+def test_changes_count_once(tmp_path):
+    """In the report: those of the divided table there, those of the other one where its rows went."""
+    result = replay(Case("ddl-mysql-partitions"), tmp_path / "out")
+    counts = {table.name: (table.inserts, table.updates, table.deletes) for table in result.tables}
+    assert (counts["r"], counts["x"]) == ((11, 8, 1), (0, 0, 0))
+
+
 def test_exchanged_rows_of_tables_that_only_a_base_has(tmp_path):
     """No row event of theirs is in the log that is replayed: the statement alone moves rows."""
     case = Case("mysql-partition-ddl")

@@ -195,13 +195,14 @@ class UnitApplier:
         return self.before is not None and (alters_rows(self.spec.conversion) or self.before.is_changed)
 
     def _counts(self) -> tuple[int, int, int, int]:
-        """Rows inserted, updated and deleted, and zero dates, in this version and those before."""
-        counts = self.before._counts() if self.before is not None else (0, 0, 0, 0)
-        if self._search is None:
-            return counts
-        index = self._search.index
-        own = index.inserted, index.updated, index.deleted, self._zero_dates
-        return tuple(a + b for a, b in zip(own, counts, strict=True))
+        """Rows inserted, updated and deleted, and zero dates, in this version and those before. Changes to a table
+        whose partition was exchanged count there."""
+        counts = [source._counts() for source in self._sources if not (
+            source is self.before and (removed := self.spec.conversion.removed) is not None and not removed.inside)]
+        if self._search is not None:
+            index = self._search.index
+            counts.append((index.inserted, index.updated, index.deleted, self._zero_dates))
+        return tuple(map(sum, zip(*counts, strict=True))) if counts else (0, 0, 0, 0)
 
     def _stop(self, batch: ChangeBatch, conflict: Conflict, reader: ChangeKeys | RowKeys) -> ReplayStopped:
         change = conflict.change
