@@ -34,7 +34,7 @@ def _number(out, at, value):
 
 
 @inline
-def _decimal(address, precision, scale, out, at):
+def put_decimal(address, precision, scale, out, at):
     """One DECIMAL as text: the place after it, or -1 where its bytes are none."""
     negative = load_u8(address) & 0x80 == 0
     flip = np.uint64(0xFFFFFFFFFFFFFFFF) if negative else np.uint64(0)
@@ -76,7 +76,7 @@ def decimal_text(data, width, valid, precision, scale, out, out_offsets):
     for row in range(len(valid)):
         out_offsets[row] = at
         if valid[row]:
-            at = _decimal(data + row * width, precision, scale, out, at)
+            at = put_decimal(data + row * width, precision, scale, out, at)
             if at < 0:
                 return row
     out_offsets[len(valid)] = at

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from applier.binlog.mapping import MappedFile
+    from applier.options import TableFilter
     from applier.show.rows import ShownEvent
-    from applier.show.selection import Selection
+    from applier.show.selection import Selection, Stretch
+
+_FIRST = 4
+"""Where a file's first event is."""
 
 
 def show(files: list[str], format: str, out: TextIO, selection: Selection | None = None) -> None:
@@ -21,36 +25,61 @@ def show(files: list[str], format: str, out: TextIO, selection: Selection | None
     comes before that."""
     from applier.binlog.mapping import map_file
     from applier.errors import ArchiveError
-    from applier.show.json_lines import event_objects
     from applier.show.selection import Selection
-    from applier.show.text import TextPrinter
 
     selection = selection or Selection()
     out.flush()
     names = [os.path.basename(uri.rstrip("/")) for uri in files]
     for uri, name in zip(files, names, strict=True):
-        lines_of = event_objects if format == "json" else TextPrinter().lines
+        mapped = map_file(uri)
+        stretches = selection.stretches(mapped, name, names)
         try:
-            for shown in _selected(map_file(uri), name, names, selection):
-                text = "".join(f"{line}\n" for line in lines_of(shown))
-                out.buffer.write(text.encode("utf-8", "surrogateescape"))
+            if format == "text" and selection.tables is None:
+                _print_text(mapped, stretches, out.buffer.write)
+            else:
+                _print_events(mapped, stretches, selection.tables, format, out.buffer.write)
         except ArchiveError as reason:
             raise reason.at(file=uri) from None
     out.buffer.flush()
 
 
-def _selected(mapped: MappedFile, name: str, names: list[str], selection: Selection) -> Iterator[ShownEvent]:
-    """The events of one of the files that are selected."""
+def _print_text(mapped: MappedFile, stretches: Iterator[Stretch], write: Callable[[bytes], object]) -> None:
+    from applier.show.text_walk import TextWalk
+
+    text, is_first = TextWalk(mapped, write), True
+    for start, end, shown_from in stretches:
+        if is_first and start > _FIRST:
+            text.print(_FIRST, _FIRST + 1, _FIRST)
+        is_first = False
+        text.print(start, end, shown_from)
+
+
+def _print_events(mapped: MappedFile, stretches: Iterator[Stretch], tables: TableFilter | None, format: str,
+                  write: Callable[[bytes], object]) -> None:
+    from applier.show.json_lines import event_objects
+    from applier.show.text import TextPrinter
+
+    printer = TextPrinter()
+    for shown in shown_events(mapped, stretches, tables):
+        lines = event_objects(shown) if format == "json" else printer.lines(shown)
+        write("".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape"))
+    if format != "json":
+        write("".join(f"{line}\n" for line in printer.end()).encode())
+
+
+def shown_events(mapped: MappedFile, stretches: Iterable[Stretch], tables: TableFilter | None = None
+                 ) -> Iterator[ShownEvent]:
+    """The events in some stretches of a file (start, end, shown from) with their row changes, all or those about some
+    tables, after the file's format description."""
     from applier.binlog.events import read_format
     from applier.binlog.reader import file_events
     from applier.show.rows import RowReader, ShownEvent
     from applier.show.tables import AboutTables
 
-    description, tables = read_format(mapped), selection.tables
     wanted = (lambda _: True) if tables is None else (lambda table: tables.wanted(table.database, table.table))
-    rows, is_first = RowReader(mapped, description, wanted), True
-    for start, end, shown_from in selection.stretches(mapped, name, names):
-        if is_first and start > 4:
+    rows, is_first = RowReader(mapped, read_format(mapped), wanted), True
+    for start, end, shown_from in stretches:
+        if is_first and start > _FIRST:
             yield ShownEvent(next(file_events(mapped)), [])
         is_first = False
         events = rows.shown(file_events(mapped, start, end))

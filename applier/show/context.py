@@ -27,12 +27,20 @@ class Context:
 
     def __init__(self) -> None:
         self._known: dict[str, object] = {}
-        self._database = ""
+        self.database = ""
+
+    @property
+    def thread(self) -> int | None:
+        return self._known.get("pseudo_thread_id")
+
+    @thread.setter
+    def thread(self, thread_id: int) -> None:
+        self._known["pseudo_thread_id"] = thread_id
 
     def use(self, database: str, flags: int) -> Iterator[str]:
         """The USE for a statement's default database, where it is another one and the statement needs one."""
-        if database and database != self._database and not flags & _SUPPRESS_USE:
-            self._database = database
+        if database and database != self.database and not flags & _SUPPRESS_USE:
+            self.database = database
             yield f"use {quoted(database)}/*!*/;"
 
     def changes(self, thread_id: int, context: dict) -> Iterator[str]:

@@ -19,7 +19,7 @@ from applier.show.values import Column, column_texts, plans_for_show
 
 _PRE_GA_ROWS = {EventType.PRE_GA_WRITE_ROWS, EventType.PRE_GA_UPDATE_ROWS, EventType.PRE_GA_DELETE_ROWS}
 # MariaDB's with mysql56_temporal_format=OFF: their length depends on their digits, which only the definition has.
-_OLD_TEMPORAL = {WireType.TIMESTAMP, WireType.DATETIME, WireType.TIME}
+OLD_TEMPORAL = {WireType.TIMESTAMP, WireType.DATETIME, WireType.TIME}
 _OPERATIONS = {INSERT: "insert", UPDATE: "update", DELETE: "delete"}
 
 _CHUNK_BYTES = 1 << 20
@@ -69,6 +69,11 @@ class RowReader:
         for chunk in _chunks(events):
             yield from self._show(chunk)
 
+    def learn(self, table_map: FileEvent) -> None:
+        """See a table map that comes before what is shown next."""
+        self._changes = None
+        self._reader.walk(table_map.position, table_map.position + table_map.size)
+
     def _show(self, chunk: list[FileEvent]) -> Iterator[ShownEvent]:
         """Some events. If there is something wrong with one, they are done again one at a time, so that those before it
         are shown."""
@@ -101,7 +106,7 @@ class RowReader:
     def _bind(self, table_map: TableMap) -> TableBinding | None:
         if not self._wanted(table_map):
             return None
-        if self._flavour == "mariadb" and not _OLD_TEMPORAL.isdisjoint(table_map.types):
+        if self._flavour == "mariadb" and not OLD_TEMPORAL.isdisjoint(table_map.types):
             self._undecidable.add(table_map.name)
         plans = plans_for_show(table_map)
         columns = [Column(*column, self._flavour) for column in zip(table_map.types, table_map.metadata)]

@@ -19,6 +19,10 @@ _POSITION = re.compile(r"(?:(?P<file>.+\.\d{6,}):)?(?P<offset>\d+)\Z")
 _MARIADB_GTID = re.compile(r"\d+-\d+-\d+\Z")
 
 
+Stretch = tuple[int, int, int]
+"""Where to read from (a group, or the file's first event), up to where, and from which position on to show."""
+
+
 @dataclass(frozen=True)
 class Bound:
     """A place to start or to stop at: an `offset` in the file of this name (in every file without one), or a `time` in
@@ -70,9 +74,9 @@ class Selection:
     gtids: GtidChoice | None = None
     tables: TableFilter | None = None
 
-    def stretches(self, mapped: MappedFile, name: str, files: list[str]) -> Iterator[tuple[int, int, int]]:
-        """The stretches (start, end, shown from) of one of the files, by base name: to be read from a group's start,
-        and shown from a position on. Raises ArchiveError where the file cannot be told into groups."""
+    def stretches(self, mapped: MappedFile, name: str, files: list[str]) -> Iterator[Stretch]:
+        """The stretches of one of the files, whose base names are `files`. Raises ArchiveError where the file cannot be
+        told into groups."""
         first, last = self._offset(self.start, name, files, 4), self._offset(self.stop, name, files, mapped.size)
         last = min(last, mapped.size)
         if first >= last:

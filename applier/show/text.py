@@ -18,17 +18,17 @@ class TextPrinter:
     """Prints the events of one file in their order; what it has printed says what need not be said again."""
 
     def __init__(self) -> None:
-        self._context = Context()
+        self.context = Context()
         self._is_within = False
 
     def lines(self, shown: ShownEvent) -> Iterator[str]:
         """The lines of one event, without line feeds; a line of SQL may have some inside. Bytes that are not UTF-8 are
         surrogates. Raises ArchiveError (1610) where the body is malformed."""
         event = shown.event
-        if self._is_within and event.within is None:
-            yield "# End of compressed events."
+        if event.within is None:
+            yield from self.end()
         self._is_within = event.within is not None
-        title, lines = details(event, self._context)
+        title, lines = details(event, self.context)
         yield f"# at {event.position}"
         yield f"#{_header(event)} \t{title}"
         yield from lines
@@ -36,6 +36,12 @@ class TextPrinter:
             yield f"# {shown.note}"
         for change in shown.changes:
             yield from _change_lines(change)
+
+    def end(self) -> Iterator[str]:
+        """What ends the events within a compressed one, if such were the last."""
+        if self._is_within:
+            yield "# End of compressed events."
+        self._is_within = False
 
 
 def _header(event: FileEvent) -> str:

@@ -95,7 +95,7 @@ def _decimals(values: pa.Array, column: Column) -> list[str]:
 
 def decimal_text(data: bytes, whole: int, scale: int) -> str:
     """A DECIMAL of `whole` digits before the point and `scale` after it, from its bytes in the log: groups of nine
-    digits in four bytes each, the group at either end shorter."""
+    digits in four bytes each, the group at either end shorter. Raises ArchiveError (1610) where they are no digits."""
     negative = not data[0] & 0x80
     data = bytes((data[0] ^ 0x80, *data[1:]))
     if negative:
@@ -103,7 +103,10 @@ def decimal_text(data: bytes, whole: int, scale: int) -> str:
     digits, at = "", 0
     for width in (whole % 9, *[9] * (whole // 9), *[9] * (scale // 9), scale % 9):
         size = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)[width]
-        digits += f"{int.from_bytes(data[at : at + size], 'big'):0{width}d}" if width else ""
+        group = int.from_bytes(data[at : at + size], "big")
+        if group >= 10**width:
+            raise ArchiveError(f"a DECIMAL has a group of {width} digits with the value {group}", errno=CORRUPT_EVENT)
+        digits += f"{group:0{width}d}" if width else ""
         at += size
     text = digits[: len(digits) - scale].lstrip("0") or "0"
     return "-" * negative + text + (f".{digits[len(digits) - scale :]}" if scale else "")

@@ -1,0 +1,110 @@
+"""Numbers as text at an address: every writer takes where to write and returns where its text ends.
+
+The caller sees to it that there is room. Doubles are written by C's printf, as mysqlbinlog has them written.
+"""
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from keysearch.memory import inline, store_u8
+
+_I8, _I32, _I64 = (ir.IntType(bits) for bits in (8, 32, 64))
+_FLOAT, _DOUBLE = ir.FloatType(), ir.DoubleType()
+_HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
+
+
+@inline
+def put_byte(out, byte):
+    store_u8(out, np.uint8(byte))
+    return out + 1
+
+
+@inline
+def put_unsigned(out, value):
+    """A uint64 without leading zeros."""
+    count, rest = 1, value // np.uint64(10)
+    while rest != np.uint64(0):
+        count, rest = count + 1, rest // np.uint64(10)
+    return put_padded(out, value, count)
+
+
+@inline
+def put_padded(out, value, width):
+    """The lowest `width` decimal digits of a uint64, with leading zeros."""
+    at = out + width
+    while at > out:
+        at -= 1
+        rest = value // np.uint64(10)
+        store_u8(at, np.uint8(48) + np.uint8(value - rest * np.uint64(10)))
+        value = rest
+    return out + width
+
+
+@inline
+def put_at_least(out, value, width):
+    """A uint64 in `width` digits, or more where it has them."""
+    limit = np.uint64(1)
+    for _ in range(width):
+        limit *= np.uint64(10)
+    return put_padded(out, value, width) if value < limit else put_unsigned(out, value)
+
+
+@inline
+def put_signed(out, value):
+    """An int64."""
+    if value >= 0:
+        return put_unsigned(out, np.uint64(value))
+    return put_unsigned(put_byte(out, 45), np.uint64(0) - np.uint64(value))
+
+
+@inline
+def put_hex(out, value, digits):
+    """The lowest hexadecimal digits of a uint64."""
+    for place in range(digits - 1, -1, -1):
+        out = put_byte(out, _HEX[np.int64(value >> np.uint64(4 * place)) & 15])
+    return out
+
+
+@inline
+def put_bits(out, value, width):
+    """The lowest `width` bits of a uint64, the highest first."""
+    for place in range(width - 1, -1, -1):
+        out = put_byte(out, 48 + (np.int64(value >> np.uint64(place)) & 1))
+    return out
+
+
+def _printf(layout: bytes, source: ir.Type):
+    """A writer by C's format of the number of a type that lies at an address: (out, room, address) to the length of the
+    text."""
+    text = layout + b"\0"
+
+    @intrinsic
+    def write(typing_context, out, room, address):
+        def generate(context, builder, signature, arguments):
+            module, pointer = builder.module, _I8.as_pointer()
+            kind = ir.ArrayType(_I8, len(text))
+            name = f".show.format.{text.hex()}"
+            constant = module.globals.get(name)
+            if constant is None:
+                constant = ir.GlobalVariable(module, kind, name)
+                constant.linkage, constant.global_constant = "internal", True
+                constant.initializer = ir.Constant(kind, bytearray(text))
+            print_ = module.globals.get("snprintf") or ir.Function(
+                module, ir.FunctionType(_I32, [pointer, _I64, pointer], var_arg=True), "snprintf")
+            number = builder.load(builder.inttoptr(arguments[2], source.as_pointer()), align=1)
+            number = builder.fpext(number, _DOUBLE) if source is _FLOAT else number
+            place = builder.inttoptr(arguments[0], pointer)
+            length = builder.call(print_, [place, arguments[1], builder.bitcast(constant, pointer), number])
+            return builder.sext(length, _I64)
+
+        return types.int64(types.int64, types.int64, types.int64), generate
+
+    return write
+
+
+print_float, print_double = _printf(b"%g", _FLOAT), _printf(b"%.20g", _DOUBLE)
+print_element = _printf(b"%.5e", _FLOAT)
+LONGEST_DOUBLE = 40
+"""Bytes that any of these writes, at most."""
