@@ -8,6 +8,7 @@ file lock, and leaves a stamp; whoever sees the stamp has nothing to do. The cac
 
 import fcntl
 import importlib
+import os
 import pkgutil
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from applier.options import ReplayOptions
 
 ROWS = 5000
 PACKAGES = ("keysearch", "jsondiff", "applier.binlog", "applier.apply", "applier.plan", "applier.importing",
-            "applier.exporting")
+            "applier.exporting", "applier.show")
 
 
 def ensure(note: Callable[[str], None] = lambda text: None) -> bool:
@@ -42,9 +43,9 @@ def ensure(note: Callable[[str], None] = lambda text: None) -> bool:
 
 
 def compile_all() -> None:
-    """Have every kernel compiled, those of JSON and of dumps by a second process, as they take half of the time;
+    """Have every kernel compiled, those of JSON, dumps and `show` by a second process, as they take half of the time;
     whatever it has not done for any reason is done here."""
-    beside = "from applier import warm; warm.exercise_documents(); warm.exercise_dumps()"
+    beside = "from applier import warm; warm.exercise_documents(); warm.exercise_dumps(); warm.exercise_show()"
     with subprocess.Popen([sys.executable, "-c", beside], cwd=Path(__file__).parents[1], stdin=subprocess.DEVNULL,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
         _exercise_rest()
@@ -66,6 +67,7 @@ def exercise() -> None:
             replay_with(ThisProcess(), ReplayOptions((log,), f"{folder}/{route}", base=first, route=route))
     _convert_other_kinds()
     exercise_dumps()
+    exercise_show()
 
 
 def exercise_documents() -> None:
@@ -100,6 +102,18 @@ def exercise_dumps() -> None:
         import_dump(ImportOptions(f"{folder}/dump.sql", f"{folder}/first"))
         export_snapshot(ExportOptions(f"{folder}/first", f"{folder}/tsv", "tsv"))
         import_dump(ImportOptions(f"{folder}/tsv", f"{folder}/second"))
+
+
+def exercise_show() -> None:
+    """The same for the kernel that prints events."""
+    _cache()
+    from applier.binlog.writer import BinlogWriter
+    from applier.show import show
+
+    with tempfile.TemporaryDirectory() as folder, open(os.devnull, "w") as nowhere:
+        with BinlogWriter(f"{folder}/binlog.000001") as log:
+            log.query("CREATE DATABASE d")
+        show([f"{folder}/binlog.000001"], "text", nowhere)
 
 
 def _exercise_rest() -> None:

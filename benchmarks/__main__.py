@@ -9,7 +9,7 @@ from pathlib import Path
 
 from applier import warm
 from applier.errors import ApplierError
-from benchmarks import definitions, documents, searching, sections, workloads
+from benchmarks import definitions, documents, searching, sections, showing, workloads
 from benchmarks.measure import in_child
 from benchmarks.report import Table, machine
 from benchmarks.workloads import Workload
@@ -18,6 +18,7 @@ RESULTS = Path(__file__).parent / "RESULTS.md"
 SIZES = {"small": 50.0, "full": 440.0}
 _SECTIONS: dict[str, Callable[[sections.Bench], list[Table]]] = {
     "read": sections.reading,
+    "show": showing.showing,
     "apply": sections.applying,
     "parquet": sections.parquet,
     "search": searching.searching,
@@ -40,7 +41,7 @@ def main(arguments: list[str]) -> int:
     given = [Workload(os.path.basename(file), (file,)) for file in options.binlogs or []]
     if given:
         given = [Workload("your files", tuple(options.binlogs))] if len(given) > 1 else given
-        chosen = [name for name in chosen if name in ("read", "replay")]
+        chosen = [name for name in chosen if name in ("read", "show", "replay")]
     texts = [f"Measured on: {machine()}\n"]
     print(texts[0], flush=True)
     in_child(warm.ensure)
@@ -73,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
         help="of each workload: small (50 MB), full (440 MB), or a number of megabytes (default: small)",
     )
     parser.add_argument(
-        "--binlogs", nargs="+", metavar="FILE", help="measure with these files instead (read and replay)"
+        "--binlogs", nargs="+", metavar="FILE", help="measure with these files instead (read, show and replay)"
     )
     parser.add_argument("--only", metavar="SECTION,…", help=f"of {', '.join(_SECTIONS)}")
     parser.add_argument(

@@ -10,6 +10,7 @@ from applier import warm
 def test_after_a_warm_up_a_replay_compiles_nothing(tmp_path):
     """A kernel that `exercise` does not reach, or with other types, would be compiled by several workers at once."""
     program = r"""if True:
+        import os
         import sys
         import pyarrow as pa
         from applier import warm
@@ -19,6 +20,7 @@ def test_after_a_warm_up_a_replay_compiles_nothing(tmp_path):
         from applier.importing.job import import_dump
         from applier.options import ExportOptions, ImportOptions, ReplayOptions
         from applier.replay import replay_with
+        from applier.show import show
         from jsondiff.binary import to_text
         from keysearch.keybytes import encode_keys
         warm.exercise()
@@ -34,6 +36,9 @@ def test_after_a_warm_up_a_replay_compiles_nothing(tmp_path):
             for form in ("sql", "tsv"):
                 export_snapshot(ExportOptions(f"{folder}/dump{number}", f"{folder}/{form}{number}", form))
                 import_dump(ImportOptions(f"{folder}/{form}{number}", f"{folder}/{form}{number}again"))
+        with open(os.devnull, "w") as nowhere:
+            show(sorted(f"{archive}/{name}" for archive in (demo, *archives) for name in os.listdir(archive)
+                        if name.startswith("binlog.0")), "text", nowhere)
         for column in (pa.array([], pa.binary()), pa.array([None, b""]), pa.array([b"\x04\x01"] * 2)[1:]):
             to_text(column)
             for charset in ("latin1", "sjis", "utf16"):
