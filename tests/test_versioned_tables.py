@@ -73,15 +73,18 @@ def test_the_definition_is_kept(tmp_path):
     assert made["c"].versioning.without == ("a",)
 
 
-def test_an_export_has_the_rows_that_hold(tmp_path):
+def test_an_export_has_the_rows_that_hold_and_the_past(tmp_path):
+    """Each with its times: a server that loads them shows those that hold, and the others FOR SYSTEM_TIME ALL."""
     from applier.exporting.job import export_snapshot
 
     case = Case("mariadb-system-versioned")
     replay(case, tmp_path / "out")
     export_snapshot(ExportOptions(str(tmp_path / "out"), str(tmp_path / "sql")))
     [text] = [path.read_text() for path in (tmp_path / "sql/sv/imp").iterdir()]
-    assert "'replaced'" in text
-    assert "'upd'" not in text
+    rows = [line.rstrip(",;").strip("()").split(",") for line in text.splitlines() if line.startswith("(")]
+    held = [row[:2] for row in rows if row[-1] == "'2038-01-19 03:14:07.999999'"]
+    assert held == [["1", "'again'"], ["2", "'replaced'"], ["5", "'min'"]]
+    assert ["2", "'upd'", "'2023-11-14 22:13:30.222222'", "'2023-11-14 22:13:40.333333'"] in rows
 
 
 @pytest.mark.parametrize("clause", [

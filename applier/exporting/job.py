@@ -45,12 +45,13 @@ def export_snapshot(options: ExportOptions, progress: Progress | None = None,
     if not tables and snapshot.tables:
         raise UsageError("no table of the snapshot is chosen", file=options.snapshot,
                          hint="--tables and --ignore-tables leave none; `applier status` lists them")
-    definitions = [TableDefinition.from_json(table.definition).shown for table in tables]
+    definitions = [TableDefinition.from_json(table.definition) for table in tables]
     with begin(options.output) as staging:
         tasks = []
         for table, definition in zip(tables, definitions, strict=True):
             place = staging.place(table.database, table.name)
-            files = [file for file in table.files if file.rows]
+            # a versioned table takes its rows with their times, those that hold no more among them
+            files = [file for file in (table.files if definition.versioning is None else table.history) if file.rows]
             tasks += [ExportTask(f"{snapshot.uri.rstrip('/')}/{file.path}", file.rows, definition, place.root,
                                  f"{place.folder}/{number:04d}.{options.format}", options.format)
                       for number, file in enumerate(files)]

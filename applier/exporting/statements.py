@@ -22,9 +22,14 @@ SET unique_checks = 0;
 """
 
 
-def session() -> str:
-    """What every file begins with, so that each can be loaded by itself."""
-    return _SESSION
+_WITH_TIMES = "/*M!101100 SET system_versioning_insert_history = 1 */;\n"
+"""MariaDB takes the times of a versioned table's rows from 10.11 on; before it refuses them."""
+
+
+def session(definition: TableDefinition | None = None) -> str:
+    """What every file begins with, so that each can be loaded by itself; `definition` is that of the table whose rows
+    are in it."""
+    return _SESSION if definition is None or definition.versioning is None else _SESSION + _WITH_TIMES
 
 
 def loaded_columns(definition: TableDefinition) -> list[Column]:
@@ -53,7 +58,8 @@ def load_data(definition: TableDefinition, path: str, modes: Sequence[int], leni
                  f"FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' LINES TERMINATED BY '\\n' ({','.join(places)})")
     if assignments:
         statement += " SET " + ", ".join(assignments)
-    return in_mode(f"{statement};\n", lenient)
+    before = _WITH_TIMES if definition.versioning is not None else ""
+    return in_mode(f"{before}{statement};\n", lenient)
 
 
 def in_mode(statements: str, lenient: bool) -> str:

@@ -91,7 +91,7 @@ class _Writer:
         self._lenient = False
         self.rows = 0
         if self._sql:
-            sink.write(statements.session().encode())
+            sink.write(statements.session(task.definition).encode())
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Write the batch's rows."""

@@ -150,11 +150,18 @@ def _spans(literals: Literals, column_type: ColumnType, reading: Reading) -> Val
 
 
 def _text(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
-    """Characters are in the session's set, bytes in the column's; in the session's set `binary` all are bytes."""
+    values = _characters(literals, kernels.CHARACTERS | kernels.EXACT, column_type, reading)
+    if column_type.base == "char":
+        values.array = pc.ascii_rtrim(values.array, characters=" ")
+    return Values(values.array, merged(values.odd, _too_long(values.array, column_type)))
+
+
+def _characters(literals: Literals, allowed: int, column_type: ColumnType, reading: Reading) -> Values:
+    """Text of literals of the kinds in `allowed`, and of bytes. Characters are in the session's set, bytes in the
+    column's; in the session's set `binary` all are bytes."""
     own = column_type.charset or "utf8mb4"
     session = own if reading.charset == "binary" else reading.charset
-    characters = kernels.CHARACTERS | kernels.EXACT
-    texts = byte_values(literals, characters | kernels.BYTES, reading)
+    texts = byte_values(literals, allowed | kernels.BYTES, reading)
     if not literals.seen & kernels.BYTES or (session in _UTF8 and own in _UTF8):
         array = to_utf8(texts.array, session)
     else:
@@ -162,9 +169,7 @@ def _text(literals: Literals, column_type: ColumnType, reading: Reading) -> Valu
         empty = pa.scalar(b"", pa.binary())
         array = pc.if_else(of_bytes, to_utf8(pc.if_else(of_bytes, texts.array, empty), own),
                            to_utf8(pc.if_else(of_bytes, empty, texts.array), session))
-    if column_type.base == "char":
-        array = pc.ascii_rtrim(array, characters=" ")
-    return Values(array, merged(texts.odd, _too_long(array, column_type)))
+    return Values(array, texts.odd)
 
 
 def _too_long(array: pa.Array, column_type: ColumnType) -> np.ndarray:
@@ -182,9 +187,8 @@ def _longest(array: pa.Array) -> int:
 
 def _members(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
     """Labels as they are in the definition; all else, such as numbers, by itself."""
-    texts = byte_values(literals, kernels.CHARACTERS, reading)
-    session = column_type.charset or "utf8mb4" if reading.charset == "binary" else reading.charset
-    coded = to_utf8(texts.array, session).dictionary_encode()
+    texts = _characters(literals, kernels.CHARACTERS, column_type, reading)
+    coded = texts.array.dictionary_encode()
     members = set(column_type.members)
     usual = [value in members or (column_type.base == "set" and _is_set(value, column_type.members))
              for value in coded.dictionary.to_pylist()]

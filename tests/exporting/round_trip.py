@@ -38,7 +38,8 @@ DUMPS = TESTS / "importing" / "dumps"
 CASE_NAMES = (
     "base-dump-mysql", "base-dump-mariadb", "generated-columns-mysql", "generated-columns-mariadb", "mariadb-types",
     "mariadb-types-text", "mysql-charsets", "mysql-types-json", "mysql-types-number-time", "mysql-types-text",
-    "row-image-minimal", "wide-tables-mysql", "wide-tables-mariadb", "many-files-mariadb",
+    "row-image-minimal", "wide-tables-mysql", "wide-tables-mariadb", "many-files-mariadb", "ddl-mysql-names",
+    "ddl-mariadb", "mariadb-system-versioned",
 )
 FORMATS = ("sql", "tsv")
 
@@ -98,6 +99,8 @@ def judge(server, name: str, folder: Path) -> list[str]:
         log = load(server, folder / form, databases)
         replay_with(ThisProcess(), ReplayOptions((log,), str(folder / f"{form}-again")))
         wrong += [f"{form}: {line}" for line in differences(folder / f"{form}-again", expected)]
+    if any(table.history for table in manifest.load(str(folder / "snapshot")).tables):
+        return wrong  # a mysqldump lacks the times of rows
     dump = server.program("mysqldump", *server.address, "--databases", *sorted(databases), "--hex-blob")
     (folder / "dump.sql").write_bytes(dump.stdout)
     import_dump(ImportOptions(str(folder / "dump.sql"), str(folder / "dumped")))

@@ -67,6 +67,15 @@ def test_the_directory_of_an_export_is_a_dump(name, form, snapshots, tmp_path):
     assert differences(tmp_path / "again", round_trip.sources()[name][1]) == []
 
 
+def test_a_versioned_table(snapshots, tmp_path):
+    """Its rows have their times, and each file makes the server take them."""
+    for form in round_trip.FORMATS:
+        export_snapshot(ExportOptions(str(snapshots("mariadb-system-versioned")), str(tmp_path / form), form))
+    for file in ("sql/sv/imp/0000.sql", "sql/sv/exp/0000.sql", "tsv/_load.sql"):
+        assert "SET system_versioning_insert_history = 1" in (tmp_path / file).read_text()
+    assert (tmp_path / "sql" / "_schema.sql").read_text().count("WITH SYSTEM VERSIONING") == 2
+
+
 def test_tasks_of_spark_write_the_same(spark, snapshots, tmp_path):
     """A task a file, whoever runs it."""
     name = "mysql-types-text"

@@ -222,3 +222,12 @@ def test_the_position_that_is_given(tmp_path):
                     "--flavour", "mariadb") == 0
     stands = manifest.load(str(tmp_path / "out")).position
     assert (str(stands), stands.gtid_set, stands.flavour) == ("binlog.000009:157", "0-1-7", "mariadb")
+
+
+def test_labels_as_bytes(tmp_path):
+    """--hex-blob writes ENUM and SET of the character set `binary` so, and each client may."""
+    sql = BEGIN + """CREATE TABLE t (e ENUM("a","é") CHARACTER SET latin1, b ENUM("a") CHARACTER SET binary,
+        s SET("p","q"));
+        INSERT INTO t VALUES (0xE9, 0x61, 0x702C71), ('a', 'a', 'q'), (NULL, NULL, NULL);"""
+    assert imported(sql, tmp_path / "out") == 0
+    assert rows_of(tmp_path / "out", "d", "t") == [("é", "a", "p,q"), ("a", "a", "q"), (None, None, None)]
