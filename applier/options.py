@@ -108,6 +108,7 @@ class ReplayOptions:
     zero_dates: str = "null"
     on_statement: str = "error"
     define_from_log: bool = False
+    check_foreign_keys: bool = False
     master: str | None = None
 
     def __post_init__(self) -> None:

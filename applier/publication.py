@@ -76,7 +76,8 @@ def table_results(entries: list[TableEntry], planned: list[PlannedVersion],
             written, len(entry.files) - written, _sum(result.found for result in done),
             _sum(_conflicts(result) for result in done), len(done), item.ranges if tied else len(done),
             item.tied if tied else "", sum(result.seconds for result in done),
-            duplicate_warnings(item.version.definition) if item is not None else ()))
+            duplicate_warnings(item.version.definition) if item is not None else (),
+            sum(result.by_foreign_keys for result in done)))
     return tuple(tables)
 
 

@@ -23,7 +23,9 @@ from applier.binlog.outline import Outline, OutlineTask
 from applier.binlog.stop import StopCondition
 from applier.errors import ApplierError, ArchiveError, ReplayStopped, UsageError
 from applier.options import ReplayOptions
+from applier.orphans import orphans
 from applier.plan.base_position import may_be_elsewhere, needs_place, place_of, place_tasks
+from applier.plan.cascades import tied_versions
 from applier.plan.conflicts import conflict_listing, to_parquet
 from applier.plan.log import (
     LogSpan,
@@ -115,10 +117,11 @@ class _Replay:
                 used = used_tables(span, history, wanted)
                 for note in [*notes_on_definitions(history), *notes_on_columns(used)]:
                     self._note(note)
-                versions = changed_versions(used, history)
-                divide(versions, base, staging, self.executor.cores,
-                       idempotent=options.exec_mode == "idempotent",
-                       allowed=TypeConversions.of(options.type_conversions))
+                idempotent = options.exec_mode == "idempotent"
+                tied = tied_versions(history, used, idempotent=idempotent)
+                versions = changed_versions(used, history, tied)
+                divide(versions, base, staging, self.executor.cores, idempotent=idempotent,
+                       allowed=TypeConversions.of(options.type_conversions), tied=tied)
             with self._timed("apply"):
                 results = self._apply(span, versions)
             with self._timed("publish"):
@@ -257,9 +260,14 @@ class _Replay:
         snapshot = Snapshot(position, tuple(entries), source, f"mysql-binlog-applier {__version__}",
                             databases=databases, prepared=span.pending)
         conflicts = conflict_listing(results, span.outlines)
+        tables = table_results(entries, versions, results)
+        if self.options.check_foreign_keys:
+            found = orphans(replace(snapshot, uri=staging.uri))
+            tables = tuple(replace(table, warnings=(*table.warnings, *found.get((table.database, table.name), ())))
+                           for table in tables)
         result = ReplayResult(
             self.shown.output, str(position), position.gtid_set, position.timestamp,
-            table_results(entries, versions, results), dict(self.seconds), tuple(self.notes), self.options.exec_mode,
+            tables, dict(self.seconds), tuple(self.notes), self.options.exec_mode,
             self.route, conflicts.num_rows, len(results), sum(result.zero_dates for result in results),
             {table: dict(kinds) for table, kinds in sorted(history.skipped.items())})
         schema_sql = schema_file(version.definition for version in live)

@@ -12,7 +12,8 @@ The same is a snapshot's `_report.json`, without the snapshot's own place:
     seconds         {stage: wall time, …} in the order in which they ran
     notes           [line for people, …]
     tables          [{database, name, rows, inserts, updates, deletes, key, found: {way: n, …}, conflicts: {kind: n, …},
-                      units, ranges, tied, seconds, files_written, files_carried, warnings: [line for people, …]}, …]
+                      by_foreign_keys: n, units, ranges, tied, seconds, files_written, files_carried,
+                      warnings: [line for people, …]}, …]
 """
 
 from dataclasses import asdict, dataclass, field
@@ -31,6 +32,7 @@ class TableResult:
     the way in which they were found (WAYS), `conflicts` what idempotent mode forgave, by kind. `tied` says why all its
     keys were one unit, "" if they did not have to be; `ranges` is how many its size asked for. `seconds` is the time of
     its units' tasks, all together, without the reading of the log. `warnings` are lines for people.
+    `by_foreign_keys` is how many rows foreign keys changed or deleted that the log does not have (AP-FK).
     """
 
     database: str
@@ -49,6 +51,7 @@ class TableResult:
     tied: str = ""
     seconds: float = field(default=0.0, compare=False)
     warnings: tuple[str, ...] = ()
+    by_foreign_keys: int = 0
 
     @property
     def full_name(self) -> str:
@@ -93,6 +96,11 @@ class ReplayResult:
     def changes(self) -> int:
         """Row changes of all tables."""
         return sum(table.changes for table in self.tables)
+
+    @property
+    def by_foreign_keys(self) -> int:
+        """Rows of all tables that foreign keys changed or deleted."""
+        return sum(table.by_foreign_keys for table in self.tables)
 
     def report(self) -> dict[str, Any]:
         """As `_report.json` has it."""

@@ -26,12 +26,14 @@ def print_result(result: ReplayResult) -> None:
         for warning in table.warnings:
             console.print(Text(f"{table.full_name}: {warning}", style="yellow"))
     conflicts = ("conflicts",) if result.conflicts else ()
-    grid = _grid("table", "rows", "inserted", "updated", "deleted", "found by", *conflicts, "files written",
+    cascades = ("made by foreign keys",) if result.by_foreign_keys else ()
+    grid = _grid("table", "rows", "inserted", "updated", "deleted", *cascades, "found by", *conflicts, "files written",
                  "carried over")
     for table in sorted(result.tables, key=lambda table: (table.database, table.name)):
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in table.conflicts.items())
-        _add(grid, table.full_name, table.rows, table.inserts, table.updates, table.deletes, table.found_by,
-             *[kinds for _ in conflicts], table.files_written, table.files_carried)
+        _add(grid, table.full_name, table.rows, table.inserts, table.updates, table.deletes,
+             *[table.by_foreign_keys for _ in cascades], table.found_by, *[kinds for _ in conflicts],
+             table.files_written, table.files_carried)
     console.print(grid)
     for table in result.tables:
         if table.ranges > table.units:

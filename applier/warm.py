@@ -6,6 +6,8 @@ file lock, and leaves a stamp; whoever sees the stamp has nothing to do. The cac
 (keysearch.memory), and the stamp's the processor, as compiled code belongs to both.
 """
 
+from __future__ import annotations
+
 import fcntl
 import importlib
 import os
@@ -16,9 +18,12 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from applier.options import ReplayOptions
+
+if TYPE_CHECKING:
+    from applier.binlog.writer import BinlogWriter
 
 ROWS = 5000
 PACKAGES = ("keysearch", "jsondiff", "applier.binlog", "applier.apply", "applier.plan", "applier.importing",
@@ -167,7 +172,8 @@ def _document_and_diffs() -> tuple[bytes, bytes]:
 
 def _write_log(path: str, documents: bool = True) -> int:
     """Full and partial images of tables with an integer key, with a key of text and without a key, enough for their
-    indexes to grow, and with `documents` JSON and its diffs; returns a position in their midst."""
+    indexes to grow, and with `documents` JSON and its diffs; and rows that a foreign key deletes. Returns a position in
+    their midst."""
     import pyarrow as pa
 
     from applier.binlog.row_encoder import RowChanges
@@ -204,7 +210,27 @@ def _write_log(path: str, documents: bool = True) -> int:
                     with log.transaction():
                         log.rows(RowChanges(created[0].definition, after=row | {"k": passing}))
                         log.rows(RowChanges(created[0].definition, before={"k": passing}))
+        _write_cascade(log)
     return middle
+
+
+def _write_cascade(log: BinlogWriter) -> None:
+    """A parent with a child, and the parent is deleted."""
+    import pyarrow as pa
+
+    from applier.binlog.row_encoder import RowChanges
+    from applier.schema.ddl import parse_statement
+
+    tables = []
+    for sql in ("CREATE TABLE d.parent (k INT PRIMARY KEY)",
+                "CREATE TABLE d.child (k INT PRIMARY KEY, FOREIGN KEY (k) REFERENCES d.parent (k) ON DELETE CASCADE)"):
+        log.query(sql)
+        tables.append(parse_statement(sql)[0].definition)
+    row = {"k": pa.array([1], pa.int32())}
+    with log.transaction():
+        for table in tables:
+            log.rows(RowChanges(table, after=row))
+        log.rows(RowChanges(tables[0], before=row))
 
 
 def _convert_other_kinds() -> None:

@@ -74,7 +74,8 @@ def test_the_report_as_json(recovered):
         "database": "shop", "name": "item", "rows": 150, "inserts": 300, "updates": 2, "deletes": 0,
         "key": "PRIMARY (id)", "files_written": 1, "files_carried": 0, "found": {"primary": 2},
         "conflicts": {"duplicate key": 150, "row not found": 1}, "units": 1, "ranges": 1,
-        "tied": "in idempotent mode a row in the way goes, wherever it is", "warnings": []}
+        "tied": "in idempotent mode a row in the way goes, wherever it is", "warnings": [],
+        "by_foreign_keys": 0}
     assert (other["name"], other["rows"], other["units"], other["found"]) == ("a<b>&c", 0, 0, {})
     assert ReplayResult.from_report(str(output), report) == result
 

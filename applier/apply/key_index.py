@@ -81,6 +81,11 @@ class KeyIndex(ABC):
         self._state[word // 8] = value
 
     @property
+    def state_address(self) -> int:
+        """Where the kernels' words are (pointer_kernel)."""
+        return self._state.ctypes.data
+
+    @property
     def live(self) -> int:
         """How many rows there are."""
         return self._get(k.LIVE)
@@ -98,33 +103,44 @@ class KeyIndex(ABC):
         return self._get(k.DELETED)
 
     def _apply(self, batch: ChangeBatch, layouts: ImageLayouts) -> Conflict | None:
+        self._receive(batch, layouts)
+        conflict = self.run(batch)
+        self.settle(batch)
+        return conflict
+
+    def _receive(self, batch: ChangeBatch, layouts: ImageLayouts) -> None:
+        """Get ready for a batch."""
         self.patches.know(layouts)
         if self._get(k.KEYS) == 0:
             self._begin(batch.n)
-        diffs = self.patches.diffs_in(batch.images)
-        if diffs:
+        if diffs := self.patches.diffs_in(batch.images):
             self._set(k.DIFF_NODES, self.diffs.reserve(diffs))
-        conflict = self._apply_all(batch)
-        if diffs:
-            self.diffs.came(self._get(k.DIFFS), batch)
-        return conflict
-
-    def _apply_all(self, batch: ChangeBatch) -> Conflict | None:
-        """Run the kernel until all changes are applied, or one is in conflict with the rows."""
         self._set(k.NEXT, 0)
-        while True:
-            status = self._run(batch)
-            if status == k.DONE:
-                return None
-            if status == k.PATCHES_FULL:
-                self.patches.grow()
-                self._set(k.PATCH_ROOM, len(self.patches.pointers))
-            elif status in (k.INDEX_FULL, k.ARENA_FULL, k.CONFLICTS_FULL):
-                self._grow(status)
-            elif status == k.SPLIT_PATCH:
-                raise AssertionError("a partial image moves a row between units that the plan did not tie together")
-            else:
-                return Conflict(self._get(k.NEXT), status == k.DUPLICATE)
+
+    def settle(self, batch: ChangeBatch) -> None:
+        """Keep what the next batch would overwrite."""
+        if self.patches.diffs_in(batch.images):
+            self.diffs.came(self._get(k.DIFFS), batch)
+
+    def run(self, batch: ChangeBatch) -> Conflict | None:
+        """Run the kernel until all changes are applied, or one is in conflict with the rows."""
+        while (status := self._run(batch)) != k.DONE:
+            if conflict := self.resolve(status):
+                return conflict
+        return None
+
+    def resolve(self, status: int) -> Conflict | None:
+        """Make room for what a kernel says is full; where that is not why it stopped, the conflict."""
+        if status == k.PATCHES_FULL:
+            self.patches.grow()
+            self._set(k.PATCH_ROOM, len(self.patches.pointers))
+        elif status in (k.INDEX_FULL, k.ARENA_FULL, k.CONFLICTS_FULL):
+            self._grow(status)
+        elif status == k.SPLIT_PATCH:
+            raise AssertionError("a partial image moves a row between units that the plan did not tie together")
+        else:
+            return Conflict(self._get(k.NEXT), status == k.DUPLICATE)
+        return None
 
     @abstractmethod
     def _run(self, batch: ChangeBatch) -> int:

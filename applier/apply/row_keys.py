@@ -50,6 +50,11 @@ class RowKeys:
                 raise at_change(lacking[0], batch, rows, lacking[1])
         return before, after, *self._pieces.searches(batch, len(self._table_map.types))
 
+    def after_values(self, batch: ChangeBatch, column: int) -> pa.Array:
+        """The values of a column in the after-images."""
+        return self._pieces.values(batch.after, column, batch.n_after, self._table_map,
+                                   lambda: times_of(batch, batch.after_rows, batch.n_after))
+
     def _documents(self, batch: ChangeBatch) -> dict[int, pa.Array]:
         """The values of JSON columns with diffs, by row of the after-images: what the diffs make of the before-image's
         document. Rows are found by their documents only where before-images have them: nobody looks for _UNKNOWN."""

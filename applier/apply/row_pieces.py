@@ -53,9 +53,9 @@ class UniqueKey:
 
 
 class RowPieces:
-    """The pieces of one table. by_content: rows may have to be found by what they hold."""
+    """The pieces of one table. by_content: rows may have to be found by what they hold. also: further ones."""
 
-    def __init__(self, definition: TableDefinition, *, by_content: bool):
+    def __init__(self, definition: TableDefinition, *, by_content: bool, also: tuple[Piece, ...] = ()):
         self.definition, self.by_content = definition, by_content
         self._defaults = ReplicaDefaults(definition)
         self.pieces: list[Piece] = []
@@ -63,6 +63,8 @@ class RowPieces:
                        for key in server_order(self._columns, self._unique_keys())]
         for column in self.stored if by_content else ():
             self._number(Piece(column))
+        for piece in also:
+            self._number(piece)
 
     @cached_property
     def stored(self) -> tuple[int, ...]:
@@ -144,6 +146,14 @@ class RowPieces:
         finished = {column: self._finished(images, column, rows, table_map, seconds, (documents or {}).get(column))
                     for column in {piece.column for piece in self.pieces} if column < len(table_map.types)}
         return [self._input(piece, rows, seconds, *finished.get(piece.column, (None, None))) for piece in self.pieces]
+
+    def null(self, piece: Piece) -> bytes:
+        """What a row has of a piece whose column is NULL."""
+        return self._encoded(piece, pa.nulls(1, arrow_type(self.definition.columns[piece.column].type)))[0]
+
+    def values(self, images: ImageBuffers, column: int, rows: int, table_map: TableMap, seconds: Seconds) -> pa.Array:
+        """The values of a column in the first `rows` images of a batch."""
+        return self._finished(images, column, rows, table_map, seconds, None)[0]
 
     def _finished(self, images: ImageBuffers, column: int, rows: int, table_map: TableMap, seconds: Seconds,
                   documents: pa.Array | None) -> tuple[pa.Array, np.ndarray | None]:

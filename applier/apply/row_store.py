@@ -98,9 +98,14 @@ class RowStore(KeyIndex):
     def _put(self, word: int, value: int) -> None:
         self._store[word // 8] = value
 
+    @property
+    def address(self) -> int:
+        """Where the store's words are (store_layout)."""
+        return self._store.ctypes.data
+
     # ---- indexes
 
-    def _index_of(self, search: Search) -> int:
+    def index_by(self, search: Search) -> int:
         """The number of the index that a search uses, made where there is none yet."""
         if search.unique is not None:
             return search.unique
@@ -164,19 +169,30 @@ class RowStore(KeyIndex):
 
     def apply(self, batch: ChangeBatch, layouts: ImageLayouts, before: list[PieceInput], after: list[PieceInput],
               ways: np.ndarray, searches: list[Search]) -> Conflict | None:
-        """Apply a batch. `before` and `after` are the pieces of its images; `ways` (uint8, by row of the
-        before-images) says by which of `searches` each row is found."""
+        """Apply a batch, given what `prepare` takes."""
+        self.prepare(batch, layouts, before, after, ways, searches)
+        conflict = self.run(batch)
+        self.settle(batch)
+        return conflict
+
+    def prepare(self, batch: ChangeBatch, layouts: ImageLayouts, before: list[PieceInput], after: list[PieceInput],
+                ways: np.ndarray, searches: list[Search]) -> None:
+        """Take a batch, for `run` to apply and `settle` to end. `before` and `after` are the pieces of its images;
+        `ways` (uint8, by row of the before-images) says by which of `searches` each row is found."""
         inputs = _Inputs(before), _Inputs(after)
-        indexes = np.array([self._index_of(search) for search in searches] or [s.NO_SEARCH], np.uint8)[ways]
+        indexes = np.array([self.index_by(search) for search in searches] or [s.NO_SEARCH], np.uint8)[ways]
         self._put(s.BEFORE, inputs[0].address)
         self._put(s.AFTER, inputs[1].address)
         self._put(s.SEARCHES, indexes.ctypes.data)
         self._put(s.N_CONFLICTS, 0)
         self._describe()
-        conflict = self._apply(batch, layouts)
+        self._kept = inputs, indexes
+        self._receive(batch, layouts)
+
+    def settle(self, batch: ChangeBatch) -> None:
+        super().settle(batch)
         noted = self._conflicts[:self._word(s.N_CONFLICTS)].tolist()
         self.noted = [NotedConflict(change, None if what == store_kernel.ROW_GONE else what) for change, what in noted]
-        return conflict
 
     def _run(self, batch: ChangeBatch) -> int:
         patches = self.patches

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from applier.apply.change_keys import ChangeKeys, change_keys
@@ -29,7 +31,7 @@ class LoggedTable:
                  allowed: TypeConversions = NONE_ALLOWED, same_columns: bool = True):
         self._same_columns = same_columns
         self.definition, self.key, self._allowed = definition, table_key(definition), allowed
-        self._pieces = RowPieces(definition, by_content=rows.by_content) if rows is not None else None
+        self._pieces = RowPieces(definition, by_content=rows.by_content, also=rows.also) if rows is not None else None
         self.table_map: TableMap | None = None
         self.plans: list[ColumnPlan] = []
         self.keys: ChangeKeys | RowKeys | None = None
@@ -81,7 +83,8 @@ class TableWalk:
     """The units of one version of a table in one task. They all see every batch and take what is in their range.
 
     `before` has the units of the version that DDL made this one of, and `joined` those that it exchanged rows with: all
-    their changes come before this one's.
+    their changes come before this one's. `binding` is the one that the reader fills now, and `taker` who takes its
+    batches.
     """
 
     def __init__(self, units: tuple[UnitSpec, ...], before: TableWalk | None = None, joined: TableWalk | None = None):
@@ -89,6 +92,8 @@ class TableWalk:
         self.units = [UnitApplier(*unit) for unit in zip(units, earlier, others, strict=True)]
         self.logged = LoggedTable(units[0].definition, units[0].rows, units[0].type_conversions,
                                   units[0].same_columns)
+        self.binding: TableBinding | None = None
+        self.taker: Callable[[ChangeBatch], None] = self.take
 
     def meet(self, table_map: TableMap) -> None:
         """The table's next rows have these columns."""
@@ -100,8 +105,9 @@ class TableWalk:
         """What is wanted of the table's row events: the key of both images, and pointers to the after-images."""
         self.meet(table_map)
         wanted = self.logged.keys.wanted(self.logged.plans)
-        binding = TableBinding(self.logged.plans, wanted, wanted, self.take, BATCH_ROWS, self.logged.keys.raw_diffs)
+        binding = TableBinding(self.logged.plans, wanted, wanted, self.taker, BATCH_ROWS, self.logged.keys.raw_diffs)
         binding.layouts = self.logged.layouts
+        self.binding = binding
         return binding
 
     def take(self, batch: ChangeBatch) -> None:

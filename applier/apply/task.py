@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from applier.apply.cascades import TiedTables
 from applier.apply.table_walk import TableWalk
 from applier.apply.work import ApplyTask, Stretch, TaskOutcome
 from applier.binlog.changes import ChangeReader, TableBinding
@@ -17,14 +18,18 @@ def apply_by_walking(task: ApplyTask) -> TaskOutcome:
         before, joined = units[0].before, units[0].joined
         walks[version] = TableWalk(units, walks[before.version] if before is not None else None,
                                    walks[joined.version] if joined is not None else None)
+    groups: dict[int, list[TableWalk]] = {}
+    for walk in walks.values():
+        if (tie := walk.units[0].spec.tie) is not None:
+            groups.setdefault(tie.group, []).append(walk)
     try:
-        _walk(task, walks)
+        _walk(task, walks, [TiedTables(tied) for tied in groups.values()])
     except ReplayStopped as error:  # where definition and log disagree (1677), or a key is not to be had
         return outcome(list(walks.values()), (error,))
     return outcome(list(walks.values()))
 
 
-def _walk(task: ApplyTask, walks: dict[int, TableWalk]) -> None:
+def _walk(task: ApplyTask, walks: dict[int, TableWalk], groups: list[TiedTables]) -> None:
     """Have all changes in the task's stretches of log taken by the tables that they are of."""
 
     def keep(memory: MappedFile) -> None:
@@ -45,6 +50,10 @@ def _walk(task: ApplyTask, walks: dict[int, TableWalk]) -> None:
             reader = ChangeReader(file, _Binder(piece, walks), checksum=piece.checksum,
                                   header_length=piece.header_length, keep=keep)
         last = piece
+        for group in groups:
+            if group.changes_at((piece.file, piece.start)):
+                reader.flush()
+                group.advance((piece.file, piece.start))
         try:
             reader.walk(piece.start, piece.end)
         except ReplayStopped:

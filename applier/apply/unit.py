@@ -24,7 +24,7 @@ from applier.apply.row_keys import RowKeys
 from applier.apply.rows import CHUNK_ROWS, LoggedColumns, RowGatherer, table_schema
 from applier.apply.table_key import alters_rows
 from applier.apply.unit_files import Written, write_unit
-from applier.apply.unit_search import UnitSearch, unit_search
+from applier.apply.unit_search import StoreSearch, UnitSearch, unit_search
 from applier.apply.work import UnitResult, UnitSpec
 from applier.binlog.changes import ChangeBatch, ImageLayouts
 from applier.binlog.mapping import MappedFile
@@ -59,6 +59,8 @@ class UnitApplier:
         self._conflicts: list[pa.Table] = []
         self._seconds = 0.0
         self._was_changed: bool | None = None
+        self._derived: list[pa.Table] = []
+        self.by_foreign_keys = 0
 
     @property
     def stopped(self) -> ReplayStopped | None:
@@ -77,6 +79,12 @@ class UnitApplier:
         stored = tuple(c for c, column in enumerate(definition.columns) if column.generated != "virtual")
         self._layouts, self._logged = layouts, LoggedColumns(stored, table_map.types, table_map.metadata)
         self._times = EventTimes(self._defaults, table_map, layouts)
+        self.open()
+
+    def open(self) -> None:
+        """Get the rows that are there before the first change, unless they are here already."""
+        if self._search is not None:
+            return
         self._search = unit_search(self.spec)
         if self.stopped is not None:
             return
@@ -94,12 +102,40 @@ class UnitApplier:
         if self.stopped is not None:
             return
         with self._timed():
-            self._times.came(batch)
-            conflict = self._search.apply(batch, self._layouts, keys)
-            if conflict is not None:
-                self._stopped = self._stop(batch, conflict, reader)
-            elif (forgiven := self._search.forgiven(batch, reader)) is not None:
-                self._conflicts.append(forgiven)
+            self._came(batch, self._search.apply(batch, self._layouts, keys), reader)
+
+    def _came(self, batch: ChangeBatch, conflict: Conflict | None, reader: ChangeKeys | RowKeys) -> None:
+        """Note what came of a batch."""
+        self._times.came(batch)
+        if conflict is not None:
+            self._stopped = self._stop(batch, conflict, reader)
+        elif (forgiven := self._search.forgiven(batch, reader)) is not None:
+            self._conflicts.append(forgiven)
+
+    # ---- where foreign keys tie it to other tables' units: `open`, then for each batch `prepare` and `settle`
+
+    @property
+    def store(self) -> StoreSearch:
+        """The search of a unit with a row store."""
+        return self._search
+
+    def prepare(self, batch: ChangeBatch, keys: tuple[Any, ...]) -> None:
+        """What `take` does before a batch is applied."""
+        self._search.prepare(batch, self._layouts, keys)
+
+    def settle(self, batch: ChangeBatch, keys: tuple[Any, ...], conflict: Conflict | None, reader: RowKeys) -> None:
+        """What `take` does after it."""
+        self._search.settle(batch, keys)
+        self._came(batch, conflict, reader)
+
+    @property
+    def base_rows(self) -> int:
+        """How many rows pointers may lead to that are in no image: those of the base, and derived ones."""
+        return self._base.num_rows + sum(rows.num_rows for rows in self._derived)
+
+    def add_derived(self, rows: pa.Table) -> None:
+        """Rows that hold values which foreign keys gave to rows of this table, numbered after `base_rows`."""
+        self._derived.append(rows)
 
     def _rows_before(self) -> pa.Table:
         """The rows before the first change to this version, in the order of its key if they come from another one."""
@@ -127,6 +163,8 @@ class UnitApplier:
         if self._search is None:
             yield from (pa.Table.from_batches([batch]) for batch in self._rows_before().to_batches(CHUNK_ROWS))
             return
+        if self._logged is None:
+            self._log_nothing()
         gatherer, pointers, start = self._gatherer(), self._search.pointers(), 0
         numbers = ExtraColumns(self.spec.definition, len(self._logged.types)).numbers(self._base)
         for rows in gatherer.batches(pointers):
@@ -136,11 +174,19 @@ class UnitApplier:
             yield rows
         self._zero_dates, self._failed_diff = gatherer.zero_dates, gatherer.failed_diff()
         self._base, self._files = self._base.slice(0, 0), []
+        self._derived = []
 
     def _gatherer(self) -> RowGatherer:
         index = self._search.index
-        return RowGatherer(self.spec.definition, self._logged, self._layouts, index.patches, index.diffs, self._base,
-                           self._files, self._defaults, self._times)
+        return RowGatherer(self.spec.definition, self._logged, self._layouts, index.patches, index.diffs,
+                           pa.concat_tables([self._base, *self._derived]), self._files, self._defaults, self._times)
+
+    def _log_nothing(self) -> None:
+        """Only foreign keys have changed rows: there are no images."""
+        columns = self.spec.definition.columns
+        stored = tuple(c for c, column in enumerate(columns) if column.generated != "virtual")
+        self._logged = LoggedColumns(stored, (0,) * len(columns), (0,) * len(columns))
+        self._layouts = ImageLayouts([])
 
     def check_diffs(self) -> None:
         """See whether all JSON diffs fit that came before the unit stopped."""
@@ -163,7 +209,8 @@ class UnitApplier:
         found = sum((link._search.found for link in chain if link._search is not None), Counter())
         return UnitResult(self.spec.number, *self._counts(), written.files,
                           pa.concat_tables(conflicts) if conflicts else None, dict(found),
-                          sum(link._seconds for link in chain), written.history)
+                          sum(link._seconds for link in chain), written.history,
+                          sum(link.by_foreign_keys for link in chain))
 
     @property
     def _chain(self) -> list[UnitApplier]:
@@ -190,7 +237,8 @@ class UnitApplier:
             return self._was_changed
         if self._search is not None:
             index = self._search.index
-            if index.inserted or index.updated or index.deleted or index.live != self._base.num_rows:
+            changes = self.by_foreign_keys or index.inserted or index.updated or index.deleted
+            if changes or index.live != self._base.num_rows:
                 return True
         return self.before is not None and (alters_rows(self.spec.conversion) or self.before.is_changed)
 

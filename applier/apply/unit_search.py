@@ -84,31 +84,41 @@ class StoreSearch(UnitSearch):
     """By any key, or by what rows hold; rows of a table without a key are written in the order in which they came."""
 
     def __init__(self, spec: UnitSpec):
-        self._pieces = RowPieces(spec.definition, by_content=spec.rows.by_content)
-        self.index = RowStore(len(spec.definition.columns), len(self._pieces.pieces),
-                              [key.pieces for key in self._pieces.unique], clustered=self._pieces.clustered,
+        self.pieces = RowPieces(spec.definition, by_content=spec.rows.by_content, also=spec.rows.also)
+        self.index = RowStore(len(spec.definition.columns), len(self.pieces.pieces),
+                              [key.pieces for key in self.pieces.unique], clustered=self.pieces.clustered,
                               idempotent=spec.rows.idempotent)
         self._found: Counter[str] = Counter()
 
     def apply(self, batch: ChangeBatch, layouts: ImageLayouts, keys: tuple[Any, ...]) -> Conflict | None:
-        conflict = self.index.apply(batch, layouts, *keys)
+        self.prepare(batch, layouts, keys)
+        conflict = self.index.run(batch)
+        self.settle(batch, keys)
+        return conflict
+
+    def prepare(self, batch: ChangeBatch, layouts: ImageLayouts, keys: tuple[Any, ...]) -> None:
+        """Give the store a batch, for kernels to apply."""
+        self.index.prepare(batch, layouts, *keys)
+
+    def settle(self, batch: ChangeBatch, keys: tuple[Any, ...]) -> None:
+        """Note what came of a batch that was given."""
+        self.index.settle(batch)
         *_, ways, searches = keys
         gone = np.array([noted.change for noted in self.index.noted if noted.unique is None], np.int64)
         counts = np.bincount(ways[batch.before_rows[batch.before_rows >= 0]], minlength=len(searches))
         counts -= np.bincount(ways[batch.before_rows[gone]], minlength=len(counts))
         for search, count in zip(searches, counts.tolist(), strict=False):
             self._found[search.kind] += count
-        return conflict
 
     @property
     def found(self) -> Counter[str]:
         return self._found
 
     def seed(self, rows: pa.Table) -> None:
-        self.index.seed(rows.num_rows, self._pieces.of_rows(rows))
+        self.index.seed(rows.num_rows, self.pieces.of_rows(rows))
 
     def pointers(self) -> np.ndarray:
-        return self.index.pointers(self._pieces.order)
+        return self.index.pointers(self.pieces.order)
 
     def key_text(self, batch: ChangeBatch, conflict: Conflict, reader: ChangeKeys | RowKeys) -> str:
         if conflict.duplicate:

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import pyarrow as pa
 
+from applier.apply.row_pieces import Piece
 from applier.apply.table_key import TableKey, keeps_key, table_key
 from applier.binlog.format import HEADER_LENGTH
 from applier.errors import ApplierError
@@ -20,10 +21,25 @@ from applier.snapshot.writer import TablePlace
 @dataclasses.dataclass(frozen=True)
 class RowSearch:
     """Why a table's one unit needs more than the one key that finds, orders and divides rows. by_content: some rows are
-    found by what they hold (FIND: a key that is not unique, or a scan). idempotent: the exec mode."""
+    found by what they hold (FIND: a key that is not unique, or a scan). idempotent: the exec mode. also: what else is
+    kept of each row, for foreign keys."""
 
     by_content: bool
     idempotent: bool
+    also: tuple[Piece, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Tie:
+    """Of a unit that foreign keys tie to others: the group's number, and positions (file, offset) from which and before
+    which the unit's version is in force."""
+
+    group: int
+    start: tuple[int, int]
+    end: tuple[int, int] | None
+
+    def holds_at(self, position: tuple[int, int]) -> bool:
+        return self.start <= position and (self.end is None or position < self.end)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,7 +52,7 @@ class UnitSpec:
 
     `version` is the id of the version. Where DDL made it of another one, `before` is the unit of that one whose rows
     this unit goes on with, by `conversion`; both have the same number, bounds and base. `type_conversions`: which
-    columns of the log may have other types than the definition has.
+    columns of the log may have other types than the definition has. `tie`: foreign keys tie it to other units.
 
     Where tables exchanged rows, those of the unit `joined` come, too, by `joining`; all units of a `group`, which give
     their rows to several, are for one task, on the walk route.
@@ -58,6 +74,7 @@ class UnitSpec:
     joined: UnitSpec | None = None
     joining: RowConversion | None = None
     group: int | None = None
+    tie: Tie | None = None
 
     @property
     def chain(self) -> list[UnitSpec]:
@@ -81,7 +98,8 @@ class UnitResult:
     """What became of a unit. `files` are its new files, None where nothing changed (the base's are carried over);
     `conflicts` what idempotent mode passed over (conflicts.CONFLICTS), None if nothing; `found` how many rows were
     found in which way (keysearch.choose.Choice.kind); `seconds` how long its rows were applied and written;
-    `history` the files of a versioned table with all its rows, those that held before among them."""
+    `history` the files of a versioned table with all its rows, those that held before among them; `by_foreign_keys` how
+    many rows were changed or deleted that the log does not have."""
 
     number: int
     inserted: int
@@ -93,6 +111,7 @@ class UnitResult:
     found: dict[str, int] = dataclasses.field(default_factory=dict)
     seconds: float = 0.0
     history: tuple[FileEntry, ...] = ()
+    by_foreign_keys: int = 0
 
     @property
     def changes(self) -> int:

@@ -40,16 +40,17 @@ class ChangeBatch:
     """Changes of one table. Arrays of `n` entries: `kinds` (uint8: INSERT, UPDATE, DELETE), `places` (int64: offset in
     the file of the rows event), `rows` (int32: row in the event), `before_rows` and `after_rows` (int32: the row of
     `before` and `after` with this change's image, -1 if it has none), `images` (int64: pointer to the after-image, -1
-    if there is none), `image_lengths` (int32: its bytes) and `times` (uint32: when the event was made, in seconds since
-    1970)."""
+    if there is none), `image_lengths` (int32: its bytes), `times` (uint32: when the event was made, in seconds since
+    1970) and `events` (int64: the rows event's number in the walk and, in EVENT_FLAG_BITS below it, its flags)."""
 
     def __init__(self, before: ImageBuffers, after: ImageBuffers, rows: int):
         self.before, self.after, self.file = before, after, None
         self._arrays = [np.empty(rows, kind) for kind in
-                        (np.uint8, np.int64, np.int32, np.int32, np.int32, np.int64, np.int32, np.uint32)]
+                        (np.uint8, np.int64, np.int32, np.int32, np.int32, np.int64, np.int32, np.uint32,
+                         np.int64)]
         self.record = np.zeros(k.BATCH_WORDS, np.int64)
         self.record[k.CAPACITY // 8] = rows
-        self.record[k.KINDS // 8:k.TIMES // 8 + 1] = [array.ctypes.data for array in self._arrays]
+        self.record[k.KINDS // 8:k.EVENTS // 8 + 1] = [array.ctypes.data for array in self._arrays]
 
     @property
     def n(self) -> int:
@@ -99,6 +100,10 @@ class ChangeBatch:
     @property
     def times(self) -> np.ndarray:
         return self._arrays[7][:self.n]
+
+    @property
+    def events(self) -> np.ndarray:
+        return self._arrays[8][:self.n]
 
     def keep(self, wanted: np.ndarray) -> None:
         """Drop all changes but the `wanted` ones (bool[n]); the images stay where they are."""

@@ -14,7 +14,7 @@ LAYOUT_BYTES = 64
 
 # a batch's record: how many changes, before-images and after-images it has, and where its arrays are
 (N, N_BEFORE, N_AFTER, CAPACITY, KINDS, PLACES, ROWS, BEFORE_ROWS, AFTER_ROWS, IMAGES, IMAGE_LENGTHS, TIMES,
- ZERO_DATES) = range(0, 104, 8)
+ EVENTS, ZERO_DATES) = range(0, 112, 8)
 BATCH_WORDS = 16
 
 # the walk's state, in bytes from its start
@@ -23,7 +23,12 @@ POSITION, ROW_AT, TABLE, DETAIL, LAYOUT, PARTIAL_BITS, EVENT = range(0, 56, 8)
 # it (0 before the first), whether one has begun; where the rows event was copied to, and what is free of the arena
 CONTENT, CONTENTS_LEFT, CONTENTS_END, INNER, WITHIN, COPY, ARENA, ARENA_END, WANTED_BYTES = range(56, 128, 8)
 HEADER_BYTES = 128  # of an event: 19, or 27 with a group id
-STATE_WORDS = 17
+# how many rows events of wanted tables there were; the one whose rows are being read, as EVENTS has it
+N_EVENTS, ROWS_EVENT = 136, 144
+STATE_WORDS = 24
+
+EVENT_FLAG_BITS = 16
+"""In EVENTS: the flags of the rows event, and above them its number in the walk."""
 
 # why the kernel stopped
 DONE, BATCH_FULL, NO_ROOM, NEW_TABLE_MAP, NEW_LAYOUT, NEW_VARIANT, NEED_CONTENTS, ARENA_FULL = range(8)

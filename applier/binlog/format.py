@@ -26,6 +26,9 @@ IGNORABLE_FLAG = 0x80
 """A reader that does not know the event's type may pass it over (EV-IGN)."""
 
 STATEMENT_END_FLAG = 0x1
+NO_FOREIGN_KEY_CHECKS_FLAG, SQL_FOREIGN_KEY_FLAG = 0x2, 0x10
+WITHOUT_CASCADES = NO_FOREIGN_KEY_CHECKS_FLAG | SQL_FOREIGN_KEY_FLAG
+"""Flags of rows events whose changes make no other ones: checks were off, or the log has the rows (AP-FK)."""
 """In a rows event: the last one of its statement, so the statement's table maps end here."""
 DUMMY_TABLE_ID = 0xFFFFFF
 """A rows event with this table id has no rows: it only carries STATEMENT_END_FLAG."""

@@ -26,6 +26,7 @@ class TableUse:
     after_columns: int  # bit i: column i is in the after-image of an update whose after-image is partial
     lacked_columns: int  # bit i: some before-image does not have column i (bits past the last column mean nothing)
     has_diffs: bool  # some after-image has all columns, and may have JSON diffs in place of values
+    may_cascade: bool = False  # some update or delete may make foreign keys change rows that the log does not have
     samples: list[bytes] = field(default_factory=list)  # rows events from the header on, cut at 4096 bytes
 
 

@@ -31,7 +31,7 @@ from applier.binlog.outline_recording import (
     XA_PREPARED,
     Recording,
 )
-from applier.binlog.outline_tables import PARTIAL_IMAGES, PARTIAL_VALUES
+from applier.binlog.outline_tables import MAY_CASCADE, PARTIAL_IMAGES, PARTIAL_VALUES
 from applier.binlog.outlined_file import OutlinedFile
 from applier.binlog.xa import parse_xa_decision, parse_xa_prepare
 from applier.errors import ArchiveError
@@ -43,7 +43,7 @@ def add_recorded(outline: Outline, file: OutlinedFile, recording: Recording) -> 
         outline.tables.append(TableUse(
             file.bytes_at(row[BODY], row[BODY_LENGTH]), row[FIRST_POSITION], row[ROWS_EVENTS],
             row[ROWS_BYTES], bool(row[PARTIAL] & PARTIAL_IMAGES), _number(row[AFTER_COLUMNS:LACKED_COLUMNS]),
-            _number(row[LACKED_COLUMNS:]), bool(row[PARTIAL] & PARTIAL_VALUES),
+            _number(row[LACKED_COLUMNS:]), bool(row[PARTIAL] & PARTIAL_VALUES), bool(row[PARTIAL] & MAY_CASCADE),
             [_sample(file, place) for place in row[SAMPLES : SAMPLES + row[N_SAMPLES]]],
         ))  # fmt: skip
     outline.splits = [Split(start, end, {}) for start, end in recording.used(recording.splits, SPLITS)]

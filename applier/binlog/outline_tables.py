@@ -6,7 +6,7 @@ rows        table id (6), flags u16, in v2 extra data (u16 length, itself includ
 
 import numpy as np
 
-from applier.binlog.format import DUMMY_TABLE_ID, STATEMENT_END_FLAG, EventType
+from applier.binlog.format import DUMMY_TABLE_ID, STATEMENT_END_FLAG, WITHOUT_CASCADES, EventType
 from applier.binlog.outline_recording import (
     AFTER_COLUMNS,
     BAD_EVENT,
@@ -61,8 +61,9 @@ _TABLE_MAP_LEAST = 8
 _NO_TABLE_ID = (1 << 48) - 1
 _WRITE, _UPDATE, _DELETE = range(3)
 NO_TABLE = -1
-PARTIAL_IMAGES, PARTIAL_VALUES = 1, 2
-"""Some image lacks columns; some after-image has all columns, and may have JSON diffs in place of values."""
+PARTIAL_IMAGES, PARTIAL_VALUES, MAY_CASCADE = 1, 2, 4
+"""Some image lacks columns; some after-image has all columns, and may have JSON diffs in place of values; some update
+or delete may make foreign keys change rows that the log does not have."""
 
 
 @inline
@@ -207,6 +208,8 @@ def use_table(state, header, event_type, version, body, end, size):
         return BAD_EVENT, none, False
     use = get(entry, ID_USE)
     table = at(state, TABLES, TABLE_LENGTH, use)
+    if _image_kinds(event_type) != _WRITE and load_u16(body + 6) & WITHOUT_CASCADES == 0:
+        put(table, PARTIAL, get(table, PARTIAL) | MAY_CASCADE)
     if not _all_ones(place, n_columns):
         put(table, PARTIAL, get(table, PARTIAL) | PARTIAL_IMAGES)
         if _image_kinds(event_type) != _WRITE:

@@ -30,6 +30,8 @@ from applier.binlog.change_records import (
     DETAIL,
     DONE,
     EVENT,
+    EVENT_FLAG_BITS,
+    EVENTS,
     IMAGE_ID,
     IMAGE_ID_SHIFT,
     IMAGE_LENGTHS,
@@ -45,6 +47,7 @@ from applier.binlog.change_records import (
     N_AFTER,
     N_BEFORE,
     N_COLUMNS,
+    N_EVENTS,
     N_JSON_COLUMNS,
     NEW_LAYOUT,
     NEW_VARIANT,
@@ -53,6 +56,7 @@ from applier.binlog.change_records import (
     PLACES,
     ROW_AT,
     ROWS,
+    ROWS_EVENT,
     TABLE,
     TABLE_WORDS,
     TIMES,
@@ -178,6 +182,10 @@ def rows_event(start, stop, safe_end, kind, event_type, place, state, tables, id
             store_i64(state + DETAIL, at)
             return NEW_LAYOUT
         at += bitmap_bytes
+    if load_i64(state + ROW_AT) == 0:
+        store_i64(state + N_EVENTS, load_i64(state + N_EVENTS) + 1)
+        flags = np.int64(load_u16(start + 6))
+        store_i64(state + ROWS_EVENT, load_i64(state + N_EVENTS) << EVENT_FLAG_BITS | flags)
     json_columns = load_i64(table + N_JSON_COLUMNS) if event_type == _PARTIAL_UPDATE else np.int64(_NO_OPTIONS)
     if load_i64(state + WITHIN) != 0 and kind != DELETE:
         copy = load_i64(state + COPY) if load_i64(state + ROW_AT) else to_arena(start, stop - start, place, state)
@@ -223,6 +231,7 @@ def rows_of_event(start, first, stop, safe_end, kind, before, after, json_column
     before_rows, after_rows = load_i64(batch + BEFORE_ROWS), load_i64(batch + AFTER_ROWS)
     images, image_lengths = load_i64(batch + IMAGES), load_i64(batch + IMAGE_LENGTHS)
     times, time = load_i64(batch + TIMES), load_u32(load_i64(state + EVENT))
+    events, event = load_i64(batch + EVENTS), load_i64(state + ROWS_EVENT)
     before_program = load_i64(before + BEFORE) if before else np.int64(0)
     after_program = load_i64(after + AFTER) if after else np.int64(0)
     image_id = load_i64(after + IMAGE_ID) << IMAGE_ID_SHIFT if after else np.int64(0)
@@ -262,6 +271,7 @@ def rows_of_event(start, first, stop, safe_end, kind, before, after, json_column
         store_i64(images + 8 * n, image_id | image if after else -1)
         store_i32(image_lengths + 4 * n, np.int32(next_at - image if after else 0))
         store_u32(times + 4 * n, time)
+        store_i64(events + 8 * n, event)
         n += 1
         row += 1
         n_before += 1 if before else 0

@@ -93,6 +93,9 @@ def replay(
     define_from_log: Annotated[bool, typer.Option(
         "--define-from-log", help="Take a table that neither a CREATE TABLE of the log nor --schema nor --base defines "
         "for what a log of binlog_row_metadata=FULL says of it: columns, types and primary key.")] = False,
+    check_foreign_keys: Annotated[bool, typer.Option(
+        "--check-foreign-keys", help="Look in the end for rows whose foreign keys lead nowhere, and tell of them: with "
+        "each table, here and in the report. The snapshot holds what a replica would, with or without them.")] = False,
     route: Annotated[Route, typer.Option(
         help="walk: each task reads the binlogs for its own tables; shuffle: they are decoded once and sent to the "
         "tasks; auto: whichever moves fewer bytes.")] = Route.auto,
@@ -133,6 +136,7 @@ def replay(
         zero_dates=zero_dates.value,
         on_statement=on_statement.value,
         define_from_log=define_from_log,
+        check_foreign_keys=check_foreign_keys,
         master=master,
     )
     from applier.spark import nursery, session

@@ -74,25 +74,36 @@ def walking_tasks(span: LogSpan, versions: list[PlannedVersion], cores: int) -> 
     weights: Counter[int] = Counter()
     for item in versions:
         weights.update({unit.number: item.bytes_a_unit for unit in item.units})
-    units = sorted((unit for item in versions if not item.succeeded for unit in item.units),
-                   key=lambda unit: (-weights[unit.number], unit.number))
+    together = _together([unit for item in versions if not item.succeeded for unit in item.units])
+    loads_of = [sum(weights[unit.number] for unit in units) for units in together]
+    order = sorted(range(len(together)), key=lambda place: (-loads_of[place], together[place][0].number))
     total = weights.total()
-    n_tasks = min(len(units), max(cores, -int(-total // TASK_BYTES)))
+    n_tasks = min(len(together), max(cores, -int(-total // TASK_BYTES)))
     loads: list[float] = [0.0] * n_tasks
     parts: list[dict[int, list[UnitSpec]]] = [{} for _ in range(n_tasks)]
-    of_group: dict[int | None, int] = {}
-    for unit in units:
-        lightest = of_group.get(unit.group, loads.index(min(loads)))
-        if unit.group is not None:
-            of_group[unit.group] = lightest
-        loads[lightest] += weights[unit.number]
-        for link in unit.chain:
+    for place in order:
+        lightest = loads.index(min(loads))
+        loads[lightest] += loads_of[place]
+        for link in (link for unit in together[place] for link in unit.chain):
             links = parts[lightest].setdefault(link.version, [])
             if not any(link is other for other in links):
                 links.append(link)
     pieces = stretches(span, versions)
     return [ApplyTask({version: tuple(chosen) for version, chosen in part.items()}, _needed(pieces, set(part)))
             for part in parts]
+
+
+def _together(units: list[UnitSpec]) -> list[list[UnitSpec]]:
+    """The units that one task has to apply, by foreign keys or exchanged rows; all others by themselves."""
+    groups: dict[tuple[str, int], list[UnitSpec]] = {}
+    for unit in units:
+        key = ("unit", unit.number)
+        if unit.tie is not None:
+            key = "tie", unit.tie.group
+        elif unit.group is not None:
+            key = "group", unit.group
+        groups.setdefault(key, []).append(unit)
+    return list(groups.values())
 
 
 def _needed(pieces: list[Stretch], ids: set[int]) -> tuple[Stretch, ...]:

@@ -7,10 +7,13 @@ over.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from applier.apply.row_pieces import RowPieces
 from applier.apply.table_key import alters_rows, keeps_key, table_key
 from applier.apply.work import RowSearch, UnitSpec
 from applier.binlog.table_map import WireType
+from applier.plan.cascades import TiedVersion
 from applier.plan.exchanged import add_units, exchanged_versions
 from applier.plan.log import UsedTable
 from applier.plan.planned import PlannedVersion
@@ -24,14 +27,17 @@ from applier.snapshot.publish import Staging
 
 UNIT_BYTES = 128 << 20
 """Bytes of rows events for one unit, at most by plan."""
+NOTHING_TIED: Mapping[int, TiedVersion] = {}
 LEAST_UNIT_BYTES = 8 << 20
 """Below this, dividing a table costs more than it brings."""
 
 
-def changed_versions(used: list[UsedTable], history: SchemaHistory) -> list[PlannedVersion]:
+def changed_versions(used: list[UsedTable], history: SchemaHistory,
+                     tied: Mapping[int, TiedVersion] = NOTHING_TIED) -> list[PlannedVersion]:
     """The versions that the log has rows of, and those that such rows come from or go to, in the order of their making.
 
-    Where a base may have rows, that is every version that DDL alone makes rows of, too.
+    Where a base may have rows, that is every version that DDL alone makes rows of, too; and every version that is
+    `tied`.
     """
     uses: dict[int, list[UsedTable]] = {}
     for table in used:
@@ -47,7 +53,7 @@ def changed_versions(used: list[UsedTable], history: SchemaHistory) -> list[Plan
         in_snapshot = chain[-1].end is None and history.is_wanted(chain[-1])
         last_used = max((place for place, version in enumerate(chain) if version.id in uses), default=-1)
         from_base = chain[0].in_base is not None and any(alters_rows(version.conversion) for version in chain[1:])
-        if in_snapshot and (last_used >= 0 or from_base):
+        if chain[0].id in tied or (in_snapshot and (last_used >= 0 or from_base)):
             last_used = len(chain) - 1
         planned += [PlannedVersion(version, uses.get(version.id, []), [], place < last_used, in_snapshot)
                     for place, version in enumerate(chain[:last_used + 1])]
@@ -55,24 +61,27 @@ def changed_versions(used: list[UsedTable], history: SchemaHistory) -> list[Plan
 
 
 def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Staging, cores: int, *,
-           idempotent: bool, allowed: TypeConversions = NONE_ALLOWED) -> None:
+           idempotent: bool, allowed: TypeConversions = NONE_ALLOWED,
+           tied: Mapping[int, TiedVersion] = NOTHING_TIED) -> None:
     """Give each version its units. Numbers of units with one key to search by come before those of row stores."""
     total, number = sum(version.bytes for version in planned), 0
     unit_bytes = min(UNIT_BYTES, max(LEAST_UNIT_BYTES, total // (2 * cores)))
-    searches = {item.version.id: _row_search(item, idempotent) if item.uses else None for item in planned}
+    searches = {item.version.id: _row_search(item, idempotent, tied.get(item.version.id))
+                if item.uses or item.version.id in tied else None for item in planned}
     by_group: dict[int, list[PlannedVersion]] = {}
     for item in planned:
         if item.group is not None:
             by_group.setdefault(item.group, []).append(item)
     chains = _chains([item for item in planned if item.group is None])
     for chain in sorted(chains, key=lambda chain: any(searches[item.version.id] for item in chain)):
-        tied = _why_tied(chain, searches, base)
+        why = "foreign keys tie its rows to those of others" if chain[0].version.id in tied else \
+            _why_tied(chain, searches, base)
         ranges = 1 + sum(item.bytes for item in chain) // unit_bytes
         for item in chain:
-            item.ranges, item.tied = ranges, tied
-        lows = [None] if tied else _lows(chain, base, ranges, allowed)
+            item.ranges, item.tied = ranges, why
+        lows = [None] if why else _lows(chain, base, ranges, allowed)
         for low, high in zip(lows, [*lows[1:], None], strict=True):
-            _add_units(chain, searches, number, low, high, base, staging, allowed)
+            _add_units(chain, searches, number, low, high, base, staging, allowed, tied)
             number += 1
     for group in by_group.values():
         needed = {item.version.id: searches[item.version.id] or RowSearch(by_content=False, idempotent=idempotent)
@@ -81,21 +90,21 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
         number = add_units(group, needed, number, base, staging, allowed, files)
 
 
-def _row_search(item: PlannedVersion, idempotent: bool) -> RowSearch | None:
+def _row_search(item: PlannedVersion, idempotent: bool, tied: TiedVersion | None) -> RowSearch | None:
     """Whether rows of a version are found, and collide, by more than one key: then one row store applies it.
 
     Every unique key may be met twice (1062), and in idempotent mode a row in the way goes, wherever it is."""
     definition = item.version.definition
     pieces = RowPieces(definition, by_content=False)
-    always, numbers_rows = set(pieces.stored), False
+    always, numbers_rows, also = set(pieces.stored), False, tied.also if tied is not None else ()
     for used in item.uses:
         logged = _n_logged(used, len(definition.columns))
         numbers_rows |= any(column.auto_increment for column in definition.columns[logged:])
         always = {column for column in always if column < logged and not used.use.lacked_columns >> column & 1}
     if pieces.unique_for(frozenset(always)) is None:
-        return RowSearch(by_content=True, idempotent=idempotent)
-    if idempotent or len(pieces.unique) > 1 or numbers_rows:
-        return RowSearch(by_content=False, idempotent=idempotent)
+        return RowSearch(by_content=True, idempotent=idempotent, also=also)
+    if tied is not None or idempotent or len(pieces.unique) > 1 or numbers_rows:
+        return RowSearch(by_content=False, idempotent=idempotent, also=also)
     return None
 
 
@@ -114,7 +123,8 @@ def _chains(planned: list[PlannedVersion]) -> list[list[PlannedVersion]]:
 
 
 def _add_units(chain: list[PlannedVersion], searches: dict[int, RowSearch | None], number: int, low: KeyValue | None,
-               high: KeyValue | None, base: Snapshot | None, staging: Staging, allowed: TypeConversions) -> None:
+               high: KeyValue | None, base: Snapshot | None, staging: Staging, allowed: TypeConversions,
+               tied: Mapping[int, TiedVersion]) -> None:
     """One unit, as a link for each version of the chain."""
     files = _base_files(chain[0], base, low, high)
     unit: UnitSpec | None = None
@@ -125,7 +135,8 @@ def _add_units(chain: list[PlannedVersion], searches: dict[int, RowSearch | None
                                   history=version.definition.versioning is not None)
         unit = UnitSpec(number, version.definition, low, high, base if files else None, files, place,
                         searches[version.id], version.id, unit, version.conversion if unit is not None else None,
-                        allowed, chain[0].version.start != BEFORE_THE_LOG)
+                        allowed, chain[0].version.start != BEFORE_THE_LOG,
+                        tie=tied[version.id].tie if version.id in tied else None)
         item.units.append(unit)
 
 

@@ -74,7 +74,7 @@ def _stages(report: Report) -> str:
 
 def _tables(report: Report) -> str:
     tables = sorted(report.result.tables, key=lambda table: (-table.changes, table.full_name))
-    changed = [table for table in tables if table.changes or table.conflicts]
+    changed = [table for table in tables if table.changes or table.conflicts or table.by_foreign_keys]
     shown = changed[:_TABLES_PLOTTED]
     plots = []
     if shown:
@@ -86,9 +86,12 @@ def _tables(report: Report) -> str:
                           ("primary key", "unique key", "other key", "scan of the table")))
     if len(changed) > len(shown):
         plots.append(f"<p>Plotted are the {len(shown)} tables with most changes of {len(changed):,}.</p>")
-    rows = [[table.full_name, table.rows, table.inserts, table.updates, table.deletes, table.found_by,
+    cascades = report.result.by_foreign_keys > 0
+    rows = [[table.full_name, table.rows, table.inserts, table.updates, table.deletes,
+             *([table.by_foreign_keys] if cascades else []), table.found_by,
              sum(table.conflicts.values()), _units(table), f"{table.seconds:,.2f}"] for table in tables]
-    names = ["table", "rows now", "inserted", "updated", "deleted", "found by", "conflicts", "units", "seconds"]
+    names = ["table", "rows now", "inserted", "updated", "deleted",
+             *(["made by foreign keys"] if cascades else []), "found by", "conflicts", "units", "seconds"]
     return "\n".join(["<h2>Tables</h2>", *plots, _grid(names, rows)])
 
 

@@ -80,6 +80,11 @@ class Staging:
                 self._filesystem.create_dir(f"{self._root}/{needed.folder}", recursive=True)
         return place
 
+    @property
+    def uri(self) -> str:
+        """Where the files lie that are not published yet."""
+        return self._root_uri()
+
     def carry_over(self, base: Snapshot, files: Iterable[FileEntry], database: str, table: str, *,
                    history: bool = False) -> list[FileEntry]:
         """Take files of the base as they are into a table, and name them: by hard link, else by a copy that the file

@@ -1,0 +1,79 @@
+"""Foreign keys between row stores: which columns and pieces of which tables belong together, as the kernels read it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from applier.apply import cascade_kernel as k
+from applier.apply.row_pieces import Piece, RowPieces
+from applier.schema.definition import TableDefinition
+from applier.schema.engines import is_transactional
+from applier.schema.foreign_keys import CASCADE, SET_NULL, ForeignKey
+from applier.schema.key_infos import key_collation
+
+_ACTIONS = {CASCADE: k.CASCADE, SET_NULL: k.SET_NULL}
+
+
+@dataclasses.dataclass(frozen=True)
+class ColumnLink:
+    """A column of a foreign key by its number in the table, and the one that it refers to by its number there."""
+
+    child: int
+    parent: int
+
+
+def linked_columns(key: ForeignKey, child: TableDefinition, parent: TableDefinition) -> tuple[ColumnLink, ...]:
+    """The columns of a foreign key; none where it does nothing: an engine without foreign keys, columns that are not
+    there, as foreign_key_checks=0 allows."""
+    if not (is_transactional(child) and is_transactional(parent)):
+        return ()
+    referenced = key.referenced
+    if not referenced and parent.primary_key is not None:
+        referenced = tuple(part.column for part in parent.primary_key.parts)
+    try:
+        return tuple(ColumnLink(child.column_index(own), parent.column_index(other))
+                     for own, other in zip(key.columns, referenced, strict=True))
+    except (KeyError, ValueError):
+        return ()
+
+
+def compared(column: int, link: ColumnLink, child: TableDefinition) -> Piece:
+    """What a foreign key compares of a column on either side of a link."""
+    return Piece(column, None, key_collation(child.columns[link.child]))
+
+
+class Link:
+    """A foreign key in force, in the memory that the kernels read. `parent` and `child` are the tables' pieces,
+    `tracked` the columns of each whose values are followed."""
+
+    def __init__(self, key: ForeignKey, columns: tuple[ColumnLink, ...], parent: RowPieces, child: RowPieces,
+                 parent_tracked: list[int], child_tracked: list[int]):
+        self._key = key
+        parts, self._kept = [], []
+        for link in columns:
+            forms = []
+            for number, piece in enumerate(child.pieces):
+                if piece.column == link.child:
+                    null = np.frombuffer(child.null(piece) + b"\0", np.uint8)
+                    self._kept.append(null)
+                    forms.append([number, parent.pieces.index(dataclasses.replace(piece, column=link.parent)),
+                                  null.ctypes.data, len(null) - 1])
+            forms_array = np.array(forms, np.int64)
+            self._kept.append(forms_array)
+            parts.append([parent_tracked.index(link.parent), child_tracked.index(link.child),
+                          parent.pieces.index(compared(link.parent, link, child.definition)),
+                          child.pieces.index(compared(link.child, link, child.definition)),
+                          parent.pieces.index(Piece(link.parent)), forms_array.ctypes.data, len(forms), 0])
+        self._parts = np.array(parts, np.int64)
+        self.child_key = tuple(part[3] for part in parts)
+        """The child's pieces that have the key: what to index it by."""
+        self._probe_pieces = np.array([part[2] for part in parts], np.int64)
+
+    def record(self, child: int, child_index: int) -> list[int]:
+        """The words of a link's record: the child's number in the group, and that of its index over `child_key`."""
+        words = [child, child_index, _ACTIONS.get(self._key.on_delete, k.NOTHING),
+                 _ACTIONS.get(self._key.on_update, k.NOTHING), self._parts.ctypes.data, len(self._parts), 0, 0]
+        probe = [len(self._probe_pieces), self._probe_pieces.ctypes.data]
+        return words + probe + [0] * (k.LINK_WORDS - len(words) - len(probe))

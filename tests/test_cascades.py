@@ -1,0 +1,65 @@
+"""What foreign keys do to rows that the log does not have (AP-FK): logs of real servers, at the end and each mark."""
+
+import pytest
+from real_server import Case, differences
+
+from applier.apply.executor import ThisProcess
+from applier.options import ReplayOptions
+from applier.replay import replay_with
+
+CASES = ["fk-cascade-mariadb", "fk-cascade-mariadb-minimal", "fk-cascade-mysql-native", "fk-cascade-mysql"]
+PLACES = [pytest.param(name, mark, id=f"{name}@{mark.name if mark else 'end'}")
+          for name in CASES for mark in [*Case(name).marks, None]]
+
+
+def replayed(case, output, **options):
+    return replay_with(ThisProcess(2), ReplayOptions(tuple(map(str, case.binlogs)), str(output), **options))
+
+
+def until(mark):
+    return {"stop_position": (mark.file, mark.offset)} if mark is not None else {}
+
+
+@pytest.mark.parametrize("route", ["walk", "shuffle"])
+@pytest.mark.parametrize("name, mark", PLACES)
+def test_rows_that_foreign_keys_change(name, mark, route, tmp_path):
+    """AP-FK: several levels, a table that refers to itself, composite keys, NULLs, checks that are off, constraints
+    that DDL changes; on MySQL 9.7 the log has the rows, and nothing is done twice."""
+    case = Case(name)
+    replayed(case, tmp_path / "out", route=route, **until(mark))
+    assert differences(tmp_path / "out", case.expected(mark)) == []
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_from_each_mark_to_the_next(name, tmp_path):
+    """AP-FK, AP-SNAP: foreign keys are in the manifest, and rows of a base are deleted with their parents."""
+    case, base = Case(name), {}
+    for mark in [*case.marks, None]:
+        output = tmp_path / (mark.name if mark else "end")
+        replayed(case, output, **until(mark), **base)
+        assert differences(output, case.expected(mark)) == [], output.name
+        base = {"base": str(output)}
+
+
+def test_the_report_counts_what_foreign_keys_made(tmp_path):
+    """AP-FK: apart from the log's own changes, in the result, the report and on the terminal."""
+    case = Case("fk-cascade-mariadb")
+    result = replayed(case, tmp_path / "out", **until(case.mark("deleted")))
+    made = {table.name: table.by_foreign_keys for table in result.tables if table.by_foreign_keys}
+    assert made == {"child_cascade": 2, "child_null": 2, "child_mixed": 2, "grandchild": 3, "great": 2}
+    assert next(table for table in result.tables if table.name == "grandchild").deletes == 0
+    assert (tmp_path / "out" / "_schema.sql").read_text().count("ON DELETE") == 7
+
+
+def test_orphans_are_told_where_it_is_asked_for(tmp_path):
+    """AP-FK: what a DELETE and an UPDATE of parents have left while foreign_key_checks was 0."""
+    case = Case("fk-cascade-mariadb")
+    told = {}
+    for check in (False, True):
+        result = replayed(case, tmp_path / str(check), check_foreign_keys=check, **until(case.mark("all_done")))
+        told[check] = {table.name: table.warnings for table in result.tables if table.warnings}
+    assert told[False] == {}
+    assert told[True] == {
+        "child_cascade": ("2 rows refer by c1 (p) to rows of fk.parent that are not there: 20; 20",),
+        "child_mixed": ("1 row refers by c3 (c) to rows of fk.parent that are not there: b",),
+        "tree": ("1 row refers by t1 (up) to rows of fk.tree that are not there: 6",)}
