@@ -93,6 +93,7 @@ def export(
     options = ExportOptions(snapshot, output, format.value,
                             TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])), master)
     with progress() as watcher:
-        warm.ensure(watcher.note)
+        if master is not None:  # whose workers would compile side by side
+            warm.ensure(watcher.note)
         files = export_snapshot(options, watcher)
     print_exported(output, sum(file.rows for file in files), len(files), sum(file.bytes for file in files))

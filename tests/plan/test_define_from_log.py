@@ -109,7 +109,7 @@ def test_damaged_metadata():
     table_map = parse_table_map(body)
     assert has_definition(table_map)
     for kind, data in table_map.optional.items():
-        for cut in range(len(data)):
+        for cut in range(0, len(data), 1 + len(data) // 40):
             for damaged in (data[:cut], data[:cut] + bytes([data[cut] ^ 0xFF]) + data[cut + 1:]):
                 table_map.optional[kind] = damaged
                 try:
