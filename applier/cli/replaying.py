@@ -142,8 +142,10 @@ def replay(
     from applier.spark import nursery, session
 
     session.boot(master)  # Java boots while the rest is imported
-    from applier import replay as job
-    from applier import snapshots_at
+    if options.snapshot_at:
+        from applier.snapshots_at import replay as job
+    else:
+        from applier.replay import replay as job
     from applier.spark import executor  # noqa: F401  (it shall be in the fork)
     from applier.status import print_result
     from applier.terminal import progress
@@ -151,6 +153,6 @@ def replay(
     if session.is_local(master):
         nursery.start()  # before there is a thread, as progress on a terminal is one
     with progress() as watcher:
-        results = snapshots_at.replay(options, watcher) if options.snapshot_at else [job.replay(options, watcher)]
-    for result in results:
-        print_result(result)
+        result = job(options, watcher)
+    for one in result if isinstance(result, list) else [result]:
+        print_result(one)
