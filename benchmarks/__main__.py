@@ -9,7 +9,7 @@ from pathlib import Path
 
 from applier import warm
 from applier.errors import ApplierError
-from benchmarks import definitions, documents, searching, sections, showing, workloads
+from benchmarks import definitions, documents, many_files, searching, sections, showing, workloads
 from benchmarks.measure import in_child
 from benchmarks.report import Table, machine
 from benchmarks.workloads import Workload
@@ -24,6 +24,7 @@ _SECTIONS: dict[str, Callable[[sections.Bench], list[Table]]] = {
     "search": searching.searching,
     "json": documents.documents,
     "ddl": definitions.definitions,
+    "files": many_files.many_files,
     "replay": sections.replaying,
 }
 

@@ -75,11 +75,8 @@ def test_ignored(sql):
 
 @pytest.mark.parametrize(("sql", "kind", "tables"), [
     ("ALTER TABLE x.t ADD COLUMN a NOTYPE", "ALTER TABLE", (("x", "t"),)),
-    ("ALTER TABLE t ADD SYSTEM VERSIONING", "ALTER TABLE", (("d", "t"),)),
-    ("ALTER TABLE t DROP SYSTEM VERSIONING", "ALTER TABLE", (("d", "t"),)),
     ("CREATE TABLE t SELECT 1 AS a", "CREATE TABLE", (("d", "t"),)),
     ("CREATE TABLE t (id INT) AS SELECT 1 AS a", "CREATE TABLE", (("d", "t"),)),
-    ("CREATE TABLE t (id INT) WITH SYSTEM VERSIONING", "CREATE TABLE", (("d", "t"),)),
     ("CREATE TABLE t (id NOTYPE)", "CREATE TABLE", (("d", "t"),)),
     ("CREATE TABLE t (id INT", "CREATE TABLE", (("d", "t"),)),
     ("CREATE TABLE t (v CHAR(3) CHARACTER SET klingon)", "CREATE TABLE", (("d", "t"),)),
