@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from applier.apply.rows import table_schema
@@ -46,7 +47,9 @@ def table_entries(live: list[TableVersion], planned: list[PlannedVersion], resul
         rules = key.rules if key else ()
         if before is not None and all(result.files is None for result in done):
             rules = before.key_rules  # those of its files, which may be of an older program
-        entries.append(TableEntry(shown.database, shown.name, version.definition.to_json(), key.names if key else (),
+        numbers = [result.next_number for result in done if result.next_number]
+        definition = replace(version.definition, first_number=numbers[0]) if numbers else version.definition
+        entries.append(TableEntry(shown.database, shown.name, definition.to_json(), key.names if key else (),
                                   key.form if key else None, tuple(files), rules, tuple(history)))
     return sorted(entries, key=lambda entry: (entry.database, entry.name))
 

@@ -47,6 +47,7 @@ from applier.plan.units import changed_versions, divide
 from applier.progress import Progress, Silent
 from applier.publication import table_entries, table_results
 from applier.result import ReplayResult
+from applier.schema.definition import TableDefinition
 from applier.schema.history import SchemaHistory
 from applier.schema.schema_file import schema_file
 from applier.schema.type_conversions import TypeConversions
@@ -270,7 +271,7 @@ class _Replay:
             tables, dict(self.seconds), tuple(self.notes), self.options.exec_mode,
             self.route, conflicts.num_rows, len(results), sum(result.zero_dates for result in results),
             {table: dict(kinds) for table, kinds in sorted(history.skipped.items())})
-        schema_sql = schema_file(version.definition for version in live)
+        schema_sql = schema_file(TableDefinition.from_json(entry.definition) for entry in entries)
         staging.commit(snapshot, schema_sql, result.report(),
                        to_parquet(conflicts) if self.options.exec_mode == "idempotent" else None)
         return result

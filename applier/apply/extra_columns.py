@@ -23,9 +23,25 @@ class ExtraColumns:
         self._generated = [column for column in extra if column.generated == "stored"]
         self._numbered = next((column for column in extra if column.auto_increment), None)
 
-    def numbers(self, base: pa.Table) -> RowNumbers | None:
-        """What numbers the rows that come to those of a base; None where no column asks for it."""
-        return None if self._numbered is None else RowNumbers(self._numbered, base)
+    @property
+    def numbers_keys(self) -> bool:
+        """Whether rows that come get their place in the table's own order by their number, which is behind all others.
+
+        Raises SchemaError where the number is a later part of the key."""
+        key = next((key for key in self._definition.row_keys if key.kind == "primary"), None)
+        if self._numbered is None or key is None:
+            return False
+        places = [place for place, part in enumerate(key.parts)
+                  if part.column is not None and part.column.casefold() == self._numbered.name.casefold()]
+        if places and places[0] > 0:
+            raise SchemaError(f"column {self._numbered.name} numbers the rows, and is a later part of the primary key",
+                              table=self._definition.full_name, hint="leave the table out with --ignore-tables")
+        return bool(places)
+
+    def numbers(self, base: pa.Table, given: int) -> RowNumbers | None:
+        """What numbers the rows that come to those of a base; None where no column asks for it. Numbers below `given`
+        have been given before, to rows that may be gone."""
+        return None if self._numbered is None else RowNumbers(self._numbered, base, given)
 
     def generated(self, rows: pa.Table) -> pa.Table:
         """The rows with their generated columns made anew. Raises SchemaError for an expression that is not known."""
@@ -48,10 +64,14 @@ class ExtraColumns:
 class RowNumbers:
     """AUTO_INCREMENT for rows of a log that does not have the column: the next number for each that comes."""
 
-    def __init__(self, column: Column, base: pa.Table):
+    def __init__(self, column: Column, base: pa.Table, given: int):
         self._name, self._base_rows = column.name, base.num_rows
         highest = pc.max(base.column(column.name)).as_py() if base.num_rows else None
-        self._first = 1 + max(0, int(highest or 0))
+        self._first = max(given, 1 + max(0, int(highest or 0)))
+
+    def after(self, arrivals: int) -> int:
+        """The next number when so many rows have come, the base's among them."""
+        return self._first + arrivals - self._base_rows
 
     def number(self, rows: pa.Table, arrivals: np.ndarray) -> pa.Table:
         """The rows with their numbers, given as the how manieth each came (int64[n]), the base's rows first."""

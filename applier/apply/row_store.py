@@ -136,6 +136,10 @@ class RowStore(KeyIndex):
                             (s.CONFLICTS, self._conflicts.ctypes.data), (s.CONFLICT_ROOM, len(self._conflicts))):
             self._put(word, value)
 
+    def rank_by_arrival(self) -> None:
+        """The server keeps the rows in the order in which they come, whatever the first unique key is."""
+        self._put(s.RANK, ORDER_OF_ARRIVAL)
+
     # ---- rows that are there
 
     def seed(self, rows: int, pieces: list[KeyBytes]) -> None:
@@ -199,6 +203,11 @@ class RowStore(KeyIndex):
         return store_kernel.apply_rows(batch.n, *batch_addresses(batch), self._store.ctypes.data,
                                        patches.present.ctypes.data, patches.columns, patches.pointers.ctypes.data,
                                        self._state.ctypes.data)
+
+    @property
+    def arrived(self) -> int:
+        """How many rows have come, the base's among them."""
+        return self._word(s.NEXT_ORDER)
 
     @property
     def unique_met(self) -> int:

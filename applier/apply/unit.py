@@ -60,7 +60,7 @@ class UnitApplier:
         self._seconds = 0.0
         self._was_changed: bool | None = None
         self._derived: list[pa.Table] = []
-        self.by_foreign_keys = 0
+        self.by_foreign_keys = self._next_number = 0
 
     @property
     def stopped(self) -> ReplayStopped | None:
@@ -80,6 +80,8 @@ class UnitApplier:
         self._layouts, self._logged = layouts, LoggedColumns(stored, table_map.types, table_map.metadata)
         self._times = EventTimes(self._defaults, table_map, layouts)
         self.open()
+        if ExtraColumns(definition, len(table_map.types)).numbers_keys:
+            self.store.order_by_arrival()
 
     def open(self) -> None:
         """Get the rows that are there before the first change, unless they are here already."""
@@ -161,12 +163,15 @@ class UnitApplier:
     def _rows_once(self) -> Iterator[pa.Table]:
         self._was_changed = self.is_changed
         if self._search is None:
+            self._next_number = 0 if self.before is None else self.before._next_number
             yield from (pa.Table.from_batches([batch]) for batch in self._rows_before().to_batches(CHUNK_ROWS))
             return
         if self._logged is None:
             self._log_nothing()
         gatherer, pointers, start = self._gatherer(), self._search.pointers(), 0
-        numbers = ExtraColumns(self.spec.definition, len(self._logged.types)).numbers(self._base)
+        numbers = ExtraColumns(self.spec.definition, len(self._logged.types)).numbers(self._base, self._given())
+        if numbers is not None:
+            self._next_number = numbers.after(self._search.index.arrived)
         for rows in gatherer.batches(pointers):
             if numbers is not None:
                 rows = numbers.number(rows, self._search.index.arrivals[start:start + rows.num_rows])
@@ -175,6 +180,13 @@ class UnitApplier:
         self._zero_dates, self._failed_diff = gatherer.zero_dates, gatherer.failed_diff()
         self._base, self._files = self._base.slice(0, 0), []
         self._derived = []
+
+    def _given(self) -> int:
+        """Where AUTO_INCREMENT goes on: behind the numbers of rows that are gone, unless a statement says otherwise."""
+        number = self.spec.definition.first_number
+        if self.before is None or self.before.spec.definition.first_number != number:
+            return number
+        return max(number, self.before._next_number)
 
     def _gatherer(self) -> RowGatherer:
         index = self._search.index
@@ -210,7 +222,7 @@ class UnitApplier:
         return UnitResult(self.spec.number, *self._counts(), written.files,
                           pa.concat_tables(conflicts) if conflicts else None, dict(found),
                           sum(link._seconds for link in chain), written.history,
-                          sum(link.by_foreign_keys for link in chain))
+                          sum(link.by_foreign_keys for link in chain), self._next_number)
 
     @property
     def _chain(self) -> list[UnitApplier]:

@@ -89,6 +89,7 @@ class StoreSearch(UnitSearch):
                               [key.pieces for key in self.pieces.unique], clustered=self.pieces.clustered,
                               idempotent=spec.rows.idempotent)
         self._found: Counter[str] = Counter()
+        self._order = self.pieces.order
 
     def apply(self, batch: ChangeBatch, layouts: ImageLayouts, keys: tuple[Any, ...]) -> Conflict | None:
         self.prepare(batch, layouts, keys)
@@ -117,8 +118,13 @@ class StoreSearch(UnitSearch):
     def seed(self, rows: pa.Table) -> None:
         self.index.seed(rows.num_rows, self.pieces.of_rows(rows))
 
+    def order_by_arrival(self) -> None:
+        """The table's own order is that in which rows come, since their key is a number that each gets then."""
+        self.index.rank_by_arrival()
+        self._order = ()
+
     def pointers(self) -> np.ndarray:
-        return self.index.pointers(self.pieces.order)
+        return self.index.pointers(self._order)
 
     def key_text(self, batch: ChangeBatch, conflict: Conflict, reader: ChangeKeys | RowKeys) -> str:
         if conflict.duplicate:

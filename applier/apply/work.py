@@ -99,7 +99,8 @@ class UnitResult:
     `conflicts` what idempotent mode passed over (conflicts.CONFLICTS), None if nothing; `found` how many rows were
     found in which way (keysearch.choose.Choice.kind); `seconds` how long its rows were applied and written;
     `history` the files of a versioned table with all its rows, those that held before among them; `by_foreign_keys` how
-    many rows were changed or deleted that the log does not have."""
+    many rows were changed or deleted that the log does not have; `next_number` where AUTO_INCREMENT goes on in a column
+    that the log does not have, 0 where there is none."""
 
     number: int
     inserted: int
@@ -112,6 +113,7 @@ class UnitResult:
     seconds: float = 0.0
     history: tuple[FileEntry, ...] = ()
     by_foreign_keys: int = 0
+    next_number: int = 0
 
     @property
     def changes(self) -> int:

@@ -20,7 +20,6 @@ from applier.plan.planned import PlannedVersion
 from applier.plan.ranges import bounds
 from applier.schema.conversion import RowConversion
 from applier.schema.history import SchemaHistory
-from applier.schema.table_versions import BEFORE_THE_LOG
 from applier.schema.type_conversions import NONE_ALLOWED, TypeConversions
 from applier.snapshot.manifest import FileEntry, KeyValue, Snapshot
 from applier.snapshot.publish import Staging
@@ -135,7 +134,7 @@ def _add_units(chain: list[PlannedVersion], searches: dict[int, RowSearch | None
                                   history=version.definition.versioning is not None)
         unit = UnitSpec(number, version.definition, low, high, base if files else None, files, place,
                         searches[version.id], version.id, unit, version.conversion if unit is not None else None,
-                        allowed, chain[0].version.start != BEFORE_THE_LOG,
+                        allowed, not chain[0].version.given,
                         tie=tied[version.id].tie if version.id in tied else None)
         item.units.append(unit)
 

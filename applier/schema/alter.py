@@ -89,9 +89,11 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
     if renamed is not None:
         altered = moved(altered, renamed.database, renamed.table)
     partitioning, removed = altered_partitions(definition.partitioning, actions)
-    return Altered(replace(altered, partitioning=partitioning, versioning=versioning),
+    said = [option.auto_increment for option in _of(actions, SetOptions) if option.auto_increment]
+    return Altered(replace(altered, partitioning=partitioning, versioning=versioning,
+                           first_number=said[-1] if said else definition.first_number),
                    tuple(source for _, source in columns), any(True for _ in _of(actions, EmptyTable)), removed,
-                   max(1, *([option.auto_increment or 1 for option in _of(actions, SetOptions)][-1:] or [1])))
+                   said[-1] if said else 1)
 
 
 def moved(definition: TableDefinition, database: str, name: str) -> TableDefinition:

@@ -157,4 +157,4 @@ def resolve_table(words: TableWords, database: str, name: str, context: Statemen
     return TableDefinition(database, name, columns, keys, charset.charset, charset.collation,
                            SEQUENCE if words.sequence else words.engine,
                            context.flavour, resolve_foreign_keys(words.foreign_keys, (), database, name),
-                           words.partitioning, versioning)
+                           words.partitioning, versioning, words.auto_increment or 1)

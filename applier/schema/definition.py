@@ -116,7 +116,8 @@ class Key:
 class TableDefinition:
     """A table: columns in their order (which is the order of the row images), and keys in the server's.
 
-    `charset` and `collation` are the table's defaults; every column with characters carries its own.
+    `charset` and `collation` are the table's defaults; every column with characters carries its own. `first_number` is
+    what AUTO_INCREMENT gives the next row at the least.
     """
 
     database: str
@@ -130,6 +131,7 @@ class TableDefinition:
     foreign_keys: tuple[ForeignKey, ...] = ()
     partitioning: Partitioning | None = None
     versioning: Versioning | None = None
+    first_number: int = 1
 
     @property
     def full_name(self) -> str:
@@ -194,6 +196,7 @@ class TableDefinition:
             names = quote_name(self.versioning.row_start), quote_name(self.versioning.row_end)
             lines.append(f"PERIOD FOR SYSTEM_TIME ({', '.join(names)})")
         options = [f"ENGINE={self.engine}"] if self.engine else []
+        options += [f"AUTO_INCREMENT={self.first_number}"] if self.first_number > 1 else []
         options.append(f"DEFAULT CHARSET={self.charset}")
         options += [f"COLLATE={self.collation}"] if self.collation else []
         body = ",\n  ".join(lines)

@@ -80,7 +80,7 @@ class TableChanges:
             case TruncateTable(table):
                 if version := self._tables.live(table):
                     self._tables.end(table, place.end)
-                    self.create(version.definition, place)
+                    self.create(replace(version.definition, first_number=1), place, emptied=version.id)
             case CreateDatabase(name, charset):
                 if not _is_text(name):
                     raise SchemaError(f"the name of database {name!r} is no text in its statement's character set",
@@ -113,7 +113,8 @@ class TableChanges:
     def _create_like(self, table: TableName, source: TableName, change: CreateTableLike, place: StatementPlace) -> None:
         version = self._tables.live(source)
         if version is not None:
-            definition = replace(version.definition, database=table[0], name=table[1], foreign_keys=())
+            definition = replace(version.definition, database=table[0], name=table[1], foreign_keys=(),
+                                 first_number=1)
             self._create_unless_there(definition, change, place)
         elif self._wanted(*table) and not (change.if_not_exists and self._tables.live(table)):
             raise SchemaError(f"the log makes a table like {'.'.join(source)}, whose definition is not known",
@@ -182,7 +183,7 @@ class TableChanges:
                               table=new.full_name, hint=f"replay {old.full_name}, too")
         self._tables.end((old.database, old.name), place.end)
         if altered.emptied:
-            self.create(new, place)
+            self.create(new, place, emptied=version.id)
             return
         mode, zone = ("", "SYSTEM") if context is None else (context.sql_mode, context.time_zone)
         self.create(new, place, version.id, RowConversion(
@@ -207,13 +208,14 @@ class TableChanges:
                                            tuple(range(len(definition.columns)))), None, place)
 
     def create(self, definition: TableDefinition, place: StatementPlace, previous: int | None = None,
-               conversion: RowConversion | None = None) -> None:
-        """A table as a statement makes it, empty or by a conversion of the rows of the version `previous`."""
+               conversion: RowConversion | None = None, emptied: int | None = None) -> None:
+        """A table as a statement makes it: empty, as the version `emptied` was, or by a conversion of the rows of the
+        version `previous`."""
         if self._wanted(definition.database, definition.name) and not _is_text(definition.to_sql()):
             name = definition.full_name.encode("utf-8", "backslashreplace").decode()
             raise SchemaError("the statement that makes the table has bytes that are no text", table=name,
                               hint="the file is damaged, or leave the table out with --ignore-tables")
-        self._tables.begin(definition, place.end, place.sql, previous, conversion)
+        self._tables.begin(definition, place.end, place.sql, previous, conversion, emptied=emptied)
 
     def _drop_database(self, name: str, place: StatementPlace) -> None:
         self._databases.pop(name, None)

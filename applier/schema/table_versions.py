@@ -17,7 +17,8 @@ class TableVersion:
     lives. `conversion` says how its rows come from those of the version `previous`, under whatever name that was; both
     are None where it begins empty, or before the log. `in_base` is the name under which a base has the rows that it
     began with, None for a table that the log made. Rows of the version `joined` come to it, too, by `joining`: those of
-    a table that a partition was exchanged with."""
+    a table that a partition was exchanged with. `given`: it was there before the log, which may know it with other
+    columns, as a replica's."""
 
     id: int
     definition: TableDefinition
@@ -29,6 +30,7 @@ class TableVersion:
     in_base: TableName | None = None
     joined: int | None = None
     joining: RowConversion | None = None
+    given: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +103,18 @@ class TableVersions:
 
     def begin(self, definition: TableDefinition, position: Position, sql: str, previous: int | None = None,
               conversion: RowConversion | None = None, joined: int | None = None,
-              joining: RowConversion | None = None) -> None:
-        """A table as a statement makes it, or makes it of the version `previous`, and of `joined`."""
+              joining: RowConversion | None = None, emptied: int | None = None) -> None:
+        """A table as a statement makes it, or makes it of the version `previous`, and of `joined`, or of one that it
+        has `emptied`."""
         table = definition.database, definition.name
         number = len(self._versions)
         in_base = table if position == BEFORE_THE_LOG else None
         if previous is not None:
             in_base = self._versions[previous].in_base
+        given = position == BEFORE_THE_LOG or any(
+            self._versions[source].given for source in (previous, emptied) if source is not None)
         self._versions.append(TableVersion(number, definition, position, None, sql, previous, conversion, in_base,
-                                           joined, joining))
+                                           joined, joining, given))
         self._by_table.setdefault(table, []).append(number)
 
     def redefine(self, version: TableVersion, definition: TableDefinition, position: Position, sql: str) -> None:

@@ -32,14 +32,28 @@ def test_an_expression_that_is_not_known_stops():
         ExtraColumns(table, 1).generated(pa.table({"id": pa.array([1]), "s": pa.array([0], pa.int32())}))
 
 
-@pytest.mark.parametrize("there, first", [([5, 7], 8), ([], 1), ([-3], 1)])
-def test_rows_that_come_are_numbered(there, first):
+@pytest.mark.parametrize("there, given, first", [
+    ([5, 7], 1, 8), ([], 1, 1), ([-3], 1, 1), ([5], 50, 50), ([60], 50, 61)])
+def test_rows_that_come_are_numbered(there, given, first):
     """AP-VAL does not hold: the log has no value, so the engine's counter gives it, to rows that go again, too."""
     table = definition("id INT PRIMARY KEY, n SMALLINT NOT NULL AUTO_INCREMENT UNIQUE")
     base = pa.table({"id": pa.array(range(len(there)), pa.int32()), "n": pa.array(there, pa.int16())})
-    numbers = ExtraColumns(table, 1).numbers(base)
+    numbers = ExtraColumns(table, 1).numbers(base, given)
     n = len(there)
     rows = pa.table({"id": pa.array(range(n + 2), pa.int32()), "n": pa.array([*there, None, None], pa.int16())})
     arrivals = np.array([*range(n), n, n + 3])  # two between them came and went
     assert numbers.number(rows, arrivals).column("n").to_pylist() == [*there, first, first + 3]
-    assert ExtraColumns(table, 2).numbers(base) is None
+    assert numbers.after(n + 4) == first + 4
+    assert ExtraColumns(table, 2).numbers(base, 1) is None
+
+
+@pytest.mark.parametrize("key, leads", [
+    ("PRIMARY KEY (n)", True), ("PRIMARY KEY (n, id)", True), ("UNIQUE (n)", False)])
+def test_numbers_as_the_tables_order(key, leads):
+    assert ExtraColumns(definition(f"id INT, n INT AUTO_INCREMENT, {key}"), 1).numbers_keys is leads
+    assert ExtraColumns(definition(f"id INT, n INT AUTO_INCREMENT, {key}"), 2).numbers_keys is False
+
+
+def test_a_number_within_the_key_stops():
+    with pytest.raises(SchemaError, match="column n numbers the rows, and is a later part of the primary key"):
+        ExtraColumns(definition("id INT, n INT AUTO_INCREMENT, PRIMARY KEY (id, n), KEY (n)"), 1).numbers_keys  # noqa: B018

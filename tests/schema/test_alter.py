@@ -141,7 +141,7 @@ def test_partitions_that_are_not_there(statement):
     "ALTER TABLE t COALESCE PARTITION 1", "ALTER TABLE t REMOVE PARTITIONING", "ALTER TABLE t",
     "ALTER TABLE t ANALYZE PARTITION ALL", "ALTER TABLE t DROP FOREIGN KEY fk2",
     "ALTER TABLE t ADD CONSTRAINT CHECK (a > 0), DROP CHECK c, DROP CONSTRAINT d, ALTER CHECK e NOT ENFORCED",
-    "ALTER TABLE t AUTO_INCREMENT = 5 ROW_FORMAT=DYNAMIC, KEY_BLOCK_SIZE=0 STATS_PERSISTENT 1",
+    "ALTER TABLE t AVG_ROW_LENGTH = 5 ROW_FORMAT=DYNAMIC, KEY_BLOCK_SIZE=0 STATS_PERSISTENT 1",
     "ALTER TABLE t WAIT 5 FORCE",
     "ALTER TABLE t UNION=(u, v), INSERT_METHOD=LAST", "ALTER TABLE t NOWAIT", "ALTER TABLE t WITHOUT VALIDATION, FORCE",
 ])
@@ -150,6 +150,12 @@ def test_what_leaves_the_definition_as_it_is(sql):
     result = altered(create, sql)
     assert result.definition == parse(create).definition
     assert result.sources == (0, 1) and not result.emptied
+
+
+def test_where_numbers_begin():
+    create = "CREATE TABLE t (a INT PRIMARY KEY AUTO_INCREMENT) AUTO_INCREMENT=9"
+    assert altered(create, "ALTER TABLE t ADD b INT").definition.first_number == 9
+    assert altered(create, "ALTER TABLE t AUTO_INCREMENT = 5, COMMENT 'x'").definition.first_number == 5
 
 
 def test_rows_go_with_all_partitions():

@@ -1,0 +1,16 @@
+SET sql_log_bin = 0;
+CREATE DATABASE ai;
+USE ai;
+CREATE TABLE t (v INT);
+CREATE TABLE u (v INT);
+SET sql_log_bin = 1;
+INSERT INTO t VALUES (1), (2), (3);
+INSERT INTO u VALUES (1), (2);
+-- @flush
+DELETE FROM t WHERE v = 3;
+DELETE FROM t WHERE v = 2;
+-- @flush
+INSERT INTO t VALUES (4), (5), (7), (7), (7);
+DELETE FROM t WHERE v = 7 LIMIT 1;
+TRUNCATE TABLE u;
+INSERT INTO u VALUES (6);
