@@ -38,7 +38,8 @@ def index(directory: str, progress: Progress | None = None) -> Indexed:
         raise UsageError("the files are in several directories", hint="an index is kept beside the files of one")
     known = indexes.load(uri) or {}
     wrong = indexes.outdated(known, archive)
-    current = [file for file in archive.files if file not in wrong]
+    stale = {file.name for file in wrong}
+    current = [file for file in archive.files if file.name not in stale]
     wrong += indexes.mistaken(known, current)
     progress.phase("index", len(wrong), "files")
     known.update(indexes.describe_files(wrong, progress.update))
