@@ -13,8 +13,9 @@ from collections.abc import Iterable
 import numpy as np
 import pyarrow as pa
 
-from applier.apply import cascade_kernel as k
+from applier.apply import cascade_layout as k
 from applier.apply import pointer_kernel
+from applier.apply.cascade_kernel import apply_group
 from applier.apply.foreign_links import Link, linked_columns
 from applier.apply.row_store import Search
 from applier.apply.rows import table_schema
@@ -159,7 +160,7 @@ class TiedTables:
         stopped = None
         while True:
             records = self._describe(group, words)
-            status = k.apply_group(len(order), tables.ctypes.data, changes.ctypes.data, cascades.ctypes.data,
+            status = apply_group(len(order), tables.ctypes.data, changes.ctypes.data, cascades.ctypes.data,
                                    group.ctypes.data)
             words[:] = records[:, [k.N_DERIVED // 8, k.MADE // 8]]
             if status == pointer_kernel.DONE:

@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-from applier.apply import cascade_kernel as k
+from applier.apply import cascade_layout as k
 from applier.apply.row_pieces import Piece, RowPieces
 from applier.schema.definition import TableDefinition
 from applier.schema.engines import is_transactional
