@@ -168,14 +168,12 @@ class ImportOptions:
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """A snapshot and where its tables go as files that a server loads; `format` is "sql" or "tsv". `master` is Spark's;
-    None means threads of this process."""
+    """A snapshot and where its tables go as files that a server loads; `format` is "sql" or "tsv"."""
 
     snapshot: str
     output: str
     format: str = "sql"
     filter: TableFilter = TableFilter()
-    master: str | None = None
 
     def __post_init__(self) -> None:
         _one_of("--format", self.format, ("sql", "tsv"))

@@ -3,7 +3,7 @@
     archive → outline → plan → changes → apply → publish
 
 The core of each step is in its own package; this module is the way of a row through them, and the only place that knows
-all of them. Spark starts in the background while the archive is outlined.
+all of them. Who runs the tasks is the caller's choice: this process, or Spark (applier.spark.replaying).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from applier import __version__, warm
+from applier import __version__
 from applier.apply.executor import Executor, OnProgress
 from applier.apply.work import TaskOutcome, UnitResult
 from applier.binlog.archive import Archive, check_continuity, open_archive
@@ -57,27 +57,9 @@ from applier.snapshot.manifest import DatabaseEntry, Snapshot, Source
 from applier.snapshot.publish import Staging, begin
 
 
-def replay(options: ReplayOptions, progress: Progress | None = None) -> ReplayResult:
-    """Replay an archive and publish a snapshot. Raises ApplierError, and publishes nothing then.
-
-    A Spark session that runs in this process already is used as it is; else one is started, and left for the next call.
-    """
-    progress = progress or Silent()
-    return replay_with(spark_executor(options.master, progress), options, progress)
-
-
-def spark_executor(master: str | None, progress: Progress) -> Executor:
-    """What runs the tasks of one or more replays in Spark, which may still be starting."""
-    from applier.spark import session
-    from applier.spark.executor import OnSpark
-
-    starting = session.start_in_background(master)
-    warm.ensure(progress.note)
-    return OnSpark(starting, master)
-
-
 def replay_with(executor: Executor, options: ReplayOptions, progress: Progress | None = None) -> ReplayResult:
-    """The same with tasks run by any executor."""
+    """Replay an archive and publish a snapshot; `executor` runs the tasks. Raises ApplierError, and publishes nothing
+    then."""
     return _Replay(executor, options, progress or Silent(), options).run()
 
 

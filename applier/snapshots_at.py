@@ -19,20 +19,15 @@ from applier.binlog.archive import open_archive
 from applier.options import ReplayOptions
 from applier.plan.stop_places import in_order
 from applier.progress import Progress, Silent
-from applier.replay import replay_staged, spark_executor
+from applier.replay import replay_staged
 from applier.result import ReplayResult
 from applier.snapshot import manifest
 from applier.snapshot.publish import begin
 
 
-def replay(options: ReplayOptions, progress: Progress | None = None) -> list[ReplayResult]:
-    """Replay an archive to each of `options.snapshot_at`. Raises ApplierError, and publishes nothing then."""
-    progress = progress or Silent()
-    return replay_with(spark_executor(options.master, progress), options, progress)
-
-
 def replay_with(executor: Executor, options: ReplayOptions, progress: Progress | None = None) -> list[ReplayResult]:
-    """The same with tasks run by any executor."""
+    """Replay an archive to each of `options.snapshot_at`, with tasks run by `executor`. Raises ApplierError, and
+    publishes nothing then."""
     results, listing = [], []
     with begin(options.output) as folder:
         archive = open_archive(list(options.binlogs))

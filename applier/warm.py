@@ -9,16 +9,14 @@ file lock, and leaves a stamp; whoever sees the stamp has nothing to do. The cac
 from __future__ import annotations
 
 import fcntl
-import importlib
 import os
-import pkgutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from applier.options import ReplayOptions
 
@@ -26,8 +24,6 @@ if TYPE_CHECKING:
     from applier.binlog.writer import BinlogWriter
 
 ROWS = 5000
-PACKAGES = ("keysearch", "jsondiff", "applier.binlog", "applier.apply", "applier.plan", "applier.importing",
-            "applier.exporting", "applier.show")
 
 
 def ensure(note: Callable[[str], None] = lambda text: None) -> bool:
@@ -130,21 +126,6 @@ def _exercise_rest() -> None:
         _write_log(f"{folder}/binlog.000001", documents=False)
         replay_with(ThisProcess(), ReplayOptions((f"{folder}/binlog.000001",), f"{folder}/out"))
     _convert_other_kinds()
-
-
-def kernels() -> list[Any]:
-    """All functions that Numba compiles on a call from Python and caches, in the order of their modules."""
-    from numba.core.caching import NullCache
-    from numba.core.registry import CPUDispatcher
-
-    found = []
-    for name in PACKAGES:
-        package = importlib.import_module(name)
-        for part in pkgutil.iter_modules(package.__path__, f"{name}."):
-            module = importlib.import_module(part.name)
-            found += [thing for thing in vars(module).values() if isinstance(thing, CPUDispatcher)
-                      and thing.__module__ == part.name and not isinstance(thing._cache, NullCache)]
-    return found
 
 
 def _cache() -> Path:

@@ -59,9 +59,10 @@ def _measured(files: tuple[str, ...], folder: str) -> Cost:
 
 
 def _run(files: tuple[str, ...], folder: str) -> None:
-    from applier.replay import replay
+    from applier.progress import Silent
+    from applier.spark import replaying
 
-    replay(ReplayOptions(binlogs=files, output=_fresh(folder), master=MASTER, route="walk"))
+    replaying.replay(ReplayOptions(binlogs=files, output=_fresh(folder), master=MASTER, route="walk"), Silent())
 
 
 def _fresh(folder: str) -> str:

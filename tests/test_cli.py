@@ -4,7 +4,7 @@ import types
 
 import pytest
 
-import applier
+import applier.spark
 from applier import cli
 from applier.errors import KEY_NOT_FOUND, MissingFile, ReplayStopped
 from applier.result import ReplayResult, TableResult
@@ -24,13 +24,13 @@ def asked(monkeypatch):
         if record.error is not None:
             raise record.error
         tables = (TableResult("shop", "[red]orders", 1234567, 5, 6, 7, "PRIMARY (id)", 2, 3),)
-        return ReplayResult(options.output, "binlog.000002:77", "u:1-9", 1773484199, tables,
-                            {"outline": 0.5, "apply": 1.0})
+        return [ReplayResult(options.output, "binlog.000002:77", "u:1-9", 1773484199, tables,
+                             {"outline": 0.5, "apply": 1.0})]
 
-    module = types.ModuleType("applier.replay")
+    module = types.ModuleType("applier.spark.replaying")
     module.replay = replay
-    monkeypatch.setitem(sys.modules, "applier.replay", module)
-    monkeypatch.setattr(applier, "replay", module, raising=False)
+    monkeypatch.setitem(sys.modules, "applier.spark.replaying", module)
+    monkeypatch.setattr(applier.spark, "replaying", module, raising=False)
     return record
 
 

@@ -13,7 +13,7 @@ def test_after_a_warm_up_a_replay_compiles_nothing(tmp_path):
         import os
         import sys
         import pyarrow as pa
-        from applier import warm
+        from applier import kernels, warm
         from applier.apply.executor import ThisProcess
         from applier.binlog.charsets import to_utf8
         from applier.exporting.job import export_snapshot
@@ -24,7 +24,7 @@ def test_after_a_warm_up_a_replay_compiles_nothing(tmp_path):
         from jsondiff.binary import to_text
         from keysearch.keybytes import encode_keys
         warm.exercise()
-        before = {k: len(k.signatures) for k in warm.kernels()}
+        before = {k: len(k.signatures) for k in kernels.kernels()}
         folder, dumps, demo, *archives = sys.argv[1:]
         first = ReplayOptions((demo,), f"{folder}/first", stop_position=("binlog.000002", 745606))
         replay_with(ThisProcess(), first)

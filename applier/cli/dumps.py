@@ -85,15 +85,17 @@ def export(
     Every file has the session settings it needs, so once the definitions are loaded (_schema.sql), the others may be
     loaded side by side.
     """
-    from applier import warm
     from applier.exporting.job import export_snapshot
     from applier.status import print_exported
     from applier.terminal import progress
 
     options = ExportOptions(snapshot, output, format.value,
-                            TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])), master)
+                            TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])))
     with progress() as watcher:
-        if master is not None:  # whose workers would compile side by side
-            warm.ensure(watcher.note)
-        files = export_snapshot(options, watcher)
+        if master is None:
+            files = export_snapshot(options, watcher)
+        else:
+            from applier.spark.exporting import export as export_by_tasks
+
+            files = export_by_tasks(options, master, watcher)
     print_exported(output, sum(file.rows for file in files), len(files), sum(file.bytes for file in files))

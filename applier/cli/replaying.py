@@ -142,17 +142,13 @@ def replay(
     from applier.spark import nursery, session
 
     session.boot(master)  # Java boots while the rest is imported
-    if options.snapshot_at:
-        from applier.snapshots_at import replay as job
-    else:
-        from applier.replay import replay as job
-    from applier.spark import executor  # noqa: F401  (it shall be in the fork)
+    from applier.spark import replaying
     from applier.status import print_result
     from applier.terminal import progress
 
     if session.is_local(master):
         nursery.start()  # before there is a thread, as progress on a terminal is one
     with progress() as watcher:
-        result = job(options, watcher)
-    for one in result if isinstance(result, list) else [result]:
-        print_result(one)
+        results = replaying.replay(options, watcher)
+    for result in results:
+        print_result(result)

@@ -37,8 +37,7 @@ def export_snapshot(options: ExportOptions, progress: Progress | None = None,
                     run: Runner | None = None) -> list[Exported]:
     """Export a snapshot; returns its files of rows. Raises ApplierError, and publishes nothing then.
 
-    `run` runs the tasks; without it they run on threads of this process, as kernels hold no lock, or, with a master,
-    in a Spark session."""
+    `run` runs the tasks; without it they run on threads of this process, as kernels hold no lock."""
     progress = progress or Silent()
     snapshot = manifest.load(options.snapshot)
     tables = [table for table in snapshot.tables if options.filter.wanted(table.database, table.name)]
@@ -56,7 +55,7 @@ def export_snapshot(options: ExportOptions, progress: Progress | None = None,
                                  f"{place.folder}/{number:04d}.{options.format}", options.format)
                       for number, file in enumerate(files)]
         progress.phase("export", len(tasks), "files")
-        done = (run or _runner(options.master))(tasks, lambda count, _: progress.update(count))
+        done = (run or _on_threads)(tasks, lambda count, _: progress.update(count))
         sql = statements.schema_sql(snapshot.position, _databases(snapshot, tables), definitions)
         small = {SCHEMA: sql.encode()}
         if options.format == "tsv":
@@ -85,16 +84,6 @@ def _load_script(snapshot: Snapshot, options: ExportOptions, files: list[Exporte
         'cd "$(dirname "$0")" || exit\n{\n',
         *(f"cat {shlex.quote(name)} || exit\n" for name in [SCHEMA, *names]),
         f'}} | ${{MYSQL:-{client}}} "$@"{words}\n'])
-
-
-def _runner(master: str | None) -> Runner:
-    if master is None:
-        return _on_threads
-    from applier.spark import session
-    from applier.spark.stages import map_tasks
-
-    return lambda tasks, on_progress: map_tasks(session.start_in_background(master).result(), export_file, tasks,
-                                                on_progress=on_progress)
 
 
 def _on_threads(tasks: Sequence[ExportTask], on_progress: OnProgress) -> list[Exported]:

@@ -31,7 +31,7 @@ _lifeline: int | None = None  # a pipe's end that nobody writes to: the nursery 
 def start() -> bool:
     """Fork the nursery; False where this process is not one to be forked: it has threads, or it has one already.
 
-    To be called by a main thread that has imported what it shares (see `daemon.start_no_threads`).
+    To be called by a main thread that has imported what it shares (see `forking.start_no_threads`).
     """
     global _place, _lifeline
     if _place is not None or not _single_threaded():
@@ -109,10 +109,10 @@ def _keep_open(*kept: int) -> None:
 
 def _serve(listener: socket.socket, lifeline: int, place: Path) -> None:
     """Load what the driver did not need, wait for Spark's daemon, and be it."""
-    from applier.spark import daemon
+    from applier.spark import forking  # a stand-in does without
 
     try:
-        daemon.preload()
+        forking.preload()
         ready = select.select([listener, lifeline], [], [])[0]
         if listener not in ready:
             return
@@ -128,7 +128,7 @@ def _serve(listener: socket.socket, lifeline: int, place: Path) -> None:
         os.register_at_fork(after_in_child=caller.close)  # workers shall not keep the stand-in waiting
         caller.sendall(os.getpid().to_bytes(4))
         try:
-            daemon.serve()
+            forking.serve()
         except SystemExit as end:
             status = end.code if isinstance(end.code, int) else 1
         caller.sendall(bytes([status]))
@@ -137,7 +137,7 @@ def _serve(listener: socket.socket, lifeline: int, place: Path) -> None:
 
 def _take_over(caller: socket.socket) -> None:
     """Become the caller in all that pyspark's daemon looks at: streams, arguments, module path and environment."""
-    from applier.spark.daemon import start_no_threads
+    from applier.spark.forking import start_no_threads
 
     _, streams, _, _ = socket.recv_fds(caller, 1, len(_STREAMS))
     for number, stream in zip(_STREAMS, streams, strict=True):

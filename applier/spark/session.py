@@ -9,7 +9,7 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING, TypeGuard
 
 from applier.errors import ApplierError
-from applier.spark import daemon, java, nursery
+from applier.spark import forking, java, nursery
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -90,7 +90,7 @@ def boot(master: str | None = None) -> None:
         return
     _booted = _launched(_driver_settings(_with_retries(master or "local[*]")), lean=is_local(master))
     if is_local(master):
-        daemon.start_no_threads()
+        forking.start_no_threads()
 
 
 def start_in_background(master: str | None = None, *, app_name: str = "applier") -> "Future[SparkSession]":

@@ -1,0 +1,23 @@
+"""Which functions Numba compiles, for those who load them all or see that all are compiled."""
+
+import importlib
+import pkgutil
+from typing import Any
+
+from numba.core.caching import NullCache
+from numba.core.registry import CPUDispatcher
+
+PACKAGES = ("keysearch", "jsondiff", "applier.binlog", "applier.apply", "applier.plan", "applier.importing",
+            "applier.exporting", "applier.show")
+
+
+def kernels() -> list[Any]:
+    """All functions that Numba compiles on a call from Python and caches, in the order of their modules."""
+    found = []
+    for name in PACKAGES:
+        package = importlib.import_module(name)
+        for part in pkgutil.iter_modules(package.__path__, f"{name}."):
+            module = importlib.import_module(part.name)
+            found += [thing for thing in vars(module).values() if isinstance(thing, CPUDispatcher)
+                      and thing.__module__ == part.name and not isinstance(thing._cache, NullCache)]
+    return found
