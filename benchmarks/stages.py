@@ -19,7 +19,8 @@ from applier.apply.work import UnitSpec
 from applier.binlog.changes import ChangeBatch, ChangeReader, TableBinding
 from applier.binlog.layout import plan_columns
 from applier.binlog.mapping import map_file
-from applier.binlog.outline import Outline, outline_file
+from applier.binlog.outline import Outline
+from applier.binlog.outline_pass import outline_file
 from applier.binlog.table_map import TableMap
 from applier.schema.ddl import parse_statement
 from applier.schema.definition import TableDefinition

@@ -43,7 +43,7 @@ def mutant(number: int) -> bytes:
 
 def read(path: Path, number: int) -> str:
     """Read a file as a replay does; "ok", or what the error says. Anything but an ArchiveError is passed on."""
-    from applier.binlog.outline import outline_file
+    from applier.binlog.outline_pass import outline_file
     from applier.errors import ArchiveError
 
     try:

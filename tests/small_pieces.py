@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from applier.apply import shuffle, table_walk
 from applier.apply.executor import ThisProcess
-from applier.binlog.outline import outline_file
+from applier.binlog.outline_pass import outline_file
 from applier.plan import units
 from applier.snapshot import manifest
 

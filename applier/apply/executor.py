@@ -8,7 +8,8 @@ from typing import Protocol
 from applier.apply.shuffle import apply_payloads, split_payloads
 from applier.apply.task import apply_by_walking
 from applier.apply.work import ApplyTask, SplitTask, TaskOutcome, UnitSpec
-from applier.binlog.outline import Outline, OutlineTask, outline_file
+from applier.binlog.outline import Outline, OutlineTask
+from applier.binlog.outline_pass import outline_file
 
 OnProgress = Callable[[int, int], None]
 

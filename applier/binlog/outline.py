@@ -1,6 +1,6 @@
 """What a binlog file holds, without its rows: event groups, statements, tables, and where to split it.
 
-`outline_file` makes one pass over a file (`outline_pass`, `outline_kernel`); this module is what comes of it.
+This module is what comes of a pass over a file (`outline_pass.outline_file`).
 """
 
 from dataclasses import dataclass, field
@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from applier.binlog.format import FormatDescription
 from applier.binlog.gtid import GtidSet
 from applier.binlog.stop import StopCondition
-from applier.errors import ArchiveError
 
 
 @dataclass
@@ -126,32 +125,8 @@ class Outline:
 
 @dataclass(frozen=True)
 class OutlineTask:
-    """A file to outline, with the arguments of `outline_file`; plain data, picklable."""
+    """A file to outline, with the arguments of `outline_pass.outline_file`; plain data, picklable."""
 
     uri: str
     start: int | None = None
     stop: StopCondition | None = None
-
-
-def outline_file(
-    uri: str,
-    *,
-    start: int | None = None,
-    stop: StopCondition | None = None,
-    split_bytes: int = 64 << 20,
-    verify_checksums: bool = True,
-) -> Outline:
-    """Outline one file in one pass.
-
-    `start`: a position between two groups; only groups from there on count (those before are executed already). A file
-    that ends within an event or a group is `torn`; whether it may be is the archive's question. Raises ArchiveError
-    with file and position for what is corrupt (1610), EncryptedBinlog, and UsageError for a stop position past the
-    file's end.
-    """
-    from applier.binlog.outline_pass import OutlinePass  # kernels: not needed by those who only read outlines
-
-    try:
-        return OutlinePass(uri, stop or StopCondition(), split_bytes, verify_checksums).outline(start)
-    except ArchiveError as error:
-        error.file = error.file or uri
-        raise

@@ -67,6 +67,28 @@ class _Result:
         return self[GROUP_STATE] != OUTSIDE
 
 
+def outline_file(
+    uri: str,
+    *,
+    start: int | None = None,
+    stop: StopCondition | None = None,
+    split_bytes: int = 64 << 20,
+    verify_checksums: bool = True,
+) -> Outline:
+    """Outline one file in one pass.
+
+    `start`: a position between two groups; only groups from there on count (those before are executed already). A file
+    that ends within an event or a group is `torn`; whether it may be is the archive's question. Raises ArchiveError
+    with file and position for what is corrupt (1610), EncryptedBinlog, and UsageError for a stop position past the
+    file's end.
+    """
+    try:
+        return OutlinePass(uri, stop or StopCondition(), split_bytes, verify_checksums).outline(start)
+    except ArchiveError as error:
+        error.file = error.file or uri
+        raise
+
+
 class OutlinePass(OutlinedFile):
     """The pass over one file; `outline` is its only use."""
 
@@ -75,7 +97,7 @@ class OutlinePass(OutlinedFile):
         self.stop, self.split_bytes = stop, max(int(split_bytes), 1)
 
     def outline(self, start: int | None) -> Outline:
-        """The file's outline; see outline.outline_file."""
+        """The file's outline; see outline_file."""
         begin, before, size = self.head_end, GtidSet(), self.mapped.size
         if start is not None and start > begin:
             before, begin = self._skip_to(start), start

@@ -7,7 +7,8 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 
 from applier.binlog.archive import check_continuity, open_archive
-from applier.binlog.outline import Outline, outline_file
+from applier.binlog.outline import Outline
+from applier.binlog.outline_pass import outline_file
 from applier.explain.definitions import TableHistory, definition_history
 from applier.explain.layouts import before_images
 from applier.explain.searches import TableExplained, explain_table

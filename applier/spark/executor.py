@@ -18,7 +18,8 @@ from applier.apply.executor import OnProgress
 from applier.apply.shuffle import apply_payloads, split_payloads
 from applier.apply.task import apply_by_walking
 from applier.apply.work import ApplyTask, SplitTask, TaskOutcome, UnitSpec
-from applier.binlog.outline import Outline, OutlineTask, outline_file
+from applier.binlog.outline import Outline, OutlineTask
+from applier.binlog.outline_pass import outline_file
 from applier.spark import running
 from applier.spark.session import is_local
 from applier.spark.stages import map_tasks, shuffle_tasks

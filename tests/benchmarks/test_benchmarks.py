@@ -9,7 +9,7 @@ import pytest
 
 from applier.apply.executor import ThisProcess
 from applier.binlog.changes import DELETE, INSERT, UPDATE
-from applier.binlog.outline import outline_file
+from applier.binlog.outline_pass import outline_file
 from applier.options import ReplayOptions
 from applier.replay import replay_with
 from benchmarks import peers, stages, workloads

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from applier.binlog.archive import Archive, check_continuity, open_archive
-from applier.binlog.outline import outline_file
+from applier.binlog.outline_pass import outline_file
 from applier.binlog.stop import StopCondition
 from applier.errors import ArchiveError, MissingFile, UsageError
 

@@ -20,7 +20,7 @@ from applier.binlog.compressed import events_within
 from applier.binlog.events import read_events, read_format
 from applier.binlog.gtid import GtidSet
 from applier.binlog.mapping import map_file
-from applier.binlog.outline import outline_file
+from applier.binlog.outline_pass import outline_file
 from applier.binlog.stop import StopCondition
 from applier.errors import ApplierError, ArchiveError, ReplayStopped
 from applier.options import ReplayOptions, TableFilter

@@ -14,7 +14,7 @@ from applier.binlog.compressed import events_within
 from applier.binlog.events import parse_gtid, parse_rows_header, read_events
 from applier.binlog.gtid import GtidSet
 from applier.binlog.mapping import map_file
-from applier.binlog.outline import outline_file
+from applier.binlog.outline_pass import outline_file
 from applier.binlog.stop import StopCondition
 from applier.binlog.table_map import parse_table_map
 from applier.errors import ArchiveError, UsageError

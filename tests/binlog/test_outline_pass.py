@@ -7,7 +7,7 @@ from outline_logs import CASES, check_splits, seal, split_events, write
 
 from applier.binlog.events import read_events
 from applier.binlog.mapping import map_file
-from applier.binlog.outline import outline_file
+from applier.binlog.outline_pass import outline_file
 from applier.errors import ArchiveError, EncryptedBinlog
 
 

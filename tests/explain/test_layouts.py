@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from applier.binlog.outline import outline_file
+from applier.binlog.outline_pass import outline_file
 from applier.binlog.row_encoder import RowChanges
 from applier.binlog.table_map import parse_table_map
 from applier.binlog.writer import BinlogWriter

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from applier.binlog.outline import outline_file
+from applier.binlog.outline_pass import outline_file
 from applier.binlog.row_encoder import RowChanges
 from applier.binlog.writer import BinlogWriter
 from applier.options import TableFilter

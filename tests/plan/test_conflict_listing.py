@@ -16,7 +16,7 @@ from applier.apply.work import UnitResult
 from applier.binlog.events import parse_gtid, read_events
 from applier.binlog.format import EventType
 from applier.binlog.mapping import map_file
-from applier.binlog.outline import outline_file
+from applier.binlog.outline_pass import outline_file
 from applier.binlog.writer import SOURCE
 from applier.errors import ArchiveError
 from applier.options import ReplayOptions

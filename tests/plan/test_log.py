@@ -3,7 +3,7 @@
 import pytest
 from planning import Log, plan, table
 
-from applier.binlog.outline import outline_file
+from applier.binlog.outline_pass import outline_file
 from applier.binlog.stop import StopCondition
 from applier.errors import SchemaError, UnsupportedStatement
 from applier.options import TableFilter
