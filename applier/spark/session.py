@@ -6,6 +6,7 @@ import sys
 from concurrent.futures import Future
 from pathlib import Path
 from threading import Lock, Thread
+from types import ModuleType
 from typing import TYPE_CHECKING, TypeGuard
 
 from applier.errors import ApplierError
@@ -167,10 +168,17 @@ def _launched(driver: dict[str, str], *, lean: bool = False) -> java.Gateway | N
     """A JVM for pyspark to find, unless there is one or Spark is configured to be started in another way."""
     executable = java.find_java()
     home = java.plain_spark_home()
-    loaded = sys.modules.get("pyspark")  # not imported here: the JVM boots while it is
-    if home is None or (loaded is not None and loaded.SparkContext._gateway is not None):
+    if home is None or _has_jvm(sys.modules.get("pyspark")):  # not imported here: the JVM boots while it is
         return None
     return java.launch(executable, home, driver, lean=lean)
+
+
+def _has_jvm(pyspark: ModuleType | None) -> bool:
+    """Whether there is a JVM, or another thread is about to have one: it still imports pyspark."""
+    if pyspark is None:
+        return False
+    context = getattr(pyspark, "SparkContext", None)
+    return context is None or context._gateway is not None
 
 
 def _connect(driver: dict[str, str]) -> None:

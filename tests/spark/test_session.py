@@ -50,6 +50,13 @@ def test_missing_java_is_an_error_of_the_future(tmp_path):
     assert "no bin/java" in run.stdout
 
 
+def test_a_command_after_one_that_failed_at_once(tmp_path):
+    """The first one's session is still starting then, and may be importing pyspark."""
+    run = program("from applier import cli\nfor turn in range(3):\n"
+                  "    print(cli.main(['replay', '--binlogs', 'nowhere', '--output', 'out']))\n", tmp_path)
+    assert run.stdout == "2\n2\n2\n" and run.stderr.count("no such file or directory") == 3
+
+
 def test_a_master_that_cannot_be_is_explained(tmp_path):
     run = program("from applier.spark import session\nfrom applier.errors import ApplierError\n"
                   "try:\n    session.start('nonsense')\n"
