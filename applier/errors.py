@@ -5,6 +5,7 @@ the usage is wrong or the input cannot be read. `mysql_errno` is MySQL's own num
 Errors are picklable, since they travel from Spark's tasks to the driver.
 """
 
+import os
 from typing import Any, ClassVar
 
 KEY_NOT_FOUND = 1032  # ER_KEY_NOT_FOUND
@@ -91,6 +92,12 @@ class ApplierError(Exception):
 
 def _rebuild(kind: type[ApplierError], message: str, parts: dict[str, Any]) -> ApplierError:
     return kind(message, **parts)
+
+
+def reason(error: OSError) -> str:
+    """What is wrong with a file, without the number and the path that pyarrow and Python wrap around it."""
+    plain = (FileNotFoundError, PermissionError, NotADirectoryError, IsADirectoryError)
+    return os.strerror(error.errno).lower() if isinstance(error, plain) and error.errno else str(error)
 
 
 class UsageError(ApplierError):

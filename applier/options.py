@@ -69,6 +69,11 @@ class TableFilter:
             return not own
         return _listed([entry for entry in self.tables if not own or isinstance(entry[0], str)], database, table)
 
+    def without_match(self, names: Iterable[tuple[str, str]]) -> list[str]:
+        """The entries of tables to take that name none of these tables."""
+        names = list(names)
+        return [_dotted(entry) for entry in self.tables if not any(_listed([entry], *name) for name in names)]
+
     def for_manifest(self) -> dict[str, object]:
         """What was asked for, as JSON."""
         known: dict[str, object] = {}

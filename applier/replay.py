@@ -21,7 +21,7 @@ from applier.binlog.group_ids import check_group_ids
 from applier.binlog.gtid import GtidSet
 from applier.binlog.outline import Outline, OutlineTask
 from applier.binlog.stop import StopCondition
-from applier.errors import ApplierError, ArchiveError, ReplayStopped, UsageError
+from applier.errors import ApplierError, ArchiveError, ReplayStopped
 from applier.options import ReplayOptions
 from applier.orphans import orphans
 from applier.plan.base_position import may_be_elsewhere, needs_place, place_of, place_tasks
@@ -31,16 +31,16 @@ from applier.plan.log import (
     LogSpan,
     check_base,
     files_after,
-    notes_on_columns,
-    notes_on_definitions,
     read_history,
     span_of,
     used_tables,
 )
+from applier.plan.notes import notes_on_columns, notes_on_definitions, notes_on_names
 from applier.plan.planned import PlannedVersion
 from applier.plan.prepared import group_tasks, settle, with_groups
 from applier.plan.start_position import check_start, continuity, files_from, task_before
 from applier.plan.stop_error import first_of, with_transaction
+from applier.plan.stop_position import files_up_to, not_reached
 from applier.plan.stopped_key import with_key
 from applier.plan.tasks import prefers_shuffle, split_tasks, walking_tasks
 from applier.plan.units import changed_versions, divide
@@ -98,7 +98,8 @@ class _Replay:
                                        define_from_log=options.define_from_log)
                 self._note_skipped(history)
                 used = used_tables(span, history, wanted)
-                for note in [*notes_on_definitions(history), *notes_on_columns(used)]:
+                for note in [*notes_on_names(history, options.filter), *notes_on_definitions(history),
+                             *notes_on_columns(used)]:
                     self._note(note)
                 idempotent = options.exec_mode == "idempotent"
                 tied = tied_versions(history, used, idempotent=idempotent)
@@ -140,14 +141,7 @@ class _Replay:
         else:
             files, start = files_after(archive, base.position) if base is not None else (archive.files, None)
         stop = self._stop_condition()
-        if stop.position is not None:
-            names = [file.name for file in files]
-            if stop.position[0] not in names:
-                raise UsageError(f"--stop-position names {stop.position[0]}, which is not in the archive")
-            if start is not None and stop.position[0] == names[0] and stop.position[1] < start:
-                raise UsageError(f"{names[0]}:{stop.position[1]}, where the replay shall stop, comes before "
-                                 f"{names[0]}:{start}, where it starts")
-            files = files[:names.index(stop.position[0]) + 1]  # what comes later may be damaged, or of any length
+        files = files_up_to(stop, archive, files, start)
         self.progress.phase("outline", len(files), "files")
         tasks = [OutlineTask(file.uri, start if number == 0 else None, stop) for number, file in enumerate(files)]
         outlines = self.executor.outline(tasks, lambda done, _: self.progress.update(done))
@@ -160,6 +154,8 @@ class _Replay:
         check_group_ids(outlines, base.position.group_id if base is not None and wanted_start is None else None)
         notes = [f"{outline.name} ends within an event group at {outline.torn_at}; replayed up to {outline.end}"
                  for outline in outlines if outline.torn and not outline.stopped]
+        if unreached := not_reached(stop, outlines[-1]):
+            notes.append(unreached)
         span, groups = settle(span_of(outlines), base)
         if groups:
             span = with_groups(span, groups, self.executor.outline(group_tasks(archive, groups), lambda *_: None))

@@ -14,7 +14,7 @@ from itertools import pairwise
 from pyarrow import fs
 
 from applier.binlog.outline import Outline
-from applier.errors import LOG_GAP, ArchiveError, MissingFile, UsageError
+from applier.errors import LOG_GAP, ArchiveError, MissingFile, UsageError, reason
 
 _NUMBERED = re.compile(r"(?P<base>.+)\.(?P<number>\d{6,})\Z")
 _GLOB = re.compile(r"[*?\[]")
@@ -40,13 +40,18 @@ class Archive:
     def size(self) -> int:
         return sum(file.size for file in self.files)
 
+    @property
+    def extent(self) -> str:
+        """From where to where it goes, for a person."""
+        return f"it goes from {self.files[0].name} to {self.files[-1].name}"
+
     def index_of(self, name: str) -> int:
         """The index of the file with this base name. Raises MissingFile."""
         for index, file in enumerate(self.files):
             if file.name == name:
                 return index
         raise MissingFile(
-            f"the archive has no file {name}: it goes from {self.files[0].name} to {self.files[-1].name}",
+            f"the archive has no file {name}: {self.extent}",
             file=name,
             errno=LOG_GAP,
         )
@@ -64,12 +69,13 @@ def open_archive(paths: Sequence[str]) -> Archive:
         for path in paths:
             for file in _expand(path):
                 found.setdefault(file.uri, file)
-    except OSError as reason:
-        raise ArchiveError(f"the archive cannot be read: {reason}") from reason
+    except OSError as error:
+        raise ArchiveError(f"the archive cannot be read: {reason(error)}", file=path) from error
     if not found:
         raise ArchiveError(
             f"no binlog files in {', '.join(paths) or 'nothing'}",
-            hint="binlogs have names such as binlog.000001; give the directory that holds them",
+            hint="binlogs have names such as binlog.000001, without .gz and the like; give the directory that holds "
+            "them",
         )
     return Archive(tuple(_in_order(list(found.values()))))
 

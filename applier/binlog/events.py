@@ -61,10 +61,13 @@ def read_format(mapped: MappedFile) -> FormatDescription:
     try:
         start = bytes(mapped.array[: 4 + HEADER_LENGTH])
         check_magic(start)
+    except ArchiveError as reason:
+        raise reason.at(file=mapped.uri) from None
+    try:
         size = int.from_bytes(start[13:17], "little")
         return parse_format_description(bytes(mapped.array[4 : 4 + size]))
     except ArchiveError as reason:
-        raise type(reason)(reason.message, file=mapped.uri, position=reason.position or 4, hint=reason.hint) from None
+        raise reason.at(file=mapped.uri, position=4) from None
 
 
 def read_events(mapped: MappedFile, start: int = 4, end: int | None = None) -> Iterator[Event]:

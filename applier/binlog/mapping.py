@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from pyarrow import fs
 
-from applier.errors import ArchiveError
+from applier.errors import ArchiveError, reason
 
 _SPOOL_BYTES = 8 << 20
 _SHARED = 16
@@ -53,6 +53,9 @@ def map_file(uri: str) -> MappedFile:
     try:
         filesystem, path = _locate(uri)
         info = filesystem.get_file_info(path)
+        if info.type == fs.FileType.Directory:
+            raise ArchiveError("this is a directory", file=uri,
+                               hint=f"name the binlogs in it, as {uri.rstrip('/')}/binlog.000001")
         if info.type != fs.FileType.File:
             raise ArchiveError("no such file", file=uri)
         key = uri, info.size, info.mtime_ns
@@ -61,8 +64,8 @@ def map_file(uri: str) -> MappedFile:
                 _shared.move_to_end(key)
                 return _shared[key]
         mapped = _map_local(uri, path) if isinstance(filesystem, fs.LocalFileSystem) else _spool(uri, filesystem, path)
-    except OSError as reason:
-        raise ArchiveError(f"the file cannot be read: {reason}", file=uri) from reason
+    except OSError as error:
+        raise ArchiveError(f"the file cannot be read: {reason(error)}", file=uri) from error
     with _lock:
         _shared[key] = mapped
         while len(_shared) > _SHARED:

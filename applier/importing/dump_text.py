@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from applier.errors import UsageError
+from applier.errors import UsageError, reason
 from applier.snapshot.location import resolve
 
 WINDOW = 16 << 20
@@ -22,7 +22,7 @@ class DumpText:
         try:
             self._stream = filesystem.open_input_stream(path, compression="detect")
         except OSError as error:
-            raise UsageError(f"the dump cannot be read: {error}", file=uri) from error
+            raise UsageError(f"the dump cannot be read: {reason(error)}", file=uri) from error
         self.data = np.empty(window, np.uint8)
         self.at = self.end = 0
         self.bytes_read = 0

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from applier.binlog.format import MAGIC
 from applier.errors import ApplierError, SchemaError, UsageError
 from applier.importing import scan_kernel, tuple_kernel
 from applier.importing.dump_tables import DumpTables, refused_literal
@@ -43,6 +44,7 @@ class SqlFile:
 
     def read(self) -> DumpPosition:
         """All of it; the position that it names. Raises ApplierError, naming file and line."""
+        self._refuse_binlog()
         while (start := self._statement_start()) is not None:
             self.position = self.position.after(_decoded(self.text.text(start)))
             self.text.at = start
@@ -52,6 +54,13 @@ class SqlFile:
                 raise error.at(file=self.text.place(self.text.at)) from None
             self._on_progress(self.text.bytes_read + self._loaded)
         return self.position
+
+    def _refuse_binlog(self) -> None:
+        text = self.text
+        while text.end - text.at < len(MAGIC) and text.more():
+            pass
+        if text.text(text.at + len(MAGIC)) == MAGIC:
+            raise UsageError("this is a binlog, not a dump", file=text.uri, hint="`applier replay` reads binlogs")
 
     def _statement_start(self) -> int | None:
         """The place of the next statement, None at the dump's end."""
@@ -73,10 +82,14 @@ class SqlFile:
         elif start[:1] in b"IiRr" and (head := parse_head(start)) is not None:
             self._insert(head)
         else:
-            self._other(self._whole_statement())
+            sql, begin = self._whole_statement()
+            try:
+                self._other(sql)
+            except ApplierError as error:
+                raise error.at(file=text.place(begin)) from None
 
-    def _whole_statement(self) -> str:
-        """The statement's text, which is passed over."""
+    def _whole_statement(self) -> tuple[str, int]:
+        """The statement's text, which is passed over, and where in the window it begins."""
         text, delimiter = self.text, self._delimiter
         while (end := scan_kernel.statement_end(text.address, text.at, text.end, delimiter.ctypes.data, len(delimiter),
                                                 self.session.backslash)) < 0:
@@ -85,9 +98,9 @@ class SqlFile:
                     raise UsageError("the dump ends within a statement", hint="is the file complete?")
                 end = text.end - len(delimiter)  # the guard behind the dump's end is longer
                 break
-        sql = _decoded(text.text(end))
+        sql, begin = _decoded(text.text(end)), text.at
         text.at = int(end) + len(delimiter)
-        return sql
+        return sql, begin
 
     def _other(self, sql: str) -> None:
         """A statement that is no INSERT."""

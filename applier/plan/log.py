@@ -131,7 +131,11 @@ def read_history(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sq
     for table in base.tables if base is not None else ():
         history.load_definition(TableDefinition.from_json(table.definition))
     if schema_sql is not None:
-        history.load_schema_file(schema_sql)
+        try:
+            history.load_schema_file(schema_sql)
+        except SchemaError as error:
+            error.message = f"in the file of --schema: {error.message}"
+            raise
     for number, outline in enumerate(span.outlines):
         uses = [_FirstUse(max(use.first_position, outline.start), use) for use in outline.tables
                 if define_from_log and use.n_events]
@@ -212,29 +216,6 @@ class UsedTable:
     use: TableUse
     table_map: TableMap
     versions: tuple[TableVersion, ...]
-
-
-def notes_on_definitions(history: SchemaHistory) -> list[str]:
-    """Lines about tables that are what the log says of them."""
-    return [f"{table}: defined by what the log says of its columns and primary key, and empty before its first rows "
-            "there; defaults, other keys and generated columns are not known" for table in history.defined_by_log]
-
-
-def notes_on_columns(used: list[UsedTable]) -> list[str]:
-    """Lines about tables that have more or fewer columns than the log (AP-POS), which is also what a definition of
-    another time than the log's looks like."""
-    notes = {}
-    for table in used:
-        if len(table.versions) == 1:  # else the rows may be of either
-            definition, logged = table.versions[0].definition, len(table.table_map.types)
-            if logged != (here := len(definition.columns)):
-                what = "inserts give the others their default" if logged < here else "the others are left out"
-                if any(column.default is not None and column.default.kind == "now" and column.type.base != "timestamp"
-                       for column in definition.columns[logged:]):
-                    what += ", CURRENT_TIMESTAMP being the event's time in UTC"
-                notes[definition.full_name] = \
-                    f"{definition.full_name}: the log's rows have {logged} columns, the table has {here}: {what}"
-    return list(notes.values())
 
 
 def used_tables(span: LogSpan, history: SchemaHistory, wanted: Wanted) -> list[UsedTable]:

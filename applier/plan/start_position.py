@@ -19,7 +19,7 @@ def files_from(archive: Archive, start: StartPosition) -> tuple[tuple[ArchiveFil
     name, offset = start
     number = next((number for number, file in enumerate(archive.files) if file.name == name), None)
     if number is None:
-        raise UsageError(f"--start-position names {name}, which is not in the archive")
+        raise UsageError(f"--start-position names {name}, which is not in the archive: {archive.extent}")
     if offset > archive.files[number].size:
         raise UsageError(f"the start position {offset} is past the end of {name}, which has "
                          f"{archive.files[number].size} bytes")

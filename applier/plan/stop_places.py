@@ -25,7 +25,7 @@ def in_order(places: Sequence[Place], archive: Archive, outline: Outlining) -> l
     for place in places:
         name, offset = _executed_at(GtidSet.parse(place), archive, outline) if isinstance(place, str) else place
         if name not in numbers:
-            raise UsageError(f"--snapshot-at names {name}, which is not in the archive")
+            raise UsageError(f"--snapshot-at names {name}, which is not in the archive: {archive.extent}")
         if offset > archive.files[numbers[name]].size:
             raise UsageError(f"--snapshot-at names a place past the end of {name}, which has "
                              f"{archive.files[numbers[name]].size} bytes")

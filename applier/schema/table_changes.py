@@ -30,8 +30,6 @@ from applier.schema.schema_changes import (
 )
 from applier.schema.table_versions import Position, TableVersion, TableVersions
 
-_STOP_BEFORE = "stop before it with --stop-position, or leave the table out with --ignore-tables"
-
 
 @dataclass(frozen=True, slots=True)
 class StatementPlace:
@@ -46,6 +44,13 @@ class StatementPlace:
     position: int | None = None
     gtid: str | None = None
     numbering: tuple[int, int] = (1, 1)
+
+    @property
+    def way_out(self) -> str:
+        """What to do where the statement cannot be followed."""
+        if self.file is None:  # it is of a dump or a schema file
+            return "leave the table out with --ignore-tables, or take the statement out of the file"
+        return "stop before it with --stop-position, or leave the table out with --ignore-tables"
 
 
 class TableChanges:
@@ -94,7 +99,7 @@ class TableChanges:
             case DropDatabase(name):
                 self._drop_database(name, place)
             case Other():
-                self._stop_at_ddl(change)
+                self._stop_at_ddl(change, place)
             case Dml():
                 self._stop_at_dml(change)
 
@@ -131,7 +136,7 @@ class TableChanges:
             altered = alter(version.definition, change.actions, change.context)
         except SchemaError as error:
             if self._wanted(*table):
-                error.message, error.hint = f"{error.message}: {_shorten(place.sql)}", error.hint or _STOP_BEFORE
+                error.message, error.hint = f"{error.message}: {_shorten(place.sql)}", error.hint or place.way_out
                 raise error.at(table=version.definition.full_name) from None
             self._tables.end(table, place.end)  # what it is now is not known, and matters only to those who ask
             return
@@ -146,13 +151,13 @@ class TableChanges:
         if divided is None or plain is None or divided.definition.partitioning is None or not all(wanted):
             raise SchemaError("EXCHANGE PARTITION moves rows between tables, and both of them, with their partitions, "
                               f"have to be known and replayed: {_shorten(place.sql)}", table=".".join(table),
-                              hint=_STOP_BEFORE)
+                              hint=place.way_out)
         old, other = divided.definition, plain.definition
         try:
             part = PartRows(old.partitioning, old.partitioning.numbers_of([exchange.name]))
         except SchemaError as error:
             raise SchemaError(f"{error.message}: {_shorten(place.sql)}", table=old.full_name,
-                              hint=_STOP_BEFORE) from None
+                              hint=place.way_out) from None
         same = tuple(range(len(old.columns)))
         about = {"sql": place.sql, "moment": place.moment, "file": place.file, "position": place.position,
                  "gtid": place.gtid}
@@ -221,11 +226,11 @@ class TableChanges:
         self._databases.pop(name, None)
         self._tables.end_database(name, place.end)
 
-    def _stop_at_ddl(self, change: Other) -> None:
+    def _stop_at_ddl(self, change: Other, place: StatementPlace) -> None:
         concerned = self._first_wanted(change.tables, only_live=not change.creates)
         if concerned is not None:
             raise SchemaError(f"{change.reason}: {_shorten(change.sql)}", table=concerned or None,
-                              hint=_STOP_BEFORE)
+                              hint=place.way_out)
 
     def _stop_at_dml(self, change: Dml) -> None:
         concerned = self._first_wanted(change.tables)

@@ -5,7 +5,7 @@ import pathlib
 import re
 from typing import TYPE_CHECKING
 
-from applier.errors import SnapshotError, UsageError
+from applier.errors import SnapshotError, UsageError, reason
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
@@ -42,7 +42,8 @@ def read_text(uri: str) -> str:
         with filesystem.open_input_stream(path, compression=None) as stream:
             return stream.read().decode()
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the file cannot be read: {error}", file=uri) from error
+        why = reason(error) if isinstance(error, OSError) else str(error)
+        raise UsageError(f"the file cannot be read: {why}", file=uri) from error
 
 
 def is_local(filesystem: "FileSystem") -> bool:

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from applier import __version__
-from applier.errors import SnapshotError
+from applier.errors import SnapshotError, reason
 from applier.snapshot import location
 
 MANIFEST = "_snapshot.json"
@@ -177,16 +177,20 @@ class Snapshot:
 def load(uri: str) -> Snapshot:
     """The manifest of a published snapshot. Errors: SnapshotError where there is none, or none that can be read."""
     import orjson
+    from pyarrow.fs import FileType
 
     filesystem, path = location.resolve(uri)
     try:
         with filesystem.open_input_stream(f"{path}/{MANIFEST}", compression=None) as stream:
             text = stream.read()
     except (FileNotFoundError, NotADirectoryError) as error:
+        if filesystem.get_file_info(path).type == FileType.NotFound:
+            raise SnapshotError("not a complete snapshot: nothing is there", file=uri,
+                                hint="give the directory that was a replay's or an import's --output") from error
         raise SnapshotError(f"not a complete snapshot: it has no {MANIFEST}", file=uri,
                             hint="a replay writes that file last, so one that was stopped left this") from error
     except OSError as error:
-        raise SnapshotError(f"cannot read the snapshot: {error}", file=uri) from error
+        raise SnapshotError(f"cannot read the snapshot: {reason(error)}", file=uri) from error
     try:
         return replace(_from_json(orjson.loads(text)), uri=uri)
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -23,7 +23,7 @@ import orjson
 import pyarrow as pa
 from pyarrow import fs
 
-from applier.errors import SnapshotError
+from applier.errors import SnapshotError, reason
 from applier.snapshot import durable, location
 from applier.snapshot.manifest import MANIFEST, FileEntry, Snapshot
 from applier.snapshot.writer import TablePlace
@@ -51,7 +51,7 @@ def begin(output: str) -> "Staging":
             return _InPlace(output, filesystem, path)
         return _Beside(output, filesystem, path)
     except OSError as error:
-        raise SnapshotError(f"cannot write there: {error}", file=output) from error
+        raise SnapshotError(f"cannot write there: {reason(error)}", file=output) from error
 
 
 class Staging:

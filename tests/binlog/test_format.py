@@ -86,5 +86,9 @@ def test_magic():
     check_magic(b"\xfebin")
     with pytest.raises(EncryptedBinlog):
         check_magic(b"\xfdbin")
+    for packed, head in (("gzip", b"\x1f\x8b\x08\x00"), ("zstd", b"\x28\xb5\x2f\xfd")):
+        with pytest.raises(ArchiveError) as caught:
+            check_magic(head)
+        assert caught.value.hint == f"it is compressed with {packed}: decompress it first"
     with pytest.raises(ArchiveError):
         check_magic(b"PAR1")

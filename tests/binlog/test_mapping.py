@@ -45,10 +45,11 @@ def test_a_far_file_is_spooled_and_leaves_nothing(tmp_path, monkeypatch):
     assert os.listdir(spool) == []
 
 
-@pytest.mark.parametrize("make", [lambda path: None, lambda path: path.touch(), lambda path: path.mkdir()])
-def test_what_cannot_be_mapped(tmp_path, make):
+@pytest.mark.parametrize("make, says", [(lambda path: None, "no such file"), (lambda path: path.touch(), "empty"),
+                                        (lambda path: path.mkdir(), "a directory")])
+def test_what_cannot_be_mapped(tmp_path, make, says):
     path = tmp_path / "binlog.000001"
     make(path)
-    with pytest.raises(ArchiveError) as caught:
+    with pytest.raises(ArchiveError, match=says) as caught:
         mapping.map_file(str(path))
     assert caught.value.file == str(path)

@@ -82,7 +82,10 @@ def test_what_a_replay_would_refuse_is_refused(log_of_a_source, tmp_path, capsys
     assert (code, tables) == (1, {}) and "a table that nothing defines" in error
     missing = tmp_path / "none.sql"
     code, _, error = explained(capsys, "--binlogs", log_of_a_source, "--schema", missing)
-    assert code == 2 and "the file cannot be read" in error
+    assert code == 2 and "the file cannot be read: no such file or directory (at " in error
+    missing.write_text("CREATE SOMETHING;")
+    code, _, error = explained(capsys, "--binlogs", log_of_a_source, "--schema", missing)
+    assert code == 1 and "in the file of --schema: CREATE of something" in error and "--stop-position" not in error
 
 
 def test_from_a_base(log_of_a_source, tmp_path, capsys):

@@ -203,6 +203,7 @@ def test_keys_that_come_after_the_rows(tmp_path):
     ("CREATE TABLE z (d DATE, n INT, PRIMARY KEY (n, d)); INSERT INTO z VALUES ('0000-00-00', 2);", 1,
      ["column d", "d.z", "PRIMARY (n, d)", "--ignore-tables"]),
     ("INSERT INTO t VALUES (1, 'a", 2, ["line 3", "ends within"]),
+    ("CREATE TABLE z (\n  id INT,\n  d NOTYPE\n);", 1, ["line 3", "NOTYPE", "hint: leave the table out with --ignore"]),
     ("CREATE TABLE h (a INT) WITH SYSTEM VERSIONING; INSERT INTO h VALUES (1);", 1, ["d.h", "system-versioned"]),
     ("SET NAMES gbk; INSERT INTO t VALUES (1, 'a');", 2, ["line 3", "gbk", "--default-character-set"]),
 ])
@@ -213,6 +214,15 @@ def test_what_cannot_be_imported(statement, code, says, tmp_path, capsys):
     error = capsys.readouterr().err
     assert [part for part in says if part not in error] == []
     assert [path.name for path in tmp_path.iterdir()] == ["dump.sql"]
+
+
+def test_what_is_no_dump(tmp_path, capsys):
+    for name, data, says in (("binlog.000001", b"\xfebin" + bytes(40), "this is a binlog, not a dump"),
+                             ("nowhere.sql", None, "the dump cannot be read: no such file or directory (at ")):
+        if data is not None:
+            (tmp_path / name).write_bytes(data)
+        assert cli.main(["import", str(tmp_path / name), "--output", str(tmp_path / "out")]) == 2
+        assert says in capsys.readouterr().err and not (tmp_path / "out").exists()
 
 
 def test_the_position_that_is_given(tmp_path):

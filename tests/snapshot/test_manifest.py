@@ -41,8 +41,8 @@ def test_read_back(tmp_path):
 
 
 def test_no_manifest(tmp_path):
-    for place in (tmp_path, tmp_path / "absent"):
-        with pytest.raises(SnapshotError, match="not a complete snapshot"):
+    for place, says in ((tmp_path, "it has no _snapshot.json"), (tmp_path / "absent", "nothing is there")):
+        with pytest.raises(SnapshotError, match=f"not a complete snapshot: {says}"):
             load(str(place))
 
 

@@ -1,0 +1,37 @@
+"""What a person should know of the tables that are replayed, a line each: for the terminal and the report."""
+
+from __future__ import annotations
+
+from applier.options import TableFilter
+from applier.plan.log import UsedTable
+from applier.schema.history import SchemaHistory
+
+
+def notes_on_names(history: SchemaHistory, tables: TableFilter) -> list[str]:
+    """Lines about --tables that name no table: a slip of the pen would else make an empty snapshot in silence."""
+    names = {(version.definition.database, version.definition.name) for version in history.versions()}
+    return [f"--tables {entry}: no such table is in the log, --schema or --base" for entry in
+            tables.without_match(names)]
+
+
+def notes_on_definitions(history: SchemaHistory) -> list[str]:
+    """Lines about tables that are what the log says of them."""
+    return [f"{table}: defined by what the log says of its columns and primary key, and empty before its first rows "
+            "there; defaults, other keys and generated columns are not known" for table in history.defined_by_log]
+
+
+def notes_on_columns(used: list[UsedTable]) -> list[str]:
+    """Lines about tables that have more or fewer columns than the log (AP-POS), which is also what a definition of
+    another time than the log's looks like."""
+    notes = {}
+    for table in used:
+        if len(table.versions) == 1:  # else the rows may be of either
+            definition, logged = table.versions[0].definition, len(table.table_map.types)
+            if logged != (here := len(definition.columns)):
+                what = "inserts give the others their default" if logged < here else "the others are left out"
+                if any(column.default is not None and column.default.kind == "now" and column.type.base != "timestamp"
+                       for column in definition.columns[logged:]):
+                    what += ", CURRENT_TIMESTAMP being the event's time in UTC"
+                notes[definition.full_name] = \
+                    f"{definition.full_name}: the log's rows have {logged} columns, the table has {here}: {what}"
+    return list(notes.values())
