@@ -20,6 +20,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from applier.apply.executor import ThisProcess
+from applier.options import ReplayOptions
+from applier.replay import replay_with
+from applier.result import ReplayResult
 from applier.snapshot import manifest
 
 CASES = Path(__file__).parent / "cases"
@@ -70,6 +74,13 @@ class Case:
     @property
     def _description(self) -> dict:
         return json.loads((self.folder / "case.json").read_text())
+
+
+def replayed(case: Case, output: Path, *, mark: Mark | None = None, **options) -> ReplayResult:
+    """Replay a case's log, up to a mark, in this process."""
+    if mark is not None:
+        options["stop_position"] = (mark.file, mark.offset)
+    return replay_with(ThisProcess(2), ReplayOptions(tuple(map(str, case.binlogs)), str(output), **options))
 
 
 def differences(snapshot: Path, expected: Path, without: tuple[str, ...] = ()) -> list[str]:

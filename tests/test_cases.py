@@ -54,8 +54,8 @@ def test_tables_of_hundreds_of_columns(name, route, tmp_path):
 @both_routes
 @pytest.mark.parametrize("name", ROW_IMAGES)
 def test_row_images(name, route, tmp_path):
-    """PKE, IMG-W, IMG-U, IMG-D, IMG-MIX, APP-R5, BLOB-R1 to R4, DEF-R1b, DEF-R2, FIND: the same workload in each image
-    mode, on tables with a primary key or a unique key of NOT NULL columns."""
+    """PKE, IMG-W, IMG-U, IMG-D, IMG-MIX, APP-R5, BLOB-R1, BLOB-R2, BLOB-R3, BLOB-R4, DEF-R1b, DEF-R2, FIND: the same
+    workload in each image mode, on tables with a primary key or a unique key of NOT NULL columns."""
     holds_the_end(name, tmp_path / "out", route)
 
 

@@ -4,12 +4,10 @@ In this process, without Spark: what DDL does to rows is the same wherever they 
 """
 
 import pytest
-from real_server import Case, differences
+from real_server import Case, differences, replayed
 
-from applier.apply.executor import ThisProcess
 from applier.errors import SchemaError
-from applier.options import ReplayOptions, TableFilter
-from applier.replay import replay_with
+from applier.options import TableFilter
 
 DDL = ["ddl-mysql", "ddl-mariadb", "ddl-mysql-convert", "mariadb-sequences",
        "online-change-ghost-mysql", "online-change-ptosc-mariadb"]
@@ -21,17 +19,12 @@ ENDS = [*DDL, "ddl-mysql-names", "ddl-mysql-number-rows", "statement-only-ddl", 
 both_routes = pytest.mark.parametrize("route", ["walk", "shuffle"])
 
 
-def replay(case, output, route="walk", **options):
-    binlogs = tuple(map(str, case.binlogs))
-    return replay_with(ThisProcess(2), ReplayOptions(binlogs, str(output), route=route, **options))
-
-
 @both_routes
 @pytest.mark.parametrize("name", ENDS)
 def test_rows_over_ddl(name, route, tmp_path):
     """AP-VAL, DEF-R1b, EV-CTX: columns, keys, names and character sets change; values convert as they do there."""
     case = Case(name)
-    replay(case, tmp_path / "out", route)
+    replayed(case, tmp_path / "out", route=route)
     assert differences(tmp_path / "out", case.expected()) == []
 
 
@@ -39,14 +32,14 @@ def test_rows_over_ddl(name, route, tmp_path):
 def test_marks_between_ddl(name, mark, tmp_path):
     """AP-SNAP, GRP-2: definitions are those at the position, and so are the rows."""
     case = Case(name)
-    replay(case, tmp_path / "out", stop_position=(mark.file, mark.offset))
+    replayed(case, tmp_path / "out", mark=mark)
     assert differences(tmp_path / "out", case.expected(mark)) == []
 
 
 def test_ddl_that_cannot_be_followed_stops_at_its_place(tmp_path):
     """GRP-1: named with position, GTID and table; nothing is published."""
     with pytest.raises(SchemaError, match="EXCHANGE PARTITION p0") as stopped:
-        replay(Case("ddl-mysql-partitions"), tmp_path / "out", filter=TableFilter((), (("pt", "x"),)))
+        replayed(Case("ddl-mysql-partitions"), tmp_path / "out", filter=TableFilter((), (("pt", "x"),)))
     assert (stopped.value.position, stopped.value.table) == (7382, "pt.r")
     assert stopped.value.gtid.endswith(":23")
     assert list(tmp_path.iterdir()) == []
@@ -59,6 +52,6 @@ def test_a_base_goes_on_over_ddl(name, mark, tmp_path):
     """AP-SNAP, GRP-5: rows of a base are converted, and found under the names that their tables get."""
     case = Case(name)
     mark = case.mark(mark)
-    replay(case, tmp_path / "base", stop_position=(mark.file, mark.offset))
-    replay(case, tmp_path / "out", base=str(tmp_path / "base"))
+    replayed(case, tmp_path / "base", mark=mark)
+    replayed(case, tmp_path / "out", base=str(tmp_path / "base"))
     assert differences(tmp_path / "out", case.expected()) == []

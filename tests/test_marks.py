@@ -5,11 +5,8 @@ is settled by the plan, before there are tasks.
 """
 
 import pytest
-from real_server import Case, differences
+from real_server import Case, differences, replayed
 
-from applier.apply.executor import ThisProcess
-from applier.options import ReplayOptions
-from applier.replay import replay_with
 from applier.snapshot import manifest
 
 TRANSACTIONS = ["transactions-mysql", "transactions-mysql-nogtid", "transactions-mariadb", "groups-mariadb"]
@@ -23,12 +20,8 @@ both_routes = pytest.mark.parametrize("route", ["walk", "shuffle"])
 
 def position_of_replayed(case, output, route="auto", **options):
     """Replay a case; where the snapshot stands."""
-    replay_with(ThisProcess(2), ReplayOptions(tuple(map(str, case.binlogs)), str(output), route=route, **options))
+    replayed(case, output, route=route, **options)
     return manifest.load(str(output)).position
-
-
-def stop_at(mark):
-    return {"stop_position": (mark.file, mark.offset)}
 
 
 @both_routes
@@ -37,7 +30,7 @@ def test_marks_by_position(name, mark, route, tmp_path):
     """GRP-2, AP-SNAP: all tables stand at the mark, and the snapshot says so."""
     case, output = Case(name), tmp_path / "out"
     mark = case.mark(mark)
-    position = position_of_replayed(case, output, route, **stop_at(mark))
+    position = position_of_replayed(case, output, route, mark=mark)
     assert differences(output, case.expected(mark)) == []
     assert (str(position), position.gtid_set, position.flavour) == (str(mark), mark.gtid_set, case.server)
 
@@ -50,7 +43,7 @@ def test_each_mark_from_the_snapshot_of_the_mark_before(name, route, tmp_path):
     case, base = Case(name), None
     for mark in case.marks:
         output = tmp_path / mark.name
-        position = position_of_replayed(case, output, route, base=base, **stop_at(mark))
+        position = position_of_replayed(case, output, route, base=base, mark=mark)
         assert differences(output, case.expected(mark)) == [], mark
         assert (str(position), position.gtid_set) == (str(mark), mark.gtid_set)
         base = str(output)

@@ -3,19 +3,16 @@
 import dataclasses
 
 import pytest
-from real_server import Case, differences
+from real_server import Case, differences, replayed
 
-from applier.apply.executor import ThisProcess
 from applier.locating.groups import GroupPass
-from applier.options import ReplayOptions
-from applier.replay import replay_with
 from applier.snapshot import manifest
 
 CASES = ["transactions-mysql", "transactions-mariadb"]
 
 
 def replay(case, output, **options):
-    replay_with(ThisProcess(2), ReplayOptions(tuple(map(str, case.binlogs)), str(output), **options))
+    replayed(case, output, **options)
     return manifest.load(str(output))
 
 

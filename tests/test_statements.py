@@ -5,7 +5,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from real_server import Case, differences
+from real_server import Case, differences, replayed
 from small_logs import new_log
 
 from applier.apply.executor import ThisProcess
@@ -16,10 +16,6 @@ from applier.options import ReplayOptions, TableFilter
 from applier.replay import replay_with
 
 ALL = {"INSERT": 6, "LOAD": 1, "UPDATE": 1, "DELETE": 1, "REPLACE": 1}
-
-
-def run(case, output, **options):
-    return replay_with(ThisProcess(), ReplayOptions(tuple(map(str, case.binlogs)), str(output), **options))
 
 
 def held(case, tmp_path, mark, *, without=(), and_those=()):
@@ -38,7 +34,7 @@ def held(case, tmp_path, mark, *, without=(), and_those=()):
 def test_statements_are_left_out_and_counted(tmp_path):
     """GRP-1: INTVAR, RAND, USER_VAR and the blocks of LOAD DATA go with their statement."""
     case, output = Case("statement-mysql"), tmp_path / "out"
-    result = run(case, output, on_statement="skip")
+    result = replayed(case, output, on_statement="skip")
     assert differences(output, held(case, tmp_path, "rows_only", and_those=["by row again"])) == []
     assert result.skipped_statements == {"st.t": ALL}
     report = json.loads((output / "_report.json").read_text())
@@ -51,7 +47,7 @@ def test_statements_are_left_out_and_counted(tmp_path):
 def test_statements_and_rows_in_one_transaction(tmp_path):
     """What the rows say is applied, on what is there."""
     case, output = Case("statement-mysql-mixed"), tmp_path / "out"
-    result = run(case, output, on_statement="skip")
+    result = replayed(case, output, on_statement="skip")
     assert differences(output, held(case, tmp_path, None, without=['"a"'])) == []
     assert result.skipped_statements == {"st.t": {"UPDATE": 1, "INSERT": 1}}
 
@@ -60,9 +56,9 @@ def test_rows_that_a_skipped_statement_made_are_not_there(tmp_path):
     """A later row event about them stops a strict replay, and is passed over in idempotent mode."""
     case, output = Case("statement-mariadb"), tmp_path / "out"
     with pytest.raises(ReplayStopped) as caught:
-        run(case, output, on_statement="skip")
+        replayed(case, output, on_statement="skip")
     assert caught.value.mysql_errno == KEY_NOT_FOUND and not output.exists()
-    result = run(case, output, on_statement="skip", exec_mode="idempotent")
+    result = replayed(case, output, on_statement="skip", exec_mode="idempotent")
     assert differences(output, held(case, tmp_path, "rows_only", and_those=["by row again"])) == []
     assert result.skipped_statements == {"st.t": ALL | {"INSERT": 4}}
 
@@ -84,5 +80,5 @@ def test_load_data_is_named_with_its_table(tmp_path):
 
 def test_what_was_not_skipped_is_not_told(tmp_path):
     case = Case("statement-only-ddl")
-    result = run(case, tmp_path / "out", on_statement="skip")
+    result = replayed(case, tmp_path / "out", on_statement="skip")
     assert result.skipped_statements == {} and result.notes == ()

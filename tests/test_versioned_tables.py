@@ -3,11 +3,9 @@
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from real_server import Case, differences
+from real_server import Case, differences, replayed
 
-from applier.apply.executor import ThisProcess
-from applier.options import ExportOptions, ReplayOptions
-from applier.replay import replay_with
+from applier.options import ExportOptions
 from applier.schema.ddl import parse_statement
 from applier.schema.definition import TableDefinition
 from applier.snapshot import manifest
@@ -17,35 +15,28 @@ PLACES = [pytest.param(name, mark, id=f"{name}@{mark.name if mark else 'end'}")
           for name in CASES for mark in (*Case(name).marks, None)]
 
 
-def replay(case, output, route="walk", mark=None, **options):
-    if mark is not None:
-        options["stop_position"] = (mark.file, mark.offset)
-    binlogs = tuple(map(str, case.binlogs))
-    return replay_with(ThisProcess(2), ReplayOptions(binlogs, str(output), route=route, **options))
-
-
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 @pytest.mark.parametrize(("name", "mark"), PLACES)
 def test_what_a_select_shows(name, mark, route, tmp_path):
     """AP-SNAP, PKE: updates keep the old row, deletes end it, DELETE HISTORY takes it away; the key is the table's own
     with the row's end. DDL gives rows times, and takes them."""
-    replay(Case(name), tmp_path / "out", route, mark)
+    replayed(Case(name), tmp_path / "out", route=route, mark=mark)
     assert differences(tmp_path / "out", Case(name).expected(mark)) == []
 
 
 @pytest.mark.parametrize(("name", "mark"), [place for place in PLACES if place.values[1] is not None])
 def test_a_base_goes_on(name, mark, tmp_path):
     """GRP-5: rows of the past that the log changes later are in the base."""
-    replay(Case(name), tmp_path / "base", mark=mark)
-    replay(Case(name), tmp_path / "out", base=str(tmp_path / "base"))
+    replayed(Case(name), tmp_path / "base", mark=mark)
+    replayed(Case(name), tmp_path / "out", base=str(tmp_path / "base"))
     assert differences(tmp_path / "out", Case(name).expected()) == []
 
 
 def test_the_past_is_beside_the_rows_that_hold(tmp_path):
     """Under _history, with both times; a table that nothing changes takes it along."""
     case = Case("mariadb-versioning-ddl")
-    replay(case, tmp_path / "base", mark=case.mark("altered"))
-    replay(case, tmp_path / "out", base=str(tmp_path / "base"), mark=case.mark("history_gone"))
+    replayed(case, tmp_path / "base", mark=case.mark("altered"))
+    replayed(case, tmp_path / "out", base=str(tmp_path / "base"), mark=case.mark("history_gone"))
     before, after = (manifest.load(str(tmp_path / folder)) for folder in ("base", "out"))
     [kept], [carried] = before.table("sv", "c").history, after.table("sv", "c").history
     assert carried.path == kept.path
@@ -61,7 +52,7 @@ def test_the_past_is_beside_the_rows_that_hold(tmp_path):
 def test_the_definition_is_kept(tmp_path):
     """_schema.sql makes the table again, without its hidden columns; the manifest has them."""
     case = Case("mariadb-versioning-ddl")
-    replay(case, tmp_path / "out", mark=case.mark("named"))
+    replayed(case, tmp_path / "out", mark=case.mark("named"))
     made = {change.definition.name: change.definition
             for sql in (tmp_path / "out/_schema.sql").read_text().split(";\n") if sql.strip()
             for change in parse_statement(sql, flavour="mariadb") if hasattr(change, "definition")}
@@ -78,7 +69,7 @@ def test_an_export_has_the_rows_that_hold_and_the_past(tmp_path):
     from applier.exporting.job import export_snapshot
 
     case = Case("mariadb-system-versioned")
-    replay(case, tmp_path / "out")
+    replayed(case, tmp_path / "out")
     export_snapshot(ExportOptions(str(tmp_path / "out"), str(tmp_path / "sql")))
     [text] = [path.read_text() for path in (tmp_path / "sql/sv/imp").iterdir()]
     rows = [line.rstrip(",;").strip("()").split(",") for line in text.splitlines() if line.startswith("(")]

@@ -1,21 +1,11 @@
 """Diffs applied to columns of text, against what a MySQL 9.7 server logged, applied and refused: record_diffs.py."""
 
-import gzip
-import json
-import pathlib
 from collections import Counter
 
 from test_apply import applied
+from test_server_diffs import CORRUPTED_DIFF, recorded
 
 from jsondiff.apply import explain
-
-CORRUPTED_DIFF = 3649
-"""ER_CORRUPTED_JSON_DIFF, the server's number for all that cannot be read; JD-SAFE1 and JD-SAFE2 ask for others."""
-
-
-def recorded(name: str) -> list[list]:
-    with gzip.open(pathlib.Path(__file__).parent / f"{name}.jsonl.gz") as file:
-        return [json.loads(line) for line in file]
 
 
 def test_partial_updates_lead_to_what_the_source_has():
