@@ -6,9 +6,12 @@ without header and checksum. Malformed ones raise ArchiveError (1610).
 
 import zlib
 from dataclasses import dataclass, replace
-from struct import Struct, error, unpack_from
+from struct import Struct, error, iter_unpack, unpack_from
 
 from applier.binlog.fields import malformed
+
+Variable = int | str | list[str] | list[tuple[int, int]] | bytes
+"""A status variable of a statement's session."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,7 @@ class Query:
     error_code: int
     database: str
     sql: bytes
-    context: dict[str, int | str | list[str] | bytes]
+    context: dict[str, Variable]
 
     @property
     def text(self) -> str | bytes:
@@ -126,9 +129,9 @@ def inflate(data: bytes) -> bytes:
     return text
 
 
-def _query_context(data: bytes) -> dict[str, int | str | list[str] | bytes]:
+def _query_context(data: bytes) -> dict[str, Variable]:
     """Status variables by name. What follows a code that is not known is kept under `unread`."""
-    context: dict[str, int | str | list[str] | bytes] = {}
+    context: dict[str, Variable] = {}
     at = 0
     try:
         while at < len(data):
@@ -161,7 +164,9 @@ def _query_context(data: bytes) -> dict[str, int | str | list[str] | bytes]:
                 context["gtid_flags_extra"] = flags
                 at += 8 if flags & 0b1100 else 0  # COMMIT / ROLLBACK ALTER: the sequence number of START ALTER
             elif code == 131:
-                at += 1 + 4 * data[at]  # character_set_collations: pairs of ids
+                size = 4 * data[at]  # pairs of ids: of a character set's usual collation, and of what it means here
+                context["character_set_collations"] = list(iter_unpack("<HH", _take(data, at + 1, size)))
+                at += 1 + size
             else:
                 context["unread"] = data[start:]
                 break

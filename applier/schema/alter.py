@@ -130,7 +130,7 @@ class _Work:
         for options in _of(self.actions, SetOptions):
             words.charset, words.collation = options.charset or words.charset, options.collation or words.collation
         if words.charset or words.collation:
-            self.charset = charset_of_words(words, self.charset, self.context.utf8mb4_collation)
+            self.charset = charset_of_words(words, self.charset, self.context.default_collations)
         self.converts = next(_of(self.actions, ConvertCharset), None)
         if self.converts is not None:
             self.charset = self.converts.charset or self.context.database_charset(definition.database)

@@ -26,7 +26,7 @@ from applier.schema.alter_actions import (
     SetVersioning,
     Unfollowed,
 )
-from applier.schema.collations import Charset, charset_name, charset_of, collation_name, with_default
+from applier.schema.collations import Charset, charset_name, charset_of, collation_in, collation_name, with_default
 from applier.schema.column_grammar import ColumnWords, parse_column, parse_default, skip_check
 from applier.schema.create_table import TableWords, parse_charset, parse_option
 from applier.schema.cursor import Cursor
@@ -226,10 +226,11 @@ def _convert(cursor: Cursor) -> list[AlterAction]:
     if charset is None:
         return [ConvertCharset(None)]
     try:
-        found = with_default(charset, cursor.context.utf8mb4_collation)
+        found = with_default(charset, cursor.context.default_collations)
     except KeyError:
         raise cursor.error(f"the character set {charset} is not known") from None
-    return [ConvertCharset(Charset(found.charset, collation or found.collation))]
+    own = found.collation if collation is None else collation_in(found.charset, collation)
+    return [ConvertCharset(Charset(found.charset, own))]
 
 
 def _order(cursor: Cursor) -> list[AlterAction]:

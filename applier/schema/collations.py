@@ -3,11 +3,15 @@
 The table is information_schema.collations of MySQL 9.7; MariaDB shares ids up to 255 and adds those of `_mariadb_id`.
 """
 
+from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
-# What utf8mb4 means without a collation. MySQL before 8.0 has utf8mb4_general_ci too.
-UTF8MB4_COLLATION = {"mysql": "utf8mb4_0900_ai_ci", "mariadb": "utf8mb4_general_ci"}
+# What a character set means without a collation where the servers differ, and a session does not say. MySQL before 8.0
+# has utf8mb4_general_ci, too; MariaDB from 11.5 on has UCA 14's for all Unicode sets, which its sessions say.
+DEFAULT_COLLATIONS = {"mysql": {"utf8mb4": "utf8mb4_0900_ai_ci"}, "mariadb": {"utf8mb4": "utf8mb4_general_ci"}}
+_WITHOUT_CHARSET = "uca1400_"
+"""How names of MariaDB's collations begin that are of several character sets: of the one that they stand beside."""
 
 
 class Charset(NamedTuple):
@@ -35,18 +39,23 @@ def charset_of(collation: str) -> str | None:
     return charset if charset in _charsets() else None
 
 
-def default_collation(charset: str, utf8mb4: str) -> str:
+def collation_in(charset: str, collation: str) -> str:
+    """The collation that a name means beside a character set."""
+    return f"{charset}_{collation}" if collation.startswith(_WITHOUT_CHARSET) else collation
+
+
+def default_collation(charset: str, defaults: Mapping[str, str]) -> str:
     """The collation of a character set that is named without one; KeyError for an unknown set.
 
-    `utf8mb4` is that of utf8mb4, the only set where servers differ: see UTF8MB4_COLLATION.
+    `defaults` has those of some character sets, of utf8mb4 at least: see DEFAULT_COLLATIONS.
     """
-    return utf8mb4 if charset == "utf8mb4" else _charsets()[charset][1]
+    return defaults[charset] if charset in defaults else _charsets()[charset][1]
 
 
-def with_default(charset: str, utf8mb4: str) -> Charset:
+def with_default(charset: str, defaults: Mapping[str, str]) -> Charset:
     """A character set with its default collation; KeyError for an unknown set."""
     charset = charset_name(charset)
-    return Charset(charset, default_collation(charset, utf8mb4))
+    return Charset(charset, default_collation(charset, defaults))
 
 
 def binary_collation(charset: str) -> str:
@@ -65,15 +74,16 @@ def by_id(collation_id: int) -> Charset:
 
 
 def _mariadb_id(collation_id: int) -> Charset:
-    """MariaDB's own: 1024 + n is collation n without padding; from 2048 on are UCA 14's, 256 ids a character set."""
+    """MariaDB's own: 1024 + n is collation n without padding; from 2048 on are UCA 14's, 256 ids a character set, of
+    which each language has eight."""
     if collation_id < 2048:
         charset, collation = _by_id()[collation_id - 1024]
         head, _, tail = collation.rpartition("_")
         return Charset(charset, f"{head}_nopad_{tail}")
     charset = dict(enumerate(("utf8mb3", "utf8mb4", "ucs2", "utf16", "utf32")))[(collation_id - 2048) // 256]
-    if collation_id % 256:
-        raise KeyError(collation_id)  # a language's tailoring: there are hundreds
-    return Charset(charset, f"{charset}_uca1400_ai_ci")
+    language, kind = _UCA_1400[collation_id % 256 // 8], collation_id % 8
+    pads, accents, cases = "nopad_" * (kind >> 2), "as" if kind & 2 else "ai", "cs" if kind & 1 else "ci"
+    return Charset(charset, f"{charset}_uca1400_{language}{pads}{accents}_{cases}")
 
 
 @cache
@@ -165,4 +175,9 @@ unicode_ci icelandic_ci latvian_ci romanian_ci slovenian_ci polish_ci estonian_c
 czech_ci danish_ci lithuanian_ci slovak_ci spanish2_ci roman_ci persian_ci esperanto_ci hungarian_ci sinhala_ci
 german2_ci croatian_ci unicode_520_ci vietnamese_ci
 """
+# The languages of UCA 14.0.0's by eighths of their ids; none has its own name.
+_UCA_1400 = {number: f"{language}_" for number, language in enumerate("""
+none icelandic latvian romanian slovenian polish estonian spanish swedish turkish czech danish lithuanian slovak
+spanish2 roman persian esperanto hungarian sinhala german2 unused unused vietnamese croatian
+""".split()) if language != "unused"} | {0: ""}
 _UNICODE_FIRST = {"utf16": 101, "ucs2": 128, "utf32": 160, "utf8mb3": 192, "utf8mb4": 224}

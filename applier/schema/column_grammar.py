@@ -171,7 +171,7 @@ def skip_check(cursor: Cursor) -> None:
 def resolve_column(words: ColumnWords, table: Charset, context: StatementContext, *, in_primary_key: bool) -> Column:
     """The column that the server makes of the words, in a table of that character set."""
     try:
-        column_type = resolve_type(words.type, table, context.utf8mb4_collation)
+        column_type = resolve_type(words.type, table, context.default_collations)
     except KeyError as error:
         raise SchemaError(f"column {words.name} has the character set {error}, which is not known") from None
     nullable = words.nullable is not False and not in_primary_key and not words.auto_increment

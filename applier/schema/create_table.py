@@ -4,10 +4,11 @@ Source: MySQL manual, "CREATE TABLE Statement"; MariaDB's "CREATE TABLE". sqlglo
 POINT columns, INET6, COMPRESSED, FLOAT UNSIGNED and more, and forgets FLOAT(24), CHAR BYTE and what keys say.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from applier.errors import SchemaError
-from applier.schema.collations import Charset, charset_name, charset_of, collation_name, with_default
+from applier.schema.collations import Charset, charset_name, charset_of, collation_in, collation_name, with_default
 from applier.schema.column_grammar import (
     ColumnWords,
     old_timestamps,
@@ -132,17 +133,17 @@ def parse_option(cursor: Cursor, table: TableWords) -> None:
         cursor.next()
 
 
-def charset_of_words(words: TableWords, inherited: Charset, utf8mb4: str) -> Charset:
+def charset_of_words(words: TableWords, inherited: Charset, defaults: Mapping[str, str]) -> Charset:
     """The default character set that the words say, else the inherited one; KeyError if it is unknown."""
     charset = words.charset or (words.collation and charset_of(words.collation))
-    found = with_default(charset, utf8mb4) if charset else inherited
-    return Charset(found.charset, words.collation) if words.collation else found
+    found = with_default(charset, defaults) if charset else inherited
+    return Charset(found.charset, collation_in(found.charset, words.collation)) if words.collation else found
 
 
 def resolve_table(words: TableWords, database: str, name: str, context: StatementContext) -> TableDefinition:
     """The definition that the server makes of the words: inherited character sets, NOT NULL keys, names of keys."""
     try:
-        charset = charset_of_words(words, context.database_charset(database), context.utf8mb4_collation)
+        charset = charset_of_words(words, context.database_charset(database), context.default_collations)
     except KeyError as error:
         raise SchemaError(f"the table has the character set {error}, which is not known") from None
     if not context.explicit_timestamps:

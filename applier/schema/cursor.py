@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from applier.errors import SchemaError
-from applier.schema.collations import Charset
+from applier.schema.collations import DEFAULT_COLLATIONS, Charset
 from applier.schema.tokens import Token, render
 
 UTF8MB4 = Charset("utf8mb4", "utf8mb4_0900_ai_ci")  # a new MySQL server's default
@@ -18,7 +18,8 @@ class StatementContext:
 
     `databases` holds the default character set of each database that is known; `server` is that of all others and of
     new ones. `time_zone` is that of the session ("+02:00", "Europe/Rome", or "SYSTEM", which the log does not resolve).
-    `rewrites` has other names for databases that the statement names (AP-FILT); `default_database` is renamed already.
+    `default_collations` are what character sets mean without one. `rewrites` has other names for databases that the
+    statement names (AP-FILT); `default_database` is renamed already.
     `inline_references`: REFERENCES beside a column makes a foreign key.
     """
 
@@ -29,7 +30,7 @@ class StatementContext:
     databases: Mapping[str, Charset] = field(default_factory=dict)
     time_zone: str = "+00:00"
     explicit_timestamps: bool = True
-    utf8mb4_collation: str = "utf8mb4_0900_ai_ci"
+    default_collations: Mapping[str, str] = field(default_factory=lambda: DEFAULT_COLLATIONS["mysql"])
     rewrites: Mapping[str, str] = field(default_factory=dict)
     inline_references: bool = False
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from applier.errors import SchemaError
 from applier.schema.alter_grammar import parse_actions
-from applier.schema.collations import UTF8MB4_COLLATION, Charset, with_default
+from applier.schema.collations import DEFAULT_COLLATIONS, Charset, with_default
 from applier.schema.create_table import (
     TableWords,
     charset_of_words,
@@ -58,25 +58,26 @@ def parse_statement(
     databases: Mapping[str, Charset] | None = None,
     time_zone: str = "+00:00",
     explicit_timestamps: bool = True,
-    utf8mb4_collation: str | None = None,
+    default_collations: Mapping[str, str] | None = None,
     rewrites: Mapping[str, str] | None = None,
     inline_references: bool = False,
 ) -> list[SchemaChange]:
     """What one statement does, in order; an empty list for nothing but comments.
 
     `server_charset` and `databases` are what a table inherits its character set from; `time_zone` is what a TIMESTAMP's
-    default is written in, `explicit_timestamps` the server's explicit_defaults_for_timestamp. `rewrites` has other
-    names for databases, the default one and those that the statement names (AP-FILT); `inline_references` is about the
-    server's version (foreign_keys.honours_inline_references). A CREATE TABLE that cannot be read comes back as `Other`
+    default is written in, `explicit_timestamps` the server's explicit_defaults_for_timestamp, `default_collations` what
+    character sets mean that are named without a collation, if not what they usually do. `rewrites` has other names for
+    databases, the default one and those that the statement names (AP-FILT); `inline_references` is about the server's
+    version (foreign_keys.honours_inline_references). A CREATE TABLE that cannot be read comes back as `Other`
     with the reason, so that the caller can decide whether it matters; a statement that is not even one (an open quote,
     no table's name) raises SchemaError.
     """
-    utf8mb4 = utf8mb4_collation or UTF8MB4_COLLATION[flavour]
+    defaults = DEFAULT_COLLATIONS[flavour] | dict(default_collations or {})
     if not isinstance(server_charset, Charset):
-        server_charset = with_default(server_charset or "utf8mb4", utf8mb4)
+        server_charset = with_default(server_charset or "utf8mb4", defaults)
     rewrites = rewrites or {}
     context = StatementContext(flavour, sql_mode, rewrites.get(default_database, default_database), server_charset,
-                               databases or {}, time_zone, explicit_timestamps, utf8mb4, rewrites, inline_references)
+                               databases or {}, time_zone, explicit_timestamps, defaults, rewrites, inline_references)
     cursor = Cursor(tokenize(sql, sql_mode=sql_mode, flavour=flavour), context)
     if cursor.at_end:
         return []
@@ -145,7 +146,7 @@ def _database_charset(cursor: Cursor, inherited: Charset) -> Charset:
         if not parse_charset(cursor, words):
             cursor.next()  # ENCRYPTION = 'N', COMMENT 'x', READ ONLY = 1
     try:
-        return charset_of_words(words, inherited, cursor.context.utf8mb4_collation)
+        return charset_of_words(words, inherited, cursor.context.default_collations)
     except KeyError as error:
         raise cursor.error(f"the character set {error} is not known") from None
 

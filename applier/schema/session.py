@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from applier.errors import SchemaError
-from applier.schema.collations import UTF8MB4_COLLATION, by_id
+from applier.schema.collations import by_id, charset_of
 
 # The sql_modes that change how a statement reads, by their bits in the QUERY event (Q_SQL_MODE_CODE).
 _SQL_MODES = {1: "REAL_AS_FLOAT", 4: "ANSI_QUOTES", 1 << 20: "NO_BACKSLASH_ESCAPES"}
@@ -18,10 +18,12 @@ def session_of(context: Mapping[str, Any], flavour: str) -> dict[str, Any]:
     collation = context.get("default_collation_for_utf8mb4")
     if flavour == "mysql":
         # MySQL writes the collation from 8.0 on, which is when explicit timestamps became the default, too.
-        utf8mb4 = "utf8mb4_general_ci" if collation is None else _collation(collation)
+        collations = {"utf8mb4": "utf8mb4_general_ci" if collation is None else _collation(collation)}
         explicit = context.get("explicit_defaults_for_timestamp", collation is not None)
     else:
-        utf8mb4 = UTF8MB4_COLLATION["mariadb"]
+        # MariaDB writes them from 11.3 on, if there are any: the ids of a set's own default and of what it is here.
+        collations = {charset_of(_collation(own)): _collation(said)
+                      for own, said in context.get("character_set_collations", ())}
         explicit = context.get("flags2", 0) & _EXPLICIT_TIMESTAMPS
     mode = context.get("sql_mode", 0)
     modes = _SQL_MODES | dict([_FRACTION_MODES[flavour]])
@@ -29,7 +31,7 @@ def session_of(context: Mapping[str, Any], flavour: str) -> dict[str, Any]:
         "sql_mode": ",".join(name for bit, name in modes.items() if mode & bit),
         "time_zone": context.get("time_zone", "SYSTEM"),
         "explicit_timestamps": bool(explicit),
-        "utf8mb4_collation": utf8mb4,
+        "default_collations": collations,
     }
     try:
         return session | {"server_charset": by_id(context["charset_server"])}

@@ -3,6 +3,7 @@
 Source: MySQL manual, "Data Types" and "Using Data Types from Other Database Engines"; MariaDB's "Data Types".
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from applier.schema.collations import (
@@ -11,6 +12,7 @@ from applier.schema.collations import (
     bytes_per_character,
     charset_name,
     charset_of,
+    collation_in,
     collation_name,
     default_collation,
 )
@@ -133,15 +135,15 @@ def _parse_base(cursor: Cursor) -> TypeWords:
     return TypeWords(base)
 
 
-def resolve_type(words: TypeWords, table: Charset, utf8mb4: str) -> ColumnType:
+def resolve_type(words: TypeWords, table: Charset, defaults: Mapping[str, str]) -> ColumnType:
     """The type that the server makes of the words in a table of that character set; KeyError for an unknown set.
 
-    `utf8mb4` is the collation of columns that name that character set alone.
+    `defaults` are the collations of columns that name a character set alone.
     """
     base, arguments = words.base, words.arguments
     first = arguments[0] if arguments else None
     if base in CHARACTER:
-        return _character_type(words, _column_charset(words, table, utf8mb4))
+        return _character_type(words, _column_charset(words, table, defaults))
     if base in ("binary", "varbinary", "blob"):
         return _sized(base, 1 if base == "binary" and first is None else first, 1, words)
     attributes = {"unsigned": words.unsigned, "zerofill": words.zerofill}
@@ -163,16 +165,16 @@ def resolve_type(words: TypeWords, table: Charset, utf8mb4: str) -> ColumnType:
     return ColumnType(base, compressed=words.compressed, srid=words.srid)
 
 
-def _column_charset(words: TypeWords, table: Charset, utf8mb4: str) -> Charset:
+def _column_charset(words: TypeWords, table: Charset, defaults: Mapping[str, str]) -> Charset:
     """A column's character set and collation: its own, else those of the table (manual: "Column Character Set")."""
     charset = words.charset or (charset_of(words.collation) if words.collation else None)
     if charset is None or (charset == table.charset and words.charset is None):
         charset, collation = table
     else:
-        collation = default_collation(charset, utf8mb4)
+        collation = default_collation(charset, defaults)
     if words.binary_collation:
         collation = binary_collation(charset)
-    return Charset(charset, words.collation or collation)
+    return Charset(charset, collation_in(charset, words.collation) if words.collation else collation)
 
 
 def _character_type(words: TypeWords, charset: Charset) -> ColumnType:

@@ -214,8 +214,8 @@ def test_sql_mode():
 
 
 def test_an_old_servers_utf8mb4():
-    assert column("v CHAR(1) CHARACTER SET utf8mb4", utf8mb4_collation="utf8mb4_general_ci").type.collation == (
-        "utf8mb4_general_ci")
+    old = column("v CHAR(1) CHARACTER SET utf8mb4", default_collations={"utf8mb4": "utf8mb4_general_ci"})
+    assert old.type.collation == "utf8mb4_general_ci"
 
 
 def test_errors_show_the_place():
