@@ -4,7 +4,6 @@ import sys
 from datetime import UTC, datetime
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -12,6 +11,7 @@ from applier.report.loading import Report
 from applier.result import ReplayResult
 from applier.schema.definition import TableDefinition
 from applier.snapshot.manifest import Snapshot
+from applier.terminal import ResultConsole
 
 WIDE = 200
 """Columns where no terminal cuts the lines: nothing is wrapped in a file or a pipe."""
@@ -111,8 +111,8 @@ def print_snapshot(snapshot: Snapshot) -> None:
             console.print(Text(TableDefinition.from_json(table.definition).to_sql() + ";"))
 
 
-def _console() -> Console:
-    return Console(width=None if sys.stdout.isatty() else WIDE, highlight=False)
+def _console() -> ResultConsole:
+    return ResultConsole(width=None if sys.stdout.isatty() else WIDE)
 
 
 def _grid(*columns: str) -> Table:

@@ -2,7 +2,9 @@
 
 import sys
 import time
+from contextlib import suppress
 from types import TracebackType
+from typing import Any, NoReturn, TextIO
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
@@ -11,6 +13,36 @@ from rich.text import Text
 from applier.errors import ApplierError
 
 LOG_EVERY_SECONDS = 10.0
+
+
+class ResultConsole(Console):
+    """stdout. Where its reader has gone, as `head` does, printing raises BrokenPipeError, as it does without rich,
+    which would end the program with exit code 1."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, **options)
+
+    def on_broken_pipe(self) -> NoReturn:
+        raise BrokenPipeError
+
+
+class _Unwatched:
+    """A text stream that no job depends on: what cannot be written to it, as its reader is gone or its disk is full, is
+    lost."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> None:
+        with suppress(OSError):
+            self._stream.write(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 class TerminalProgress:
@@ -111,16 +143,20 @@ class _RowsPerSecond(ProgressColumn):
 
 def progress() -> TerminalProgress | LogProgress:
     """The watcher that suits stderr."""
-    console = Console(stderr=True)
+    console = _stderr()
     return TerminalProgress(console) if console.is_terminal else LogProgress(console)
 
 
 def print_error(error: ApplierError) -> None:
     """The error on stderr; on a terminal its hint has a line of its own."""
-    console = Console(stderr=True)
+    console = _stderr()
     message, separator, hint = str(error).partition(" hint: ")
     if console.is_terminal and separator:
         console.print(Text.assemble(("error: ", "bold red"), message))
         console.print(Text.assemble(("hint: ", "bold cyan"), hint))
     else:
-        print(f"applier: error: {error}", file=sys.stderr)
+        console.file.write(f"applier: error: {error}\n")
+
+
+def _stderr() -> Console:
+    return Console(file=_Unwatched(sys.stderr))  # type: ignore[arg-type]  (rich asks for no more of it)

@@ -1,6 +1,8 @@
+import os
 import subprocess
 import sys
 import types
+from pathlib import Path
 
 import pytest
 
@@ -143,3 +145,20 @@ def test_the_console_script_ends_with_its_code_and_all_that_was_printed(argv, co
     done = subprocess.run([sys.executable, "-c", program, *argv], capture_output=True, text=True, timeout=60)
     assert done.returncode == code and done.stdout.endswith("last\n")
     assert ("applier 0" in done.stdout) if code == 0 else ("/nowhere" in done.stderr)
+
+
+@pytest.mark.parametrize("words, code", [(["status", "."], 0), (["status", "nowhere"], 2)])
+@pytest.mark.parametrize("to", ["stdout", "stderr"])
+def test_nobody_reads_what_is_printed(words, code, to, tmp_path):
+    """As with `| head`: neither a traceback nor another exit code comes of it."""
+    snapshot = manifest.Snapshot(manifest.BinlogPosition("binlog.000001", 4, "", None, "mariadb"), ())
+    (tmp_path / "_snapshot.json").write_bytes(snapshot.to_json())
+    reader, writer = os.pipe()
+    os.close(reader)
+    program = "from applier.cli import console; console()"
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | {to: writer}
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+    run = subprocess.Popen([sys.executable, "-c", program, *words], cwd=tmp_path, env=environment, text=True, **streams)
+    os.close(writer)
+    said = run.communicate(timeout=100)[to == "stdout"]
+    assert run.returncode == code and "Traceback" not in said

@@ -6,6 +6,7 @@ Exit codes: 0 done; 1 the replay stopped as a replica would (the data says no); 
 import atexit
 import os
 import sys
+from contextlib import suppress
 from typing import NoReturn
 
 import typer
@@ -25,6 +26,7 @@ def main(argv: list[str]) -> int:
     """
     try:
         code = app(args=_spread_binlogs(argv), prog_name="applier", standalone_mode=False)
+        sys.stdout.flush()
     except typer.TyperException as error:
         error.show()
         return 2
@@ -44,13 +46,13 @@ def console() -> None:
     """The console script: a defect must not look like one of the documented exit codes."""
     try:
         code = main(sys.argv[1:])
-        sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except Exception:
         import traceback
 
-        traceback.print_exc()
+        with suppress(OSError):
+            traceback.print_exc()
         code = INTERNAL_ERROR
     _leave(code)
 
@@ -59,8 +61,9 @@ def _leave(code: int) -> NoReturn:
     """End the process at once, after what was registered for its end: taking the interpreter to pieces, with its
     kernels and mapped logs, costs most of a second, and the system takes back all of it anyway."""
     atexit._run_exitfuncs()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):  # who read it is gone, or its disk is full: that has been said, or nobody listens
+            stream.flush()
     os._exit(code)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from applier.explain.definitions import TableHistory
 from applier.explain.searches import SearchExplained, TableExplained
+from applier.terminal import ResultConsole
 
 _STATEMENT = 200
 """Characters of a statement that are shown."""
@@ -58,7 +58,7 @@ def _lines(table: TableExplained) -> list[str]:
 
 
 def _print_grid(tables: list[TableExplained]) -> None:
-    console = Console(highlight=False)
+    console = ResultConsole()
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in ("table", "before-images", "found by", "reads", "why, and what to mind"):
         grid.add_column(name, overflow="fold")

@@ -1,10 +1,11 @@
 """Running a job so that it can be watched and ended, in a session of this process or of a Spark Connect server."""
 
+import atexit
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
-from threading import Thread
+from contextlib import contextmanager, suppress
+from threading import Thread, current_thread
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 
 POLL_SECONDS = 0.1
+END_SECONDS = 5.0
+"""How long a program that ends waits for the threads of jobs that it has cancelled."""
+
+_unfinished: "dict[Thread, _Watched | None]" = {}
+"""Threads that the end of the program waits for, with their jobs."""
+_ends = False
 
 
 class TaskFailed(RuntimeError):
@@ -67,9 +74,15 @@ def collect(spark: "SparkSession", frame: "DataFrame", n_tasks: int, on_progress
             job.set_result(frame.toArrow())
         except BaseException as error:
             job.set_exception(error)
+        finally:
+            del _unfinished[thread]
 
     # A daemon: a program that ends does not wait for its job, as it would for the threads of an executor.
-    Thread(target=run, name="spark-job", daemon=True).start()
+    if _ends:
+        raise TaskFailed("the program ends")
+    thread = Thread(target=run, name="spark-job", daemon=True)
+    _unfinished[thread] = watched
+    thread.start()
     try:
         while not wait([job], POLL_SECONDS).done:
             if on_progress is not None:
@@ -85,6 +98,30 @@ def collect(spark: "SparkSession", frame: "DataFrame", n_tasks: int, on_progress
     if on_progress is not None:
         on_progress(n_tasks, n_tasks)
     return job.result()
+
+
+@atexit.register
+def _end_jobs() -> None:
+    """End the jobs that still run, as one that warms up workers, before the interpreter does: a thread that comes back
+    to it from Arrow's C++ after that would abort the process."""
+    global _ends
+    _ends, unfinished = True, dict(_unfinished)
+    for watched in unfinished.values():
+        if watched is not None:
+            with suppress(Exception):  # Java may be gone, and its jobs with it
+                watched.cancel()
+    for thread in unfinished:
+        thread.join(END_SECONDS)
+
+
+@contextmanager
+def awaited_at_exit() -> Iterator[None]:
+    """On a daemon thread: the end of the program waits for what is done here, and cancels its job."""
+    _unfinished[current_thread()] = None
+    try:
+        yield
+    finally:
+        del _unfinished[current_thread()]
 
 
 class _Watched(Protocol):

@@ -122,10 +122,11 @@ def _warm_up(spark: "SparkSession") -> None:
     if _warm is spark:
         return
     _warm = spark
-    from applier.spark import stages
+    from applier.spark import running, stages
 
     try:
-        stages.map_tasks(spark, _nothing, range(spark.sparkContext.defaultParallelism))
+        with running.awaited_at_exit():
+            stages.map_tasks(spark, _nothing, range(spark.sparkContext.defaultParallelism))
     except Exception:
         return
     if _gateway is not None:

@@ -62,3 +62,22 @@ def test_a_master_that_cannot_be_is_explained(tmp_path):
                   "try:\n    session.start('nonsense')\n"
                   "except ApplierError as error:\n    print(error.message)\n", tmp_path)
     assert "Spark did not start with master nonsense" in run.stdout and "org.apache" not in run.stdout
+
+
+def test_a_program_may_end_while_a_job_runs(tmp_path):
+    """The job's thread reads what Java sends, in Arrow's C++: had it come back to an interpreter that is gone, the
+    process would have been aborted."""
+    run = program("""if True:
+        import time
+        from threading import Event, Thread
+        from applier.spark import session, stages
+        def slow(item):
+            import time
+            time.sleep(0.3)
+        spark, begun = session.start("local[2]"), Event()
+        job = lambda: stages.map_tasks(spark, slow, range(100), on_progress=lambda done, of: done and begun.set())
+        Thread(target=job, daemon=True).start()
+        begun.wait()
+        print("ends")
+    """, tmp_path)
+    assert (run.stdout, run.returncode) == ("ends\n", 0), run.stderr
