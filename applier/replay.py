@@ -16,7 +16,7 @@ from dataclasses import replace
 from applier import __version__
 from applier.apply.executor import Executor, OnProgress
 from applier.apply.work import TaskOutcome, UnitResult
-from applier.binlog.archive import Archive, check_continuity, open_archive
+from applier.binlog.archive import Archive, check_continuity, notes_on_ends, open_archive
 from applier.binlog.group_ids import check_group_ids
 from applier.binlog.gtid import GtidSet
 from applier.binlog.outline import Outline, OutlineTask
@@ -40,7 +40,7 @@ from applier.plan.planned import PlannedVersion
 from applier.plan.prepared import group_tasks, settle, with_groups
 from applier.plan.start_position import check_start, continuity, files_from, task_before
 from applier.plan.stop_error import first_of, with_transaction
-from applier.plan.stop_position import files_up_to, not_reached
+from applier.plan.stop_position import files_up_to, not_reached, outlines_up_to_stop
 from applier.plan.stopped_key import with_key
 from applier.plan.tasks import prefers_shuffle, split_tasks, walking_tasks
 from applier.plan.units import changed_versions, divide
@@ -144,7 +144,8 @@ class _Replay:
         files = files_up_to(stop, archive, files, start)
         self.progress.phase("outline", len(files), "files")
         tasks = [OutlineTask(file.uri, start if number == 0 else None, stop) for number, file in enumerate(files)]
-        outlines = self.executor.outline(tasks, lambda done, _: self.progress.update(done))
+        outlines = outlines_up_to_stop(
+            lambda some: self.executor.outline(some, lambda done, _: self.progress.update(done)), tasks)
         check_continuity(outlines)
         if base is not None and base.position.file and wanted_start is None:
             check_base(base, outlines[0])
@@ -156,6 +157,7 @@ class _Replay:
                  for outline in outlines if outline.torn and not outline.stopped]
         if unreached := not_reached(stop, outlines[-1]):
             notes.append(unreached)
+        notes += notes_on_ends(outlines)
         span, groups = settle(span_of(outlines), base)
         if groups:
             span = with_groups(span, groups, self.executor.outline(group_tasks(archive, groups), lambda *_: None))

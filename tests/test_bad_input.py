@@ -1,9 +1,11 @@
 """What bad input gets, from the command line on: an exit code, file and position, what to do next, and no output."""
 
+import shutil
 import struct
 import subprocess
 import sys
 import zlib
+from pathlib import Path
 
 import pytest
 from small_logs import commit, held, insert, new_log
@@ -16,6 +18,8 @@ from applier.snapshot import manifest
 
 pytestmark = pytest.mark.usefixtures("spark")
 HEADER = 19
+CASES = Path(__file__).parent / "cases"
+ENCRYPTED = CASES.parent / "binlog" / "encrypted"
 
 
 def replay(folder, *options):
@@ -141,8 +145,19 @@ def test_a_gtid_gap(archive, capsys):
 def test_an_encrypted_log(archive, capsys):
     folder, _ = archive
     file = folder / "binlog.000002"
-    file.write_bytes(b"\xfdbin" + file.read_bytes()[4:])
-    refused(folder, capsys, "binlog.000002", "encrypted")
+    for server in ("mysql", "mariadb"):
+        file.write_bytes((ENCRYPTED / f"{server}.000001").read_bytes())
+        refused(folder, capsys, "binlog.000002:", "the binlog is encrypted", "--read-from-remote-server")
+
+
+@pytest.mark.parametrize("server, place", [("mysql", "binlog.000006:806"), ("mariadb", "binlog.000001:882")])
+def test_an_incident(server, place, tmp_path, capsys):
+    """EV-INC: also in the newest file, where MySQL's is the last event; up to it the log is well."""
+    files = sorted((CASES / f"incident-{server}").glob("binlog.0*"))
+    (tmp_path / "s.sql").write_text("CREATE DATABASE s; USE s; CREATE TABLE t (k INT PRIMARY KEY, v VARCHAR(20));")
+    for file in files:
+        shutil.copy(file, tmp_path)
+        refused(tmp_path, capsys, place, "INCIDENT", "1590", options=["--schema", str(tmp_path / "s.sql")])
 
 
 def test_not_a_binlog(archive, capsys):

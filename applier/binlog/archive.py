@@ -155,7 +155,7 @@ def check_continuity(outlines: Sequence[Outline]) -> None:
     """Does each file continue the one before? `outlines` are in archive order; what follows a stop is not looked at.
 
     Raises MissingFile for a file that ROTATE names, ArchiveError for a GTID gap (1236), a file before the newest that
-    is cut short, and mixed flavours.
+    is cut short, and mixed flavours. A file that was rotated to, as its format description says, comes after a ROTATE.
     """
     for before, after in pairwise(outlines):
         if before.stopped:
@@ -178,7 +178,29 @@ def check_continuity(outlines: Sequence[Outline]) -> None:
                 file=before.next_file,
                 errno=LOG_GAP,
             )
+        if _has_no_end(before) and not after.format.created:
+            raise ArchiveError(
+                f"the end of the file is missing: {after.name} was rotated to, and {before.name} does not say so",
+                file=before.name,
+                position=before.size,
+                errno=LOG_GAP,
+                hint=f"copy it again from the server, or stop before it: --stop-position {before.name}:{before.end}",
+            )
         _check_gtids(before, after)
+
+
+def notes_on_ends(outlines: Sequence[Outline]) -> list[str]:
+    """Lines about files that may be cut short at the end of a group: a server that crashed leaves such files, too.
+    Where groups have GTIDs, the next file tells."""
+    return [f"{before.name} ends at {before.size} neither with a rotation nor with a shutdown: the server crashed "
+            "there, or the end of the file is missing, which without GTIDs cannot be told"
+            for before, after in pairwise(outlines)
+            if not before.stopped and _has_no_end(before) and after.format.flavour == "mysql"
+            and not after.previous_gtids]
+
+
+def _has_no_end(outline: Outline) -> bool:
+    return outline.next_file is None and not outline.shut_down
 
 
 def _check_gtids(before: Outline, after: Outline) -> None:

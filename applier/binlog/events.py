@@ -26,7 +26,7 @@ from applier.binlog.query import inflate as inflate
 from applier.binlog.query import parse_execute_load_query as parse_execute_load_query
 from applier.binlog.query import parse_query as parse_query
 from applier.binlog.query import parse_query_compressed as parse_query_compressed
-from applier.errors import CORRUPT_EVENT, ArchiveError
+from applier.errors import CORRUPT_EVENT, ArchiveError, EncryptedBinlog
 
 _MARIADB_COMPRESSED = range(EventType.QUERY_COMPRESSED, EventType.DELETE_ROWS_COMPRESSED + 1)
 
@@ -72,13 +72,21 @@ def read_format(mapped: MappedFile) -> FormatDescription:
 
 def read_events(mapped: MappedFile, start: int = 4, end: int | None = None) -> Iterator[Event]:
     """The events of a file in order: all of them, or from the one at `start` to before `end`. Raises ArchiveError where
-    a length is impossible or the file ends in an event."""
+    a length is impossible or the file ends in an event, and EncryptedBinlog after one that says that the rest is."""
     description = read_format(mapped)
     position, end = start, mapped.size if end is None else min(end, mapped.size)
     while position < end:
         event = read_event(mapped, position, description)
         yield event
+        if event.type == EventType.START_ENCRYPTION:
+            raise encrypted(mapped.uri, position)
         position += event.size
+
+
+def encrypted(uri: str, position: int) -> EncryptedBinlog:
+    """The error for a file of MariaDB whose START_ENCRYPTION event, at a position, says that what follows is so."""
+    return EncryptedBinlog("the binlog is encrypted", file=uri, position=position,
+                           hint="copy it from the server with mariadb-binlog --read-from-remote-server --raw")
 
 
 def read_event(mapped: MappedFile, position: int, description: FormatDescription) -> Event:

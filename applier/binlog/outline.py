@@ -64,6 +64,7 @@ class Blocker:
     hint: str
     gtid: str | None = None
     table: int | None = None
+    stops_always: bool = False  # also in a group that was taken back
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,7 @@ class Outline:
     size: int
     format: FormatDescription
     next_file: str | None  # from ROTATE
+    shut_down: bool  # ends with STOP
     previous_gtids: GtidSet
     gtids: GtidSet  # of the groups up to `end`
     start: int  # where the first group that counts begins

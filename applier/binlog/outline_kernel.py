@@ -145,6 +145,16 @@ def _gtid(state, position, event_type, body, end, server_id, timestamp):
 
 
 @inline
+def _incident(state, position, timestamp):
+    """MySQL's follows a GTID event and MariaDB's nothing; nothing follows it in either's group."""
+    if get(state, GROUP_STATE) == OUTSIDE:
+        result = open_group(state, position, timestamp, ANNOUNCED)
+        if result != DONE:
+            return result
+    return _statement_end(state, note_once(state, BLOCKED, EventType.INCIDENT, position))
+
+
+@inline
 def _event(state, header, end, position, next_position, event_type, size):
     """Take in one event, which is whole and whose checksum is right: from address `header` to `end`, the checksum left
     out; `position` and `next_position` are of the event in the file that it is, or is in."""
@@ -160,6 +170,8 @@ def _event(state, header, end, position, next_position, event_type, size):
         return DONE
     if action == _FILE:
         return note(state, FILE_EVENT, position, NO_TABLE)
+    if event_type == EventType.INCIDENT:
+        return _incident(state, position, timestamp)
     if action == _BLOCKED_EVENT or action == _UNKNOWN:
         return note_once(state, BLOCKED, event_type, position)
     if get(state, GROUP_STATE) == OUTSIDE:

@@ -3,8 +3,8 @@
 These few events are read in Python, once a kind or a statement.
 """
 
-from applier.binlog.blockers import what_blocks
-from applier.binlog.events import Event, parse_execute_load_query, parse_query, parse_rotate
+from applier.binlog.blockers import stops_always, what_blocks
+from applier.binlog.events import Event, encrypted, parse_execute_load_query, parse_query, parse_rotate
 from applier.binlog.format import HEADER_LENGTH, MARIADB_ALTER_WITHOUT_EFFECT, EventType
 from applier.binlog.outline import Blocker, Outline, PreparedGroup, Split, Statement, TableUse, XaDecision
 from applier.binlog.outline_recording import (
@@ -73,9 +73,8 @@ def _add_notes(outline: Outline, file: OutlinedFile, notes: list[list[int]]) -> 
             continue
         if kind in (BLOCKED, BLOCKED_SAVEPOINT):
             what, errno, hint = what_blocks(kind, event)
-            outline.blockers.append(
-                Blocker(position, group_start, what, errno, hint, gtid, table if table >= 0 else None)
-            )
+            outline.blockers.append(Blocker(position, group_start, what, errno, hint, gtid,
+                                            table if table >= 0 else None, stops_always(event)))
             continue
         parse = parse_execute_load_query if event.type == EventType.EXECUTE_LOAD_QUERY else parse_query
         query = file.placed(event, parse, event.body)
@@ -94,7 +93,7 @@ def _add_file_event(outline: Outline, file: OutlinedFile, event: Event) -> None:
     if event.type == EventType.ROTATE:
         outline.next_file = parse_rotate(event.body).next_file
     elif event.type == EventType.START_ENCRYPTION:
-        raise file.encrypted(event.position)
+        raise encrypted(file.uri, event.position)
     else:
         raise ArchiveError(
             "a second format description within a file",

@@ -118,7 +118,7 @@ class OutlinePass(OutlinedFile):
             result = self._walk(begin, result[LAST_END], GtidSet(), None, n_groups)
         gtids = before.followed_by(self._executed(result))
         outline = Outline(
-            self.uri, self.name, size, self.format, None, self.previous_gtids, gtids,
+            self.uri, self.name, size, self.format, None, self.ends_with_stop(), self.previous_gtids, gtids,
             start=result[FIRST_START] if result[FIRST_START] >= 0 else result[LAST_END], end=result[LAST_END],
             torn=torn_at is not None, torn_at=torn_at, torn_what=torn_what, stopped=stopped,
             n_groups=result[N_GROUPS], n_events=result[N_EVENTS] + self.head_events, n_row_events=result[N_ROW_EVENTS],

@@ -9,11 +9,11 @@ import zlib
 from collections.abc import Callable
 from typing import Any
 
-from applier.binlog.events import Event, parse_gtid, read_event, read_event_at, read_format
+from applier.binlog.events import Event, encrypted, parse_gtid, read_event, read_event_at, read_format
 from applier.binlog.format import HEADER_LENGTH, IN_USE_FLAG, EventType
 from applier.binlog.gtid import GtidSet
 from applier.binlog.mapping import map_file
-from applier.errors import CORRUPT_EVENT, ArchiveError, EncryptedBinlog
+from applier.errors import CORRUPT_EVENT, ArchiveError
 
 _HEAD = (EventType.FORMAT_DESCRIPTION, EventType.PREVIOUS_GTIDS, EventType.GTID_LIST, EventType.START_ENCRYPTION)
 
@@ -44,22 +44,13 @@ class OutlinedFile:
                 return
             event = self.read(at)
             if event.type == EventType.START_ENCRYPTION:
-                raise self.encrypted(at)
+                raise encrypted(self.uri, at)
             if event.type == EventType.PREVIOUS_GTIDS:
                 self.previous_gtids = GtidSet.from_previous_gtids_event(bytes(event.body))
             elif event.type == EventType.GTID_LIST:
                 self.previous_gtids = GtidSet.from_gtid_list_event(bytes(event.body))
             self.head_end = at + size
             self.head_events += 1
-
-    def encrypted(self, position: int) -> EncryptedBinlog:
-        """The error for a file that says at a position that what follows is encrypted."""
-        return EncryptedBinlog(
-            "the binlog is encrypted",
-            file=self.uri,
-            position=position,
-            hint="copy it from the server with mariadb-binlog --read-from-remote-server --raw",
-        )
 
     def read(self, position: int) -> Event:
         """An event outside the kernel's way, with its checksum verified here."""
@@ -76,6 +67,13 @@ class OutlinedFile:
                     errno=CORRUPT_EVENT,
                 )
         return event
+
+    def ends_with_stop(self) -> bool:
+        """Whether the file's last event says that the server was shut down."""
+        size = self.format.header_length + self.format.checksum_length
+        header = self.mapped.array[max(0, self.mapped.size - size) :][:HEADER_LENGTH].tobytes()
+        return (len(header) == HEADER_LENGTH and header[4] == EventType.STOP
+                and [int.from_bytes(header[at : at + 4], "little") for at in (9, 13)] == [size, self.mapped.size])
 
     def gtid_at(self, position: int) -> str | None:
         """The GTID in the event at a position; None for position 0, and for an anonymous one."""

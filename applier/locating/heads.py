@@ -11,6 +11,7 @@ import zlib
 from dataclasses import dataclass
 
 from applier.binlog.archive import ArchiveFile
+from applier.binlog.events import encrypted
 from applier.binlog.format import (
     HEADER,
     HEADER_LENGTH,
@@ -21,7 +22,7 @@ from applier.binlog.format import (
     parse_format_description,
 )
 from applier.binlog.gtid import GtidSet, read_gtid_list
-from applier.errors import CORRUPT_EVENT, ArchiveError, EncryptedBinlog
+from applier.errors import CORRUPT_EVENT, ArchiveError
 from applier.snapshot.location import resolve
 
 _FIRST_READ = 8192
@@ -65,9 +66,7 @@ def read_head(file: ArchiveFile) -> FileHead:
                 elif kind[0] == EventType.GTID_LIST:
                     last_numbers = {(domain, server): number for domain, server, number in read_gtid_list(body)}
                 else:
-                    raise EncryptedBinlog("the binlog is encrypted",
-                                          hint="copy it from the server with mariadb-binlog "
-                                               "--read-from-remote-server --raw")
+                    raise encrypted(file.uri, position)
                 position += len(event)
             digest = zlib.crc32(_as_closed(start.take(0, position)))
             extra = start.take(position + HEADER_LENGTH, description.header_length - HEADER_LENGTH)

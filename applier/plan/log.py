@@ -144,7 +144,7 @@ def read_history(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sq
         for event in events:
             if isinstance(event, _FirstUse):
                 _define(history, (number, event.position), outline, event.use, wanted)
-            elif _is_void(outline, event.position):
+            elif _is_void(outline, event.position) and not (isinstance(event, Blocker) and event.stops_always):
                 _check_void(outline, event, history, wanted)
             elif isinstance(event, Statement):
                 history.apply(event, (number, event.position), (number, event.end))

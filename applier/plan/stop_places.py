@@ -11,6 +11,7 @@ from applier.binlog.stop import StopCondition
 from applier.errors import UsageError
 from applier.locating.heads import read_head
 from applier.options import Place
+from applier.plan.stop_position import outlines_up_to_stop
 
 Outlining = Callable[[Sequence[OutlineTask]], list[Outline]]
 
@@ -36,7 +37,8 @@ def in_order(places: Sequence[Place], archive: Archive, outline: Outlining) -> l
 def _executed_at(wanted: GtidSet, archive: Archive, outline: Outlining) -> tuple[str, int]:
     """The end of the group with which all of a set is executed."""
     stop = StopCondition(gtid_set=wanted)
-    outlines = outline([OutlineTask(file.uri, None, stop) for file in _candidates(wanted, archive)])
+    outlines = outlines_up_to_stop(outline, [OutlineTask(file.uri, None, stop)
+                                             for file in _candidates(wanted, archive)])
     reached = next((found for found in outlines if found.stopped), None)
     if reached is None:
         raise UsageError(f"transactions {wanted} are not all in the archive",

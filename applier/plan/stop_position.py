@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from itertools import takewhile
+
 from applier.binlog.archive import Archive, ArchiveFile
-from applier.binlog.outline import Outline
+from applier.binlog.outline import Outline, OutlineTask
 from applier.binlog.stop import StopCondition
-from applier.errors import UsageError
+from applier.errors import ApplierError, UsageError
 
 
 def files_up_to(stop: StopCondition, archive: Archive, files: tuple[ArchiveFile, ...],
@@ -23,6 +26,26 @@ def files_up_to(stop: StopCondition, archive: Archive, files: tuple[ArchiveFile,
         begin = names[0] if start is None else f"{names[0]}:{start}"
         raise UsageError(f"{name}:{offset}, where the replay shall stop, comes before {begin}, where it starts")
     return files[:names.index(name) + 1]
+
+
+def outlines_up_to_stop(outline: Callable[[Sequence[OutlineTask]], list[Outline]],
+                        tasks: Sequence[OutlineTask]) -> list[Outline]:
+    """The outlines of all files, or, where one cannot be read, of those before it if the stop point is in them.
+
+    Only a position says in which file to stop before the files are read, so they are read side by side. Raises the
+    ApplierError of the first file that counts.
+    """
+    try:
+        return outline(tasks)
+    except ApplierError as reason:
+        damaged = reason.file
+        before = list(takewhile(lambda task: task.uri != damaged, tasks))
+        if not 0 < len(before) < len(tasks):
+            raise
+        outlines = outline(before)
+        if not any(found.stopped for found in outlines):
+            raise
+        return outlines
 
 
 def not_reached(stop: StopCondition, last: Outline) -> str | None:

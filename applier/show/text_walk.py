@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from applier.binlog.contents import MappedTable
-from applier.binlog.events import Query, read_format
+from applier.binlog.events import Query, encrypted, read_format
 from applier.binlog.format import EventType
 from applier.binlog.layout import plan_column
 from applier.binlog.mapping import MappedFile
@@ -218,6 +218,8 @@ class TextWalk:
         after = position
         for shown in self._rows.shown(events):
             self._put(self._printer.lines(shown))
+            if shown.event.type == EventType.START_ENCRYPTION:
+                raise encrypted(self._mapped.uri, shown.event.position)
             self._see(shown.event)
             after = shown.event.position + shown.event.size if shown.event.within is None else after
         self._put(self._printer.end())

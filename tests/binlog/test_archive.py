@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from applier.binlog.archive import Archive, check_continuity, open_archive
+from applier.binlog.archive import Archive, check_continuity, notes_on_ends, open_archive
 from applier.binlog.outline_pass import outline_file
 from applier.binlog.stop import StopCondition
 from applier.errors import ArchiveError, MissingFile, UsageError
@@ -137,3 +137,38 @@ def test_files_of_two_flavours(folder):
     ]
     with pytest.raises(ArchiveError, match="mariadb"):
         check_continuity(outlines)
+
+
+def group_ends(path: Path) -> list[int]:
+    return [split.end for split in outline_file(str(path), split_bytes=1).splits]
+
+
+def test_a_file_that_lacks_whole_groups_at_its_end(tmp_path):
+    """Without GTIDs: a file that was rotated to comes after a ROTATE, so the file before it was cut."""
+    case = CASES / "transactions-mysql-nogtid"
+    for number in (1, 2, 3):
+        shutil.copytree(case, tmp_path / str(number))
+        file = tmp_path / str(number) / f"binlog.{number:06d}"
+        for end in group_ends(file):
+            file.write_bytes((case / file.name).read_bytes()[:end])
+            with pytest.raises(ArchiveError, match="the end of the file is missing") as caught:
+                check(tmp_path / str(number))
+            assert (caught.value.file, caught.value.position, caught.value.mysql_errno) == (file.name, end, 1236)
+
+
+def test_a_server_that_crashed(tmp_path):
+    """MySQL 9.7, killed while it wrote the second file: the third says that a server started with it. What was cut off
+    such a file no one can tell but by GTIDs, so that is said."""
+    def notes(folder):
+        return notes_on_ends([outline_file(file.uri) for file in open_archive([str(folder)]).files])
+
+    crashed = CASES / "crash-mysql-nogtid"
+    check(crashed)
+    assert [line.partition(" neither")[0] for line in notes(crashed)] == ["binlog.000002 ends at 715"]
+    assert outline_file(str(crashed / "binlog.000004")).shut_down
+    assert notes(CASES / "transactions-mysql-nogtid") == notes(CASES / "many-files-mysql") == []
+    shutil.copytree(CASES / "many-files-mysql", tmp_path / "cut")
+    file = tmp_path / "cut" / "binlog.000002"
+    file.write_bytes(file.read_bytes()[:group_ends(file)[-1]])  # all its groups, and no ROTATE
+    with pytest.raises(ArchiveError, match="the end of the file is missing"):
+        check(tmp_path / "cut")

@@ -78,3 +78,14 @@ def test_an_incident_blocks(tmp_path):
     incident = seal(struct.pack("<IBIIIH", 7, 26, 1, 0, 0, 0) + b"\1\0\0")
     blockers = outline_file(write(tmp_path / "binlog.000001", [*events[:2], incident, *events[2:]])).blockers
     assert [(b.errno, "INCIDENT" in b.what) for b in blockers] == [(1590, True)]
+
+
+@pytest.mark.parametrize("file, begin, position", [("incident-mysql/binlog.000006", 729, 806),
+                                                   ("incident-mariadb/binlog.000001", 882, 882)])
+def test_an_incident_of_a_real_server_is_a_group_of_its_own(file, begin, position):
+    """EV-INC: a statement that did not fit in max_binlog_stmt_cache_size. MySQL's has a GTID, and goes on in the next
+    file; MariaDB's has none."""
+    outline = outline_file(str(CASES / file))
+    [blocker] = outline.blockers
+    assert (blocker.errno, blocker.group_start, blocker.position) == (1590, begin, position)
+    assert blocker.stops_always and outline.torn is False and outline.end == outline.size - (44 if begin == 729 else 0)

@@ -1,14 +1,14 @@
-"""Files that are damaged, torn or encrypted: what is not whole does not count, and never silently."""
+"""Files that are damaged or torn: what is not whole does not count, and never silently."""
 
 import struct
 
 import pytest
-from outline_logs import CASES, check_splits, seal, split_events, write
+from outline_logs import CASES, check_splits, split_events, write
 
 from applier.binlog.events import read_events
 from applier.binlog.mapping import map_file
 from applier.binlog.outline_pass import outline_file
-from applier.errors import ArchiveError, EncryptedBinlog
+from applier.errors import ArchiveError
 
 
 def test_a_flipped_bit_anywhere_is_found(tmp_path):
@@ -67,13 +67,3 @@ def test_rows_without_a_table_map(tmp_path):
     events = [event for event in split_events(CASES / "many-files-mysql/binlog.000001") if event[4] != 19]
     with pytest.raises(ArchiveError, match="no table map"):
         outline_file(write(tmp_path / "binlog.000001", events))
-
-
-def test_encrypted_files(tmp_path):
-    (tmp_path / "binlog.000001").write_bytes(b"\xfdbin" + bytes(600))
-    with pytest.raises(EncryptedBinlog):
-        outline_file(str(tmp_path / "binlog.000001"))
-    events = split_events(CASES / "many-files-mariadb/binlog.000001")
-    start = seal(struct.pack("<IBIIIH", 7, 164, 1, 0, 0, 0) + b"\1" + bytes(16))
-    with pytest.raises(EncryptedBinlog):
-        outline_file(write(tmp_path / "binlog.000002", [events[0], start, bytes(500)]))

@@ -1,13 +1,20 @@
 """A stop point is a place of the log, and where reading ends: what comes after its file does not matter."""
 
+import shutil
+from pathlib import Path
+
 import pytest
 from small_logs import commit, held, insert, new_log
+from small_pieces import rows_of, same
 
 from applier.apply.executor import ThisProcess
 from applier.binlog.writer import SOURCE
 from applier.errors import ArchiveError, UsageError
 from applier.options import ReplayOptions
 from applier.replay import replay_with
+from applier.snapshots_at import replay_with as replay_to_places
+
+CASES = Path(__file__).parents[1] / "cases"
 
 
 def test_files_after_the_stop_position_are_not_read(tmp_path):
@@ -63,3 +70,24 @@ def test_a_log_that_ends_before_the_transactions_to_stop_after(numbers, missing,
     notes = replay_with(ThisProcess(), options).notes
     assert [note[note.index("without"):] for note in notes] == (
         [f"without transactions {SOURCE}:{missing}"] if missing else [])
+
+
+@pytest.mark.parametrize("case", ["many-files-mysql", "many-files-mariadb"])
+def test_damage_behind_a_stop_point_of_any_kind(case, tmp_path):
+    """GRP-2: a GTID set and a time are found in the files before the damage; what lies behind it is not there."""
+    files = sorted((CASES / case).glob("binlog.0*"))
+    shutil.copytree(CASES / case, tmp_path / "logs")
+    logs, damaged = (str(tmp_path / "logs"),), tmp_path / "logs" / files[2].name
+    two = replay_with(ThisProcess(), ReplayOptions(tuple(map(str, files[:2])), str(tmp_path / "two")))
+    damaged.write_bytes(damaged.read_bytes()[:300] + bytes(100) + damaged.read_bytes()[400:])
+    for number, stop in enumerate([{"stop_gtid": two.gtid_set}, {"stop_datetime": two.timestamp}]):
+        result = replay_with(ThisProcess(), ReplayOptions(logs, str(tmp_path / f"stop{number}"), **stop))
+        if "stop_gtid" in stop:
+            assert result.gtid_set == two.gtid_set
+            assert same(rows_of(tmp_path / f"stop{number}"), rows_of(tmp_path / "two"))
+    [at] = replay_to_places(ThisProcess(), ReplayOptions(logs, str(tmp_path / "at"), snapshot_at=(two.gtid_set,)))
+    assert at.gtid_set == two.gtid_set
+    last = replay_with(ThisProcess(), ReplayOptions(tuple(map(str, files)), str(tmp_path / "last")))
+    with pytest.raises(ArchiveError, match=damaged.name):
+        replay_with(ThisProcess(), ReplayOptions(logs, str(tmp_path / "all"), stop_gtid=last.gtid_set))
+    assert not (tmp_path / "all").exists()
