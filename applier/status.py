@@ -27,13 +27,13 @@ def print_result(result: ReplayResult) -> None:
             console.print(Text(f"{table.full_name}: {warning}", style="yellow"))
     conflicts = ("conflicts",) if result.conflicts else ()
     cascades = ("made by foreign keys",) if result.by_foreign_keys else ()
-    grid = _grid("table", "rows", "inserted", "updated", "deleted", *cascades, "found by", *conflicts, "files written",
-                 "carried over")
+    grid = _grid("table", "rows", "inserted", "updated", "deleted", *cascades, "found by", *conflicts, "units",
+                 "seconds", "files written", "carried over")
     for table in sorted(result.tables, key=lambda table: (table.database, table.name)):
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in table.conflicts.items())
         _add(grid, table.full_name, table.rows, table.inserts, table.updates, table.deletes,
-             *[table.by_foreign_keys for _ in cascades], table.found_by, *[kinds for _ in conflicts],
-             table.files_written, table.files_carried)
+             *[table.by_foreign_keys for _ in cascades], table.found_by, *[kinds for _ in conflicts], table.units,
+             table.seconds, table.files_written, table.files_carried)
     console.print(grid)
     for table in result.tables:
         if table.ranges > table.units:
@@ -122,9 +122,10 @@ def _grid(*columns: str) -> Table:
     return grid
 
 
-def _add(grid: Table, *cells: str | int) -> None:
-    """A row; numbers stand at the right of their column, and as they are: never as markup."""
-    grid.add_row(*[Text(f"{cell:,}", justify="right") if isinstance(cell, int) else Text(cell) for cell in cells])
+def _add(grid: Table, *cells: str | int | float) -> None:
+    """A row; numbers stand at the right of their column, and texts as they are: never as markup."""
+    grid.add_row(*[Text(cell) if isinstance(cell, str) else
+                   Text(f"{cell:,}" if isinstance(cell, int) else f"{cell:,.2f}", justify="right") for cell in cells])
 
 
 def _when(timestamp: int | None) -> str:

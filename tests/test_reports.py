@@ -81,7 +81,7 @@ def test_the_report_as_json(recovered):
 
 
 def test_the_report_on_the_terminal(recovered, capsys):
-    output, _ = recovered
+    output, result = recovered
     assert cli.main(["report", str(output)]) == 0
     shown = capsys.readouterr().out
     lines = shown.splitlines()
@@ -89,6 +89,8 @@ def test_the_report_on_the_terminal(recovered, capsys):
     assert f"… and {151 - LISTED} more" in shown and "151 conflicts were passed over" in shown
     [item] = [line.split() for line in lines if line.startswith(" shop.item ")]
     assert item[1:5] == ["150", "300", "2", "0"] and "150 duplicate key, 1 row not found" in " ".join(item)
+    seconds = next(table.seconds for table in result.tables if table.name == "item")
+    assert item[-4:] == ["1", f"{seconds:.2f}", "1", "0"]  # units, their time, files written and carried over
 
 
 def test_the_report_as_a_page(recovered, tmp_path):
