@@ -9,7 +9,7 @@ all of them. Who runs the tasks is the caller's choice: this process, or Spark (
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ from applier.binlog.group_ids import check_group_ids
 from applier.binlog.gtid import GtidSet
 from applier.binlog.outline import Outline, OutlineTask
 from applier.binlog.stop import StopCondition
-from applier.errors import ApplierError, ArchiveError, ReplayStopped
+from applier.errors import ApplierError, ArchiveError, ReplayStopped, SplitMove
 from applier.options import ReplayOptions
 from applier.orphans import orphans
 from applier.plan.base_position import may_be_elsewhere, needs_place, place_of, place_tasks
@@ -103,11 +103,15 @@ class _Replay:
                     self._note(note)
                 idempotent = options.exec_mode == "idempotent"
                 tied = tied_versions(history, used, idempotent=idempotent)
-                versions = changed_versions(used, history, tied)
-                divide(versions, base, staging, self.executor.cores, idempotent=idempotent,
-                       allowed=TypeConversions.of(options.type_conversions), tied=tied)
-            with self._timed("apply"):
-                results = self._apply(span, versions)
+
+            def divided(moving: Collection[str]) -> list[PlannedVersion]:
+                with self._timed("plan"):
+                    versions = changed_versions(used, history, tied)
+                    divide(versions, base, staging, self.executor.cores, idempotent=idempotent, moving=moving,
+                           allowed=TypeConversions.of(options.type_conversions), tied=tied)
+                return versions
+
+            versions, results = self._applied(span, divided)
             with self._timed("publish"):
                 return self._publish(staging, span, base, history, versions, results)
 
@@ -182,8 +186,21 @@ class _Replay:
         gtids = GtidSet.parse(options.stop_gtid) if options.stop_gtid is not None else None
         return StopCondition(options.stop_position, gtids, options.stop_datetime)
 
-    def _apply(self, span: LogSpan, versions: list[PlannedVersion]) -> list[UnitResult]:
-        """Apply all units by the cheaper route. Raises the error of the first change in the log that was refused."""
+    def _applied(self, span: LogSpan, divided: Callable[[Collection[str]], list[PlannedVersion]]
+                 ) -> tuple[list[PlannedVersion], list[UnitResult]]:
+        """Plan and apply: once more where idempotent mode moves rows between units, which only the log's rows tell."""
+        moving: set[str] = set()
+        while True:
+            versions = divided(moving)
+            with self._timed("apply"):
+                results = self._apply(span, versions, moving)
+            if results is not None:
+                return versions, results
+            self.route = self.options.route
+
+    def _apply(self, span: LogSpan, versions: list[PlannedVersion], moving: set[str]) -> list[UnitResult] | None:
+        """Apply all units by the cheaper route; None where more tables turn out to be `moving`. Raises the error of the
+        first change in the log that was refused."""
         tasks = walking_tasks(span, versions, self.executor.cores)
         units = [unit for item in versions if not item.succeeded for unit in item.units]
         if self.route == "auto":
@@ -203,6 +220,9 @@ class _Replay:
             except ReplayStopped:  # of a split, while others may hold an earlier one: a walk meets the first
                 outcomes = self.executor.walk(tasks, on_progress)
         stopped = [error for outcome in outcomes for error in outcome.stopped]
+        if moves := [error for error in stopped if isinstance(error, SplitMove)]:
+            moving.update(error.table for error in moves)
+            return None
         if stopped:
             order = {outline.uri: number for number, outline in enumerate(span.outlines)}
             first = first_of(stopped, order)
@@ -262,4 +282,4 @@ class _Replay:
         try:
             yield
         finally:
-            self.seconds[phase] = time.perf_counter() - started
+            self.seconds[phase] = self.seconds.get(phase, 0.0) + time.perf_counter() - started

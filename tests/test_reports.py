@@ -74,7 +74,7 @@ def test_the_report_as_json(recovered):
         "database": "shop", "name": "item", "rows": 150, "inserts": 300, "updates": 2, "deletes": 0,
         "key": "PRIMARY (id)", "files_written": 1, "files_carried": 0, "found": {"primary": 2},
         "conflicts": {"duplicate key": 150, "row not found": 1}, "units": 1, "ranges": 1,
-        "tied": "in idempotent mode a row in the way goes, wherever it is", "warnings": [],
+        "tied": "", "warnings": [],
         "by_foreign_keys": 0}
     assert (other["name"], other["rows"], other["units"], other["found"]) == ("a<b>&c", 0, 0, {})
     assert ReplayResult.from_report(str(output), report) == result
@@ -134,6 +134,7 @@ def test_why_a_large_table_was_one_unit(tmp_path, monkeypatch, capsys):
     with new_log(tmp_path) as log:
         for start in range(0, 150, 10):
             commit(log, insert(ROWS[start:start + 10]))
+        commit(log, update([ROWS[0]], [(1000, *ROWS[0][1:])]))
     for mode, n_units in (("strict", None), ("idempotent", 1)):
         output = tmp_path / mode
         [table] = replay_with(ThisProcess(2), ReplayOptions((str(tmp_path),), str(output), exec_mode=mode)).tables

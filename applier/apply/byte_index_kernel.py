@@ -19,11 +19,15 @@ from applier.apply.pointer_kernel import (
     LIVE,
     MISSING,
     NEXT,
+    NOTED,
     PATCHES_FULL,
+    ROW_GONE,
+    SPLIT_MOVE,
     SPLIT_PATCH,
     UPDATED,
     add,
     free_patch,
+    met,
     no_patch_left,
     updated_pointer,
 )
@@ -170,13 +174,19 @@ def apply_bytes(n, kinds, before_rows, after_rows, images, before_offsets, befor
                 if load_i64(state + ARENA) + new_length > arena_room:
                     status = ARENA_FULL
                     break
+            if inside != lands_inside and before >= 0 and after >= 0 and load_i64(state + NOTED):
+                status = SPLIT_MOVE
+                break
             pointer, found = np.int64(DEAD), np.int64(0)
             if inside:
                 found = byte_entry(table, mask, slot_base, arena_base, words[2 * i], old_at, old_length)
                 pointer = byte_pointer(found, slot_base)
                 if pointer < 0:
-                    status = MISSING
-                    break
+                    status = met(state, j, ROW_GONE, MISSING)
+                    if status != DONE:
+                        break
+                    j += 1
+                    continue
                 if lands_inside and old_length == new_length and same_bytes(old_at, new_at, new_length):
                     pointer = updated_pointer(pointer, image, present, columns, patches, state)
                     store_i64(slot_base + _SLOT * load_i64(found + 8) + 16, pointer)
@@ -186,9 +196,20 @@ def apply_bytes(n, kinds, before_rows, after_rows, images, before_offsets, befor
             if lands_inside:
                 word = words[2 * i + 1]
                 target = byte_entry(table, mask, slot_base, arena_base, word, new_at, new_length)
+                taken = byte_pointer(target, slot_base)
+                if taken >= 0 and load_i64(state + NOTED):
+                    status = met(state, j, 0, DUPLICATE)
+                    if status != DONE:
+                        break
+                    if kind == INSERT:
+                        image = updated_pointer(taken, image, present, columns, patches, state)
+                        store_i64(slot_base + _SLOT * load_i64(target + 8) + 16, image)
+                        add(state + INSERTED, 1)
+                    j += 1
+                    continue
                 if inside:
                     image = updated_pointer(pointer, image, present, columns, patches, state)
-                if byte_pointer(target, slot_base) >= 0:
+                if taken >= 0:
                     status = DUPLICATE
                     break
                 if not inside and kind != INSERT and load_u8(present + (image >> IMAGE_ID_SHIFT) * (columns + 1)) == 0:

@@ -44,14 +44,13 @@ from applier.apply.cascade_layout import (
     table_at,
     to_scratch,
 )
-from applier.apply.pointer_kernel import ARENA_FULL, DONE, NEXT, UPDATED, add
+from applier.apply.pointer_kernel import ARENA_FULL, DONE, NEXT, NOTED, UPDATED, add
 from applier.apply.store_kernel import apply_rows
 from applier.apply.store_layout import (
     AFTER,
     ARENA,
     ARENA_USED,
     BEFORE,
-    IDEMPOTENT,
     N_PIECES,
     N_UNIQUE,
     NO_SEARCH,
@@ -143,7 +142,7 @@ def makes_none(table, change, cascades):
     if load_i64(table + N_CHILD_LINKS) == 0 or cascades == 0:
         return True
     kind = load_u8(load_i64(table + KINDS) + change)
-    return kind == INSERT and load_i64(load_i64(table + STORE) + IDEMPOTENT) == 0
+    return kind == INSERT and load_i64(load_i64(table + STATE) + NOTED) == 0
 
 
 @inline

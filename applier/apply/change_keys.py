@@ -30,19 +30,11 @@ from applier.schema.definition import TableDefinition
 from keysearch.keybytes import KeyBytes, int_key
 
 
-class ChangeKeys(ABC):
-    """Keys of batches of one table in the log."""
+class KeyReader(ABC):
+    """Reads and tells the keys of batches of a table with one key, which is its unique key number 0."""
 
-    raw_diffs = False
-    """No key has a JSON column."""
-
-    def __init__(self, key: TableKey, definition: TableDefinition, table_map: TableMap):
-        self._key, self._definition, self._table_map = key, definition, table_map
-        self._defaults = ReplicaDefaults(definition)
-
-    @abstractmethod
-    def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
-        """What to decode of each image for the key's sake."""
+    def __init__(self, key: TableKey):
+        self._key = key
 
     @abstractmethod
     def of_batch(self, batch: ChangeBatch) -> tuple[Any, ...]:
@@ -52,9 +44,41 @@ class ChangeKeys(ABC):
     def columns(self, batch: ChangeBatch) -> tuple[list[pa.Array], list[pa.Array]]:
         """The key's columns by row of the before- and of the after-images (an integer key: one int64 each)."""
 
-    @abstractmethod
     def text(self, batch: ChangeBatch, image: int, after: bool) -> str:
         """The key of one image (a row of the after- or before-images) for people."""
+        return self.texts(batch, np.array([image]), after)[0]
+
+    def searched_by(self, batch: ChangeBatch, images: np.ndarray) -> np.ndarray:
+        """The number of the key by which the rows of some before-images are found: that of the only one."""
+        return np.zeros(len(images), np.int64)
+
+    def key_name(self, unique: int) -> str:
+        """The key's name."""
+        return self._key.choice.name
+
+    def texts(self, batch: ChangeBatch, images: np.ndarray, after: bool, unique: int = 0) -> list[str]:
+        """The keys of some images for people, with what an after-image lacks filled in."""
+        columns = [column.take(pa.array(images)).to_pylist() for column in self.columns(batch)[after]]
+        if self._key.form == "int":
+            return [str(value + self._key.bias) for value in columns[0]]
+        return [", ".join(repr(value) if isinstance(value, (str, bytes)) else str(value) for value in row)
+                for row in zip(*columns, strict=True)]
+
+
+class ChangeKeys(KeyReader):
+    """Keys of batches as they are read from the log."""
+
+    raw_diffs = False
+    """No key has a JSON column."""
+
+    def __init__(self, key: TableKey, definition: TableDefinition, table_map: TableMap):
+        super().__init__(key)
+        self._definition, self._table_map = definition, table_map
+        self._defaults = ReplicaDefaults(definition)
+
+    @abstractmethod
+    def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
+        """What to decode of each image for the key's sake."""
 
     def _default(self, column: int, batch: ChangeBatch) -> pa.Scalar | pa.Array:
         return self._defaults.left_out(self._definition.columns[column],
@@ -137,11 +161,6 @@ class IntKeys(ChangeKeys):
             default = self._default(self._key.columns[0], batch)
             values[inserts] = int_key(pa.array([default.as_py()], default.type))[0]
 
-    def text(self, batch: ChangeBatch, image: int, after: bool) -> str:
-        images, rows = (batch.after, batch.n_after) if after else (batch.before, batch.n_before)
-        value = int(self._values(images, rows)[image])
-        return str(value + self._key.bias)
-
 
 class ByteKeys(ChangeKeys):
     """Keys of any columns."""
@@ -178,10 +197,6 @@ class ByteKeys(ChangeKeys):
         if (np.asarray(absent) & (old_rows < 0)).any():
             default = self._default(column, batch)
         return pc.if_else(absent, pc.if_else(pa.array(old_rows < 0), default, old), after)
-
-    def text(self, batch: ChangeBatch, image: int, after: bool) -> str:
-        values = [column[image].as_py() for column in self.columns(batch)[after]]
-        return ", ".join(repr(value) if isinstance(value, (str, bytes)) else str(value) for value in values)
 
 
 def at_change(error: ApplierError, batch: ChangeBatch, rows: np.ndarray, lacking: np.ndarray) -> ApplierError:

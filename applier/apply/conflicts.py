@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.row_keys import RowKeys
-from applier.apply.row_store import NotedConflict
+from applier.apply.pointer_kernel import ROW_GONE
 from applier.binlog.changes import DELETE, INSERT, UPDATE, ChangeBatch
 
 CONFLICTS = pa.schema([
@@ -19,27 +18,37 @@ CONFLICTS = pa.schema([
 key that is taken or that the row was searched by (empty for a search by what it holds), and the values of that key."""
 
 DUPLICATE, MISSING = "duplicate key", "row not found"
+BY_CONTENT = -1
+"""Instead of the number of a unique key: the row was searched by what it holds."""
 _OPERATIONS = {INSERT: "insert", UPDATE: "update", DELETE: "delete"}
 
 
-def conflict_rows(batch: ChangeBatch, noted: list[NotedConflict], reader: RowKeys) -> pa.Table:
-    """The conflicts of a batch, in its order, as CONFLICTS says."""
-    changes = np.array([conflict.change for conflict in noted])
-    keys, values = np.empty(len(noted), object), np.empty(len(noted), object)
-    missing = [conflict.unique is None for conflict in noted]
-    searched = reader.searched_by(batch)
+class ConflictReader(Protocol):
+    """Tells the keys of a batch's images: RowKeys, or the reader of a table's one key, which is its number 0."""
+
+    def searched_by(self, batch: ChangeBatch, images: np.ndarray) -> np.ndarray:
+        """For some before-images the number of the unique key that the row is found by, or BY_CONTENT; int64[n]."""
+
+    def key_name(self, unique: int) -> str:
+        """The name of a unique key; nothing for BY_CONTENT."""
+
+    def texts(self, batch: ChangeBatch, images: np.ndarray, after: bool, unique: int) -> list[str]:
+        """The values of some after- or before-images in a unique key for people; for BY_CONTENT what else they hold."""
+
+
+def conflict_rows(table: str, batch: ChangeBatch, noted: np.ndarray, reader: ConflictReader) -> pa.Table:
+    """The conflicts of a batch (as KeyIndex.noted has them) of a table (db.table) in their order, as CONFLICTS says."""
+    changes, uniques = noted[:, 0], noted[:, 1].copy()
+    missing = uniques == ROW_GONE
     images = np.where(missing, batch.before_rows[changes], batch.after_rows[changes])
-    uniques = [searched[image] if gone else conflict.unique
-               for conflict, gone, image in zip(noted, missing, images, strict=True)]
-    kinds = list(zip(missing, uniques, strict=True))
-    for kind, group in itertools.groupby(sorted(range(len(noted)), key=lambda i: (kinds[i][0], kinds[i][1] or 0)),
-                                         key=kinds.__getitem__):
-        picks = list(group)
-        gone, unique = kind
+    uniques[missing] = reader.searched_by(batch, images[missing])
+    keys, values = np.empty(len(noted), object), np.empty(len(noted), object)
+    for gone, unique in {*zip(missing.tolist(), uniques.tolist(), strict=True)}:
+        picks = (missing == gone) & (uniques == unique)
         keys[picks] = reader.key_name(unique)
         values[picks] = reader.texts(batch, images[picks], not gone, unique)
     return pa.Table.from_arrays([
-        pa.repeat(reader.table, len(noted)), pa.repeat(batch.file.uri, len(noted)), pa.array(batch.places[changes]),
+        pa.repeat(table, len(noted)), pa.repeat(batch.file.uri, len(noted)), pa.array(batch.places[changes]),
         pa.array(batch.rows[changes]), pa.array([_OPERATIONS[kind] for kind in batch.kinds[changes].tolist()]),
         pa.array([MISSING if gone else DUPLICATE for gone in missing]),
         pa.array(keys, pa.string()), pa.array(values, pa.string())], schema=CONFLICTS)

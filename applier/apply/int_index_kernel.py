@@ -16,11 +16,15 @@ from applier.apply.pointer_kernel import (
     LIVE,
     MISSING,
     NEXT,
+    NOTED,
     PATCHES_FULL,
+    ROW_GONE,
+    SPLIT_MOVE,
     SPLIT_PATCH,
     UPDATED,
     add,
     free_patch,
+    met,
     no_patch_left,
     updated_pointer,
 )
@@ -91,11 +95,15 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
             key = load_i64(after_keys + 8 * after)
             if key >= low and key <= last:
                 entry = int_entry(table, mask, key)
-                if load_i64(entry + 8) >= 0:
-                    status = DUPLICATE
-                    break
-                put_int(entry, key, image, state)
-                add(state + LIVE, 1)
+                pointer = load_i64(entry + 8)
+                if pointer >= 0:
+                    status = met(state, j, 0, DUPLICATE)
+                    if status != DONE:
+                        break
+                    store_i64(entry + 8, updated_pointer(pointer, image, present, columns, patches, state))
+                else:
+                    put_int(entry, key, image, state)
+                    add(state + LIVE, 1)
                 add(state + INSERTED, 1)
             j += 1
             continue
@@ -106,8 +114,11 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
                 entry = int_entry(table, mask, key)
                 pointer = load_i64(entry + 8)
                 if pointer < 0:
-                    status = MISSING
-                    break
+                    status = met(state, j, ROW_GONE, MISSING)
+                    if status != DONE:
+                        break
+                    j += 1
+                    continue
                 free_patch(pointer, patches, columns, state)
                 store_i64(entry + 8, DEAD)
                 add(state + LIVE, -1)
@@ -118,16 +129,28 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
         if after_absent == 0 or load_u8(after_absent + (after >> 3)) >> (after & 7) & 1 == 0:
             new_key = load_i64(after_keys + 8 * after)
         lands_inside = new_key >= low and new_key <= last
+        if inside != lands_inside and load_i64(state + NOTED):
+            status = SPLIT_MOVE
+            break
         if inside:
             entry = int_entry(table, mask, key)
             pointer = load_i64(entry + 8)
             if pointer < 0:
-                status = MISSING
-                break
+                status = met(state, j, ROW_GONE, MISSING)
+                if status != DONE:
+                    break
+                j += 1
+                continue
             if new_key == key:
                 store_i64(entry + 8, updated_pointer(pointer, image, present, columns, patches, state))
             elif lands_inside:
                 target = int_entry(table, mask, new_key)
+                if load_i64(target + 8) >= 0 and load_i64(state + NOTED):
+                    status = met(state, j, 0, DUPLICATE)
+                    if status != DONE:
+                        break
+                    j += 1
+                    continue
                 pointer = updated_pointer(pointer, image, present, columns, patches, state)
                 if load_i64(target + 8) >= 0:
                     status = DUPLICATE

@@ -21,6 +21,7 @@ from applier.binlog.changes import ChangeBatch, ImageLayouts
 from keysearch.keybytes import KeyBytes
 
 FIRST_KEYS = 1 << 12
+FIRST_NOTED = 1 << 8
 SOON_FULL = 1 << 20
 """An index of fewer entries grows fourfold: most tables that begin empty are being filled."""
 NO_BOUND = np.frombuffer(b"", np.uint8)  # read-only, as bounds are: to Numba that is part of the type
@@ -28,10 +29,12 @@ NO_BOUND = np.frombuffer(b"", np.uint8)  # read-only, as bounds are: to Numba th
 
 @dataclasses.dataclass(frozen=True)
 class Conflict:
-    """The change that could not be applied: number in its batch, and whether its key is there twice or not at all."""
+    """The change that could not be applied: number in its batch, and whether its key is there twice or not at all;
+    `moves`: neither, but its row is to go from one unit to another, and idempotent mode has to know both."""
 
     change: int
     duplicate: bool
+    moves: bool = False
 
 
 class Patches:
@@ -66,13 +69,19 @@ class Patches:
 
 
 class KeyIndex(ABC):
-    """What both indexes share: state, patches, and going on where a kernel ran out of room."""
+    """What all indexes share: state, patches, and going on where a kernel ran out of room.
 
-    def __init__(self, columns: int):
+    idempotent: the exec mode; `noted` then has the conflicts of the last batch.
+    """
+
+    def __init__(self, columns: int, *, idempotent: bool = False):
         self._state = np.zeros(k.STATE_WORDS, np.int64)
         self.patches, self.diffs = Patches(columns), DiffNodes()
         self._set(k.FREE_PATCH, -1)
         self._set(k.PATCH_ROOM, len(self.patches.pointers))
+        self._noted = np.empty((FIRST_NOTED if idempotent else 0, 2), np.int64)
+        if idempotent:
+            self._note_in(self._noted)
 
     def _get(self, word: int) -> int:
         return int(self._state[word // 8])
@@ -89,6 +98,18 @@ class KeyIndex(ABC):
     def live(self) -> int:
         """How many rows there are."""
         return self._get(k.LIVE)
+
+    @property
+    def noted(self) -> np.ndarray:
+        """What idempotent mode forgave in the last batch, int64[n, 2]: the number of the change, and that of the unique
+        key whose row it replaced (an insert) or would have met (an update); k.ROW_GONE: the row to change is not there.
+        """
+        return self._noted[:self._get(k.N_NOTED)]
+
+    def _note_in(self, room: np.ndarray) -> None:
+        self._noted = room
+        self._set(k.NOTED, room.ctypes.data)
+        self._set(k.NOTED_ROOM, len(room))
 
     @property
     def inserted(self) -> int:
@@ -116,6 +137,7 @@ class KeyIndex(ABC):
         if diffs := self.patches.diffs_in(batch.images):
             self._set(k.DIFF_NODES, self.diffs.reserve(diffs))
         self._set(k.NEXT, 0)
+        self._set(k.N_NOTED, 0)
 
     def settle(self, batch: ChangeBatch) -> None:
         """Keep what the next batch would overwrite."""
@@ -134,12 +156,14 @@ class KeyIndex(ABC):
         if status == k.PATCHES_FULL:
             self.patches.grow()
             self._set(k.PATCH_ROOM, len(self.patches.pointers))
-        elif status in (k.INDEX_FULL, k.ARENA_FULL, k.CONFLICTS_FULL):
+        elif status == k.CONFLICTS_FULL:
+            self._note_in(np.concatenate([self._noted, np.empty_like(self._noted)]))
+        elif status in (k.INDEX_FULL, k.ARENA_FULL):
             self._grow(status)
         elif status == k.SPLIT_PATCH:
             raise AssertionError("a partial image moves a row between units that the plan did not tie together")
         else:
-            return Conflict(self._get(k.NEXT), status == k.DUPLICATE)
+            return Conflict(self._get(k.NEXT), status == k.DUPLICATE, status == k.SPLIT_MOVE)
         return None
 
     @abstractmethod
@@ -169,8 +193,8 @@ def batch_addresses(batch: ChangeBatch) -> tuple[int, ...]:
 class IntIndex(KeyIndex):
     """An index of int64 keys from `low` to before `high` (None: no bound)."""
 
-    def __init__(self, columns: int, low: int | None = None, high: int | None = None):
-        super().__init__(columns)
+    def __init__(self, columns: int, low: int | None = None, high: int | None = None, *, idempotent: bool = False):
+        super().__init__(columns, idempotent=idempotent)
         limits = np.iinfo(np.int64)
         self._low, self._last = limits.min if low is None else low, limits.max if high is None else high - 1
         self._index = np.full((2 * FIRST_KEYS, 2), int_index_kernel.EMPTY, np.int64)
@@ -220,8 +244,9 @@ class IntIndex(KeyIndex):
 class ByteIndex(KeyIndex):
     """An index of keys as byte strings from `low` to before `high` (None: no bound)."""
 
-    def __init__(self, columns: int, low: bytes | None = None, high: bytes | None = None):
-        super().__init__(columns)
+    def __init__(self, columns: int, low: bytes | None = None, high: bytes | None = None, *,
+                 idempotent: bool = False):
+        super().__init__(columns, idempotent=idempotent)
         self._low, self._high = (NO_BOUND if bound is None else np.frombuffer(bound, np.uint8) for bound in (low, high))
         self._index = np.full((2 * FIRST_KEYS, 2), -1, np.int64)
         self._slots = np.empty((FIRST_KEYS, 3), np.int64)

@@ -24,7 +24,7 @@ import orjson
 import pyarrow as pa
 
 from applier.apply import payload_kernel
-from applier.apply.table_key import TableKey
+from applier.apply.change_keys import KeyReader
 from applier.binlog.change_records import IMAGE_ID_SHIFT
 from applier.binlog.changes import DELETE, INSERT, ChangeBatch, ImageLayout, ImageLayouts
 from applier.binlog.mapping import MappedFile
@@ -144,30 +144,21 @@ class ArrivedBatch:
         self.images = np.where(self.kinds == DELETE, np.int64(-1), pointers)
 
 
-class ArrivedKeys:
+class ArrivedKeys(KeyReader):
     """Keys of arrived batches, in the form that the index of a table's key takes."""
 
-    def __init__(self, key: TableKey):
-        self._key = key
-
     def of_batch(self, batch: ArrivedBatch) -> tuple:
-        before, after = (self._columns(struct) for struct in (batch.before, batch.after))
+        before, after = self.columns(batch)
         if self._key.form == "int":
             self._kept = [np.asarray(_filled(column)) for column in (before[0], after[0])]
             return self._kept[0].ctypes.data, self._kept[1].ctypes.data, 0
         return tuple(self._key.encode([_filled(column) for column in columns]) for columns in (before, after))
 
-    def text(self, batch: ArrivedBatch, image: int, after: bool) -> str:
-        """The key of a change for people."""
-        columns = self._columns(batch.after if after else batch.before)
-        values = [column[image].as_py() for column in columns]
-        if self._key.form == "int":
-            return str(values[0] + self._key.bias)
-        return ", ".join(repr(value) if isinstance(value, (str, bytes)) else str(value) for value in values)
-
-    @staticmethod
-    def _columns(struct: pa.StructArray) -> list[pa.Array]:
-        return [struct.field(i) for i in range(struct.type.num_fields)]
+    def columns(self, batch: ArrivedBatch) -> tuple[list[pa.Array], list[pa.Array]]:
+        """The key's columns by change."""
+        before, after = ([struct.field(i) for i in range(struct.type.num_fields)]
+                         for struct in (batch.before, batch.after))
+        return before, after
 
 
 def _filled(column: pa.Array) -> pa.Array:

@@ -9,6 +9,10 @@ that was deleted stays in the index with the pointer DEAD.
 Everything that helpers share goes by address: an array handed to a function that is compiled on its own costs two
 atomic reference counts a call, which is as much as finding a key.
 
+Idempotent mode (APP-R7, AP-IDEM) differs only where a change meets a conflict: it is noted, as the number of the change
+and that of the unique key that is taken, or ROW_GONE. Strict mode stops there, but JSON diffs are applied before a key
+is found to be taken: they are there when a kernel says DUPLICATE of an update.
+
 Rules: FIND (by a key that is unique, the row found is the row), APP-R5, DEF-R2, FIND-ROWS, AP-ORD of the rules list.
 """
 
@@ -24,22 +28,47 @@ PATCH_ID = MAX_IMAGE_ID + 1
 
 # state, in bytes from its start
 (NEXT, KEYS, LIVE, PATCHES, FREE_PATCH, PATCH_ROOM, INSERTED, UPDATED, DELETED, ARENA, DIFFS,
- DIFF_NODES) = range(0, 96, 8)
+ DIFF_NODES, NOTED, N_NOTED, NOTED_ROOM) = range(0, 120, 8)
 STATE_WORDS = 16
-"""DIFF_NODES is the address of the JSON diffs' nodes; there is room for all of a batch."""
+"""DIFF_NODES is the address of the JSON diffs' nodes; there is room for all of a batch. NOTED is that of the conflicts
+of a batch in idempotent mode, 0 in strict mode."""
+ROW_GONE = -1
+"""A noted conflict: a row that is not there, instead of the number of the unique key that is taken."""
 
 VALUE, DIFF = 1, 2
 """What a layout has of a column, if it has it (not 0)."""
 
 # why a kernel stopped
-DONE, INDEX_FULL, PATCHES_FULL, ARENA_FULL, CONFLICTS_FULL, DUPLICATE, MISSING, SPLIT_PATCH = range(8)
+DONE, INDEX_FULL, PATCHES_FULL, ARENA_FULL, CONFLICTS_FULL, DUPLICATE, MISSING, SPLIT_PATCH, SPLIT_MOVE = range(9)
 """CONFLICTS_FULL: no room to note more conflicts. SPLIT_PATCH: a partial image moves a row out of the unit or into it;
-the planner must not let that happen."""
+the planner must not let that happen. SPLIT_MOVE: a change in idempotent mode moves one so; whether it does depends on
+the rows of both units."""
 
 
 @inline
 def add(address, number):
     store_i64(address, load_i64(address) + number)
+
+
+@inline
+def note(state, change, what):
+    """Note a conflict, for which there is room: number of the change, number of the unique key or ROW_GONE."""
+    entry = load_i64(state + NOTED) + 16 * load_i64(state + N_NOTED)
+    store_i64(entry, change)
+    store_i64(entry + 8, what)
+    add(state + N_NOTED, 1)
+
+
+@inline
+def met(state, change, what, strict):
+    """What becomes of a change that met a conflict: the status `strict` stops strict mode. Idempotent mode notes it and
+    goes on, DONE, or stops for room before anything is changed."""
+    if load_i64(state + NOTED) == 0:
+        return strict
+    if load_i64(state + N_NOTED) >= load_i64(state + NOTED_ROOM):
+        return CONFLICTS_FULL
+    note(state, change, what)
+    return DONE
 
 
 @inline

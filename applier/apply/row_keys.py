@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.apply.change_keys import at_change, rows_before, times_of
+from applier.apply.conflicts import BY_CONTENT
 from applier.apply.row_pieces import RowPieces
 from applier.apply.row_store import PieceInput, Search
 from applier.binlog.change_records import IMAGE_ID_SHIFT
@@ -28,11 +29,6 @@ class RowKeys:
 
     def __init__(self, pieces: RowPieces, table_map: TableMap, layouts: ImageLayouts):
         self._pieces, self._table_map, self._layouts = pieces, table_map, layouts
-
-    @property
-    def table(self) -> str:
-        """ "db.table", as errors name it."""
-        return self._pieces.definition.full_name
 
     def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
         """What to decode of each image."""
@@ -85,15 +81,17 @@ class RowKeys:
 
     def found_by(self, batch: ChangeBatch, image: int) -> str:
         """What a before-image was searched by and its values, for people."""
-        unique = self.searched_by(batch)[image]
-        if unique is None:
-            return f"the row ({self.texts(batch, np.array([image]), False, None)[0]})"
+        images = np.array([image])
+        [unique] = self.searched_by(batch, images).tolist()
+        if unique == BY_CONTENT:
+            return f"the row ({self.texts(batch, images, False, BY_CONTENT)[0]})"
         return self.key_text(batch, image, False, unique)
 
-    def searched_by(self, batch: ChangeBatch) -> list[int | None]:
-        """For each before-image the number of the unique key that its row is found by, None for what it holds."""
+    def searched_by(self, batch: ChangeBatch, images: np.ndarray) -> np.ndarray:
+        """For some before-images the number of the unique key that the row is found by, or BY_CONTENT; int64[n]."""
         which, searches = self._pieces.searches(batch, len(self._table_map.types))
-        return [searches[way].unique for way in which.tolist()]
+        numbers = [BY_CONTENT if search.unique is None else search.unique for search in searches]
+        return np.array(numbers, np.int64)[which[images]]
 
     def key_text(self, batch: ChangeBatch, image: int, after: bool, unique: int) -> str:
         """The unique key of this number and an image's values in it, for people."""
@@ -101,15 +99,15 @@ class RowKeys:
         [values] = self.texts(batch, np.array([image]), after, unique)
         return f"{self.key_name(unique)} ({columns}) = {values}"
 
-    def key_name(self, unique: int | None) -> str:
-        """The name of the unique key of this number; nothing for None."""
-        return "" if unique is None else self._pieces.unique[unique].name
+    def key_name(self, unique: int) -> str:
+        """The name of the unique key of this number; nothing for BY_CONTENT."""
+        return "" if unique == BY_CONTENT else self._pieces.unique[unique].name
 
-    def texts(self, batch: ChangeBatch, images: np.ndarray, after: bool, unique: int | None) -> list[str]:
+    def texts(self, batch: ChangeBatch, images: np.ndarray, after: bool, unique: int) -> list[str]:
         """The values of some images (rows of the after- or before-images) in a unique key's columns for people; for
-        None in the first columns that are decoded."""
+        BY_CONTENT in the first columns that are decoded."""
         buffers, rows = (batch.after, batch.n_after) if after else (batch.before, batch.n_before)
-        columns = self._columns(unique) if unique is not None else tuple(
+        columns = self._columns(unique) if unique != BY_CONTENT else tuple(
             c for c, column in enumerate(buffers.columns) if column is not None)[:_MOST_VALUES]
         values = [self._values(buffers.columns[c], c, rows, images) if c < len(buffers.columns) else
                   [f"{self._pieces.definition.columns[c].name} left out"] * len(images) for c in columns]

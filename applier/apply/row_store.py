@@ -34,15 +34,6 @@ class PieceInput:
 
 
 @dataclasses.dataclass(frozen=True)
-class NotedConflict:
-    """A change that idempotent mode forgave: its number in the batch, and the number of the unique key whose row it
-    replaced (an insert) or would have met (an update); None: the row to change is not there."""
-
-    change: int
-    unique: int | None
-
-
-@dataclasses.dataclass(frozen=True)
 class Search:
     """How a before-image finds its row: by the unique key of this number, or else by all these pieces, where `ranked`
     says that rows equal in them may differ elsewhere, so that the first in the table's order is taken. By no piece at
@@ -73,22 +64,19 @@ class RowStore(KeyIndex):
     """An index by several keys.
 
     columns: of the table in the log. pieces: how many a record has. unique: for each unique key, in the server's order,
-    its pieces. clustered: whether the first of them is what the server keeps the rows in the order of. idempotent: the
-    exec mode; `noted` then has the conflicts of the last batch.
+    its pieces. clustered: whether the first of them is what the server keeps the rows in the order of.
     """
 
     def __init__(self, columns: int, pieces: int, unique: list[tuple[int, ...]], *, clustered: bool, idempotent: bool):
-        super().__init__(columns)
+        super().__init__(columns, idempotent=idempotent)
         self._indexes = [_Index(parts, False) for parts in unique]
         self._searches: dict[tuple[int, ...], int] = {}
         self._slots = np.empty((FIRST_ROWS, 4), np.int64)
         self._arena = np.empty(FIRST_BYTES, np.uint8)
-        self._conflicts = np.empty((1 << 8, 2), np.int64)
         self._store = np.zeros(s.STORE_WORDS, np.int64)
         for word, value in ((s.N_PIECES, pieces), (s.N_UNIQUE, len(unique)), (s.FREE_SLOT, -1), (s.BASIS_RECORD, -1),
-                            (s.RANK, 0 if clustered else ORDER_OF_ARRIVAL), (s.IDEMPOTENT, idempotent)):
+                            (s.RANK, 0 if clustered else ORDER_OF_ARRIVAL)):
             self._put(word, value)
-        self.noted: list[NotedConflict] = []
         self.arrivals = np.empty(0, np.int64)
         self._rebuild()
 
@@ -132,8 +120,7 @@ class RowStore(KeyIndex):
         self._records = np.array([index.record() for index in self._indexes], np.int64).reshape(-1, s.INDEX_BYTES // 8)
         for word, value in ((s.INDEXES, self._records.ctypes.data), (s.N_INDEXES, len(self._indexes)),
                             (s.SLOTS, self._slots.ctypes.data), (s.SLOT_ROOM, len(self._slots)),
-                            (s.ARENA, self._arena.ctypes.data), (s.ARENA_ROOM, len(self._arena)),
-                            (s.CONFLICTS, self._conflicts.ctypes.data), (s.CONFLICT_ROOM, len(self._conflicts))):
+                            (s.ARENA, self._arena.ctypes.data), (s.ARENA_ROOM, len(self._arena))):
             self._put(word, value)
 
     def rank_by_arrival(self) -> None:
@@ -188,15 +175,9 @@ class RowStore(KeyIndex):
         self._put(s.BEFORE, inputs[0].address)
         self._put(s.AFTER, inputs[1].address)
         self._put(s.SEARCHES, indexes.ctypes.data)
-        self._put(s.N_CONFLICTS, 0)
         self._describe()
         self._kept = inputs, indexes
         self._receive(batch, layouts)
-
-    def settle(self, batch: ChangeBatch) -> None:
-        super().settle(batch)
-        noted = self._conflicts[:self._word(s.N_CONFLICTS)].tolist()
-        self.noted = [NotedConflict(change, None if what == store_kernel.ROW_GONE else what) for change, what in noted]
 
     def _run(self, batch: ChangeBatch) -> int:
         patches = self.patches
@@ -218,10 +199,7 @@ class RowStore(KeyIndex):
         """Room for the first rows comes as for all others."""
 
     def _grow(self, status: int) -> None:
-        if status == k.CONFLICTS_FULL:
-            self._conflicts = np.concatenate([self._conflicts, np.empty_like(self._conflicts)])
-            self._describe()
-        elif status == k.ARENA_FULL:
+        if status == k.ARENA_FULL:
             self._grow_arena()
         else:
             self._slots = np.concatenate([self._slots, np.empty((3 * len(self._slots), 4), np.int64)])

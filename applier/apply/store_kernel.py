@@ -23,12 +23,17 @@ from applier.apply.pointer_kernel import (
     INSERTED,
     LIVE,
     MISSING,
+    N_NOTED,
     NEXT,
+    NOTED,
+    NOTED_ROOM,
     PATCHES_FULL,
+    ROW_GONE,
     UPDATED,
     add,
     free_patch,
     no_patch_left,
+    note,
     updated_pointer,
 )
 from applier.apply.store_layout import (
@@ -38,12 +43,8 @@ from applier.apply.store_layout import (
     BASIS_POINTER,
     BASIS_RECORD,
     BEFORE,
-    CONFLICT_ROOM,
-    CONFLICTS,
     DETAIL,
     FREE_SLOT,
-    IDEMPOTENT,
-    N_CONFLICTS,
     N_PIECES,
     N_UNIQUE,
     NO_ROW,
@@ -62,18 +63,6 @@ from applier.apply.store_layout import (
 from applier.apply.store_slots import add_slot, change_record, remove_slot, take_tail, taken_key
 from applier.binlog.change_records import DELETE, INSERT
 from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8, store_i64
-
-ROW_GONE = -1
-"""A noted conflict: a row that is not there, instead of the number of the unique key that is taken."""
-
-
-@inline
-def note(store, change, what):
-    """Note a conflict: number of the change, number of the unique key or ROW_GONE."""
-    entry = load_i64(store + CONFLICTS) + 16 * load_i64(store + N_CONFLICTS)
-    store_i64(entry, change)
-    store_i64(entry + 8, what)
-    add(store + N_CONFLICTS, 1)
 
 
 @inline
@@ -94,7 +83,7 @@ def insert_row(store, change, row, image, present, columns, patches, state, n):
             add_slot(store, pointer, size, n)
             add(state + LIVE, 1)
             break
-        if not load_i64(store + IDEMPOTENT):
+        if not load_i64(state + NOTED):
             store_i64(store + DETAIL, taken)
             return DUPLICATE
         other = load_i64(store + DETAIL)
@@ -108,7 +97,7 @@ def insert_row(store, change, row, image, present, columns, patches, state, n):
             change_record(store, other, size, n)
             if basis >= 0:
                 free_patch(load_i64(store + BASIS_POINTER), patches, columns, state)
-            note(store, change, taken)
+            note(state, change, taken)
             break
         if basis >= 0:
             free_patch(load_i64(store + BASIS_POINTER), patches, columns, state)
@@ -116,7 +105,7 @@ def insert_row(store, change, row, image, present, columns, patches, state, n):
         store_i64(store + BASIS_RECORD, load_i64(slot + RECORD))
         remove_slot(store, other)
         add(state + LIVE, -1)
-        note(store, change, taken)
+        note(state, change, taken)
     store_i64(store + BASIS_RECORD, -1)
     add(state + INSERTED, 1)
     return DONE
@@ -130,7 +119,7 @@ def apply_rows(count, kinds, before_rows, after_rows, images, store, present, co
     DUPLICATE: DETAIL is the number of the unique key. CONFLICTS_FULL and the like: go on when there is room.
     """
     n = load_i64(store + N_PIECES)
-    idempotent = load_i64(store + IDEMPOTENT)
+    idempotent = load_i64(state + NOTED) != 0
     j = load_i64(state + NEXT)
     status = DONE
     while j < count:
@@ -140,7 +129,7 @@ def apply_rows(count, kinds, before_rows, after_rows, images, store, present, co
         if no_patch_left(state):
             status = PATCHES_FULL
             break
-        if load_i64(store + N_CONFLICTS) + load_i64(store + N_UNIQUE) + 1 > load_i64(store + CONFLICT_ROOM):
+        if idempotent and load_i64(state + N_NOTED) + load_i64(store + N_UNIQUE) + 1 > load_i64(state + NOTED_ROOM):
             status = CONFLICTS_FULL
             break
         kind = load_u8(kinds + j)
@@ -167,7 +156,7 @@ def apply_rows(count, kinds, before_rows, after_rows, images, store, present, co
             if not idempotent:
                 status = MISSING
                 break
-            note(store, j, ROW_GONE)
+            note(state, j, ROW_GONE)
             j += 1
             continue
         slot = slot_at(store, number)
@@ -185,15 +174,16 @@ def apply_rows(count, kinds, before_rows, after_rows, images, store, present, co
             break
         record = load_i64(store + ARENA) + load_i64(store + ARENA_USED)
         taken = taken_key(store, record, n, number, old)
-        if taken >= 0:
-            if not idempotent:
-                store_i64(store + DETAIL, taken)
-                status = DUPLICATE
-                break
-            note(store, j, taken)
+        if taken >= 0 and idempotent:
+            note(state, j, taken)
             j += 1
             continue
-        store_i64(slot + POINTER, updated_pointer(load_i64(slot + POINTER), image, present, columns, patches, state))
+        pointer = updated_pointer(load_i64(slot + POINTER), image, present, columns, patches, state)
+        if taken >= 0:
+            store_i64(store + DETAIL, taken)
+            status = DUPLICATE
+            break
+        store_i64(slot + POINTER, pointer)
         change_record(store, number, size, n)
         add(state + UPDATED, 1)
         j += 1

@@ -21,9 +21,8 @@ from keysearch.memory import copy_bytes, inline, load_i64, load_u8, load_u32, lo
 
 # a store
 (N_PIECES, SLOTS, SLOT_ROOM, SLOTS_USED, FREE_SLOT, ARENA, ARENA_USED, ARENA_ROOM, GARBAGE, NEXT_ORDER, INDEXES,
- N_INDEXES, N_UNIQUE, RANK, BEFORE, AFTER, SEARCHES, IDEMPOTENT, CONFLICTS, N_CONFLICTS, CONFLICT_ROOM, DETAIL,
- BASIS_POINTER, BASIS_RECORD) = range(0, 192, 8)
-STORE_WORDS = 24
+ N_INDEXES, N_UNIQUE, RANK, BEFORE, AFTER, SEARCHES, DETAIL, BASIS_POINTER, BASIS_RECORD) = range(0, 160, 8)
+STORE_WORDS = 20
 NO_SEARCH, NO_ROW = 255, 254
 """In SEARCHES: a before-image by which no row can be searched, and one by which none is found."""
 

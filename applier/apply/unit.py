@@ -15,7 +15,8 @@ from typing import Any
 import pyarrow as pa
 
 from applier.apply.altered_rows import altered_rows, exchanged_rows
-from applier.apply.change_keys import ChangeKeys
+from applier.apply.change_keys import KeyReader
+from applier.apply.conflicts import conflict_rows
 from applier.apply.event_times import EventTimes
 from applier.apply.extra_columns import ExtraColumns
 from applier.apply.key_index import Conflict
@@ -29,7 +30,7 @@ from applier.apply.work import UnitResult, UnitSpec
 from applier.binlog.changes import ChangeBatch, ImageLayouts
 from applier.binlog.mapping import MappedFile
 from applier.binlog.table_map import TableMap
-from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, ReplayStopped
+from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, ReplayStopped, SplitMove
 from applier.snapshot.reader import read_unit
 
 
@@ -99,20 +100,20 @@ class UnitApplier:
         """Tell of memory that images of later batches lie in; it stays as long as the unit."""
         self._files.append(file)
 
-    def take(self, batch: ChangeBatch, keys: tuple[Any, ...], reader: ChangeKeys | RowKeys) -> None:
+    def take(self, batch: ChangeBatch, keys: tuple[Any, ...], reader: KeyReader | RowKeys) -> None:
         """Apply a batch of changes of this table: `keys` are theirs as the index takes them, as `reader` read them."""
         if self.stopped is not None:
             return
         with self._timed():
             self._came(batch, self._search.apply(batch, self._layouts, keys), reader)
 
-    def _came(self, batch: ChangeBatch, conflict: Conflict | None, reader: ChangeKeys | RowKeys) -> None:
+    def _came(self, batch: ChangeBatch, conflict: Conflict | None, reader: KeyReader | RowKeys) -> None:
         """Note what came of a batch."""
         self._times.came(batch)
         if conflict is not None:
             self._stopped = self._stop(batch, conflict, reader)
-        elif (forgiven := self._search.forgiven(batch, reader)) is not None:
-            self._conflicts.append(forgiven)
+        elif len(noted := self._search.index.noted):
+            self._conflicts.append(conflict_rows(self.spec.definition.full_name, batch, noted, reader))
 
     # ---- where foreign keys tie it to other tables' units: `open`, then for each batch `prepare` and `settle`
 
@@ -264,11 +265,12 @@ class UnitApplier:
             counts.append((index.inserted, index.updated, index.deleted, self._zero_dates))
         return tuple(map(sum, zip(*counts, strict=True))) if counts else (0, 0, 0, 0)
 
-    def _stop(self, batch: ChangeBatch, conflict: Conflict, reader: ChangeKeys | RowKeys) -> ReplayStopped:
-        change = conflict.change
+    def _stop(self, batch: ChangeBatch, conflict: Conflict, reader: KeyReader | RowKeys) -> ReplayStopped:
+        change, table = conflict.change, self.spec.definition.full_name
+        if conflict.moves:
+            return SplitMove("an update moves a row from one unit to another", table=table)
         what = ("a row with this key is there already", DUPLICATE_KEY) if conflict.duplicate else \
             ("the row to change is not there", KEY_NOT_FOUND)
         place, row = int(batch.places[change]), int(batch.rows[change])
         return ReplayStopped(what[0], file=batch.file.uri, position=place, row=row, errno=what[1],
-                             table=self.spec.definition.full_name,
-                             key=self._search.key_text(batch, conflict, reader))
+                             table=table, key=self._search.key_text(batch, conflict, reader))

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.change_keys import ChangeKeys
-from applier.apply.conflicts import conflict_rows
+from applier.apply.change_keys import KeyReader
 from applier.apply.key_index import ByteIndex, Conflict, IntIndex, KeyIndex
+from applier.apply.pointer_kernel import ROW_GONE
 from applier.apply.row_keys import RowKeys
 from applier.apply.row_pieces import RowPieces
 from applier.apply.row_store import RowStore
 from applier.apply.work import UnitSpec
-from applier.binlog.changes import ChangeBatch, ImageLayouts
+from applier.binlog.changes import UPDATE, ChangeBatch, ImageLayouts
 
 
 class UnitSearch(ABC):
@@ -42,12 +42,8 @@ class UnitSearch(ABC):
         """Pointers to the rows that are left, int64[n], in the order in which they are written."""
 
     @abstractmethod
-    def key_text(self, batch: ChangeBatch, conflict: Conflict, reader: ChangeKeys | RowKeys) -> str:
+    def key_text(self, batch: ChangeBatch, conflict: Conflict, reader: KeyReader | RowKeys) -> str:
         """The key of the change that could not be applied, for people."""
-
-    @abstractmethod
-    def forgiven(self, batch: ChangeBatch, reader: ChangeKeys | RowKeys) -> pa.Table | None:
-        """What the last batch met that idempotent mode passes over (conflicts.CONFLICTS); None if nothing."""
 
 
 def unit_search(spec: UnitSpec) -> UnitSearch:
@@ -60,11 +56,20 @@ class KeySearch(UnitSearch):
 
     def __init__(self, spec: UnitSpec):
         self._key, columns, self._table = spec.key, len(spec.definition.columns), spec.definition.full_name
-        self.index = (IntIndex if spec.key.form == "int" else ByteIndex)(columns, spec.low, spec.high)
+        kind = IntIndex if spec.key.form == "int" else ByteIndex
+        self.index = kind(columns, spec.low, spec.high, idempotent=spec.idempotent)
+        self._found_for_nothing = 0
+
+    def apply(self, batch: ChangeBatch, layouts: ImageLayouts, keys: tuple[Any, ...]) -> Conflict | None:
+        conflict = super().apply(batch, layouts, keys)
+        noted = self.index.noted
+        if len(noted):
+            self._found_for_nothing += int(((batch.kinds[noted[:, 0]] == UPDATE) & (noted[:, 1] != ROW_GONE)).sum())
+        return conflict
 
     @property
     def found(self) -> Counter[str]:
-        return Counter({self._key.choice.kind: self.index.updated + self.index.deleted})
+        return Counter({self._key.choice.kind: self.index.updated + self.index.deleted + self._found_for_nothing})
 
     def seed(self, rows: pa.Table) -> None:
         self.index.seed(self._key.of_rows(rows, self._table))
@@ -72,12 +77,9 @@ class KeySearch(UnitSearch):
     def pointers(self) -> np.ndarray:
         return self.index.pointers()
 
-    def key_text(self, batch: ChangeBatch, conflict: Conflict, reader: ChangeKeys | RowKeys) -> str:
+    def key_text(self, batch: ChangeBatch, conflict: Conflict, reader: KeyReader | RowKeys) -> str:
         rows = batch.after_rows if conflict.duplicate else batch.before_rows
         return f"{self._key} = {reader.text(batch, int(rows[conflict.change]), conflict.duplicate)}"
-
-    def forgiven(self, batch: ChangeBatch, reader: ChangeKeys | RowKeys) -> pa.Table | None:
-        return None
 
 
 class StoreSearch(UnitSearch):
@@ -87,7 +89,7 @@ class StoreSearch(UnitSearch):
         self.pieces = RowPieces(spec.definition, by_content=spec.rows.by_content, also=spec.rows.also)
         self.index = RowStore(len(spec.definition.columns), len(self.pieces.pieces),
                               [key.pieces for key in self.pieces.unique], clustered=self.pieces.clustered,
-                              idempotent=spec.rows.idempotent)
+                              idempotent=spec.idempotent)
         self._found: Counter[str] = Counter()
         self._order = self.pieces.order
 
@@ -105,7 +107,8 @@ class StoreSearch(UnitSearch):
         """Note what came of a batch that was given."""
         self.index.settle(batch)
         *_, ways, searches = keys
-        gone = np.array([noted.change for noted in self.index.noted if noted.unique is None], np.int64)
+        noted = self.index.noted
+        gone = noted[noted[:, 1] == ROW_GONE, 0]
         counts = np.bincount(ways[batch.before_rows[batch.before_rows >= 0]], minlength=len(searches))
         counts -= np.bincount(ways[batch.before_rows[gone]], minlength=len(counts))
         for search, count in zip(searches, counts.tolist(), strict=False):
@@ -126,10 +129,7 @@ class StoreSearch(UnitSearch):
     def pointers(self) -> np.ndarray:
         return self.index.pointers(self._order)
 
-    def key_text(self, batch: ChangeBatch, conflict: Conflict, reader: ChangeKeys | RowKeys) -> str:
+    def key_text(self, batch: ChangeBatch, conflict: Conflict, reader: KeyReader | RowKeys) -> str:
         if conflict.duplicate:
             return reader.key_text(batch, int(batch.after_rows[conflict.change]), True, self.index.unique_met)
         return reader.found_by(batch, int(batch.before_rows[conflict.change]))
-
-    def forgiven(self, batch: ChangeBatch, reader: ChangeKeys | RowKeys) -> pa.Table | None:
-        return conflict_rows(batch, self.index.noted, reader) if self.index.noted else None

@@ -21,11 +21,10 @@ from applier.snapshot.writer import TablePlace
 @dataclasses.dataclass(frozen=True)
 class RowSearch:
     """Why a table's one unit needs more than the one key that finds, orders and divides rows. by_content: some rows are
-    found by what they hold (FIND: a key that is not unique, or a scan). idempotent: the exec mode. also: what else is
-    kept of each row, for foreign keys."""
+    found by what they hold (FIND: a key that is not unique, or a scan). also: what else is kept of each row, for
+    foreign keys."""
 
     by_content: bool
-    idempotent: bool
     also: tuple[Piece, ...] = ()
 
 
@@ -53,6 +52,7 @@ class UnitSpec:
     `version` is the id of the version. Where DDL made it of another one, `before` is the unit of that one whose rows
     this unit goes on with, by `conversion`; both have the same number, bounds and base. `type_conversions`: which
     columns of the log may have other types than the definition has. `tie`: foreign keys tie it to other units.
+    `idempotent`: the exec mode.
 
     Where tables exchanged rows, those of the unit `joined` come, too, by `joining`; all units of a `group`, which give
     their rows to several, are for one task, on the walk route.
@@ -75,6 +75,7 @@ class UnitSpec:
     joining: RowConversion | None = None
     group: int | None = None
     tie: Tie | None = None
+    idempotent: bool = False
 
     @property
     def chain(self) -> list[UnitSpec]:

@@ -14,11 +14,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from applier.apply.work import UnitResult
-from applier.binlog.events import parse_gtid, read_event, read_format
 from applier.binlog.mapping import map_file
 from applier.binlog.outline import Outline
 from applier.errors import CORRUPT_EVENT, ArchiveError
 from applier.plan.gtid_kernel import find_gtids
+from applier.plan.gtid_texts import gtid_texts
 
 LISTING = pa.schema([
     ("table", pa.string()), ("operation", pa.string()), ("conflict", pa.string()), ("key", pa.string()),
@@ -66,13 +66,7 @@ def _gtids(conflicts: pa.Table, outlines: Sequence[Outline]) -> pa.Array:
     uri = conflicts.column("file")[0].as_py()
     positions, places = np.unique(conflicts.column("position").to_numpy(), return_inverse=True)
     events, which = np.unique(_gtid_events(uri, positions, outlines), return_inverse=True)
-    file = map_file(uri)
-    description = read_format(file)
-    texts: list[str | None] = []
-    for position in events.tolist():
-        event = read_event(file, position, description) if position >= 0 else None
-        texts.append(parse_gtid(event.type, event.body, event.server_id).text if event is not None else None)
-    return pa.array(texts, pa.string()).take(pa.array(which[places]))
+    return gtid_texts(map_file(uri), events).take(pa.array(which[places]))
 
 
 def _gtid_events(uri: str, positions: np.ndarray, outlines: Sequence[Outline]) -> np.ndarray:

@@ -31,7 +31,7 @@ def exchanged_versions(versions: Sequence[TableVersion], uses: Mapping[int, list
 
 def add_units(group: Sequence[PlannedVersion], searches: Mapping[int, RowSearch], first_number: int,
               base: Snapshot | None, staging: Staging, allowed: TypeConversions,
-              files_of: Mapping[int, tuple[FileEntry, ...]]) -> int:
+              files_of: Mapping[int, tuple[FileEntry, ...]], idempotent: bool) -> int:
     """A unit for each version of a group; the number after theirs. `files_of` are the base's, by version."""
     made: dict[int | None, UnitSpec] = {}
     for number, item in enumerate(group, first_number):
@@ -42,7 +42,7 @@ def add_units(group: Sequence[PlannedVersion], searches: Mapping[int, RowSearch]
         unit = UnitSpec(number, version.definition, None, None, base if files else None, files, place,
                         searches[version.id], version.id, made.get(version.previous), version.conversion, allowed,
                         version.start != BEFORE_THE_LOG and version.in_base is None, made.get(version.joined),
-                        version.joining, item.group)
+                        version.joining, item.group, idempotent=idempotent)
         made[version.id] = unit
         item.units.append(unit)
         item.tied = WHY_TIED

@@ -7,7 +7,7 @@ over.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from applier.apply.row_pieces import RowPieces
 from applier.apply.table_key import alters_rows, keeps_key, table_key
@@ -60,12 +60,13 @@ def changed_versions(used: list[UsedTable], history: SchemaHistory,
 
 
 def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Staging, cores: int, *,
-           idempotent: bool, allowed: TypeConversions = NONE_ALLOWED,
+           idempotent: bool, moving: Collection[str] = (), allowed: TypeConversions = NONE_ALLOWED,
            tied: Mapping[int, TiedVersion] = NOTHING_TIED) -> None:
-    """Give each version its units. Numbers of units with one key to search by come before those of row stores."""
+    """Give each version its units. Numbers of units with one key to search by come before those of row stores. `moving`
+    are tables (db.table) in which idempotent mode met moves between units."""
     total, number = sum(version.bytes for version in planned), 0
     unit_bytes = min(UNIT_BYTES, max(LEAST_UNIT_BYTES, total // (2 * cores)))
-    searches = {item.version.id: _row_search(item, idempotent, tied.get(item.version.id))
+    searches = {item.version.id: _row_search(item, tied.get(item.version.id))
                 if item.uses or item.version.id in tied else None for item in planned}
     by_group: dict[int, list[PlannedVersion]] = {}
     for item in planned:
@@ -74,25 +75,25 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
     chains = _chains([item for item in planned if item.group is None])
     for chain in sorted(chains, key=lambda chain: any(searches[item.version.id] for item in chain)):
         why = "foreign keys tie its rows to those of others" if chain[0].version.id in tied else \
-            _why_tied(chain, searches, base)
+            _why_tied(chain, searches, base, idempotent, moving)
         ranges = 1 + sum(item.bytes for item in chain) // unit_bytes
         for item in chain:
             item.ranges, item.tied = ranges, why
         lows = [None] if why else _lows(chain, base, ranges, allowed)
         for low, high in zip(lows, [*lows[1:], None], strict=True):
-            _add_units(chain, searches, number, low, high, base, staging, allowed, tied)
+            _add_units(chain, searches, number, low, high, base, staging, allowed, tied, idempotent)
             number += 1
     for group in by_group.values():
-        needed = {item.version.id: searches[item.version.id] or RowSearch(by_content=False, idempotent=idempotent)
-                  for item in group}
+        needed = {item.version.id: searches[item.version.id] or RowSearch(by_content=False) for item in group}
         files = {item.version.id: _files_of(item, base) for item in group if item.version.previous is None}
-        number = add_units(group, needed, number, base, staging, allowed, files)
+        number = add_units(group, needed, number, base, staging, allowed, files, idempotent)
 
 
-def _row_search(item: PlannedVersion, idempotent: bool, tied: TiedVersion | None) -> RowSearch | None:
+def _row_search(item: PlannedVersion, tied: TiedVersion | None) -> RowSearch | None:
     """Whether rows of a version are found, and collide, by more than one key: then one row store applies it.
 
-    Every unique key may be met twice (1062), and in idempotent mode a row in the way goes, wherever it is."""
+    Every unique key may be met twice (1062), and in idempotent mode a row in the way of another key goes, wherever it
+    is."""
     definition = item.version.definition
     pieces = RowPieces(definition, by_content=False)
     always, numbers_rows, also = set(pieces.stored), False, tied.also if tied is not None else ()
@@ -101,9 +102,9 @@ def _row_search(item: PlannedVersion, idempotent: bool, tied: TiedVersion | None
         numbers_rows |= any(column.auto_increment for column in definition.columns[logged:])
         always = {column for column in always if column < logged and not used.use.lacked_columns >> column & 1}
     if pieces.unique_for(frozenset(always)) is None:
-        return RowSearch(by_content=True, idempotent=idempotent, also=also)
-    if tied is not None or idempotent or len(pieces.unique) > 1 or numbers_rows:
-        return RowSearch(by_content=False, idempotent=idempotent, also=also)
+        return RowSearch(by_content=True, also=also)
+    if tied is not None or len(pieces.unique) > 1 or numbers_rows:
+        return RowSearch(by_content=False, also=also)
     return None
 
 
@@ -123,7 +124,7 @@ def _chains(planned: list[PlannedVersion]) -> list[list[PlannedVersion]]:
 
 def _add_units(chain: list[PlannedVersion], searches: dict[int, RowSearch | None], number: int, low: KeyValue | None,
                high: KeyValue | None, base: Snapshot | None, staging: Staging, allowed: TypeConversions,
-               tied: Mapping[int, TiedVersion]) -> None:
+               tied: Mapping[int, TiedVersion], idempotent: bool) -> None:
     """One unit, as a link for each version of the chain."""
     files = _base_files(chain[0], base, low, high)
     unit: UnitSpec | None = None
@@ -135,19 +136,20 @@ def _add_units(chain: list[PlannedVersion], searches: dict[int, RowSearch | None
         unit = UnitSpec(number, version.definition, low, high, base if files else None, files, place,
                         searches[version.id], version.id, unit, version.conversion if unit is not None else None,
                         allowed, not chain[0].version.given,
-                        tie=tied[version.id].tie if version.id in tied else None)
+                        tie=tied[version.id].tie if version.id in tied else None, idempotent=idempotent)
         item.units.append(unit)
 
 
-def _why_tied(chain: list[PlannedVersion], searches: dict[int, RowSearch | None], base: Snapshot | None) -> str:
+def _why_tied(chain: list[PlannedVersion], searches: dict[int, RowSearch | None], base: Snapshot | None,
+              idempotent: bool, moving: Collection[str]) -> str:
     """Why all keys of a table have to be one unit; "" if they do not."""
     stores = [search for item in chain if (search := searches[item.version.id]) is not None]
     if any(search.by_content for search in stores):
         return "some rows are found by what they hold"
-    if any(search.idempotent for search in stores):
-        return "in idempotent mode a row in the way goes, wherever it is"
     if stores:
-        return "several unique keys"
+        return "in idempotent mode a row in the way goes, wherever it is" if idempotent else "several unique keys"
+    if any(item.version.definition.full_name in moving for item in chain):
+        return "in idempotent mode it depends on both keys whether a row moves from one to the other"
     if not all(keeps_key(item.version.conversion) for item in chain[1:]):
         return "DDL gives the rows another key"
     if any(item.version.definition.versioning is not None for item in chain):
