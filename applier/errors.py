@@ -16,15 +16,14 @@ SAVEPOINT_DOES_NOT_EXIST = 1305  # ER_SP_DOES_NOT_EXIST
 UNKNOWN_XID = 1397  # ER_XAER_NOTA
 CORRUPT_EVENT = 1610  # ER_REPLICA_CORRUPT_EVENT
 COLUMN_CONVERSION = 1677  # ER_REPLICA_CONVERSION_FAILED
-JSON_DIFF_FAILED = 3648  # ER_COULD_NOT_APPLY_JSON_DIFF
 
 
 class ApplierError(Exception):
     """Base of all errors that a person can act on.
 
     `file` is a binlog's name or any path, `position` a byte offset in it, `row` the number from 0 of a row in the event
-    there, `gtid` the transaction, `table` "db.table",
-    `key` the search key's value as text, `errno` MySQL's error number. Parts that are not known stay None.
+    there, `gtid` the transaction, `table` "db.table", `key` the search key's value as text, `errno` MySQL's error
+    number. Parts that are not known stay None.
     """
 
     exit_code: ClassVar[int] = 2

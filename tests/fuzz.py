@@ -66,9 +66,10 @@ def replay(path: Path, number: int) -> str:
     ApplierError is passed on."""
     from applier.apply.executor import ThisProcess
     from applier.errors import ApplierError
-    from applier.options import ReplayOptions, TableFilter
+    from applier.options import ReplayOptions
     from applier.replay import replay_with
     from applier.snapshot import manifest
+    from applier.table_filter import TableFilter
 
     output = path.with_name(f"snapshot-{number}")
     options = ReplayOptions((str(path),), str(output), filter=TableFilter(ignored=(("moves", "n"),)),

@@ -8,7 +8,7 @@ from applier.apply.executor import ThisProcess
 from applier.binlog.outline import OutlineTask
 from applier.binlog.stop import StopCondition
 from applier.errors import SchemaError
-from applier.options import TableFilter
+from applier.table_filter import TableFilter
 
 CASES = ["mysql-partition-ddl", "mariadb-partition-ddl", "ddl-mysql-partitions"]
 MARKS = [pytest.param(name, mark, id=f"{name}@{mark.name}") for name in CASES for mark in Case(name).marks]

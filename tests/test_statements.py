@@ -12,8 +12,9 @@ from applier.apply.executor import ThisProcess
 from applier.binlog import event_encoder
 from applier.binlog.format import EventType
 from applier.errors import KEY_NOT_FOUND, ReplayStopped, UnsupportedStatement
-from applier.options import ReplayOptions, TableFilter
+from applier.options import ReplayOptions
 from applier.replay import replay_with
+from applier.table_filter import TableFilter
 
 ALL = {"INSERT": 6, "LOAD": 1, "UPDATE": 1, "DELETE": 1, "REPLACE": 1}
 

@@ -10,9 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from applier.binlog.column_encoder import little_endian, packed_integers
-from applier.binlog.format import MARIADB_STANDALONE, EventType
+from applier.binlog.format import MARIADB_STANDALONE
 from applier.binlog.row_encoder import Cells, join
-from applier.binlog.wire_columns import packed_integer
 
 SERVER_VERSIONS = {"mysql": "9.7.4", "mariadb": "10.11.19-MariaDB-log"}
 """What a log of each flavour says that it was written by."""
@@ -186,14 +185,6 @@ def mariadb_gtid(numbers: np.ndarray, *, statement: bool = False) -> Cells:
 def table_map(table_id: int, body: bytes) -> bytes:
     """A TABLE_MAP event's body out of what `wire_columns.encode_table_map` gives."""
     return table_id.to_bytes(6, "little") + body
-
-
-def rows_query(sql: str, flavour: str) -> tuple[EventType, bytes]:
-    """The statement behind the row events that follow (EV-ANN): MySQL's ROWS_QUERY or MariaDB's ANNOTATE_ROWS."""
-    text = sql.encode()
-    if flavour == "mariadb":
-        return EventType.ANNOTATE_ROWS, text
-    return EventType.ROWS_QUERY, packed_integer(min(len(text), 255))[:1] + text
 
 
 def _constant(value: bytes, count: int) -> np.ndarray:

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from applier.cli.application import app
-from applier.options import ExportOptions, ImportOptions, TableFilter, parse_stop_position, parse_table_list
+from applier.options import ExportOptions, ImportOptions, parse_stop_position
+from applier.table_filter import TableFilter, parse_table_list
 
 
 class Flavour(StrEnum):

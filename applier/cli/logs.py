@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from applier.cli.application import app
-from applier.options import ExplainOptions, TableFilter, parse_table_list
+from applier.options import ExplainOptions
+from applier.table_filter import TableFilter, parse_table_list
 
 
 class Format(StrEnum):

@@ -8,14 +8,13 @@ import typer
 from applier.cli.application import app
 from applier.options import (
     ReplayOptions,
-    TableFilter,
     parse_conversions,
     parse_datetime,
     parse_places,
     parse_rewrites,
     parse_stop_position,
-    parse_table_list,
 )
+from applier.table_filter import TableFilter, parse_table_list
 
 
 class ExecMode(StrEnum):

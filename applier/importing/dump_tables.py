@@ -9,12 +9,12 @@ from applier.errors import SchemaError
 from applier.importing.inserts import InsertColumns, InsertSpans
 from applier.importing.sorted_rows import SortedRows
 from applier.importing.spans import OddLiteral, Reading
-from applier.options import TableFilter
 from applier.schema.definition import TableDefinition
 from applier.schema.history import SchemaHistory
 from applier.schema.schema_changes import AlterTable, RenameTables, SchemaChange, TableName
 from applier.schema.table_versions import BEFORE_THE_LOG
 from applier.snapshot.publish import Staging
+from applier.table_filter import TableFilter
 
 
 class DumpTables:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from applier.options import TableFilter
 from applier.plan.log import UsedTable
 from applier.schema.history import SchemaHistory
+from applier.table_filter import TableFilter
 
 
 def notes_on_names(history: SchemaHistory, tables: TableFilter) -> list[str]:

@@ -3,7 +3,9 @@
 CREATE INDEX and DROP INDEX are such actions, too.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from applier.schema.collations import Charset
 from applier.schema.column_grammar import ColumnWords
@@ -67,10 +69,9 @@ class AddKey:
 
 @dataclass(frozen=True, slots=True)
 class DropKey:
-    """`maybe`: the name may be that of another kind of constraint, or of none."""
+    """The name may be that of another kind of constraint, or of none."""
 
     name: str
-    maybe: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,3 +191,10 @@ AlterAction = (AddColumn | ChangeColumn | DropColumn | RenameColumn | SetDefault
                | AddForeignKey | DropForeignKey | RenameKey | SetKeyVisible | RenameTo | ConvertCharset | SetOptions
                | EmptyTable | PartitionBy | AddPartitions | DropPartitions | TruncatePartitions | CoalescePartitions
                | ReorganizePartitions | ExchangePartition | SetVersioning | Unfollowed)
+
+Action = TypeVar("Action")
+
+
+def of_kind(actions: Iterable[AlterAction], kind: type[Action]) -> Iterable[Action]:
+    """Those of one class, in their order."""
+    return (action for action in actions if isinstance(action, kind))

@@ -161,7 +161,7 @@ def _drop(cursor: Cursor) -> list[AlterAction]:
         cursor.accept("IF", "EXISTS")
         name = cursor.name()
         if word == "CONSTRAINT":
-            return [DropKey(name, maybe=True), DropForeignKey(name)]
+            return [DropKey(name), DropForeignKey(name)]
         return [] if word == "CHECK" else [DropKey(name)]
     cursor.accept("COLUMN")
     if_exists = cursor.accept("IF", "EXISTS")

@@ -8,14 +8,7 @@ from pyarrow.fs import FileSystem
 
 from applier.errors import SnapshotError
 from applier.snapshot import location
-from applier.snapshot.manifest import FileEntry, KeyValue, Snapshot, TableEntry
-
-
-def files_in_range(table: TableEntry, low: KeyValue | None, high: KeyValue | None) -> tuple[FileEntry, ...]:
-    """The files of a table that may hold keys from low to high, both included; None is no bound. Files without rows
-    hold none; those of a table without key ranges may hold any."""
-    return tuple(file for file in table.files if file.rows and (table.key_kind is None or (
-        (low is None or file.max_key >= low) and (high is None or file.min_key <= high))))
+from applier.snapshot.manifest import FileEntry, Snapshot
 
 
 def read_unit(base: Snapshot, files: Sequence[FileEntry], schema: pa.Schema) -> pa.Table:

@@ -23,8 +23,9 @@ from applier.binlog.mapping import map_file
 from applier.binlog.outline_pass import outline_file
 from applier.binlog.stop import StopCondition
 from applier.errors import ApplierError, ArchiveError, ReplayStopped
-from applier.options import ReplayOptions, TableFilter
+from applier.options import ReplayOptions
 from applier.replay import replay_with
+from applier.table_filter import TableFilter
 
 CASES = Path(__file__).parent.parent / "cases"
 WITHOUT_A_KEY = {"row-image-minimal": ("uk_null", "k", "nokey"), "mariadb-row-image-full": ("uk_null", "k", "nokey")}

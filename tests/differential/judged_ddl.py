@@ -13,8 +13,9 @@ from real_server import differences_of, rows_of
 
 from applier.apply.executor import ThisProcess
 from applier.errors import SchemaError
-from applier.options import ReplayOptions, TableFilter, parse_table_list
+from applier.options import ReplayOptions
 from applier.replay import replay_with
+from applier.table_filter import TableFilter, parse_table_list
 
 _NOT_IN_A_SNAPSHOT = ("of a row's key has no value",  # zero dates
                       "the log's rows have")  # MariaDB's hidden column for a unique key over long text

@@ -10,11 +10,11 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from applier.binlog.outline_pass import outline_file
 from applier.binlog.row_encoder import RowChanges
 from applier.binlog.writer import BinlogWriter
-from applier.options import TableFilter
 from applier.plan.log import read_history, span_of, used_tables
 from applier.plan.units import changed_versions, divide
 from applier.schema.ddl import parse_statement
 from applier.snapshot.publish import begin
+from applier.table_filter import TableFilter
 
 
 def table(name="t", columns="id int PRIMARY KEY, a int"):

@@ -6,8 +6,8 @@ from planning import Log, plan, table
 from applier.binlog.outline_pass import outline_file
 from applier.binlog.stop import StopCondition
 from applier.errors import SchemaError, UnsupportedStatement
-from applier.options import TableFilter
 from applier.plan.log import read_history, span_of, used_tables
+from applier.table_filter import TableFilter
 
 T = table()
 

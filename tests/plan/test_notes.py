@@ -4,8 +4,9 @@ import pytest
 from small_logs import commit, insert, new_log
 
 from applier.apply.executor import ThisProcess
-from applier.options import ReplayOptions, TableFilter, parse_table_list
+from applier.options import ReplayOptions
 from applier.replay import replay_with
+from applier.table_filter import TableFilter, parse_table_list
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 from applier.errors import SnapshotError
 from applier.snapshot import writer
 from applier.snapshot.manifest import BinlogPosition, FileEntry, Snapshot, TableEntry
-from applier.snapshot.reader import files_in_range, read_unit
+from applier.snapshot.reader import read_unit
 from applier.snapshot.writer import TablePlace, TableWriter, write_empty
 from keysearch.keybytes import encode_keys
 
@@ -164,16 +164,6 @@ def test_a_folder_that_is_gone_does_not_come_back(tmp_path):
     with pytest.raises(FileNotFoundError):
         _write(place, pa.table({"id": [1]}))
     assert list(tmp_path.iterdir()) == []
-
-
-def test_files_in_range():
-    files = tuple(FileEntry(str(n), 1, 1, n, n + 5) for n in (0, 10, 20))
-    table = TableEntry("db", "t", {}, ("id",), "int", files)
-    for low, high, expected in [(None, None, "0 10 20"), (5, 10, "0 10"), (6, 9, ""), (26, None, ""),
-                                (None, 12, "0 10")]:
-        assert " ".join(file.path for file in files_in_range(table, low, high)) == expected
-    keyless = TableEntry("db", "t", {}, files=(FileEntry("a", 1, 1), FileEntry("b", 0, 1)))
-    assert [file.path for file in files_in_range(keyless, None, None)] == ["a"]
 
 
 def test_damaged_base(tmp_path):

@@ -1,0 +1,121 @@
+"""Which tables count, as --tables and --ignore-tables say it (AP-FILT)."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from applier.errors import UsageError
+
+SYSTEM_DATABASES = frozenset({"mysql", "information_schema", "performance_schema", "sys"})
+
+_NAME = r"(?:`(?:[^`]|``)+`|[^`.,\s]+)"
+_FILTER = re.compile(rf"\s*({_NAME})(?:\.({_NAME}))?\s*(?:,|$)")
+
+
+@dataclass(frozen=True)
+class NamePattern:
+    """A name with wildcards. `*` is any characters, `?` any one; `%` is any characters, too, and in an entry that has
+    one `_` is any one, as in replicate-wild-do-table. After a backslash a character means itself."""
+
+    text: str
+    server_wildcards: bool
+
+    def matches(self, name: str) -> bool:
+        return self._compiled.fullmatch(name) is not None
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        any_one = "?_" if self.server_wildcards else "?"
+        parts = [".*" if part in "*%" else "." if part in any_one else re.escape(part[-1])
+                 for part in re.findall(r"\\.|.", self.text)]
+        return re.compile("".join(parts), re.DOTALL)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+NameOrPattern = str | NamePattern
+Entry = tuple[NameOrPattern, NameOrPattern | None]
+
+
+@dataclass(frozen=True)
+class TableFilter:
+    """Which tables count: "db.table" or "db" entries to take, and entries to leave (they win over the ones to take).
+
+    Without entries to take, every table counts but those of the server's own databases, whose definitions no log holds:
+    they count where they are named, without wildcards.
+    """
+
+    tables: tuple[Entry, ...] = ()
+    ignored: tuple[Entry, ...] = ()
+
+    def wanted(self, database: str, table: str) -> bool:
+        """True where rows and DDL of the table count."""
+        if _listed(self.ignored, database, table):
+            return False
+        own = database.lower() in SYSTEM_DATABASES
+        if not self.tables:
+            return not own
+        return _listed([entry for entry in self.tables if not own or isinstance(entry[0], str)], database, table)
+
+    def without_match(self, names: Iterable[tuple[str, str]]) -> list[str]:
+        """The entries of tables to take that name none of these tables."""
+        names = list(names)
+        return [_dotted(entry) for entry in self.tables if not any(_listed([entry], *name) for name in names)]
+
+    def for_manifest(self) -> dict[str, object]:
+        """What was asked for, as JSON."""
+        known: dict[str, object] = {}
+        if self.tables:
+            known["tables"] = [_dotted(entry) for entry in self.tables]
+        if self.ignored:
+            known["ignore_tables"] = [_dotted(entry) for entry in self.ignored]
+        return known
+
+
+EVERYTHING = TableFilter()
+
+
+def parse_table_list(texts: list[str]) -> tuple[Entry, ...]:
+    """Comma-separated DB.TABLE or DB entries, in any number of texts. Names may stand in backticks, where they are what
+    they are; others may have wildcards (see NamePattern)."""
+    entries = []
+    for text in texts:
+        at = 0
+        while at < len(text):
+            match = _FILTER.match(text, at)
+            if match is None:
+                raise UsageError(f"{text!r} is no list of tables",
+                                 hint="write DB.TABLE,DB.TABLE or DB for a whole database; put odd names in backticks")
+            wild = "%" in re.sub(r"`[^`]*`|\\.", "", match[0])
+            entries.append((_name(match[1], wild), None if match[2] is None else _name(match[2], wild)))
+            at = match.end()
+    return tuple(entries)
+
+
+def _listed(entries: Iterable[Entry], database: str, table: str) -> bool:
+    return any(_is_named(database, entry[0]) and (entry[1] is None or _is_named(table, entry[1])) for entry in entries)
+
+
+def _is_named(name: str, wanted: NameOrPattern) -> bool:
+    return wanted.matches(name) if isinstance(wanted, NamePattern) else wanted == name
+
+
+def _name(text: str, server_wildcards: bool) -> NameOrPattern:
+    """A name as it stands in a list: a pattern only where it has a wildcard."""
+    if text.startswith("`"):
+        return unquoted(text)
+    wildcards = "*?%_" if server_wildcards else "*?%"
+    if any(part in wildcards for part in re.findall(r"\\.|.", text)):
+        return NamePattern(text, server_wildcards)
+    return re.sub(r"\\(.)", r"\1", text)
+
+
+def unquoted(name: str) -> str:
+    """A name that may stand in backticks."""
+    return name[1:-1].replace("``", "`") if name.startswith("`") else name
+
+
+def _dotted(entry: Entry) -> str:
+    return str(entry[0]) if entry[1] is None else f"{entry[0]}.{entry[1]}"
