@@ -2,6 +2,7 @@
 
 import importlib
 import pkgutil
+from pathlib import Path
 from typing import Any
 
 from numba.core.caching import NullCache
@@ -21,3 +22,10 @@ def kernels() -> list[Any]:
             found += [thing for thing in vars(module).values() if isinstance(thing, CPUDispatcher)
                       and thing.__module__ == part.name and not isinstance(thing._cache, NullCache)]
     return found
+
+
+def sources() -> list[Path]:
+    """The files that have them, in the order of their modules."""
+    root = Path(__file__).resolve().parents[1]
+    files = [file for name in PACKAGES for file in sorted((root / name.replace(".", "/")).glob("*.py"))]
+    return [file for file in files if b"@kernel" in file.read_bytes()]

@@ -3,12 +3,14 @@
 Numba compiles a kernel when it is first called and keeps it in a cache on disk. Workers that fill that cache at the
 same time each do all the work, and may read each other's unfinished files. So one process calls every kernel, under a
 file lock, and leaves a stamp; whoever sees the stamp has nothing to do. The cache's name holds a digest of the sources
-(keysearch.memory), and the stamp's the processor, as compiled code belongs to both.
+(keysearch.memory), and the stamp's the processor, as compiled code belongs to both; and where the sources are and since
+when, as Numba does not take what it compiled from the same source in another place, or from one that was written anew.
 """
 
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import subprocess
 import sys
@@ -139,7 +141,12 @@ def _cache() -> Path:
 def _stamp_name() -> str:
     import llvmlite.binding as llvm
 
-    return f"warm-{llvm.get_host_cpu_name()}"
+    from applier import kernels
+
+    place = hashlib.blake2b(digest_size=8)
+    for source in kernels.sources():
+        place.update(f"{source}\0{source.stat().st_mtime_ns}\0".encode())
+    return f"warm-{llvm.get_host_cpu_name()}-{place.hexdigest()}"
 
 
 def _document_and_diffs() -> tuple[bytes, bytes]:

@@ -1,10 +1,11 @@
+import os
 import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
 
-from applier import warm
+from applier import kernels, warm
 
 
 def test_after_a_warm_up_a_replay_compiles_nothing(tmp_path):
@@ -95,3 +96,21 @@ def test_a_failed_compilation_leaves_no_stamp(tmp_path, monkeypatch):
             pass
         else:
             raise AssertionError("ensure() hid the failure")
+
+
+def test_a_stamp_is_of_these_sources_in_this_place(tmp_path, monkeypatch):
+    """Numba would compile the same ones in another place, or after they were written anew, again."""
+    source = tmp_path / "kernel.py"
+    source.touch()
+    monkeypatch.setattr(kernels, "sources", lambda: [source])
+    before = warm._stamp_name()
+    assert warm._stamp_name() == before
+    os.utime(source, (1, 1))
+    anew = warm._stamp_name()
+    source.rename(tmp_path / "elsewhere.py")
+    source = tmp_path / "elsewhere.py"
+    assert len({before, anew, warm._stamp_name()}) == 3
+
+
+def test_the_files_of_all_kernels_are_known():
+    assert {Path(kernel.py_func.__code__.co_filename) for kernel in kernels.kernels()} <= set(kernels.sources())
