@@ -26,8 +26,13 @@ AFTER = [(n, -n, s) if n < 10_000 else (n, n, s) for n, _, s in ROWS]
 ON_SPARK = """
 import sys
 from applier.cli import console
-from applier.plan import units
-units.UNIT_BYTES, units.LEAST_UNIT_BYTES = 100_000, 1
+from applier.spark import nursery
+fork = nursery.start
+def fork_and_divide():  # a process that has imported more has threads, and is not forked
+    fork()
+    from applier.plan import units
+    units.UNIT_BYTES, units.LEAST_UNIT_BYTES = 100_000, 1
+nursery.start = fork_and_divide
 archive, output, base = sys.argv[1:]
 sys.argv[1:] = ["replay", "--binlogs", archive, "--output", output, "--master", "local[2]"]
 sys.argv += ["--base", base] if base else []

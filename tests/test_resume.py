@@ -8,7 +8,7 @@ from real_server import Case, differences, replayed
 from applier.locating.groups import GroupPass
 from applier.snapshot import manifest
 
-CASES = ["transactions-mysql", "transactions-mariadb"]
+CASES = ["transactions-mysql", "transactions-mariadb", "transactions-mysql-nogtid"]
 
 
 def replay(case, output, **options):

@@ -25,9 +25,15 @@ def make_staging(output: str) -> tuple[str, int | None]:
     for entry in os.scandir(parent):
         if entry.name.startswith(start) and entry.is_dir(follow_symlinks=False):
             remove_if_dead(entry.path)
+    return make_locked(parent, start)
+
+
+def make_locked(parent: str, start: str, mode: int = 0o777) -> tuple[str, int | None]:
+    """A new directory in another, whose name has this start, then the process's id and what no other has. The rest as
+    of `make_staging`."""
     while True:
         path = os.path.join(parent, f"{start}{os.getpid()}-{secrets.token_hex(6)}")
-        os.mkdir(path)
+        os.mkdir(path, mode)
         try:
             return path, lock(path)
         except (BlockingIOError, FileNotFoundError):

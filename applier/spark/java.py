@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import IO
 
 from applier.errors import ApplierError, UsageError
+from applier.spark.scratch import Scratch
 
 OLDEST_JAVA = 17
 START_SECONDS = 120
@@ -57,7 +58,7 @@ class Gateway:
     process: subprocess.Popen[bytes]
     log: IO[bytes]  # all that the JVM and its Python workers print; has no name, so nothing is left behind
     claim: Path | None  # where this JVM records a class archive: empty until a job has run
-    directory: tempfile.TemporaryDirectory[str]  # where it will tell its port and secret
+    directory: Scratch  # where it will tell its port and secret
 
     def connection(self) -> tuple[int, str]:
         """Its port and secret, once it is up; ApplierError with what it printed if it does not come up.
@@ -68,8 +69,10 @@ class Gateway:
         with self.directory as directory:
             while not (answer := Path(directory, _ANSWER)).exists():
                 if self.process.poll() is not None or time.monotonic() > deadline:
+                    code = self.process.poll()
                     self.kill()
-                    raise ApplierError(f"Spark's Java process did not start:\n{self.last_words()}")
+                    how = f" (killed by signal {-code})" if code is not None and code < 0 else ""
+                    raise ApplierError(f"Spark's Java process did not start{how}:\n{self.last_words()}".rstrip(":\n"))
                 time.sleep(0.005)
             port, length = struct.unpack_from(">ii", told := answer.read_bytes())
         atexit.unregister(self.kill)
@@ -138,8 +141,8 @@ def launch(java: Path, spark_home: Path, settings: dict[str, str], *, lean: bool
             command[1:1] = [f"-XX:ArchiveClassesAtExit={new}"]
             command = ["/bin/sh", "-c", _THEN_KEEP_ARCHIVE, "sh", str(new), str(claim), str(archive), *command]
     log = tempfile.TemporaryFile()
-    directory = tempfile.TemporaryDirectory(prefix="applier-")
-    environment = os.environ | {"_PYSPARK_DRIVER_CONN_INFO_PATH": os.path.join(directory.name, _ANSWER),
+    directory = Scratch()
+    environment = os.environ | {"_PYSPARK_DRIVER_CONN_INFO_PATH": os.path.join(directory.path, _ANSWER),
                                 "SPARK_HOME": str(spark_home), "SPARK_CONNECT_MODE": "0",
                                 "JAVA_HOME": str(_home(java))}
     # A process group of its own: Ctrl-C is for us, who then ends the job in an orderly way.

@@ -36,15 +36,15 @@ def start() -> bool:
     global _place, _lifeline
     if _place is not None or not _single_threaded():
         return False
-    import tempfile  # here, as a stand-in shall start quickly
+    from applier.spark.scratch import Scratch  # here, as a stand-in shall start quickly
 
-    place = os.path.join(tempfile.mkdtemp(prefix="applier-"), "nursery")  # nobody else may look into the directory
+    directory = Scratch()
+    place = os.path.join(directory.path, "nursery")
     listener = socket.socket(socket.AF_UNIX)
     try:
         listener.bind(place)
     except OSError:  # the name is too long for a socket's
         listener.close()
-        os.rmdir(os.path.dirname(place))
         return False
     listener.listen(1)
     ours, theirs = os.pipe()
@@ -53,12 +53,13 @@ def start() -> bool:
     if os.fork() == 0:
         try:
             os.setpgid(0, 0)  # Ctrl-C is for the driver
-            _keep_open(ours, listener.fileno())
+            _keep_open(*(file for file in (ours, listener.fileno(), directory.lock) if file is not None))
             _serve(listener, ours, Path(place))
         finally:
             os._exit(1)
     os.close(ours)
     listener.close()
+    directory.leave()
     _place, _lifeline = place, theirs
     return True
 
