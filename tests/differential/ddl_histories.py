@@ -11,10 +11,8 @@ rounds.jsonl, a line a round: {"position": where the log stands after it, "did":
 
 from __future__ import annotations
 
-import decimal
 import io
 import json
-import re
 import shutil
 import sys
 import tarfile
@@ -24,6 +22,7 @@ from pathlib import Path
 
 from made_ddl import Column, History
 from real_replicas import Server
+from server_cells import cell
 
 HERE = Path(__file__).parent
 RECORDED = HERE / "ddl_recorded.tar.xz"
@@ -120,35 +119,6 @@ class Recorder:
         rows = self._server.run(f"SELECT {shown} FROM {database}.{table}")
         return [columns, sorted(([cell(kind, value) for (_, kind), value in zip(columns, row, strict=True)]
                                  for row in rows), key=repr)]
-
-
-def cell(kind: str, value: str | bytes | None) -> object:
-    """A value that the server shows as expected/ has it; what is zero in a date is null."""
-    if value is None:
-        return None
-    base = re.match(r"\w+", kind)[0]
-    if base == "bit":
-        return int.from_bytes(value, "big")
-    if isinstance(value, bytes):
-        return value.hex()
-    if base.endswith("int") or base == "year":
-        return int(value)
-    if base in ("double", "float"):
-        return repr(float(value))
-    if base == "decimal":
-        return format(decimal.Decimal(value), "f")
-    if base in ("date", "datetime", "timestamp"):
-        if "-00" in value[:10] or value.startswith("0000"):
-            return None
-        whole, _, digits = value.partition(".")
-        return whole if base == "date" else f"{whole}.{digits:0<6}"
-    if base == "time":
-        hours, minutes, seconds = value.lstrip("-").split(":")
-        micros = (int(hours) * 60 + int(minutes)) * 60_000_000 + int(decimal.Decimal(seconds) * 1_000_000)
-        return -micros if value.startswith("-") else micros
-    if base == "json":
-        return json.dumps(json.loads(value), sort_keys=True, ensure_ascii=False)
-    return value
 
 
 def check(first: int, last: int, urls: list[str]) -> int:

@@ -21,6 +21,11 @@ KINDS = {
     "VARCHAR(6)": [f"'{word}'" for word in WORDS], "CHAR(4)": [f"'{word}'" for word in WORDS],
     "VARCHAR(6) COLLATE utf8mb4_bin": [f"'{word}'" for word in WORDS], "TEXT": [f"'{word}'" for word in WORDS],
     "VARBINARY(4)": ["''", "'a'", "'A'", "x'00'"], "BLOB": ["''", "'a'", "x'ff00'"],
+    "MEDIUMINT UNSIGNED": [*SMALL, "16777215"], "BINARY(3)": ["''", "'a'", "'A'", "x'610000'"], "BIT(9)": SMALL,
+    "YEAR": ["1999", "2024"], "TIME(1)": ["'00:00:00'", "'-12:34:56.7'"], "SET('a','b','c')": ["''", "'a'", "'a,c'"],
+    "TIMESTAMP": ["'2024-02-29 12:34:56'", "'1999-12-31 23:59:59'"],
+    "VARCHAR(6) CHARACTER SET latin1": [f"'{word}'" for word in [*WORDS, "é"]],
+    "CHAR(3) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci": [f"'{word}'" for word in [*WORDS, "ß", "ss"]],
 }
 TEXTS = ["''", "'a'", "'B'"]
 OTHERS = {  # what a column may be on the replica, and values of that
@@ -35,18 +40,24 @@ OTHERS = {  # what a column may be on the replica, and values of that
     "TEXT": {"VARCHAR(6)": TEXTS, "MEDIUMTEXT": TEXTS},
     "VARBINARY(4)": {"VARBINARY(9)": TEXTS, "VARBINARY(1)": TEXTS, "BLOB": TEXTS},
     "BLOB": {"LONGBLOB": TEXTS, "VARBINARY(3)": TEXTS},
+    "MEDIUMINT UNSIGNED": {"BIGINT": SMALL, "INT UNSIGNED": SMALL},
+    "BINARY(3)": {"BINARY(5)": TEXTS, "VARBINARY(4)": TEXTS},
+    "BIT(9)": {"BIT(12)": SMALL, "BIT(2)": SMALL}, "ENUM('a','b','c')": {"ENUM('c','b','a','d')": ["'a'", "'d'"]},
 }
 VALUES = KINDS | {kind: values for others in OTHERS.values() for kind, values in others.items() if kind not in KINDS}
 EXTRA = ["INT", "INT NOT NULL", "INT DEFAULT 7", "INT NOT NULL DEFAULT 7", "VARCHAR(6) DEFAULT 'b'",
          "VARCHAR(6) NOT NULL", "DECIMAL(6,2) NOT NULL DEFAULT 2.25", "TEXT",
          "DATETIME(2) DEFAULT CURRENT_TIMESTAMP(2)",
          "TIMESTAMP NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP",
-         "INT DEFAULT (3 + 4)", "INT DEFAULT (c1 + 1)", "INT AS (c1 + 1) STORED"]
+         "INT DEFAULT (3 + 4)", "INT DEFAULT (c1 + 1)", "INT AS (c1 + 1) STORED", "INT AS (c1 + 2) VIRTUAL"]
 CONVERSIONS = [["ALL_NON_LOSSY"], ["ALL_LOSSY"], ["ALL_NON_LOSSY", "ALL_LOSSY"], ["ALL_NON_LOSSY", "ALL_LOSSY"],
-               ["ALL_NON_LOSSY", "ALL_LOSSY", "ALL_UNSIGNED"]]
+               ["ALL_NON_LOSSY", "ALL_LOSSY", "ALL_UNSIGNED"], ["ALL_NON_LOSSY", "ALL_SIGNED"],
+               ["ALL_NON_LOSSY", "ALL_LOSSY", "ALL_SIGNED", "ALL_UNSIGNED"], ["ALL_UNSIGNED"]]
+MODES = ["", "", "STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO"]
 BLOBS = ("TEXT", "BLOB", "MEDIUMTEXT", "LONGBLOB")
 NUMBERS = ("INT", "SMALLINT", "TINYINT")
-DATES = ("DATE", "DATETIME(2)")
+TEXTUAL = ("VARCHAR", "CHAR", "TEXT", "MEDIUMTEXT")
+DATES = ("DATE", "DATETIME(2)", "TIMESTAMP")
 LONG = ("TEXT", "BLOB", "VARCHAR(6)", "VARBINARY(4)")
 
 
@@ -66,19 +77,21 @@ class Column:
         if self.extra:
             return f"{self.name} {self.kind}"
         default = "" if self.default is None or self.kind in BLOBS else f" DEFAULT {self.default}"
-        return f"{self.name} {self.kind}{'' if self.nullable else ' NOT NULL'}{default}"
+        return f"{self.name} {self.kind} {'NULL' if self.nullable else 'NOT NULL'}{default}"
 
 
 @dataclass
 class Key:
-    """kind: PRIMARY KEY, UNIQUE KEY or KEY; parts: (column's name, length of a prefix or None)."""
+    """kind: PRIMARY KEY, UNIQUE KEY, KEY or FULLTEXT KEY; parts: (column's name or an expression, length of a prefix or
+    None); hidden: the word that makes it invisible."""
 
     kind: str
     parts: list[tuple[str, int | None]]
+    hidden: str = ""
 
     def sql(self, number: int) -> str:
         parts = ", ".join(name if length is None else f"{name}({length})" for name, length in self.parts)
-        return f"{self.kind} {'' if self.kind == 'PRIMARY KEY' else f'k{number} '}({parts})"
+        return f"{self.kind} {'' if self.kind == 'PRIMARY KEY' else f'k{number} '}({parts}){self.hidden}"
 
 
 @dataclass
@@ -101,7 +114,7 @@ class Table:
     @property
     def exact(self) -> list[Key]:
         """Keys by which the row found is the row."""
-        return [key for key in self.keys if key.kind != "KEY" and not any(
+        return [key for key in self.keys if key.kind in ("PRIMARY KEY", "UNIQUE KEY") and not any(
             self.column(name).nullable or self.column(name).extra for name, _ in key.parts)]
 
     def insert(self, rows: list[dict[str, str]]) -> list[str]:
@@ -118,12 +131,13 @@ class Maker:
         self.idempotent = self.random.random() < 0.4
         self.conversions = self.random.choice(CONVERSIONS) if self._chance(0.4) else []
         if flavour == "mariadb":
-            self.conversions = [name for name in self.conversions if name != "ALL_UNSIGNED"]
+            self.conversions = [name for name in self.conversions if not name.endswith("SIGNED")]
         self.source: list[str] = []
         self.replica: list[str] = []
         self.pairs = [self._pair(f"t{number}") for number in range(self.random.randint(1, 3))]
         self.work = [[statement for _ in range(self.random.choice([1, 1, 2, 3])) for statement in self._statement()]
                      for _ in range(self.random.randint(4, 14))]
+        self.work[0].insert(0, f"SET sql_mode = '{self.random.choice(MODES)}'")
 
     def _chance(self, of: float) -> bool:
         return self.random.random() < of
@@ -170,10 +184,32 @@ class Maker:
             self._give_keys(replica)
         if more and not within:
             self._add_columns(replica)
+        if self._chance(0.3):
+            self._add_odd_key(replica)
         if self.flavour == "mariadb" and not replica.exact:
             replica.columns = [column for column in replica.columns if not column.extra]
             has = {column.name for column in replica.columns}
             replica.keys = [key for key in replica.keys if all(name in has for name, _ in key.parts)]
+
+    def _add_odd_key(self, replica: Table) -> None:
+        """A key that a replica may pass over: one that is hidden, of words, of an expression or of generated columns;
+        or a unique one of the first characters. It may stand before the others."""
+        column, hidden = self.random.choice(replica.columns), " INVISIBLE" if self.flavour == "mysql" else " IGNORED"
+        has_primary = any(key.kind == "PRIMARY KEY" for key in replica.keys)  # or a unique one may be in its place
+        if column.extra:
+            key = Key("KEY", [(column.name, 1 if column.kind.startswith(BLOBS) else None)])
+        elif self.flavour == "mysql" and column.kind in NUMBERS and self._chance(0.5):
+            key = Key("KEY", [(f"({column.name} + 1)", None)])
+        elif column.kind.startswith(TEXTUAL) and self._chance(0.7):
+            kind, length = self.random.choice([("FULLTEXT KEY", None), ("UNIQUE KEY", 1)])
+            key = Key(kind, [(column.name, length)])
+        else:
+            key = Key(self.random.choice(["UNIQUE KEY"] * has_primary + ["KEY"]),
+                      [(column.name, self._length(column, "KEY"))], hidden)
+        replica.keys.insert(self.random.randint(0, len(replica.keys)), key)
+        may = [key for key in replica.keys if key.kind == "KEY" or (has_primary and key.kind == "UNIQUE KEY")]
+        if may and self._chance(0.3):
+            self.random.choice(may).hidden = hidden
 
     def _add_columns(self, replica: Table) -> None:
         number = replica.column("c1").kind in NUMBERS
@@ -191,7 +227,8 @@ class Maker:
         kinds = ["PRIMARY KEY"] * self._chance(0.5)
         kinds += self.random.choices(["UNIQUE KEY", "KEY"], k=self.random.choice([0, 0, 1, 1, 2]))
         for kind in kinds:
-            may = [column for column in table.columns if kind != "PRIMARY KEY" or not column.nullable]
+            may = [column for column in table.columns if (kind != "PRIMARY KEY" or not column.nullable) and (
+                kind == "KEY" or not column.kind.endswith("VIRTUAL"))]  # no snapshot holds those
             columns = self.random.sample(may, min(len(may), self.random.choice([1, 1, 2])))
             if not columns:
                 continue
