@@ -126,8 +126,10 @@ def digits(random: np.random.Generator, count: int, groups: int) -> np.ndarray:
 
 
 def constant(count: int, text: bytes) -> np.ndarray:
+    """The same text in each row; uint8, one row each."""
     return np.broadcast_to(np.frombuffer(text, np.uint8), (count, len(text)))
 
 
 def texts(characters: np.ndarray) -> pa.BinaryArray:
+    """Rows of characters (uint8) as values."""
     return binary_array(np.full(len(characters), characters.shape[1]), characters)

@@ -95,13 +95,17 @@ def merged(odd: np.ndarray | None, more: np.ndarray) -> np.ndarray | None:
 
 
 def number_values(numbers: np.ndarray, states: np.ndarray, arrow: pa.DataType, zero_dates: int = 0) -> Values:
+    """What a kernel made of literals, as an Arrow type: `numbers` are its values in memory, `states` those of
+    literal_kernel."""
     array = pa.Array.from_buffers(arrow, len(states), [_valid_bits(states), pa.py_buffer(numbers)])
     return Values(array, _odd(states), zero_dates)
 
 
 def nulled(array: pa.Array, rows: np.ndarray) -> pa.Array:
+    """The array with NULL in these rows (bool[n])."""
     return pc.if_else(pa.array(rows), pa.scalar(None, array.type), array) if rows.any() else array
 
 
 def all_odd(literals: Literals, arrow: pa.DataType) -> Values:
+    """No value yet: all that are not NULL are left to whoever reads single literals."""
     return Values(pa.nulls(len(literals), arrow), literals.kinds != kind.NULL)

@@ -115,6 +115,7 @@ def parse_charset(cursor: Cursor, target: TableWords) -> bool:
 
 
 def parse_option(cursor: Cursor, table: TableWords) -> None:
+    """One option of a table, kept in `table` where rows or definitions depend on it; SchemaError where it is none."""
     word = cursor.next()
     if word.keyword in ("DATA", "INDEX"):
         cursor.expect("DIRECTORY")

@@ -30,6 +30,7 @@ class Default:
     text: str = ""
 
     def sql(self) -> str:
+        """What stands behind DEFAULT."""
         if self.kind == "null":
             return "NULL"
         if self.kind in ("string", "local"):
@@ -57,6 +58,7 @@ class Column:
     comment: str = ""
 
     def sql(self, flavour: str = "mysql") -> str:
+        """The column as CREATE TABLE has it, for a server of this flavour."""
         words = [quote_name(self.name), self.type.sql(flavour)]
         if self.generated:
             words.append(f"GENERATED ALWAYS AS ({self.expression}) {self.generated.upper()}")

@@ -27,6 +27,7 @@ class Partition:
     subpartitions: tuple[str, ...] = ()
 
     def sql(self, method: str) -> str:
+        """The partition as CREATE TABLE … PARTITION BY `method` has it."""
         text = f"PARTITION {quote_name(self.name)}"
         if method.startswith("RANGE"):
             bounds = ",".join(self.values[0])
