@@ -11,8 +11,11 @@ than they save on data of a transaction system, zstd at its fastest regular leve
 Statistics are kept for the key's columns only: a file is sorted by them, so readers skip by nothing else.
 """
 
+import errno
+import os
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +23,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from applier.errors import SnapshotError
 from applier.snapshot import location
 from applier.snapshot.manifest import FileEntry, KeyKind, KeyValue
 from keysearch.keybytes import int_key
@@ -28,6 +32,8 @@ from keysearch.keyrules import encode_by_rules
 HISTORY = "_history"
 TARGET_BYTES = 256 << 20
 ROW_GROUP_BYTES = 64 << 20
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
+"""What another attempt will not get around."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +77,12 @@ class TableWriter:
     def __enter__(self) -> "TableWriter":
         return self
 
-    def __exit__(self, kind: type | None, *_: object) -> None:
+    def __exit__(self, kind: type | None, error: BaseException | None, _: object) -> None:
         if kind is not None:
             self.abort()
+        if isinstance(error, OSError) and error.errno in _NO_ROOM:
+            raise SnapshotError(f"cannot write: {os.strerror(error.errno)}", file=f"{self._root}/{self._place.folder}",
+                                hint="free space where the output is, or choose another --output") from error
 
     def write(self, rows: pa.RecordBatch | pa.Table) -> None:
         """Add rows whose keys come after all before them. Errors: ValueError where they do not, as far as the ends of a
@@ -108,7 +117,8 @@ class TableWriter:
             self._open.drop()
             self._open = None
         for path in paths:
-            self._filesystem.delete_file(f"{self._root}/{path}")
+            with suppress(OSError):  # a stray, which a commit removes, is not what went wrong
+                self._filesystem.delete_file(f"{self._root}/{path}")
         self._entries = []
 
     def _write_group(self, rows: pa.Table) -> None:
@@ -180,8 +190,10 @@ class _OpenFile:
         return FileEntry(self.path, self._rows, size, self._min_key, self._max_key)
 
     def drop(self) -> None:
-        self._writer.close()
-        self._sink.close()
+        with suppress(OSError):  # such as that of a full disk once more
+            self._writer.close()
+        with suppress(OSError):
+            self._sink.close()
 
 
 def _parquet_options(schema: pa.Schema, key: list[str], is_sorted: bool) -> dict[str, Any]:

@@ -31,6 +31,14 @@ class TaskFailed(RuntimeError):
     """A task raised what it should not, on every attempt (the message has its traceback), or its worker died."""
 
 
+class TaskLacks(TaskFailed):
+    """A task failed for want of what an operator can give it, as `hint` says."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
 def is_remote(spark: "SparkSession") -> bool:
     """Whether the session is one of a Spark Connect server: it has the DataFrame API and no SparkContext."""
     return type(spark).__module__.startswith("pyspark.sql.connect")
@@ -48,11 +56,13 @@ def parallelism(spark: "SparkSession") -> int:
 
 @contextmanager
 def while_java_lives() -> Iterator[None]:
-    """Raises ApplierError where nobody answers any more at Java's end of the connection."""
+    """Raises ApplierError where nobody answers any more at Java's end of the connection, and for TaskLacks."""
     from py4j.protocol import Py4JNetworkError
 
     try:
         yield
+    except TaskLacks as reason:
+        raise ApplierError(str(reason), hint=reason.hint) from None
     except (ConnectionError, EOFError, Py4JNetworkError):
         raise ApplierError("Spark's Java process is gone, and nothing was published",
                            hint="it was killed, most often because the machine was out of memory: fewer tasks at a "
@@ -191,11 +201,17 @@ def _explained(error: BaseException) -> BaseException:
 
     if isinstance(error, ConnectionError | EOFError | Py4JNetworkError):
         return error  # see `while_java_lives`
-    if isinstance(error, PythonException):
-        return TaskFailed(str(error))
     text = str(error)
+    for full in ("No space left on device", "Disk quota exceeded"):
+        if full in text:
+            return TaskLacks(f"a task could not write: {full}",
+                             "free space where the output is, and where Spark and Python keep temporary files: "
+                             "/tmp, or what SPARK_LOCAL_DIRS and TMPDIR name")
+    if isinstance(error, PythonException):
+        return TaskFailed(text)
     if "Python worker exited unexpectedly" in text:
-        return TaskFailed("a Python worker of Spark died, on every attempt of its task. Most often the machine was out "
-                          "of memory: fewer tasks at a time, as with --master local[1], need less")
+        return TaskLacks("a Python worker of Spark died, on every attempt of its task",
+                         "most often the machine was out of memory: fewer tasks at a time, as with --master local[1], "
+                         "need less")
     reason = re.search(r"Job aborted due to stage failure: (.*)", text)
     return TaskFailed(f"the Spark job failed: {reason[1] if reason else text}")

@@ -4,6 +4,8 @@ import datetime
 import decimal
 import itertools
 import pickle
+import resource
+import signal
 
 import numpy as np
 import pyarrow as pa
@@ -185,3 +187,21 @@ def test_damaged_base(tmp_path):
     path.unlink()
     with pytest.raises(SnapshotError, match="missing"):
         read_unit(base, [file], table.schema)
+
+
+def test_a_full_disk_is_an_error_that_is_not_tried_again(tmp_path):
+    """A limit on the size of files stands for it. Nothing stays, and it says where."""
+    place, rows = _place(tmp_path), pa.table({"id": np.random.default_rng(7).permutation(100_000)})
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+        with pytest.raises(SnapshotError, match="File too large") as error:
+            with TableWriter(place, 0, rows.schema) as table:
+                table.write(rows)
+                table.close()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert error.value.file == f"{tmp_path}/db/t" and "--output" in error.value.hint
+    assert list((tmp_path / "db/t").iterdir()) == []

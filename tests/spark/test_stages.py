@@ -3,14 +3,15 @@
 Functions for tasks are defined inside tests: pickled by value, so workers need not find this file.
 """
 
+import errno
 import os
 import threading
 import time
 
 import pytest
 
-from applier.errors import ArchiveError, ReplayStopped
-from applier.spark.running import TaskFailed
+from applier.errors import ApplierError, ArchiveError, ReplayStopped
+from applier.spark.running import TaskFailed, while_java_lives
 from applier.spark.stages import SPOOL_BYTES, map_tasks, shuffle_tasks
 
 
@@ -81,7 +82,17 @@ def test_a_worker_killed_every_time_is_explained(spark):
 
     with pytest.raises(TaskFailed, match=r"worker .* died") as error:
         map_tasks(spark, killed, [1])
-    assert "org.apache" not in str(error.value)
+    assert "org.apache" not in str(error.value) and "memory" in error.value.hint
+
+
+def test_a_full_disk_is_explained(spark):
+    """As every other error of a file system it may pass, so the task is tried again."""
+    def full(item):
+        raise OSError(errno.ENOSPC, "No space left on device", "/tmp/spool")
+
+    with pytest.raises(ApplierError, match="No space left on device") as error, while_java_lives():
+        map_tasks(spark, full, [1])
+    assert "SPARK_LOCAL_DIRS" in error.value.hint
 
 
 def test_progress_counts_up_to_the_total_on_the_calling_thread(spark):
