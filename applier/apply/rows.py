@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from applier.apply import image_reader
 from applier.apply.base_rows import BaseRows
+from applier.apply.diff_kernel import DIFF_ID
 from applier.apply.diff_nodes import DiffNodes
 from applier.apply.documents import Documents
 from applier.apply.event_times import EventTimes
@@ -117,28 +118,46 @@ class RowGatherer:
             start, rows = start + rows, min(2 * rows, self._rows)
 
     def _chunk(self, pointers: np.ndarray) -> pa.Table:
-        numbers = pointers >> IMAGE_ID_SHIFT
-        in_base = numbers == 0
-        if (numbers == PATCH_ID).any():
-            return self._patched_chunk(pointers, numbers == PATCH_ID)
-        every = range(len(self.schema))
+        patched = pointers >> IMAGE_ID_SHIFT == PATCH_ID
+        if patched.any():
+            return self._patched_chunk(pointers, patched)
+        columns = self._columns_of_rows(pointers, range(len(self.schema)))
+        return pa.Table.from_arrays(columns, schema=self.schema)
+
+    def _columns_of_rows(self, pointers: np.ndarray, columns: range) -> list[pa.Array | pa.ChunkedArray]:
+        """Some columns (by number in the schema) of rows that each come from one place; those of the base ascending."""
+        in_base = pointers >> IMAGE_ID_SHIFT == 0
         if not in_base.any():
-            return pa.Table.from_arrays([_copied(array) for array in self._decode(pointers, every)], schema=self.schema)
-        base = self._rows_of_base(pointers[in_base])
+            return [_copied(array) for array in self._decode(pointers, columns)]
+        base = self._rows_of_base(pointers[in_base]).columns[columns.start:columns.stop]
         if in_base.all():
             return base
-        images = self._decode(pointers[~in_base], every)
+        images = self._decode(pointers[~in_base], columns)
         picks = np.empty(len(pointers), np.int64)
-        picks[in_base], picks[~in_base] = np.arange(base.num_rows), base.num_rows + np.arange(len(images[0]))
-        return pa.Table.from_arrays([_take([*rows.chunks, decoded], picks)
-                                     for rows, decoded in zip(base.columns, images, strict=True)], schema=self.schema)
+        n_base = int(in_base.sum())
+        picks[in_base], picks[~in_base] = np.arange(n_base), np.arange(n_base, len(pointers))
+        return [_take([*rows.chunks, decoded], picks) for rows, decoded in zip(base, images, strict=True)]
 
     def _patched_chunk(self, pointers: np.ndarray, patched: np.ndarray) -> pa.Table:
-        """A chunk with rows whose columns come from different places."""
+        """A chunk with rows whose columns come from different places. Where these are the log's columns and the others,
+        as full images make them, only the others have to be picked one by one."""
         slots = pointers[patched] & ADDRESS
         places = np.repeat(pointers[:, None], len(self._logged.stored), axis=1)
         places[patched] = self._patches.pointers[slots][:, self._logged.stored]
-        return pa.Table.from_arrays(self._columns(places, range(len(self.schema))), schema=self.schema)
+        n_logged = sum(number < len(self._logged.types) for number in self._logged.stored)
+        columns = range(len(self.schema))
+        if n_logged < len(columns) and self._are_rows(places[:, :n_logged]):
+            together = self._columns_of_rows(places[:, 0], columns[:n_logged])
+            return pa.Table.from_arrays([*together, *self._columns(places[:, n_logged:], columns[n_logged:])],
+                                        schema=self.schema)
+        return pa.Table.from_arrays(self._columns(places, columns), schema=self.schema)
+
+    def _are_rows(self, places: np.ndarray) -> bool:
+        """Whether each row's columns (int64[n, columns]) are from one image or row of the base, these ascending."""
+        first = places[:, 0]
+        kinds = first >> IMAGE_ID_SHIFT
+        return bool((places == first[:, None]).all() and (np.diff(first[kinds == 0]) > 0).all()
+                    and not (kinds == DIFF_ID).any())
 
     def _columns(self, places: np.ndarray, columns: Sequence[int]) -> list[pa.Array]:
         """The values of some columns (by number in the schema), given a pointer for each (int64[n, columns], which is
@@ -176,7 +195,8 @@ class RowGatherer:
         default (DEF-R1b) where `picked` (bool[n, columns]; None: all) says that they are used: what an update's
         after-image lacks, its row has from elsewhere (DEF-R2). An error names the image that it is about."""
         try:
-            self._reader.read(pointers)
+            if any(self._logged.stored[column] < len(self._logged.types) for column in columns):
+                self._reader.read(pointers)
             return [self._finished(column, pointers, None if picked is None else picked[:, c])
                     for c, column in enumerate(columns)]
         except ApplierError as error:
