@@ -37,7 +37,7 @@ from applier.plan.log import (
 )
 from applier.plan.notes import notes_on_columns, notes_on_definitions, notes_on_names
 from applier.plan.planned import PlannedVersion
-from applier.plan.prepared import group_tasks, settle, with_groups
+from applier.plan.prepared import settle, with_groups
 from applier.plan.start_position import check_start, continuity, files_from, task_before
 from applier.plan.stop_error import first_of, with_transaction
 from applier.plan.stop_position import files_up_to, not_reached, outlines_up_to_stop
@@ -164,7 +164,7 @@ class _Replay:
         notes += notes_on_ends(outlines)
         span, groups = settle(span_of(outlines), base)
         if groups:
-            span = with_groups(span, groups, self.executor.outline(group_tasks(archive, groups), lambda *_: None))
+            span = with_groups(span, groups, archive, lambda tasks: self.executor.outline(tasks, lambda *_: None))
         notes += [f"XA transaction {entry.xid} was prepared at {entry.file}:{entry.start} and is neither "
                   "committed nor rolled back: its rows are not in the snapshot" for entry in span.pending]
         for note in notes:

@@ -9,13 +9,18 @@ gets the groups that were pending there as outlines of their own, before the log
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Sequence
 
 from applier.binlog.archive import Archive
 from applier.binlog.outline import Outline, OutlineTask, XaDecision
 from applier.binlog.stop import StopCondition
 from applier.errors import LOG_GAP, UNKNOWN_XID, ArchiveError, ReplayStopped
+from applier.locating.search import locate
+from applier.locating.targets import ByGtid
 from applier.plan.log import LogSpan
 from applier.snapshot.manifest import PreparedTransaction, Snapshot
+
+Outlining = Callable[[Sequence[OutlineTask]], list[Outline]]
 
 
 def settle(span: LogSpan, base: Snapshot | None) -> tuple[LogSpan, tuple[PreparedTransaction, ...]]:
@@ -56,17 +61,44 @@ def _unknown(outline: Outline, decision: XaDecision) -> ReplayStopped:
                          hint="give the binlog that has its XA PREPARE, too, or a --base that knows of it")
 
 
-def group_tasks(archive: Archive, groups: tuple[PreparedTransaction, ...]) -> list[OutlineTask]:
-    """What to outline of the base's pending groups. Raises MissingFile (1236) where the archive lacks their file."""
-    return [OutlineTask(archive.files[archive.index_of(group.file)].uri, group.start,
-                        StopCondition(position=(group.file, group.end))) for group in groups]
+def with_groups(span: LogSpan, groups: tuple[PreparedTransaction, ...], archive: Archive,
+                outline: Outlining) -> LogSpan:
+    """The span with groups that were prepared before it, from where the base says that they are; after a failover, from
+    where the log of the server that took over has their GTIDs (GRP-7): it has prepared them as a replica.
 
-
-def with_groups(span: LogSpan, groups: tuple[PreparedTransaction, ...], outlines: list[Outline]) -> LogSpan:
-    """The span with groups that were prepared before it. Raises ArchiveError (1236) where the file has others there."""
-    for group, outline in zip(groups, outlines, strict=True):
-        if [(found.start, found.end, found.xid) for found in outline.prepared] != [(group.start, group.end, group.xid)]:
-            raise ArchiveError(f"XA transaction {group.xid}, which was prepared before the base snapshot, is not here",
-                               file=outline.uri, position=group.start, gtid=group.gtid, errno=LOG_GAP,
-                               hint="are these logs of the base's own server?")
+    Raises ArchiveError (1236) where the archive does not have one.
+    """
+    outlines = [_outline_of(group, archive, outline) for group in groups]
     return dataclasses.replace(span, outlines=(*outlines, *span.outlines), n_before=len(outlines))
+
+
+def _outline_of(group: PreparedTransaction, archive: Archive, outline: Outlining) -> Outline:
+    try:
+        return _at_its_place(group, archive, outline)
+    except ArchiveError as error:
+        moved = _by_gtid(group, archive) if error.mysql_errno == LOG_GAP else None
+        if moved is None:
+            raise
+    return _at_its_place(moved, archive, outline)
+
+
+def _at_its_place(group: PreparedTransaction, archive: Archive, outline: Outlining) -> Outline:
+    file = archive.files[archive.index_of(group.file)]
+    task = OutlineTask(file.uri, group.start, StopCondition(position=(group.file, group.end)))
+    found = outline([task]) if group.end <= file.size else []
+    if [(part.start, part.end, part.xid) for whole in found for part in whole.prepared] != \
+            [(group.start, group.end, group.xid)]:
+        raise ArchiveError(f"XA transaction {group.xid}, which was prepared before the base snapshot, is not here",
+                           file=file.uri, position=group.start, gtid=group.gtid, errno=LOG_GAP,
+                           hint="are these logs of the base's own server, or of one that has prepared it, too?")
+    return found[0]
+
+
+def _by_gtid(group: PreparedTransaction, archive: Archive) -> PreparedTransaction | None:
+    if group.gtid is None:
+        return None
+    try:
+        [found] = locate([file.uri for file in archive.files], ByGtid.parse(group.gtid))
+    except ArchiveError:
+        return None
+    return dataclasses.replace(group, file=found.file, start=found.start, end=found.end)

@@ -1,9 +1,12 @@
 """XA transactions over groups, files and snapshots."""
 
+from pathlib import Path
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from planning import Log, table
+from small_pieces import rows_of
 
 from applier.apply.executor import ThisProcess
 from applier.binlog import event_encoder
@@ -134,3 +137,20 @@ def test_a_conflict_in_a_prepared_group_is_named_there(tmp_path):
     with pytest.raises(ApplierError) as error:
         held(tmp_path, "a", [log.path])
     assert error.value.mysql_errno == 1062 and start < error.value.position < end
+
+
+FAILOVER = Path(__file__).parents[1] / "cases" / "xa-failover-mysql"
+
+
+def test_prepared_before_a_failover_and_ended_after_it(tmp_path):
+    """GRP-7: MySQL 9.7. Server `a` prepared three transactions; `b`, its replica, took over, committed one of them,
+    rolled back another, and held then what is expected here. In its log they are elsewhere, under the same GTIDs."""
+    base, output = tmp_path / "base", tmp_path / "out"
+    replay_with(ThisProcess(), ReplayOptions((str(FAILOVER / "a"),), str(base)))
+    assert [entry.xid[:5] for entry in manifest.load(str(base)).prepared] == ["X'61'", "X'62'", "X'63'"]
+    for route in ("walk", "shuffle"):
+        replay_with(ThisProcess(), ReplayOptions((str(FAILOVER / "b"),), str(output / route), str(base), route=route))
+        assert rows_of(output / route) == {"x.t": [
+            {"k": 1, "v": "changed"}, {"k": 2, "v": "prepared"}, {"k": 5, "v": "five"}, {"k": 6, "v": "on b"},
+            {"k": 7, "v": "seven"}]}
+        assert [entry.xid[:5] for entry in manifest.load(str(output / route)).prepared] == ["X'63'"]
