@@ -16,7 +16,7 @@ from applier.result import TableResult
 from applier.schema.definition import TableDefinition
 from applier.schema.table_versions import TableVersion
 from applier.snapshot.manifest import FileEntry, Snapshot, TableEntry
-from applier.snapshot.publish import Staging
+from applier.snapshot.staging import Staging
 from applier.snapshot.writer import write_empty
 
 

@@ -54,7 +54,8 @@ from applier.schema.type_conversions import TypeConversions
 from applier.snapshot import manifest
 from applier.snapshot.location import read_text
 from applier.snapshot.manifest import DatabaseEntry, Snapshot, Source
-from applier.snapshot.publish import Staging, begin
+from applier.snapshot.publish import begin
+from applier.snapshot.staging import Staging
 
 
 def replay_with(executor: Executor, options: ReplayOptions, progress: Progress | None = None) -> ReplayResult:

@@ -24,7 +24,8 @@ from applier.progress import Progress, Silent
 from applier.schema.definition import TableDefinition
 from applier.snapshot import manifest
 from applier.snapshot.manifest import DatabaseEntry, Snapshot, TableEntry
-from applier.snapshot.publish import SCHEMA, begin
+from applier.snapshot.publish import begin
+from applier.snapshot.staging import SCHEMA
 
 LOAD = "_load.sh"
 LOAD_DATA = "_load.sql"

@@ -13,7 +13,7 @@ from applier.schema.definition import TableDefinition
 from applier.schema.history import SchemaHistory
 from applier.schema.schema_changes import AlterTable, RenameTables, SchemaChange, TableName
 from applier.schema.table_versions import BEFORE_THE_LOG
-from applier.snapshot.publish import Staging
+from applier.snapshot.staging import Staging
 from applier.table_filter import TableFilter
 
 

@@ -27,7 +27,8 @@ from applier.progress import Progress, Silent
 from applier.result import ReplayResult, TableResult
 from applier.schema.schema_file import schema_file
 from applier.snapshot.manifest import DatabaseEntry, Snapshot, Source, TableEntry
-from applier.snapshot.publish import Staging, begin
+from applier.snapshot.publish import begin
+from applier.snapshot.staging import Staging
 
 _MARIADB = re.compile(rb"^-- MariaDB dump|^/\*M!|^-- Server version\s.*MariaDB", re.MULTILINE)
 _HEAD_BYTES = 4096

@@ -15,7 +15,7 @@ from applier.schema.history import SchemaHistory
 from applier.schema.table_versions import BEFORE_THE_LOG, TableVersion
 from applier.schema.type_conversions import TypeConversions
 from applier.snapshot.manifest import FileEntry, Snapshot
-from applier.snapshot.publish import Staging
+from applier.snapshot.staging import Staging
 
 WHY_TIED = "rows were exchanged with another table"
 

@@ -26,7 +26,7 @@ class Report:
     @property
     def listing(self) -> str:
         """Where all conflicts are."""
-        from applier.snapshot.publish import CONFLICTS
+        from applier.snapshot.staging import CONFLICTS
 
         return f"{self.result.snapshot.rstrip('/')}/{CONFLICTS}"
 
@@ -34,7 +34,7 @@ class Report:
 def load_report(uri: str) -> Report:
     """The report of a snapshot. Errors: SnapshotError where there is no complete snapshot, or its report is missing,
     damaged, or of another version of this program."""
-    from applier.snapshot.publish import REPORT
+    from applier.snapshot.staging import REPORT
 
     snapshot = manifest.load(uri)
     filesystem, root = location.resolve(uri)
@@ -54,7 +54,7 @@ def _first_conflicts(uri: str) -> list[dict[str, str | int | None]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from applier.snapshot.publish import CONFLICTS
+    from applier.snapshot.staging import CONFLICTS
 
     filesystem, root = location.resolve(uri)
     path = f"{root}/{CONFLICTS}"

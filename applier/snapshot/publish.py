@@ -14,32 +14,18 @@ runs at a time for one output there are the caller's to prevent.
 
 import os
 import shutil
-from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from typing import Any
 
-import orjson
-import pyarrow as pa
 from pyarrow import fs
 
 from applier.errors import SnapshotError, reason
 from applier.snapshot import durable, location
-from applier.snapshot.manifest import MANIFEST, FileEntry, Snapshot
-from applier.snapshot.writer import TablePlace
+from applier.snapshot.manifest import MANIFEST
+from applier.snapshot.staging import MARKER, SNAPSHOTS, Staging
 
-SCHEMA = "_schema.sql"
-REPORT = "_report.json"
-CONFLICTS = "_conflicts.parquet"
-SNAPSHOTS = "_snapshots.json"
-"""In a folder of several snapshots: their listing, written last."""
-_MARKER = "_incomplete"
-_COPY_THREADS = 8
-_WITHOUT_FOLDERS = ("s3", "gcs", "abfs")
 _TAKEN = "choose another --output, or remove what is there"
 
 
-def begin(output: str) -> "Staging":
+def begin(output: str) -> Staging:
     """Make ready to publish at a path or uri. Errors: SnapshotError where something is there already, or where nothing
     can be written. What a dead run left there is removed; an empty directory may be there."""
     filesystem, path = location.resolve(output)
@@ -52,155 +38,6 @@ def begin(output: str) -> "Staging":
         return _Beside(output, filesystem, path)
     except OSError as error:
         raise SnapshotError(f"cannot write there: {reason(error)}", file=output) from error
-
-
-class Staging:
-    """A snapshot that is not published yet. A context manager that aborts unless `commit` was called."""
-
-    def __init__(self, output: str, filesystem: fs.FileSystem, root: str) -> None:
-        self.output = output
-        self._filesystem = filesystem
-        self._root = root
-        self._lock: int | None = None
-        self._done = False
-
-    def __enter__(self) -> "Staging":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if not self._done:
-            self.abort()
-
-    def place(self, database: str, table: str, *, history: bool = False) -> TablePlace:
-        """Where tasks write a table's files; its folder, and that of its history if it has one, is there afterwards.
-        For TableWriter; picklable."""
-        place = TablePlace(self._root_uri(), location.table_folder(database, table))
-        if self._filesystem.type_name not in _WITHOUT_FOLDERS:
-            for needed in (place, place.history) if history else (place,):
-                self._filesystem.create_dir(f"{self._root}/{needed.folder}", recursive=True)
-        return place
-
-    @property
-    def uri(self) -> str:
-        """Where the files lie that are not published yet."""
-        return self._root_uri()
-
-    def carry_over(self, base: Snapshot, files: Iterable[FileEntry], database: str, table: str, *,
-                   history: bool = False) -> list[FileEntry]:
-        """Take files of the base as they are into a table, and name them: by hard link, else by a copy that the file
-        system makes if it can. Errors: SnapshotError for a file that is missing or has another size."""
-        place = self.place(database, table, history=history)
-        place = place.history if history else place
-        source_system, source_root = location.resolve(base.uri)
-
-        def carry(entry: FileEntry) -> FileEntry:
-            source = f"{source_root}/{entry.path}"
-            carried = replace(entry, path=f"{place.folder}/{entry.path.rpartition('/')[2]}")
-            self._check(source_system, source, entry)
-            target = f"{self._root}/{carried.path}"
-            if location.is_local(source_system) and location.is_local(self._filesystem):
-                durable.link_or_copy(source, target)
-            elif source_system.equals(self._filesystem):
-                self._filesystem.copy_file(source, target)
-            else:
-                fs.copy_files(source, target, source_filesystem=source_system, destination_filesystem=self._filesystem)
-            return carried
-
-        with ThreadPoolExecutor(_COPY_THREADS) as pool:
-            return list(pool.map(carry, files))
-
-    def commit(self, snapshot: Snapshot, schema_sql: str, report: dict[str, Any],
-               conflicts: bytes | pa.Buffer | None = None) -> Snapshot:
-        """Publish, and hand back the manifest with its uri. Only files that it names stay, beside the definitions, the
-        report, and the listing of conflicts, a Parquet file, where there is one.
-
-        Errors: SnapshotError where a file of the manifest is missing or has another size, key ranges overlap, or the
-        output appeared meanwhile; nothing is published then, and the caller still has to abort.
-        """
-        try:
-            for table in snapshot.tables:
-                table.check_ranges()
-                for entry in table.all_files:
-                    self._check(self._filesystem, f"{self._root}/{entry.path}", entry)
-            self._remove_strays({f"{self._root}/{entry.path}"
-                                 for table in snapshot.tables for entry in table.all_files})
-            self._write(SCHEMA, schema_sql.encode())
-            self._write(REPORT, orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-            if conflicts is not None:
-                self._write(CONFLICTS, conflicts)
-            self._publish(MANIFEST, snapshot.to_json())
-        except OSError as error:
-            raise SnapshotError(f"cannot publish: {error}", file=self.output) from error
-        self._done = True
-        self._unlock()
-        return replace(snapshot, uri=self.output)
-
-    def commit_files(self, written: Iterable[str], small: dict[str, bytes], last: str, content: bytes) -> None:
-        """Publish what is no snapshot: files that tasks wrote, by their paths in it, small ones with their content, and
-        the one that makes it complete. Errors as of `commit`."""
-        try:
-            self._remove_strays({f"{self._root}/{path}" for path in written})
-            for name, text in small.items():
-                self._write(name, text)
-            self._publish(last, content)
-        except OSError as error:
-            raise SnapshotError(f"cannot publish: {error}", file=self.output) from error
-        self._done = True
-        self._unlock()
-
-    def within(self, name: str) -> tuple[str, str]:
-        """The path or uri of one of several snapshots that are published at once, in a folder of their own: while they
-        are written, for `begin`, and afterwards. `commit_folder` publishes them."""
-        return f"{self._root_uri()}/{name}", f"{self.output.rstrip('/')}/{name}"
-
-    def commit_folder(self, listing: bytes) -> None:
-        """Publish a folder of snapshots, each of which was committed `within` it, with a listing of them. Errors as of
-        `commit`."""
-        try:
-            self._publish(SNAPSHOTS, listing)
-        except OSError as error:
-            raise SnapshotError(f"cannot publish: {error}", file=self.output) from error
-        self._done = True
-        self._unlock()
-
-    def abort(self) -> None:
-        """Remove everything that this run wrote; the output is as if the run had not been."""
-        self._done = True
-        self._discard()
-        self._unlock()
-
-    def _root_uri(self) -> str:
-        """`_root` as tasks on other machines find it."""
-        raise NotImplementedError
-
-    def _publish(self, name: str, content: bytes) -> None:
-        """The step that makes it visible, with the last file, after everything before it is durable."""
-        raise NotImplementedError
-
-    def _discard(self) -> None:
-        raise NotImplementedError
-
-    def _check(self, filesystem: fs.FileSystem, path: str, entry: FileEntry) -> None:
-        info = filesystem.get_file_info(path)
-        if info.type != fs.FileType.File:
-            raise SnapshotError("a file of the snapshot is missing", file=path)
-        if info.size != entry.bytes:
-            raise SnapshotError(f"a file of the snapshot has {info.size} bytes, not {entry.bytes}", file=path)
-
-    def _remove_strays(self, named: set[str]) -> None:
-        """Files of failed and repeated attempts: who reads DB/TABLE/*.parquet must not find their rows."""
-        for info in self._filesystem.get_file_info(fs.FileSelector(self._root, recursive=True)):
-            if info.type == fs.FileType.File and info.path not in named and info.base_name != _MARKER:
-                self._filesystem.delete_file(info.path)
-
-    def _write(self, name: str, content: bytes | pa.Buffer) -> None:
-        with self._filesystem.open_output_stream(f"{self._root}/{name}", compression=None) as stream:
-            stream.write(content)
-
-    def _unlock(self) -> None:
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
 
 
 class _Beside(Staging):
@@ -245,11 +82,11 @@ class _InPlace(Staging):
             except BlockingIOError as error:
                 raise SnapshotError("another run is writing there", file=output) from error
         there = {info.base_name for info in filesystem.get_file_info(fs.FileSelector(path))}
-        if not there.isdisjoint((MANIFEST, SNAPSHOTS)) or (there and _MARKER not in there):
+        if not there.isdisjoint((MANIFEST, SNAPSHOTS)) or (there and MARKER not in there):
             self._unlock()
             raise _taken(output, MANIFEST in there)
         self._empty_but_marker()
-        self._write(_MARKER, b"A replay writes here, or was stopped: there is no snapshot without _snapshot.json.\n")
+        self._write(MARKER, b"A replay writes here, or was stopped: there is no snapshot without _snapshot.json.\n")
 
     def _root_uri(self) -> str:
         return self.output
@@ -260,20 +97,20 @@ class _InPlace(Staging):
         if location.is_local(self._filesystem):
             durable.sync_tree(self._root)
         self._filesystem.move(f"{self._root}/{hidden}", f"{self._root}/{name}")
-        self._filesystem.delete_file(f"{self._root}/{_MARKER}")
+        self._filesystem.delete_file(f"{self._root}/{MARKER}")
         if location.is_local(self._filesystem):
             durable.sync([self._root])
 
     def _discard(self) -> None:
         self._empty_but_marker()
-        self._filesystem.delete_file(f"{self._root}/{_MARKER}")
+        self._filesystem.delete_file(f"{self._root}/{MARKER}")
 
     def _empty_but_marker(self) -> None:
         """The marker goes last: while anything of a run is left, the next one must know it for a left-over."""
         for info in self._filesystem.get_file_info(fs.FileSelector(self._root)):
             if info.type == fs.FileType.Directory:
                 self._filesystem.delete_dir(info.path)
-            elif info.base_name != _MARKER:
+            elif info.base_name != MARKER:
                 self._filesystem.delete_file(info.path)
 
 

@@ -31,7 +31,7 @@ from applier.importing.job import import_dump  # noqa: E402
 from applier.options import ExportOptions, ImportOptions, ReplayOptions  # noqa: E402
 from applier.replay import replay_with  # noqa: E402
 from applier.snapshot import manifest  # noqa: E402
-from applier.snapshot.publish import SCHEMA  # noqa: E402
+from applier.snapshot.staging import SCHEMA  # noqa: E402
 
 DIGESTS = Path(__file__).with_name("digests.json")
 DUMPS = TESTS / "importing" / "dumps"

@@ -13,20 +13,20 @@ import time
 import pyarrow as pa
 
 from applier.errors import SnapshotError
-from applier.snapshot import durable, publish
+from applier.snapshot import durable, publish, staging
 from applier.snapshot.manifest import MANIFEST, BinlogPosition, Snapshot, TableEntry, load
 from applier.snapshot.reader import read_unit
 from applier.snapshot.writer import TableWriter
 
 ROWS = pa.table({"id": [1, 2, 3], "text": ["a", "b", None]})
-_WATCHED = {publish.__file__, durable.__file__}
+_WATCHED = {publish.__file__, staging.__file__, durable.__file__}
 
 
 def publish_once(output: str, base: Snapshot | None = None) -> Snapshot:
     """A snapshot of a table written anew, and one carried over if there is a base; with a stray file of a dead
     attempt."""
-    with publish.begin(output) as staging:
-        place = staging.place("shop", "orders")
+    with publish.begin(output) as begun:
+        place = begun.place("shop", "orders")
         written = []
         for unit in range(2):
             with TableWriter(place, unit, ROWS.schema, key=["id"], key_kind="int") as writer:
@@ -37,10 +37,10 @@ def publish_once(output: str, base: Snapshot | None = None) -> Snapshot:
             stray.close()
         tables = [TableEntry("shop", "orders", {}, ("id",), "int", tuple(written))]
         if base is not None:
-            carried = staging.carry_over(base, base.table("shop", "orders").files, "shop", "copies")
+            carried = begun.carry_over(base, base.table("shop", "orders").files, "shop", "copies")
             tables.append(TableEntry("shop", "copies", {}, ("id",), "int", tuple(carried)))
         snapshot = Snapshot(BinlogPosition("binlog.000001", 4, "", None, "mysql"), tuple(tables))
-        return staging.commit(snapshot, "CREATE TABLE orders (id INT);\n", {"seconds": {}}, b"PAR1")
+        return begun.commit(snapshot, "CREATE TABLE orders (id INT);\n", {"seconds": {}}, b"PAR1")
 
 
 def check_complete(output: str) -> None:
@@ -51,7 +51,7 @@ def check_complete(output: str) -> None:
         assert read_unit(snapshot, table.files, ROWS.schema).num_rows == table.rows == 6
         named |= {file.path for file in table.files}
     assert {str(path.relative_to(output)) for path in pathlib.Path(output).rglob("*.parquet")} == \
-        named | {publish.CONFLICTS}
+        named | {staging.CONFLICTS}
     assert (pathlib.Path(output) / "_schema.sql").read_text().startswith("CREATE")
 
 
