@@ -5,8 +5,9 @@ one, 'a ' of 'a' where spaces at the end do not count (PAD SPACE). The bytes her
 compares (WEIGHT_STRING), in a shorter form that sorts as they do.
 
 Exact are, on MySQL and MariaDB: binary and the _bin collations, …_general_ci, …_unicode_ci and …_unicode_520_ci of
-the Unicode character sets, utf8mb4_0900_ai_ci, latin1_swedish_ci, ascii_general_ci, and MariaDB's …_nopad_… forms of
-these. By any other collation strings are equal here where their bytes are: what only it takes for a duplicate is none.
+the Unicode character sets, utf8mb4_0900_ai_ci, latin1_swedish_ci, ascii_general_ci, and MariaDB's …_uca1400_ai_ci and
+…_nopad_… forms of these. By any other collation strings are equal here where their bytes are: what only it takes for a
+duplicate is none.
 """
 
 from functools import cache
@@ -22,7 +23,7 @@ from keysearch.keybytes import PADDING, KeyBytes, text_bounds
 from keysearch.keybytes_kernel import put_raw
 
 _UNICODE = ("utf8", "utf8mb3", "utf8mb4", "ucs2", "utf16", "utf16le", "utf32")
-_KINDS = {**dict.fromkeys(_UNICODE, ("general_ci", "unicode_ci", "unicode_520_ci")),
+_KINDS = {**dict.fromkeys(_UNICODE, ("general_ci", "unicode_ci", "unicode_520_ci", "uca1400_ai_ci")),
           "latin1": ("swedish_ci",), "ascii": ("general_ci",)}
 
 
@@ -60,8 +61,9 @@ def equality_keys(column: pa.Array | pa.ChunkedArray, collation: str) -> KeyByte
     row = 0
     while True:
         row = put_weights(row, starts, ends, data.ctypes.data, table.entries.ctypes.data, table.many.ctypes.data,
-                          table.codes.ctypes.data, table.space if rules.pads else 0, memory.ctypes.data,
-                          len(memory) - max(PADDING, SLACK), offsets)
+                          table.codes.ctypes.data, table.heads.ctypes.data, len(table.heads),
+                          table.contractions.ctypes.data, len(table.contractions), table.space if rules.pads else 0,
+                          memory.ctypes.data, len(memory) - max(PADDING, SLACK), offsets)
         if row == len(starts):
             return KeyBytes(offsets, memory[:offsets[-1]])
         memory = np.concatenate([memory, np.empty_like(memory)])

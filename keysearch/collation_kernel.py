@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from keysearch.collation_tables import CODE_POINTS, IMPLICIT, LONGEST_CODE, SEVERAL, UNKNOWN
-from keysearch.memory import inline, kernel, load_u8, load_u16, load_u32, store_u16, store_u32, swap32
+from keysearch.collation_tables import CODE_POINTS, IMPLICIT, LONGEST_CODE, POINT_BITS, SEVERAL, UNKNOWN
+from keysearch.memory import inline, kernel, load_i64, load_u8, load_u16, load_u32, store_u16, store_u32, swap32
 
 MOST_BYTES = 8 * LONGEST_CODE
 """Of a key for one byte of text: a character has up to eight weights."""
@@ -32,14 +32,46 @@ def _character(at, end):
     return point, length
 
 
+@inline
+def _lookup(contractions, n, key):
+    """The entry of a contraction by its key, 0 if there is none; they are in the order of their keys."""
+    low, high = np.int64(0), np.int64(n)
+    while low < high:
+        middle = (low + high) >> 1
+        if load_i64(contractions + 16 * middle) < key:
+            low = middle + 1
+        else:
+            high = middle
+    if low < n and load_i64(contractions + 16 * low) == key:
+        return load_i64(contractions + 16 * low + 8)
+    return np.int64(0)
+
+
+@inline
+def _contraction(contractions, n, point, at, end):
+    """The longest contraction of a character with those that stand at `at`: (its entry, how many bytes of these are in
+    it), 0 for none."""
+    if at >= end:
+        return np.int64(0), 0
+    second, length = _character(at, end)
+    key = (point << POINT_BITS | second) << POINT_BITS
+    if at + length < end:
+        third, more = _character(at + length, end)
+        entry = _lookup(contractions, n, key | third)
+        if entry:
+            return entry, length + more
+    return _lookup(contractions, n, key), length
+
+
 @kernel
-def put_weights(row, starts, ends, source, entries, many, codes, space, to, room, offsets):
+def put_weights(row, starts, ends, source, entries, many, codes, heads, n_heads, contractions, n_contractions, space,
+                to, room, offsets):
     """Write the weights of the strings source+starts[i] … source+ends[i], from string `row` on, one behind the other.
 
-    entries, many, codes: a WeightTable's (addresses). space: the code that does not count at a string's end; 0: all do.
-    String i's key goes to `to` + offsets[i] and ends at offsets[i + 1]; `room` bytes are there, and SLACK more. Returns
-    the first string that did not fit, or how many there are. What is no character of the set is greater than any, and
-    then goes by its number.
+    entries, many, codes, heads, contractions: a WeightTable's (addresses, and how many). space: the code that does not
+    count at a string's end; 0: all do. String i's key goes to `to` + offsets[i] and ends at offsets[i + 1]; `room`
+    bytes are there, and SLACK more. Returns the first string that did not fit, or how many there are. What is no
+    character of the set is greater than any, and then goes by its number.
     """
     used = offsets[row]
     while row < starts.shape[0]:
@@ -51,6 +83,10 @@ def put_weights(row, starts, ends, source, entries, many, codes, space, to, room
         while at < end:
             point, length = _character(at, end)
             entry = load_u32(entries + 4 * point) if point < CODE_POINTS else np.uint32(UNKNOWN << 24)
+            if point < n_heads and load_u8(heads + point):
+                found, more = _contraction(contractions, n_contractions, point, at + length, end)
+                if found:
+                    entry, length = np.uint32(found), length + more
             kind = entry >> np.uint32(24)
             if kind <= LONGEST_CODE:
                 store_u32(put, entry)

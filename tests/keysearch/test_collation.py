@@ -18,8 +18,8 @@ from keysearch.collation_tables import weight_table
 from keysearch.keybytes import encode_keys
 
 TRUTH = json.loads(gzip.decompress(recorded.TRUTH.read_bytes()))
-KINDS = ["utf8mb4_0900_ai_ci", "utf8mb4_general_ci", "utf8mb4_unicode_ci", "latin1_swedish_ci", "utf8mb4_bin",
-         "utf8mb4_0900_bin"]
+KINDS = ["utf8mb4_0900_ai_ci", "utf8mb4_uca1400_ai_ci", "utf8mb4_general_ci", "utf8mb4_unicode_ci",
+         "latin1_swedish_ci", "utf8mb4_bin", "utf8mb4_0900_bin"]
 
 
 def keys_of(texts, collation):
@@ -52,7 +52,7 @@ def digest(keys, collation):
                           + weights[np.argsort(rows, kind="stable")].astype(">u2").tobytes()).hexdigest()
 
 
-@pytest.mark.parametrize("name", ["0900_ai_ci", "general_ci", "unicode_ci", "unicode_520_ci"])
+@pytest.mark.parametrize("name", ["0900_ai_ci", "general_ci", "unicode_ci", "unicode_520_ci", "uca1400_ai_ci"])
 def test_codes_are_weights_in_another_form(name):
     """They sort as weights do, none begins another one, and those of ASCII are short."""
     table = weight_table(name)
@@ -75,11 +75,28 @@ def test_every_character_has_the_weights_that_the_server_gives_it(server):
 
 
 @pytest.mark.parametrize("server", TRUTH["joined"])
-def test_characters_do_not_change_each_other(server):
-    """None of these collations has contractions: what strings of any characters weigh is what they weigh alone."""
+def test_characters_of_any_kind_together(server):
+    """All but UCA 14's have no contractions: what strings weigh is what their characters weigh alone."""
     texts = recorded.joined()
     collation = server.split()[1]
     assert digest(equality_keys(pa.array(texts), collation), collation) == TRUTH["joined"][server]
+
+
+@pytest.mark.parametrize("server", TRUTH["contracted"])
+def test_characters_that_weigh_something_else_together(server):
+    """UCA 14's contractions: of vowel signs with letters, vowels that stand before their consonant, accents."""
+    collation = server.split()[1]
+    assert digest(equality_keys(pa.array(recorded.contracted()), collation), collation) == TRUTH["contracted"][server]
+
+
+def test_contractions_end_where_the_text_does():
+    """The longest one is taken, and none reaches into the next string or over what is no character."""
+    alone = keys_of(["\u0418", "\u0306", "\u0418\u0306", "\u0419", "x", "x\u0418"], "utf8mb4_uca1400_ai_ci")
+    assert alone[2] == alone[3] != alone[0] and alone[1] == b""
+    assert keys_of(["x\u0418", "\u0306"], "utf8mb4_uca1400_ai_ci") == [alone[4] + alone[0], b""] == [alone[5], b""]
+    cut = pa.array(["\u0418".encode() + b"\xcc", "\u0418".encode() + b"\xcc\x86"], pa.binary())
+    keys = equality_keys(cut, "utf8mb4_uca1400_ai_ci")
+    assert keys[0].startswith(alone[0]) and keys[1] == alone[2]
 
 
 @pytest.mark.parametrize("server", TRUTH["equal"])
@@ -96,8 +113,9 @@ def test_strings_are_equal_where_the_server_says_so(server):
 @pytest.mark.parametrize("collation, exact", [
     *((name, True) for names in recorded.COLLATIONS.values() for name in names), ("binary", True), ("utf8_bin", True),
     ("gbk_bin", True), ("utf8_general_ci", True), ("UTF8MB4_GENERAL_CI", True), ("utf8mb4_0900_as_cs", False),
-    ("utf8mb4_uca1400_ai_ci", False), ("latin1_german1_ci", False), ("utf8mb3_general_mysql500_ci", False),
-    ("utf8mb4_de_pb_0900_ai_ci", False), ("sjis_japanese_ci", False), ("cp1251_general_ci", False), ("", False)])
+    ("utf8mb4_uca1400_ai_cs", False), ("utf8mb4_uca1400_swedish_ai_ci", False), ("latin1_german1_ci", False),
+    ("utf8mb3_general_mysql500_ci", False), ("utf8mb4_de_pb_0900_ai_ci", False), ("sjis_japanese_ci", False),
+    ("cp1251_general_ci", False), ("", False)])
 def test_which_collations_are_exact(collation, exact):
     assert is_exact(collation) == exact
 
