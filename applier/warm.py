@@ -3,8 +3,8 @@
 Numba compiles a kernel when it is first called and keeps it in a cache on disk. Workers that fill that cache at the
 same time each do all the work, and may read each other's unfinished files. So one process calls every kernel, under a
 file lock, and leaves a stamp; whoever sees the stamp has nothing to do. The cache's name holds a digest of the sources
-(keysearch.memory), and the stamp's the processor, as compiled code belongs to both; and where the sources are and since
-when, as Numba does not take what it compiled from the same source in another place, or from one that was written anew.
+(keysearch.kernel_cache), and the stamp's the processor, as compiled code belongs to both; and where the sources are and
+since when, as Numba does not take what it compiled from the same source in another place, or from one written anew.
 """
 
 from __future__ import annotations

@@ -7,37 +7,17 @@ compares every address with the end of what it reads, before it reads.
 They live in this package because it is the lowest one: `keysearch` imports nothing of the applier, which uses them too.
 """
 
-import hashlib
-import os
-import pathlib
-
 import numba
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from keysearch import kernel_cache
+
 _I1, _I8, _I32, _I64, _I128 = (ir.IntType(bits) for bits in (1, 8, 32, 64, 128))
 
-
-def _kernel_cache() -> str:
-    """A directory of compiled kernels that belongs to exactly these sources.
-
-    Numba invalidates a cached kernel when its own file changes, but not when a function that it inlines from another
-    module does; so the directory's name holds a hash of every module that defines kernels.
-    """
-    root = pathlib.Path(__file__).resolve().parent.parent
-    digest = hashlib.blake2b(numba.__version__.encode(), digest_size=8)
-    for package in ("keysearch", "jsondiff", "applier"):
-        for source in sorted((root / package).rglob("*.py")):
-            text = source.read_bytes()
-            if b"@kernel" in text or b"@inline" in text:
-                digest.update(source.name.encode() + b"\0" + text)
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(base, "mysql-binlog-applier", f"kernels-{digest.hexdigest()}")
-
-
 if not numba.config.CACHE_DIR:
-    numba.config.CACHE_DIR = _kernel_cache()
+    numba.config.CACHE_DIR = kernel_cache.directory()
 
 _OPTIONS = {"nogil": True, "error_model": "numpy", "boundscheck": False}
 kernel = numba.njit(cache=True, **_OPTIONS)
