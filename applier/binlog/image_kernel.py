@@ -61,7 +61,6 @@ RECORD_BYTES = 64
 
 # an image program, in bytes from its start
 N_PRESENT, STEPS, N_STEPS, COMPACT, N_COMPACT, MISSING, N_MISSING = range(0, 56, 8)
-PROGRAM_BYTES = 64
 
 CORRUPT = -1
 """The image contradicts its own lengths, or holds a value that no server writes."""

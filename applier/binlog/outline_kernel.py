@@ -26,7 +26,8 @@ from applier.binlog.compressed_kernel import (
 )
 from applier.binlog.crc32 import crc32
 from applier.binlog.format import IGNORABLE_FLAG, MARIADB_STANDALONE, EventType
-from applier.binlog.outline_groups import ROLLED_BACK, end_group, open_group, read_gtid
+from applier.binlog.outline_groups import ROLLED_BACK, end_group, open_group
+from applier.binlog.outline_gtids import read_gtid
 from applier.binlog.outline_recording import (
     ANNOUNCED,
     BAD_CHECKSUM,

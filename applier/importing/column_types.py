@@ -19,6 +19,7 @@ from applier.binlog.charsets import to_utf8
 from applier.binlog.mariadb_types import network_text
 from applier.importing import literal_kernel as kernels
 from applier.importing import tuple_kernel as kind
+from applier.importing.moment_literal_kernel import to_moments, to_spans
 from applier.importing.spans import Literals, Reading, Values, all_odd, byte_values, merged, nulled, number_values
 from applier.schema.types import BINARY, GEOMETRY, INTEGERS, NETWORK, ColumnType, arrow_type
 from jsondiff.normalize import normalize
@@ -124,8 +125,8 @@ def _wide_decimals(literals: Literals, column_type: ColumnType, reading: Reading
 def _moments(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
     numbers, states = np.empty(len(literals), np.int64), np.empty(len(literals), np.uint8)
     with_time = column_type.base != "date"
-    kernels.to_moments(literals.data.ctypes.data, literals.starts, literals.lengths, literals.kinds, with_time,
-                       column_type.fsp, numbers, states)
+    to_moments(literals.data.ctypes.data, literals.starts, literals.lengths, literals.kinds, with_time,
+               column_type.fsp, numbers, states)
     zero_dates = int(np.count_nonzero(states == kernels.ZERO_DATE))
     if not with_time:
         return number_values(numbers.astype(np.int32), states, pa.date32(), zero_dates)
@@ -144,8 +145,8 @@ def _to_utc(local: pa.Array, time_zone: str) -> pa.Array:
 
 def _spans(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
     numbers, states = np.empty(len(literals), np.int64), np.empty(len(literals), np.uint8)
-    kernels.to_spans(literals.data.ctypes.data, literals.starts, literals.lengths, literals.kinds, column_type.fsp,
-                     numbers, states)
+    to_spans(literals.data.ctypes.data, literals.starts, literals.lengths, literals.kinds, column_type.fsp,
+             numbers, states)
     return number_values(numbers, states, pa.duration("us"))
 
 
