@@ -13,7 +13,9 @@ from applier.apply.foreign_links import ColumnLink, linked_columns
 from applier.schema.definition import TableDefinition
 from applier.schema.foreign_keys import ForeignKey
 from applier.schema.key_infos import key_collation
+from applier.schema.zero_dates import to_python
 from applier.snapshot import location
+from applier.snapshot.date_marks import MarkedDates
 from applier.snapshot.manifest import Snapshot, TableEntry
 from keysearch.collation import equality_column
 from keysearch.keybytes import encode_keys
@@ -55,7 +57,8 @@ def _orphans_of(snapshot: Snapshot, key: ForeignKey, columns: tuple[ColumnLink, 
     missing = own.filter(pc.invert(pc.is_in(_keys(own, collations), there)))
     if not missing.num_rows:
         return None
-    examples = [", ".join(map(str, row.values())) for row in missing.slice(0, _MOST_TOLD).to_pylist()]
+    told = [to_python(column.combine_chunks()) for column in missing.slice(0, _MOST_TOLD).columns]
+    examples = [", ".join(map(str, row)) for row in zip(*told, strict=True)]
     told = "; ".join(examples) + ("; …" if missing.num_rows > len(examples) else "")
     rows = "1 row refers" if missing.num_rows == 1 else f"{missing.num_rows:,} rows refer"
     return (f"{rows} by {key.name} ({', '.join(key.columns)}) to rows of "
@@ -66,8 +69,13 @@ def _read(snapshot: Snapshot, entry: TableEntry, definition: TableDefinition, co
     """Some columns of a table, in this order."""
     filesystem, root = location.resolve(snapshot.uri)
     names = [definition.columns[column].name for column in columns]
-    parts = [pq.read_table(f"{root}/{file.path}", filesystem=filesystem, partitioning=None, columns=list(set(names)))
-             for file in entry.files]
+    parts = []
+    for file in entry.files:
+        path = f"{root}/{file.path}"
+        with filesystem.open_input_file(path) as source:
+            parquet = pq.ParquetFile(source, pre_buffer=True)
+            part = parquet.read(columns=list(set(names)))
+            parts.append(MarkedDates(parquet.metadata.metadata, path).put_into(part))
     return pa.concat_tables(parts).select(names)
 
 

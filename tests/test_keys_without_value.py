@@ -1,4 +1,4 @@
-"""Keys with a date that is none: a snapshot has null for it, which is no key, so a replay stops and says where."""
+"""NULLs of the log in keys of a table that is NOT NULL there: a replay stops and says where, or takes the zero date."""
 
 import datetime
 
@@ -21,11 +21,11 @@ def rows(*days):
 
 
 @pytest.mark.parametrize("keys", [
-    "PRIMARY KEY (d)", "PRIMARY KEY (id), UNIQUE KEY day (d)", "PRIMARY KEY (id, d), KEY (d)"])
+    "PRIMARY KEY (d)", "PRIMARY KEY (id, d), KEY (d)"])
 @pytest.mark.parametrize("operation", ["insert", "update", "delete"])
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 def test_the_first_such_change_is_named(keys, operation, route, tmp_path):
-    """A zero date goes through the log as one that is NULL would: both are null when they come out."""
+    """No row is found by NULL, and none may be taken for it."""
     schema, log = tmp_path / "schema.sql", tmp_path / "binlog.000001"
     schema.write_text(f"CREATE TABLE d.t (id INT NOT NULL, d DATE NOT NULL, {keys});")
     [logged] = parse_statement("CREATE TABLE d.t (id INT NOT NULL, d DATE)", server_charset="utf8mb4")
@@ -42,3 +42,17 @@ def test_the_first_such_change_is_named(keys, operation, route, tmp_path):
     assert stopped.value.position > before
     assert f"--stop-position binlog.000001:{before}" in stopped.value.hint
     assert "--ignore-tables" in stopped.value.hint
+
+
+@pytest.mark.parametrize("route", ["walk", "shuffle"])
+def test_beside_another_key_it_is_the_zero_date(route, tmp_path):
+    """What a replica puts in for a NULL that its column cannot be: the second one is a duplicate (1062)."""
+    schema, log = tmp_path / "schema.sql", tmp_path / "binlog.000001"
+    schema.write_text("CREATE TABLE d.t (id INT NOT NULL, d DATE NOT NULL, PRIMARY KEY (id), UNIQUE KEY day (d));")
+    [logged] = parse_statement("CREATE TABLE d.t (id INT NOT NULL, d DATE)", server_charset="utf8mb4")
+    with BinlogWriter(log) as writer, writer.transaction():
+        writer.rows(RowChanges(logged.definition, None, rows(None, DAY, None)))
+    with pytest.raises(ReplayStopped) as stopped:
+        replay_with(ThisProcess(1), ReplayOptions((str(log),), str(tmp_path / "out"), schema=str(schema), route=route))
+    assert (stopped.value.mysql_errno, stopped.value.row) == (1062, 2)
+    assert "day (d)" in stopped.value.key

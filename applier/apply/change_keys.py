@@ -27,6 +27,7 @@ from applier.binlog.values import finish_column
 from applier.errors import KEY_NOT_FOUND, ApplierError, ReplayStopped
 from applier.schema.agreement import agrees
 from applier.schema.definition import TableDefinition
+from applier.schema.zero_dates import to_python
 from keysearch.keybytes import KeyBytes, int_key
 
 
@@ -58,7 +59,7 @@ class KeyReader(ABC):
 
     def texts(self, batch: ChangeBatch, images: np.ndarray, after: bool, unique: int = 0) -> list[str]:
         """The keys of some images for people, with what an after-image lacks filled in."""
-        columns = [column.take(pa.array(images)).to_pylist() for column in self.columns(batch)[after]]
+        columns = [to_python(column.take(pa.array(images))) for column in self.columns(batch)[after]]
         if self._key.form == "int":
             return [str(value + self._key.bias) for value in columns[0]]
         return [", ".join(repr(value) if isinstance(value, (str, bytes)) else str(value) for value in row)

@@ -14,7 +14,6 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.table_key import DATES
 from applier.errors import SchemaError
 from applier.schema.defaults import default_scalar, implicit_scalar
 from applier.schema.definition import Column, TableDefinition
@@ -58,13 +57,12 @@ class ReplicaDefaults:
         return self._scalar(column) if moment is None else self._at(moment, column, seconds())
 
     def instead_of_null(self, column: Column, seconds: Seconds) -> Values | None:
-        """For NULLs in images; None where NULL stays: where the column may be NULL, and where it gets a zero date,
-        which is null in a snapshot, too. Raises SchemaError as `left_out`, and for a default that is made of other
-        columns: there it depends on their values in the row so far."""
+        """For NULLs in images; None where the column may be NULL, and NULL stays. Raises SchemaError as `left_out`, and
+        for a default that is made of other columns: there it depends on their values in the row so far."""
         if column.nullable:
             return None
         if column.default is None:
-            return None if column.type.base in DATES else self._implicit(column)
+            return self._implicit(column)
         if (moment := self._moments.get(column.name)) is not None:
             return self._at(moment, column, seconds())
         if _is_variable(column):

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.apply.change_keys import at_change, rows_before, times_of
+from applier.apply.change_keys import rows_before, times_of
 from applier.apply.conflicts import BY_CONTENT
 from applier.apply.row_pieces import RowPieces
 from applier.apply.row_store import PieceInput, Search
@@ -15,6 +15,7 @@ from applier.binlog.changes import ChangeBatch, ImageLayouts
 from applier.binlog.layout import ColumnBuffer, ColumnPlan
 from applier.binlog.table_map import TableMap
 from applier.binlog.values import finish_column
+from applier.schema.zero_dates import to_python
 
 _UNKNOWN = "\0"
 """Stands for a document that diffs make of one that no image has: it is none."""
@@ -35,15 +36,12 @@ class RowKeys:
         return self._pieces.wanted(plans)
 
     def of_batch(self, batch: ChangeBatch) -> tuple[list[PieceInput], list[PieceInput], np.ndarray, list[Search]]:
-        """The arguments of RowStore.apply. Raises ReplayStopped for a key that has no value."""
+        """The arguments of RowStore.apply."""
         before = self._pieces.of_images(batch.before, batch.n_before, self._table_map,
                                         lambda: times_of(batch, batch.before_rows, batch.n_before))
         after = self._pieces.of_images(batch.after, batch.n_after, self._table_map,
                                        lambda: times_of(batch, batch.after_rows, batch.n_after),
                                        self._documents(batch))
-        for pieces, rows in ((before, batch.before_rows), (after, batch.after_rows)):
-            if (lacking := self._pieces.lacks_value(pieces)) is not None:
-                raise at_change(lacking[0], batch, rows, lacking[1])
         return before, after, *self._pieces.searches(batch, len(self._table_map.types))
 
     def after_values(self, batch: ChangeBatch, column: int) -> pa.Array:
@@ -120,7 +118,7 @@ class RowKeys:
         defined, table_map = self._pieces.definition.columns[column], self._table_map
         finished = finish_column(buffer.arrow(rows), defined, table_map.types[column], table_map.metadata[column])
         texts = ["NULL" if value is None else repr(value) if isinstance(value, (str, bytes)) else str(value)
-                 for value in finished.take(pa.array(images)).to_pylist()]
+                 for value in to_python(finished.take(pa.array(images)))]
         absent = buffer.absent_rows(rows)
         if absent is None:
             return texts

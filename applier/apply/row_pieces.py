@@ -19,12 +19,11 @@ import pyarrow.compute as pc
 
 from applier.apply.replica_defaults import ReplicaDefaults, Seconds
 from applier.apply.row_store import PieceInput, Search
-from applier.apply.table_key import DATES, no_key_value, table_key
+from applier.apply.table_key import table_key
 from applier.binlog.changes import ChangeBatch
 from applier.binlog.layout import ColumnPlan, ImageBuffers
 from applier.binlog.table_map import TableMap
 from applier.binlog.values import finish_column
-from applier.errors import ReplayStopped
 from applier.schema.defaults import implicit_scalar
 from applier.schema.definition import Column, TableDefinition
 from applier.schema.key_infos import key_collation
@@ -178,7 +177,7 @@ class RowPieces:
             return PieceInput(self._encoded(piece, values), absent, None)
         keys = KeyBytes(np.zeros(rows + 1, np.int64), np.empty(0, np.uint8)) if values is None else \
             self._encoded(piece, values)
-        return PieceInput(keys, absent, self._encoded(piece, pa.array([default.as_py()], default.type))[0])
+        return PieceInput(keys, absent, self._encoded(piece, pa.repeat(default, 1))[0])
 
     def _default(self, column: Column, logged: bool, seconds: Seconds) -> pa.Array | pa.Scalar:
         """What images have for a column that they lack; `logged`: the log has the column."""
@@ -199,26 +198,8 @@ class RowPieces:
         return encode_keys([values], [True])
 
     def of_rows(self, rows: pa.Table) -> list[KeyBytes]:
-        """The pieces of a base's rows. Raises ReplayStopped as `lacks_value` says."""
-        keys = [self._encoded(piece, rows.column(self.definition.columns[piece.column].name)) for piece in self.pieces]
-        if (lacking := self.lacks_value([PieceInput(column) for column in keys])) is not None:
-            raise lacking[0]
-        return keys
-
-    def lacks_value(self, inputs: list[PieceInput]) -> tuple[ReplayStopped, np.ndarray] | None:
-        """The error of rows whose unique key has a date that is none, which would pass for NULL, and which rows these
-        are (bool[n]); None where there are none."""
-        for key in self.unique:
-            for number in key.pieces:
-                column, piece = self.definition.columns[self.pieces[number].column], inputs[number]
-                if column.nullable or column.type.base not in DATES:
-                    continue
-                lacking = piece.keys.data[piece.keys.offsets[:-1]] == 0
-                if piece.absent is not None:
-                    lacking &= ~piece.absent
-                if lacking.any():
-                    return no_key_value(key.name, column.name, self.definition.full_name), lacking
-        return None
+        """The pieces of a base's rows."""
+        return [self._encoded(piece, rows.column(self.definition.columns[piece.column].name)) for piece in self.pieces]
 
     def searches(self, batch: ChangeBatch, logged: int) -> tuple[np.ndarray, list[Search]]:
         """How the rows of a batch's before-images are found: (uint8 by row of the before-images, what it numbers).

@@ -19,8 +19,6 @@ from keysearch.choose import Choice, choose_key
 from keysearch.keybytes import KeyBytes, int_key
 from keysearch.keyrules import encode_by_rules, key_rule
 
-DATES = {"date", "datetime", "timestamp"}
-"""Types whose zero is null in a snapshot."""
 INTEGERS = {"tinyint", "smallint", "mediumint", "int", "bigint"}
 
 
@@ -81,9 +79,10 @@ def table_key(definition: TableDefinition) -> TableKey | None:
 
 
 def no_key_value(key: str, column: str, table: str) -> ReplayStopped:
-    """The error of a row that cannot be found by its key: of a column that is NOT NULL, NULL is a date that is none."""
+    """The error of a row that cannot be found by its key."""
     return ReplayStopped(f"column {column} of a row's key has no value", table=table, key=key,
-                         hint="a zero date in a key is null in a snapshot; leave the table out with --ignore-tables")
+                         hint="a NULL is no key, so the table is not the one that the log was written with; give its "
+                              "definition with --schema, or leave the table out with --ignore-tables")
 
 
 def alters_rows(conversion: RowConversion) -> bool:

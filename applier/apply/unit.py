@@ -31,6 +31,7 @@ from applier.binlog.changes import ChangeBatch, ImageLayouts
 from applier.binlog.mapping import MappedFile
 from applier.binlog.table_map import TableMap
 from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, ReplayStopped, SplitMove
+from applier.schema import zero_dates
 from applier.snapshot.reader import read_unit
 
 
@@ -149,7 +150,8 @@ class UnitApplier:
             return altered_rows(spec.conversion, self.before.rows(), spec.key if spec.changes_key else None)
         if spec.base is None or not spec.base_files:
             return self._base
-        return read_unit(spec.base, spec.base_files, table_schema(spec.definition))
+        rows = read_unit(spec.base, spec.base_files, table_schema(spec.definition))
+        return zero_dates.for_nulls(rows, spec.definition)
 
     def rows(self) -> Iterator[pa.Table]:
         """The rows that are left, in the order in which they are written, some thousand at a time; they are lost but

@@ -17,7 +17,6 @@ import numpy as np
 
 from applier.binlog.value_kernel import (
     BAD_VALUE,
-    NO_DATE,
     big_endian,
     date,
     datetime2,
@@ -29,6 +28,7 @@ from applier.binlog.value_kernel import (
     time2,
     timestamp2,
 )
+from applier.schema.zero_dates import BEFORE_ALL_DAYS, DAY
 from keysearch.memory import (
     copy32,
     copy_bytes,
@@ -68,6 +68,8 @@ FULL = -2
 """A column's data buffer cannot take the value; nothing of the row counts."""
 GUARD = 32
 """Bytes that a data buffer has beyond its capacity, as copies are rounded up."""
+
+_BEFORE_ALL_MOMENTS = BEFORE_ALL_DAYS * DAY
 
 
 @inline
@@ -115,7 +117,7 @@ def put_bytes(step, row, source, length, safe_end):
 def run_steps(at, end, safe_end, steps, n_steps, nulls, row, zero_dates):
     """Decode one image by its steps; NULL bit c belongs to step c. The address after it, or CORRUPT or FULL.
 
-    `zero_dates` is the address of a counter of dates that became null because they are no day.
+    `zero_dates` is the address of a counter of dates that no calendar has.
     """
     null_bits = np.uint8(0)
     no_dates = 0
@@ -240,12 +242,11 @@ def run_steps(at, end, safe_end, steps, n_steps, nulls, row, zero_dates):
                 return np.int64(CORRUPT)
             if moment == BAD_VALUE:
                 return np.int64(CORRUPT)
-            if moment == NO_DATE:
-                mark_null(step, row)
-                no_dates += 1
-            elif operation == DATE_DAYS:
+            if operation == DATE_DAYS:
+                no_dates += moment < BEFORE_ALL_DAYS
                 store_i32(load_i64(step + VALUES) + 4 * row, np.int32(moment))
             else:
+                no_dates += moment < _BEFORE_ALL_MOMENTS
                 store_i64(load_i64(step + VALUES) + 8 * row, moment)
             at += width
         step += STEP_BYTES

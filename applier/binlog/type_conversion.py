@@ -149,5 +149,5 @@ def fitting_moments(raw: pa.Array, kind: ColumnType) -> pa.Array:
         return raw.cast(target, safe=False)
     unit = 10**(6 - kind.fsp)
     numbers = np.asarray(raw.cast(pa.int64()).fill_null(0))
-    cut = np.sign(numbers) * (np.abs(numbers) // unit * unit)
+    cut = np.sign(numbers) * (np.abs(numbers) // unit * unit) if kind.base == "time" else numbers // unit * unit
     return pa.array(cut, mask=raw.is_null().to_numpy(zero_copy_only=False)).cast(raw.type)

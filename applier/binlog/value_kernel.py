@@ -1,17 +1,17 @@
 """Single values of a row image, as kernels: big-endian integers, DECIMAL, and the temporal types old and new.
 
 A value's width is known before it is read (its step says so), so the caller has compared it with the event's end; the
-functions here return BAD_VALUE for bytes that no server writes and NO_DATE for a zero date or one that is no day.
+functions here return BAD_VALUE for bytes that no server writes. A date that no calendar has is a number below those of
+all days (applier.schema.zero_dates).
 Formats: MySQL's `decimal.cc` (decimal2bin) and `my_time.cc` (my_*_packed_to_binary); MariaDB's `Field_*_hires`.
 """
 
 import numpy as np
 
+from applier.schema.zero_dates import ZERO_DAY
 from keysearch.memory import inline, load_u8, load_u16, load_u32, mul_add_128, swap16, swap32
 
-NO_DATE = -(1 << 63)
-"""A zero date, a date with a zero part, or one that no calendar has: null in a snapshot."""
-BAD_VALUE = NO_DATE + 1
+BAD_VALUE = -(1 << 63)
 
 LAST_YEAR = 9999
 
@@ -87,12 +87,17 @@ def fraction(address, digits):
 
 
 @inline
+def no_day(year, month, day):
+    return np.int64(ZERO_DAY + ((year * 16 + month) * 32 + day))
+
+
+@inline
 def days(year, month, day):
-    """Days since 1970-01-01 in the proleptic Gregorian calendar, NO_DATE for what is no day of it."""
-    if month == 0 or day == 0 or year == 0:
-        return np.int64(NO_DATE)
+    """Days since 1970-01-01 in the proleptic Gregorian calendar; what is no day of it as zero_dates.number."""
     if month > 12 or day > 31 or year > LAST_YEAR:
         return np.int64(BAD_VALUE)
+    if month == 0 or day == 0 or year == 0:
+        return no_day(year, month, day)
     if day > 28:
         leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
         if month == 2:
@@ -100,7 +105,7 @@ def days(year, month, day):
         else:
             last = 30 if month == 4 or month == 6 or month == 9 or month == 11 else 31
         if day > last:
-            return np.int64(NO_DATE)
+            return no_day(year, month, day)
     shifted = year - (1 if month <= 2 else 0)
     era = shifted // 400
     of_era = shifted - era * 400
@@ -112,7 +117,7 @@ def days(year, month, day):
 def date_time(year, month, day, hour, minute, second, micros):
     """Microseconds since 1970-01-01 00:00:00."""
     date = days(year, month, day)
-    if date == NO_DATE or date == BAD_VALUE:
+    if date == BAD_VALUE:
         return date
     if hour > 23 or minute > 59 or second > 59 or micros > 999999:
         return np.int64(BAD_VALUE)
@@ -138,13 +143,21 @@ def datetime2(address, digits):
 
 
 @inline
+def moment(seconds, micros):
+    """Microseconds of a TIMESTAMP. 0 is the zero date; within that second MariaDB has others."""
+    if seconds == 0 and micros == 0:
+        return np.int64(ZERO_DAY) * 86400000000
+    return seconds * 1000000 + micros
+
+
+@inline
 def timestamp2(address, digits):
-    """TIMESTAMP2: seconds since the epoch, big-endian, then the fraction. Second 0 is the zero date."""
+    """TIMESTAMP2: seconds since the epoch, big-endian, then the fraction."""
     seconds = np.int64(swap32(load_u32(address)))
     micros = fraction(address + 4, digits)
     if micros > 999999:
         return np.int64(BAD_VALUE)
-    return np.int64(NO_DATE) if seconds == 0 else seconds * 1000000 + micros
+    return moment(seconds, micros)
 
 
 @inline
@@ -186,7 +199,7 @@ def old_timestamp(address, digits):
         micros = np.int64(big_endian(address + 4, HIRES_BYTES[digits])) * POWERS_OF_TEN[6 - digits]
     if micros > 999999:
         return np.int64(BAD_VALUE)
-    return np.int64(NO_DATE) if seconds == 0 else seconds * 1000000 + micros
+    return moment(seconds, micros)
 
 
 @inline

@@ -6,10 +6,12 @@ partitions may use.
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.schema import zero_dates
 from applier.schema.types import ColumnType
 
 _Values = pa.Array | pa.ChunkedArray
@@ -52,9 +54,39 @@ DATE_FUNCTIONS = {
 """By name, with what EXTRACT may take: from dates, or moments without a zone, to whole numbers."""
 
 
+def date_function(name: str, values: _Values) -> _Values:
+    """One of these functions. Of a date with a zero month or day the parts are what they are, and there is no number of
+    days; raises NotComputable where servers differ on one that no calendar has."""
+    if not zero_dates.has_any(values):
+        return DATE_FUNCTIONS[name](values)
+    none, moments = zero_dates.which(values), zero_dates.numbers_of(values)
+    is_date = pa.types.is_date(values.type)
+    year, month, day = zero_dates.parts(moments if is_date else moments // zero_dates.DAY)
+    found = DATE_FUNCTIONS[name](zero_dates.as_nulls(values)).cast(pa.int64())
+    seconds = np.zeros(len(year), np.int64) if is_date else moments % zero_dates.DAY // 1_000_000
+    parts = {"YEAR": year, "MONTH": month, "DAY": day, "DAYOFMONTH": day, "QUARTER": (month + 2) // 3,
+             "YEAR_MONTH": year * 100 + month, "HOUR": seconds // 3600, "MINUTE": seconds // 60 % 60,
+             "SECOND": seconds % 60}
+    if name in parts:
+        return pc.if_else(pa.array(none), pa.array(parts[name], pa.int64()), found)
+    _with_days(values)
+    return found
+
+
+def _with_days(values: _Values) -> _Values:
+    """The values with NULL for dates whose month or day is zero, which have no number."""
+    if not zero_dates.has_any(values):
+        return values
+    none, numbers = zero_dates.which(values), zero_dates.numbers_of(values)
+    _, month, day = zero_dates.parts(numbers if pa.types.is_date(values.type) else numbers // zero_dates.DAY)
+    if (none & (month * day != 0)).any():
+        raise NotComputable("days of a date that no calendar has")
+    return zero_dates.as_nulls(values)
+
+
 def days_between(*sides: tuple[_Values, ColumnType]) -> _Values:
     """DATEDIFF. Text may be a date, and that of year 0 with which TO_DAYS is written."""
-    later, earlier = (_days(*side) for side in sides)
+    later, earlier = (_days(_with_days(values), found) for values, found in sides)
     return pc.subtract(later, earlier)
 
 
@@ -73,4 +105,6 @@ def seconds_since_epoch(argument: tuple[_Values, ColumnType]) -> _Values:
     values, found = argument
     if found.base != "timestamp" or found.fsp:
         raise NotComputable("UNIX_TIMESTAMP of what is no TIMESTAMP of whole seconds")
-    return _whole_seconds(values)
+    if not zero_dates.has_any(values):
+        return _whole_seconds(values)
+    return pc.if_else(pa.array(zero_dates.which(values)), 0, _whole_seconds(zero_dates.as_nulls(values)))

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.conversion.date_functions import DATE_FUNCTIONS, days_between, seconds_since_epoch
+from applier.conversion.date_functions import DATE_FUNCTIONS, date_function, days_between, seconds_since_epoch
 from applier.errors import NotComputable
 from applier.schema.types import ColumnType
 
@@ -132,7 +132,7 @@ class _Evaluator:
         values, found = self.value(arguments[0])
         if found.base not in ("date", "datetime"):
             raise _unknown(node)
-        return _numbers(DATE_FUNCTIONS[kind.upper()](values).cast(_WHOLE))
+        return _numbers(date_function(kind.upper(), values).cast(_WHOLE))
 
 
 def _sql(node: Any) -> str:

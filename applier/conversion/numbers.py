@@ -16,6 +16,8 @@ from applier.schema.conversion import RowConversion
 from applier.schema.types import INTEGERS, ColumnType, arrow_type
 
 _WIDE = pa.decimal128(38, 0)
+MILLIONTH = pa.scalar(Decimal("0.000001"), pa.decimal128(6, 6))
+"""What a microsecond is of a second."""
 
 
 def to_number(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:

@@ -6,7 +6,6 @@ of KEY is that of the servers' sources (my_hash_sort_bin over a column's bytes).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -17,6 +16,7 @@ import pyarrow.compute as pc
 from applier.apply.payload import find_ranges
 from applier.conversion.expressions import Typed, evaluate
 from applier.errors import NotComputable, SchemaError
+from applier.schema import zero_dates
 from applier.schema.defaults import default_scalar
 from applier.schema.definition import Column, Default, TableDefinition
 from applier.schema.key_infos import key_collation
@@ -26,7 +26,6 @@ from keysearch.collation import equality_column, is_exact
 from keysearch.keybytes import KeyBytes, encode_keys
 
 NOWHERE = -1
-_ONE_CALL = re.compile(r"\s*\w+\s*\(\s*(?:\w+|`[^`]*`)\s*\)\s*")
 _COMPARED = {*INTEGERS, "date", "datetime", "char", "varchar", "binary", "varbinary"}
 _IN_ORDER_OF_BYTES = frozenset({"utf8mb4_bin", "utf8mb3_bin", "utf8_bin", "ascii_bin", "utf8mb4_0900_bin"})
 
@@ -66,20 +65,9 @@ class _Rows:
             raise NotComputable(f"column {name} is VIRTUAL")
         return self.rows.column(found.name), found.type
 
-    def numbers(self, lowest: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """The values of the expression (int64[n]), and where it is NULL. A snapshot has a zero date as NULL, which is 0
-        or NULL to a function: that makes no difference where all below `lowest` is in one partition."""
-        dates = set()
-
-        def known(name: str) -> Typed:
-            values, kind = self.values(name)
-            if kind.base in ("date", "datetime", "timestamp") and values.null_count:
-                dates.add(name)
-            return values, kind
-
-        values, _ = evaluate(self.partitioning.expression, known, self.rows.num_rows)
-        if dates and not (lowest is not None and lowest > 0 and _ONE_CALL.fullmatch(self.partitioning.expression)):
-            raise NotComputable(f"column {', '.join(sorted(dates))} has NULL, or zero dates")
+    def numbers(self) -> tuple[np.ndarray, np.ndarray]:
+        """The values of the expression (int64[n]), and where it is NULL."""
+        values, _ = evaluate(self.partitioning.expression, self.values, self.rows.num_rows)
         return _whole(values)
 
     def bounds(self) -> np.ndarray:
@@ -108,7 +96,7 @@ def _constant(sql: str) -> int:
 def _range(work: _Rows) -> np.ndarray:
     """NULL is below every bound."""
     bounds = work.bounds()
-    values, nulls = work.numbers(int(bounds[0]) if len(bounds) else 1)
+    values, nulls = work.numbers()
     numbers = np.searchsorted(bounds, values, side="right")
     numbers[nulls] = 0
     return np.where(numbers < work.n_partitions, numbers, NOWHERE)
@@ -148,8 +136,9 @@ def _check_columns(work: _Rows, is_known: Callable[[str], bool]) -> None:
         collation = key_collation(column)
         if column.type.base not in _COMPARED or (collation is not None and not is_known(collation)):
             raise NotComputable(f"column {name}, {column.type.sql()}, as what partitions go by")
-        if column.type.base in ("date", "datetime") and not column.nullable and work.values(name)[0].null_count:
-            raise NotComputable(f"column {name} has zero dates")
+        values, _ = work.values(name)
+        if zero_dates.has_any(values) and not (zero_dates.which(values) == zero_dates.are_zero(values)).all():
+            raise NotComputable(f"column {name} has dates that no calendar has")  # they have a place among others
 
 
 def _key_of(work: _Rows, texts: tuple[str, ...]) -> bytes:
@@ -159,7 +148,7 @@ def _key_of(work: _Rows, texts: tuple[str, ...]) -> bytes:
         return _HIGHEST
     scalars = [_scalar(text, work.column(name), work.definition)
                for text, name in zip(known, work.partitioning.columns, strict=False)]
-    key = _keys(work, [pa.array([scalar.as_py()], scalar.type) for scalar in scalars])[0]
+    key = _keys(work, [pa.repeat(scalar, 1) for scalar in scalars])[0]
     return key if len(known) == len(texts) else key[:-1] + _HIGHEST
 
 

@@ -17,7 +17,7 @@ from applier.apply.rows import table_schema
 from applier.apply.table_key import table_key
 from applier.conversion.generated import generated_values
 from applier.conversion.partitions import partition_numbers
-from applier.conversion.values import SHOWN, convert_values
+from applier.conversion.values import convert_values
 from applier.conversion.versions import rows_that_hold
 from applier.errors import NotComputable, SchemaError
 from applier.schema.conversion import RowConversion
@@ -26,13 +26,12 @@ from applier.schema.definition import Column, TableDefinition
 from applier.schema.key_infos import key_collation
 from applier.schema.partitions import Partitioning
 from applier.schema.tokens import tokenize
-from applier.schema.types import CHARACTER, arrow_type
+from applier.schema.types import arrow_type
 from applier.schema.versioning import ENDS_OF_TIME
 from keysearch.collation import is_exact
 
 _SAYS_HOW = re.compile(r"\b(ALGORITHM|ORDER\s+BY|IGNORE)\b", re.IGNORECASE)
 """Words with which MariaDB may copy a table that it would have altered in place."""
-_ZEROS = {"date": "0000-00-00", "datetime": "0000-00-00 00:00:00", "timestamp": "0000-00-00 00:00:00"}
 
 
 class RowConverter:
@@ -129,23 +128,13 @@ class RowConverter:
         values = made = rows.column(self._places[old.name])
         try:
             if old.type != column.type:
-                made = self._converted(values.combine_chunks(), old, column)
+                made = convert_values(values.combine_chunks(), old.type, column.type, self._conversion)
         except NotComputable as error:
             raise self._cannot(f"column {column.name}, {old.type.sql()}, becomes {column.type.sql()}: "
                                f"{error.message}") from None
         if old.nullable and not column.nullable and values.null_count:
             made = pc.if_else(values.is_null(), self._instead_of_null(column), made)
         return made
-
-    def _converted(self, values: pa.Array, old: Column, column: Column) -> pa.Array:
-        made = convert_values(values, old.type, column.type, self._conversion)
-        zero = _ZEROS.get(old.type.base)
-        if zero is None or old.nullable or not values.null_count or column.type.base in (*_ZEROS, "time"):
-            return made
-        text = zero + ("." + "0" * old.type.fsp if old.type.fsp else "")  # what is NULL where none can be
-        if column.type.base not in CHARACTER:
-            raise NotComputable("zero dates")
-        return made.fill_null(convert_values(pa.array([text]), SHOWN, column.type, self._conversion)[0])
 
     def _instead_of_null(self, column: Column) -> pa.Scalar:
         """What a column that may not be NULL any longer has instead: zero, nothing, no member; a TIMESTAMP the

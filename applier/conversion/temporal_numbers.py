@@ -13,10 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.conversion import members, number_texts, numbers, temporal_texts
-from applier.conversion.temporals import DAY, cut, from_clock, local_micros, rounds
+from applier.conversion.temporals import cut, cut_time, from_clock, local_micros, rounds
 from applier.errors import NotComputable
 from applier.schema.conversion import RowConversion
 from applier.schema.types import ColumnType, arrow_type
+from applier.schema.zero_dates import DAY, ZERO_DAY, zero
 
 _SECOND = 1_000_000
 _BIGINT, _WIDE, _SHOWN = ColumnType("bigint"), pa.decimal128(38, 0), ColumnType("longtext", charset="utf8mb4")
@@ -30,10 +31,10 @@ def to_number(values: pa.Array, old: ColumnType, new: ColumnType, conversion: Ro
         rest = np.where((micros < 0) & (old.base == "time"), -(-micros % _SECOND), micros % _SECOND)
         whole, rest = (pa.array(part, pa.int64(), mask=np.asarray(values.is_null())).cast(pa.decimal128(19, 0))
                        for part in (_packed(micros, old), rest))
-        found = pc.add(whole, pc.multiply(rest, pa.scalar(Decimal("0.000001"), pa.decimal128(6, 6))))
+        found = pc.add(whole, pc.multiply(rest, numbers.MILLIONTH))
         return numbers.to_number(found, ColumnType("decimal", precision=26, scale=6), new, conversion)
     if old.fsp:
-        micros = cut(micros, _SECOND, rounds(conversion))
+        micros = (cut_time if old.base == "time" else cut)(micros, _SECOND, rounds(conversion))
     whole = pa.array(_packed(micros, old), pa.int64(), mask=np.asarray(values.is_null()))
     return numbers.to_number(whole, _BIGINT, new, conversion)
 
@@ -95,9 +96,11 @@ def moment_to_year(values: pa.Array, old: ColumnType, new: ColumnType, conversio
 
 
 def to_moment(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
-    """Numbers as DATE, DATETIME or TIMESTAMP; what is none becomes a zero date, which is null."""
+    """Numbers as DATE, DATETIME or TIMESTAMP; what is none becomes '0000-00-00', a month or day of zero stays where the
+    mode allows it."""
     if old.base == "year":  # as digits they have no month
-        return pa.nulls(len(values), arrow_type(new))
+        zeros = pa.repeat(zero(arrow_type(new)), len(values))
+        return pc.if_else(values.is_null(), pa.scalar(None, zeros.type), zeros)
     by_digits = old.base == "bit" or (conversion.new.flavour == "mariadb" and not pa.types.is_floating(values.type))
     if not by_digits:
         text = number_texts.shown(values, old, conversion.new.flavour)
@@ -109,14 +112,19 @@ def to_moment(values: pa.Array, old: ColumnType, new: ColumnType, conversion: Ro
         has_fraction = np.asarray(pc.not_equal(whole, values).fill_null(False))
         values = whole
     number = np.asarray(numbers.to_number(values, old, _BIGINT, conversion).fill_null(0)).astype(np.int64)
-    clock, is_none = _by_digits(number)
-    if new.base != "date" and (has_fraction & ~is_none).any():
+    clock, is_none = _by_digits(number, "NO_ZERO_IN_DATE" not in conversion.sql_mode)
+    of_none = (number == 0) & (new.fsp > 0)  # '0000-00-00 00:00:00.49'
+    if new.base != "date" and (has_fraction & (~is_none | of_none)).any():
         raise NotComputable("numbers with a fraction as dates")
-    return from_clock(clock, is_none | np.asarray(values.is_null()), 0, new, conversion)
+    if is_none.any() and "ALLOW_INVALID_DATES" in conversion.sql_mode:
+        raise NotComputable("numbers that are no dates where invalid dates are allowed")
+    clock = np.where(is_none, ZERO_DAY * DAY, clock)
+    return from_clock(clock, np.asarray(values.is_null()), 0, new, conversion)
 
 
-def _by_digits(number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Moments (int64 microseconds) of YYMMDD, YYYYMMDD, YYMMDDhhmmss and YYYYMMDDhhmmss, and which are none."""
+def _by_digits(number: np.ndarray, with_zeros: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Moments (int64 microseconds) of YYMMDD, YYYYMMDD, YYMMDDhhmmss and YYYYMMDDhhmmss, and which are none. A month or
+    day of zero is one `with_zeros`, as in applier.schema.zero_dates."""
     is_none = number < 101
     full = np.zeros(len(number), np.int64)
     for least, most, century, unit in _FORMS:
@@ -125,12 +133,17 @@ def _by_digits(number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     date, clock = full // 1_000_000, full % 1_000_000
     year, month, day = date // 10000, date // 100 % 100, date % 100
     hour, minute, second = clock // 10000, clock // 100 % 100, clock % 100
-    is_none |= (year > 9999) | (month < 1) | (month > 12) | (day < 1) | (hour > 23) | (minute > 59) | (second > 59)
+    is_none |= (year > 9999) | (month > 12) | (hour > 23) | (minute > 59) | (second > 59) | (full == 0)
+    has_zero = ~is_none & (month * day == 0) & (day <= 31)
+    is_none |= month * day == 0
     safe_year, safe_month = np.where(is_none, 1970, year), np.where(is_none, 1, month)
     first = ((safe_year - 1970) * 12 + safe_month - 1).astype("datetime64[M]")
     length = ((first + 1).astype("datetime64[D]") - first.astype("datetime64[D]")).astype(np.int64)
     is_none |= day > length
     days = first.astype("datetime64[D]").astype(np.int64) + np.where(is_none, 1, day) - 1
+    if with_zeros:
+        days = np.where(has_zero, ZERO_DAY + (year * 16 + month) * 32 + day, days)
+        is_none &= ~has_zero
     return days * DAY + ((hour * 60 + minute) * 60 + second) * _SECOND, is_none
 
 

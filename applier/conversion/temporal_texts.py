@@ -18,12 +18,15 @@ from applier.errors import NotComputable
 from applier.schema.conversion import RowConversion
 from applier.schema.temporal_literals import read_datetime
 from applier.schema.types import ColumnType
+from applier.schema.zero_dates import DAY, ZERO_DAY, parts
 
 _MICROSECOND = timedelta(microseconds=1)
+_ZERO = ZERO_DAY * DAY
 _PLAIN = re.compile(r"(\d{4})-(\d\d)-(\d\d)([ T]\d\d:\d\d:\d\d(\.\d{1,6})?)?")
 _BEGINS_A_MOMENT = re.compile(r"\s*(\d{5,}|\d{1,4}[^\w\s]+\d)")
 _WITH_TIME = re.compile(r"\s*\d{1,4}[^\w\s:.]+\d{1,2}[^\w\s]+\d{1,2}[ T]+\d")
 _TWO_FIELDS = re.compile(r"\s*\d{1,4}[^\w\s]+\d+\s*")
+_FRACTION = re.compile(r"\s*\d{1,4}\.\d+\s*")
 _DIGITS = re.compile(r"\s*(\d+)\s*")
 _GARBAGE_AFTER = re.compile(r"\s*(-?)(\d{1,7})(?![\d:.eE ])")
 _TIME = re.compile(r"\s*(-?)(\d+)(?::(\d{1,2})(?::(\d{1,2})(\.\d*)?)?|(\.\d*)?)\s*")
@@ -58,32 +61,44 @@ def _time_text(micros: np.ndarray, is_null: np.ndarray, fsp: int) -> pa.Array:
 
 
 def to_moment(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
-    """Text as DATE, DATETIME or TIMESTAMP; text that is none becomes a zero date, which is null."""
-    flavour = conversion.new.flavour
+    """Text as DATE, DATETIME or TIMESTAMP; text that is none becomes '0000-00-00', a month or day of zero stays where
+    the mode allows it."""
+    flavour, mode = conversion.new.flavour, conversion.sql_mode
     fsp = 0 if new.base == "date" else new.fsp
 
-    def read(text: str) -> int | None:
+    def read(text: str) -> int:
+        if _FRACTION.fullmatch(text) and "NO_ZERO_IN_DATE" not in mode:
+            raise NotComputable(f"{text!r} as {new.base.upper()}")  # some are a year and a month
         if not _BEGINS_A_MOMENT.match(text) or _TWO_FIELDS.fullmatch(text):
-            return None
+            return _ZERO
         if (digits := _DIGITS.fullmatch(text)) and _without_month(digits[1]):
-            return None
+            return _ZERO
         try:
-            moment = read_datetime(text, 6, flavour)
+            moment = read_datetime(digits[1] + "0" if digits and len(digits[1]) == 5 else text, 6, flavour)
         except (ValueError, OverflowError):
-            if (plain := _PLAIN.fullmatch(text)) and not _is_there(*map(int, plain.groups()[:3])):
-                return None
+            if "ALLOW_INVALID_DATES" not in mode and (plain := _PLAIN.fullmatch(text)) \
+                    and not _is_there(*map(int, plain.groups()[:3])):
+                return _ZERO
             raise NotComputable(f"{text!r} as {new.base.upper()}") from None
-        return None if moment is None else (moment - datetime(1970, 1, 1)) // _MICROSECOND
+        if isinstance(moment, int):
+            return moment if "NO_ZERO_IN_DATE" not in mode or _has_month_and_day(moment) else _ZERO
+        return (moment - datetime(1970, 1, 1)) // _MICROSECOND
 
     micros = by_distinct(values, read, pa.int64())
     clock = np.asarray(micros.fill_null(0))
     return from_clock(clock, np.asarray(micros.is_null()), 6 if fsp < 6 or new.base == "date" else fsp, new, conversion)
 
 
+def _has_month_and_day(moment: int) -> bool:
+    """Whether only the year of a date that no calendar has is zero."""
+    _, month, day = parts(np.array([moment // DAY]))
+    return bool(month[0] and day[0])
+
+
 def _without_month(digits: str) -> bool:
     """Whether a row of digits has a month that is none: they are YYMMDD… unless there are 8, or 14 and more."""
     year = 4 if len(digits) == 8 or len(digits) >= 14 else 2
-    return not 1 <= int(digits[year:year + 2]) <= 12
+    return not (0 if len(digits) in (5, 6, 8, 12, 14) else 1) <= int(digits[year:year + 2]) <= 12
 
 
 def _is_there(year: int, month: int, day: int) -> bool:
@@ -105,8 +120,8 @@ def to_time(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowC
                 moment = read_datetime(text, 6, flavour)
             except (ValueError, OverflowError):
                 raise NotComputable(f"{text!r} as TIME") from None
-            micros = 0 if moment is None else (moment - moment.replace(hour=0, minute=0, second=0, microsecond=0)
-                                               ) // _MICROSECOND
+            micros = moment % DAY if isinstance(moment, int) else (
+                moment - moment.replace(hour=0, minute=0, second=0, microsecond=0)) // _MICROSECOND
         elif text.lstrip().startswith("+") and flavour == "mysql":
             return 0
         elif text.lstrip()[:1].isdigit() or text.lstrip()[:1] in ("-", "+", "."):

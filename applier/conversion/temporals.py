@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.schema.conversion import RowConversion
 from applier.schema.types import ColumnType, arrow_type
+from applier.schema.zero_dates import BEFORE_ALL_DAYS, DAY, ZERO_DAY
 
-DAY = 86_400_000_000
 _LAST_TIMESTAMP = (2**31 - 1) * 1_000_000 + 999_999
 
 
@@ -42,7 +42,17 @@ def to_moment(values: pa.Array, old: ColumnType, new: ColumnType, conversion: Ro
 
 def from_clock(clock: np.ndarray, is_null: np.ndarray, fsp: int, new: ColumnType,
                conversion: RowConversion) -> pa.Array:
-    """Moments by the session's clock (int64 microseconds, `fsp` digits of a second) as a DATE, DATETIME, TIMESTAMP."""
+    """Moments by the session's clock (int64 microseconds, `fsp` digits of a second) as a DATE, DATETIME, TIMESTAMP.
+    What no calendar has (applier.schema.zero_dates) stays what it is, but as a TIMESTAMP."""
+    none = clock < BEFORE_ALL_DAYS * DAY
+    if none.any():
+        if (clock[none] % 10**(6 - new.fsp)).any():
+            raise NotComputable("fractions of a second of a date that no calendar has")
+        made = from_clock(np.where(none, 0, clock), is_null | none, fsp, new, conversion)
+        none &= ~is_null
+        kept = np.full(len(clock), ZERO_DAY * DAY) if new.base == "timestamp" else clock
+        kept = pa.array(kept // DAY, pa.int32()) if new.base == "date" else pa.array(kept)
+        return pc.if_else(pa.array(none), kept.cast(made.type), made)
     if new.base == "date":
         days = (cut(clock, 1_000_000, True) if fsp and rounds(conversion) else clock) // DAY
         return pa.array(days, pa.int32(), mask=is_null).cast(pa.date32())
@@ -53,7 +63,7 @@ def from_clock(clock: np.ndarray, is_null: np.ndarray, fsp: int, new: ColumnType
     if new.base == "timestamp":
         if conversion.new.flavour == "mariadb" and (clock[~is_null] > _LAST_TIMESTAMP).any():
             raise NotComputable("TIMESTAMPs after 2038, which some versions of MariaDB have")
-        is_null = is_null | (clock < 1_000_000) | (clock > _LAST_TIMESTAMP)  # a zero date
+        clock = np.where((clock < 1_000_000) | (clock > _LAST_TIMESTAMP), ZERO_DAY * DAY, clock)
     return pa.array(clock, pa.int64(), mask=is_null).cast(arrow_type(new))
 
 
@@ -63,7 +73,7 @@ def to_time(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowC
     if old.base != "time":
         micros = micros % DAY
     if new.fsp < old.fsp:
-        micros = cut(micros, 10**(6 - new.fsp), rounds(conversion))
+        micros = cut_time(micros, 10**(6 - new.fsp), rounds(conversion))
     return pa.array(micros, pa.int64(), mask=np.asarray(values.is_null())).cast(pa.duration("us"))
 
 
@@ -76,12 +86,16 @@ def local_micros(values: pa.Array, old: ColumnType, conversion: RowConversion) -
 
 
 def cut(micros: np.ndarray, unit: int, up: bool) -> np.ndarray:
-    """Whole units; halves away from zero if `up`, else fractions are lost, those of negative times towards zero."""
-    magnitude = np.abs(micros)
-    magnitude = (magnitude + (unit // 2 if up else 0)) // unit * unit
-    if (micros < 0).any():  # times before zero, and moments before 1970, whose fractions count forward
-        return np.where(micros < 0, -magnitude, magnitude)
-    return magnitude
+    """Moments in whole units: the next one from the half on if `up`, else the one before. Fractions count forward, also
+    before 1970."""
+    return (micros + (unit // 2 if up else 0)) // unit * unit
+
+
+def cut_time(micros: np.ndarray, unit: int, up: bool) -> np.ndarray:
+    """Times in whole units; halves away from zero if `up`, else fractions are lost, those of negative times towards
+    zero."""
+    magnitude = cut(np.abs(micros), unit, up)
+    return np.where(micros < 0, -magnitude, magnitude)
 
 
 def _moved(micros: np.ndarray, conversion: RowConversion, direction: int) -> np.ndarray:

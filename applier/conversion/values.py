@@ -13,6 +13,7 @@ import pyarrow as pa
 from applier.conversion import (
     byte_strings,
     members,
+    no_days,
     number_texts,
     numbers,
     temporal_numbers,
@@ -21,6 +22,7 @@ from applier.conversion import (
     texts,
 )
 from applier.errors import NotComputable
+from applier.schema import zero_dates
 from applier.schema.conversion import RowConversion
 from applier.schema.types import BINARY, INTEGERS, ColumnType, arrow_type
 
@@ -47,6 +49,8 @@ def convert_values(values: pa.Array, old: ColumnType, new: ColumnType, conversio
     """
     if values.null_count == len(values):
         return pa.nulls(len(values), arrow_type(new))
+    if zero_dates.has_any(values):
+        return no_days.converted(values, old, new, conversion, convert_values)
     converter = _CONVERTERS.get((_family(old.base), _family(new.base)))
     if converter is None:
         raise NotComputable("this project does not know how its values are converted")

@@ -2,7 +2,7 @@
 
 A server reads them back as what they were: FLOAT and DOUBLE as texts that round to the same bits, dates and times as
 ISO texts, YEAR with four digits (0 is not 2000), BIT as a number, ENUM and SET by label, bytes, geometries and vectors
-as bytes. What a snapshot has as null in a NOT NULL column was a zero date.
+as bytes.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import pyarrow.compute as pc
 
 from applier.binlog.byte_columns import beside, value_bytes
 from applier.exporting.text_kernel import BYTES, LONGEST_SPAN, PLAIN, TEXT, span_texts
+from applier.schema import zero_dates
 from applier.schema.definition import Column
 from applier.schema.types import BINARY, CHARACTER, GEOMETRY, INTEGERS, NETWORK
-
-_ZEROS = {"date": "0000-00-00", "datetime": "0000-00-00 00:00:00", "timestamp": "0000-00-00 00:00:00"}
+from applier.schema.zero_dates import DATES
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,6 @@ def cells_of(column: Column, values: pa.Array) -> Cells:
     """The values (of `arrow_type(column.type)`) as bytes."""
     mode, write = _WRITERS[column.type.base]
     texts = write(values)
-    if not column.nullable and column.type.base in _ZEROS and texts.null_count:
-        texts = texts.fill_null(_ZEROS[column.type.base])
     nulls = texts.is_null().cast(pa.uint8()).to_numpy(zero_copy_only=False)
     return Cells(*value_bytes(texts), nulls, mode)
 
@@ -72,10 +70,6 @@ def _years(values: pa.Array) -> pa.Array:
     return pc.utf8_lpad(values.cast(pa.string()), 4, "0")
 
 
-def _moments(values: pa.Array) -> pa.Array:
-    return values.cast(pa.timestamp("us")).cast(pa.string())
-
-
 def _spans(values: pa.Array) -> pa.Array:
     numbers = values.cast(pa.int64()).fill_null(0).to_numpy()
     out, offsets = np.empty(LONGEST_SPAN * len(numbers), np.uint8), np.empty(len(numbers) + 1, np.int64)
@@ -94,8 +88,8 @@ _Writer = Callable[[pa.Array], pa.Array]
 
 _WRITERS: dict[str, tuple[int, _Writer]] = {
     **dict.fromkeys(INTEGERS, (PLAIN, _texts)), "bit": (PLAIN, _texts), "decimal": (TEXT, _texts),
-    "float": (TEXT, _floats), "double": (TEXT, _texts), "year": (TEXT, _years), "date": (TEXT, _texts),
-    "datetime": (TEXT, _moments), "timestamp": (TEXT, _moments), "time": (TEXT, _spans),
+    "float": (TEXT, _floats), "double": (TEXT, _texts), "year": (TEXT, _years),
+    **dict.fromkeys(DATES, (TEXT, zero_dates.texts)), "time": (TEXT, _spans),
     **dict.fromkeys(CHARACTER | NETWORK, (TEXT, _as_is)), "json": (TEXT, _as_is),
     **dict.fromkeys(BINARY | GEOMETRY, (BYTES, _as_is)), "vector": (BYTES, _vectors),
 }

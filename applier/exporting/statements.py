@@ -9,9 +9,9 @@ from applier.schema.definition import Column, TableDefinition
 from applier.schema.types import quote_name, quote_text
 from applier.snapshot.manifest import BinlogPosition, DatabaseEntry
 
-STRICT = "STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO"
-"""What does not fit is an error; zero dates, and 0 for AUTO_INCREMENT, are what they are."""
-LENIENT = "NO_AUTO_VALUE_ON_ZERO"
+STRICT = "STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES"
+"""What does not fit is an error; dates that no calendar has, and 0 for AUTO_INCREMENT, are what they are."""
+LENIENT = "NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES"
 """For an ENUM's empty value, which strict mode refuses."""
 _SESSION = f"""\
 SET NAMES utf8mb4;

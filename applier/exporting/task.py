@@ -15,7 +15,9 @@ from applier.errors import SnapshotError
 from applier.exporting import statements
 from applier.exporting.cells import Cells, cells_of, has_no_member
 from applier.exporting.text_kernel import CELL_BYTES, ROW_BYTES, write_rows
+from applier.schema import zero_dates
 from applier.schema.definition import TableDefinition
+from applier.snapshot.date_marks import MarkedDates
 from applier.snapshot.location import resolve
 
 STATEMENT_BYTES = 1 << 20
@@ -70,10 +72,15 @@ def _batches(task: ExportTask) -> Any:
             file = pq.ParquetFile(source, page_checksum_verification=True)
             if not file.schema_arrow.equals(table_schema(task.definition)):
                 raise SnapshotError("a file of the snapshot has other columns than its table", file=task.source)
+            marked, first = MarkedDates(file.metadata.metadata, task.source), 0
             for group in range(file.num_row_groups):
                 of_group = file.metadata.row_group(group)
-                rows = max(1, min(_BATCH_ROWS, of_group.num_rows * BATCH_BYTES // max(1, of_group.total_byte_size)))
-                yield from file.iter_batches(batch_size=rows, row_groups=[group], use_threads=False)
+                most = max(1, min(_BATCH_ROWS, of_group.num_rows * BATCH_BYTES // max(1, of_group.total_byte_size)))
+                for batch in file.iter_batches(batch_size=most, row_groups=[group], use_threads=False):
+                    rows = marked.put_into(pa.Table.from_batches([batch]), first)
+                    [whole] = zero_dates.for_nulls(rows, task.definition).to_batches()
+                    first += batch.num_rows
+                    yield whole
     except FileNotFoundError as error:
         raise SnapshotError("a file of the snapshot is missing", file=task.source) from error
     except (OSError, pa.ArrowException) as error:

@@ -21,6 +21,7 @@ from applier.importing import literal_kernel as kernels
 from applier.importing import tuple_kernel as kind
 from applier.importing.moment_literal_kernel import to_moments, to_spans
 from applier.importing.spans import Literals, Reading, Values, all_odd, byte_values, merged, nulled, number_values
+from applier.schema import zero_dates
 from applier.schema.types import BINARY, GEOMETRY, INTEGERS, NETWORK, ColumnType, arrow_type
 from jsondiff.normalize import normalize
 
@@ -127,10 +128,9 @@ def _moments(literals: Literals, column_type: ColumnType, reading: Reading) -> V
     with_time = column_type.base != "date"
     to_moments(literals.data.ctypes.data, literals.starts, literals.lengths, literals.kinds, with_time,
                column_type.fsp, numbers, states)
-    zero_dates = int(np.count_nonzero(states == kernels.ZERO_DATE))
     if not with_time:
-        return number_values(numbers.astype(np.int32), states, pa.date32(), zero_dates)
-    values = number_values(numbers, states, pa.timestamp("us"), zero_dates)
+        return number_values(numbers.astype(np.int32), states, pa.date32())
+    values = number_values(numbers, states, pa.timestamp("us"))
     if column_type.base == "timestamp":
         values.array = _to_utc(values.array, reading.time_zone)
     return values
@@ -139,8 +139,11 @@ def _moments(literals: Literals, column_type: ColumnType, reading: Reading) -> V
 def _to_utc(local: pa.Array, time_zone: str) -> pa.Array:
     """Moments of a session's time zone; one that cannot be told (SYSTEM) counts as UTC, as for definitions."""
     zone = "UTC" if time_zone.upper() == "SYSTEM" else time_zone
-    at_utc = pc.assume_timezone(local, zone, ambiguous="earliest", nonexistent="latest")
-    return at_utc.cast(pa.timestamp("us", "UTC"))
+    at_utc = pc.assume_timezone(zero_dates.as_nulls(local), zone, ambiguous="earliest", nonexistent="latest")
+    moments = at_utc.cast(pa.timestamp("us", "UTC"))
+    if not zero_dates.has_any(local):
+        return moments
+    return pc.if_else(pa.array(zero_dates.which(local)), zero_dates.zero(moments.type), moments)  # it has no other
 
 
 def _spans(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:

@@ -25,8 +25,8 @@ from applier.importing.tuple_kernel import (
 )
 from keysearch.memory import copy_bytes, inline, kernel, load_u8, store_u8
 
-IS_NULL, VALUE, ODD, ZERO_DATE = range(4)
-"""What became of a row; a zero date is null, and counted."""
+IS_NULL, VALUE, ODD = range(3)
+"""What became of a row."""
 
 _MOST_DIGITS = 20
 

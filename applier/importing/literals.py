@@ -16,6 +16,7 @@ from applier.importing import literal_kernel as kernels
 from applier.importing import tuple_kernel as kind
 from applier.importing.column_types import convert_column
 from applier.importing.spans import Literals, OddLiteral, Reading, Values, byte_values
+from applier.schema import zero_dates
 from applier.schema.constant import NotConstant, Value, evaluate
 from applier.schema.cursor import StatementContext
 from applier.schema.defaults import default_scalar
@@ -31,10 +32,10 @@ def column_values(literals: Literals, column: Column, definition: TableDefinitio
     array = values.array if values.array.type == wanted else values.array.cast(wanted)
     if values.odd is not None and values.odd.any():
         array = _with_odd_ones(array, np.flatnonzero(values.odd), literals, column, definition, reading)
-    if array.null_count and not column.nullable and values.zero_dates == 0 and literals.seen & 1 << kind.NULL:
+    if array.null_count and not column.nullable and literals.seen & 1 << kind.NULL:
         row = int(np.flatnonzero(literals.kinds == kind.NULL)[0])
         raise OddLiteral(row, "NULL, and the column is NOT NULL")
-    return Values(array, zero_dates=values.zero_dates)
+    return Values(array, zero_dates=int(zero_dates.which(array).sum()) if zero_dates.has_any(array) else 0)
 
 
 def _with_odd_ones(array: pa.Array, rows: np.ndarray, literals: Literals, column: Column,
@@ -58,7 +59,7 @@ def _with_odd_ones(array: pa.Array, rows: np.ndarray, literals: Literals, column
 def _read(what: int, span: bytes, column: Column, definition: TableDefinition, reading: Reading) -> Any:
     """One literal as the column's value."""
     if what == kind.DEFAULT:
-        return default_scalar(column, definition).as_py()
+        return zero_dates.to_python_number(default_scalar(column, definition))
     column_type = column.type
     value = evaluate(span.decode("utf-8", "replace")) if what == kind.EXPRESSION else _literal(what, span, reading)
     if value is None:
@@ -68,7 +69,7 @@ def _read(what: int, span: bytes, column: Column, definition: TableDefinition, r
     if column_type.base == "enum" and value == "":
         return ""  # what a server holds in place of a value that was none
     converted = convert(value, column_type, reading.flavour)
-    if column_type.base == "timestamp" and converted is not None:
+    if column_type.base == "timestamp" and not isinstance(converted, int):
         utc = StatementContext(time_zone=reading.time_zone).to_utc(converted.replace(tzinfo=None))
         return converted if utc is None else utc.replace(tzinfo=converted.tzinfo)
     return converted

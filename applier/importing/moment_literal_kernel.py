@@ -6,8 +6,8 @@ literal_kernel.
 
 import numpy as np
 
-from applier.binlog.value_kernel import BAD_VALUE, NO_DATE, date_time, days
-from applier.importing.literal_kernel import IS_NULL, ODD, VALUE, ZERO_DATE
+from applier.binlog.value_kernel import BAD_VALUE, date_time, days
+from applier.importing.literal_kernel import IS_NULL, ODD, VALUE
 from applier.importing.tuple_kernel import NULL, TEXT
 from keysearch.memory import inline, kernel, load_u8
 
@@ -39,7 +39,7 @@ def _micros(data, at, end, digits):
 @kernel
 def to_moments(data, starts, lengths, kinds, with_time, digits, out, states):
     """Text as YYYY-MM-DD to days since 1970-01-01, or, `with_time`, as YYYY-MM-DD[ hh:mm:ss[.ffffff]] to microseconds;
-    `digits` of a fraction are kept."""
+    `digits` of a fraction are kept. A date that no calendar has is a value, too (applier.schema.zero_dates)."""
     for row in range(len(kinds)):
         kind, at, length = kinds[row], starts[row], lengths[row]
         out[row] = 0
@@ -62,9 +62,7 @@ def to_moments(data, starts, lengths, kinds, with_time, digits, out, states):
         if micros < 0 or hour > 23 or minute > 59 or second > 59 or month > 12 or day > 31:
             continue
         value = date_time(year, month, day, hour, minute, second, micros) if with_time else days(year, month, day)
-        if value == NO_DATE:
-            states[row] = ZERO_DATE
-        elif value != BAD_VALUE:
+        if value != BAD_VALUE:
             out[row], states[row] = value, VALUE
 
 

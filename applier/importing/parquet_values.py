@@ -6,6 +6,7 @@ What a server would cut, round or refuse is refused here: the files are to be wh
 from __future__ import annotations
 
 import datetime
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import pyarrow.compute as pc
 from applier.binlog.byte_columns import fixed_bytes
 from applier.schema.definition import Column
 from applier.schema.types import BINARY, INTEGERS, ColumnType, arrow_type
+from applier.schema.zero_dates import zero
 from jsondiff.normalize import normalize
 
 _MOST_SPAN = ((838 * 60 + 59) * 60 + 59) * 1_000_000 + 999_999
@@ -31,8 +33,10 @@ class NotTheColumns(Exception):
 def parquet_values(values: pa.Array, column: Column) -> pa.Array:
     """Values as `arrow_type(column.type)`. Raises NotTheColumns."""
     wanted, base = arrow_type(column.type), column.type.base
-    if values.null_count and not column.nullable and base not in _MOMENTS:  # there it was a zero date
-        raise NotTheColumns("NULL, and the column is NOT NULL")
+    if values.null_count and not column.nullable:
+        if base not in _MOMENTS:
+            raise NotTheColumns("NULL, and the column is NOT NULL")
+        return parquet_values(values, replace(column, nullable=True)).fill_null(zero(wanted))  # what else was it
     try:
         cast = _cast(values, wanted)
     except (pa.ArrowException, ValueError) as error:

@@ -21,6 +21,7 @@ from applier.apply.table_key import table_key
 from applier.errors import DUPLICATE_KEY, ReplayStopped
 from applier.importing.inserts import FAIL, KEEP
 from applier.schema.definition import TableDefinition
+from applier.snapshot.date_marks import MarkedDates
 from applier.snapshot.location import resolve
 from applier.snapshot.manifest import FileEntry, KeyKind
 from applier.snapshot.writer import TablePlace, TableWriter, write_empty
@@ -238,5 +239,8 @@ def _arrow_blocks(path: str) -> Iterator[pa.Table]:
 def _parquet_blocks(filesystem: object, paths: list[str]) -> Iterator[pa.Table]:
     for path in paths:
         with filesystem.open_input_file(path) as source:
-            for batch in pq.ParquetFile(source).iter_batches(batch_size=_BLOCK_ROWS):
-                yield pa.Table.from_batches([batch])
+            file, first = pq.ParquetFile(source), 0
+            marked = MarkedDates(file.metadata.metadata, path)
+            for batch in file.iter_batches(batch_size=_BLOCK_ROWS):
+                yield marked.put_into(pa.Table.from_batches([batch]), first)
+                first += batch.num_rows

@@ -94,11 +94,11 @@ def merged(odd: np.ndarray | None, more: np.ndarray) -> np.ndarray | None:
     return more if more.any() else None
 
 
-def number_values(numbers: np.ndarray, states: np.ndarray, arrow: pa.DataType, zero_dates: int = 0) -> Values:
+def number_values(numbers: np.ndarray, states: np.ndarray, arrow: pa.DataType) -> Values:
     """What a kernel made of literals, as an Arrow type: `numbers` are its values in memory, `states` those of
     literal_kernel."""
     array = pa.Array.from_buffers(arrow, len(states), [_valid_bits(states), pa.py_buffer(numbers)])
-    return Values(array, _odd(states), zero_dates)
+    return Values(array, _odd(states))
 
 
 def nulled(array: pa.Array, rows: np.ndarray) -> pa.Array:

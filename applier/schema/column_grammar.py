@@ -187,10 +187,10 @@ def resolve_default(default: Default | None, column_type: ColumnType, context: S
     try:
         moment = read_datetime(default.text if default.kind == "string" else Decimal(default.text), column_type.fsp,
                                context.flavour)
-        utc = context.to_utc(moment) if moment is not None else None
+        utc = None if isinstance(moment, int) else context.to_utc(moment)
     except (ValueError, OverflowError):
         return default  # in a form that is not known: told when the value is needed
-    if moment is None:
+    if isinstance(moment, int):  # no TIMESTAMP has another that is none
         return Default("string", "0000-00-00 00:00:00")
     return Default("local", str(moment)) if utc is None else Default("string", str(utc))
 

@@ -13,12 +13,13 @@ from applier.schema.constant import NotConstant, evaluate
 from applier.schema.definition import Column, Default, TableDefinition
 from applier.schema.literals import convert
 from applier.schema.types import BINARY, GEOMETRY, ColumnType, arrow_type
+from applier.schema.zero_dates import DATES, DAY, ZERO_DAY
 
 _IMPLICIT_TEXT = {"inet4": "0.0.0.0", "inet6": "::", "uuid": "00000000-0000-0000-0000-000000000000", "json": "null"}
 
 
 def default_scalar(column: Column, definition: TableDefinition) -> pa.Scalar:
-    """The column's default as a scalar of `arrow_type`; zero dates are null, as everywhere in a snapshot.
+    """The column's default as a scalar of `arrow_type`.
 
     Raises SchemaError, naming the column, where the value is not the same for every row and time: CURRENT_TIMESTAMP,
     generated columns, expressions that are not constant.
@@ -74,7 +75,7 @@ def _expression(sql: str, column: Column, definition: TableDefinition) -> Any:
                 raise NotConstant(f"it is made of itself: ({sql})") from None
             scalar = implicit_scalar(other.type, flavour=definition.flavour) if other.auto_increment else \
                 default_scalar(other, definition)
-            return pa.array([scalar.as_py()], scalar.type), other.type
+            return pa.repeat(scalar, 1), other.type
 
         try:
             values, _ = expressions.evaluate(sql, known, 1)
@@ -94,8 +95,8 @@ def _literal(default: Default) -> str | bytes | Decimal | float:
 def _implicit(column_type: ColumnType, flavour: str) -> Any:
     """The value that a NOT NULL column without a DEFAULT takes where strict mode does not forbid it."""
     base = column_type.base
-    if base in ("date", "datetime", "timestamp"):
-        return None  # the zero date
+    if base in DATES:
+        return ZERO_DAY if base == "date" else ZERO_DAY * DAY
     if base == "enum":
         return column_type.members[0]
     if base in _IMPLICIT_TEXT:

@@ -165,7 +165,7 @@ def _temporal(value: Value, column_type: ColumnType, flavour: str) -> Any:
     if not isinstance(value, Decimal):
         value = _text(value, column_type)
     moment = _TEMPORAL[column_type.base](value, column_type.fsp, flavour)
-    if column_type.base == "timestamp" and moment is not None:
+    if column_type.base == "timestamp" and not isinstance(moment, int):
         return moment.replace(tzinfo=datetime.UTC)
     return moment
 

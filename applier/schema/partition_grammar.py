@@ -151,7 +151,7 @@ def _item(cursor: Cursor, tokens: list[Token]) -> str:
     if len(tokens) == 4 and tokens[0].keyword == "UNIX_TIMESTAMP" and tokens[2].kind == "string":
         try:
             moment = read_datetime(tokens[2].text, 0, cursor.context.flavour)
-            utc = cursor.context.to_utc(moment) if moment is not None else None
+            utc = None if isinstance(moment, int) else cursor.context.to_utc(moment)
         except (ValueError, OverflowError):
             return text
         if utc is not None:

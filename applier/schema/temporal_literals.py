@@ -8,7 +8,10 @@ import datetime
 import re
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
 
+from applier.schema.zero_dates import DAY, ZERO_DAY, number
+
 _SECOND = 1_000_000  # in microseconds
+_SOME_LEAP_DAY = datetime.datetime(2024, 1, 31)  # so that a day of any month can be put in
 _LONGEST_TIME = datetime.timedelta(hours=838, minutes=59, seconds=59, microseconds=999_999)
 _PACKED_MOMENT = re.compile(r"(\d{4}|\d{2})(\d{2})(\d{2})(?:(\d{2})(\d{2})(\d{2}))?(\.\d*)?")
 _MOMENT = re.compile(r"(\d{1,4})[^\w\s]+(\d{1,2})[^\w\s]+(\d{1,2})"
@@ -16,28 +19,37 @@ _MOMENT = re.compile(r"(\d{1,4})[^\w\s]+(\d{1,2})[^\w\s]+(\d{1,2})"
 _TIME = re.compile(r"(-?)(?:(\d{1,2}) +)?(\d+)(?::(\d{1,2}))?(?::(\d{1,2}))?(\.\d*)?")
 
 
-def read_date(value: str | Decimal, flavour: str) -> datetime.date | None:
-    """A date; None where its year, month or day is zero. MySQL rounds a time of day that is with it."""
+def read_date(value: str | Decimal, flavour: str) -> datetime.date | int:
+    """A date; where its year, month or day is zero, the days of applier.schema.zero_dates. MySQL rounds a time of day
+    that is with it."""
     moment = read_datetime(value, 0, flavour)
-    return None if moment is None else moment.date()
+    return moment // DAY if isinstance(moment, int) else moment.date()
 
 
-def read_datetime(value: str | Decimal, fsp: int, flavour: str) -> datetime.datetime | None:
-    """A date and time with `fsp` digits of fraction; None where its month or day is zero, or all of it."""
+def read_datetime(value: str | Decimal, fsp: int, flavour: str) -> datetime.datetime | int:
+    """A date and time with `fsp` digits of fraction; where its year, month or day is zero, the microseconds of
+    applier.schema.zero_dates."""
     text = _moment_digits(value) if isinstance(value, Decimal) else value.strip()
     if re.fullmatch(r"0+", text):
-        return None
+        return ZERO_DAY * DAY
     pattern = _PACKED_MOMENT if text.partition(".")[0].isdigit() else _MOMENT
     match = pattern.fullmatch(text)
     if match is None:
         raise ValueError(f"{text!r} is no date")
     year, month, day, hour, minute, second, fraction = match.groups()
-    if int(month) == 0 or int(day) == 0:
-        return None
-    # A year of one digit is that year; one of two digits is from 1970 to 2069.
-    moment = datetime.datetime(_full_year(int(year)) if len(year) == 2 else int(year), int(month), int(day),
-                               int(hour or 0), int(minute or 0), int(second or 0))
-    return moment + datetime.timedelta(microseconds=_microseconds(fraction, fsp, flavour))
+    is_zero = int(year) == int(month) == int(day) == 0
+    # A year of one digit is that year; one of two digits is from 1970 to 2069, but for that of the zero date.
+    full_year = _full_year(int(year)) if len(year) == 2 and not is_zero else int(year)
+    fraction_micros = datetime.timedelta(microseconds=_microseconds(fraction, fsp, flavour))
+    if full_year and int(month) and int(day):
+        moment = datetime.datetime(full_year, int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0))
+        return moment + fraction_micros
+    _SOME_LEAP_DAY.replace(month=int(month) or 1, day=int(day) or 1)  # or there is no such month or day
+    clock = _SOME_LEAP_DAY.replace(hour=int(hour or 0), minute=int(minute or 0), second=int(second or 0))
+    micros = (clock - _SOME_LEAP_DAY + fraction_micros) // datetime.timedelta(microseconds=1)
+    if micros >= DAY:
+        raise ValueError(f"{text!r} rounds to the day after a date that no calendar has")
+    return number(full_year, int(month), int(day)) * DAY + micros
 
 
 def read_time(value: str | Decimal, fsp: int, flavour: str) -> datetime.timedelta:

@@ -8,6 +8,7 @@ from pyarrow.fs import FileSystem
 
 from applier.errors import SnapshotError
 from applier.snapshot import location
+from applier.snapshot.date_marks import MarkedDates
 from applier.snapshot.manifest import FileEntry, Snapshot
 
 
@@ -25,8 +26,10 @@ def read_unit(base: Snapshot, files: Sequence[FileEntry], schema: pa.Schema) -> 
 
 def _read(filesystem: FileSystem, path: str, file: FileEntry, schema: pa.Schema) -> pa.Table:
     try:
-        table = pq.read_table(path, filesystem=filesystem, partitioning=None, page_checksum_verification=True,
-                              use_threads=False)            # Spark runs a task a core
+        with filesystem.open_input_file(path) as source:
+            parquet = pq.ParquetFile(source, page_checksum_verification=True, pre_buffer=True)
+            table = parquet.read(use_threads=False)         # Spark runs a task a core
+            marked = MarkedDates(parquet.metadata.metadata, path)
     except FileNotFoundError as error:
         raise SnapshotError("a file of the snapshot is missing", file=path) from error
     except (OSError, pa.ArrowException) as error:
@@ -37,4 +40,4 @@ def _read(filesystem: FileSystem, path: str, file: FileEntry, schema: pa.Schema)
     if not table.schema.equals(schema):
         raise SnapshotError(f"a file of the snapshot has other columns than its table: {table.schema.to_string()}",
                             file=path, hint="the manifest's definition and the file do not belong together")
-    return table.replace_schema_metadata(schema.metadata)
+    return marked.put_into(table).replace_schema_metadata(schema.metadata)

@@ -25,6 +25,7 @@ import pyarrow.parquet as pq
 
 from applier.errors import SnapshotError
 from applier.snapshot import location
+from applier.snapshot.date_marks import DateMarks
 from applier.snapshot.manifest import FileEntry, KeyKind, KeyValue
 from keysearch.keybytes import int_key
 from keysearch.keyrules import encode_by_rules
@@ -171,12 +172,12 @@ class _OpenFile:
                  min_key: KeyValue | None, is_sorted: bool = True) -> None:
         self.path = path
         self._filesystem, self._whole = filesystem, f"{root}/{path}"
-        self._min_key, self._max_key, self._rows = min_key, None, 0
+        self._min_key, self._max_key, self._rows, self._marks = min_key, None, 0, DateMarks()
         self._sink = filesystem.open_output_stream(self._whole, compression=None)
         self._writer = pq.ParquetWriter(self._sink, schema, **_parquet_options(schema, key, is_sorted))
 
     def write(self, rows: pa.Table, max_key: KeyValue | None) -> None:
-        self._writer.write_table(rows, row_group_size=max(1, rows.num_rows))
+        self._writer.write_table(self._marks.taken_from(rows), row_group_size=max(1, rows.num_rows))
         self._rows += rows.num_rows
         self._max_key = max_key
 
@@ -184,6 +185,7 @@ class _OpenFile:
         return self._sink.tell()
 
     def finish(self) -> FileEntry:
+        self._writer.add_key_value_metadata(self._marks.metadata())
         self._writer.close()
         size = self._sink.tell()
         self._sink.close()

@@ -9,6 +9,7 @@ from row_model import ABSENT, BY_NAME, DELETE, INSERT, UPDATE
 from applier.binlog.change_records import IMAGE_ID_SHIFT
 from applier.binlog.changes import ChangeReader, TableBinding
 from applier.binlog.layout import plan_columns
+from applier.schema.zero_dates import to_python
 
 INT, TEXT, SHORT_TEXT = BY_NAME["int"], BY_NAME["varchar(60000)"], BY_NAME["varchar(255)"]
 
@@ -76,8 +77,9 @@ class Collector:
             array.validate(full=True)
             absent = column.absent_rows(rows)
             flags = [False] * rows if absent is None else absent.to_pylist()
-            assert all(value is None for value, gone in zip(array.to_pylist(), flags, strict=True) if gone)
-            columns.append([ABSENT if gone else value for value, gone in zip(array.to_pylist(), flags, strict=True)])
+            values = to_python(array)
+            assert all(value is None for value, gone in zip(values, flags, strict=True) if gone)
+            columns.append([ABSENT if gone else value for value, gone in zip(values, flags, strict=True)])
         return list(zip(*columns, strict=True))
 
 

@@ -13,8 +13,12 @@ from applier.binlog.changes import ChangeReader, TableBinding
 from applier.binlog.layout import plan_column
 from applier.binlog.table_map import WireType as W
 from applier.errors import ArchiveError
+from applier.schema.zero_dates import DAY, ZERO_DAY, has_any, to_python, which
+from applier.schema.zero_dates import number as no_day
 
 MICRO = datetime.timedelta(microseconds=1)
+ZERO = ZERO_DAY * DAY
+"""'0000-00-00 00:00:00'."""
 
 
 def decode(wire_type, metadata, *cells, digits=None, key=None):
@@ -26,17 +30,19 @@ def decode(wire_type, metadata, *cells, digits=None, key=None):
     def take(batch):
         array = batch.after.columns[0].arrow(batch.n_after)
         array.validate(full=True)
-        taken.append((array.cast(pa.int64()) if pa.types.is_timestamp(array.type) else array).to_pylist())
+        numbers = array.cast(pa.int64()) if pa.types.is_timestamp(array.type) else array
+        taken.append(to_python(array) if has_any(array) and numbers is array else numbers.to_pylist())
         counted.append(batch.zero_dates)
+        expected.append(int(which(array).sum()) if has_any(array) else 0)
 
-    counted = []
+    counted, expected = [], []
     body = m.table_map_body([m.BY_NAME["int"]])  # the plan says how cells are read, whatever the table map says
     rows = b"".join(b"\0" + cell for cell in cells)
     file = m.as_file(m.table_map_event(1, body), m.rows_event(0, 1, 1, None, [1], rows))
     reader = ChangeReader(file, lambda _: TableBinding([plan], [None], [wanted], take), checksum=False)
     reader.walk(4, file.size)
     reader.flush()
-    assert counted[0] == (taken[0].count(None) if key is None else 0)
+    assert counted == expected
     return taken[0]
 
 
@@ -96,12 +102,12 @@ def date_bytes(year, month, day):
     return (year << 9 | month << 5 | day).to_bytes(3, "little")
 
 
-def test_dates_that_no_calendar_has_are_null():
-    """Zero dates, zero parts, and days that a month does not have (ALLOW_INVALID_DATES)."""
+def test_dates_that_no_calendar_has_are_themselves():
+    """Zero dates, zero parts, and days that a month does not have (ALLOW_INVALID_DATES): no two are alike."""
     none = [(0, 0, 0), (2024, 0, 1), (2024, 1, 0), (0, 5, 5), (2023, 2, 29), (1900, 2, 29), (2024, 2, 30), (1, 4, 31)]
     some = [(1, 1, 1), (9999, 12, 31), (2024, 2, 29), (2000, 2, 29), (1970, 1, 1), (1969, 12, 31)]
     assert decode(W.DATE, 0, *(date_bytes(*parts) for parts in none + some)) == \
-        [None] * len(none) + [datetime.date(*parts) for parts in some]
+        [f"{year:04}-{month:02}-{day:02}" for year, month, day in none] + [datetime.date(*parts) for parts in some]
 
 
 @pytest.mark.parametrize("parts", [(2024, 13, 1), (2024, 15, 31), (10000, 1, 1), (32767, 12, 31)])
@@ -129,7 +135,8 @@ def test_datetime2():
                                     (6, b"\x0f\x42\x3f", 999999)):
         assert decode(W.DATETIME2, digits, datetime2(9999, 12, 31, 23, 59, 59, fraction)) == \
             [micros(9999, 12, 31, 23, 59, 59, value)]
-    assert decode(W.DATETIME2, 0, datetime2(0, 0, 0, 0, 0, 0), datetime2(2024, 2, 30, 1, 1, 1)) == [None, None]
+    assert decode(W.DATETIME2, 0, datetime2(0, 0, 0, 0, 0, 0), datetime2(2024, 2, 30, 1, 1, 1)) == \
+        [ZERO, no_day(2024, 2, 30) * DAY + 3661 * 10**6]
 
 
 @pytest.mark.parametrize("parts", [
@@ -147,9 +154,9 @@ def test_fractions_and_signs_that_no_server_writes():
 
 def test_timestamps():
     """Second 0 is the zero date; 2106-02-07 is the last that four bytes have."""
-    assert decode(W.TIMESTAMP2, 0, bytes(4), b"\0\0\0\1", b"\xff" * 4) == [None, 10**6, (2**32 - 1) * 10**6]
+    assert decode(W.TIMESTAMP2, 0, bytes(4), b"\0\0\0\1", b"\xff" * 4) == [ZERO, 10**6, (2**32 - 1) * 10**6]
     assert decode(W.TIMESTAMP2, 3, b"\0\0\0\1\x27\x06") == [1999000]
-    assert decode(W.TIMESTAMP, 0, bytes(4), b"\1\0\0\0", b"\xff" * 4) == [None, 10**6, (2**32 - 1) * 10**6]
+    assert decode(W.TIMESTAMP, 0, bytes(4), b"\1\0\0\0", b"\xff" * 4) == [ZERO, 10**6, (2**32 - 1) * 10**6]
 
 
 def test_times():
@@ -172,7 +179,7 @@ def test_datetime_before_56():
         return value.to_bytes(8, "little")
 
     assert decode(W.DATETIME, 0, number(20240229235958), number(0), number(10101000000), number(20230229000000)) == \
-        [micros(2024, 2, 29, 23, 59, 58), None, micros(1, 1, 1), None]
+        [micros(2024, 2, 29, 23, 59, 58), ZERO, micros(1, 1, 1), no_day(2023, 2, 29) * DAY]
     for value in (20241301000000, 20240101240000, 20240101006000, 20240101000060, 2**63 - 1, 2**63, 10**16 + 101000000):
         refused(W.DATETIME, 0, number(value))
 
@@ -193,7 +200,7 @@ def test_mariadb_datetimes_with_a_fraction(digits, width, shift):
     seconds = ((((2024 * 13 + 2) * 32 + 29) * 24 + 23) * 60 + 59) * 60 + 58
     number = seconds * 10**digits + 10**digits - 1
     assert decode(W.DATETIME, 0, number.to_bytes(width), bytes(width), digits=digits) == \
-        [micros(2024, 2, 29, 23, 59, 58, (10**digits - 1) * 10**shift), None]
+        [micros(2024, 2, 29, 23, 59, 58, (10**digits - 1) * 10**shift), ZERO]
     year_10000 = ((10000 * 13 + 1) * 32 + 1) * 86400 * 10**digits
     refused(W.DATETIME, 0, year_10000.to_bytes(width), digits=digits)
 
@@ -214,7 +221,7 @@ def test_mariadb_timestamps_with_a_fraction(digits, width):
     """Field_timestamp_hires: seconds, then as many digits, both big-endian."""
     cell = (1_700_000_000).to_bytes(4) + (10**digits - 1).to_bytes(width)
     assert decode(W.TIMESTAMP, 0, cell, bytes(4 + width), digits=digits) == \
-        [1_700_000_000 * 10**6 + (10**digits - 1) * 10**(6 - digits), None]
+        [1_700_000_000 * 10**6 + (10**digits - 1) * 10**(6 - digits), ZERO]
     refused(W.TIMESTAMP, 0, b"\0\0\0\1" + b"\xff" * width, digits=digits)
 
 

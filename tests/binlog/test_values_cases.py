@@ -21,6 +21,7 @@ from applier.binlog.mapping import map_file
 from applier.binlog.values import finish_column
 from applier.schema.history import SchemaHistory
 from applier.schema.types import arrow_type
+from applier.schema.zero_dates import as_nulls
 
 CASES = pathlib.Path(__file__).parent.parent / "cases"
 TEXT = {"char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum", "set", "inet4", "inet6", "uuid"}
@@ -35,6 +36,7 @@ def _definitions(folder, flavour):
 
 def _cells(column, kind):
     """A finished column as the cells of an expected/*.jsonl file."""
+    column = as_nulls(column)
     if kind == "json":
         return [None if v is None else json.dumps(json.loads(v), sort_keys=True) for v in column.to_pylist()]
     if pa.types.is_timestamp(column.type):

@@ -13,6 +13,7 @@ from applier.errors import NotComputable
 from applier.schema.ddl import parse_statement
 from applier.schema.definition import TableDefinition
 from applier.schema.types import arrow_type
+from applier.schema.zero_dates import ZERO_DAY, number
 
 RECORDED = [json.loads(line) for line in (Path(__file__).parent / "partitions.jsonl").read_text().splitlines()]
 ZONE = datetime.timezone(datetime.timedelta(hours=2))
@@ -28,6 +29,8 @@ def value(given, kind):
     if given is None:
         return None
     if pa.types.is_date(kind):
+        if given == "0000-00-00" or isinstance(given, int):
+            return ZERO_DAY if given == "0000-00-00" else given
         return datetime.date.fromisoformat(given)
     if pa.types.is_timestamp(kind):
         moment = datetime.datetime.fromisoformat(given)
@@ -62,10 +65,21 @@ def test_a_row_that_no_partition_takes():
     assert numbers(definition, [(5,), (None,)]) == [0, NOWHERE]
 
 
+@pytest.mark.parametrize(("clause", "zero", "null"), [
+    ("RANGE (TO_DAYS(d)) (PARTITION a VALUES LESS THAN (100), PARTITION b VALUES LESS THAN MAXVALUE)", 0, 0),
+    ("RANGE (YEAR(d)) (PARTITION a VALUES LESS THAN (0), PARTITION b VALUES LESS THAN (1))", 1, 0),
+    ("RANGE COLUMNS (d) (PARTITION a VALUES LESS THAN ('0000-00-00'), PARTITION b VALUES LESS THAN ('0001-01-01'))",
+     1, 0),
+    ("LIST COLUMNS (d) (PARTITION a VALUES IN (NULL), PARTITION b VALUES IN ('0000-00-00'))", 1, 0)])
+def test_a_zero_date_is_not_null(clause, zero, null):
+    """As MySQL 9.7 and MariaDB 10.11 put them."""
+    assert numbers(table("d DATE", clause), [("0000-00-00",), (None,)]) == [zero, null]
+
+
 @pytest.mark.parametrize(("columns", "clause", "row", "why"), [
     ("a INT", "HASH (a) PARTITIONS 3", (None,), "NULL in HASH"),  # a server takes what its buffer happens to hold
-    ("d DATE", "LIST (YEAR(d)) (PARTITION p VALUES IN (0), PARTITION q VALUES IN (NULL))", (None,), "zero dates"),
-    ("d DATE NOT NULL", "RANGE COLUMNS (d) (PARTITION p VALUES LESS THAN (MAXVALUE))", (None,), "zero dates"),
+    ("d DATE", "RANGE COLUMNS (d) (PARTITION p VALUES LESS THAN (MAXVALUE))", (number(2024, 0, 5),), "no calendar"),
+    ("d DATE", "LIST (TO_DAYS(d)) (PARTITION p VALUES IN (9))", (number(2024, 2, 31),), "no calendar"),
     ("a INT", "KEY (a) PARTITIONS 3", (None,), "NULL"), ("s VARCHAR(9)", "KEY (s) PARTITIONS 3", ("x",), "hash of KEY"),
     ("s VARCHAR(9)", "RANGE COLUMNS (s) (PARTITION p VALUES LESS THAN ('a'))", ("x",), "column s"),
     ("d DATE", "RANGE (YEARWEEK(d)) (PARTITION p VALUES LESS THAN (9))", ("2020-01-01",), "YEARWEEK"),

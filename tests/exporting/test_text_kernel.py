@@ -10,6 +10,7 @@ from applier.exporting import task
 from applier.exporting.cells import cells_of
 from applier.schema.definition import Column
 from applier.schema.types import ColumnType
+from applier.schema.zero_dates import ZERO_DAY
 
 
 def written(columns, values, sql, head=b"INSERT\n"):
@@ -56,9 +57,9 @@ def test_floats_come_back(numbers):
 
 
 def test_years_zero_dates_and_vectors():
-    """'0' would be 2000; a null in a NOT NULL column was a zero date."""
+    """'0' would be 2000."""
     row = [Column("y", ColumnType("year")), Column("d", ColumnType("date"), nullable=False),
            Column("v", ColumnType("vector", length=2))]
-    values = [pa.array([0], pa.int16()), pa.array([None], pa.date32()),
+    values = [pa.array([0], pa.int16()), pa.array([ZERO_DAY], pa.date32()),
               pa.array([[0.0, 0.0], None, [1.0, -2.0]], pa.list_(pa.float32()))[2:]]
     assert written(row, values, True) == b"INSERT\n('0000','0000-00-00',x'0000803F000000C0');\n"

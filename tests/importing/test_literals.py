@@ -13,6 +13,7 @@ from applier.importing.inserts import new_spans
 from applier.importing.literals import column_values
 from applier.importing.spans import OddLiteral, Reading
 from applier.schema.ddl import parse_statement
+from applier.schema.zero_dates import to_python
 
 
 def values_of(column, literals, reading=None):
@@ -26,7 +27,7 @@ def values_of(column, literals, reading=None):
     assert (code, out[0]) == (kernels.ENDED, len(literals))
     values = column_values(spans.literals(data, 0, len(literals)), created.definition.columns[0], created.definition,
                            reading or Reading())
-    return values.array.to_pylist(), values.zero_dates
+    return to_python(values.array), values.zero_dates
 
 
 @pytest.mark.parametrize("column, literal, value", [
@@ -77,11 +78,17 @@ def test_what_a_column_cannot_take(column, literal):
     assert stopped.value.row == 1
 
 
-def test_zero_dates_are_null_and_counted():
-    """As in a replay."""
-    literals = [b"'0000-00-00'", b"'2020-00-01'", b"'2020-01-01'", b"NULL"]
-    assert values_of("DATE", literals) == ([None, None, datetime.date(2020, 1, 1), None], 2)
-    assert values_of("DATETIME", [b"'0000-00-00 00:00:00'"]) == ([None], 1)
+def test_dates_that_no_calendar_has_are_counted():
+    """As in a replay, in forms that are usual and in others."""
+    literals = [b"'0000-00-00'", b"'2020-00-01'", b"'2020-01-01'", b"NULL", b"20200001", b"0"]
+    assert values_of("DATE", literals) == (
+        ["0000-00-00", "2020-00-01", datetime.date(2020, 1, 1), None, "2020-00-01", "0000-00-00"], 4)
+    assert values_of("DATETIME", [b"'0000-00-00 00:00:00'", b"'2020-02-31 10:00:00'"]) == (
+        ["0000-00-00 00:00:00.000000", "2020-02-31 10:00:00.000000"], 2)
+    zero = "0000-00-00 00:00:00.000000"
+    assert values_of("TIMESTAMP", [b"'0000-00-00 00:00:00'", b"'0-0-0'"]) == ([zero] * 2, 2)
+    with pytest.raises(OddLiteral, match="NOT NULL"):
+        values_of("DATE NOT NULL", [b"'0000-00-00'", b"NULL"])
 
 
 @pytest.mark.parametrize("zone, hour", [("+00:00", 12), ("+02:00", 10), ("Europe/Rome", 10), ("SYSTEM", 12)])

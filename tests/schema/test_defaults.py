@@ -5,6 +5,7 @@ import json
 from decimal import Decimal
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from applier.errors import SchemaError
@@ -13,6 +14,7 @@ from applier.schema.ddl import parse_statement
 from applier.schema.defaults import default_scalar
 from applier.schema.history import SchemaHistory
 from applier.schema.types import arrow_type
+from applier.schema.zero_dates import as_nulls, to_python
 
 CASES = Path(__file__).parent.parent / "cases"
 
@@ -22,7 +24,7 @@ def default(text, **session):
     column = change.definition.columns[0]
     scalar = default_scalar(column, change.definition)
     assert scalar.type == arrow_type(column.type)
-    return scalar.as_py()
+    return to_python(pa.repeat(scalar, 1))[0]
 
 
 @pytest.mark.parametrize(("case", "table"), [
@@ -39,7 +41,8 @@ def test_columns_that_only_the_replica_has(case, table):
     with (folder / f"expected/{table}.jsonl").open() as lines:
         names = [name for name, _ in json.loads(lines.readline())]
         rows = [dict(zip(names, json.loads(line))) for line in lines]
-    defaults = {column.name: as_in_expected(default_scalar(column, definition).as_py(), column.type.base)
+    defaults = {column.name: as_in_expected(as_nulls(pa.repeat(default_scalar(column, definition), 1))[0].as_py(),
+                                          column.type.base)
                 for column in definition.stored_columns[2:]}
     differences = [{name: (row[name], value) for name, value in defaults.items() if row[name] != value} for row in rows]
     assert {} in differences, differences
@@ -78,14 +81,14 @@ def as_in_expected(value, base):
     ("BINARY(3) DEFAULT 'a'", b"a\0\0"), ("BINARY(2) NOT NULL", b"\0\0"), ("VARBINARY(3) DEFAULT x'00'", b"\0"),
     ("BLOB DEFAULT (x'00ff')", b"\0\xff"), ("BLOB DEFAULT (UNHEX('4142'))", b"AB"),
     ("DATE DEFAULT '2020-2-3'", datetime.date(2020, 2, 3)), ("DATE DEFAULT 20200203", datetime.date(2020, 2, 3)),
-    ("DATE NOT NULL", None), ("DATE DEFAULT '0000-00-00'", None), ("DATE DEFAULT '2020-00-01'", None),
-    ("DATE DEFAULT 0", None),
+    ("DATE NOT NULL", "0000-00-00"), ("DATE DEFAULT '0000-00-00'", "0000-00-00"),
+    ("DATE DEFAULT '2020-00-01'", "2020-00-01"), ("DATE DEFAULT 0", "0000-00-00"),
     ("DATETIME(2) DEFAULT '2020-01-02 03:04:05.678'", datetime.datetime(2020, 1, 2, 3, 4, 5, 680_000)),
     ("DATETIME DEFAULT '2020-12-31 23:59:59.5'", datetime.datetime(2021, 1, 1)),
     ("DATETIME DEFAULT 20200102030405", datetime.datetime(2020, 1, 2, 3, 4, 5)),
     ("DATETIME DEFAULT '2020-01-02'", datetime.datetime(2020, 1, 2)),
     ("TIMESTAMP DEFAULT '2020-01-02 03:04:05'", datetime.datetime(2020, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)),
-    ("TIMESTAMP NOT NULL DEFAULT '0000-00-00 00:00:00'", None),
+    ("TIMESTAMP NOT NULL DEFAULT '0000-00-00 00:00:00'", "0000-00-00 00:00:00.000000"),
     ("TIME DEFAULT '-838:59:59'", -datetime.timedelta(hours=838, minutes=59, seconds=59)),
     ("TIME(1) DEFAULT '1 02:03:04.56'", datetime.timedelta(days=1, hours=2, minutes=3, seconds=4, milliseconds=600)),
     ("TIME DEFAULT 10203", datetime.timedelta(hours=1, minutes=2, seconds=3)),

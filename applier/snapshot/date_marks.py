@@ -1,0 +1,90 @@
+"""Which nulls in a file of a snapshot are dates that no calendar has (applier.schema.zero_dates), and which ones.
+
+Readers see null. What a replay goes on from, and what `applier export` gives back, is in the file's own key-value
+metadata, under KEY: a Parquet file in base64 with a row for each such date,
+
+    column   string   its column's name
+    row      int64    its row's number in the file, from 0 on
+    number   int64    days of a DATE, microseconds of a DATETIME or TIMESTAMP
+
+so that it goes wherever the file goes. A file without such dates has no such entry.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from applier.errors import SnapshotError
+from applier.schema import zero_dates
+
+KEY = b"applier.no_dates"
+_OPTIONS = {"compression": "zstd", "use_dictionary": ["column", "number"],
+            "column_encoding": {"row": "DELTA_BINARY_PACKED"}, "write_statistics": False}
+
+
+class DateMarks:
+    """The dates of a file that is being written."""
+
+    def __init__(self) -> None:
+        self._rows, self._parts = 0, []
+
+    def taken_from(self, rows: pa.Table) -> pa.Table:
+        """The next rows of the file as readers are to see them."""
+        for place, field in enumerate(rows.schema):
+            column = rows.column(place)
+            if not zero_dates.has_any(column):
+                continue
+            none = np.flatnonzero(zero_dates.which(column))
+            self._parts.append(pa.table({
+                "column": pa.repeat(field.name, len(none)), "row": self._rows + none,
+                "number": zero_dates.numbers_of(column)[none]}))
+            rows = rows.set_column(place, field, zero_dates.as_nulls(column))
+        self._rows += rows.num_rows
+        return rows
+
+    def metadata(self) -> dict[bytes, bytes]:
+        """The file's entry; nothing where it has no such dates."""
+        if not self._parts:
+            return {}
+        sink = pa.BufferOutputStream()
+        pq.write_table(pa.concat_tables(self._parts).sort_by([("column", "ascending"), ("row", "ascending")]), sink,
+                       **_OPTIONS)
+        return {KEY: base64.b64encode(sink.getvalue())}
+
+
+class MarkedDates:
+    """The dates of a file that is read, given the file's metadata. Errors: SnapshotError for a damaged entry."""
+
+    def __init__(self, metadata: Mapping[bytes, bytes] | None, file: str) -> None:
+        self._known: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+        if not metadata or KEY not in metadata:
+            return
+        try:
+            found = pq.read_table(pa.BufferReader(base64.b64decode(metadata[KEY], validate=True)))
+            for name in found.column("column").unique().to_pylist():
+                own = found.filter(pa.compute.equal(found.column("column"), name))
+                self._known[name] = own.column("row").to_numpy(), own.column("number").to_numpy()
+        except (ValueError, KeyError, pa.ArrowException) as error:
+            raise SnapshotError(f"what the file says of dates that no calendar has is damaged: {error}",
+                                file=file) from error
+
+    def put_into(self, rows: pa.Table, first: int = 0) -> pa.Table:
+        """Rows of the file from number `first` on, with these dates."""
+        for name, (places, numbers) in self._known.items():
+            place = rows.schema.get_field_index(name)
+            low, high = np.searchsorted(places, (first, first + rows.num_rows))
+            if place < 0 or low == high:
+                continue
+            field, column = rows.schema.field(place), rows.column(place)
+            made, here = zero_dates.numbers_of(column).copy(), places[low:high] - first
+            made[here] = numbers[low:high]
+            null = np.asarray(column.is_null()).copy()
+            null[here] = False
+            width = pa.int32() if pa.types.is_date32(field.type) else pa.int64()
+            rows = rows.set_column(place, field, pa.array(made, mask=null).cast(width).cast(field.type))
+        return rows
