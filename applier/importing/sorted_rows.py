@@ -21,6 +21,7 @@ from applier.apply.table_key import table_key
 from applier.errors import DUPLICATE_KEY, ReplayStopped
 from applier.importing.inserts import FAIL, KEEP
 from applier.schema.definition import TableDefinition
+from applier.schema.zero_dates import to_python
 from applier.snapshot.date_marks import MarkedDates
 from applier.snapshot.location import resolve
 from applier.snapshot.manifest import FileEntry, KeyKind
@@ -148,7 +149,7 @@ class SortedRows:
     def _without_duplicates(self, rows: pa.Table, distinct: np.ndarray, on_duplicate: int) -> pa.Table:
         if on_duplicate == FAIL:
             first = int(np.flatnonzero(~distinct)[0])
-            values = [str(rows.column(name)[first].as_py()) for name in self.key_names]
+            values = [str(to_python(rows.column(name).slice(first, 1).combine_chunks())[0]) for name in self.key_names]
             raise ReplayStopped("a row with this key is there already", table=self.definition.full_name,
                                 key=f"{self._key.choice.name} ({', '.join(self.key_names)}) = ({', '.join(values)})",
                                 errno=DUPLICATE_KEY, hint="the dump inserts it twice")

@@ -39,7 +39,8 @@ CASE_NAMES = (
     "base-dump-mysql", "base-dump-mariadb", "generated-columns-mysql", "generated-columns-mariadb", "mariadb-types",
     "mariadb-types-text", "mysql-charsets", "mysql-types-json", "mysql-types-number-time", "mysql-types-text",
     "row-image-minimal", "wide-tables-mysql", "wide-tables-mariadb", "many-files-mariadb", "ddl-mysql-names",
-    "ddl-mariadb", "mariadb-system-versioned",
+    "ddl-mariadb", "mariadb-system-versioned", "zero-dates-mysql", "zero-dates-mariadb", "fk-cascade-mysql",
+    "fk-cascade-mariadb",
 )
 FORMATS = ("sql", "tsv")
 
