@@ -35,7 +35,7 @@ from applier.plan.log import (
     span_of,
     used_tables,
 )
-from applier.plan.notes import notes_on_columns, notes_on_definitions, notes_on_names
+from applier.plan.notes import notes_on_charsets, notes_on_columns, notes_on_definitions, notes_on_names
 from applier.plan.planned import PlannedVersion
 from applier.plan.prepared import settle, with_groups
 from applier.plan.start_position import check_start, continuity, files_from, task_before
@@ -100,7 +100,7 @@ class _Replay:
                 self._note_skipped(history)
                 used = used_tables(span, history, wanted)
                 for note in [*notes_on_names(history, options.filter), *notes_on_definitions(history),
-                             *notes_on_columns(used)]:
+                             *notes_on_columns(used), *notes_on_charsets(history, used)]:
                     self._note(note)
                 idempotent = options.exec_mode == "idempotent"
                 tied = tied_versions(history, used, idempotent=idempotent)

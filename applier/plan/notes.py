@@ -20,6 +20,26 @@ def notes_on_definitions(history: SchemaHistory) -> list[str]:
             "there; defaults, other keys and generated columns are not known" for table in history.defined_by_log]
 
 
+def notes_on_charsets(history: SchemaHistory, used: list[UsedTable]) -> list[str]:
+    """Lines about tables whose text may be read in another character set than it is in: they inherit that of a database
+    which was made before the log begins, and the log does not tell it with their columns. Where values have lengths
+    that fit no other set, the rows would not agree with the definition."""
+    notes = {}
+    for table in used:
+        for version in table.versions:
+            definition = version.definition
+            collations = table.table_map.collations(definition.flavour)
+            if definition.full_name in history.charset_assumed and any(
+                    column.type.charset == definition.charset and known is None
+                    and (column.type.base.endswith("text") or definition.charset not in ("utf8mb4", "utf8mb3"))
+                    for column, known in zip(definition.columns, collations, strict=False)):
+                notes[definition.full_name] = (
+                    f"{definition.full_name}: its text is read as {definition.charset}, the server's character set, as "
+                    "its database was made before the log begins; if that has another, say so with CREATE DATABASE "
+                    f"{definition.database} CHARACTER SET … in --schema")
+    return list(notes.values())
+
+
 def notes_on_columns(used: list[UsedTable]) -> list[str]:
     """Lines about tables that have more or fewer columns than the log (AP-POS), which is also what a definition of
     another time than the log's looks like."""

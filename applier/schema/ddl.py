@@ -137,7 +137,7 @@ def _create_table(cursor: Cursor, sql: str, or_replace: bool) -> SchemaChange:
         definition = resolve_table(words, database, name, cursor.context)
     except SchemaError as error:
         return Other("CREATE TABLE", ((database, name),), sql, error.message, creates=True)
-    return CreateTable(definition, if_not_exists, or_replace)
+    return CreateTable(definition, if_not_exists, or_replace, words.charset is None and words.collation is None)
 
 
 def _database_charset(cursor: Cursor, inherited: Charset) -> Charset:

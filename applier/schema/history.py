@@ -10,7 +10,7 @@ from applier.schema.collations import Charset
 from applier.schema.ddl import parse_statement
 from applier.schema.definition import TableDefinition
 from applier.schema.foreign_keys import honours_inline_references
-from applier.schema.schema_changes import Dml, SchemaChange, SessionChange, TableName
+from applier.schema.schema_changes import CreateTable, Dml, SchemaChange, SessionChange, TableName
 from applier.schema.session import session_of
 from applier.schema.table_changes import StatementPlace, TableChanges
 from applier.schema.table_versions import BEFORE_THE_LOG, Position, Redefinition, TableVersion, TableVersions
@@ -36,7 +36,8 @@ class SchemaHistory:
     if it concerns one of them. By default that is all but the server's own. `files` are names for error messages.
     `rewrites` are databases of the log under the names that they have here (AP-FILT); a schema file and a base have
     these names already. With `skip_statements` statements that change rows are passed over, and counted in `skipped`,
-    by table ("" where it cannot be told) and kind. `defined_by_log` are tables that `define` was told of.
+    by table ("" where it cannot be told) and kind. `defined_by_log` are tables that `define` was told of,
+    `charset_assumed` those that inherit the character set of a database of which nothing tells it.
     `server_version` is that of the log ("" where it is not known).
     """
 
@@ -53,6 +54,7 @@ class SchemaHistory:
         self._changes = TableChanges(self._tables, self._databases, self._wanted, skip_statements)
         self.skip_statements = skip_statements
         self.defined_by_log: list[str] = []
+        self.charset_assumed: set[str] = set()
 
     # ---- what is asked
 
@@ -138,7 +140,7 @@ class SchemaHistory:
         changes = self._parse(sql, database, sql_mode=sql_mode, time_zone=time_zone)
         for change in changes:
             if not isinstance(change, SessionChange | Dml):
-                self._changes.apply(change, StatementPlace(BEFORE_THE_LOG, sql))
+                self._apply(change, StatementPlace(BEFORE_THE_LOG, sql))
         return changes
 
     def apply(self, statement: Statement, at: Position, end: Position) -> None:
@@ -157,10 +159,16 @@ class SchemaHistory:
         try:
             for change in self._parse(sql, statement.database or None, rewrites=self._rewrites,
                                       **session_of(context, self.flavour)):
-                self._changes.apply(change, place)
+                self._apply(change, place)
         except (SchemaError, UnsupportedStatement) as error:
             error.file, error.position, error.gtid = place.file, place.position, place.gtid
             raise
+
+    def _apply(self, change: SchemaChange, place: StatementPlace) -> None:
+        if isinstance(change, CreateTable) and change.inherits_charset \
+                and change.definition.database not in self._databases:
+            self.charset_assumed.add(change.definition.full_name)
+        self._changes.apply(change, place)
 
     def _file(self, at: Position) -> str | None:
         return self._files[at[0]] if at[0] < len(self._files) else None

@@ -37,9 +37,12 @@ class DropDatabase:
 
 @dataclass(frozen=True, slots=True)
 class CreateTable:
+    """inherits_charset: the statement does not say the table's character set, so it is the database's."""
+
     definition: TableDefinition
     if_not_exists: bool = False
     or_replace: bool = False
+    inherits_charset: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,15 @@
 """Lines that tell of a slip of the pen, not of what the replay does."""
 
+import pyarrow as pa
 import pytest
 from small_logs import commit, insert, new_log
 
 from applier.apply.executor import ThisProcess
+from applier.binlog.row_encoder import RowChanges
+from applier.binlog.writer import BinlogWriter
 from applier.options import ReplayOptions
 from applier.replay import replay_with
+from applier.schema.ddl import parse_statement
 from applier.table_filter import TableFilter, parse_table_list
 
 
@@ -17,7 +21,11 @@ def log(tmp_path):
 
 
 def notes(log, tmp_path, **options):
-    return replay_with(ThisProcess(), ReplayOptions((str(log.path),), str(tmp_path / "out"), **options)).notes
+    return notes_of(log.path, tmp_path, **options)
+
+
+def notes_of(path, tmp_path, **options):
+    return replay_with(ThisProcess(), ReplayOptions((str(path),), str(tmp_path / "out"), **options)).notes
 
 
 @pytest.mark.parametrize("tables, told", [
@@ -27,3 +35,20 @@ def test_names_of_no_table_are_told(tables, told, log, tmp_path):
     """AP-FILT: not an error, as the table may be made by a later log; but an empty snapshot shall not pass for it."""
     found = notes(log, tmp_path, filter=TableFilter(parse_table_list([tables])))
     assert [note[:note.index("no such")] for note in found] == told
+
+
+@pytest.mark.parametrize("kind, options, schema, told", [
+    ("TEXT", "", None, ["utf8mb4"]), ("TEXT", "", "CREATE DATABASE m CHARACTER SET latin1;", []),
+    ("TEXT", " CHARSET latin1", None, []), ("TEXT CHARACTER SET latin1", "", None, []), ("INT", "", None, [])])
+def test_a_character_set_that_only_the_database_has_is_told(kind, options, schema, told, tmp_path):
+    """A MariaDB server logs it neither with the rows nor with CREATE TABLE: text is read in the server's."""
+    create, path, given = f"CREATE TABLE m.t (v {kind}){options}", tmp_path / "binlog.000001", tmp_path / "schema.sql"
+    [created] = parse_statement(create, flavour="mariadb")
+    given.write_text(schema or "")
+    value = pa.array([65], pa.int32()) if kind == "INT" else pa.array([b"A"])
+    with BinlogWriter(path, flavour="mariadb") as writer:
+        writer.query(create, "m")
+        with writer.transaction():
+            writer.rows(RowChanges(created.definition, None, {"v": value}))
+    found = notes_of(path, tmp_path, schema=str(given))
+    assert [note[:note.index(",")] for note in found] == [f"m.t: its text is read as {word}" for word in told]
