@@ -198,8 +198,33 @@ def _write_log(path: str, documents: bool = True) -> int:
                     with log.transaction():
                         log.rows(RowChanges(created[0].definition, after=row | {"k": passing}))
                         log.rows(RowChanges(created[0].definition, before={"k": passing}))
+            _write_whole_images(log, part)
         _write_cascade(log)
     return middle
+
+
+def _write_whole_images(log: BinlogWriter, part: int) -> None:
+    """Images of all columns of a table without a key, in the second part about rows of the first, too; and at last one
+    whose row has other bytes."""
+    import pyarrow as pa
+
+    from applier.binlog.row_encoder import RowChanges
+    from applier.schema.ddl import parse_statement
+
+    sql = "CREATE TABLE d.w (n INT, r DOUBLE)"
+    [created] = parse_statement(sql)
+    numbers = pa.array(range(ROWS), pa.int32())
+    zeros, ones = ({"n": numbers, "r": pa.array([value] * ROWS)} for value in (0.0, 1.0))
+    if not part:
+        log.query(sql)
+    changes = [RowChanges(created.definition, after=zeros)]
+    if part:
+        changes += [RowChanges(created.definition, before=zeros, after=ones)] * 2
+        changes += [RowChanges(created.definition, before=ones), RowChanges(created.definition, after=zeros)]
+        changes.append(RowChanges(created.definition, before={"n": numbers[:1], "r": pa.array([-0.0])}))
+    for change in changes:
+        with log.transaction():
+            log.rows(change)
 
 
 def _write_cascade(log: BinlogWriter) -> None:

@@ -123,11 +123,13 @@ def apply_bytes(n, kinds, before_rows, after_rows, images, before_offsets, befor
     """
     mask = np.uint64(index.shape[0] - 1)
     limit = min(index.shape[0] >> 1, slots.shape[0])
-    table, slot_base, arena_base, arena_room = index.ctypes.data, slots.ctypes.data, arena.ctypes.data, arena.shape[0]
-    before_base, after_base = before_data.ctypes.data, after_data.ctypes.data
+    # an array's address is unsigned; with a signed number added it would be a float
+    table, slot_base = np.int64(index.ctypes.data), np.int64(slots.ctypes.data)
+    arena_base, arena_room = np.int64(arena.ctypes.data), arena.shape[0]
+    before_base, after_base = np.int64(before_data.ctypes.data), np.int64(after_data.ctypes.data)
     low_length, high_length = low.shape[0], high.shape[0]
-    low_at = low.ctypes.data if low_length else 0
-    high_at = high.ctypes.data if high_length else 0
+    low_at = np.int64(low.ctypes.data) if low_length else np.int64(0)
+    high_at = np.int64(high.ctypes.data) if high_length else np.int64(0)
     words = np.empty(2 * _BLOCK, np.uint64)
     likely = np.empty(_BLOCK, np.int64)
     j = load_i64(state + NEXT)
@@ -235,7 +237,7 @@ def apply_bytes(n, kinds, before_rows, after_rows, images, before_offsets, befor
 def grow_bytes(slots, keys, index, arena):
     """Fill an empty index with the first `keys` slots."""
     mask = np.uint64(index.shape[0] - 1)
-    base = arena.ctypes.data
+    base = np.int64(arena.ctypes.data)
     for slot in range(keys):
         word = hash_key(base + slots[slot, 0], slots[slot, 1])
         i = np.int64(word & mask)
@@ -258,6 +260,6 @@ def key_words(starts, lengths, arena, skip, words):
 @kernel
 def gather_keys(starts, offsets, arena, data):
     """Copy byte strings from `arena` (string i begins at starts[i]) to data[offsets[i]:offsets[i + 1]]."""
-    to, origin = data.ctypes.data, arena.ctypes.data
+    to, origin = np.int64(data.ctypes.data), np.int64(arena.ctypes.data)
     for i in range(starts.shape[0]):
         copy_bytes(to + offsets[i], origin + starts[i], offsets[i + 1] - offsets[i])

@@ -69,7 +69,7 @@ class KeyReader(ABC):
 class ChangeKeys(KeyReader):
     """Keys of batches as they are read from the log."""
 
-    raw_diffs = False
+    raw_diffs = before_images = False
     """No key has a JSON column."""
 
     def __init__(self, key: TableKey, definition: TableDefinition, table_map: TableMap):

@@ -71,7 +71,7 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
     """
     mask = np.uint64(index.shape[0] - 1)
     limit = index.shape[0] >> 1
-    table = index.ctypes.data
+    table = np.int64(index.ctypes.data)  # which is unsigned: with a signed number added, a float
     j = load_i64(state + NEXT)
     status = DONE
     while j < n:
@@ -181,7 +181,7 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
 def seed_ints(keys, index):
     """Fill an empty index with the base's keys: key i stands for base row i."""
     mask = np.uint64(index.shape[0] - 1)
-    table = index.ctypes.data
+    table = np.int64(index.ctypes.data)
     for row in range(keys.shape[0]):
         if row + _AHEAD < keys.shape[0]:
             prefetch(table + 16 * np.int64(hash_int(keys[row + _AHEAD]) & mask))
@@ -194,7 +194,7 @@ def seed_ints(keys, index):
 def grow_ints(old, new):
     """Copy the live keys of one index into another, empty one; how many there are."""
     mask = np.uint64(new.shape[0] - 1)
-    table = new.ctypes.data
+    table = np.int64(new.ctypes.data)
     live = 0
     for i in range(old.shape[0]):
         if old[i, 1] >= 0:

@@ -179,7 +179,7 @@ class KeyIndex(ABC):
         """Make room for what `status` says is full."""
 
 
-def _growth(entries: int) -> int:
+def growth(entries: int) -> int:
     """How many times larger an index of so many entries becomes."""
     return 4 if entries < SOON_FULL else 2
 
@@ -227,7 +227,7 @@ class IntIndex(KeyIndex):
             self._index = np.full((2 << int(keys).bit_length(), 2), int_index_kernel.EMPTY, np.int64)
 
     def _grow(self, status: int) -> None:
-        size = len(self._index) * (_growth(len(self._index)) if self._get(k.LIVE) * 4 > len(self._index) else 1)
+        size = len(self._index) * (growth(len(self._index)) if self._get(k.LIVE) * 4 > len(self._index) else 1)
         larger = np.full((size, 2), int_index_kernel.EMPTY, np.int64)
         self._set(k.KEYS, int_index_kernel.grow_ints(self._index, larger))
         self._index = larger
@@ -282,7 +282,7 @@ class ByteIndex(KeyIndex):
             least = self._get(k.ARENA) + len(self._keys[3])
             self._arena = np.concatenate([self._arena, np.empty(max(len(self._arena), least), np.uint8)])
         else:
-            more = _growth(len(self._index))
+            more = growth(len(self._index))
             self._slots = np.concatenate([self._slots, np.empty(((more - 1) * len(self._slots), 3), np.int64)])
             self._rehash(more * len(self._index))
 

@@ -12,7 +12,7 @@ from applier.apply.row_pieces import RowPieces
 from applier.apply.row_store import PieceInput, Search
 from applier.binlog.change_records import IMAGE_ID_SHIFT
 from applier.binlog.changes import ChangeBatch, ImageLayouts
-from applier.binlog.layout import ColumnBuffer, ColumnPlan
+from applier.binlog.layout import ColumnBuffer, ColumnPlan, ImageBuffers
 from applier.binlog.table_map import TableMap
 from applier.binlog.values import finish_column
 from applier.schema.zero_dates import to_python
@@ -26,7 +26,7 @@ _MOST_VALUES = 8
 class RowKeys:
     """What `change_keys` gives for tables with one key, for those with a row store."""
 
-    raw_diffs = True
+    raw_diffs, before_images = True, False
 
     def __init__(self, pieces: RowPieces, table_map: TableMap, layouts: ImageLayouts):
         self._pieces, self._table_map, self._layouts = pieces, table_map, layouts
@@ -43,6 +43,10 @@ class RowKeys:
                                        lambda: times_of(batch, batch.after_rows, batch.n_after),
                                        self._documents(batch))
         return before, after, *self._pieces.searches(batch, len(self._table_map.types))
+
+    def of_whole_images(self, images: ImageBuffers, rows: int) -> list[PieceInput]:
+        """The pieces of the first `rows` of images that lack no column."""
+        return self._pieces.of_images(images, rows, self._table_map, lambda: np.zeros(rows, np.uint32))
 
     def after_values(self, batch: ChangeBatch, column: int) -> pa.Array:
         """The values of a column in the after-images."""

@@ -156,6 +156,35 @@ class RowStore(KeyIndex):
         self.arrivals = self._slots[numbers, 2]
         return np.ascontiguousarray(self._slots[numbers, 0])
 
+    # ---- rows that come from elsewhere or go there (multiset_search)
+
+    def take(self, search: Search, pieces: list[PieceInput], images: int) -> np.ndarray:
+        """Take out a row for each of `images` before-images with these pieces, as far as there are any that it finds:
+        when each came (int64[images]; -1: there is none)."""
+        places, inputs, seen = np.empty(images, np.int64), _Inputs(pieces), 0
+        number = self.index_by(search)
+        self._put(s.BEFORE, inputs.address)
+        while (seen := store_upkeep_kernel.take_rows(seen, images, self.address, number, places)) < images:
+            self._grow_arena()
+        self._set(k.LIVE, self.live - int((places >= 0).sum()))
+        return places
+
+    def add(self, pieces: list[KeyBytes], pointers: np.ndarray, places: np.ndarray) -> None:
+        """Put rows in that no unique key keeps apart, given their pieces, pointers, and when they came."""
+        inputs, added, rows = _Inputs([PieceInput(keys) for keys in pieces]), 0, len(pointers)
+        while self._word(s.SLOTS_USED) + rows > len(self._slots):
+            self._grow(k.INDEX_FULL)
+        self._put(s.AFTER, inputs.address)
+        while (added := store_upkeep_kernel.add_rows(added, rows, self.address, pointers, places)) < rows:
+            self._grow_arena()
+        self._set(k.LIVE, self.live + rows)
+
+    def go_on_after(self, arrived: int, inserted: int, updated: int, deleted: int) -> None:
+        """So many rows have come, and were inserted, updated and deleted, before this store's own."""
+        self._put(s.NEXT_ORDER, arrived)
+        for word, count in ((k.INSERTED, inserted), (k.UPDATED, updated), (k.DELETED, deleted)):
+            self._set(word, count)
+
     # ---- changes
 
     def apply(self, batch: ChangeBatch, layouts: ImageLayouts, before: list[PieceInput], after: list[PieceInput],

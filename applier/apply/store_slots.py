@@ -84,7 +84,7 @@ def remove_slot(store, number):
 
 @inline
 def add_slot(store, pointer, size, n):
-    """A new row, whose record is the `size` bytes behind the arena's end."""
+    """A new row, whose record is the `size` bytes behind the arena's end: its number."""
     number = load_i64(store + FREE_SLOT)
     if number >= 0:
         store_i64(store + FREE_SLOT, load_i64(slot_at(store, number) + POINTER))
@@ -99,6 +99,7 @@ def add_slot(store, pointer, size, n):
     add(store + NEXT_ORDER, 1)
     add(store + ARENA_USED, size)
     link_all(store, number, record_of(store, slot), n)
+    return number
 
 
 @inline

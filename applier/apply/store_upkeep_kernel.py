@@ -7,6 +7,7 @@ from applier.apply.store_layout import (
     AFTER,
     ARENA,
     ARENA_USED,
+    BEFORE,
     GARBAGE,
     N_PIECES,
     ORDER,
@@ -15,13 +16,14 @@ from applier.apply.store_layout import (
     SIZE,
     SLOTS_USED,
     compare_keys,
+    find,
     index_at,
     key_hash,
     put_link,
     record_of,
     slot_at,
 )
-from applier.apply.store_slots import take_tail
+from applier.apply.store_slots import add_slot, remove_slot, take_tail
 from keysearch.memory import copy_bytes, kernel, load_i64, store_i64
 
 
@@ -37,6 +39,37 @@ def fill_rows(rows, store):
         store_i64(slot + ORDER, row)
         store_i64(slot + SIZE, size)
         add(store + ARENA_USED, size)
+
+
+@kernel
+def take_rows(first, rows, store, number, places):
+    """Take out a row for each of BEFORE's images `first` … `rows` that one equals in an index's pieces, and put its
+    place in the table's order into `places` (int64[rows]; -1: there is none). How many images were seen to: fewer where
+    the arena is full."""
+    n, index = load_i64(store + N_PIECES), index_at(store, number)
+    for row in range(first, rows):
+        if take_tail(store, load_i64(store + BEFORE), row, 0, n) < 0:
+            return row
+        record = load_i64(store + ARENA) + load_i64(store + ARENA_USED)
+        found = find(store, index, record, key_hash(index, record, n), n)
+        places[row] = found
+        if found >= 0:
+            places[row] = load_i64(slot_at(store, found) + ORDER)
+            remove_slot(store, found)
+    return rows
+
+
+@kernel
+def add_rows(first, rows, store, pointers, places):
+    """Put rows `first` … `rows` in, whose records are in AFTER, whatever unique keys say: pointers, and places in the
+    table's order (int64[rows]). There has to be a slot for each. How many are in: fewer where the arena is full."""
+    n = load_i64(store + N_PIECES)
+    for row in range(first, rows):
+        size = take_tail(store, load_i64(store + AFTER), row, 0, n)
+        if size < 0:
+            return row
+        store_i64(slot_at(store, add_slot(store, pointers[row], size, n)) + ORDER, places[row])
+    return rows
 
 
 @kernel

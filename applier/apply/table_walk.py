@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from applier.apply.change_keys import ChangeKeys, change_keys
+from applier.apply.multiset_search import WholeImages
 from applier.apply.row_keys import RowKeys
 from applier.apply.row_pieces import RowPieces
 from applier.apply.table_key import table_key
@@ -29,12 +30,12 @@ class LoggedTable:
 
     def __init__(self, definition: TableDefinition, rows: RowSearch | None = None,
                  allowed: TypeConversions = NONE_ALLOWED, same_columns: bool = True):
-        self._same_columns = same_columns
+        self._same_columns, self._rows = same_columns, rows
         self.definition, self.key, self._allowed = definition, table_key(definition), allowed
         self._pieces = RowPieces(definition, by_content=rows.by_content, also=rows.also) if rows is not None else None
         self.table_map: TableMap | None = None
         self.plans: list[ColumnPlan] = []
-        self.keys: ChangeKeys | RowKeys | None = None
+        self.keys: ChangeKeys | RowKeys | WholeImages | None = None
         self.layouts: ImageLayouts | None = None
 
     def meet(self, table_map: TableMap) -> bool:
@@ -49,9 +50,14 @@ class LoggedTable:
                                     errno=COLUMN_CONVERSION, hint="give the definitions in force with --schema")
             return False
         self.table_map, self.plans, self.layouts = table_map, plans, ImageLayouts(plans)
-        self.keys = change_keys(self.key, self.definition, table_map) if self._pieces is None else \
-            RowKeys(self._pieces, table_map, self.layouts)
+        self.keys = self._reader(table_map)
         return True
+
+    def _reader(self, table_map: TableMap) -> ChangeKeys | RowKeys | WholeImages:
+        if self._pieces is None:
+            return change_keys(self.key, self.definition, table_map)
+        keys = RowKeys(self._pieces, table_map, self.layouts)
+        return WholeImages(keys) if self._rows.whole_images else keys
 
     def pass_over(self, batch: ChangeBatch) -> None:
         """Drop updates that assign columns only which the table does not have: a MySQL replica does not look for their
@@ -104,8 +110,10 @@ class TableWalk:
     def bind(self, table_map: TableMap) -> TableBinding:
         """What is wanted of the table's row events: the key of both images, and pointers to the after-images."""
         self.meet(table_map)
-        wanted = self.logged.keys.wanted(self.logged.plans)
-        binding = TableBinding(self.logged.plans, wanted, wanted, self.taker, BATCH_ROWS, self.logged.keys.raw_diffs)
+        keys = self.logged.keys
+        wanted = keys.wanted(self.logged.plans)
+        binding = TableBinding(self.logged.plans, wanted, wanted, self.taker, BATCH_ROWS, keys.raw_diffs,
+                               keys.before_images)
         binding.layouts = self.logged.layouts
         self.binding = binding
         return binding

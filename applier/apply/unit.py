@@ -16,16 +16,16 @@ import pyarrow as pa
 
 from applier.apply.altered_rows import altered_rows, exchanged_rows
 from applier.apply.change_keys import KeyReader
-from applier.apply.conflicts import conflict_rows
 from applier.apply.event_times import EventTimes
 from applier.apply.extra_columns import ExtraColumns
 from applier.apply.key_index import Conflict
+from applier.apply.multiset_search import MultisetSearch, WholeImages
 from applier.apply.replica_defaults import ReplicaDefaults
 from applier.apply.row_keys import RowKeys
 from applier.apply.rows import CHUNK_ROWS, LoggedColumns, RowGatherer, table_schema
 from applier.apply.table_key import alters_rows
 from applier.apply.unit_files import Written, write_unit
-from applier.apply.unit_search import StoreSearch, UnitSearch, unit_search
+from applier.apply.unit_search import KeySearch, StoreSearch, UnitSearch
 from applier.apply.work import UnitResult, UnitSpec
 from applier.binlog.changes import ChangeBatch, ImageLayouts
 from applier.binlog.mapping import MappedFile
@@ -33,6 +33,8 @@ from applier.binlog.table_map import TableMap
 from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, ReplayStopped, SplitMove
 from applier.schema import zero_dates
 from applier.snapshot.reader import read_unit
+
+Reader = KeyReader | RowKeys | WholeImages
 
 
 class UnitApplier:
@@ -89,7 +91,7 @@ class UnitApplier:
         """Get the rows that are there before the first change, unless they are here already."""
         if self._search is not None:
             return
-        self._search = unit_search(self.spec)
+        self._search = self._new_search()
         if self.stopped is not None:
             return
         with self._timed():
@@ -97,24 +99,31 @@ class UnitApplier:
             if self._base.num_rows:
                 self._search.seed(self._base)
 
+    def _new_search(self) -> UnitSearch:
+        if self.spec.rows is None:
+            return KeySearch(self.spec)
+        if self.spec.rows.whole_images:
+            return MultisetSearch(self.spec, self._files, self._gatherer)
+        return StoreSearch(self.spec)
+
     def lies_in(self, file: MappedFile) -> None:
         """Tell of memory that images of later batches lie in; it stays as long as the unit."""
         self._files.append(file)
 
-    def take(self, batch: ChangeBatch, keys: tuple[Any, ...], reader: KeyReader | RowKeys) -> None:
+    def take(self, batch: ChangeBatch, keys: tuple[Any, ...], reader: Reader) -> None:
         """Apply a batch of changes of this table: `keys` are theirs as the index takes them, as `reader` read them."""
         if self.stopped is not None:
             return
         with self._timed():
             self._came(batch, self._search.apply(batch, self._layouts, keys), reader)
 
-    def _came(self, batch: ChangeBatch, conflict: Conflict | None, reader: KeyReader | RowKeys) -> None:
+    def _came(self, batch: ChangeBatch, conflict: Conflict | None, reader: Reader) -> None:
         """Note what came of a batch."""
         self._times.came(batch)
         if conflict is not None:
             self._stopped = self._stop(batch, conflict, reader)
-        elif len(noted := self._search.index.noted):
-            self._conflicts.append(conflict_rows(self.spec.definition.full_name, batch, noted, reader))
+        else:
+            self._conflicts += self._search.forgiven(self.spec.definition.full_name, batch, reader)
 
     # ---- where foreign keys tie it to other tables' units: `open`, then for each batch `prepare` and `settle`
 
@@ -267,7 +276,7 @@ class UnitApplier:
             counts.append((index.inserted, index.updated, index.deleted, self._zero_dates))
         return tuple(map(sum, zip(*counts, strict=True))) if counts else (0, 0, 0, 0)
 
-    def _stop(self, batch: ChangeBatch, conflict: Conflict, reader: KeyReader | RowKeys) -> ReplayStopped:
+    def _stop(self, batch: ChangeBatch, conflict: Conflict, reader: Reader) -> ReplayStopped:
         change, table = conflict.change, self.spec.definition.full_name
         if conflict.moves:
             return SplitMove("an update moves a row from one unit to another", table=table)

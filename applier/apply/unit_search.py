@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from applier.apply.change_keys import KeyReader
+from applier.apply.conflicts import ConflictReader, conflict_rows
 from applier.apply.key_index import ByteIndex, Conflict, IntIndex, KeyIndex
 from applier.apply.pointer_kernel import ROW_GONE
 from applier.apply.row_keys import RowKeys
@@ -33,6 +34,11 @@ class UnitSearch(ABC):
     def found(self) -> Counter[str]:
         """How many rows were found in which way (keysearch.choose.Choice.kind), so far."""
 
+    def forgiven(self, table: str, batch: ChangeBatch, reader: ConflictReader) -> list[pa.Table]:
+        """What the last batch of a table (db.table) met that idempotent mode passes over, as conflicts.CONFLICTS."""
+        noted = self.index.noted
+        return [conflict_rows(table, batch, noted, reader)] if len(noted) else []
+
     @abstractmethod
     def seed(self, rows: pa.Table) -> None:
         """Put in the rows that are there before the first change."""
@@ -44,11 +50,6 @@ class UnitSearch(ABC):
     @abstractmethod
     def key_text(self, batch: ChangeBatch, conflict: Conflict, reader: KeyReader | RowKeys) -> str:
         """The key of the change that could not be applied, for people."""
-
-
-def unit_search(spec: UnitSpec) -> UnitSearch:
-    """The search of a unit."""
-    return KeySearch(spec) if spec.rows is None else StoreSearch(spec)
 
 
 class KeySearch(UnitSearch):

@@ -22,10 +22,11 @@ from applier.snapshot.writer import TablePlace
 class RowSearch:
     """Why a table's one unit needs more than the one key that finds, orders and divides rows. by_content: some rows are
     found by what they hold (FIND: a key that is not unique, or a scan). also: what else is kept of each row, for
-    foreign keys."""
+    foreign keys. whole_images: no key is unique, and all images hold all columns."""
 
     by_content: bool
     also: tuple[Piece, ...] = ()
+    whole_images: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

@@ -41,16 +41,18 @@ class ChangeBatch:
     the file of the rows event), `rows` (int32: row in the event), `before_rows` and `after_rows` (int32: the row of
     `before` and `after` with this change's image, -1 if it has none), `images` (int64: pointer to the after-image, -1
     if there is none), `image_lengths` (int32: its bytes), `times` (uint32: when the event was made, in seconds since
-    1970) and `events` (int64: the rows event's number in the walk and, in EVENT_FLAG_BITS below it, its flags)."""
+    1970), `events` (int64: the rows event's number in the walk and, in EVENT_FLAG_BITS below it, its flags),
+    `before_images` and `before_lengths` (the same of the before-image as of the after-image; of a compressed event it
+    is good only where the binding asks for it)."""
 
     def __init__(self, before: ImageBuffers, after: ImageBuffers, rows: int):
         self.before, self.after, self.file = before, after, None
         self._arrays = [np.empty(rows, kind) for kind in
                         (np.uint8, np.int64, np.int32, np.int32, np.int32, np.int64, np.int32, np.uint32,
-                         np.int64)]
+                         np.int64, np.int64, np.int32)]
         self.record = np.zeros(k.BATCH_WORDS, np.int64)
         self.record[k.CAPACITY // 8] = rows
-        self.record[k.KINDS // 8:k.EVENTS // 8 + 1] = [array.ctypes.data for array in self._arrays]
+        self.record[k.KINDS // 8:k.BEFORE_LENGTHS // 8 + 1] = [array.ctypes.data for array in self._arrays]
 
     @property
     def n(self) -> int:
@@ -104,6 +106,14 @@ class ChangeBatch:
     @property
     def events(self) -> np.ndarray:
         return self._arrays[8][:self.n]
+
+    @property
+    def before_images(self) -> np.ndarray:
+        return self._arrays[9][:self.n]
+
+    @property
+    def before_lengths(self) -> np.ndarray:
+        return self._arrays[10][:self.n]
 
     def keep(self, wanted: np.ndarray) -> None:
         """Drop all changes but the `wanted` ones (bool[n]); the images stay where they are."""

@@ -3,9 +3,10 @@
 Tables, layouts and batches are such records; the names here are the offsets of their words, in bytes.
 """
 
-# a table's record (one for each distinct table map)
+# a table's record (one for each distinct table map); WANTED is WITH_BEFORE_IMAGES where their memory is kept, too
 WANTED, N_COLUMNS, BATCH, LAYOUTS, N_LAYOUTS, LAST_BEFORE, LAST_AFTER, N_JSON_COLUMNS = range(0, 64, 8)
 TABLE_WORDS = 8
+WITH_BEFORE_IMAGES = 2
 
 # a layout's record: the bitmap it stands for, its number in image pointers, and the programs of both images; and its
 # variants, which are records of the same form whose bitmap is that of partial JSON columns
@@ -14,7 +15,7 @@ LAYOUT_BYTES = 64
 
 # a batch's record: how many changes, before-images and after-images it has, and where its arrays are
 (N, N_BEFORE, N_AFTER, CAPACITY, KINDS, PLACES, ROWS, BEFORE_ROWS, AFTER_ROWS, IMAGES, IMAGE_LENGTHS, TIMES,
- EVENTS, ZERO_DATES) = range(0, 112, 8)
+ EVENTS, BEFORE_IMAGES, BEFORE_LENGTHS, ZERO_DATES) = range(0, 128, 8)
 BATCH_WORDS = 16
 
 # the walk's state, in bytes from its start

@@ -43,7 +43,8 @@ class TableBinding:
 
     `plans` says how each column of the log's images is read, `before` and `after` what comes out for each (None: not
     wanted; a plan of `plans`, or a variant of it). `take` is called with each batch when it is full or the walk ends.
-    A JSON diff stands for no value and is absent, but with `raw_diffs`, where its bytes come out.
+    A JSON diff stands for no value and is absent, but with `raw_diffs`, where its bytes come out. With `before_images`
+    the memory that they lie in is kept as that of after-images is.
     """
 
     plans: list[ColumnPlan]
@@ -52,6 +53,7 @@ class TableBinding:
     take: Callable[[ChangeBatch], None]
     rows: int = 4096
     raw_diffs: bool = False
+    before_images: bool = False
 
     def __post_init__(self) -> None:
         self.batch = ChangeBatch(ImageBuffers(self.before, self.rows), ImageBuffers(self.after, self.rows), self.rows)
@@ -106,7 +108,8 @@ class _BoundTable:
         self._records[number, words:words + 3] = variants.ctypes.data, len(variants), 0
 
     def record(self) -> list[int]:
-        return [1, len(self.table_map.types), self.binding.batch.record.ctypes.data, self._records.ctypes.data,
+        wanted = k.WITH_BEFORE_IMAGES if self.binding.before_images else 1
+        return [wanted, len(self.table_map.types), self.binding.batch.record.ctypes.data, self._records.ctypes.data,
                 len(self._records), 0, 0, len(self.json_columns)]
 
 

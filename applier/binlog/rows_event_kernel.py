@@ -22,6 +22,8 @@ from applier.binlog.change_records import (
     BATCH,
     BATCH_FULL,
     BEFORE,
+    BEFORE_IMAGES,
+    BEFORE_LENGTHS,
     BEFORE_ROWS,
     BITMAP,
     CAPACITY,
@@ -65,6 +67,7 @@ from applier.binlog.change_records import (
     VARIANTS,
     WANTED,
     WANTED_BYTES,
+    WITH_BEFORE_IMAGES,
     WITHIN,
     ZERO_DATES,
     N,
@@ -187,7 +190,7 @@ def rows_event(start, stop, safe_end, kind, event_type, place, state, tables, id
         flags = np.int64(load_u16(start + 6))
         store_i64(state + ROWS_EVENT, load_i64(state + N_EVENTS) << EVENT_FLAG_BITS | flags)
     json_columns = load_i64(table + N_JSON_COLUMNS) if event_type == _PARTIAL_UPDATE else np.int64(_NO_OPTIONS)
-    if load_i64(state + WITHIN) != 0 and kind != DELETE:
+    if load_i64(state + WITHIN) != 0 and (kind != DELETE or load_i64(table + WANTED) == WITH_BEFORE_IMAGES):
         copy = load_i64(state + COPY) if load_i64(state + ROW_AT) else to_arena(start, stop - start, place, state)
         if copy == 0:
             return ARENA_FULL
@@ -232,6 +235,8 @@ def rows_of_event(start, first, stop, safe_end, kind, before, after, json_column
     images, image_lengths = load_i64(batch + IMAGES), load_i64(batch + IMAGE_LENGTHS)
     times, time = load_i64(batch + TIMES), load_u32(load_i64(state + EVENT))
     events, event = load_i64(batch + EVENTS), load_i64(state + ROWS_EVENT)
+    before_images, before_lengths = load_i64(batch + BEFORE_IMAGES), load_i64(batch + BEFORE_LENGTHS)
+    before_id = load_i64(before + IMAGE_ID) << IMAGE_ID_SHIFT if before else np.int64(0)
     before_program = load_i64(before + BEFORE) if before else np.int64(0)
     after_program = load_i64(after + AFTER) if after else np.int64(0)
     image_id = load_i64(after + IMAGE_ID) << IMAGE_ID_SHIFT if after else np.int64(0)
@@ -246,6 +251,7 @@ def rows_of_event(start, first, stop, safe_end, kind, before, after, json_column
         next_at, zero_before = at, load_i64(zero_dates)
         if before:
             next_at = read_image(next_at, stop, safe_end, before_program, n_before, zero_dates, no_nulls)
+        before_end = next_at
         if json_columns != _NO_OPTIONS and next_at >= 0:
             next_at, variant = read_options(next_at, stop, json_columns, after, state)
             if variant == 0:
@@ -270,6 +276,8 @@ def rows_of_event(start, first, stop, safe_end, kind, before, after, json_column
         store_i32(after_rows + 4 * n, np.int32(n_after if after else -1))
         store_i64(images + 8 * n, image_id | image if after else -1)
         store_i32(image_lengths + 4 * n, np.int32(next_at - image if after else 0))
+        store_i64(before_images + 8 * n, before_id | at if before else -1)
+        store_i32(before_lengths + 4 * n, np.int32(before_end - at if before else 0))
         store_u32(times + 4 * n, time)
         store_i64(events + 8 * n, event)
         n += 1

@@ -19,6 +19,7 @@ from applier.plan.log import UsedTable
 from applier.plan.planned import PlannedVersion
 from applier.plan.ranges import bounds
 from applier.schema.conversion import RowConversion
+from applier.schema.definition import TableDefinition
 from applier.schema.history import SchemaHistory
 from applier.schema.type_conversions import NONE_ALLOWED, TypeConversions
 from applier.snapshot.manifest import FileEntry, KeyValue, Snapshot
@@ -102,10 +103,18 @@ def _row_search(item: PlannedVersion, tied: TiedVersion | None) -> RowSearch | N
         numbers_rows |= any(column.auto_increment for column in definition.columns[logged:])
         always = {column for column in always if column < logged and not used.use.lacked_columns >> column & 1}
     if pieces.unique_for(frozenset(always)) is None:
-        return RowSearch(by_content=True, also=also)
+        whole = tied is None and not pieces.unique and always.issuperset(pieces.stored) and not any(
+            _has_diffs(used) or _nulls_become_values(used, definition) for used in item.uses)
+        return RowSearch(by_content=True, also=also, whole_images=whole)
     if tied is not None or len(pieces.unique) > 1 or numbers_rows:
         return RowSearch(by_content=False, also=also)
     return None
+
+
+def _nulls_become_values(used: UsedTable, definition: TableDefinition) -> bool:
+    """Whether images may have NULLs for columns that cannot be NULL here: what they get may depend on the event."""
+    return any(nullable and not column.nullable
+               for nullable, column in zip(used.table_map.nullable, definition.columns, strict=False))
 
 
 def _chains(planned: list[PlannedVersion]) -> list[list[PlannedVersion]]:

@@ -1,0 +1,163 @@
+"""A multiset of row images against a list of rows.
+
+Rules: FIND (a scan: equal in every column), FIND-ROWS.
+"""
+
+from collections import Counter
+from types import SimpleNamespace
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from applier.apply import multiset
+from applier.apply.multiset import RowMultiset
+from applier.binlog.change_records import IMAGE_ID_SHIFT
+from applier.binlog.changes import ImageLayout, ImageLayouts
+
+ADDRESS = (1 << IMAGE_ID_SHIFT) - 1
+LAYOUTS = ImageLayouts([None])
+WHOLE = LAYOUTS.number(ImageLayout((0,)))
+
+
+class Rows:
+    """A multiset fed with byte strings, and the list of rows that it has to be like: [image, the how manieth it came].
+
+    Every image lies somewhere else, at any address, with other bytes behind it."""
+
+    def __init__(self):
+        self.held, self.expected, self.arrived, self._memory = RowMultiset(1), [], 0, []
+        self._told_apart = True  # which of equal rows is taken nobody can tell
+
+    def batch(self, changes):
+        pointers = [[self._placed(image) for image in images] for images in zip(*changes, strict=True)]
+        lengths = [np.array([len(image or b"") for image in images], np.int32)
+                   for images in zip(*changes, strict=True)]
+        before, after = (np.array(addresses, np.int64) for addresses in pointers)
+        return SimpleNamespace(n=len(changes), before_images=before, before_lengths=lengths[0], images=after,
+                               image_lengths=lengths[1])
+
+    def _placed(self, image):
+        if image is None:
+            return -1
+        kept = np.frombuffer(b"?" * (len(self._memory) % 8) + image + b"behind it" * 8, np.uint8)
+        self._memory.append(kept)
+        return WHOLE << IMAGE_ID_SHIFT | (kept.ctypes.data + (len(self._memory) - 1) % 8)
+
+    def apply(self, changes):
+        """The number of the change whose row is missing, None if none is; asserts that the list says the same."""
+        conflict = self.held.apply(self.batch(changes), LAYOUTS)
+        stopped = self._expect(changes)
+        assert (None if conflict is None else conflict.change) == stopped
+        return stopped
+
+    def _expect(self, changes):
+        for number, (before, after) in enumerate(changes):
+            if before is None:
+                self.expected.append([after, self.arrived])
+                self.arrived += 1
+                continue
+            equal = [row for row in self.expected if row[0] == before]
+            if not equal:
+                return number
+            row = equal[0]
+            self._told_apart &= len(equal) == 1
+            if after is None:
+                self.expected.remove(row)
+            else:
+                row[0] = after
+        return None
+
+    def check(self):
+        pointers, places = self.held.rows()
+        images = [self._image(pointer & ADDRESS) for pointer in pointers.tolist()]
+        assert sorted(places.tolist()) == places.tolist() and len(set(places.tolist())) == len(places)
+        assert Counter(images) == Counter(image for image, _ in self.expected)
+        if self._told_apart:
+            assert list(zip(images, places.tolist(), strict=True)) == list(map(tuple, self.expected))
+        assert self.held.live == len(self.expected) + self.held.elsewhere
+        return images
+
+    def _image(self, address):
+        for kept in self._memory:
+            if kept.ctypes.data <= address < kept.ctypes.data + len(kept):
+                return kept[address - kept.ctypes.data:].tobytes().removesuffix(b"behind it" * 8)
+        raise AssertionError("a pointer to nothing")
+
+
+IMAGES = st.sampled_from([b"", b"a", b"b", b"a\0", b"12345678", b"123456789", b"x" * 40, b"x" * 40 + b"y", b"z" * 300])
+CHANGES = st.tuples(st.none(), IMAGES) | st.tuples(IMAGES, IMAGES) | st.tuples(IMAGES, st.none())
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(CHANGES, min_size=1, max_size=30), max_size=6), st.lists(IMAGES, max_size=30))
+def test_rows_are_what_a_list_of_them_would_be(batches, first):
+    rows = Rows()
+    for changes in [[(None, image) for image in first]] * bool(first) + batches:
+        if rows.apply(changes) is not None:
+            break
+    rows.check()
+
+
+@pytest.mark.parametrize("values", [3, 40, 1000])
+def test_many_rows_come_and_go(values):
+    """Few values, so that many rows are alike, and so many that the tables grow; each row is mostly there."""
+    dice, rows = np.random.default_rng(values), Rows()
+    with mock.patch.object(multiset, "FIRST_ROWS", 64):
+        rows.held = RowMultiset(1)
+    for _ in range(4):
+        changes, live = [], [image for image, _ in rows.expected]
+        for _ in range(700):
+            new = b"%d row" % dice.integers(values)
+            what = dice.integers(3) if live else 0
+            old = live.pop(dice.integers(len(live))) if what else None
+            changes.append((old, None if what == 2 else new))
+            live += [new] if what != 2 else []
+        assert rows.apply(changes) is None
+        rows.check()
+
+
+def test_equal_rows_cost_no_more_than_others():
+    """Half a million rows that are all alike: each is found at once."""
+    rows = Rows()
+    rows._memory.append(np.frombuffer(b"alike", np.uint8))
+    image, n = WHOLE << IMAGE_ID_SHIFT | rows._memory[0].ctypes.data, 500_000
+    pointers, none = np.full(n, image), np.full(n, -1)
+    lengths, nothing = np.full(n, 5, np.int32), np.zeros(n, np.int32)
+    batch = SimpleNamespace(n=n, before_images=none, before_lengths=nothing, images=pointers, image_lengths=lengths)
+    assert rows.held.apply(batch, LAYOUTS) is None
+    batch = SimpleNamespace(n=n, before_images=pointers, before_lengths=lengths, images=none, image_lengths=nothing)
+    assert rows.held.apply(batch, LAYOUTS) is None
+    assert (rows.held.live, rows.held.inserted, rows.held.deleted) == (0, n, n)
+
+
+def test_a_batch_goes_on_behind_a_row_that_was_elsewhere():
+    """It is brought with the place that it had among all rows."""
+    rows = Rows()
+    rows.held.begin_after(5)
+    batch = rows.batch([(None, b"new"), (b"old", b"newer"), (b"new", None), (b"older", None)])
+    assert rows.held.apply(batch, LAYOUTS).change == 1
+    assert rows.held.missing(batch).tolist() == [1, 3]
+    picks = np.array([1])
+    rows.held.add(batch.before_images[picks], batch.before_lengths[picks], np.array([3]))
+    assert rows.held.run(batch).change == 3
+    assert rows.held.missing(batch).tolist() == [3]
+    [pointer], [place] = rows.held.rows()
+    assert (rows._image(pointer & ADDRESS), place) == (b"newer", 3)
+    assert (rows.held.live, rows.held.arrived) == (5, 6)
+
+
+def test_images_that_lack_a_column_are_not_all_of_a_row():
+    layouts = ImageLayouts([None, None])
+    numbers = [layouts.number(layout) for layout in (ImageLayout((0, 1)), ImageLayout((0,)), ImageLayout((0, 1), (1,)))]
+    held = RowMultiset(2)
+
+    def all_in(before, after):
+        pointers = (np.array([-1 if n is None else numbers[n] << IMAGE_ID_SHIFT | 4096], np.int64)
+                    for n in (before, after))
+        return held.holds_all(SimpleNamespace(**dict(zip(("before_images", "images"), pointers, strict=True))), layouts)
+
+    assert all_in(0, 0) and all_in(None, 0) and all_in(0, None)
+    assert not any((all_in(1, 0), all_in(0, 1), all_in(None, 1), all_in(1, None), all_in(0, 2)))
