@@ -6,12 +6,12 @@ Rules: FIND and APP-R6, for rows that are not there (1032) and keys that are the
 import re
 
 import pytest
-from small_logs import ITEM, commit, delete, held, images, insert, new_log, update
+from small_logs import CREATE, ITEM, commit, delete, held, images, insert, new_log, update
 
 from applier import cli
 from applier.apply.executor import ThisProcess
 from applier.binlog.row_encoder import RowChanges
-from applier.binlog.writer import SOURCE
+from applier.binlog.writer import SOURCE, BinlogWriter
 from applier.errors import ReplayStopped
 from applier.options import ReplayOptions
 from applier.plan import units
@@ -112,3 +112,25 @@ def test_a_conflict_in_a_rolled_back_transaction_is_none(tmp_path, route):
         commit(log, insert([B]))
     replay_with(ThisProcess(2), ReplayOptions((str(tmp_path),), str(tmp_path / "out"), route=route))
     assert held(tmp_path / "out") == [A, B]
+
+
+@both_routes
+@pytest.mark.parametrize("change", [insert([(5000, 3, "x")]), update([(295, 295, "there")], [(295, 3, "x")])],
+                         ids=["insert", "update"])
+def test_a_duplicate_in_a_secondary_unique_key_of_rows_that_are_far_apart(tmp_path, monkeypatch, route, change):
+    """APP-R6: by their primary keys the two rows would be in different units. NULLs are no duplicates, nor are values
+    that are free again."""
+    monkeypatch.setattr(units, "UNIT_BYTES", 200)
+    monkeypatch.setattr(units, "LEAST_UNIT_BYTES", 1)
+    with BinlogWriter(tmp_path / "binlog.000001") as log:
+        log.query(f"{CREATE[:-1]}, UNIQUE KEY u (n))", "shop")
+        for start in range(0, 300, 10):
+            commit(log, insert([(start + i, start + i, "there") for i in range(10)]))
+        commit(log, delete([(7, 7, "there")]), insert([(5007, 7, "free again"), (5008, None, ""), (-1, None, "")]))
+        begin, _ = commit(log, change)
+    error = stopped(tmp_path, route)
+    assert (error.mysql_errno, error.table, error.key) == (1062, "shop.item", "u (n) = 3")
+    assert f"--stop-position binlog.000001:{begin};" in error.hint
+    [table] = replay_with(ThisProcess(2), ReplayOptions(
+        (str(tmp_path),), str(tmp_path / "out"), route=route, stop_position=("binlog.000001", begin))).tables
+    assert (table.rows, table.ranges > 3) == (302, True)
