@@ -17,6 +17,12 @@ Place = tuple[str, int] | str
 """Where to stop: a binlog's base name and an offset, or a GTID set."""
 
 
+def _is_time_zone(name: str) -> bool:
+    from applier.schema.cursor import is_time_zone
+
+    return is_time_zone(name)
+
+
 @dataclass(frozen=True)
 class ReplayOptions:
     """`snapshot' = replay(snapshot, binlogs, options)`: everything but the Spark session itself.
@@ -26,7 +32,8 @@ class ReplayOptions:
     is the folder that they are in. `start_position`, which wins over the base's own, and `stop_position` are (binlog's
     base name, offset), `stop_gtid` a GTID set as the log writes it, `stop_datetime` seconds since 1970 UTC. `rewrites`
     are pairs of databases: what the log has as the first is the second, for `filter`, too. `type_conversions` has
-    names of replica_type_conversions in lower case. `master` is Spark's; None means local[*].
+    names of replica_type_conversions in lower case. `system_time_zone`, as "+02:00" or "Europe/Rome", is what SYSTEM is
+    in the log. `master` is Spark's; None means local[*].
     """
 
     binlogs: tuple[str, ...]
@@ -46,6 +53,7 @@ class ReplayOptions:
     zero_dates: str = "null"
     on_statement: str = "error"
     define_from_log: bool = False
+    system_time_zone: str | None = None
     check_foreign_keys: bool = False
     master: str | None = None
 
@@ -60,6 +68,9 @@ class ReplayOptions:
         _one_of("--route", self.route, ("auto", "walk", "shuffle"))
         _one_of("--zero-dates", self.zero_dates, ("null", "error"))
         _one_of("--on-statement", self.on_statement, ("error", "skip"))
+        if self.system_time_zone is not None and not _is_time_zone(self.system_time_zone):
+            raise UsageError(f"--system-time-zone {self.system_time_zone} is not known",
+                             hint="as +02:00, or a name of the time zone database: Europe/Rome")
 
     def for_manifest(self) -> dict[str, object]:
         """The options that decide what the snapshot holds, as JSON: what is at its default is left out."""
@@ -70,6 +81,8 @@ class ReplayOptions:
             known["on_statement"] = self.on_statement
         if self.define_from_log:
             known["define_from_log"] = True
+        if self.system_time_zone is not None:
+            known["system_time_zone"] = self.system_time_zone
         if self.type_conversions:
             known["type_conversions"] = sorted(self.type_conversions)
         if self.start_position is not None:

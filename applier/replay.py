@@ -96,7 +96,8 @@ class _Replay:
                 schema_sql = read_text(options.schema) if options.schema is not None else None
                 history = read_history(span, wanted, base, schema_sql, dict(options.rewrites),
                                        skip_statements=options.on_statement == "skip",
-                                       define_from_log=options.define_from_log)
+                                       define_from_log=options.define_from_log,
+                                       system_time_zone=options.system_time_zone)
                 self._note_skipped(history)
                 used = used_tables(span, history, wanted)
                 for note in [*notes_on_names(history, options.filter), *notes_on_definitions(history),
@@ -260,7 +261,7 @@ class _Replay:
         databases = tuple(DatabaseEntry(name, charset.charset, charset.collation)
                           for name, charset in sorted(history.databases().items()))
         snapshot = Snapshot(position, tuple(entries), source, f"mysql-binlog-applier {__version__}",
-                            databases=databases, prepared=span.pending)
+                            databases=databases, sequences=history.sequences(), prepared=span.pending)
         conflicts = conflict_listing(results, span.outlines)
         tables = table_results(entries, versions, results)
         if self.options.check_foreign_keys:

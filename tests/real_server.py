@@ -12,7 +12,7 @@ ENUM and SET a string; bytes hexadecimal; VECTOR a list of such texts as FLOAT h
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
@@ -101,14 +101,25 @@ def rows_of(rows: Iterable[list]) -> Counter:
     return Counter(map(_hashable, rows))
 
 
-def differences_of(snapshot: Path, wanted: Mapping[str, tuple[list[list[str]], Counter]]) -> list[str]:
-    """The same, given the columns and rows of each table by its name."""
+Wanted = Mapping[str, tuple[list[list[str]], Counter]]
+"""Columns and rows of tables, by their names."""
+
+
+def differences_of(snapshot: Path, wanted: Wanted, looked_at: Container[str] | None = None,
+                   past: Wanted | None = None) -> list[str]:
+    """The same, given the columns and rows of each table by its name; rows are read of the tables `looked_at` only, if
+    some are given. `past` are those of all that a system-versioned table ever held."""
     held = {f"{table.database}.{table.name}": table for table in manifest.load(str(snapshot)).tables}
     found = [f"{name}: not in the snapshot" for name in sorted(wanted.keys() - held.keys())]
     found += [f"{name}: only in the snapshot" for name in sorted(held.keys() - wanted.keys())]
     for name in sorted(wanted.keys() & held.keys()):
+        if looked_at is not None and name not in looked_at:
+            continue
         tables = [pq.read_table(snapshot / file.path, partitioning=None) for file in held[name].files]
         found += [f"{name}: {line}" for line in _table_differences(tables, *wanted[name])]
+        if past is not None and name in past:
+            tables = [pq.read_table(snapshot / file.path, partitioning=None) for file in held[name].history]
+            found += [f"{name}: its past: {line}" for line in _table_differences(tables, *past[name])]
     return found
 
 

@@ -62,6 +62,13 @@ def test_options_that_exclude_each_other():
         ReplayOptions((), "out")
     with pytest.raises(UsageError, match="--route"):
         ReplayOptions(("a",), "out", route="fly")
+    with pytest.raises(UsageError, match="--system-time-zone Atlantis is not known"):
+        ReplayOptions(("a",), "out", system_time_zone="Atlantis")
+
+
+@pytest.mark.parametrize("zone", ["+02:00", "-05:30", "Europe/Rome", "UTC"])
+def test_time_zones_of_a_server(zone):
+    assert ReplayOptions(("a",), "out", system_time_zone=zone).for_manifest()["system_time_zone"] == zone
 
 
 def test_manifest_names_what_decides_the_outcome():

@@ -264,6 +264,8 @@ class UnitApplier:
             changes = self.by_foreign_keys or index.inserted or index.updated or index.deleted
             if changes or index.live != self._base.num_rows:
                 return True
+        if self.joined is not None:
+            return True
         return self.before is not None and (alters_rows(self.spec.conversion) or self.before.is_changed)
 
     def _counts(self) -> tuple[int, int, int, int]:

@@ -92,6 +92,9 @@ def replay(
     define_from_log: Annotated[bool, typer.Option(
         "--define-from-log", help="Take a table that neither a CREATE TABLE of the log nor --schema nor --base defines "
         "for what a log of binlog_row_metadata=FULL says of it: columns, types and primary key.")] = False,
+    system_time_zone: Annotated[str | None, typer.Option(
+        metavar="ZONE", help="The time zone that SYSTEM was on the server, which a log does not tell, as +02:00 or "
+        "Europe/Rome: by it an ALTER makes a DATETIME of a TIMESTAMP in sessions that set none.")] = None,
     check_foreign_keys: Annotated[bool, typer.Option(
         "--check-foreign-keys", help="Look in the end for rows whose foreign keys lead nowhere, and tell of them: with "
         "each table, here and in the report. The snapshot holds what a replica would, with or without them.")] = False,
@@ -135,6 +138,7 @@ def replay(
         zero_dates=zero_dates.value,
         on_statement=on_statement.value,
         define_from_log=define_from_log,
+        system_time_zone=system_time_zone,
         check_foreign_keys=check_foreign_keys,
         master=master,
     )

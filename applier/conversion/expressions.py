@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from applier.conversion.date_functions import DATE_FUNCTIONS, date_function, days_between, seconds_since_epoch
 from applier.errors import NotComputable
-from applier.schema.types import ColumnType
+from applier.schema.types import INTEGERS, ColumnType
 
 Typed = tuple[pa.Array | pa.ChunkedArray, ColumnType]
 _TEXT = ColumnType("longtext", charset="utf8mb4")
@@ -85,7 +85,7 @@ class _Evaluator:
 
     def _text(self, node: Any) -> Typed:
         values, found = self.value(node)
-        if pa.types.is_integer(values.type):
+        if pa.types.is_integer(values.type) and found.base in INTEGERS and not found.zerofill:
             return values.cast(pa.string()), _TEXT
         if not pa.types.is_string(values.type):
             raise NotComputable(f"{_sql(node)} as text")

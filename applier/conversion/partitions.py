@@ -17,11 +17,15 @@ from applier.apply.payload import find_ranges
 from applier.conversion.expressions import Typed, evaluate
 from applier.errors import NotComputable, SchemaError
 from applier.schema import zero_dates
+from applier.schema.cursor import Cursor, StatementContext
 from applier.schema.defaults import default_scalar
 from applier.schema.definition import Column, Default, TableDefinition
 from applier.schema.key_infos import key_collation
-from applier.schema.partitions import DEFAULT, MAXVALUE, Partitioning
+from applier.schema.partition_grammar import parse_partitioning
+from applier.schema.partitions import DEFAULT, MAXVALUE, SYSTEM_TIME, Partition, Partitioning
+from applier.schema.tokens import tokenize
 from applier.schema.types import INTEGERS
+from applier.schema.versioning import ENDS_OF_TIME
 from keysearch.collation import equality_column, is_exact
 from keysearch.keybytes import KeyBytes, encode_keys
 
@@ -44,6 +48,16 @@ def partition_numbers(rows: pa.Table, definition: TableDefinition, partitioning:
         return method(work)
     except pa.ArrowException as error:
         raise NotComputable(str(error)) from None
+
+
+def subpartition_numbers(rows: pa.Table, definition: TableDefinition, partitioning: Partitioning) -> np.ndarray:
+    """The same of subpartitions, whose numbers go on from partition to partition."""
+    cursor = Cursor(tokenize(partitioning.subpartition_by), StatementContext(definition.flavour))
+    within = parse_partitioning(cursor)
+    n = partitioning.n_subpartitions
+    within = replace(within, partitions=tuple(Partition(f"p{number}") for number in range(n)))
+    numbers = partition_numbers(rows, definition, partitioning)
+    return np.where(numbers == NOWHERE, NOWHERE, numbers * n + partition_numbers(rows, definition, within))
 
 
 class _Rows:
@@ -193,11 +207,10 @@ def _list_columns(work: _Rows) -> np.ndarray:
 
 def _hash(work: _Rows) -> np.ndarray:
     values, nulls = work.numbers()
-    if nulls.any():  # the servers take the number that the record's buffer happens to hold
-        raise NotComputable("NULL in HASH")
+    values = np.where(nulls, np.iinfo(np.int64).min, values)
     if work.partitioning.method.startswith("LINEAR"):
         return _linear(values, work.n_partitions)
-    return np.abs(np.fmod(values, work.n_partitions))
+    return np.abs(np.fmod(values, work.n_partitions))  # of the lowest number, too, before its sign is lost
 
 
 def _linear(values: np.ndarray, n: int) -> np.ndarray:
@@ -216,9 +229,10 @@ def _key(work: _Rows) -> np.ndarray:
     hashed, step = np.full(work.rows.num_rows, 1, np.uint64), np.full(work.rows.num_rows, 4, np.uint64)
     for name in names:
         values, kind = work.values(name)
-        if kind.base not in INTEGERS or values.null_count:
-            raise NotComputable(f"column {name}, {kind.sql()}, in the hash of KEY, with {values.null_count} times NULL")
-        whole = _bits(values)
+        if kind.base not in INTEGERS:
+            raise NotComputable(f"column {name}, {kind.sql()}, in the hash of KEY")
+        nulls = np.asarray(values.is_null())
+        whole = _bits(values.fill_null(0))
         size = INTEGERS[kind.base] // 8
         rows_bytes = [(whole >> np.uint64(8 * place)) & np.uint64(0xFF) for place in range(size)]
         length = np.full(len(whole), size)
@@ -226,9 +240,10 @@ def _key(work: _Rows) -> np.ndarray:
             length = np.where((length == place + 1) & (rows_bytes[place] == ord(" ")), place, length)
         for place, byte in enumerate(rows_bytes):
             mixed = ((hashed & np.uint64(63)) + step) * (_WEIGHTS[byte] if by_weight else byte)
-            counts = place < length
+            counts = (place < length) & ~nulls
             hashed = np.where(counts, hashed ^ (mixed + (hashed << np.uint64(8))), hashed)
             step = np.where(counts, step + np.uint64(3), step)
+        hashed = np.where(nulls, hashed ^ (hashed << np.uint64(1) | np.uint64(1)), hashed)
     numbers = (hashed & np.uint64(0xFFFFFFFF)).astype(np.int64)
     if work.partitioning.method.startswith("LINEAR"):
         return _linear(numbers, work.n_partitions)
@@ -242,10 +257,26 @@ def _bits(values: pa.Array | pa.ChunkedArray) -> np.ndarray:
     return np.asarray(values.cast(pa.decimal128(20, 0)).cast(pa.uint64()))
 
 
+def _system_time(work: _Rows) -> np.ndarray:
+    """Rows that hold now are in the last partition; those of the past are where their end's second is, the first and
+    the last of these partitions having all that was before and came after."""
+    versioning, n_past = work.definition.versioning, work.n_partitions - 1
+    if versioning is None:
+        raise NotComputable("SYSTEM_TIME of a table that is not versioned")
+    ends = np.asarray(work.rows.column(versioning.row_end).cast(pa.int64()))
+    numbers = np.zeros(len(ends), np.int64)
+    if n_past > 1:
+        start, step = work.partitioning.start, work.partitioning.step
+        if start is None or step is None:
+            raise NotComputable(f"PARTITION BY SYSTEM_TIME {work.partitioning.expression}")
+        numbers = np.clip((ends // 1_000_000 - start) // step, 0, n_past - 1)
+    return np.where(np.isin(ends, ENDS_OF_TIME), n_past, numbers)
+
+
 _WEIGHTS = np.frombuffer(bytes(range(0x60 + 1)) + bytes(range(0x41, 0x5B)) + bytes(range(0x7B, 0xC0)) + bytes.fromhex(
     "414141415C5B5C434545454549494949444E4F4F4F4F5DD7D85555555959DEDF"
     "414141415C5B5C434545454549494949444E4F4F4F4F5DF7D85555555959DEFF"), np.uint8).astype(np.uint64)
 """Of the bytes of latin1_swedish_ci, as WEIGHT_STRING shows them."""
 
 _METHODS = {"RANGE": _range, "LIST": _list, "RANGE COLUMNS": _range_columns, "LIST COLUMNS": _list_columns,
-            "HASH": _hash, "LINEAR HASH": _hash, "KEY": _key, "LINEAR KEY": _key}
+            "HASH": _hash, "LINEAR HASH": _hash, "KEY": _key, "LINEAR KEY": _key, SYSTEM_TIME: _system_time}

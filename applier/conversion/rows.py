@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from applier.apply.rows import table_schema
 from applier.apply.table_key import table_key
 from applier.conversion.generated import generated_values
-from applier.conversion.partitions import partition_numbers
+from applier.conversion.partitions import partition_numbers, subpartition_numbers
 from applier.conversion.values import convert_values
 from applier.conversion.versions import rows_that_hold
 from applier.errors import NotComputable, SchemaError
@@ -24,14 +24,16 @@ from applier.schema.conversion import RowConversion
 from applier.schema.defaults import default_scalar, implicit_scalar
 from applier.schema.definition import Column, TableDefinition
 from applier.schema.key_infos import key_collation
-from applier.schema.partitions import Partitioning
+from applier.schema.partitions import PartRows
 from applier.schema.tokens import tokenize
-from applier.schema.types import arrow_type
-from applier.schema.versioning import ENDS_OF_TIME
+from applier.schema.type_conversions import most_bytes
+from applier.schema.types import BINARY, CHARACTER, arrow_type
 from keysearch.collation import is_exact
 
 _SAYS_HOW = re.compile(r"\b(ALGORITHM|ORDER\s+BY|IGNORE)\b", re.IGNORECASE)
 """Words with which MariaDB may copy a table that it would have altered in place."""
+_LONGEST_KEY = 3072
+"""Bytes of the longest key that InnoDB has as it is; of a longer unique one MariaDB keeps a hash."""
 
 
 class RowConverter:
@@ -76,19 +78,20 @@ class RowConverter:
         required = self._conversion.required
         if required is None:
             return
-        numbers = self._partitions_of(rows, self._conversion.new, required.partitioning)
+        numbers = self._partitions_of(rows, self._conversion.new, required)
         if not np.isin(numbers, required.numbers).all():
             raise self._cannot("a row comes into a partition that is not for it")
 
     def _without_removed(self, rows: pa.Table) -> pa.Table:
         """The rows but those of partitions that the statement drops or empties."""
         removed = self._conversion.removed
-        numbers = self._partitions_of(rows, self._conversion.old, removed.partitioning)
+        numbers = self._partitions_of(rows, self._conversion.old, removed)
         return rows.filter(pa.array(np.isin(numbers, removed.numbers) != removed.inside))
 
-    def _partitions_of(self, rows: pa.Table, definition: TableDefinition, partitioning: Partitioning) -> np.ndarray:
+    def _partitions_of(self, rows: pa.Table, definition: TableDefinition, part: PartRows) -> np.ndarray:
+        numbers = subpartition_numbers if part.of_subpartitions else partition_numbers
         try:
-            return partition_numbers(rows, definition, partitioning)
+            return numbers(rows, definition, part.partitioning)
         except NotComputable as error:
             raise self._cannot(f"which rows are in these partitions is not known: {error.message}") from None
 
@@ -165,7 +168,7 @@ class RowConverter:
             return self._numbers(n, column)
         if (versioning := self._conversion.new.versioning) is not None and versioning.has(column.name):
             starts = column.name.casefold() == versioning.row_start.casefold()
-            time = self._conversion.moment if starts else ENDS_OF_TIME[0]
+            time = self._conversion.moment if starts else self._conversion.end_of_time
             return pa.repeat(pa.scalar(time, pa.int64()).cast(arrow_type(column.type)), n)
         if column.default is not None and column.default.kind == "now":
             return pa.repeat(self._now(column), n)
@@ -187,6 +190,9 @@ class RowConverter:
             if found.type.base in ("enum", "set") or (collation is not None and not is_exact(collation)):
                 raise self._cannot(f"column {column.name} numbers the rows in the order of {name}, {found.type.sql()}, "
                                    "which a snapshot does not keep")
+        if self._done + n > 1 and (why := _order_unknown(self._conversion.old)):
+            raise self._cannot(f"column {column.name} numbers the rows in an order that a snapshot does not keep: "
+                               f"{why}")
         first = self._conversion.first_number + self._done
         return pa.array(np.arange(first, first + n)).cast(arrow_type(column.type))
 
@@ -195,7 +201,8 @@ class RowConverter:
         if column.type.base != "timestamp":
             moment = self._conversion.in_zone(moment)
             if moment is None:
-                raise self._cannot(f"column {column.name} gets the time in the server's own zone, which is not known")
+                raise self._cannot(f"column {column.name} gets the time in the server's own zone, which "
+                                   "--system-time-zone can tell")
         return pa.scalar(moment // unit * unit, pa.int64()).cast(arrow_type(column.type))
 
     def _cannot(self, what: str) -> SchemaError:
@@ -204,3 +211,18 @@ class RowConverter:
                            table=conversion.new.full_name, file=conversion.file, position=conversion.position,
                            gtid=conversion.gtid,
                            hint="stop before it with --stop-position, or leave the table out with --ignore-tables")
+
+
+def _order_unknown(definition: TableDefinition) -> str:
+    """Why the rows of a table do not lie in the order of its key on the server; "" where they do, or there is none."""
+    if definition.partitioning is not None:
+        return "one partition after the other"
+    key = table_key(definition)
+    if key is None or key.choice.kind == "primary":
+        return ""
+    types = [definition.columns[column].type for column in key.columns]
+    is_long = definition.flavour == "mariadb" and sum(
+        most_bytes(kind) for kind in types if kind.base in CHARACTER | BINARY) > _LONGEST_KEY
+    if is_long or any(prefix is not None for prefix in key.choice.prefixes):
+        return f"as they came, since key {key.choice.name} is no order of its columns"
+    return ""

@@ -110,7 +110,8 @@ def _moved(micros: np.ndarray, conversion: RowConversion, direction: int) -> np.
 def _moved_by_rules(micros: np.ndarray, zone: str, direction: int) -> np.ndarray:
     """The same by the rules of a named time zone; an hour that is there twice, or not at all, is refused."""
     if zone.upper() == "SYSTEM":
-        raise NotComputable("TIMESTAMPs in the server's own time zone, which the log does not tell")
+        raise NotComputable("TIMESTAMPs in the server's own time zone, which the log does not tell, and "
+                            "--system-time-zone can")
     moments = pa.array(micros).cast(pa.timestamp("us", "UTC" if direction > 0 else None))
     if direction > 0:
         made = pc.local_timestamp(moments.cast(pa.timestamp("us", zone)))

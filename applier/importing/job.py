@@ -91,7 +91,8 @@ class _Import:
                           for name, charset in sorted(history.databases().items()))
         source = Source((), {"dump": self.options.dump, **self.options.for_manifest()}, None)
         snapshot = Snapshot(position.in_manifest(self.tables.flavour), tuple(entries), source,
-                            f"mysql-binlog-applier {__version__}", databases=databases)
+                            f"mysql-binlog-applier {__version__}", databases=databases,
+                            sequences=history.sequences())
         schema_sql = schema_file(live)
         seconds = {"import": imported}
         result = ReplayResult(self.options.output, str(snapshot.position), snapshot.position.gtid_set, None,

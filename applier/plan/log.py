@@ -113,19 +113,23 @@ def span_of(outlines: list[Outline]) -> LogSpan:
 
 def read_history(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sql: str | None,
                  rewrites: Mapping[str, str] | None = None, *, skip_statements: bool = False,
-                 define_from_log: bool = False) -> SchemaHistory:
+                 define_from_log: bool = False, system_time_zone: str | None = None) -> SchemaHistory:
     """Every version of every table in the span, from the base, the schema file and the statements of the log, whose
     databases have the names of `rewrites` from here on, for `wanted`, too (AP-FILT).
 
     Raises the first thing in the log's order that cannot be followed: DDL or DML as text on a wanted table, or an event
     that rows cannot be applied beyond. With `skip_statements`, DML as text is passed over and counted in the history.
     With `define_from_log`, a table that nothing defines is what the log's first row event of it says, and empty there.
+    `system_time_zone` is what SYSTEM is in the log.
     """
     from applier.schema.definition import TableDefinition
 
     files = [outline.uri for outline in span.outlines]
     history = SchemaHistory(span.flavour, wanted=wanted, files=files, rewrites=rewrites,
-                            skip_statements=skip_statements, server_version=span.outlines[0].format.server_version)
+                            skip_statements=skip_statements, server_version=span.outlines[0].format.server_version,
+                            system_time_zone=system_time_zone)
+    for sequence in base.sequences if base is not None else ():
+        history.load_sequence(sequence)
     for database in base.databases if base is not None else ():
         history.load_database(database.name, Charset(database.charset, database.collation))
     for table in base.tables if base is not None else ():

@@ -58,7 +58,7 @@ def definition_check(table_map: ColumnsInLog, definition: TableDefinition,
     A server does not compare signs, character sets, nor digits of a second in the same bytes: where nothing is allowed
     to differ, they are compared here.
     """
-    if same_columns and len(table_map.types) != len(definition.columns):
+    if same_columns and len(table_map.types) - _hashes(table_map, definition) != len(definition.columns):
         return _stop(f"the log's rows have {len(table_map.types)} columns, the table has {len(definition.columns)}",
                      definition)
     columns = zip(definition.columns, table_map.types, table_map.metadata, table_map.unsigned, strict=False)
@@ -77,6 +77,15 @@ def definition_check(table_map: ColumnsInLog, definition: TableDefinition,
                          "give the table's definition at the first binlog's start with --schema, or, where the log "
                          "makes the table, its database's as CREATE DATABASE … CHARACTER SET …")
     return None
+
+
+def _hashes(table_map: ColumnsInLog, definition: TableDefinition) -> int:
+    """How many hidden columns the log has at the end: MariaDB keeps a number for each unique key that is too long for
+    an index, or made USING HASH. Rows are told apart by the key's own columns here."""
+    more = table_map.types[len(definition.columns):]
+    unique = sum(key.kind == "unique" for key in definition.keys)
+    return len(more) if definition.flavour == "mariadb" and set(more) == {WireType.LONGLONG} and len(more) <= unique \
+        else 0
 
 
 def _refusal(column_type: ColumnType, wire_type: int, metadata: int, unsigned: bool | None,

@@ -174,6 +174,22 @@ class ExchangePartition:
 
 
 @dataclass(frozen=True, slots=True)
+class PartitionToTable:
+    """A partition becomes a table of its own (MariaDB)."""
+
+    name: str
+    table: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionFromTable:
+    """A table becomes a new partition of another, and is there no longer (MariaDB)."""
+
+    table: tuple[str, str]
+    partition: Partition
+
+
+@dataclass(frozen=True, slots=True)
 class SetVersioning:
     """ADD or DROP SYSTEM VERSIONING."""
 
@@ -190,7 +206,8 @@ class Unfollowed:
 AlterAction = (AddColumn | ChangeColumn | DropColumn | RenameColumn | SetDefault | SetColumnVisible | AddKey | DropKey
                | AddForeignKey | DropForeignKey | RenameKey | SetKeyVisible | RenameTo | ConvertCharset | SetOptions
                | EmptyTable | PartitionBy | AddPartitions | DropPartitions | TruncatePartitions | CoalescePartitions
-               | ReorganizePartitions | ExchangePartition | SetVersioning | Unfollowed)
+               | ReorganizePartitions | ExchangePartition | PartitionToTable | PartitionFromTable | SetVersioning
+               | Unfollowed)
 
 Action = TypeVar("Action")
 

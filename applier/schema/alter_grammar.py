@@ -36,6 +36,7 @@ from applier.schema.key_grammar import KeyWords, accept_key, parse_key
 from applier.schema.partition_grammar import (
     PARTITION_ACTIONS,
     parse_add,
+    parse_convert,
     parse_drop,
     parse_partition_by,
     parse_truncate,
@@ -212,8 +213,7 @@ def _rename(cursor: Cursor) -> list[AlterAction]:
 
 def _convert(cursor: Cursor) -> list[AlterAction]:
     if cursor.ahead("PARTITION") or cursor.ahead("TABLE"):
-        _skip_to_end(cursor)
-        return [Unfollowed("CONVERT of a partition moves rows between tables")]
+        return parse_convert(cursor)
     cursor.expect("TO")
     if not (cursor.accept("CHARACTER", "SET") or cursor.accept("CHAR", "SET")):
         cursor.expect("CHARSET")

@@ -13,6 +13,8 @@ from applier.schema.alter_actions import (
     DropPartitions,
     ExchangePartition,
     PartitionBy,
+    PartitionFromTable,
+    PartitionToTable,
     ReorganizePartitions,
     TruncatePartitions,
 )
@@ -28,10 +30,8 @@ def altered_partitions(before: Partitioning | None,
         match action:
             case PartitionBy(partitioning):
                 return partitioning, None
-            case ExchangePartition():
-                raise SchemaError("EXCHANGE PARTITION is about two tables, not one")
-            case DropPartitions() if before is not None and before.is_by_system_time:
-                continue  # of rows that hold no more, which no reader sees
+            case ExchangePartition() | PartitionToTable() | PartitionFromTable():
+                raise SchemaError("EXCHANGE and CONVERT are about two tables, not one")
             case DropPartitions() | TruncatePartitions() if not known:
                 verb = "DROP" if isinstance(action, DropPartitions) else "TRUNCATE"
                 raise SchemaError(f"{verb} PARTITION of a table whose partitions are not known")
@@ -40,9 +40,9 @@ def altered_partitions(before: Partitioning | None,
             case DropPartitions(names, if_exists):
                 if if_exists:
                     names = tuple(name for name in names if before.has(name))
-                return before.without(names), PartRows(before, before.numbers_of(names))
+                return before.without(names), before.rows_of(names)
             case TruncatePartitions(names):
-                return before, PartRows(before, before.numbers_of(names))
+                return before, before.rows_of(names)
             case AddPartitions(partitions, count, if_not_exists):
                 if if_not_exists:
                     partitions = tuple(partition for partition in partitions if not before.has(partition.name))

@@ -11,6 +11,7 @@ from applier.schema.definition import Column, TableDefinition
 from applier.schema.key_grammar import in_server_order
 from applier.schema.partitions import PartRows
 from applier.schema.types import ColumnType
+from applier.schema.versioning import ENDS_OF_TIME
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,8 @@ class RowConversion:
     values from, None for one that is added; rows of `removed` go, and the new rows must all be of `required`. The rest
     is about the statement: `moment` is its time in microseconds UTC, `file`, `position` and `gtid` are its place in the
     log, `first_number` is where an added AUTO_INCREMENT column begins, and `numbering` the session's
-    auto_increment_increment and auto_increment_offset."""
+    auto_increment_increment and auto_increment_offset, `end_of_time` what rows of a versioned table end with that hold
+    now."""
 
     old: TableDefinition
     new: TableDefinition
@@ -35,6 +37,7 @@ class RowConversion:
     required: PartRows | None = None
     first_number: int = 1
     numbering: tuple[int, int] = (1, 1)
+    end_of_time: int = ENDS_OF_TIME[0]
 
     @cached_property
     def changes_rows(self) -> bool:

@@ -19,8 +19,8 @@ class StatementContext:
     `databases` holds the default character set of each database that is known; `server` is that of all others and of
     new ones. `time_zone` is that of the session ("+02:00", "Europe/Rome", or "SYSTEM", which the log does not resolve).
     `default_collations` are what character sets mean without one. `rewrites` has other names for databases that the
-    statement names (AP-FILT); `default_database` is renamed already.
-    `inline_references`: REFERENCES beside a column makes a foreign key.
+    statement names (AP-FILT); `default_database` is renamed already. `inline_references`: REFERENCES beside a column
+    makes a foreign key. `moment` is the statement's time in microseconds UTC, 0 where none is known.
     """
 
     flavour: str = "mysql"
@@ -33,9 +33,16 @@ class StatementContext:
     default_collations: Mapping[str, str] = field(default_factory=lambda: DEFAULT_COLLATIONS["mysql"])
     rewrites: Mapping[str, str] = field(default_factory=dict)
     inline_references: bool = False
+    moment: int = 0
 
     def database_charset(self, database: str) -> Charset:
         return self.databases.get(database, self.server)
+
+    def begun(self, unit: int) -> int | None:
+        """When, in seconds since 1970 UTC, the unit of so many seconds began by the session's clock, in which the
+        statement was made; None where that is not known."""
+        local = shifted(self.moment, self.time_zone) if self.moment else None
+        return None if local is None else (self.moment - local % (unit * 1_000_000)) // 1_000_000
 
     def to_utc(self, moment: datetime.datetime) -> datetime.datetime | None:
         """A date and time of the session in UTC, without a zone; None where the session's zone cannot be told."""
@@ -64,6 +71,14 @@ def _zone(name: str) -> datetime.tzinfo | None:
         return None if name.upper() == "SYSTEM" else ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError):
         return None
+
+
+def is_time_zone(name: str) -> bool:
+    """Whether it is known what its clocks show."""
+    try:
+        return _zone(name) is not None
+    except ValueError:
+        return False
 
 
 class Cursor:

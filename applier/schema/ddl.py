@@ -61,6 +61,7 @@ def parse_statement(
     default_collations: Mapping[str, str] | None = None,
     rewrites: Mapping[str, str] | None = None,
     inline_references: bool = False,
+    moment: int = 0,
 ) -> list[SchemaChange]:
     """What one statement does, in order; an empty list for nothing but comments.
 
@@ -68,16 +69,17 @@ def parse_statement(
     default is written in, `explicit_timestamps` the server's explicit_defaults_for_timestamp, `default_collations` what
     character sets mean that are named without a collation, if not what they usually do. `rewrites` has other names for
     databases, the default one and those that the statement names (AP-FILT); `inline_references` is about the server's
-    version (foreign_keys.honours_inline_references). A CREATE TABLE that cannot be read comes back as `Other`
-    with the reason, so that the caller can decide whether it matters; a statement that is not even one (an open quote,
-    no table's name) raises SchemaError.
+    version (foreign_keys.honours_inline_references); `moment` is the statement's time in microseconds UTC. A
+    CREATE TABLE that cannot be read comes back as `Other` with the reason, so that the caller can decide whether it
+    matters; a statement that is not even one (an open quote, no table's name) raises SchemaError.
     """
     defaults = DEFAULT_COLLATIONS[flavour] | dict(default_collations or {})
     if not isinstance(server_charset, Charset):
         server_charset = with_default(server_charset or "utf8mb4", defaults)
     rewrites = rewrites or {}
     context = StatementContext(flavour, sql_mode, rewrites.get(default_database, default_database), server_charset,
-                               databases or {}, time_zone, explicit_timestamps, defaults, rewrites, inline_references)
+                               databases or {}, time_zone, explicit_timestamps, defaults, rewrites, inline_references,
+                               moment)
     cursor = Cursor(tokenize(sql, sql_mode=sql_mode, flavour=flavour), context)
     if cursor.at_end:
         return []

@@ -53,7 +53,8 @@ def _python_value(column: Column, definition: TableDefinition) -> Any:
     if default.kind == "now":
         raise NotConstant(f"it is {default.text}")
     if default.kind == "local" and not default.text.startswith("0000"):
-        raise NotConstant(f"{default.text!r} is in the server's own time zone, which the log does not tell")
+        raise NotConstant(f"{default.text!r} is in the server's own time zone, which the log does not tell, "
+                          "and --system-time-zone can")
     if default.kind == "expression":
         value = _expression(default.text, column, definition)
     else:

@@ -8,13 +8,21 @@ from typing import Any, Protocol
 from applier.errors import SchemaError, UnsupportedStatement
 from applier.schema.collations import Charset
 from applier.schema.ddl import parse_statement
-from applier.schema.definition import TableDefinition
+from applier.schema.definition import SEQUENCE, TableDefinition
 from applier.schema.foreign_keys import honours_inline_references
 from applier.schema.schema_changes import CreateTable, Dml, SchemaChange, SessionChange, TableName
 from applier.schema.session import session_of
-from applier.schema.table_changes import StatementPlace, TableChanges
-from applier.schema.table_versions import BEFORE_THE_LOG, Position, Redefinition, TableVersion, TableVersions
+from applier.schema.table_changes import TableChanges
+from applier.schema.table_versions import (
+    BEFORE_THE_LOG,
+    Position,
+    Redefinition,
+    StatementPlace,
+    TableVersion,
+    TableVersions,
+)
 from applier.schema.tokens import split_statements
+from applier.schema.versioning import end_of_time
 
 SYSTEM_DATABASES = frozenset({"mysql", "sys", "information_schema", "performance_schema"})
 
@@ -36,17 +44,19 @@ class SchemaHistory:
     if it concerns one of them. By default that is all but the server's own. `files` are names for error messages.
     `rewrites` are databases of the log under the names that they have here (AP-FILT); a schema file and a base have
     these names already. With `skip_statements` statements that change rows are passed over, and counted in `skipped`,
-    by table ("" where it cannot be told) and kind. `defined_by_log` are tables that `define` was told of,
-    `charset_assumed` those that inherit the character set of a database of which nothing tells it.
-    `server_version` is that of the log ("" where it is not known).
+    by table ("" where it cannot be told) and kind. `system_time_zone` is what SYSTEM is in the log, `server_version` is
+    of its server ("" where it is not known). `defined_by_log` are tables that `define` was told of, `charset_assumed`
+    those that inherit the character set of a database of which nothing tells it.
     """
 
     def __init__(
         self, flavour: str, *, wanted: Callable[[str, str], bool] | None = None, files: Sequence[str] = (),
-        rewrites: Mapping[str, str] | None = None, skip_statements: bool = False, server_version: str = ""
+        rewrites: Mapping[str, str] | None = None, skip_statements: bool = False, server_version: str = "",
+        system_time_zone: str | None = None
     ) -> None:
         self.flavour = flavour
         self._inline_references = honours_inline_references(flavour, server_version)
+        self._system_time_zone, self._end_of_time = system_time_zone, end_of_time(server_version)
         self._wanted = wanted or (lambda database, _: database not in SYSTEM_DATABASES)
         self._files, self._rewrites = files, rewrites or {}
         self._tables = TableVersions()
@@ -83,6 +93,11 @@ class SchemaHistory:
         """The definitions of `live`."""
         return (version.definition for version in self.live())
 
+    def sequences(self) -> tuple[TableName, ...]:
+        """MariaDB's sequences that are there after the last statement."""
+        return tuple(sorted((version.definition.database, version.definition.name) for version in self._tables.all()
+                            if version.end is None and version.definition.is_sequence))
+
     def databases(self) -> dict[str, Charset]:
         """The databases that are there after the last statement, as far as the log or a base tells of them."""
         return dict(self._databases)
@@ -109,6 +124,11 @@ class SchemaHistory:
     def load_database(self, name: str, charset: Charset) -> None:
         """A database that is there before the log begins: tables made in it later inherit its character set."""
         self._databases[name] = charset
+
+    def load_sequence(self, name: TableName) -> None:
+        """A sequence that is there before the log begins."""
+        definition = TableDefinition(*name, (), engine=SEQUENCE, flavour=self.flavour)
+        self._changes.create(definition, StatementPlace(BEFORE_THE_LOG, "the base snapshot"))
 
     def load_definition(self, definition: TableDefinition) -> None:
         """A table that is there before the log begins, as a base snapshot's manifest has it."""
@@ -155,10 +175,11 @@ class SchemaHistory:
         context = statement.context
         moment = statement.timestamp * 1_000_000 + int(context.get("microseconds", 0))
         place = StatementPlace(end, sql, moment, self._file(at), at[1], statement.gtid,
-                               (context.get("auto_increment_increment", 1), context.get("auto_increment_offset", 1)))
+                               (context.get("auto_increment_increment", 1), context.get("auto_increment_offset", 1)),
+                               self._end_of_time)
         try:
-            for change in self._parse(sql, statement.database or None, rewrites=self._rewrites,
-                                      **session_of(context, self.flavour)):
+            for change in self._parse(sql, statement.database or None, rewrites=self._rewrites, moment=moment,
+                                      **session_of(context, self.flavour, self._system_time_zone)):
                 self._apply(change, place)
         except (SchemaError, UnsupportedStatement) as error:
             error.file, error.position, error.gtid = place.file, place.position, place.gtid

@@ -17,14 +17,26 @@ from applier.schema.alter_actions import (
     EmptyTable,
     ExchangePartition,
     PartitionBy,
+    PartitionFromTable,
+    PartitionToTable,
     ReorganizePartitions,
     TruncatePartitions,
 )
 from applier.schema.cursor import Cursor
-from applier.schema.partitions import BY_VALUES, DEFAULT, MAXVALUE, Partition, Partitioning
+from applier.schema.partitions import (
+    BY_VALUES,
+    CURRENT,
+    DEFAULT,
+    HISTORY,
+    MAXVALUE,
+    SYSTEM_TIME,
+    Partition,
+    Partitioning,
+)
 from applier.schema.temporal_literals import read_datetime
 from applier.schema.tokens import Token, render
 
+_SECONDS = {"SECOND": 1, "MINUTE": 60, "HOUR": 3600, "DAY": 86400, "WEEK": 7 * 86400}
 _AFTER_CREATE = ("SELECT", "AS", "START", "IGNORE", "REPLACE")
 
 
@@ -41,6 +53,8 @@ def parse_partitioning(cursor: Cursor) -> Partitioning:
 
 
 def _partitioning(cursor: Cursor) -> Partitioning:
+    if cursor.accept(SYSTEM_TIME):
+        return _by_system_time(cursor)
     method, expression, columns, old_hash = _method(cursor)
     count = cursor.number() if cursor.accept("PARTITIONS") else None
     subpartition_by = ""
@@ -57,6 +71,31 @@ def _partitioning(cursor: Cursor) -> Partitioning:
     else:
         partitions = tuple(Partition(f"p{number}") for number in range(count or 1))
     return Partitioning(method, expression, columns, partitions, subpartition_by, old_hash)
+
+
+def _by_system_time(cursor: Cursor) -> Partitioning:
+    """MariaDB: rows of the past, and those that hold now. Where no time says when an INTERVAL begins, it is that of the
+    statement, in whole units of it, or days."""
+    words, start, step = "", None, None
+    if cursor.accept("LIMIT"):
+        words = f"LIMIT {cursor.number()}"
+    elif cursor.accept("INTERVAL"):
+        first = cursor.index
+        count, unit = cursor.next(), cursor.next().keyword
+        words = f"INTERVAL {render(cursor.tokens[first:cursor.index])}"
+        if unit in _SECONDS and count.text.isdigit():
+            step = int(count.text) * _SECONDS[unit]
+            start = cursor.context.begun(min(_SECONDS[unit], 86400))
+        if cursor.accept("STARTS"):
+            cursor.accept("TIMESTAMP")
+            start = _seconds(cursor, cursor.string())
+    if cursor.ahead("AUTO"):
+        raise cursor.error("partitions that the server adds of its own are not followed")
+    if cursor.ahead("("):
+        return Partitioning(SYSTEM_TIME, words, (), parse_partitions(cursor), start=start, step=step)
+    past = (cursor.number() if cursor.accept("PARTITIONS") else 2) - 1
+    partitions = (*(Partition(f"p{number}", ((HISTORY,),)) for number in range(past)), Partition("pn", ((CURRENT,),)))
+    return Partitioning(SYSTEM_TIME, words, (), partitions, start=start, step=step)
 
 
 def _method(cursor: Cursor) -> tuple[str, str | None, tuple[str, ...], bool]:
@@ -94,8 +133,8 @@ def _partition(cursor: Cursor) -> Partition:
         values = ((MAXVALUE,),) if cursor.accept("MAXVALUE") else (_items(cursor, cursor.parenthesised()),)
     elif cursor.accept("VALUES", "IN"):
         values = tuple(_row(cursor, item) for item in _divided(cursor.parenthesised()))
-    elif cursor.accept("DEFAULT"):
-        values = ((DEFAULT,),)
+    elif word := cursor.accept_any(DEFAULT, HISTORY, CURRENT):
+        values = ((word,),)
     _options(cursor)
     subpartitions = []
     if cursor.accept("("):
@@ -111,7 +150,7 @@ def _partition(cursor: Cursor) -> Partition:
 
 def _options(cursor: Cursor) -> None:
     """Of storage: ENGINE, COMMENT, DATA DIRECTORY and the like."""
-    while cursor.token.kind == "word" and cursor.keyword not in ("SUBPARTITION", "PARTITION"):
+    while cursor.token.kind == "word" and cursor.keyword not in ("SUBPARTITION", "PARTITION", "WITH", "WITHOUT"):
         if not cursor.accept("STORAGE", "ENGINE") and cursor.next().keyword in ("DATA", "INDEX"):
             cursor.expect("DIRECTORY")
         cursor.accept("=")
@@ -149,14 +188,19 @@ def _item(cursor: Cursor, tokens: list[Token]) -> str:
     if len(tokens) == 1 and tokens[0].keyword in (MAXVALUE, DEFAULT, "NULL"):
         return tokens[0].keyword
     if len(tokens) == 4 and tokens[0].keyword == "UNIX_TIMESTAMP" and tokens[2].kind == "string":
-        try:
-            moment = read_datetime(tokens[2].text, 0, cursor.context.flavour)
-            utc = None if isinstance(moment, int) else cursor.context.to_utc(moment)
-        except (ValueError, OverflowError):
-            return text
-        if utc is not None:
-            return str(int(utc.replace(tzinfo=datetime.UTC).timestamp()))
+        seconds = _seconds(cursor, tokens[2].text)
+        return text if seconds is None else str(seconds)
     return text
+
+
+def _seconds(cursor: Cursor, text: str) -> int | None:
+    """A time by the session's clock in seconds since 1970 UTC; None for what is none, or where that is not known."""
+    try:
+        moment = read_datetime(text, 0, cursor.context.flavour)
+        utc = None if isinstance(moment, int) else cursor.context.to_utc(moment)
+    except (ValueError, OverflowError):
+        return None
+    return None if utc is None else int(utc.replace(tzinfo=datetime.UTC).timestamp())
 
 
 # ---- ALTER TABLE
@@ -215,6 +259,21 @@ def parse_exchange(cursor: Cursor) -> list[AlterAction]:
     if cursor.accept_any("WITH", "WITHOUT"):
         cursor.expect("VALIDATION")
     return [ExchangePartition(name, table)]
+
+
+def parse_convert(cursor: Cursor) -> list[AlterAction]:
+    """After CONVERT (MariaDB): PARTITION name TO TABLE t, or TABLE t TO PARTITION name VALUES …"""
+    if cursor.accept("PARTITION"):
+        name = cursor.name()
+        cursor.expect("TO", "TABLE")
+        return [PartitionToTable(name, cursor.table_name())]
+    cursor.expect("TABLE")
+    table = cursor.table_name()
+    cursor.expect("TO")
+    partition = _partition(cursor)
+    if cursor.accept_any("WITH", "WITHOUT"):
+        cursor.expect("VALIDATION")
+    return [PartitionFromTable(table, partition)]
 
 
 def parse_maintenance(cursor: Cursor) -> list[AlterAction]:

@@ -5,6 +5,7 @@ Source: MySQL manual, "Partitioning" and "ALTER TABLE Partition Operations"; Mar
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,14 +14,15 @@ from applier.errors import SchemaError
 from applier.schema.types import quote_name
 
 MAXVALUE, DEFAULT = "MAXVALUE", "DEFAULT"
+SYSTEM_TIME, HISTORY, CURRENT = "SYSTEM_TIME", "HISTORY", "CURRENT"
 BY_VALUES = frozenset({"RANGE", "LIST", "RANGE COLUMNS", "LIST COLUMNS"})
 
 
 @dataclass(frozen=True, slots=True)
 class Partition:
     """`values`: of RANGE one tuple of the bounds that its rows stay below, of LIST a tuple for each value that it
-    takes; each is SQL, MAXVALUE, or (MariaDB) DEFAULT. None where rows are dealt out by a hash. `subpartitions` are
-    their names, as far as the statement gives some."""
+    takes; each is SQL, MAXVALUE, or (MariaDB) DEFAULT; of SYSTEM_TIME it is HISTORY or CURRENT. None where rows are
+    dealt out by a hash. `subpartitions` are their names, as far as the statement gives some."""
 
     name: str
     values: tuple[tuple[str, ...], ...] = ()
@@ -38,6 +40,8 @@ class Partition:
             several = any(len(value) > 1 for value in self.values)
             items = (f"({','.join(value)})" if several else value[0] for value in self.values)
             text += f" VALUES IN ({','.join(items)})"
+        elif method == SYSTEM_TIME:
+            text += f" {self.values[0][0]}"
         if self.subpartitions:
             text += f" ({', '.join(f'SUBPARTITION {quote_name(name)}' for name in self.subpartitions)})"
         return text
@@ -45,10 +49,12 @@ class Partition:
 
 @dataclass(frozen=True, slots=True)
 class Partitioning:
-    """`method`: RANGE, LIST, RANGE COLUMNS, LIST COLUMNS, HASH, LINEAR HASH, KEY or LINEAR KEY, and what it goes by:
-    an `expression`, or `columns` (of KEY none: the primary key). Anything else, which can be kept but not followed, has
-    its words in `other` alone. `subpartition_by` are the words of SUBPARTITION BY; `old_hash`
-    is of a KEY with ALGORITHM=1."""
+    """`method`: RANGE, LIST, RANGE COLUMNS, LIST COLUMNS, HASH, LINEAR HASH, KEY, LINEAR KEY or SYSTEM_TIME, and what
+    it goes by: an `expression`, or `columns` (of KEY none: the primary key). Anything else, which can be kept but not
+    followed, has its words in `other` alone. `subpartition_by` are the words of SUBPARTITION BY; `old_hash` is of a KEY
+    with ALGORITHM=1. Of SYSTEM_TIME the expression is "", LIMIT n or INTERVAL n UNIT, and `start` and `step`, in
+    seconds (since 1970 UTC), say which time the first partition is for, and how long it and each after it is; None
+    where that is not known."""
 
     method: str
     expression: str | None = None
@@ -57,23 +63,31 @@ class Partitioning:
     subpartition_by: str = ""
     old_hash: bool = False
     other: str = ""
+    start: int | None = None
+    step: int | None = None
 
     def sql(self) -> str:
         """The clause, as CREATE TABLE has it."""
         if self.other:
             return f"PARTITION BY {self.other}"
+        if self.method == SYSTEM_TIME:
+            return f"PARTITION BY SYSTEM_TIME{self._rotation()} ({self._partitions()})"
         by = self.expression if self.expression is not None else ",".join(map(quote_name, self.columns))
         text = f"PARTITION BY {self.method}{' ALGORITHM=1' * self.old_hash} ({by})"
         if self.subpartition_by:
             text += f" SUBPARTITION BY {self.subpartition_by}"
         if self.method not in BY_VALUES and self.has_numbers_for_names:
             return f"{text} PARTITIONS {len(self.partitions)}"
-        return f"{text} ({', '.join(partition.sql(self.method) for partition in self.partitions)})"
+        return f"{text} ({self._partitions()})"
 
-    @property
-    def is_by_system_time(self) -> bool:
-        """Whether the rows of a versioned table that hold no more are kept apart from those that do (MariaDB)."""
-        return self.other.upper().startswith("SYSTEM_TIME")
+    def _partitions(self) -> str:
+        return ", ".join(partition.sql(self.method) for partition in self.partitions)
+
+    def _rotation(self) -> str:
+        starts = ""
+        if self.start is not None:
+            starts = f" STARTS TIMESTAMP'{datetime.datetime.fromtimestamp(self.start, datetime.UTC):%Y-%m-%d %H:%M:%S}'"
+        return f" {self.expression}{starts}" if self.expression else ""
 
     @property
     def has_numbers_for_names(self) -> bool:
@@ -92,13 +106,44 @@ class Partitioning:
         except KeyError as error:
             raise SchemaError(f"it is about partition {error.args[0]}, which is not known") from None
 
+    def rows_of(self, names: Sequence[str]) -> PartRows:
+        """The rows of these partitions, or subpartitions. SchemaError for a name that is none of them."""
+        known = {partition.name.casefold() for partition in self.partitions}
+        if not self.subpartition_by or all(name.casefold() in known for name in names):
+            return PartRows(self, self.numbers_of(names))
+        each = [[name.casefold() for name in self._subpartitions(partition)] for partition in self.partitions]
+        numbers = tuple(number * len(each[0]) + place for name in map(str.casefold, names)
+                        for number, (partition, within) in enumerate(zip(self.partitions, each, strict=True))
+                        for place, part in enumerate(within) if name in (part, partition.name.casefold()))
+        if not numbers:
+            raise SchemaError(f"it is about partition {', '.join(names)}, which is not known")
+        return PartRows(self, numbers, of_subpartitions=True)
+
+    @property
+    def n_subpartitions(self) -> int:
+        """How many each partition has."""
+        named = next((len(partition.subpartitions) for partition in self.partitions if partition.subpartitions), 1)
+        _, said, count = self.subpartition_by.rpartition("SUBPARTITIONS ")
+        return int(count) if said else named
+
+    def _subpartitions(self, partition: Partition) -> Sequence[str]:
+        """Their names, which are the server's own where the statement gave none."""
+        return partition.subpartitions or [f"{partition.name}sp{place}" for place in range(self.n_subpartitions)]
+
     def without(self, names: Iterable[str]) -> Partitioning:
         """After DROP PARTITION."""
         dropped = self.numbers_of(names)
+        if self.start is not None and self.step is not None:  # the server drops the oldest ones only
+            return replace(self, start=self.start + len(dropped) * self.step)._without(dropped)
+        return self._without(dropped)
+
+    def _without(self, dropped: tuple[int, ...]) -> Partitioning:
         return self._with(partition for number, partition in enumerate(self.partitions) if number not in dropped)
 
     def with_more(self, added: Sequence[Partition]) -> Partitioning:
-        """After ADD PARTITION."""
+        """After ADD PARTITION. The one for the rows that hold now stays the last one."""
+        if self.method == SYSTEM_TIME:
+            return self._with([*self.partitions[:-1], *added, self.partitions[-1]])
         return self._with([*self.partitions, *added])
 
     def with_as_many_more(self, n: int) -> Partitioning:
@@ -106,6 +151,10 @@ class Partitioning:
         if n < 0:
             return self._with(self.partitions[:n])
         first = len(self.partitions)
+        if self.method == SYSTEM_TIME:  # the one for rows that hold now does not count, nor numbers that are taken
+            first = next(number for number in range(first - 1, 2 * first)
+                         if not any(self.has(f"p{taken}") for taken in range(number, number + n)))
+            return self.with_more([Partition(f"p{number}", ((HISTORY,),)) for number in range(first, first + n)])
         return self.with_more([Partition(f"p{number}") for number in range(first, first + n)])
 
     def reorganized(self, names: Sequence[str], into: Sequence[Partition]) -> Partitioning:
@@ -128,8 +177,10 @@ class Partitioning:
 
 @dataclass(frozen=True, slots=True)
 class PartRows:
-    """The rows of some of a table's partitions, by their numbers, or those of all others where `inside` is not set."""
+    """The rows of some of a table's partitions, by their numbers, or those of all others where `inside` is not set;
+    `of_subpartitions`: the numbers are those of subpartitions, on from partition to partition."""
 
     partitioning: Partitioning
     numbers: tuple[int, ...]
     inside: bool = True
+    of_subpartitions: bool = False

@@ -8,13 +8,16 @@ from applier.schema.collations import by_id, charset_of
 
 # The sql_modes that change how a statement reads, by their bits in the QUERY event (Q_SQL_MODE_CODE).
 _SQL_MODES = {1: "REAL_AS_FLOAT", 4: "ANSI_QUOTES", 1 << 20: "NO_BACKSLASH_ESCAPES"}
+# MariaDB's mode in which a DATE is a DATETIME; MySQL's mode of that bit meant no more than its parts.
+_ORACLE = {1 << 9: "ORACLE"}
 # Those that change what values become in an ALTER: the bits from 32 on differ between the servers.
 _FRACTION_MODES = {"mysql": (1 << 32, "TIME_TRUNCATE_FRACTIONAL"), "mariadb": (1 << 34, "TIME_ROUND_FRACTIONAL")}
 _EXPLICIT_TIMESTAMPS = 1 << 24  # MariaDB's flags2, from 10.10 on; MySQL has a status variable of its own
 
 
-def session_of(context: Mapping[str, Any], flavour: str) -> dict[str, Any]:
-    """What a QUERY's status variables say about how it reads (EV-CTX), as `parse_statement` takes it."""
+def session_of(context: Mapping[str, Any], flavour: str, system_time_zone: str | None = None) -> dict[str, Any]:
+    """What a QUERY's status variables say about how it reads (EV-CTX), as `parse_statement` takes it. A log does not
+    tell which time zone SYSTEM is: `system_time_zone`, if it is known."""
     collation = context.get("default_collation_for_utf8mb4")
     if flavour == "mysql":
         # MySQL writes the collation from 8.0 on, which is when explicit timestamps became the default, too.
@@ -25,11 +28,12 @@ def session_of(context: Mapping[str, Any], flavour: str) -> dict[str, Any]:
         collations = {charset_of(_collation(own)): _collation(said)
                       for own, said in context.get("character_set_collations", ())}
         explicit = context.get("flags2", 0) & _EXPLICIT_TIMESTAMPS
+    zone = context.get("time_zone", "SYSTEM")
     mode = context.get("sql_mode", 0)
-    modes = _SQL_MODES | dict([_FRACTION_MODES[flavour]])
+    modes = _SQL_MODES | dict([_FRACTION_MODES[flavour]]) | (_ORACLE if flavour == "mariadb" else {})
     session = {
         "sql_mode": ",".join(name for bit, name in modes.items() if mode & bit),
-        "time_zone": context.get("time_zone", "SYSTEM"),
+        "time_zone": zone if zone.upper() != "SYSTEM" or system_time_zone is None else system_time_zone,
         "explicit_timestamps": bool(explicit),
         "default_collations": collations,
     }

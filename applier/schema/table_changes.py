@@ -2,17 +2,17 @@
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from applier.errors import SchemaError, UnsupportedStatement
 from applier.schema.alter import Altered, alter, moved
-from applier.schema.alter_actions import ExchangePartition
+from applier.schema.alter_actions import PartitionToTable
 from applier.schema.collations import Charset
 from applier.schema.conversion import RowConversion, same_to_rows
 from applier.schema.cursor import StatementContext
 from applier.schema.definition import TableDefinition
 from applier.schema.foreign_keys import pointed_anew
-from applier.schema.partitions import PartRows
+from applier.schema.moved_rows import MOVING, MovingAction, move_rows
 from applier.schema.schema_changes import (
     AlterDatabase,
     AlterTable,
@@ -28,29 +28,7 @@ from applier.schema.schema_changes import (
     TableName,
     TruncateTable,
 )
-from applier.schema.table_versions import Position, TableVersion, TableVersions
-
-
-@dataclass(frozen=True, slots=True)
-class StatementPlace:
-    """A statement and where it is: rows after `end` see its effect. The rest only a log tells: `moment` is its time in
-    microseconds UTC, `file` and `position` where its event begins, `numbering` the session's auto_increment_increment
-    and auto_increment_offset."""
-
-    end: Position
-    sql: str
-    moment: int = 0
-    file: str | None = None
-    position: int | None = None
-    gtid: str | None = None
-    numbering: tuple[int, int] = (1, 1)
-
-    @property
-    def way_out(self) -> str:
-        """What to do where the statement cannot be followed."""
-        if self.file is None:  # it is of a dump or a schema file
-            return "leave the table out with --ignore-tables, or take the statement out of the file"
-        return "stop before it with --stop-position, or leave the table out with --ignore-tables"
+from applier.schema.table_versions import StatementPlace, TableVersion, TableVersions
 
 
 class TableChanges:
@@ -126,11 +104,12 @@ class TableChanges:
                               table=".".join(table), hint="give its CREATE TABLE with --schema")
 
     def _alter(self, table: TableName, change: AlterTable, place: StatementPlace) -> None:
+        moving = next((action for action in change.actions if isinstance(action, MOVING)), None)
+        if moving is not None:
+            self._move_rows(table, moving, place)
+            return
         version = self._tables.live(table)
-        exchange = next((action for action in change.actions if isinstance(action, ExchangePartition)), None)
-        if exchange is not None:
-            self._exchange(table, exchange, place)
-        if version is None or exchange is not None:
+        if version is None:
             return
         try:
             altered = alter(version.definition, change.actions, change.context)
@@ -142,31 +121,23 @@ class TableChanges:
             return
         self._go_on(version, altered, change.context, place)
 
-    def _exchange(self, table: TableName, exchange: ExchangePartition, place: StatementPlace) -> None:
-        """The rows of a partition and those of a table without any change places."""
-        divided, plain = self._tables.live(table), self._tables.live(exchange.table)
-        wanted = [self._wanted(*name) for name in (table, exchange.table)]
+    def _move_rows(self, table: TableName, action: MovingAction, place: StatementPlace) -> None:
+        """Rows of a partition go to another table, or come from there."""
+        both = (table, action.table)
+        divided, plain = map(self._tables.live, both)
+        wanted = [self._wanted(*name) for name in both]
+        makes_table = isinstance(action, PartitionToTable)
         if not any(wanted) or (divided is None and plain is None):
             return
-        if divided is None or plain is None or divided.definition.partitioning is None or not all(wanted):
-            raise SchemaError("EXCHANGE PARTITION moves rows between tables, and both of them, with their partitions, "
-                              f"have to be known and replayed: {_shorten(place.sql)}", table=".".join(table),
-                              hint=place.way_out)
-        old, other = divided.definition, plain.definition
+        if divided is None or (plain is None) is not makes_table or divided.definition.partitioning is None \
+                or not all(wanted):
+            raise SchemaError("it moves rows between tables, and both of them, with their partitions, have to be known "
+                              f"and replayed: {_shorten(place.sql)}", table=".".join(table), hint=place.way_out)
         try:
-            part = PartRows(old.partitioning, old.partitioning.numbers_of([exchange.name]))
+            move_rows(self._tables, divided, plain, action, place)
         except SchemaError as error:
-            raise SchemaError(f"{error.message}: {_shorten(place.sql)}", table=old.full_name,
+            raise SchemaError(f"{error.message}: {_shorten(place.sql)}", table=divided.definition.full_name,
                               hint=place.way_out) from None
-        same = tuple(range(len(old.columns)))
-        about = {"sql": place.sql, "moment": place.moment, "file": place.file, "position": place.position,
-                 "gtid": place.gtid}
-        for name in (table, exchange.table):
-            self._tables.end(name, place.end)
-        self._tables.begin(old, place.end, place.sql, divided.id, RowConversion(old, old, same, removed=part, **about),
-                           plain.id, RowConversion(other, old, same, required=part, **about))
-        self._tables.begin(other, place.end, place.sql, divided.id,
-                           RowConversion(old, other, same, removed=replace(part, inside=False), **about))
 
     def _rename(self, old: TableName, new: TableName, place: StatementPlace) -> None:
         version = self._tables.live(old)
@@ -193,7 +164,8 @@ class TableChanges:
         mode, zone = ("", "SYSTEM") if context is None else (context.sql_mode, context.time_zone)
         self.create(new, place, version.id, RowConversion(
             old, new, altered.sources, mode, zone, place.sql, place.moment, place.file, place.position, place.gtid,
-            altered.removed, first_number=altered.first_number, numbering=place.numbering))
+            altered.removed, first_number=altered.first_number, numbering=place.numbering,
+            end_of_time=place.end_of_time))
 
     def _point_anew(self, altered: Altered, old: TableDefinition, place: StatementPlace) -> None:
         """Foreign keys of other tables follow where this one or its columns are called otherwise."""

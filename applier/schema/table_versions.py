@@ -1,11 +1,13 @@
 """The versions of every table: which definition a name had at which position, and which version has another's rows."""
 
 from bisect import bisect_right
+from collections import Counter
 from dataclasses import dataclass, replace
 
 from applier.schema.conversion import RowConversion
 from applier.schema.definition import TableDefinition
 from applier.schema.schema_changes import TableName
+from applier.schema.versioning import ENDS_OF_TIME
 
 Position = tuple[int, int]  # index of the file in the archive's order, byte offset in it
 BEFORE_THE_LOG: Position = (0, 0)
@@ -31,6 +33,29 @@ class TableVersion:
     joined: int | None = None
     joining: RowConversion | None = None
     given: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StatementPlace:
+    """A statement and where it is: rows after `end` see its effect. The rest only a log tells: `moment` is its time in
+    microseconds UTC, `file` and `position` where its event begins, `numbering` the session's auto_increment_increment
+    and auto_increment_offset, `end_of_time` what its server has as such."""
+
+    end: Position
+    sql: str
+    moment: int = 0
+    file: str | None = None
+    position: int | None = None
+    gtid: str | None = None
+    numbering: tuple[int, int] = (1, 1)
+    end_of_time: int = ENDS_OF_TIME[0]
+
+    @property
+    def way_out(self) -> str:
+        """What to do where the statement cannot be followed."""
+        if self.file is None:  # it is of a dump or a schema file
+            return "leave the table out with --ignore-tables, or take the statement out of the file"
+        return "stop before it with --stop-position, or leave the table out with --ignore-tables"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +110,7 @@ class TableVersions:
 
     def exchanged(self) -> list[list[TableVersion]]:
         """Versions whose rows went from table to table, in order: a list for all that have to do with each other."""
+        begun = Counter(version.previous for version in self._versions if version.previous is not None)
         groups: dict[int, set[int]] = {version.id: {version.id} for version in self._versions}
         for version in self._versions:
             for source in (version.previous, version.joined):
@@ -93,7 +119,8 @@ class TableVersions:
                     for member in groups[version.id]:
                         groups[member] = groups[source]
         found = {id(group): [self._versions[number] for number in sorted(group)] for group in groups.values()}
-        return [group for group in found.values() if any(version.joined is not None for version in group)]
+        return [group for group in found.values()
+                if any(version.joined is not None or begun[version.id] > 1 for version in group)]
 
     def redefinitions(self, version: TableVersion) -> list[Redefinition]:
         """Those of a version, in their order."""

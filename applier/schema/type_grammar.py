@@ -24,6 +24,8 @@ _SYNONYMS = {
     "INTEGER": "int", "INT8": "bigint", "DEC": "decimal", "NUMERIC": "decimal", "FIXED": "decimal",
     "FLOAT4": "float", "FLOAT8": "double", "CHARACTER": "char", "VARCHARACTER": "varchar",
 }
+_ORACLE = {"DATE": "datetime", "CLOB": "longtext", "RAW": "varbinary", "VARCHAR2": "varchar"}
+"""What MariaDB takes words for in sql_mode ORACLE."""
 _PLAIN = {*INTEGERS, *FRACTIONAL, *GEOMETRY, *NETWORK, "decimal", "float", "double", "bit", "date", "year", "json",
           "vector", "char", "varchar", "binary", "varbinary", "enum", "set", "tinytext", "text", "mediumtext",
           "longtext", "tinyblob", "blob", "mediumblob", "longblob"}
@@ -102,6 +104,15 @@ def _parse_base(cursor: Cursor) -> TypeWords:
     if not word.isidentifier():
         raise cursor.error("a data type was expected")
     cursor.next()
+    if cursor.context.flavour == "mariadb" and "ORACLE" in cursor.context.sql_mode:
+        if word == "MARIADB_SCHEMA" and cursor.accept("."):  # the type is meant as without the mode
+            word = cursor.next().keyword
+        elif word == "NUMBER":
+            return TypeWords("decimal" if cursor.ahead("(") else "double")
+        elif word == "BLOB" and not cursor.ahead("("):
+            return TypeWords("longblob")
+        elif word in _ORACLE:
+            return TypeWords(_ORACLE[word])
     if word in ("BOOL", "BOOLEAN"):
         return TypeWords("tinyint", (1,))
     if word == "SERIAL":

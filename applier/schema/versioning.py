@@ -7,6 +7,7 @@ Source: MariaDB's "System-Versioned Tables"; judged by MariaDB 10.11.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +16,12 @@ from applier.schema.types import ColumnType
 TIME = ColumnType("timestamp", fsp=6)
 ENDS_OF_TIME = (2**31 * 1_000_000 - 1, 2**32 * 1_000_000 - 1)
 """In microseconds UTC: before MariaDB 11.5, and from then on."""
+
+
+def end_of_time(server_version: str) -> int:
+    """What rows that hold now have as their end, by the server's version ("" where it is not known)."""
+    found = re.match(r"(\d+)\.(\d+)", server_version.removeprefix("5.5.5-"))
+    return ENDS_OF_TIME[found is not None and (int(found[1]), int(found[2])) >= (11, 5)]
 
 
 @dataclass(frozen=True, slots=True)

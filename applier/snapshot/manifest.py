@@ -6,6 +6,7 @@
       position        {file, offset, gtid_set, timestamp, flavour, group_id: number or null}
       source          {binlogs: [name, …], options: {…}, base: uri or null}
       databases       [{name, charset, collation}, …]    what a table made later inherits
+      sequences       [[database, name], …]    MariaDB's, whose numbers the log has as rows, and a snapshot has not
       prepared        [{xid, file, start, end, gtid}, …]    XA transactions that are neither committed nor rolled back
       tables          [{database, name, definition, key: [column, …], key_kind: "int" | "bytes" | null,
                         key_rules: [rule, …], files: [{path, rows, bytes, min_key, max_key}, …],
@@ -151,6 +152,7 @@ class Snapshot:
     created_by: str = f"applier {__version__}"
     format_version: int = FORMAT_VERSION
     databases: tuple[DatabaseEntry, ...] = ()
+    sequences: tuple[tuple[str, str], ...] = ()
     prepared: tuple[PreparedTransaction, ...] = ()
     uri: str = field(default="", compare=False)
 
@@ -168,6 +170,7 @@ class Snapshot:
             "position": self.position,
             "source": self.source,
             "databases": list(self.databases),
+            "sequences": list(self.sequences),
             "prepared": list(self.prepared),
             "tables": [_table_to_json(table) for table in self.tables],
         }
@@ -208,6 +211,7 @@ def _from_json(document: dict[str, Any]) -> Snapshot:
     return Snapshot(position, tables, Source(tuple(source["binlogs"]), source["options"], source["base"]),
                     document["created_by"], version,
                     tuple(DatabaseEntry(**database) for database in document["databases"]),
+                    tuple((database, name) for database, name in document.get("sequences", ())),
                     tuple(PreparedTransaction(**entry) for entry in document.get("prepared", ())))
 
 

@@ -64,6 +64,21 @@ def test_rows_in_an_order_that_the_snapshot_does_not_keep_are_not_numbered(key):
         convert(pa.table({"a": pa.array(["a", "b"])}))
 
 
+@pytest.mark.parametrize(("flavour", "table"), [
+    ("mariadb", "a TEXT NOT NULL, UNIQUE (a)"), ("mysql", "a TEXT NOT NULL, UNIQUE (a(9))"),
+    ("mysql", "a VARCHAR(9) NOT NULL, PRIMARY KEY (a)) PARTITION BY KEY (a) PARTITIONS 2"),
+])
+def test_rows_that_lie_in_no_order_of_their_key_are_not_numbered(flavour, table):
+    """A unique key over long text, of which MariaDB has a hash, one over prefixes; partitions, one after the other."""
+    [old] = parse_statement(f"CREATE TABLE d.t ({table}" + ")" * ("PARTITION" not in table), flavour=flavour)
+    [new] = parse_statement(f"CREATE TABLE d.t (id INT NOT NULL AUTO_INCREMENT UNIQUE, {table}" +
+                            ")" * ("PARTITION" not in table), flavour=flavour)
+    conversion = RowConversion(old.definition, new.definition, (None, 0), sql="ALTER")
+    assert RowConverter(conversion).convert(pa.table({"a": ["a"]})).column("id").to_pylist() == [1]
+    with pytest.raises(SchemaError, match="in an order that a snapshot does not keep"):
+        RowConverter(conversion).convert(pa.table({"a": ["a", "b"]}))
+
+
 def test_numbers_that_go_on_from_another_column_are_not_guessed():
     """Where a column stops being AUTO_INCREMENT in the same statement, its counter is the new one's."""
     [old], [new] = (parse_statement(f"CREATE TABLE d.t ({columns})") for columns in (

@@ -58,6 +58,38 @@ def test_where_the_server_put_the_row(case):
     assert created.definition.partitioning == definition.partitioning
 
 
+@pytest.mark.parametrize(("clause", "number"), [
+    ("HASH (a) PARTITIONS 7", 1), ("HASH (a MOD 5) PARTITIONS 11", 8), ("LINEAR HASH (a) PARTITIONS 3", 0),
+    ("KEY (a) PARTITIONS 7", 2)])
+def test_null_is_hashed_as_the_servers_do(clause, number):
+    """HASH takes it for the lowest number there is; MySQL 9.7 and MariaDB 10.11, whatever row came before."""
+    assert numbers(table("a INT", clause), [(None,), (None,)]) == [number, number]
+
+
+def test_rows_of_the_past_are_where_their_end_is():
+    """MariaDB 10.11: by the second, from a partition's time on; what is before and after all, in the first and last."""
+    [change] = parse_statement(
+        "CREATE TABLE d.x (n INT) WITH SYSTEM VERSIONING PARTITION BY SYSTEM_TIME INTERVAL 1 HOUR STARTS "
+        "'2026-11-20 10:00:00' (PARTITION p0 HISTORY, PARTITION p1 HISTORY, PARTITION pn CURRENT)", flavour="mariadb",
+        time_zone="+02:00")
+    ends = ["2026-11-20 10:59:59.900000", "2026-11-20 11:00:00.000000", "2026-11-20 11:00:00.700000",
+            "2026-11-20 12:30:00.100000", "2026-11-20 09:00:00.000000", "2038-01-19 05:14:07.999999"]
+    rows = [(1, "2026-11-20 08:00:00.000000", end) for end in ends]
+    assert numbers(change.definition, rows) == [0, 1, 1, 1, 0, 2]
+
+
+@pytest.mark.parametrize(("interval", "begun"), [
+    ("90 SECOND", "2026-11-21 16:50:20"), ("7 MINUTE", "2026-11-21 16:50:00"), ("1 DAY", "2026-11-20 22:00:00"),
+    ("1 WEEK", "2026-11-20 22:00:00"), ("1 HOUR", "2026-11-21 16:00:00")])
+def test_when_an_interval_begins_of_which_nothing_says_it(interval, begun):
+    """MariaDB 10.11: as SHOW CREATE TABLE had it of a statement at 18:50:20 by the session's clock."""
+    moment = datetime.datetime(2026, 11, 21, 16, 50, 20, 123456, datetime.UTC)
+    [change] = parse_statement(f"CREATE TABLE d.x (n INT) WITH SYSTEM VERSIONING PARTITION BY SYSTEM_TIME INTERVAL "
+                               f"{interval} PARTITIONS 3", flavour="mariadb", time_zone="+02:00",
+                               moment=int(moment.timestamp() * 1_000_000))
+    assert f"STARTS TIMESTAMP'{begun}' (" in change.definition.partitioning.sql()
+
+
 def test_a_row_that_no_partition_takes():
     definition = table("a INT", "RANGE (a) (PARTITION p VALUES LESS THAN (5))")
     assert numbers(definition, [(4,), (5,)]) == [0, NOWHERE]
@@ -77,10 +109,9 @@ def test_a_zero_date_is_not_null(clause, zero, null):
 
 
 @pytest.mark.parametrize(("columns", "clause", "row", "why"), [
-    ("a INT", "HASH (a) PARTITIONS 3", (None,), "NULL in HASH"),  # a server takes what its buffer happens to hold
     ("d DATE", "RANGE COLUMNS (d) (PARTITION p VALUES LESS THAN (MAXVALUE))", (number(2024, 0, 5),), "no calendar"),
     ("d DATE", "LIST (TO_DAYS(d)) (PARTITION p VALUES IN (9))", (number(2024, 2, 31),), "no calendar"),
-    ("a INT", "KEY (a) PARTITIONS 3", (None,), "NULL"), ("s VARCHAR(9)", "KEY (s) PARTITIONS 3", ("x",), "hash of KEY"),
+    ("s VARCHAR(9)", "KEY (s) PARTITIONS 3", ("x",), "hash of KEY"),
     ("s VARCHAR(9)", "RANGE COLUMNS (s) (PARTITION p VALUES LESS THAN ('a'))", ("x",), "column s"),
     ("d DATE", "RANGE (YEARWEEK(d)) (PARTITION p VALUES LESS THAN (9))", ("2020-01-01",), "YEARWEEK"),
     ("a INT", "RANGE (b) (PARTITION p VALUES LESS THAN (9))", (1,), "no column b"),

@@ -3,10 +3,11 @@
     python tests/differential/ddl_histories.py check FIRST LAST URL…    compare the seeds of a range, keep what differs
     python tests/differential/ddl_histories.py record URL=FIRST-LAST…   write ddl_recorded.tar.xz, which tests replay
 
-URLs are those of real_replicas.py; the databases h0, h1, … of the server are dropped. A log has TOGETHER histories side
-by side, each in a database of its own, STEPS long; a step of all of them is a round. A folder has binlog.NNNNNN and
-rounds.jsonl, a line a round: {"position": where the log stands after it, "did": {database: statements}, "tables":
-{"DB.TABLE": [columns, rows] as in tests/real_server.py, or null: gone}}, of the tables that are not as before it.
+URLs are those of real_replicas.py; the databases h0, h0b, h1, … of the server are dropped. A log has TOGETHER
+histories side by side, each in a database of its own (and at times one beside it), STEPS long; a step of all of them is
+a round. A folder has binlog.NNNNNN and rounds.jsonl, a line a round: {"position": where the log stands after it, "did":
+{database: statements}, "tables": {"DB.TABLE": [columns, rows] as in tests/real_server.py, or null: gone}, "past": the
+same of all rows of system-versioned tables}, of the tables that are not as before it.
 """
 
 from __future__ import annotations
@@ -20,105 +21,149 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from made_ddl import Column, History
+from made_ddl import Column, History, quoted
+from made_partitions import Parted
 from real_replicas import Server
 from server_cells import cell
 
 HERE = Path(__file__).parent
 RECORDED = HERE / "ddl_recorded.tar.xz"
 TOGETHER, STEPS = 16, 14
+ENCODINGS = {"latin1": "cp1252", "gbk": "gbk"}
 
 
 class Recorder:
     """A log of some histories, made on a server."""
 
     def __init__(self, server: Server, seeds: range):
-        self._server, self._seen = server, {}
+        self._server, self._seen, self._encoding = server, {}, "utf-8"
         self.histories = [History(seed, server.flavour, f"h{number}") for number, seed in enumerate(seeds)]
 
     def record(self, folder: Path) -> None:
         """Make the folder's files."""
         server = self._server
-        for history in self.histories:
-            server.run(f"DROP DATABASE IF EXISTS {history.database}")
+        self._drop()
         server.run("FLUSH BINARY LOGS")
         log = server.run("SHOW BINARY LOGS")[-1][0]
         work = server.connect()
         with work.cursor() as cursor, open(folder / "rounds.jsonl", "w") as file:
             cursor.execute("SET sql_log_bin = 1, time_zone = '+02:00'")
+            if server.flavour == "mariadb":
+                cursor.execute("SET system_versioning_alter_history = KEEP")
             for history in self.histories:
                 cursor.execute(f"CREATE DATABASE {history.database} CHARACTER SET utf8mb4")
             for _ in range(STEPS):
                 did = {history.database: self._step(cursor, history) for history in self.histories}
                 position = server.run("SHOW BINARY LOGS")[-1][1]
-                file.write(json.dumps({"position": int(position), "did": did, "tables": self._changed()}) + "\n")
+                file.write(json.dumps({"position": int(position), "did": did, **self._changed()}) + "\n")
         work.close()
         path = Path(server.run("SELECT @@log_bin_basename")[0][0]).with_name(log)
         server.run("FLUSH BINARY LOGS")
         shutil.copyfile(server.root + str(path), folder / log)
+        self._drop()
+
+    def _drop(self) -> None:
         for history in self.histories:
-            server.run(f"DROP DATABASE IF EXISTS {history.database}")
+            for database in (history.database, history.database + "b"):
+                self._server.run(f"DROP DATABASE IF EXISTS {database}")
 
     def _step(self, cursor: object, history: History) -> list[str]:
         """The statements that the server took, of the first step of which it takes any that shows."""
         import pymysql
 
         done: list[str] = []
-        cursor.execute(f"USE {history.database}")
+        if self._server.run(f"SHOW DATABASES LIKE '{history.database}'"):
+            cursor.execute(f"USE {history.database}")
         for _ in range(8):
             for statement in history.step():
+                if statement.startswith("SET NAMES"):
+                    self._encoding = ENCODINGS.get(statement.rpartition(" ")[2], "utf-8")
                 try:
-                    cursor.execute(statement)
+                    cursor.execute(statement.encode(self._encoding))
                     done.append(statement)
-                except pymysql.MySQLError:
+                except (pymysql.MySQLError, UnicodeEncodeError):
                     continue
             if any(not statement.startswith(("SET", "BEGIN", "COMMIT")) for statement in done):
                 break
         self._look(history)
         for table in list(history.tables):
             if self._has_zero_dates(history, table):  # null in a snapshot: what becomes of them is not followed
-                history.tables.pop(table)
                 history.left.add(table)
+        history.left &= history.tables.keys()
+        for table in history.left:
+            history.tables.pop(table)
         return done
 
     def _has_zero_dates(self, history: History, table: str) -> bool:
         if table in history.left:
             return True
         dates = [column.name for column in history.tables[table] if column.kind.startswith(("date", "timestamp"))]
-        where = " OR ".join(f"CAST(`{name}` AS CHAR) LIKE '%-00%'" for name in dates)
-        return bool(dates and self._server.run(f"SELECT 1 FROM {history.database}.{table} WHERE {where} LIMIT 1"))
+        where = " OR ".join(f"CAST({quoted(name)} AS CHAR) LIKE '%-00%'" for name in dates)
+        return bool(dates and self._server.run(f"SELECT 1 FROM {_name(history.database, table)} WHERE {where} LIMIT 1"))
 
     def _look(self, history: History) -> None:
         run, where = self._server.run, f"WHERE c.table_schema = '{history.database}'"
-        history.tables, history.keys = {}, {}
+        history.tables, history.keys, history.parted = {}, {}, {}
         for table, name, kind, generated in run(
                 "SELECT c.table_name, column_name, column_type, COALESCE(generation_expression, '') FROM "
                 "information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name) "
-                f"{where} AND table_type = 'BASE TABLE' ORDER BY c.table_name, ordinal_position"):
+                f"{where} AND table_type IN ('BASE TABLE', 'SYSTEM VERSIONED') "
+                "ORDER BY c.table_name, ordinal_position"):
             history.tables.setdefault(table, []).append(Column(name, kind, generated))
         for table, name in run(f"SELECT DISTINCT table_name, index_name FROM information_schema.statistics c {where} "
                                "ORDER BY 1, 2"):
-            history.keys.setdefault(table, []).append(f"`{name}`")
+            history.keys.setdefault(table, []).append(quoted(name))
+        for table, method, by, name, values, part in run(
+                "SELECT table_name, partition_method, partition_expression, partition_name, partition_description, "
+                f"subpartition_name FROM information_schema.partitions c {where} AND partition_method <> 'SYSTEM_TIME' "
+                "ORDER BY table_name, partition_ordinal_position, subpartition_ordinal_position"):
+            parted = history.parted.setdefault(table, Parted(method, by or ""))
+            if name not in parted.names:
+                parted.names.append(name)
+                parted.values.append(values or "")
+            if part is not None:
+                parted.subpartitions.append(part)
+        history.versioned = {table for table, in run("SELECT table_name FROM information_schema.tables c "
+                                                     f"{where} AND table_type = 'SYSTEM VERSIONED'")}
 
-    def _changed(self) -> dict[str, list | None]:
-        held = {}
+    def _changed(self) -> dict[str, dict[str, list | None]]:
+        """The tables that are not as they were, and the pasts."""
+        held: dict[tuple[str, str], list] = {}
         for history in self.histories:
             for table in [*history.tables, *history.left]:
-                held[f"{history.database}.{table}"] = self._held(history.database, table)
+                held["tables", f"{history.database}.{table}"] = self._held(history.database, table)
+            for table in history.versioned:
+                held["past", f"{history.database}.{table}"] = self._held(history.database, table, past=True)
+            beside = history.database + "b"
+            for table, in self._server.run("SELECT table_name FROM information_schema.tables WHERE table_schema = "
+                                           f"'{beside}' AND table_type IN ('BASE TABLE', 'SYSTEM VERSIONED')"):
+                held["tables", f"{beside}.{table}"] = self._held(beside, table)
         changed = {name: what for name, what in held.items() if self._seen.get(name) != what}
-        gone = {name: None for name in self._seen if name not in held}
+        changed |= {name: None for name in self._seen if name not in held}
         self._seen = held
-        return changed | gone
+        return {kind: {name: what for (of, name), what in changed.items() if of == kind} for kind in ("tables", "past")}
 
-    def _held(self, database: str, table: str) -> list:
+    def _held(self, database: str, table: str, *, past: bool = False) -> list:
         columns = [[name, kind] for name, kind in self._server.run(
             f"SELECT column_name, column_type FROM information_schema.columns WHERE table_schema = '{database}' AND "
-            f"table_name = '{table}' AND extra NOT LIKE '%VIRTUAL%' ORDER BY ordinal_position")]
-        shown = ", ".join(f"`{name}` + 0e0" if kind.startswith(("float", "double")) else f"`{name}`"
-                          for name, kind in columns)
-        rows = self._server.run(f"SELECT {shown} FROM {database}.{table}")
-        return [columns, sorted(([cell(kind, value) for (_, kind), value in zip(columns, row, strict=True)]
+            f"table_name = {_string(table)} AND extra NOT LIKE '%VIRTUAL%' ORDER BY ordinal_position")]
+        if past and not self._server.run("SELECT 1 FROM information_schema.columns WHERE generation_expression = "
+                                         f"'ROW START' AND table_schema = '{database}' AND table_name = "
+                                         f"{_string(table)}"):
+            columns += [["row_start", "timestamp(6)"], ["row_end", "timestamp(6)"]]
+        shown = [quoted(name) + " + 0e0" * kind.startswith(("float", "double")) for name, kind in columns] or ["'no'"]
+        rows = self._server.run(f"SELECT {', '.join(shown)} FROM {_name(database, table)}"
+                                f"{' FOR SYSTEM_TIME ALL' * past}")
+        return [columns, sorted(([cell(kind, value) for (_, kind), value in zip(columns, row, strict=bool(columns))]
                                  for row in rows), key=repr)]
+
+
+def _name(database: str, table: str) -> str:
+    return f"{database}.{quoted(table)}"
+
+
+def _string(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def check(first: int, last: int, urls: list[str]) -> int:
@@ -133,7 +178,7 @@ def check(first: int, last: int, urls: list[str]) -> int:
         for seed in range(first, last + 1, TOGETHER):
             folder = Path(tempfile.mkdtemp(prefix=f"ddl-{server.flavour}-{seed}-"))
             Recorder(server, range(seed, min(seed + TOGETHER, last + 1))).record(folder)
-            verdict = judge(folder, folder, goes_on=bool(seed // TOGETHER % 2))
+            verdict = judge(folder, folder)
             n += TOGETHER
             refused.update(verdict.refused.values())
             if verdict.wrong:

@@ -15,10 +15,10 @@ from applier.apply.executor import ThisProcess
 from applier.errors import SchemaError
 from applier.options import ReplayOptions
 from applier.replay import replay_with
+from applier.snapshot import manifest
 from applier.table_filter import TableFilter, parse_table_list
 
-_NOT_IN_A_SNAPSHOT = ("of a row's key has no value",  # zero dates
-                      "the log's rows have")  # MariaDB's hidden column for a unique key over long text
+_NOT_IN_A_SNAPSHOT = "of a row's key has no value"  # zero dates
 
 
 @dataclass
@@ -29,51 +29,99 @@ class Verdict:
     refused: dict[str, str] = field(default_factory=dict)
 
 
-def judge(folder: Path, work: Path, *, goes_on: bool = False, rounds: set[int] | None = None) -> Verdict:
-    """Replay to the end of each round, or of these: all of the log, or, if it `goes_on`, from the snapshot before it.
+def judge(folder: Path, work: Path) -> Verdict:
+    """Replay to the end of each round, each time from the snapshot before it, and at last all of the log at once.
 
     A history that is refused with a clear error, or that goes wrong, is left out from there on.
     """
-    [log] = map(str, folder.glob("binlog.*"))
-    held: dict[str, list] = {}
-    verdict, left, base = Verdict(), set(), None
-    lines = [json.loads(line) for line in (folder / "rounds.jsonl").read_text().splitlines()]
-    for number, line in enumerate(lines):
-        held = {name: what for name, what in (held | line["tables"]).items() if what is not None}
-        if rounds is not None and number not in rounds:
-            continue
-        output, route = work / f"round{number}", ["walk", "shuffle"][number % 2]
+    [log] = folder.glob("binlog.*")
+    judged = _Judged(log, work)
+    for number, text in enumerate((folder / "rounds.jsonl").read_text().splitlines()):
+        if not judged.go_on(number, json.loads(text)):
+            return judged.verdict
+    judged.at_once()
+    return judged.verdict
+
+
+class _Judged:
+    """A log on its way: what the server held after the last round, and the snapshot of it."""
+
+    def __init__(self, log: Path, work: Path):
+        self._log, self._work, self.verdict = log, work, Verdict()
+        self._held: dict[str, dict[str, list]] = {"tables": {}, "past": {}}
+        self._left: set[str] = set()
+        self._base: Path | None = None
+        self._line: dict = {}
+
+    def go_on(self, number: int, line: dict) -> bool:
+        """The next round; whether there is anything to go on from."""
+        self._line = line
+        for kind, held in self._held.items():
+            changed = {name: what for name, what in (held | line[kind]).items() if what is not None}
+            self._held[kind] = changed
+        before, output = self._base, self._work / f"round{number}"
+        if not self._replay(f"round {number}", output, ["walk", "shuffle"][number % 2], before):
+            return False
+        looked_at = {name for kind in self._held for name in line[kind]}
+        self._compare(f"round {number}", output, looked_at | _written_anew(output, before))
+        if before is not None:
+            shutil.rmtree(before)
+        self._base = output
+        return True
+
+    def at_once(self) -> None:
+        """The last round again, from the log's beginning."""
+        output = self._work / "at_once"
+        if self._replay("at once", output, "walk", None):
+            self._compare("at once", output, set().union(*self._held.values()))
+        shutil.rmtree(output, ignore_errors=True)
+        shutil.rmtree(self._base)
+
+    def _replay(self, about: str, output: Path, route: str, base: Path | None) -> bool:
         while True:
-            about = f"round {number}"
             try:
                 replay_with(ThisProcess(2), ReplayOptions(
-                    (log,), str(output), route=route, base=str(base) if base else None,
-                    stop_position=(Path(log).name, line["position"]),
-                    filter=TableFilter(ignored=parse_table_list(sorted(left)))))
-                break
+                    (str(self._log),), str(output), route=route, base=str(base) if base else None,
+                    stop_position=(self._log.name, self._line["position"]), system_time_zone="+00:00",
+                    filter=TableFilter(ignored=parse_table_list([name for database in sorted(self._left)
+                                                                 for name in (database, database + "b")]))))
+                return True
             except Exception as error:
                 database = re.match(r"h\d+", getattr(error, "table", None) or "")
-                if database is None or database[0] in left:
-                    verdict.wrong.append(f"{about}: {traceback.format_exc()[-900:]}")
-                    return verdict
-                left.add(database[0])
-                if isinstance(error, SchemaError) or any(why in str(error) for why in _NOT_IN_A_SNAPSHOT):
-                    verdict.refused[database[0]] = _kind(str(error))
-                else:
-                    verdict.wrong.append(f"{about}: {error}; did {line['did'][database[0]]}")
-        wanted = {name: (columns, rows_of(rows)) for name, (columns, rows) in held.items()
-                  if name.partition(".")[0] not in left}
-        for difference in differences_of(output, wanted):
-            database = difference.partition(".")[0]
-            if database not in left or any(database + ":" in wrong for wrong in verdict.wrong[-3:]):
-                verdict.wrong.append(f"{about}, {database}: {difference}; did {line['did'][database]}")
-            left.add(database)
-        if base is not None:
-            shutil.rmtree(base)
-        base = output if goes_on and not left & {name.partition(".")[0] for name in held} else None
-        if base is None:
-            shutil.rmtree(output)
-    return verdict
+                if database is None or database[0] in self._left:
+                    self.verdict.wrong.append(f"{about}: {traceback.format_exc()[-1500:]}")
+                    return False
+                self._leave(about, database[0], error)
+
+    def _leave(self, about: str, database: str, error: Exception) -> None:
+        self._left.add(database)
+        refused = isinstance(error, SchemaError) and error.mysql_errno is None
+        if refused or _NOT_IN_A_SNAPSHOT in str(error):
+            self.verdict.refused[database] = _kind(str(error))
+        else:
+            self.verdict.wrong.append(f"{about}: {error}; did {self._line['did'][database]}")
+
+    def _compare(self, about: str, output: Path, looked_at: set[str]) -> None:
+        wanted = {kind: {name: (columns, rows_of(rows)) for name, (columns, rows) in held.items()
+                         if _database(name) not in self._left} for kind, held in self._held.items()}
+        found = differences_of(output, wanted["tables"], looked_at, wanted["past"])
+        for difference in found:
+            self.verdict.wrong.append(f"{about}, {difference}; did {self._line['did'].get(_database(difference))}")
+        self._left |= set(map(_database, found))
+
+
+def _database(name: str) -> str:
+    """The history's, of the name of a table in it or beside it."""
+    return name.partition(".")[0].removesuffix("b")
+
+
+def _written_anew(output: Path, before: Path | None) -> set[str]:
+    """The tables whose files are not those of the snapshot before."""
+    if before is None:
+        return {f"{table.database}.{table.name}" for table in manifest.load(str(output)).tables}
+    known = {file.stat().st_ino for file in before.rglob("*.parquet")}
+    return {f"{table.database}.{table.name}" for table in manifest.load(str(output)).tables
+            if any((output / file.path).stat().st_ino not in known for file in (*table.files, *table.history))}
 
 
 def _kind(message: str) -> str:

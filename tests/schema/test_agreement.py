@@ -100,6 +100,19 @@ def test_other_numbers_of_columns():
     assert error.mysql_errno == 1677 and "1 columns" in error.message and "has 2" in error.message
 
 
+@pytest.mark.parametrize(("flavour", "keys", "more", "agree"), [
+    ("mariadb", ", UNIQUE (a)", [WireType.LONGLONG], True), ("mysql", ", UNIQUE (a)", [WireType.LONGLONG], False),
+    ("mariadb", ", KEY (a(9))", [WireType.LONGLONG], False), ("mariadb", ", UNIQUE (a)", [WireType.LONG], False),
+    ("mariadb", ", UNIQUE (a)", [WireType.LONGLONG] * 2, False),
+    ("mariadb", ", UNIQUE (a), UNIQUE (a, b)", [WireType.LONGLONG] * 2, True),
+])
+def test_hidden_columns_of_mariadb_for_unique_keys_over_long_text(flavour, keys, more, agree):
+    """It logs a number for each, after all columns."""
+    [change] = parse_statement(f"CREATE TABLE d.t (a LONGBLOB, b INT{keys})", flavour=flavour)
+    logged = table_map((WireType.BLOB, 4, None), (WireType.LONG, 0, None), *((kind, 0, None) for kind in more))
+    assert (definition_check(logged, change.definition) is None) == agree
+
+
 def test_what_the_log_does_not_say_is_no_difference():
     """Old temporal types carry no precision, and signedness is optional metadata."""
     same = table_map((WireType.DATETIME, 0, None), (WireType.LONG, 0, None), (WireType.BIT, 1 << 8 | 1, None))

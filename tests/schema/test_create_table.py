@@ -208,6 +208,16 @@ def test_options_and_partitions_change_no_columns(partitions):
     assert [c.name for c in table("a INT", f" {partitions}").columns] == ["a"]
 
 
+def test_types_in_mariadbs_oracle_mode():
+    """As SHOW CREATE TABLE of MariaDB 10.11 had it."""
+    columns = ("a DATE, b BLOB, c CLOB, d RAW(9), e VARCHAR2(7), f NUMBER, g NUMBER(5), h NUMBER(7,2), i BLOB(10), "
+               "j mariadb_schema.date, k CHAR(3), l TEXT")
+    [change] = parse_statement(f"CREATE TABLE d.t ({columns})", flavour="mariadb", sql_mode="ANSI_QUOTES,ORACLE")
+    assert [column.type.sql("mariadb").partition(" ")[0] for column in change.definition.columns] == [
+        "datetime", "longblob", "longtext", "varbinary(9)", "varchar(7)", "double", "decimal(5,0)", "decimal(7,2)",
+        "tinyblob", "date", "char(3)", "text"]
+
+
 def test_sql_mode():
     definition = table("\"a b\" REAL DEFAULT '1\\'", sql_mode="ANSI_QUOTES,REAL_AS_FLOAT,NO_BACKSLASH_ESCAPES")
     assert definition.columns[0] == Column("a b", ColumnType("float"), default=Default("string", "1\\"))
