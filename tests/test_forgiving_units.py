@@ -3,15 +3,19 @@
 Rules: APP-R7, AP-IDEM, AP-ORD; DESIGN.md, Units (where one change ties two ranges together, they become one).
 """
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from small_logs import ITEM, commit, delete, held, images, insert, new_log, update
+from small_pieces import rows_of
 
 from applier.apply.executor import ThisProcess
 from applier.binlog.row_encoder import RowChanges
+from applier.binlog.writer import BinlogWriter
 from applier.options import ReplayOptions
 from applier.plan import units
 from applier.replay import replay_with
+from applier.schema.ddl import parse_statement
 
 both_routes = pytest.mark.parametrize("route", ["walk", "shuffle"])
 N = 200
@@ -100,3 +104,26 @@ def test_moves_within_a_range_tie_nothing(tmp_path, monkeypatch):
     assert table.units > 3 and table.tied == ""
     assert conflicts[-1]["values"] == "8" and conflicts[-1]["operation"] == "update"
     assert (5, 4, "moved") in rows and row(11) not in rows and (7, 0, "some") in rows
+
+
+@both_routes
+def test_a_null_for_a_key_is_what_the_replica_makes_of_it(tmp_path, route):
+    """The source's column may be NULL, the replica's key not: as a MariaDB replica did, rows come and go by the empty
+    string, in the way of each other."""
+    (tmp_path / "schema.sql").write_text("CREATE TABLE d.t (n INT NOT NULL, s VARCHAR(9) NOT NULL, PRIMARY KEY (s, n))")
+    [logged] = parse_statement("CREATE TABLE d.t (n INT NOT NULL, s VARCHAR(9))", server_charset="utf8mb4",
+                               flavour="mariadb")
+
+    def rows(*values):
+        return {"n": pa.array([n for n, _ in values], pa.int32()), "s": pa.array([s for _, s in values], pa.string())}
+
+    with BinlogWriter(tmp_path / "binlog.000001", flavour="mariadb") as log:
+        for before, after in ((None, [(1, None), (2, None), (3, "a"), (1, "")]), ([(2, None), (9, None)], None)):
+            with log.transaction():
+                log.rows(RowChanges(logged.definition, before and rows(*before), after and rows(*after)))
+    result = replay_with(ThisProcess(2), ReplayOptions(
+        (str(log.path),), str(tmp_path / "out"), schema=str(tmp_path / "schema.sql"), exec_mode="idempotent",
+        route=route))
+    assert [tuple(row.values()) for row in rows_of(tmp_path / "out")["d.t"]] == [(1, ""), (3, "a")]
+    [table] = result.tables
+    assert table.conflicts == {"duplicate key": 1, "row not found": 1}

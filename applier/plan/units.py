@@ -7,7 +7,7 @@ over.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Container, Mapping
 
 from applier.apply.row_pieces import RowPieces
 from applier.apply.table_key import alters_rows, keeps_key, table_key
@@ -67,7 +67,7 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
     are tables (db.table) in which idempotent mode met moves between units."""
     total, number = sum(version.bytes for version in planned), 0
     unit_bytes = min(UNIT_BYTES, max(LEAST_UNIT_BYTES, total // (2 * cores)))
-    searches = {item.version.id: _row_search(item, tied.get(item.version.id))
+    searches = {item.version.id: _row_search(item, idempotent, tied.get(item.version.id))
                 if item.uses or item.version.id in tied else None for item in planned}
     by_group: dict[int, list[PlannedVersion]] = {}
     for item in planned:
@@ -90,11 +90,11 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
         number = add_units(group, needed, number, base, staging, allowed, files, idempotent)
 
 
-def _row_search(item: PlannedVersion, tied: TiedVersion | None) -> RowSearch | None:
+def _row_search(item: PlannedVersion, idempotent: bool, tied: TiedVersion | None) -> RowSearch | None:
     """Whether rows of a version are found, and collide, by more than one key: then one row store applies it.
 
     Every unique key may be met twice (1062), and in idempotent mode a row in the way of another key goes, wherever it
-    is."""
+    is. There a NULL in the log for a key that has none is the replica's default, too."""
     definition = item.version.definition
     pieces = RowPieces(definition, by_content=False)
     always, numbers_rows, also = set(pieces.stored), False, tied.also if tied is not None else ()
@@ -103,18 +103,22 @@ def _row_search(item: PlannedVersion, tied: TiedVersion | None) -> RowSearch | N
         numbers_rows |= any(column.auto_increment for column in definition.columns[logged:])
         always = {column for column in always if column < logged and not used.use.lacked_columns >> column & 1}
     if pieces.unique_for(frozenset(always)) is None:
+        every = range(len(definition.columns))
         whole = tied is None and not pieces.unique and always.issuperset(pieces.stored) and not any(
-            _has_diffs(used) or _nulls_become_values(used, definition) for used in item.uses)
+            _has_diffs(used) or _nulls_become_values(used, definition, every) for used in item.uses)
         return RowSearch(by_content=True, also=also, whole_images=whole)
-    if tied is not None or len(pieces.unique) > 1 or numbers_rows:
+    gets_values = idempotent and any(_nulls_become_values(used, definition, table_key(definition).columns)
+                                     for used in item.uses)
+    if tied is not None or len(pieces.unique) > 1 or numbers_rows or gets_values:
         return RowSearch(by_content=False, also=also)
     return None
 
 
-def _nulls_become_values(used: UsedTable, definition: TableDefinition) -> bool:
-    """Whether images may have NULLs for columns that cannot be NULL here: what they get may depend on the event."""
-    return any(nullable and not column.nullable
-               for nullable, column in zip(used.table_map.nullable, definition.columns, strict=False))
+def _nulls_become_values(used: UsedTable, definition: TableDefinition, columns: Container[int]) -> bool:
+    """Whether images may have NULLs for those of `columns` that cannot be NULL here: what they get may depend on the
+    event."""
+    return any(nullable and not column.nullable and number in columns for number, (nullable, column) in
+               enumerate(zip(used.table_map.nullable, definition.columns, strict=False)))
 
 
 def _chains(planned: list[PlannedVersion]) -> list[list[PlannedVersion]]:
