@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from applier.apply.rows import table_schema
 from applier.apply.table_key import TableKey
 from applier.conversion.rows import RowConverter
-from applier.errors import ReplayStopped
+from applier.errors import DUPLICATE_KEY, ReplayStopped
 from applier.schema.conversion import RowConversion
 from keysearch.keybytes import KeyBytes
 
@@ -19,7 +19,8 @@ from keysearch.keybytes import KeyBytes
 def altered_rows(conversion: RowConversion, chunks: Iterator[pa.Table], sort_by: TableKey | None) -> pa.Table:
     """The rows after the ALTER, given those before it in the order of their key, and the new key if it is another one.
 
-    Raises SchemaError where values cannot be converted as the server does it.
+    Raises SchemaError where values cannot be converted as the server does it, ReplayStopped where two rows would have
+    the same key.
     """
     rows = _converted(conversion, chunks)
     return _sorted(rows, sort_by, conversion) if sort_by is not None else rows
@@ -41,16 +42,29 @@ def _sorted(rows: pa.Table, sort_by: TableKey, conversion: RowConversion) -> pa.
     if not rows.num_rows:
         return rows
     try:
-        keys = sort_by.of_rows(rows, conversion.new.full_name)
+        keys = _comparable(sort_by.of_rows(rows, conversion.new.full_name))
     except ReplayStopped as error:
         raise error.at(file=conversion.file, position=conversion.position, gtid=conversion.gtid) from None
-    return rows.take(pa.array(_order(keys)))
+    order = pc.sort_indices(keys)
+    in_order, rows = keys.take(order), rows.take(order)
+    if pc.any(again := pc.equal(in_order[1:], in_order[:-1])).as_py():
+        raise _there_twice(rows.slice(pc.index(again, True).as_py(), 1), sort_by, conversion)
+    return rows
 
 
-def _order(keys: np.ndarray | KeyBytes) -> np.ndarray:
-    """The rows' numbers in the order of their keys."""
+def _comparable(keys: np.ndarray | KeyBytes) -> pa.Array:
+    """Keys as an array that Arrow sorts."""
     if isinstance(keys, np.ndarray):
-        return np.argsort(keys, kind="stable")
+        return pa.array(keys)
     offsets, data = pa.py_buffer(keys.offsets), pa.py_buffer(keys.data)
-    strings = pa.Array.from_buffers(pa.large_binary(), len(keys), [None, offsets, data])
-    return np.asarray(pc.sort_indices(strings))
+    return pa.Array.from_buffers(pa.large_binary(), len(keys), [None, offsets, data])
+
+
+def _there_twice(row: pa.Table, key: TableKey, conversion: RowConversion) -> ReplayStopped:
+    """The error of a statement that gives rows a key that the source's have once, in both exec modes."""
+    values = ", ".join(str(row.column(name)[0].as_py()) for name in key.names)
+    return ReplayStopped("two rows have the same key after this statement", file=conversion.file,
+                         position=conversion.position, gtid=conversion.gtid, table=conversion.new.full_name,
+                         key=f"{key} = {values}", errno=DUPLICATE_KEY,
+                         hint="the rows differ from those of the source; stop before the statement with "
+                              "--stop-position, or leave the table out with --ignore-tables")
