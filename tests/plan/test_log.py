@@ -3,9 +3,11 @@
 import pytest
 from planning import Log, plan, table
 
+from applier.binlog import event_encoder
+from applier.binlog.format import EventType
 from applier.binlog.outline_pass import outline_file
 from applier.binlog.stop import StopCondition
-from applier.errors import SchemaError, UnsupportedStatement
+from applier.errors import SchemaError, UnsupportedEvent, UnsupportedStatement
 from applier.plan.log import read_history, span_of, used_tables
 from applier.table_filter import TableFilter
 
@@ -101,3 +103,22 @@ def test_a_table_over_several_files(tmp_path):
     span, _, [item] = plan(tmp_path, [tmp_path / "b.000001", tmp_path / "b.000002"])
     assert [used.file for used in item.uses] == [1]
     assert span.end_position(None).file == "b.000002"
+
+
+@pytest.mark.parametrize("kind, body, says", [(172, b"?", "172 (PARTIAL_ROW_DATA"), (99, b"?", "type 99"),
+                                              (EventType.INCIDENT, b"\1\0\0", "INCIDENT")])
+@pytest.mark.parametrize("end", ["COMMIT", "ROLLBACK", ""])
+def test_what_is_not_known_stops_the_replay_also_where_a_group_is_taken_back(kind, body, says, end, tmp_path):
+    """EV-IGN, EV-INC: a replica stops as it reads the event; what follows from it is not known."""
+    with Log(tmp_path / "b.000001") as log:
+        log.create(T)
+        log._emit_gtid(0, statement=False)
+        log.event(EventType.QUERY, event_encoder.query("BEGIN", "", "mysql"))
+        log.event(kind, body)
+        if end:
+            log.event(EventType.QUERY, event_encoder.query(end, "", "mysql"))
+        log.insert(T, 1)
+    span = span_of([outline_file(str(tmp_path / "b.000001"))])
+    with pytest.raises(UnsupportedEvent) as error:
+        read_history(span, lambda database, name: True, None, None)
+    assert says in str(error.value)
