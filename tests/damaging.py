@@ -21,7 +21,7 @@ from applier.snapshot import manifest
 
 CASES = Path(__file__).parent / "cases"
 SOURCES = ["transactions-mysql", "transactions-mariadb", "many-files-mysql", "many-files-mariadb", "compressed-mysql",
-           "compressed-mariadb", "checksum-changes", "groups-mariadb"]
+           "compressed-mariadb", "checksum-changes", "groups-mariadb", "transactions-mysql-nogtid"]
 OTHERS = {"mysql": "key-moves-full", "mariadb": "mariadb-row-image-full"}
 _BLOCK = 512
 

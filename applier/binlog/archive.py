@@ -178,6 +178,14 @@ def check_continuity(outlines: Sequence[Outline]) -> None:
                 file=before.next_file,
                 errno=LOG_GAP,
             )
+        if before.next_file is not None and after.format.created and not _has_proof(after):
+            raise ArchiveError(
+                f"{after.name} does not continue {before.name}, which was rotated: a server started with it",
+                file=after.name,
+                errno=LOG_GAP,
+                hint="are these files of one server? If it crashed as it rotated, replay up to here, and go on from "
+                f"that --base with --start-position {after.name}:4",
+            )
         if _has_no_end(before) and not after.format.created:
             raise ArchiveError(
                 f"the end of the file is missing: {after.name} was rotated to, and {before.name} does not say so",
@@ -195,8 +203,12 @@ def notes_on_ends(outlines: Sequence[Outline]) -> list[str]:
     return [f"{before.name} ends at {before.size} neither with a rotation nor with a shutdown: the server crashed "
             "there, or the end of the file is missing, which without GTIDs cannot be told"
             for before, after in pairwise(outlines)
-            if not before.stopped and _has_no_end(before) and after.format.flavour == "mysql"
-            and not after.previous_gtids]
+            if not before.stopped and _has_no_end(before) and not _has_proof(after)]
+
+
+def _has_proof(outline: Outline) -> bool:
+    """Whether the file says which transactions came before it: MariaDB's always do."""
+    return outline.format.flavour == "mariadb" or bool(outline.previous_gtids)
 
 
 def _has_no_end(outline: Outline) -> bool:

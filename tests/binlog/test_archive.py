@@ -172,3 +172,12 @@ def test_a_server_that_crashed(tmp_path):
     file.write_bytes(file.read_bytes()[:group_ends(file)[-1]])  # all its groups, and no ROTATE
     with pytest.raises(ArchiveError, match="the end of the file is missing"):
         check(tmp_path / "cut")
+
+
+def test_the_newest_file_is_of_another_server(tmp_path):
+    """Without GTIDs, too: what a server rotates to is no file that a server started with."""
+    shutil.copytree(CASES / "transactions-mysql-nogtid", tmp_path / "logs")
+    shutil.copyfile(CASES / "key-moves-full" / "binlog.000001", tmp_path / "logs" / "binlog.000004")
+    with pytest.raises(ArchiveError, match="000004 does not continue binlog") as caught:
+        check(tmp_path / "logs")
+    assert (caught.value.file, caught.value.mysql_errno) == ("binlog.000004", 1236)
