@@ -138,6 +138,7 @@ class ExplainOptions:
     base: str | None = None
     schema: str | None = None
     filter: TableFilter = EVERYTHING
+    define_from_log: bool = False
 
 
 def parse_rewrites(texts: list[str]) -> tuple[tuple[str, str], ...]:

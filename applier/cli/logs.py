@@ -102,6 +102,9 @@ def explain(
     tables: Annotated[list[str] | None, typer.Option(
         metavar="DB.TABLE,...", help="Only these tables; DB alone means all of a database.")] = None,
     ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
+    define_from_log: Annotated[bool, typer.Option(
+        "--define-from-log", help="Take tables that nothing defines for what the log says of them, as `replay` does.")]
+        = False,
 ) -> None:
     """Say by which key a replay would find the rows of each table, and how definitions came about, without replaying.
 
@@ -113,7 +116,8 @@ def explain(
     from applier.terminal import progress
 
     options = ExplainOptions(tuple(binlogs), base, schema,
-                             TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])))
+                             TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])),
+                             define_from_log)
     with progress() as watcher:
         explained = job(options, watcher)
     print_explained(explained.tables, explained.definitions)

@@ -52,7 +52,7 @@ def explain(options: ExplainOptions, progress: Progress | None = None) -> Explai
     span = span_of(outlines)
     wanted = options.filter.wanted
     schema_sql = read_text(options.schema) if options.schema is not None else None
-    history = read_history(span, wanted, base, schema_sql)
+    history = read_history(span, wanted, base, schema_sql, define_from_log=options.define_from_log)
     return Explained(_by_version(span, used_tables(span, history, wanted)),
                      definition_history(history, lambda number: span.outlines[number].name))
 

@@ -1,5 +1,6 @@
 """`applier explain` on logs of real servers."""
 
+import gzip
 from pathlib import Path
 
 import pyarrow as pa
@@ -86,6 +87,16 @@ def test_what_a_replay_would_refuse_is_refused(log_of_a_source, tmp_path, capsys
     missing.write_text("CREATE SOMETHING;")
     code, _, error = explained(capsys, "--binlogs", log_of_a_source, "--schema", missing)
     assert code == 1 and "in the file of --schema: CREATE of something" in error and "--stop-position" not in error
+
+
+def test_tables_that_the_log_defines(tmp_path, capsys):
+    """As a replay with the option would have them: columns and primary key are the log's."""
+    log = tmp_path / "binlog.000001"
+    log.write_bytes(gzip.decompress((CASES.parent / "plan" / "metadata" / "mysql.gz").read_bytes()))
+    code, _, error = explained(capsys, "--binlogs", log)
+    assert code == 1 and "--define-from-log" in error
+    code, tables, _ = explained(capsys, "--binlogs", log, "--define-from-log")
+    assert code == 0 and any("PRIMARY" in line for lines in tables.values() for line in lines)
 
 
 def test_from_a_base(log_of_a_source, tmp_path, capsys):
