@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.conversion import number_texts
-from applier.conversion.texts import SINGLE_BYTE, SIZES, by_distinct, fitted
+from applier.conversion.texts import SINGLE_BYTE, SIZES, by_distinct, encoded, fitted
 from applier.errors import NotComputable
 from applier.schema.conversion import RowConversion
 from applier.schema.types import ColumnType
@@ -39,11 +39,7 @@ def _encoded(values: pa.Array, charset: str) -> pa.Array:
         return values.cast(pa.binary())
     if charset not in SINGLE_BYTE:
         raise NotComputable(f"the bytes of text in {charset}")
-    from applier.binlog.charsets import to_utf8
-
-    known = to_utf8(pa.array([bytes([code]) for code in range(256)], pa.binary()), charset).to_pylist()
-    codes = {character: code for code, character in reversed(list(enumerate(known)))}
-    return by_distinct(values, lambda text: bytes(codes[character] for character in text), pa.binary())
+    return encoded(values, charset, "strict")
 
 
 def from_number(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:

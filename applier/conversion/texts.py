@@ -6,11 +6,14 @@ Source: MySQL manual, "The CHAR and VARCHAR Types", "The BLOB and TEXT Types".
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from applier.binlog.byte_columns import beside, value_bytes
 from applier.errors import NotComputable
 from applier.schema.conversion import RowConversion
 from applier.schema.types import ColumnType
@@ -41,17 +44,30 @@ def in_charset(values: pa.Array, charset: str) -> pa.Array:
 
 
 def _recoded(values: pa.Array, charset: str) -> pa.Array:
-    """The same where not all is ASCII: by the set's own table, one distinct character at a time."""
+    """The same where not all is ASCII: by the set's own table, there and back."""
     from applier.binlog.charsets import to_utf8
 
-    distinct = sorted({character for text in pc.unique(values).drop_null().to_pylist() for character in text})
     if charset not in SINGLE_BYTE:
         raise NotComputable(f"text that is not ASCII becomes {charset}")
+    return to_utf8(encoded(values, charset, "replace"), charset)
+
+
+def encoded(values: pa.Array, charset: str, unknown: str) -> pa.Array:
+    """Text as bytes of a set with one byte a character. What it does not have is an error (UnicodeEncodeError) where
+    `unknown` is "strict", and "?" where it is "replace"."""
+    from applier.binlog.charsets import to_utf8
+
     known = to_utf8(pa.array([bytes([code]) for code in range(256)], pa.binary()), charset).to_pylist()
-    for character in distinct:
-        if character not in known:
-            values = pc.replace_substring(values, character, "?")
-    return values
+    table = "".join(character if known.index(character) == code else _NONE for code, character in enumerate(known))
+    _, data = value_bytes(values)
+    made, _ = codecs.charmap_encode(data.tobytes().decode(), unknown, codecs.charmap_build(table))
+    offsets = np.zeros(len(values) + 1, np.int64)
+    np.cumsum(np.asarray(pc.utf8_length(values).fill_null(0)), out=offsets[1:])
+    return beside(values, pa.binary(), offsets, np.frombuffer(made, np.uint8))
+
+
+_NONE = "\ufffe"
+"""In the tables of Python's codecs: no character has this code."""
 
 
 SINGLE_BYTE = frozenset("""
