@@ -25,7 +25,7 @@ from applier.errors import ApplierError, ArchiveError, ReplayStopped, SplitMove
 from applier.options import ReplayOptions
 from applier.orphans import orphans
 from applier.plan.base_position import may_be_elsewhere, needs_place, place_of, place_tasks
-from applier.plan.cascades import tied_versions
+from applier.plan.cascades import cascades_of
 from applier.plan.conflicts import conflict_listing, to_parquet
 from applier.plan.log import (
     LogSpan,
@@ -104,13 +104,13 @@ class _Replay:
                              *notes_on_columns(used), *notes_on_charsets(history, used)]:
                     self._note(note)
                 idempotent = options.exec_mode == "idempotent"
-                tied = tied_versions(history, used, idempotent=idempotent)
+                cascades = cascades_of(history, used, idempotent=idempotent, compressed=span.has_compressed_rows)
 
             def divided(moving: Collection[str]) -> list[PlannedVersion]:
                 with self._timed("plan"):
-                    versions = changed_versions(used, history, tied)
+                    versions = changed_versions(used, history, cascades)
                     divide(versions, base, staging, self.executor.cores, idempotent=idempotent, moving=moving,
-                           allowed=TypeConversions.of(options.type_conversions), tied=tied)
+                           allowed=TypeConversions.of(options.type_conversions), cascades=cascades)
                 return versions
 
             versions, results = self._applied(span, divided)
@@ -237,8 +237,9 @@ class _Replay:
         return results
 
     def _shuffle(self, span: LogSpan, versions: list[PlannedVersion], on_progress: OnProgress) -> list[TaskOutcome]:
-        """A table with a row store is one unit: all its changes go to one task, which may as well read them."""
-        stored = {unit.number for item in versions for unit in item.units if unit.rows is not None}
+        """A table with a row store is one unit: all its changes go to one task, which may as well read them. Tables
+        that foreign keys change rows of need other tables' changes, too."""
+        stored = {unit.number for item in versions for unit in item.units if unit.rows is not None or unit.links}
         keyed = [item for item in versions if stored.isdisjoint(unit.number for unit in item.units)]
         stores = [item for item in versions if item not in keyed]
         outcomes: list[TaskOutcome] = []

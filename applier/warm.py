@@ -23,7 +23,10 @@ from typing import TYPE_CHECKING
 from applier.options import ReplayOptions
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from applier.binlog.writer import BinlogWriter
+    from applier.schema.definition import TableDefinition
 
 ROWS = 5000
 
@@ -160,7 +163,7 @@ def _document_and_diffs() -> tuple[bytes, bytes]:
 
 def _write_log(path: str, documents: bool = True) -> int:
     """Full and partial images of tables with an integer key, with a key of text and without a key, enough for their
-    indexes to grow, and with `documents` JSON and its diffs; and rows that a foreign key deletes. Returns a position in
+    indexes to grow, and with `documents` JSON and its diffs; and rows that foreign keys delete. Returns a position in
     their midst."""
     import pyarrow as pa
 
@@ -174,6 +177,7 @@ def _write_log(path: str, documents: bool = True) -> int:
                   f"CREATE TABLE d.n (k INT, {rest}")
     with BinlogWriter(path) as log:
         log.query("CREATE DATABASE d")
+        families = _write_families(log)
         for sql in statements:
             log.query(sql)
         for part in range(2):
@@ -199,7 +203,7 @@ def _write_log(path: str, documents: bool = True) -> int:
                         log.rows(RowChanges(created[0].definition, after=row | {"k": passing}))
                         log.rows(RowChanges(created[0].definition, before={"k": passing}))
             _write_whole_images(log, part)
-        _write_cascade(log)
+        _delete_parents(log, families)
     return middle
 
 
@@ -227,23 +231,39 @@ def _write_whole_images(log: BinlogWriter, part: int) -> None:
             log.rows(change)
 
 
-def _write_cascade(log: BinlogWriter) -> None:
-    """A parent with a child, and the parent is deleted."""
+def _write_families(log: BinlogWriter) -> list[tuple[TableDefinition, TableDefinition, pa.Array]]:
+    """Parents with a child each: of one, whose key the foreign key does not change, what it does is followed by value;
+    and the key of the parents' rows."""
     import pyarrow as pa
 
     from applier.binlog.row_encoder import RowChanges
     from applier.schema.ddl import parse_statement
 
-    tables = []
-    for sql in ("CREATE TABLE d.parent (k INT PRIMARY KEY)",
-                "CREATE TABLE d.child (k INT PRIMARY KEY, FOREIGN KEY (k) REFERENCES d.parent (k) ON DELETE CASCADE)"):
-        log.query(sql)
-        tables.append(parse_statement(sql)[0].definition)
-    row = {"k": pa.array([1], pa.int32())}
-    with log.transaction():
-        for table in tables:
-            log.rows(RowChanges(table, after=row))
-        log.rows(RowChanges(tables[0], before=row))
+    families, key = [], pa.array([1], pa.int32())
+    for name, column in (("a", "k"), ("b", "p")):
+        tables = []
+        for sql in (f"CREATE TABLE d.{name}_parent (k INT PRIMARY KEY)",
+                    f"CREATE TABLE d.{name}_child (k INT PRIMARY KEY, p INT, "
+                    f"FOREIGN KEY ({column}) REFERENCES d.{name}_parent (k) ON DELETE CASCADE)"):
+            log.query(sql)
+            tables.append(parse_statement(sql)[0].definition)
+        families.append((*tables, key))
+        with log.transaction():
+            log.rows(RowChanges(tables[0], after={"k": key}))
+            log.rows(RowChanges(tables[1], after={"k": key, "p": key}))
+    return families
+
+
+def _delete_parents(log: BinlogWriter, families: list[tuple[TableDefinition, TableDefinition, pa.Array]]) -> None:
+    """A child more, and the parents are deleted."""
+    import pyarrow as pa
+
+    from applier.binlog.row_encoder import RowChanges
+
+    for parent, child, key in families:
+        with log.transaction():
+            log.rows(RowChanges(child, after={"k": pa.array([2], pa.int32()), "p": key}))
+            log.rows(RowChanges(parent, before={"k": key}))
 
 
 def _convert_other_kinds() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from applier import warm
 from applier.errors import ApplierError
-from benchmarks import definitions, documents, many_files, searching, sections, showing, workloads
+from benchmarks import cascades, definitions, documents, many_files, searching, sections, showing, workloads
 from benchmarks.measure import in_child
 from benchmarks.report import Table, machine
 from benchmarks.workloads import Workload
@@ -22,6 +22,7 @@ _SECTIONS: dict[str, Callable[[sections.Bench], list[Table]]] = {
     "apply": sections.applying,
     "parquet": sections.parquet,
     "search": searching.searching,
+    "cascades": cascades.cascades,
     "json": documents.documents,
     "ddl": definitions.definitions,
     "files": many_files.many_files,

@@ -22,10 +22,10 @@ class Archive:
     """Files being written: `log` is the newest; `size` is how many bytes there shall be in all; `in_halves`, whether
     the second file begins with the second half of them."""
 
-    def __init__(self, folder: str, size: int) -> None:
+    def __init__(self, folder: str, size: int, flavour: str = "mysql") -> None:
         os.makedirs(folder)
         self.size, self.in_halves, self._folder, self._closed_bytes = size, True, folder, 0
-        self.log = BinlogWriter(os.path.join(folder, "binlog.000001"))
+        self.log = BinlogWriter(os.path.join(folder, "binlog.000001"), flavour=flavour)
         self.files = [self.log.path]
         self.log.query("CREATE DATABASE bench")
 

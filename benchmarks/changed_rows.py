@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from applier.binlog.row_encoder import RowChanges
-from benchmarks.archive import Archive, filled_table
+from benchmarks.archive import STATEMENT_ROWS, Archive, filled_table
 from jsondiff import wire
 from jsondiff.diff import Diff, Operation
 from jsondiff.encode import encode
@@ -18,6 +18,7 @@ from jsondiff.path import parse
 _FULL_SIZE, _SIZE_OF_ALL_DOCUMENTS = 440e6, 40e6  # bytes of logs in which nothing is less than it says below
 _ROWS, _ROWS_WITH_ALIKE, _ALIKE = 1_000_000, 200_000, 100
 _DOCUMENTS, _UPDATES, MEMBERS = 1000, 100, 300
+CHILDREN = 10
 _BLOCK = 100  # transactions that are written by one call; no row is changed twice in one
 
 
@@ -50,6 +51,39 @@ def alike(archive: Archive) -> None:
     for rows in dice.permutation(len(table)).reshape(blocks, _BLOCK):
         archive.log.timestamp += 1
         archive.log.transactions([table.update_c(rows, True)])
+
+
+def cascades(archive: Archive) -> None:
+    """Parents with CHILDREN children each; a tenth of the parents is deleted, one a transaction, and what goes with
+    them is not in the log."""
+    dice = np.random.default_rng(7)
+    archive.in_halves = False
+    count = max(4 * _BLOCK, int(_ROWS * min(1.0, archive.size / _FULL_SIZE)))
+    parents = archive.create(
+        "CREATE TABLE orders (id int NOT NULL PRIMARY KEY, customer int NOT NULL, note varchar(60) NOT NULL)")
+    children = archive.create(
+        "CREATE TABLE order_lines (id int NOT NULL PRIMARY KEY, order_id int NOT NULL, item int NOT NULL, quantity int "
+        "NOT NULL, price int NOT NULL, KEY (order_id), CONSTRAINT lines_of FOREIGN KEY (order_id) REFERENCES orders "
+        "(id) ON DELETE CASCADE)")
+
+    def image(ids: np.ndarray) -> dict[str, pa.Array]:
+        notes = pa.array([b"left at the door, as agreed"] * len(ids), pa.binary())
+        return {"id": pa.array(ids, pa.int32()), "customer": pa.array(ids * 7919 % 50_000, pa.int32()), "note": notes}
+
+    for first in range(1, count + 1, STATEMENT_ROWS):
+        ids = np.arange(first, min(first + STATEMENT_ROWS, count + 1))
+        archive.log.timestamp += 1
+        with archive.log.transaction():
+            archive.log.rows(RowChanges(parents, after=image(ids)))
+            for lines in np.arange((first - 1) * CHILDREN, (int(ids[-1])) * CHILDREN).reshape(CHILDREN, -1):
+                numbers = {"id": lines, "order_id": lines // CHILDREN + 1,
+                           **{name: dice.integers(1, 10_000, len(lines)) for name in ("item", "quantity", "price")}}
+                archive.log.rows(RowChanges(children, after={name: pa.array(values, pa.int32())
+                                                             for name, values in numbers.items()}))
+    archive.begin_file()
+    for ids in dice.permutation(np.arange(1, count + 1))[:count // 10 // _BLOCK * _BLOCK].reshape(-1, _BLOCK):
+        archive.log.timestamp += 1
+        archive.log.transactions([RowChanges(parents, before=image(ids))])
 
 
 def documents(archive: Archive) -> None:

@@ -24,6 +24,7 @@ from applier.binlog.changes import DELETE
 from applier.binlog.format import HEADER_LENGTH, EventType
 from benchmarks.measure import Cost, best, command
 
+MARIADB_BINLOG = "mariadb-binlog"
 _PYTHON_BYTES = 4_000_000  # python-mysql-replication gets this much of a log: it would take minutes for more
 
 
@@ -36,8 +37,8 @@ def find_readers(mysqlbinlog: str | None) -> dict[str, list[str]]:
     mysql = shlex.split(mysqlbinlog) if mysqlbinlog else ["mysqlbinlog"]
     if shutil.which(mysql[0]) and "mariadb" not in _version(mysql).lower():
         found["mysqlbinlog -v"] = mysql
-    if shutil.which("mariadb-binlog"):
-        found["mariadb-binlog -v"] = ["mariadb-binlog"]
+    if shutil.which(MARIADB_BINLOG):
+        found["mariadb-binlog -v"] = [MARIADB_BINLOG]
     return found
 
 
@@ -159,6 +160,12 @@ def estimate_with_server(reader: list[str], server: str, files: tuple[str, str],
     return Cost(0, filled + changed * all_ / measured)
 
 
+def is_mariadb(server: str) -> bool:
+    """Whether MariaDB answers there."""
+    said = subprocess.run([*_client(server), "-e", "SELECT VERSION()"], capture_output=True, text=True, check=True)
+    return "mariadb" in said.stdout.lower()
+
+
 def count_transactions(file: str) -> int:
     """How many transactions of rows are in a file."""
     return sum(kind == EventType.XID for kind, _ in _events(file))
@@ -204,7 +211,8 @@ def _apply_file(reader: list[str], client: list[str], file: str) -> float:
     """Seconds until the server has applied a file."""
     began = time.perf_counter()
     with open(file, "rb") as log:
-        read = subprocess.Popen([*reader, "--no-defaults", "--skip-gtids", "-"], stdin=log, stdout=subprocess.PIPE)
+        options = ["--no-defaults"] if reader == [MARIADB_BINLOG] else ["--no-defaults", "--skip-gtids"]
+        read = subprocess.Popen([*reader, *options, "-"], stdin=log, stdout=subprocess.PIPE)
         subprocess.run(client, stdin=read.stdout, stdout=subprocess.DEVNULL, check=True)
         if read.wait():
             raise subprocess.CalledProcessError(read.returncode, reader)

@@ -13,6 +13,8 @@ and, with the rows in the first file and all changes to them in the second, in f
     keyed     a million rows with an integer key; as many changes, two updates and a delete in a transaction
     keyless   the same without any key
     alike     200,000 rows, and 200,000 updates; the only key is not unique and has 100 rows for each value
+    cascades  a million parents with 10 children each; a tenth of the parents is deleted, and a foreign key deletes
+              their children, which is not in the log; MariaDB's
     documents 1,000 JSON documents of 10 KB (that many from 40 MB on), and 100 partial updates of each, minimal images
 
 Every before-image is what the row really was, so servers and strict replays take these logs.
@@ -62,7 +64,7 @@ class Workload:
 
 def make(name: str, megabytes: float, directory: str) -> Workload:
     """The workload of that name, about so many megabytes, in two binlog files under `directory`."""
-    archive = Archive(os.path.join(directory, name), int(megabytes * 1e6))
+    archive = Archive(os.path.join(directory, name), int(megabytes * 1e6), _FLAVOURS.get(name, "mysql"))
     _MAKERS[name](archive)
     archive.log.close()
     return Workload(name, tuple(archive.files), "bench")
@@ -116,8 +118,11 @@ _MAKERS: dict[str, Callable[[Archive], None]] = {
     "keyless": changed_rows.keyless,
     "alike": changed_rows.alike,
     "documents": changed_rows.documents,
+    "cascades": changed_rows.cascades,
 }
 NAMES = tuple(_MAKERS)
+_FLAVOURS = {"cascades": "mariadb"}
+"""MySQL has logged what foreign keys do since 9.6."""
 
 
 def _values(ids: np.ndarray, random: np.random.Generator) -> Image:

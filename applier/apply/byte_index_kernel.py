@@ -26,11 +26,10 @@ from applier.apply.pointer_kernel import (
     SPLIT_PATCH,
     UPDATED,
     add,
-    free_patch,
     met,
     no_patch_left,
-    updated_pointer,
 )
+from applier.apply.watched_kernel import arrived, living, released, rewritten
 from applier.binlog.change_records import DELETE, IMAGE_ID_SHIFT, INSERT
 from applier.binlog.table_ids_kernel import same_bytes
 from keysearch.memory import copy_bytes, inline, kernel, load_i32, load_i64, load_u8, load_u64, prefetch, store_i64
@@ -72,10 +71,10 @@ def byte_entry(index, mask, slots, arena, word, key, length):
 
 
 @inline
-def byte_pointer(entry, slots):
-    """The pointer of an index entry, DEAD for a free one."""
+def byte_pointer(entry, slots, change, patches, columns, state):
+    """The pointer of an index entry when a change meets it, DEAD for a free one."""
     slot = load_i64(entry + 8)
-    return load_i64(slots + _SLOT * slot + 16) if slot >= 0 else np.int64(DEAD)
+    return living(slots + _SLOT * slot + 16, change, patches, columns, state) if slot >= 0 else np.int64(DEAD)
 
 
 @inline
@@ -182,7 +181,7 @@ def apply_bytes(n, kinds, before_rows, after_rows, images, before_offsets, befor
             pointer, found = np.int64(DEAD), np.int64(0)
             if inside:
                 found = byte_entry(table, mask, slot_base, arena_base, words[2 * i], old_at, old_length)
-                pointer = byte_pointer(found, slot_base)
+                pointer = byte_pointer(found, slot_base, j, patches, columns, state)
                 if pointer < 0:
                     status = met(state, j, ROW_GONE, MISSING)
                     if status != DONE:
@@ -190,7 +189,7 @@ def apply_bytes(n, kinds, before_rows, after_rows, images, before_offsets, befor
                     j += 1
                     continue
                 if lands_inside and old_length == new_length and same_bytes(old_at, new_at, new_length):
-                    pointer = updated_pointer(pointer, image, present, columns, patches, state)
+                    pointer = rewritten(pointer, image, j, after, present, columns, patches, state)
                     store_i64(slot_base + _SLOT * load_i64(found + 8) + 16, pointer)
                     add(state + UPDATED, 1)
                     j += 1
@@ -198,29 +197,31 @@ def apply_bytes(n, kinds, before_rows, after_rows, images, before_offsets, befor
             if lands_inside:
                 word = words[2 * i + 1]
                 target = byte_entry(table, mask, slot_base, arena_base, word, new_at, new_length)
-                taken = byte_pointer(target, slot_base)
+                taken = byte_pointer(target, slot_base, j, patches, columns, state)
                 if taken >= 0 and load_i64(state + NOTED):
                     status = met(state, j, 0, DUPLICATE)
                     if status != DONE:
                         break
                     if kind == INSERT:
-                        image = updated_pointer(taken, image, present, columns, patches, state)
+                        image = rewritten(taken, image, j, after, present, columns, patches, state)
                         store_i64(slot_base + _SLOT * load_i64(target + 8) + 16, image)
                         add(state + INSERTED, 1)
                     j += 1
                     continue
-                if inside:
-                    image = updated_pointer(pointer, image, present, columns, patches, state)
-                if taken >= 0:
-                    status = DUPLICATE
-                    break
                 if not inside and kind != INSERT and load_u8(present + (image >> IMAGE_ID_SHIFT) * (columns + 1)) == 0:
                     status = SPLIT_PATCH
+                    break
+                if inside:
+                    image = rewritten(pointer, image, j, after, present, columns, patches, state)
+                else:
+                    image = arrived(image, after, state)
+                if taken >= 0:
+                    status = DUPLICATE
                     break
                 put_bytes_key(target, slot_base, arena_base, word, new_at, new_length, image, state)
                 add(state + LIVE, 1)
             elif inside:
-                free_patch(pointer, patches, columns, state)
+                released(pointer, patches, columns, state)
             if inside:
                 store_i64(slot_base + _SLOT * load_i64(found + 8) + 16, DEAD)
                 add(state + LIVE, -1)

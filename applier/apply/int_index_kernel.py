@@ -23,11 +23,10 @@ from applier.apply.pointer_kernel import (
     SPLIT_PATCH,
     UPDATED,
     add,
-    free_patch,
     met,
     no_patch_left,
-    updated_pointer,
 )
+from applier.apply.watched_kernel import arrived, living, released, rewritten
 from applier.binlog.change_records import DELETE, IMAGE_ID_SHIFT, INSERT
 from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8, prefetch, store_i64
 
@@ -95,14 +94,14 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
             key = load_i64(after_keys + 8 * after)
             if key >= low and key <= last:
                 entry = int_entry(table, mask, key)
-                pointer = load_i64(entry + 8)
+                pointer = living(entry + 8, j, patches, columns, state)
                 if pointer >= 0:
                     status = met(state, j, 0, DUPLICATE)
                     if status != DONE:
                         break
-                    store_i64(entry + 8, updated_pointer(pointer, image, present, columns, patches, state))
+                    store_i64(entry + 8, rewritten(pointer, image, j, after, present, columns, patches, state))
                 else:
-                    put_int(entry, key, image, state)
+                    put_int(entry, key, arrived(image, after, state), state)
                     add(state + LIVE, 1)
                 add(state + INSERTED, 1)
             j += 1
@@ -112,14 +111,14 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
         if kind == DELETE:
             if inside:
                 entry = int_entry(table, mask, key)
-                pointer = load_i64(entry + 8)
+                pointer = living(entry + 8, j, patches, columns, state)
                 if pointer < 0:
                     status = met(state, j, ROW_GONE, MISSING)
                     if status != DONE:
                         break
                     j += 1
                     continue
-                free_patch(pointer, patches, columns, state)
+                released(pointer, patches, columns, state)
                 store_i64(entry + 8, DEAD)
                 add(state + LIVE, -1)
                 add(state + DELETED, 1)
@@ -134,7 +133,7 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
             break
         if inside:
             entry = int_entry(table, mask, key)
-            pointer = load_i64(entry + 8)
+            pointer = living(entry + 8, j, patches, columns, state)
             if pointer < 0:
                 status = met(state, j, ROW_GONE, MISSING)
                 if status != DONE:
@@ -142,23 +141,24 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
                 j += 1
                 continue
             if new_key == key:
-                store_i64(entry + 8, updated_pointer(pointer, image, present, columns, patches, state))
+                store_i64(entry + 8, rewritten(pointer, image, j, after, present, columns, patches, state))
             elif lands_inside:
                 target = int_entry(table, mask, new_key)
-                if load_i64(target + 8) >= 0 and load_i64(state + NOTED):
+                taken = living(target + 8, j, patches, columns, state)
+                if taken >= 0 and load_i64(state + NOTED):
                     status = met(state, j, 0, DUPLICATE)
                     if status != DONE:
                         break
                     j += 1
                     continue
-                pointer = updated_pointer(pointer, image, present, columns, patches, state)
-                if load_i64(target + 8) >= 0:
+                pointer = rewritten(pointer, image, j, after, present, columns, patches, state)
+                if taken >= 0:
                     status = DUPLICATE
                     break
                 store_i64(entry + 8, DEAD)
                 put_int(target, new_key, pointer, state)
             else:
-                free_patch(pointer, patches, columns, state)
+                released(pointer, patches, columns, state)
                 store_i64(entry + 8, DEAD)
                 add(state + LIVE, -1)
             add(state + UPDATED, 1)
@@ -167,10 +167,10 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
                 status = SPLIT_PATCH
                 break
             target = int_entry(table, mask, new_key)
-            if load_i64(target + 8) >= 0:
+            if living(target + 8, j, patches, columns, state) >= 0:
                 status = DUPLICATE
                 break
-            put_int(target, new_key, image, state)
+            put_int(target, new_key, arrived(image, after, state), state)
             add(state + LIVE, 1)
         j += 1
     store_i64(state + NEXT, j)
@@ -178,8 +178,8 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
 
 
 @kernel
-def seed_ints(keys, index):
-    """Fill an empty index with the base's keys: key i stands for base row i."""
+def seed_ints(keys, pointers, index):
+    """Fill an empty index with the base's keys: key i stands for the row that pointer i leads to."""
     mask = np.uint64(index.shape[0] - 1)
     table = np.int64(index.ctypes.data)
     for row in range(keys.shape[0]):
@@ -187,7 +187,7 @@ def seed_ints(keys, index):
             prefetch(table + 16 * np.int64(hash_int(keys[row + _AHEAD]) & mask))
         entry = int_entry(table, mask, keys[row])
         store_i64(entry, keys[row])
-        store_i64(entry + 8, row)
+        store_i64(entry + 8, pointers[row])
 
 
 @kernel

@@ -16,6 +16,7 @@ import numpy as np
 from applier.apply import byte_index_kernel, int_index_kernel
 from applier.apply import pointer_kernel as k
 from applier.apply.diff_nodes import DiffNodes
+from applier.apply.watched_rows import WatchedRows
 from applier.binlog.change_records import IMAGE_ID_SHIFT
 from applier.binlog.changes import ChangeBatch, ImageLayouts
 from keysearch.keybytes import KeyBytes
@@ -77,6 +78,7 @@ class KeyIndex(ABC):
     def __init__(self, columns: int, *, idempotent: bool = False):
         self._state = np.zeros(k.STATE_WORDS, np.int64)
         self.patches, self.diffs = Patches(columns), DiffNodes()
+        self.watched: WatchedRows | None = None
         self._set(k.FREE_PATCH, -1)
         self._set(k.PATCH_ROOM, len(self.patches.pointers))
         self._noted = np.empty((FIRST_NOTED if idempotent else 0, 2), np.int64)
@@ -93,6 +95,11 @@ class KeyIndex(ABC):
     def state_address(self) -> int:
         """Where the kernels' words are (pointer_kernel)."""
         return self._state.ctypes.data
+
+    @property
+    def patches_used(self) -> int:
+        """How many patches there have been, free ones among them."""
+        return self._get(k.PATCHES)
 
     @property
     def live(self) -> int:
@@ -136,6 +143,8 @@ class KeyIndex(ABC):
             self._begin(batch.n)
         if diffs := self.patches.diffs_in(batch.images):
             self._set(k.DIFF_NODES, self.diffs.reserve(diffs))
+        if self.watched is not None:
+            self._set(k.WATCH, self.watched.receive())
         self._set(k.NEXT, 0)
         self._set(k.N_NOTED, 0)
 
@@ -199,13 +208,13 @@ class IntIndex(KeyIndex):
         self._low, self._last = limits.min if low is None else low, limits.max if high is None else high - 1
         self._index = np.full((2 * FIRST_KEYS, 2), int_index_kernel.EMPTY, np.int64)
 
-    def seed(self, keys: np.ndarray) -> None:
-        """Put the base's rows in: int64[n], distinct, row i under keys[i]."""
+    def seed(self, keys: np.ndarray, pointers: np.ndarray) -> None:
+        """Put the base's rows in: int64[n], distinct; pointers[i] (int64[n]) leads to the row under keys[i]."""
         n = len(keys)
         self._index = np.full((max(2 * FIRST_KEYS, 2 << int(n).bit_length()), 2), int_index_kernel.EMPTY, np.int64)
         keys = np.ascontiguousarray(keys).view()
         keys.setflags(write=False)  # to Numba part of the type, and a column of Parquet is read-only
-        int_index_kernel.seed_ints(keys, self._index)
+        int_index_kernel.seed_ints(keys, pointers, self._index)
         self._set(k.KEYS, n)
         self._set(k.LIVE, n)
 
@@ -252,12 +261,12 @@ class ByteIndex(KeyIndex):
         self._slots = np.empty((FIRST_KEYS, 3), np.int64)
         self._arena = np.empty(32 * FIRST_KEYS, np.uint8)
 
-    def seed(self, keys: KeyBytes) -> None:
-        """Put the base's rows in: distinct keys, row i under key i."""
+    def seed(self, keys: KeyBytes, pointers: np.ndarray) -> None:
+        """Put the base's rows in: distinct keys; pointers[i] (int64[n]) leads to the row under key i."""
         n = len(keys)
         self._slots = np.empty((max(FIRST_KEYS, 2 * n), 3), np.int64)
         self._slots[:n, 0], self._slots[:n, 1] = keys.offsets[:-1], np.diff(keys.offsets)
-        self._slots[:n, 2] = np.arange(n)
+        self._slots[:n, 2] = pointers
         self._arena = np.concatenate([keys.data, np.empty(32 * FIRST_KEYS, np.uint8)])
         for word, value in ((k.KEYS, n), (k.LIVE, n), (k.ARENA, len(keys.data))):
             self._set(word, value)

@@ -28,10 +28,10 @@ PATCH_ID = MAX_IMAGE_ID + 1
 
 # state, in bytes from its start
 (NEXT, KEYS, LIVE, PATCHES, FREE_PATCH, PATCH_ROOM, INSERTED, UPDATED, DELETED, ARENA, DIFFS,
- DIFF_NODES, NOTED, N_NOTED, NOTED_ROOM) = range(0, 120, 8)
+ DIFF_NODES, NOTED, N_NOTED, NOTED_ROOM, WATCH) = range(0, 128, 8)
 STATE_WORDS = 16
 """DIFF_NODES is the address of the JSON diffs' nodes; there is room for all of a batch. NOTED is that of the conflicts
-of a batch in idempotent mode, 0 in strict mode."""
+of a batch in idempotent mode, 0 in strict mode. WATCH: see watched_kernel; 0 where no foreign key changes rows."""
 ROW_GONE = -1
 """A noted conflict: a row that is not there, instead of the number of the unique key that is taken."""
 

@@ -148,7 +148,7 @@ class RowPieces:
 
     def null(self, piece: Piece) -> bytes:
         """What a row has of a piece whose column is NULL."""
-        return self._encoded(piece, pa.nulls(1, arrow_type(self.definition.columns[piece.column].type)))[0]
+        return self.encoded(piece, pa.nulls(1, arrow_type(self.definition.columns[piece.column].type)))[0]
 
     def values(self, images: ImageBuffers, column: int, rows: int, table_map: TableMap, seconds: Seconds) -> pa.Array:
         """The values of a column in the first `rows` images of a batch."""
@@ -168,16 +168,16 @@ class RowPieces:
     def _input(self, piece: Piece, rows: int, seconds: Seconds, values: pa.Array | None,
                absent: np.ndarray | None) -> PieceInput:
         if values is not None and (absent is None or not absent.any()):
-            return PieceInput(self._encoded(piece, values))
+            return PieceInput(self.encoded(piece, values))
         default = self._default(self.definition.columns[piece.column], values is not None, seconds)
         if values is None:
             absent = np.ones(rows, np.bool_)
         if isinstance(default, pa.Array):
             values = default if values is None else pc.if_else(pa.array(absent), default, values)
-            return PieceInput(self._encoded(piece, values), absent, None)
+            return PieceInput(self.encoded(piece, values), absent, None)
         keys = KeyBytes(np.zeros(rows + 1, np.int64), np.empty(0, np.uint8)) if values is None else \
-            self._encoded(piece, values)
-        return PieceInput(keys, absent, self._encoded(piece, pa.repeat(default, 1))[0])
+            self.encoded(piece, values)
+        return PieceInput(keys, absent, self.encoded(piece, pa.repeat(default, 1))[0])
 
     def _default(self, column: Column, logged: bool, seconds: Seconds) -> pa.Array | pa.Scalar:
         """What images have for a column that they lack; `logged`: the log has the column."""
@@ -187,7 +187,8 @@ class RowPieces:
             return implicit_scalar(column.type, self.definition.flavour)
         return self._defaults.left_out(column, seconds)
 
-    def _encoded(self, piece: Piece, values: pa.Array | pa.ChunkedArray) -> KeyBytes:
+    def encoded(self, piece: Piece, values: pa.Array | pa.ChunkedArray) -> KeyBytes:
+        """Values of a piece's column as the piece's bytes."""
         if pa.types.is_list(values.type):  # VECTOR: by its numbers' bytes
             values = _vector_bytes(values)
         if piece.prefix is not None:
@@ -199,7 +200,7 @@ class RowPieces:
 
     def of_rows(self, rows: pa.Table) -> list[KeyBytes]:
         """The pieces of a base's rows."""
-        return [self._encoded(piece, rows.column(self.definition.columns[piece.column].name)) for piece in self.pieces]
+        return [self.encoded(piece, rows.column(self.definition.columns[piece.column].name)) for piece in self.pieces]
 
     def searches(self, batch: ChangeBatch, logged: int) -> tuple[np.ndarray, list[Search]]:
         """How the rows of a batch's before-images are found: (uint8 by row of the before-images, what it numbers).

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from applier.errors import COLUMN_CONVERSION, ReplayStopped
 from applier.schema.agreement import agrees, definition_check
 from applier.schema.definition import TableDefinition
 from applier.schema.type_conversions import INTEGER_BITS, NONE_ALLOWED, TypeConversions
+
+if TYPE_CHECKING:
+    from applier.apply.parent_events import ParentEvents
 
 BATCH_ROWS = 1 << 13
 
@@ -99,7 +103,19 @@ class TableWalk:
         self.logged = LoggedTable(units[0].definition, units[0].rows, units[0].type_conversions,
                                   units[0].same_columns)
         self.binding: TableBinding | None = None
+        self._events: ParentEvents | None = None
         self.taker: Callable[[ChangeBatch], None] = self.take
+
+    def wait_for(self, events: ParentEvents) -> None:
+        """Foreign keys change rows of the table as these events say."""
+        self._events = events
+        for unit in self.units:
+            unit.wait_for(events)
+
+    def reaches(self, file: int) -> None:
+        """The batches from here on are of the file of this number."""
+        if self._events is not None:
+            self._events.file = file
 
     def meet(self, table_map: TableMap) -> None:
         """The table's next rows have these columns."""
@@ -112,7 +128,8 @@ class TableWalk:
         self.meet(table_map)
         keys = self.logged.keys
         wanted = keys.wanted(self.logged.plans)
-        binding = TableBinding(self.logged.plans, wanted, wanted, self.taker, BATCH_ROWS, keys.raw_diffs,
+        after = wanted if self._events is None else self._events.wanted(self.logged.plans, wanted)
+        binding = TableBinding(self.logged.plans, wanted, after, self.taker, BATCH_ROWS, keys.raw_diffs,
                                keys.before_images)
         binding.layouts = self.logged.layouts
         self.binding = binding
@@ -122,5 +139,7 @@ class TableWalk:
         """Changes in commit order."""
         self.logged.pass_over(batch)
         keys = self.logged.keys.of_batch(batch)
+        if self._events is not None:
+            self._events.take(batch, self.logged.table_map)
         for unit in self.units:
             unit.take(batch, keys, self.logged.keys)

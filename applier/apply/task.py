@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from applier.apply.cascades import TiedTables
+from applier.apply.parent_changes import read_parents
+from applier.apply.parent_events import ParentEvents
 from applier.apply.table_walk import TableWalk
 from applier.apply.work import ApplyTask, Stretch, TaskOutcome
 from applier.binlog.changes import ChangeReader, TableBinding
@@ -22,11 +24,25 @@ def apply_by_walking(task: ApplyTask) -> TaskOutcome:
     for walk in walks.values():
         if (tie := walk.units[0].spec.tie) is not None:
             groups.setdefault(tie.group, []).append(walk)
+    _tell_of_parents(task, walks)
     try:
         _walk(task, walks, [TiedTables(tied) for tied in groups.values()])
     except ReplayStopped as error:  # where definition and log disagree (1677), or a key is not to be had
         return outcome(list(walks.values()), (error,))
     return outcome(list(walks.values()))
+
+
+def _tell_of_parents(task: ApplyTask, walks: dict[int, TableWalk]) -> None:
+    """Have the tables that foreign keys change rows of know when, by the changes of the tables that they refer to."""
+    links = {version: units[0].links for version, units in task.units.items() if units[0].links}
+    if not links:
+        return
+    changes = read_parents(task.stretches, [link for own in links.values() for link in own],
+                           next(iter(task.units.values()))[0].type_conversions)
+    for version, own in links.items():
+        events = ParentEvents(walks[version].units[0].spec.definition, own, changes)
+        if events.n:
+            walks[version].wait_for(events)
 
 
 def _walk(task: ApplyTask, walks: dict[int, TableWalk], groups: list[TiedTables]) -> None:
@@ -41,7 +57,9 @@ def _walk(task: ApplyTask, walks: dict[int, TableWalk], groups: list[TiedTables]
     last: Stretch | None = None
     file: MappedFile | None = None
     for piece in task.stretches:
-        if reader is None or (piece.uri, piece.tables) != (last.uri, last.tables):
+        if walks.keys().isdisjoint(piece.tables.values()):
+            continue
+        if reader is None or (piece.file, piece.tables) != (last.file, last.tables):
             if reader is not None:
                 reader.flush()
             if last is None or piece.uri != last.uri:
@@ -49,6 +67,8 @@ def _walk(task: ApplyTask, walks: dict[int, TableWalk], groups: list[TiedTables]
                 keep(file)
             reader = ChangeReader(file, _Binder(piece, walks), checksum=piece.checksum,
                                   header_length=piece.header_length, keep=keep)
+            for walk in walks.values():
+                walk.reaches(piece.file)
         last = piece
         for group in groups:
             if group.changes_at((piece.file, piece.start)):
@@ -92,7 +112,7 @@ class _Binder:
 
     def __call__(self, table_map: TableMap) -> TableBinding | None:
         version = self._tables.get((table_map.database, table_map.table))
-        if version is None:
+        if version not in self._walks:  # of no unit's table: of none that is wanted, or of a parent only
             return None
         if version in self._bindings:
             self._walks[version].meet(table_map)

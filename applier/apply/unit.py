@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -26,6 +26,7 @@ from applier.apply.rows import CHUNK_ROWS, LoggedColumns, RowGatherer, table_sch
 from applier.apply.table_key import alters_rows
 from applier.apply.unit_files import Written, write_unit
 from applier.apply.unit_search import KeySearch, StoreSearch, UnitSearch
+from applier.apply.watched_rows import WatchedRows
 from applier.apply.work import UnitResult, UnitSpec
 from applier.binlog.changes import ChangeBatch, ImageLayouts
 from applier.binlog.mapping import MappedFile
@@ -33,6 +34,9 @@ from applier.binlog.table_map import TableMap
 from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, ReplayStopped, SplitMove
 from applier.schema import zero_dates
 from applier.snapshot.reader import read_unit
+
+if TYPE_CHECKING:
+    from applier.apply.parent_events import ParentEvents
 
 Reader = KeyReader | RowKeys | WholeImages
 
@@ -64,6 +68,7 @@ class UnitApplier:
         self._seconds = 0.0
         self._was_changed: bool | None = None
         self._derived: list[pa.Table] = []
+        self._events: ParentEvents | None = None
         self.by_foreign_keys = self._next_number = 0
 
     @property
@@ -92,6 +97,9 @@ class UnitApplier:
         if self._search is not None:
             return
         self._search = self._new_search()
+        if self._events is not None:
+            self._search.watch(WatchedRows(self._events))
+            self.add_derived(self._events.given)
         if self.stopped is not None:
             return
         with self._timed():
@@ -124,6 +132,16 @@ class UnitApplier:
             self._stopped = self._stop(batch, conflict, reader)
         else:
             self._conflicts += self._search.forgiven(self.spec.definition.full_name, batch, reader)
+
+    def wait_for(self, events: ParentEvents) -> None:
+        """Foreign keys change rows as these events say, which are told of each batch before it is taken."""
+        self._events = events
+
+    def _pass_events(self) -> None:
+        """Have foreign keys change the rows that are left."""
+        self.open()
+        search: KeySearch = self._search
+        self.by_foreign_keys = search.pass_events()
 
     # ---- where foreign keys tie it to other tables' units: `open`, then for each batch `prepare` and `settle`
 
@@ -223,6 +241,8 @@ class UnitApplier:
         """Write the rows that are left, in key order, those of a table without one as they came; nothing where no
         change came into the unit's range. It does not count where there are `errors` afterwards."""
         written = Written(None)
+        if self._events is not None:
+            self._pass_events()
         with self._timed():
             if self.spec.place is None:
                 self.check_diffs()

@@ -16,6 +16,7 @@ from applier.apply.pointer_kernel import ROW_GONE
 from applier.apply.row_keys import RowKeys
 from applier.apply.row_pieces import RowPieces
 from applier.apply.row_store import RowStore
+from applier.apply.watched_rows import WatchedRows
 from applier.apply.work import UnitSpec
 from applier.binlog.changes import UPDATE, ChangeBatch, ImageLayouts
 
@@ -59,7 +60,7 @@ class KeySearch(UnitSearch):
         self._key, columns, self._table = spec.key, len(spec.definition.columns), spec.definition.full_name
         kind = IntIndex if spec.key.form == "int" else ByteIndex
         self.index = kind(columns, spec.low, spec.high, idempotent=spec.idempotent)
-        self._found_for_nothing = 0
+        self._found_for_nothing = self._first_given = 0
 
     def apply(self, batch: ChangeBatch, layouts: ImageLayouts, keys: tuple[Any, ...]) -> Conflict | None:
         conflict = super().apply(batch, layouts, keys)
@@ -72,11 +73,26 @@ class KeySearch(UnitSearch):
     def found(self) -> Counter[str]:
         return Counter({self._key.choice.kind: self.index.updated + self.index.deleted + self._found_for_nothing})
 
+    def watch(self, rows: WatchedRows) -> None:
+        """Rows that are to come may wait for what foreign keys do to them."""
+        self.index.watched = rows
+
     def seed(self, rows: pa.Table) -> None:
-        self.index.seed(self._key.of_rows(rows, self._table))
+        watched, self._first_given = self.index.watched, rows.num_rows
+        pointers = np.arange(rows.num_rows) if watched is None else watched.base_pointers(rows)
+        self.index.seed(self._key.of_rows(rows, self._table), pointers)
+
+    def pass_events(self) -> int:
+        """Have everything happen that foreign keys do; to how many rows they did something in all. No change comes
+        afterwards."""
+        self.index.watched.finish()
+        return self.index.watched.made
 
     def pointers(self) -> np.ndarray:
-        return self.index.pointers()
+        pointers, watched = self.index.pointers(), self.index.watched
+        if watched is None:
+            return pointers
+        return watched.resolved(pointers, self.index.patches, self.index.patches_used, self._first_given)
 
     def key_text(self, batch: ChangeBatch, conflict: Conflict, reader: KeyReader | RowKeys) -> str:
         rows = batch.after_rows if conflict.duplicate else batch.before_rows

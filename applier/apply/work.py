@@ -43,6 +43,21 @@ class Tie:
 
 
 @dataclasses.dataclass(frozen=True)
+class ParentLink:
+    """A foreign key of one column, of which it can be told from the changes of the table that it refers to what it does
+    to rows: that table's version and definition, its column and the own one, by number, what is compared of values, and
+    what happens (applier.schema.foreign_keys)."""
+
+    version: int
+    parent: TableDefinition
+    parent_column: int
+    column: int
+    piece: Piece
+    on_delete: str
+    on_update: str
+
+
+@dataclasses.dataclass(frozen=True)
 class UnitSpec:
     """A unit: keys from `low` to before `high` (None: no bound) of one version of a table.
 
@@ -52,7 +67,8 @@ class UnitSpec:
 
     `version` is the id of the version. Where DDL made it of another one, `before` is the unit of that one whose rows
     this unit goes on with, by `conversion`; both have the same number, bounds and base. `type_conversions`: which
-    columns of the log may have other types than the definition has. `tie`: foreign keys tie it to other units.
+    columns of the log may have other types than the definition has. `tie`: foreign keys tie it to other units, which
+    one task has to apply together; `links`: foreign keys change rows of it, and it is for the walk route.
     `idempotent`: the exec mode.
 
     Where tables exchanged rows, those of the unit `joined` come, too, by `joining`; all units of a `group`, which give
@@ -76,6 +92,7 @@ class UnitSpec:
     joining: RowConversion | None = None
     group: int | None = None
     tie: Tie | None = None
+    links: tuple[ParentLink, ...] = ()
     idempotent: bool = False
 
     @property

@@ -39,5 +39,5 @@ INSERT, UPDATE, DELETE = 0, 1, 2
 IMAGE_ID_SHIFT = 48
 """An image pointer: the number of its layout from this bit on, its address below. User-space addresses have 47 bits on
 x86-64, and 48 on ARM."""
-MAX_IMAGE_ID = (1 << 15) - 3
-"""Numbers of layouts are 1 to this; 0 and the two above it are free for what else a pointer may point to."""
+MAX_IMAGE_ID = (1 << 15) - 4
+"""Numbers of layouts are 1 to this; 0 and the three above it are free for what else a pointer may point to."""

@@ -1,4 +1,10 @@
-"""Which tables foreign keys tie together, as a change of one may change rows of another that the log does not have."""
+"""Which tables foreign keys change rows of that the log does not have.
+
+Where it can be told from the changes of a table alone what they do to rows that refer to it, those are followed by
+value (applier.apply.parent_events), table by table. Where not, all tables that foreign keys tie together are applied
+together, change by change (applier.apply.cascades): several levels, tables that refer to themselves, keys of several
+columns, definitions that DDL changes, rows that are found by more than one key.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +13,16 @@ from collections import defaultdict
 
 from applier.apply.foreign_links import ColumnLink, compared, linked_columns
 from applier.apply.row_pieces import Piece, RowPieces
-from applier.apply.work import Tie
+from applier.apply.table_key import table_key
+from applier.apply.work import ParentLink, Tie
 from applier.errors import SchemaError
 from applier.plan.log import UsedTable
+from applier.plan.row_searches import row_search
+from applier.schema.foreign_keys import CASCADE, RESTRICT, ForeignKey
 from applier.schema.history import SchemaHistory
 from applier.schema.table_versions import TableVersion
+from applier.schema.types import arrow_type
+from applier.schema.zero_dates import DATES
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,27 +37,95 @@ class TiedVersion:
 class _Edge:
     """A cascading foreign key between two versions that are in force at the same time."""
 
+    key: ForeignKey
     child: TableVersion
     parent: TableVersion
     columns: tuple[ColumnLink, ...]
 
 
-def tied_versions(history: SchemaHistory, used: list[UsedTable], *, idempotent: bool) -> dict[int, TiedVersion]:
-    """The versions by id that have to be applied together with others. None are where the log has all changes, or the
-    tables that others refer to lose no rows and change no keys in it (AP-FK).
+@dataclasses.dataclass(frozen=True)
+class Cascades:
+    """Versions by id: those `tied` to others, to be applied together, and those with `links` by which it can be told
+    when their rows change. There are none where the log has all changes, or the tables that others refer to lose no
+    rows and change no keys in it (AP-FK)."""
 
-    In idempotent mode inserts may take the place of rows, too.
-    """
+    tied: dict[int, TiedVersion]
+    links: dict[int, tuple[ParentLink, ...]]
+
+    def __contains__(self, version: int) -> bool:
+        return version in self.tied or version in self.links
+
+
+def cascades_of(history: SchemaHistory, used: list[UsedTable], *, idempotent: bool, compressed: bool) -> Cascades:
+    """What foreign keys do in this log. In idempotent mode inserts may take the place of rows, too; rows events that a
+    `compressed` one holds all have its place, and no order that could be told without reading all of them."""
     edges = _edges(history)
     changing = {version.id for table in used if table.use.may_cascade or idempotent for version in table.versions}
     live: set[_Edge] = set()
     while more := {edge for edge in edges if edge.parent.id in changing} - live:
         live |= more
         changing |= {edge.child.id for edge in more}
-    if not live:
-        return {}
-    groups = _Groups()
     chains = {version.id: number for number, chain in enumerate(history.chains()) for version in chain}
+    links = {} if idempotent or compressed else _links(live, chains, history, used)
+    live = {edge for edge in live if edge.child.id not in links}
+    return Cascades(_tied(history, edges, live, chains) if live else {}, links)
+
+
+def _links(live: set[_Edge], chains: dict[int, int], history: SchemaHistory,
+           used: list[UsedTable]) -> dict[int, tuple[ParentLink, ...]]:
+    """What can be followed by value: all foreign keys among the same tables, or none."""
+    groups, uses = _Groups(), defaultdict(list)
+    for edge in live:
+        groups.join(chains[edge.child.id], chains[edge.parent.id])
+    for table in used:
+        for version in table.versions:
+            uses[version.id].append(table)
+    exchanged = {version.id for group in history.exchanged() for version in group}
+    parents = {edge.parent.id for edge in live}
+    hard = {groups.of(chains[edge.child.id]) for edge in live if edge.child.id in parents
+            or not {edge.child.id, edge.parent.id}.isdisjoint(exchanged)
+            or not _is_simple(edge, uses[edge.parent.id], uses[edge.child.id])}
+    found = defaultdict(list)
+    for edge in sorted(live, key=lambda edge: (edge.child.id, edge.child.definition.foreign_keys.index(edge.key))):
+        found[edge.child.id].append(edge)
+    hard |= {groups.of(chains[child]) for child, own in found.items()
+             if len({edge.columns[0].child for edge in own}) < len(own)}
+    return {child: tuple(map(_link, own)) for child, own in found.items() if groups.of(chains[child]) not in hard}
+
+
+def _is_simple(edge: _Edge, parent_uses: list[UsedTable], child_uses: list[UsedTable]) -> bool:
+    """Whether an edge can be followed by value: one column; definitions that stay; images that have the value; and a
+    key of the child's by which all rows are found, and which the foreign key does not change."""
+    for version in (edge.child, edge.parent):
+        if version.previous is not None or version.end is not None or version.definition.versioning is not None:
+            return False
+    if len(edge.columns) > 1:
+        return False
+    [columns] = edge.columns
+    child, parent = edge.child.definition, edge.parent.definition
+    if child.columns[columns.child].type.base in DATES or \
+            arrow_type(child.columns[columns.child].type) != arrow_type(parent.columns[columns.parent].type):
+        return False
+    if any(use.use.lacked_columns >> columns.parent & 1 or columns.parent >= len(use.table_map.types)
+           for use in parent_uses):
+        return False
+    if row_search(child, child_uses, idempotent=False) is not None:
+        return False
+    key = table_key(child)
+    return columns.child not in key.columns or \
+        (key.form == "bytes" and edge.key.on_delete in (CASCADE, RESTRICT) and edge.key.on_update == RESTRICT)
+
+
+def _link(edge: _Edge) -> ParentLink:
+    [columns], child = edge.columns, edge.child.definition
+    return ParentLink(edge.parent.id, edge.parent.definition, columns.parent, columns.child,
+                      compared(columns.child, columns, child), edge.key.on_delete, edge.key.on_update)
+
+
+def _tied(history: SchemaHistory, edges: list[_Edge], live: set[_Edge],
+          chains: dict[int, int]) -> dict[int, TiedVersion]:
+    """The tables that one task has to apply together."""
+    groups = _Groups()
     for edge in live:
         groups.join(chains[edge.child.id], chains[edge.parent.id])
     tied = {version.id: version for version in history.versions() if groups.knows(chains[version.id])}
@@ -66,7 +145,8 @@ def _edges(history: SchemaHistory) -> list[_Edge]:
     wanted = [version for version in history.versions() if history.is_wanted(version)]
     for version in wanted:
         by_name[version.definition.database, version.definition.name].append(version)
-    return [_Edge(child, parent, columns) for child in wanted for key in child.definition.foreign_keys if key.cascades
+    return [_Edge(key, child, parent, columns) for child in wanted
+            for key in child.definition.foreign_keys if key.cascades
             for parent in by_name[key.database, key.table] if _overlap(child, parent)
             and (columns := linked_columns(key, child.definition, parent.definition))]
 

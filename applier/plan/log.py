@@ -55,6 +55,10 @@ class LogSpan:
     def flavour(self) -> str:
         return self.outlines[0].format.flavour
 
+    @property
+    def has_compressed_rows(self) -> bool:
+        return any(outline.inflated_bytes for outline in self.outlines)
+
     def end_position(self, base: Snapshot | None) -> BinlogPosition:
         """Where a snapshot stands after this span (AP-SNAP): its last event group's end, and all that is executed."""
         executed = GtidSet.parse(base.position.gtid_set) if base is not None else GtidSet()

@@ -89,8 +89,14 @@ def walking_tasks(span: LogSpan, versions: list[PlannedVersion], cores: int) -> 
             if not any(link is other for other in links):
                 links.append(link)
     pieces = stretches(span, versions)
-    return [ApplyTask({version: tuple(chosen) for version, chosen in part.items()}, _needed(pieces, set(part)))
+    return [ApplyTask({version: tuple(chosen) for version, chosen in part.items()}, _needed(pieces, _read(part)))
             for part in parts]
+
+
+def _read(part: dict[int, list[UnitSpec]]) -> set[int]:
+    """The versions whose changes a task reads: its units', and of those that foreign keys change rows of, the parents'.
+    """
+    return {*part, *(link.version for units in part.values() for link in units[0].links)}
 
 
 def _together(units: list[UnitSpec]) -> list[list[UnitSpec]]:

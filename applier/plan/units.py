@@ -7,19 +7,17 @@ over.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Mapping
+from collections.abc import Collection
 
-from applier.apply.row_pieces import RowPieces
 from applier.apply.table_key import alters_rows, keeps_key, table_key
 from applier.apply.work import RowSearch, UnitSpec
-from applier.binlog.table_map import WireType
-from applier.plan.cascades import TiedVersion
+from applier.plan.cascades import Cascades
 from applier.plan.exchanged import add_units, exchanged_versions
 from applier.plan.log import UsedTable
 from applier.plan.planned import PlannedVersion
 from applier.plan.ranges import bounds
+from applier.plan.row_searches import has_diffs, n_logged, row_search
 from applier.schema.conversion import RowConversion
-from applier.schema.definition import TableDefinition
 from applier.schema.history import SchemaHistory
 from applier.schema.type_conversions import NONE_ALLOWED, TypeConversions
 from applier.snapshot.manifest import FileEntry, KeyValue, Snapshot
@@ -27,17 +25,17 @@ from applier.snapshot.publish import Staging
 
 UNIT_BYTES = 128 << 20
 """Bytes of rows events for one unit, at most by plan."""
-NOTHING_TIED: Mapping[int, TiedVersion] = {}
+NO_CASCADES = Cascades({}, {})
 LEAST_UNIT_BYTES = 8 << 20
 """Below this, dividing a table costs more than it brings."""
 
 
 def changed_versions(used: list[UsedTable], history: SchemaHistory,
-                     tied: Mapping[int, TiedVersion] = NOTHING_TIED) -> list[PlannedVersion]:
+                     cascades: Cascades = NO_CASCADES) -> list[PlannedVersion]:
     """The versions that the log has rows of, and those that such rows come from or go to, in the order of their making.
 
-    Where a base may have rows, that is every version that DDL alone makes rows of, too; and every version that is
-    `tied`.
+    Where a base may have rows, that is every version that DDL alone makes rows of, too; and every version that foreign
+    keys change rows of, or tie to such.
     """
     uses: dict[int, list[UsedTable]] = {}
     for table in used:
@@ -53,7 +51,7 @@ def changed_versions(used: list[UsedTable], history: SchemaHistory,
         in_snapshot = chain[-1].end is None and history.is_wanted(chain[-1])
         last_used = max((place for place, version in enumerate(chain) if version.id in uses), default=-1)
         from_base = chain[0].in_base is not None and any(alters_rows(version.conversion) for version in chain[1:])
-        if chain[0].id in tied or (in_snapshot and (last_used >= 0 or from_base)):
+        if chain[0].id in cascades or (in_snapshot and (last_used >= 0 or from_base)):
             last_used = len(chain) - 1
         planned += [PlannedVersion(version, uses.get(version.id, []), [], place < last_used, in_snapshot)
                     for place, version in enumerate(chain[:last_used + 1])]
@@ -62,19 +60,24 @@ def changed_versions(used: list[UsedTable], history: SchemaHistory,
 
 def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Staging, cores: int, *,
            idempotent: bool, moving: Collection[str] = (), allowed: TypeConversions = NONE_ALLOWED,
-           tied: Mapping[int, TiedVersion] = NOTHING_TIED) -> None:
-    """Give each version its units. Numbers of units with one key to search by come before those of row stores. `moving`
-    are tables (db.table) in which idempotent mode met moves between units."""
+           cascades: Cascades = NO_CASCADES) -> None:
+    """Give each version its units. Numbers of units that may be applied by the shuffle route come before the others.
+    `moving` are tables (db.table) in which idempotent mode met moves between units."""
     total, number = sum(version.bytes for version in planned), 0
     unit_bytes = min(UNIT_BYTES, max(LEAST_UNIT_BYTES, total // (2 * cores)))
-    searches = {item.version.id: _row_search(item, idempotent, tied.get(item.version.id))
-                if item.uses or item.version.id in tied else None for item in planned}
+    tied, searches = cascades.tied, {}
+    for item in planned:
+        tie = tied.get(item.version.id)
+        searches[item.version.id] = row_search(
+            item.version.definition, item.uses, idempotent=idempotent, tied=tie is not None,
+            also=tie.also if tie is not None else ()) if item.uses or tie is not None else None
     by_group: dict[int, list[PlannedVersion]] = {}
     for item in planned:
         if item.group is not None:
             by_group.setdefault(item.group, []).append(item)
     chains = _chains([item for item in planned if item.group is None])
-    for chain in sorted(chains, key=lambda chain: any(searches[item.version.id] for item in chain)):
+    for chain in sorted(chains, key=lambda chain: any(searches[item.version.id] or item.version.id in cascades.links
+                                                      for item in chain)):
         why = "foreign keys tie its rows to those of others" if chain[0].version.id in tied else \
             _why_tied(chain, searches, base, idempotent, moving)
         ranges = 1 + sum(item.bytes for item in chain) // unit_bytes
@@ -82,43 +85,12 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
             item.ranges, item.tied = ranges, why
         lows = [None] if why else _lows(chain, base, ranges, allowed)
         for low, high in zip(lows, [*lows[1:], None], strict=True):
-            _add_units(chain, searches, number, low, high, base, staging, allowed, tied, idempotent)
+            _add_units(chain, searches, number, low, high, base, staging, allowed, cascades, idempotent)
             number += 1
     for group in by_group.values():
         needed = {item.version.id: searches[item.version.id] or RowSearch(by_content=False) for item in group}
         files = {item.version.id: _files_of(item, base) for item in group if item.version.previous is None}
         number = add_units(group, needed, number, base, staging, allowed, files, idempotent)
-
-
-def _row_search(item: PlannedVersion, idempotent: bool, tied: TiedVersion | None) -> RowSearch | None:
-    """Whether rows of a version are found, and collide, by more than one key: then one row store applies it.
-
-    Every unique key may be met twice (1062), and in idempotent mode a row in the way of another key goes, wherever it
-    is. There a NULL in the log for a key that has none is the replica's default, too."""
-    definition = item.version.definition
-    pieces = RowPieces(definition, by_content=False)
-    always, numbers_rows, also = set(pieces.stored), False, tied.also if tied is not None else ()
-    for used in item.uses:
-        logged = _n_logged(used, len(definition.columns))
-        numbers_rows |= any(column.auto_increment for column in definition.columns[logged:])
-        always = {column for column in always if column < logged and not used.use.lacked_columns >> column & 1}
-    if pieces.unique_for(frozenset(always)) is None:
-        every = range(len(definition.columns))
-        whole = tied is None and not pieces.unique and always.issuperset(pieces.stored) and not any(
-            _has_diffs(used) or _nulls_become_values(used, definition, every) for used in item.uses)
-        return RowSearch(by_content=True, also=also, whole_images=whole)
-    gets_values = idempotent and any(_nulls_become_values(used, definition, table_key(definition).columns)
-                                     for used in item.uses)
-    if tied is not None or len(pieces.unique) > 1 or numbers_rows or gets_values:
-        return RowSearch(by_content=False, also=also)
-    return None
-
-
-def _nulls_become_values(used: UsedTable, definition: TableDefinition, columns: Container[int]) -> bool:
-    """Whether images may have NULLs for those of `columns` that cannot be NULL here: what they get may depend on the
-    event."""
-    return any(nullable and not column.nullable and number in columns for number, (nullable, column) in
-               enumerate(zip(used.table_map.nullable, definition.columns, strict=False)))
 
 
 def _chains(planned: list[PlannedVersion]) -> list[list[PlannedVersion]]:
@@ -137,7 +109,7 @@ def _chains(planned: list[PlannedVersion]) -> list[list[PlannedVersion]]:
 
 def _add_units(chain: list[PlannedVersion], searches: dict[int, RowSearch | None], number: int, low: KeyValue | None,
                high: KeyValue | None, base: Snapshot | None, staging: Staging, allowed: TypeConversions,
-               tied: Mapping[int, TiedVersion], idempotent: bool) -> None:
+               cascades: Cascades, idempotent: bool) -> None:
     """One unit, as a link for each version of the chain."""
     files = _base_files(chain[0], base, low, high)
     unit: UnitSpec | None = None
@@ -149,7 +121,8 @@ def _add_units(chain: list[PlannedVersion], searches: dict[int, RowSearch | None
         unit = UnitSpec(number, version.definition, low, high, base if files else None, files, place,
                         searches[version.id], version.id, unit, version.conversion if unit is not None else None,
                         allowed, not chain[0].version.given,
-                        tie=tied[version.id].tie if version.id in tied else None, idempotent=idempotent)
+                        tie=cascades.tied[version.id].tie if version.id in cascades.tied else None,
+                        links=cascades.links.get(version.id, ()), idempotent=idempotent)
         item.units.append(unit)
 
 
@@ -187,21 +160,8 @@ def _is_tied(item: PlannedVersion, key_columns: tuple[int, ...]) -> bool:
     where it goes, so all keys are one unit. A JSON diff is no whole value; columns that the log lacks are in no
     image."""
     columns = len(item.version.definition.columns)
-    return any(_has_diffs(used) or _n_logged(used, columns) < columns or used.use.after_columns >> column & 1
+    return any(has_diffs(used) or n_logged(used, columns) < columns or used.use.after_columns >> column & 1
                for used in item.uses for column in key_columns)
-
-
-def _n_logged(used: UsedTable, columns: int) -> int:
-    """How many columns the log has of a version with so many. A table map with as many as another version of the table
-    is about that one, and says nothing of this one."""
-    logged = len(used.table_map.types)
-    return columns if logged in {len(version.definition.columns) for version in used.versions} else logged
-
-
-def _has_diffs(used: UsedTable) -> bool:
-    """Whether full after-images may have JSON diffs in them. A session that writes such writes all its updates as the
-    kind of event that may, those of tables without JSON columns, too."""
-    return used.use.has_diffs and WireType.JSON in used.table_map.types
 
 
 def _lows(chain: list[PlannedVersion], base: Snapshot | None, n: int,

@@ -18,12 +18,12 @@ def test_byte_keys_come_out_in_memcmp_order(keys):
     """Rows of a unit are written sorted by the key, also where keys share their first words or end in zero bytes."""
     rows = list(keys)
     index = ByteIndex(1)
-    index.seed(key_bytes(rows))
+    index.seed(key_bytes(rows), np.arange(len(rows)))
     assert [rows[row] for row in index.pointers().tolist()] == sorted(rows)
 
 
 @pytest.mark.parametrize("keys", [[], [5], [3, -1, 2**62, -(2**63)]])
 def test_integer_keys_come_out_in_their_order(keys):
     index = IntIndex(1)
-    index.seed(np.array(keys, np.int64))
+    index.seed(np.array(keys, np.int64), np.arange(len(keys)))
     assert [keys[row] for row in index.pointers().tolist()] == sorted(keys)

@@ -17,7 +17,7 @@ from benchmarks.__main__ import main
 from benchmarks.measure import Family, command, in_child
 from benchmarks.report import Table, number, ratio
 
-OF_CHANGED_ROWS = ["keyed", "keyless", "alike", "documents"]
+OF_CHANGED_ROWS = ["keyed", "keyless", "alike", "documents", "cascades"]
 
 
 @pytest.mark.parametrize("name", sorted({*workloads.NAMES} - {*OF_CHANGED_ROWS, "conflicts"}))

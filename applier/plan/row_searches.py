@@ -1,0 +1,57 @@
+"""Which tables have one key by which all their rows are found, and what the others need instead."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+
+from applier.apply.row_pieces import Piece, RowPieces
+from applier.apply.table_key import table_key
+from applier.apply.work import RowSearch
+from applier.binlog.table_map import WireType
+from applier.plan.log import UsedTable
+from applier.schema.definition import TableDefinition
+
+
+def row_search(definition: TableDefinition, uses: Sequence[UsedTable], *, idempotent: bool, tied: bool = False,
+               also: tuple[Piece, ...] = ()) -> RowSearch | None:
+    """Whether rows of a version are found, and collide, by more than one key, or foreign keys tie them to others: then
+    one row store applies it.
+
+    Every unique key may be met twice (1062), and in idempotent mode a row in the way of another key goes, wherever it
+    is. There a NULL in the log for a key that has none is the replica's default, too."""
+    pieces = RowPieces(definition, by_content=False)
+    always, numbers_rows = set(pieces.stored), False
+    for used in uses:
+        logged = n_logged(used, len(definition.columns))
+        numbers_rows |= any(column.auto_increment for column in definition.columns[logged:])
+        always = {column for column in always if column < logged and not used.use.lacked_columns >> column & 1}
+    if pieces.unique_for(frozenset(always)) is None:
+        every = range(len(definition.columns))
+        whole = not tied and not pieces.unique and always.issuperset(pieces.stored) and not any(
+            has_diffs(used) or _nulls_become_values(used, definition, every) for used in uses)
+        return RowSearch(by_content=True, also=also, whole_images=whole)
+    gets_values = idempotent and any(_nulls_become_values(used, definition, table_key(definition).columns)
+                                     for used in uses)
+    if tied or len(pieces.unique) > 1 or numbers_rows or gets_values:
+        return RowSearch(by_content=False, also=also)
+    return None
+
+
+def n_logged(used: UsedTable, columns: int) -> int:
+    """How many columns the log has of a version with so many. A table map with as many as another version of the table
+    is about that one, and says nothing of this one."""
+    logged = len(used.table_map.types)
+    return columns if logged in {len(version.definition.columns) for version in used.versions} else logged
+
+
+def has_diffs(used: UsedTable) -> bool:
+    """Whether full after-images may have JSON diffs in them. A session that writes such writes all its updates as the
+    kind of event that may, those of tables without JSON columns, too."""
+    return used.use.has_diffs and WireType.JSON in used.table_map.types
+
+
+def _nulls_become_values(used: UsedTable, definition: TableDefinition, columns: Container[int]) -> bool:
+    """Whether images may have NULLs for those of `columns` that cannot be NULL here: what they get may depend on the
+    event."""
+    return any(nullable and not column.nullable and number in columns for number, (nullable, column) in
+               enumerate(zip(used.table_map.nullable, definition.columns, strict=False)))
