@@ -80,3 +80,11 @@ def test_what_the_server_made_of_it(sql, expected):
 def test_what_is_not_known_is_not_guessed(sql):
     with pytest.raises(NotComputable):
         values(sql)
+
+
+@pytest.mark.parametrize("kind", ["BIT(5)", "INT(4) UNSIGNED ZEROFILL", "YEAR"])
+def test_numbers_whose_text_is_not_their_digits(kind):
+    """A BIT's text is its bytes, and zeros stand before the others' digits."""
+    [table] = parse_statement(f"CREATE TABLE d.v (x {kind})")
+    with pytest.raises(NotComputable):
+        evaluate("CONCAT(x, '-')", lambda name: (pa.array([7]), table.definition.column(name).type), 1)
