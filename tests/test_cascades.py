@@ -1,12 +1,21 @@
 """What foreign keys do to rows that the log does not have (AP-FK): logs of real servers, at the end and each mark."""
 
+from pathlib import Path
+
+import pyarrow.parquet as pq
 import pytest
 from real_server import Case, differences
 
 from applier.apply.executor import ThisProcess
+from applier.errors import ReplayStopped
 from applier.options import ReplayOptions
 from applier.replay import replay_with
+from applier.snapshot import manifest
+from applier.table_filter import TableFilter
 
+IDEMPOTENT = Path(__file__).parent / "archives" / "cascades" / "mariadb-idempotent.000001"
+"""Of a MariaDB 10.11 whose replica, in idempotent mode, still had rows that the source had lost unlogged: parents 1, 2
+and 3, which inserts replace by one key or the other, and a child of each."""
 CASES = ["fk-cascade-mariadb", "fk-cascade-mariadb-minimal", "fk-cascade-mysql-native", "fk-cascade-mysql"]
 PLACES = [pytest.param(name, mark, id=f"{name}@{mark.name if mark else 'end'}")
           for name in CASES for mark in [*Case(name).marks, None]]
@@ -63,3 +72,24 @@ def test_orphans_are_told_where_it_is_asked_for(tmp_path):
         "child_cascade": ("2 rows refer by c1 (p) to rows of fk.parent that are not there: 20; 20",),
         "child_mixed": ("1 row refers by c3 (c) to rows of fk.parent that are not there: b",),
         "tree": ("1 row refers by t1 (up) to rows of fk.tree that are not there: 6",)}
+
+
+def test_parents_that_idempotent_mode_replaces_take_their_children_with_them(tmp_path):
+    """AP-FK, AP-IDEM: what a replica of MariaDB 10.11 held with slave_exec_mode=IDEMPOTENT: a row that an insert takes
+    the place of, by its primary key or another one, is deleted first."""
+    options = ReplayOptions((str(IDEMPOTENT),), str(tmp_path / "out"), exec_mode="idempotent",
+                            filter=TableFilter(ignored=(("j", "v"),)))
+    result = replay_with(ThisProcess(), options)
+    held = {name: sorted(tuple(row.values()) for file in manifest.load(options.output).table("j", name).files
+                         for row in pq.read_table(tmp_path / "out" / file.path).to_pylist()) for name in "pc"}
+    assert held == {"p": [(1, 1), (3, 33), (6, 6), (7, 2)], "c": [(40, 6)]}
+    assert result.by_foreign_keys == 5 and sum(sum(table.conflicts.values()) for table in result.tables) == 3
+
+
+def test_a_foreign_key_that_deletes_rows_of_a_versioned_table_stops_the_replay(tmp_path):
+    """AP-FK: the time at which such a row ends is the source's clock's, which the log has to the second only: on that
+    server 18:09:25.690527, on its replica 18:09:25.000004."""
+    options = ReplayOptions((str(IDEMPOTENT),), str(tmp_path / "out"), exec_mode="idempotent")
+    with pytest.raises(ReplayStopped, match="system-versioned") as stopped:
+        replay_with(ThisProcess(), options)
+    assert stopped.value.table == "j.v" and "--ignore-tables" in stopped.value.hint
