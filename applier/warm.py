@@ -111,15 +111,17 @@ def exercise_dumps() -> None:
 
 
 def exercise_show() -> None:
-    """The same for the kernel that prints events."""
+    """The same for the kernels that print events, and those about some tables."""
     _cache()
     from applier.binlog.writer import BinlogWriter
     from applier.show import show
+    from applier.show.selection import Selection
+    from applier.table_filter import EVERYTHING
 
     with tempfile.TemporaryDirectory() as folder, open(os.devnull, "w") as nowhere:
         with BinlogWriter(f"{folder}/binlog.000001") as log:
             log.query("CREATE DATABASE d")
-        show([f"{folder}/binlog.000001"], "text", nowhere)
+        show([f"{folder}/binlog.000001"], "text", nowhere, Selection(tables=EVERYTHING))
 
 
 def _exercise_rest() -> None:

@@ -27,6 +27,7 @@ from applier.binlog.compressed import Inflater
 from applier.binlog.format import HEADER_LENGTH
 from applier.binlog.layout import NO_NULLS, ColumnPlan, ImageBuffers, ImageProgram
 from applier.binlog.mapping import MappedFile
+from applier.binlog.table_ids import TableIds
 from applier.binlog.table_map import TableMap, WireType, parse_table_map
 from applier.errors import ApplierError, ArchiveError
 
@@ -134,8 +135,7 @@ class ChangeReader:
         self._tables: list[_BoundTable | None] = []
         self._bodies: dict[bytes, tuple[int, np.ndarray]] = {}  # number of the table map, and the body at an address
         self._records = np.zeros((16, k.TABLE_WORDS), np.int64)
-        self._ids = np.full((256, 4), -1, np.int64)
-        self._n_ids = 0
+        self._ids = TableIds()
         self._state = np.zeros(k.STATE_WORDS, np.int64)
         self._state[k.HEADER_BYTES // 8] = header_length
         self._arenas = Arenas(file.uri, file.address, keep)
@@ -159,7 +159,7 @@ class ChangeReader:
         safe_end = self.file.address + self.file.size
         while True:
             status = walk(self.file.address, end, safe_end, state.ctypes.data, self._records.ctypes.data,
-                          self._ids.ctypes.data, len(self._ids) - 1, self._checksum_bytes, self._verify,
+                          self._ids.address, self._ids.mask, self._checksum_bytes, self._verify,
                           NO_NULLS.ctypes.data)
             if status == k.DONE:
                 return
@@ -217,11 +217,7 @@ class ChangeReader:
         if body not in self._bodies:
             self._bodies[body] = self._bind_table(body, self._word(k.POSITION)), np.frombuffer(body, np.uint8)
         number, stored = self._bodies[body]
-        if self._n_ids * 2 >= len(self._ids):
-            self._grow_ids()
-        slot = self._slot(table_id)
-        self._n_ids += int(self._ids[slot, 0] == -1)
-        self._ids[slot] = table_id, number, stored.ctypes.data, len(body)
+        self._ids.set(table_id, number, stored)
 
     def _bind_table(self, body: bytes, position: int) -> int:
         try:
@@ -236,19 +232,6 @@ class ChangeReader:
         if binding is not None:
             self._records[number] = self._tables[number].record()
         return number
-
-    def _slot(self, table_id: int) -> int:
-        mask = len(self._ids) - 1
-        slot = (table_id * 0x9E3779B97F4A7C15 % (1 << 64) >> 40) & mask
-        while self._ids[slot, 0] not in (-1, table_id):
-            slot = (slot + 1) & mask
-        return slot
-
-    def _grow_ids(self) -> None:
-        old = self._ids[self._ids[:, 0] != -1]
-        self._ids = np.full((4 * len(self._ids), 4), -1, np.int64)
-        for entry in old:
-            self._ids[self._slot(int(entry[0]))] = entry
 
     def _add_layout(self, number: int, address: int) -> None:
         table = self._tables[number]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from applier.binlog.mapping import MappedFile
-    from applier.options import TableFilter
     from applier.show.rows import ShownEvent
     from applier.show.selection import Selection, Stretch
+    from applier.table_filter import TableFilter
 
 _FIRST = 4
 """Where a file's first event is."""
@@ -34,37 +34,35 @@ def show(files: list[str], format: str, out: TextIO, selection: Selection | None
         mapped = map_file(uri)
         stretches = selection.stretches(mapped, name, names)
         try:
-            if format == "text" and selection.tables is None:
-                _print_text(mapped, stretches, out.buffer.write)
+            if format == "text":
+                _print_text(mapped, stretches, selection.tables, out.buffer.write)
             else:
-                _print_events(mapped, stretches, selection.tables, format, out.buffer.write)
+                _print_json(mapped, stretches, selection.tables, out.buffer.write)
         except ArchiveError as reason:
             raise reason.at(file=uri) from None
     out.buffer.flush()
 
 
-def _print_text(mapped: MappedFile, stretches: Iterator[Stretch], write: Callable[[bytes], object]) -> None:
+def _print_text(mapped: MappedFile, stretches: Iterable[Stretch], tables: TableFilter | None,
+                write: Callable[[bytes], object]) -> None:
+    from applier.show.table_choice import TableChoice
     from applier.show.text_walk import TextWalk
 
     text, is_first = TextWalk(mapped, write), True
+    printer = text if tables is None else TableChoice(mapped, tables, text)
     for start, end, shown_from in stretches:
         if is_first and start > _FIRST:
             text.print(_FIRST, _FIRST + 1, _FIRST)
         is_first = False
-        text.print(start, end, shown_from)
+        printer.print(start, end, shown_from)
 
 
-def _print_events(mapped: MappedFile, stretches: Iterator[Stretch], tables: TableFilter | None, format: str,
-                  write: Callable[[bytes], object]) -> None:
+def _print_json(mapped: MappedFile, stretches: Iterator[Stretch], tables: TableFilter | None,
+                write: Callable[[bytes], object]) -> None:
     from applier.show.json_lines import event_objects
-    from applier.show.text import TextPrinter
 
-    printer = TextPrinter()
     for shown in shown_events(mapped, stretches, tables):
-        lines = event_objects(shown) if format == "json" else printer.lines(shown)
-        write("".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape"))
-    if format != "json":
-        write("".join(f"{line}\n" for line in printer.end()).encode())
+        write("".join(f"{line}\n" for line in event_objects(shown)).encode("utf-8", "surrogateescape"))
 
 
 def shown_events(mapped: MappedFile, stretches: Iterable[Stretch], tables: TableFilter | None = None

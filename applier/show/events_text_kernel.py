@@ -31,6 +31,8 @@ from applier.show.walk_records import (
     OUT,
     OUT_END,
     POSITION,
+    RANGE,
+    RANGES_END,
     ROW_AT,
     SHORT,
     SHORT_LENGTH,
@@ -69,11 +71,19 @@ _TABLE_ID = np.uint64(0xFFFFFFFFFFFF)
 
 
 @kernel
-def walk(base, end, state):
-    """Print the events from POSITION to before `end` (offsets from address `base`); says why it stopped."""
-    position = load_i64(state + POSITION)
+def walk(base, state):
+    """Print the events from POSITION on in RANGE and those after it (offsets from address `base`); says why it
+    stopped."""
+    position, end = load_i64(state + POSITION), load_i64(load_i64(state + RANGE) + 8)
     header, checksum = load_i64(state + HEADER_BYTES), load_i64(state + CHECKSUM_BYTES)
-    while position < end:
+    while True:
+        while position >= end:
+            range_ = load_i64(state + RANGE) + 16
+            if range_ == load_i64(state + RANGES_END):
+                return DONE
+            position, end = load_i64(range_), load_i64(range_ + 8)
+            store_i64(state + RANGE, range_)
+            store_i64(state + POSITION, position)
         start = base + position
         if position + header > end:
             return NEED_PYTHON
@@ -87,7 +97,6 @@ def walk(base, end, state):
         store_i64(state + OUT, out)
         store_i64(state + ROW_AT, 0)
         store_i64(state + POSITION, position)
-    return DONE
 
 
 @inline

@@ -7,7 +7,6 @@ from applier.binlog.contents import MappedTable
 from applier.binlog.events import Query, RowsHeader
 from applier.binlog.format import STATEMENT_END_FLAG, EventType
 from applier.errors import SchemaError
-from applier.options import TableFilter
 from applier.schema.ddl import parse_statement
 from applier.schema.schema_changes import (
     AlterTable,
@@ -21,7 +20,9 @@ from applier.schema.schema_changes import (
     TableName,
     TruncateTable,
 )
+from applier.show.choice_kernel import CHOSEN, FRAME, FRAME_END, OTHER
 from applier.show.rows import ShownEvent
+from applier.table_filter import TableFilter
 
 _BEGINS = {EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED, EventType.MARIADB_GTID}
 _FILE = {
@@ -58,16 +59,34 @@ class AboutTables:
                 self._begin([shown])
             elif kind in _STATEMENTS:
                 self._statement = [shown]
-            elif self._is_wanted(shown):
-                yield from (*self._frame, *self._statement, shown)
-                self._frame, self._statement, self._is_shown = [], [], True
-            elif self._is_of_frame(shown):
-                if self._is_shown:
-                    yield shown
-                else:
-                    self._frame.append(shown)
-                if _is_end(shown):
-                    self._begin([])
+            else:
+                yield from self._by_role(shown)
+
+    def go_on(self, frame: list[ShownEvent], statement: list[ShownEvent], is_shown: bool) -> None:
+        """In a transaction that has begun with a frame and a statement that wait, and whether some of it was shown."""
+        self._frame, self._statement, self._is_shown = frame, statement, is_shown
+
+    def role(self, shown: ShownEvent) -> int:
+        """What an event is, that neither begins a transaction, is about the file nor the text of a statement: CHOSEN,
+        OTHER, of the FRAME, or its end."""
+        if self._is_wanted(shown):
+            return CHOSEN
+        if not self._is_of_frame(shown):
+            return OTHER
+        return FRAME_END if _is_end(shown) else FRAME
+
+    def _by_role(self, shown: ShownEvent) -> Iterator[ShownEvent]:
+        role = self.role(shown)
+        if role == CHOSEN:
+            yield from (*self._frame, *self._statement, shown)
+            self._frame, self._statement, self._is_shown = [], [], True
+        elif role != OTHER:
+            if self._is_shown:
+                yield shown
+            else:
+                self._frame.append(shown)
+            if role == FRAME_END:
+                self._begin([])
 
     def _begin(self, frame: list[ShownEvent]) -> None:
         self._frame, self._statement, self._is_shown = frame, [], False

@@ -5,17 +5,17 @@ come from a RowReader, about a megabyte of events at a time.
 """
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 
 import numpy as np
 
-from applier.binlog.contents import MappedTable
 from applier.binlog.events import Query, encrypted, read_format
 from applier.binlog.format import EventType
 from applier.binlog.layout import plan_column
 from applier.binlog.mapping import MappedFile
 from applier.binlog.reader import FileEvent, file_events
+from applier.binlog.table_ids import TableIds
 from applier.binlog.table_map import TableMap, WireType, parse_table_map
 from applier.errors import ApplierError
 from applier.show import value_kernel as v
@@ -24,7 +24,7 @@ from applier.show.context import quoted
 from applier.show.events_text_kernel import walk
 from applier.show.json_value_kernel import STACK_BYTES
 from applier.show.moment import moment
-from applier.show.rows import OLD_TEMPORAL, RowReader
+from applier.show.rows import OLD_TEMPORAL, RowReader, ShownEvent
 from applier.show.text import TextPrinter
 
 _ROOM = 1 << 20
@@ -67,8 +67,7 @@ class TextWalk:
         self._tables: list[list[np.ndarray]] = []
         self._state = np.zeros(r.STATE_WORDS, np.int64)
         self._table_records = np.zeros((16, r.TABLE_BYTES // 8), np.int64)
-        self._ids = np.full((256, 4), -1, np.int64)
-        self._n_ids = 0
+        self._ids = TableIds()
         self._texts, self._moments = _fixed_texts(), np.full((r.N_MOMENTS, r.MOMENT_BYTES), 255, np.uint8)
         self._context = self._database = np.zeros(0, np.uint8)
         self._set(r.HEADER_BYTES, self._format.header_length)
@@ -85,18 +84,27 @@ class TextWalk:
     def print(self, start: int, end: int, shown_from: int) -> None:
         """Print the events in [start, end) from `shown_from` on; `start` must be where a group, or the file, begins.
         Raises ArchiveError where the file is damaged, after what comes before that."""
+        self.learn(start, end, shown_from)
+        self.print_ranges(np.array([[max(start, shown_from), end]]))
+
+    def learn(self, start: int, end: int, shown_from: int) -> None:
+        """See the table maps in [start, end) that come before what is shown."""
         for event in itertools.takewhile(lambda event: event.position < shown_from,
                                          file_events(self._mapped, start, end)):
-            if event.type == EventType.TABLE_MAP:
-                self._add_table(event.position)
-        self._set(r.POSITION, max(start, shown_from))
+            self._see_map(event)
+
+    def print_ranges(self, ranges: np.ndarray) -> None:
+        """Print the events in some ranges (int64[n, 2]: start, end), all of whose tables it has seen the maps of."""
+        self._set(r.RANGE, ranges.ctypes.data)
+        self._set(r.RANGES_END, ranges.ctypes.data + ranges.nbytes)
+        self._set(r.POSITION, int(ranges[0, 0]))
         asked = 0
         while True:
             position = self._get(r.POSITION)
             self._set(r.TABLES, self._table_records.ctypes.data)
-            self._set(r.IDS, self._ids.ctypes.data)
-            self._set(r.IDS_MASK, len(self._ids) - 1)
-            status = walk(self._mapped.address, end, self._state.ctypes.data)
+            self._set(r.IDS, self._ids.address)
+            self._set(r.IDS_MASK, self._ids.mask)
+            status = walk(self._mapped.address, self._state.ctypes.data)
             asked = asked + 1 if self._get(r.POSITION) == position else 0
             if status == r.DONE:
                 self._flush()
@@ -111,7 +119,8 @@ class TextWalk:
                 status = self._add_moment(self._get(r.DETAIL), asked)
             if status == r.NEED_PYTHON:
                 self._flush()
-                self._print_some(self._get(r.POSITION), end)
+                within = (self._get(r.RANGE) - ranges.ctypes.data) // ranges.strides[0]
+                self._print_some(self._get(r.POSITION), int(ranges[within, 1]))
 
     # ---- what the kernel asks for
 
@@ -163,23 +172,8 @@ class TextWalk:
             except ApplierError:
                 return r.NEED_PYTHON
             self._known[body] = len(self._tables) - 1, np.frombuffer(body, np.uint8)
-        if self._n_ids * 2 >= len(self._ids):
-            old = self._ids[self._ids[:, 0] != -1]
-            self._ids = np.full((4 * len(self._ids), 4), -1, np.int64)
-            for entry in old:
-                self._ids[self._slot(int(entry[0]))] = entry
-        number, stored = self._known[body]
-        slot = self._slot(table_id)
-        self._n_ids += int(self._ids[slot, 0] == -1)
-        self._ids[slot] = table_id, number, stored.ctypes.data, len(body)
+        self._ids.set(table_id, *self._known[body])
         return r.DONE
-
-    def _slot(self, table_id: int) -> int:
-        mask = len(self._ids) - 1
-        slot = (table_id * 0x9E3779B97F4A7C15 % (1 << 64) >> 40) & mask
-        while self._ids[slot, 0] not in (-1, table_id):
-            slot = (slot + 1) & mask
-        return slot
 
     def _add_record(self, table: TableMap) -> None:
         """The record of a table, and what its addresses lead to."""
@@ -214,18 +208,22 @@ class TextWalk:
             self._learn_tables(position)
             events = itertools.takewhile(lambda later: later.position < position + _CHUNK_BYTES,
                                          file_events(self._mapped, position, end))
+        self._set(r.POSITION, self.print_events(self._rows.shown(events)) or position)
+        self._set(r.ROW_AT, 0)
+        self._set(r.IN_MAPS, 0)
+
+    def print_events(self, events: Iterable[ShownEvent]) -> int:
+        """Print some without the kernel. Gives where the last one ends."""
         self._printer.context.thread = self._get(r.THREAD)
-        after = position
-        for shown in self._rows.shown(events):
+        after = 0
+        for shown in events:
             self._put(self._printer.lines(shown))
             if shown.event.type == EventType.START_ENCRYPTION:
                 raise encrypted(self._mapped.uri, shown.event.position)
             self._see(shown.event)
             after = shown.event.position + shown.event.size if shown.event.within is None else after
         self._put(self._printer.end())
-        self._set(r.POSITION, after)
-        self._set(r.ROW_AT, 0)
-        self._set(r.IN_MAPS, 0)
+        return after
 
     def _learn_tables(self, position: int) -> None:
         """Have the RowReader know the newest table maps before a position."""
@@ -238,15 +236,17 @@ class TextWalk:
 
     def _see(self, event: FileEvent) -> None:
         """Have the kernel know what an event changes that was printed without it."""
-        if event.within is None and isinstance(event.content, MappedTable):
+        self._see_map(event)
+        if isinstance(event.content, Query):
+            self._see_context(event, event.content)
+
+    def _see_map(self, event: FileEvent) -> None:
+        is_map = event.type == EventType.TABLE_MAP and event.within is None
+        if is_map:
             self._add_table(event.position)
             if not self._get(r.IN_MAPS):
                 self._set(r.MAPS_AT, event.position)
-            self._set(r.IN_MAPS, 1)
-        else:
-            self._set(r.IN_MAPS, 0)
-        if isinstance(event.content, Query):
-            self._see_context(event, event.content)
+        self._set(r.IN_MAPS, int(is_map))
 
     def _see_context(self, event: FileEvent, query: Query) -> None:
         """What a statement ran in is in force for those that follow; one that says more says it every time."""

@@ -11,8 +11,11 @@
  CONTEXT, CONTEXT_LENGTH, DATABASE, DATABASE_LENGTH, THREAD,
  # whether strings are written as MySQL's tool does; of JSON: a buffer for a document's text, its bytes, a stack, and
  # how many bytes are wanted
- AS_MYSQL, DOCUMENT, DOCUMENT_BYTES, STACK, WANTED_BYTES) = range(0, 192, 8)
-STATE_WORDS = 24
+ AS_MYSQL, DOCUMENT, DOCUMENT_BYTES, STACK, WANTED_BYTES,
+ # what is printed: addresses of the range (where it starts and ends in the file) that the event is in, and after the
+ # last one
+ RANGE, RANGES_END) = range(0, 208, 8)
+STATE_WORDS = 26
 
 # a table: whether the kernel can print its rows; its columns; the lines before an image, by kind of row (with their
 # lengths), and its title

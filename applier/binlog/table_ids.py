@@ -1,0 +1,37 @@
+"""The tables of a walk by the ids that table maps give them, as `table_ids_kernel` reads them."""
+
+import numpy as np
+
+
+class TableIds:
+    """An open-addressed hash table: the number that a walk has given a table, and its map's body, by table id."""
+
+    def __init__(self) -> None:
+        self._entries = np.full((256, 4), -1, np.int64)
+        self._count = 0
+
+    @property
+    def address(self) -> int:
+        """Good until the next `set`."""
+        return self._entries.ctypes.data
+
+    @property
+    def mask(self) -> int:
+        return len(self._entries) - 1
+
+    def set(self, table_id: int, number: int, body: np.ndarray) -> None:
+        """From now on this id means that table; `body` (uint8[n]) must live as long as the entry."""
+        if self._count * 2 >= len(self._entries):
+            old = self._entries[self._entries[:, 0] != -1]
+            self._entries = np.full((4 * len(self._entries), 4), -1, np.int64)
+            for entry in old:
+                self._entries[self._slot(int(entry[0]))] = entry
+        slot = self._slot(table_id)
+        self._count += int(self._entries[slot, 0] == -1)
+        self._entries[slot] = table_id, number, body.ctypes.data, len(body)
+
+    def _slot(self, table_id: int) -> int:
+        slot = (table_id * 0x9E3779B97F4A7C15 % (1 << 64) >> 40) & self.mask
+        while self._entries[slot, 0] not in (-1, table_id):
+            slot = (slot + 1) & self.mask
+        return slot
