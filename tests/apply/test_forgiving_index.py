@@ -24,7 +24,7 @@ class KeyEngine(Engine):
             low, high = (None if bound is None else key(bound) for bound in (low, high))
         self.index = (IntIndex if form == "int" else ByteIndex)(columns, low, high, idempotent=idempotent)
         if rows:
-            self.index.seed(self.encoded([row[0] for row in rows]))
+            self.index.seed(self.encoded([row[0] for row in rows]), np.arange(len(rows)))
 
     def encoded(self, values):
         return np.array(values, np.int64) if self.form == "int" else keys(values)
