@@ -14,7 +14,7 @@ import pyarrow as pa
 from applier.apply.rows import table_schema
 from applier.apply.table_key import table_key
 from applier.apply.work import UnitSpec
-from applier.conversion.versions import rows_that_hold
+from applier.conversion.versions import rows_shown
 from applier.schema.definition import TableDefinition
 from applier.snapshot.manifest import FileEntry
 from applier.snapshot.writer import TablePlace, TableWriter
@@ -32,20 +32,20 @@ def write_unit(spec: UnitSpec, rows: Iterable[pa.Table]) -> Written:
     """Write a unit's rows, which come in the order of its key, to its place."""
     definition = spec.definition
     if definition.versioning is None:
-        with _writer(spec.place, spec.number, definition) as writer:
+        with table_writer(spec.place, spec.number, definition) as writer:
             for chunk in rows:
                 writer.write(chunk)
             return Written(tuple(writer.close()))
-    shown = table_schema(definition.shown).names
-    with _writer(spec.place, spec.number, definition.shown) as now, \
-            _writer(spec.place.history, spec.number, definition) as ever:
+    with table_writer(spec.place, spec.number, definition.shown) as now, \
+            table_writer(spec.place.history, spec.number, definition) as ever:
         for chunk in rows:
             ever.write(chunk)
-            now.write(rows_that_hold(chunk, definition.versioning).select(shown))
+            now.write(rows_shown(chunk, definition))
         return Written(tuple(now.close()), tuple(ever.close()))
 
 
-def _writer(place: TablePlace, unit: int, definition: TableDefinition) -> TableWriter:
+def table_writer(place: TablePlace, unit: int, definition: TableDefinition) -> TableWriter:
+    """For rows of the table in the order of its key; `unit` is its number among the table's."""
     key = table_key(definition)
     names, form, rules = (key.names, key.form, key.rules) if key else ((), None, ())
     return TableWriter(place, unit=unit, schema=table_schema(definition), key=names, key_kind=form, key_rules=rules)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from applier.schema.definition import TableDefinition
 from applier.schema.versioning import ENDS_OF_TIME, Versioning
 
 
@@ -12,3 +13,9 @@ def rows_that_hold(rows: pa.Table, versioning: Versioning) -> pa.Table:
     """The rows whose end is the end of time: what a SELECT shows, without FOR SYSTEM_TIME."""
     ends = rows.column(versioning.row_end).cast(pa.int64())
     return rows.filter(pc.is_in(ends, value_set=pa.array(ENDS_OF_TIME, pa.int64())))
+
+
+def rows_shown(rows: pa.Table, definition: TableDefinition) -> pa.Table:
+    """What readers find of these rows: those that hold now, with the columns of `definition.shown`."""
+    names = [column.name for column in definition.shown.stored_columns]
+    return rows_that_hold(rows, definition.versioning).select(names)

@@ -34,13 +34,21 @@ class DumpTables:
         """Rows that are put away."""
         return sum(rows.rows for rows in self._tables.values())
 
-    def columns(self, database: str, table: str, names: tuple[str, ...] | None) -> InsertColumns:
-        """The columns of a table that rows are given for. Raises SchemaError."""
+    def columns(self, database: str, table: str, names: tuple[str, ...] | None, *,
+                with_history: bool = False) -> InsertColumns:
+        """The columns of a table that rows are given for; `with_history` says that those of a system-versioned table
+        may come with their times, and those of the past among them. Raises SchemaError."""
         version = self.history.at(database, table, BEFORE_THE_LOG)
         if version is None:
             raise SchemaError("rows of a table that the dump does not make", table=f"{database}.{table}", errno=1146,
                               hint="dump it with its definition")
-        return InsertColumns(version.definition, names)
+        columns = InsertColumns(version.definition, names)
+        if version.definition.versioning is not None and not (with_history and columns.have_times):
+            raise SchemaError("the dump lacks a system-versioned table's rows of the past, or the times of its rows, "
+                              "by which the log finds them", table=version.definition.full_name,
+                              hint="dump it with mariadb-dump --dump-history (MariaDB 10.11 or newer), or leave the "
+                                   "table out with --ignore-tables")
+        return columns
 
     def add(self, columns: InsertColumns, spans: InsertSpans, n_rows: int, data: np.ndarray, reading: Reading,
             on_duplicate: int) -> None:
@@ -56,11 +64,9 @@ class DumpTables:
             self._tables[self._last].flush()
         self._last = name
         if name not in self._tables:
-            if definition.versioning is not None:
-                raise SchemaError("a dump does not have the times of a system-versioned table's rows, by which the log "
-                                  "finds them", table=definition.full_name,
-                                  hint="leave the table out with --ignore-tables")
-            self._tables[name] = SortedRows(definition, self._staging.place(*name), self._spill)
+            versioned = definition.versioning is not None
+            place = self._staging.place(*name, history=versioned)
+            self._tables[name] = SortedRows(definition, place.history if versioned else place, self._spill)
         return self._tables[name]
 
     def live(self) -> list[TableDefinition]:

@@ -101,6 +101,12 @@ class InsertColumns:
     def __len__(self) -> int:
         return len(self.numbers)
 
+    @property
+    def have_times(self) -> bool:
+        """Whether the rows of a system-versioned table come with both of their times."""
+        given = (self.definition.columns[number].name for number in self.numbers)
+        return sum(map(self.definition.versioning.has, given)) == 2
+
     def rows(self, spans: InsertSpans, n_rows: int, data: np.ndarray, reading: Reading) -> tuple[pa.Table, int]:
         """The rows as a snapshot has them, and how many zero dates became null. Raises OddLiteral, and SchemaError for
         a column that is left out and has no default."""

@@ -22,11 +22,12 @@ from applier.importing.position import DumpPosition
 from applier.importing.rows_file import read_rows
 from applier.importing.spans import Reading
 from applier.importing.sql_file import SqlFile
+from applier.importing.table_files import table_entry
 from applier.options import ImportOptions
 from applier.progress import Progress, Silent
 from applier.result import ReplayResult, TableResult
 from applier.schema.schema_file import schema_file
-from applier.snapshot.manifest import DatabaseEntry, Snapshot, Source, TableEntry
+from applier.snapshot.manifest import DatabaseEntry, Snapshot, Source
 from applier.snapshot.publish import begin
 from applier.snapshot.staging import Staging
 
@@ -80,11 +81,10 @@ class _Import:
         entries, results = [], []
         for definition in live:
             rows = self.tables.rows_of(definition)
-            files = rows.finish()
-            entries.append(TableEntry(definition.database, definition.name, definition.to_json(), rows.key_names,
-                                      rows.key_form, tuple(files), rows.key_rules))
-            results.append(TableResult(definition.database, definition.name, rows.rows, inserts=rows.rows,
-                                       files_written=len(files)))
+            entry = table_entry(rows, self.staging.place(definition.database, definition.name))
+            entries.append(entry)
+            results.append(TableResult(definition.database, definition.name, entry.rows, inserts=rows.rows,
+                                       files_written=len(entry.files)))
         imported = time.perf_counter() - began
         position = self._position()
         databases = tuple(DatabaseEntry(name, charset.charset, charset.collation)

@@ -36,12 +36,12 @@ def found_beside(folder: str, name: str) -> str:
 
 
 def read_rows(rows: RowsFile, uri: str, tables: DumpTables, reading: Reading,
-              on_progress: Callable[[int], None]) -> int:
-    """All rows of a file, at `uri`, into its table, if that counts; the bytes of the file. Raises ApplierError, naming
-    file and line."""
+              on_progress: Callable[[int], None], *, with_history: bool = False) -> int:
+    """All rows of a file, at `uri`, into its table, if that counts; the bytes of the file. `with_history` is as of
+    `DumpTables.columns`. Raises ApplierError, naming file and line."""
     if not tables.wanted(rows.database, rows.table):
         return 0
-    columns = tables.columns(rows.database, rows.table, rows.columns)
+    columns = tables.columns(rows.database, rows.table, rows.columns, with_history=with_history)
     reading = dataclasses.replace(reading, charset=rows.charset)
     with DumpText(uri, guard=b"") as text:
         try:

@@ -9,7 +9,8 @@ from applier.schema.collations import charset_name
 from applier.schema.tokens import Token, tokenize
 
 _SCOPES = frozenset({"GLOBAL", "SESSION", "LOCAL", "PERSIST", "PERSIST_ONLY"})
-_START = {"character_set_client": "utf8mb4", "sql_mode": "", "time_zone": "+00:00"}
+_INSERT_HISTORY = "system_versioning_insert_history"
+_START = {"character_set_client": "utf8mb4", "sql_mode": "", "time_zone": "+00:00", _INSERT_HISTORY: "0"}
 
 
 @dataclass
@@ -37,6 +38,12 @@ class DumpSession:
     def backslash(self) -> bool:
         """Whether a backslash escapes in text."""
         return "NO_BACKSLASH_ESCAPES" not in self.sql_mode
+
+    @property
+    def inserts_history(self) -> bool:
+        """Whether rows of system-versioned tables have the times that they come with. A server overlooks these
+        otherwise, and mariadb-dump writes them without the rows of the past."""
+        return self.variables[_INSERT_HISTORY].upper() in ("1", "ON", "TRUE")
 
     @property
     def reading(self) -> Reading:

@@ -18,13 +18,14 @@ import pyarrow.parquet as pq
 
 from applier.apply.rows import table_schema
 from applier.apply.table_key import table_key
+from applier.apply.unit_files import table_writer
 from applier.errors import DUPLICATE_KEY, ReplayStopped
 from applier.importing.inserts import FAIL, KEEP
 from applier.schema.definition import TableDefinition
 from applier.schema.zero_dates import to_python
 from applier.snapshot.date_marks import MarkedDates
 from applier.snapshot.location import resolve
-from applier.snapshot.manifest import FileEntry, KeyKind
+from applier.snapshot.manifest import FileEntry
 from applier.snapshot.writer import TablePlace, TableWriter, write_empty
 from keysearch.keybytes import KeyBytes
 
@@ -55,16 +56,6 @@ class SortedRows:
     def key_names(self) -> tuple[str, ...]:
         """The columns that the rows are sorted by."""
         return self._key.names if self._key else ()
-
-    @property
-    def key_form(self) -> KeyKind | None:
-        """How the manifest writes their keys."""
-        return self._key.form if self._key else None
-
-    @property
-    def key_rules(self) -> tuple[str, ...]:
-        """By which rules."""
-        return self._key.rules if self._key else ()
 
     def add(self, rows: pa.Table, on_duplicate: int = FAIL) -> None:
         """Rows of the table's schema; `on_duplicate` says what becomes of those whose key is there."""
@@ -101,6 +92,11 @@ class SortedRows:
         self.rows = sum(file.rows for file in files)
         return files or [write_empty(self._place, self._schema, self.key_names)]
 
+    def blocks(self, files: list[FileEntry]) -> Iterator[pa.Table]:
+        """The rows of files that `finish` named, in their order."""
+        filesystem, root = resolve(self._place.root)
+        yield from _parquet_blocks(filesystem, [f"{root}/{file.path}" for file in files])
+
     def drain(self) -> Iterator[pa.Table]:
         """All rows that were added, older ones first, for another table of the same columns; none are left here."""
         self.flush()
@@ -124,8 +120,7 @@ class SortedRows:
 
     def _main(self) -> TableWriter:
         if self._writer is None:
-            self._writer = TableWriter(self._place, 0, self._schema, key=self.key_names, key_kind=self.key_form,
-                                       key_rules=self.key_rules)
+            self._writer = table_writer(self._place, 0, self.definition)
         return self._writer
 
     def _keys(self, rows: pa.Table) -> Keys:

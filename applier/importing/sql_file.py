@@ -134,7 +134,8 @@ class SqlFile:
         rows = parse_load_data(sql, session.database, session.sql_mode, self.tables.flavour, session.reading.charset)
         uri = found_beside(posixpath.dirname(self.text.uri), rows.uri)
         self._loaded += read_rows(rows, uri, self.tables, session.reading,
-                                  lambda done: self._on_progress(self.text.bytes_read + self._loaded + done))
+                                  lambda done: self._on_progress(self.text.bytes_read + self._loaded + done),
+                                  with_history=session.inserts_history)
 
     def _insert(self, head: InsertHead) -> None:
         database = head.database or self.session.database
@@ -142,7 +143,8 @@ class SqlFile:
             raise SchemaError(f"there is no default database to look for table {head.table} in", errno=1046)
         self.text.at += len(head.text)
         wanted = self.tables.wanted(database, head.table)
-        columns = self.tables.columns(database, head.table, head.columns) if wanted else None
+        columns = self.tables.columns(database, head.table, head.columns,
+                                      with_history=self.session.inserts_history) if wanted else None
         if wanted and self.session.reading.charset in _UNREADABLE:
             raise UsageError(f"the dump is written in {self.session.reading.charset}, which cannot be read",
                              hint="dump with --default-character-set=utf8mb4")
