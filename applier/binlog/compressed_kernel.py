@@ -63,7 +63,7 @@ def find_compressed(base, position, end, header_bytes, checksum_bytes, found, mo
             store_i64(record + 8 * FOUND_POSITION, position)
             body, stop = event + header_bytes, event + size - checksum_bytes
             if event_type == _PAYLOAD:
-                _describe_payload(record, base, body, stop)
+                describe_payload(record, base, body, stop)
             else:
                 _describe_event(record, base, event, body, stop, event_type)
             count += 1
@@ -96,7 +96,8 @@ def _number(at, end):
 
 
 @inline
-def _describe_payload(record, base, at, end):
+def describe_payload(record, base, at, end):
+    """Describe a TRANSACTION_PAYLOAD whose body is from address `at` to `end` in the record at `record`."""
     size, algorithm, inflated = np.int64(-1), np.int64(0), np.int64(-1)
     field = np.int64(-1)
     while field != _FIELD_END:

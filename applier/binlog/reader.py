@@ -16,7 +16,7 @@ from typing import Any
 
 from applier.binlog.archive import Archive, ArchiveFile, open_archive
 from applier.binlog.contents import content_of
-from applier.binlog.events import Event, read_events, read_format
+from applier.binlog.events import Event, read_event_at, read_events, read_format
 from applier.binlog.format import FormatDescription
 from applier.binlog.mapping import MappedFile, map_file
 from applier.errors import ArchiveError
@@ -69,6 +69,10 @@ class FileEvent(Event):
         if self.is_compressed:
             for event in events_within(self.mapped, self, self.format):
                 yield _of_file(event, self.mapped, self.format, self)
+
+    def inner(self, data: bytes) -> "FileEvent":
+        """An event within this one, by its bytes."""
+        return _of_file(read_event_at(data, self.position, self.format), self.mapped, self.format, self)
 
 
 def file_events(mapped: MappedFile, start: int = 4, end: int | None = None) -> Iterator[FileEvent]:

@@ -6,25 +6,44 @@ has no text yet, a table map that is new, a full buffer. What is wrong with an e
 
 import numpy as np
 
+from applier.binlog.compressed_kernel import (
+    CONTENT_END,
+    CONTENT_GOES_ON,
+    CONTENT_POSITION,
+    CONTENT_START,
+    CONTENT_WORDS,
+    FOUND_DATA,
+    FOUND_END,
+    FOUND_FORM,
+    FOUND_INFLATED,
+    NONE,
+    ZSTD,
+    describe_payload,
+    is_compressed,
+)
 from applier.binlog.table_ids_kernel import BODY, BODY_LENGTH, NUMBER, id_entry, same_bytes
 from applier.show.gtid_text_kernel import find_moment, put_bytes, put_gtid, put_mariadb_gtid
 from applier.show.number_kernel import put_byte, put_hex, put_unsigned
 from applier.show.rows_text_kernel import UPDATE, put_rows, put_rows_title, put_text
+from applier.show.statements_text_kernel import ANNOTATE, EVENT_ROOM, ROWS_QUERY, put_query, put_statement
 from applier.show.walk_records import (
     CHECKSUM_BYTES,
-    CONTEXT,
-    CONTEXT_LENGTH,
-    DATABASE,
-    DATABASE_LENGTH,
+    CONTENT,
+    CONTENTS_LEFT,
+    DESCRIBED,
+    DETAIL,
     DONE,
     FULL,
     HEADER_BYTES,
     IDS,
     IDS_MASK,
     IN_MAPS,
+    INNER,
+    INNER_NUMBER,
     IS_PLAIN,
     MAPS_AT,
     N_COLUMNS,
+    NEED_CONTENTS,
     NEED_MOMENT,
     NEED_PYTHON,
     NEW_TABLE,
@@ -36,37 +55,29 @@ from applier.show.walk_records import (
     ROW_AT,
     SHORT,
     SHORT_LENGTH,
-    T_ANNOTATE,
     T_AT,
     T_COMMIT,
     T_CRC,
     T_END,
-    T_ERROR,
-    T_EXEC,
     T_GROUP,
     T_HEADER,
-    T_QUERY,
-    T_QUERY_END,
-    T_ROWS_QUERY,
+    T_NONE,
+    T_PAYLOAD,
+    T_PAYLOAD_BEGINS,
+    T_PAYLOAD_ENDS,
     T_SERVER,
-    T_STATEMENT,
     T_TAB,
-    T_TERMINATOR,
-    T_THREAD,
-    T_TIMESTAMP,
     T_XID,
+    T_ZSTD,
     TABLE_BYTES,
     TABLES,
-    THREAD,
     TITLE,
     TITLE_LENGTH,
+    WANTED_BYTES,
 )
 from keysearch.memory import copy32, inline, kernel, load_i64, load_u8, load_u16, load_u32, load_u64, store_i64
 
-_QUERY, _XID, _TABLE_MAP, _ROWS_QUERY, _GTID, _ANONYMOUS, _ANNOTATE, _MARIADB_GTID = 2, 16, 19, 29, 33, 34, 160, 162
-_QUERY_FIXED, _SUPPRESS_USE = 13, 8
-_EVENT_ROOM = 2048
-"""Bytes that a frequent event without its statement, name and rows takes at most."""
+_QUERY, _XID, _TABLE_MAP, _GTID, _ANONYMOUS, _PAYLOAD, _MARIADB_GTID = 2, 16, 19, 33, 34, 40, 162
 _TABLE_ID = np.uint64(0xFFFFFFFFFFFF)
 
 
@@ -77,6 +88,7 @@ def walk(base, state):
     position, end = load_i64(state + POSITION), load_i64(load_i64(state + RANGE) + 8)
     header, checksum = load_i64(state + HEADER_BYTES), load_i64(state + CHECKSUM_BYTES)
     while True:
+        inner, was_compressed = load_i64(state + INNER), False
         while position >= end:
             range_ = load_i64(state + RANGE) + 16
             if range_ == load_i64(state + RANGES_END):
@@ -84,31 +96,73 @@ def walk(base, state):
             position, end = load_i64(range_), load_i64(range_ + 8)
             store_i64(state + RANGE, range_)
             store_i64(state + POSITION, position)
-        start = base + position
+        outer = base + position
         if position + header > end:
             return NEED_PYTHON
-        size = np.int64(load_u32(start + 9))
+        size = np.int64(load_u32(outer + 9))
         if size < header + checksum or position + size > end:
             return NEED_PYTHON
-        out = _put_event(start, start + header, start + size - checksum, position, checksum, state)
-        if out < 0:
-            return out
-        position += size
-        store_i64(state + OUT, out)
-        store_i64(state + ROW_AT, 0)
-        store_i64(state + POSITION, position)
+        start, stop, kind = outer, outer + size - checksum, np.int64(load_u8(outer + 4))
+        content = load_i64(state + CONTENT)
+        if is_compressed(kind):
+            if load_i64(state + CONTENTS_LEFT) == 0 or load_i64(content + 8 * CONTENT_POSITION) != position:
+                return NEED_CONTENTS
+            content_end = load_i64(content + 8 * CONTENT_END)
+            if inner == content_end:
+                if load_i64(content + 8 * CONTENT_GOES_ON):
+                    return NEED_CONTENTS
+                if not _end_payload(state):
+                    return FULL
+            elif inner:
+                start, stop = inner, inner + np.int64(load_u32(inner + 9))
+                if inner + header > content_end or stop < inner + header or stop > content_end:
+                    return NEED_PYTHON
+            elif kind != _PAYLOAD:
+                start, stop, was_compressed = load_i64(content + 8 * CONTENT_START), content_end, True
+        if inner == 0 or start != outer:
+            out = _put_event(outer, start, stop, position, header, checksum, was_compressed, state)
+            if out < 0:
+                return out
+            store_i64(state + OUT, out)
+            store_i64(state + ROW_AT, 0)
+        if start == inner:
+            store_i64(state + INNER, stop)
+            store_i64(state + INNER_NUMBER, load_i64(state + INNER_NUMBER) + 1)
+        elif kind == _PAYLOAD and inner == 0:
+            store_i64(state + INNER, load_i64(content + 8 * CONTENT_START))
+            store_i64(state + INNER_NUMBER, 0)
+        else:
+            if is_compressed(kind):
+                store_i64(state + CONTENT, content + 8 * CONTENT_WORDS)
+                store_i64(state + CONTENTS_LEFT, load_i64(state + CONTENTS_LEFT) - 1)
+                store_i64(state + INNER, 0)
+            position += size
+            store_i64(state + POSITION, position)
 
 
 @inline
-def _put_event(start, body, stop, position, checksum, state):
-    """Where the text of an event ends, or why it has none."""
-    out, kind = load_i64(state + OUT), np.int64(load_u8(start + 4))
+def _end_payload(state):
+    """Print the end of the events in a payload; False where that has no room."""
+    out = load_i64(state + OUT)
+    if out + EVENT_ROOM > load_i64(state + OUT_END):
+        return False
+    if load_i64(state + INNER_NUMBER):
+        store_i64(state + OUT, put_text(out, state, T_PAYLOAD_ENDS))
+    return True
+
+
+@inline
+def _put_event(outer, start, stop, position, header, checksum, was_compressed, state):
+    """Where the text ends of the event at `start`, or why it has none: it is the one at `outer` in the file, or what
+    that one `was_compressed` of, or within it."""
+    out, kind, body = load_i64(state + OUT), np.int64(load_u8(start + 4)), start + header
     is_rows = (kind >= 23 and kind <= 25) or (kind >= 30 and kind <= 32)
     if is_rows and load_i64(state + ROW_AT):
-        return _put_rows_event(out, start, body, stop, kind, state)
-    if out + _EVENT_ROOM > load_i64(state + OUT_END):
+        return _put_rows_event(out, start, body, stop, kind, was_compressed, state)
+    if out + EVENT_ROOM > load_i64(state + OUT_END):
         return np.int64(FULL)
-    if kind != _TABLE_MAP:
+    is_within = start != outer and not was_compressed
+    if kind != _TABLE_MAP or is_within:
         store_i64(state + IN_MAPS, 0)
     moment = find_moment(np.int64(load_u32(start)), state)
     if moment == 0:
@@ -118,48 +172,68 @@ def _put_event(start, body, stop, position, checksum, state):
     copy32(out, moment + SHORT)
     out = put_text(out + SHORT_LENGTH, state, T_SERVER)
     out = put_unsigned(out, np.uint64(load_u32(start + 5)))
-    out = put_unsigned(put_text(out, state, T_END), np.uint64(load_u32(start + 13)))
-    if body - start > 19:
-        out = put_unsigned(put_text(out, state, T_GROUP), load_u64(start + 19))
-    if checksum:
-        out = put_hex(put_text(out, state, T_CRC), np.uint64(load_u32(stop)), 8)
+    out = put_unsigned(put_text(out, state, T_END), np.uint64(load_u32(outer + 13)))
+    if not is_within:
+        if header > 19:
+            out = put_unsigned(put_text(out, state, T_GROUP), load_u64(start + 19))
+        if checksum:
+            crc = np.uint64(load_u32(outer + np.int64(load_u32(outer + 9)) - checksum))
+            out = put_hex(put_text(out, state, T_CRC), crc, 8)
     out = put_text(out, state, T_TAB)
     if is_rows:
-        return _put_rows_event(out, start, body, stop, kind, state)
+        return _put_rows_event(out, start, body, stop, kind, was_compressed, state)
     if kind == _TABLE_MAP:
-        return _put_table_map(out, start, body, stop, position, state)
+        return _put_table_map(out, start, body, stop, -1 if is_within else position, state)
     if kind == _XID and stop - body >= 8:
         return put_text(put_unsigned(put_text(out, state, T_XID), load_u64(body)), state, T_COMMIT)
     if kind == _QUERY:
-        return _put_query(out, start, body, stop, state)
+        return put_query(out, start, body, stop, was_compressed, state)
     if kind == _GTID or kind == _ANONYMOUS:
         return put_gtid(out, body, stop, kind, state)
     if kind == _MARIADB_GTID:
         return put_mariadb_gtid(out, start, body, stop, state)
-    if kind == _ANNOTATE or kind == _ROWS_QUERY:
-        return _put_statement(out, body, stop, kind, state)
+    if kind == ANNOTATE or kind == ROWS_QUERY:
+        return put_statement(out, body, stop, kind, state)
+    if kind == _PAYLOAD and not is_within:
+        return _put_payload(out, body, stop, state)
     return np.int64(NEED_PYTHON)
+
+
+@inline
+def _put_payload(out, body, stop, state):
+    described = state + DESCRIBED
+    describe_payload(described, 0, body, stop)
+    form = load_i64(described + 8 * FOUND_FORM)
+    if form != ZSTD and form != NONE:
+        return np.int64(NEED_PYTHON)
+    size = load_i64(described + 8 * FOUND_END) - load_i64(described + 8 * FOUND_DATA)
+    out = put_unsigned(put_text(out, state, T_PAYLOAD), np.uint64(size))
+    out = put_text(out, state, T_ZSTD if form == ZSTD else T_NONE)
+    out = put_unsigned(out, np.uint64(load_i64(described + 8 * FOUND_INFLATED)))
+    return put_text(out, state, T_PAYLOAD_BEGINS)
 
 
 @inline
 def _put_table_map(out, start, body, stop, position, state):
     if body + 8 > stop:
         return np.int64(NEED_PYTHON)
-    if load_i64(state + IN_MAPS) == 0:
+    if load_i64(state + IN_MAPS) == 0 and position >= 0:
         store_i64(state + MAPS_AT, position)
     table_id = np.int64(load_u64(body) & _TABLE_ID)
     entry, length = id_entry(load_i64(state + IDS), load_i64(state + IDS_MASK), table_id), stop - body - 6
     if (load_i64(entry) == -1 or load_i64(entry + BODY_LENGTH) != length
             or not same_bytes(load_i64(entry + BODY), body + 6, length)):
+        store_i64(state + DETAIL, body)
+        store_i64(state + WANTED_BYTES, stop - body)
         return np.int64(NEW_TABLE)
-    store_i64(state + IN_MAPS, 1)
+    store_i64(state + IN_MAPS, position >= 0)
     table = load_i64(state + TABLES) + TABLE_BYTES * load_i64(entry + NUMBER)
     out = put_bytes(out, load_i64(table + TITLE), load_i64(table + TITLE_LENGTH))
     return put_byte(put_unsigned(out, np.uint64(table_id)), 10)
 
 
 @inline
-def _put_rows_event(out, start, body, stop, kind, state):
+def _put_rows_event(out, start, body, stop, kind, was_compressed, state):
     """Its title, if none of its rows is printed yet, and its rows."""
     at = body + 8
     if kind >= 30:
@@ -182,53 +256,6 @@ def _put_rows_event(out, start, body, stop, kind, state):
     if load_i64(table + IS_PLAIN) == 0 or columns != load_i64(table + N_COLUMNS) or rows_at > stop:
         return np.int64(NEED_PYTHON)
     if load_i64(state + ROW_AT) == 0:
-        out = put_rows_title(out, state, row_kind, table_id, np.int64(load_u16(body + 6)))
+        out = put_rows_title(out, state, row_kind, table_id, np.int64(load_u16(body + 6)),
+                             was_compressed)
     return put_rows(out, start, rows_at, stop, row_kind, at, table, state)
-
-
-@inline
-def _put_query(out, start, body, stop, state):
-    """A statement in the context that was printed last, but for its thread."""
-    if body + _QUERY_FIXED > stop:
-        return np.int64(NEED_PYTHON)
-    context_length, database_length = np.int64(load_u16(body + 11)), np.int64(load_u8(body + 8))
-    context = body + _QUERY_FIXED
-    database = context + context_length
-    sql = database + database_length + 1
-    if (sql > stop or context_length != load_i64(state + CONTEXT_LENGTH)
-            or not same_bytes(context, load_i64(state + CONTEXT), context_length)):
-        return np.int64(NEED_PYTHON)
-    if database_length and not load_u16(start + 17) & _SUPPRESS_USE:
-        if (database_length != load_i64(state + DATABASE_LENGTH)
-                or not same_bytes(database, load_i64(state + DATABASE), database_length)):
-            return np.int64(NEED_PYTHON)
-    if out + _EVENT_ROOM + (stop - sql) > load_i64(state + OUT_END):
-        return np.int64(FULL)
-    thread = np.int64(load_u32(body))
-    out = put_unsigned(put_text(out, state, T_QUERY), np.uint64(thread))
-    out = put_unsigned(put_text(out, state, T_EXEC), np.uint64(load_u32(body + 4)))
-    out = put_unsigned(put_text(out, state, T_ERROR), np.uint64(load_u16(body + 9)))
-    out = put_text(put_unsigned(put_text(out, state, T_TIMESTAMP), np.uint64(load_u32(start))), state, T_TERMINATOR)
-    if thread != load_i64(state + THREAD):
-        out = put_text(put_unsigned(put_text(out, state, T_THREAD), np.uint64(thread)), state, T_TERMINATOR)
-        store_i64(state + THREAD, thread)
-    return put_text(put_bytes(out, sql, stop - sql), state, T_QUERY_END)
-
-
-@inline
-def _put_statement(out, body, stop, kind, state):
-    """The text behind rows, a line each."""
-    if kind == _ROWS_QUERY:
-        body += 1
-    lines = 1
-    for at in range(body, stop):
-        lines += load_u8(at) == 10
-    if out + _EVENT_ROOM + (stop - body) + 6 * lines > load_i64(state + OUT_END):
-        return np.int64(FULL)
-    out = put_text(put_text(out, state, T_ANNOTATE if kind == _ANNOTATE else T_ROWS_QUERY), state, T_STATEMENT)
-    for at in range(body, stop):
-        if load_u8(at) == 10:
-            out = put_text(out, state, T_STATEMENT)
-        else:
-            out = put_byte(out, load_u8(at))
-    return put_byte(out, 10)

@@ -25,7 +25,6 @@ from applier.show.walk_records import (
     OUT_END,
     ROW_AT,
     T_COMPLETE,
-    T_DELETE,
     T_FLAGS,
     T_NO_FK,
     T_NULL,
@@ -34,8 +33,8 @@ from applier.show.walk_records import (
     T_SQL_FK,
     T_STMT_END,
     T_TABLE_ID,
-    T_UPDATE,
     T_WRITE,
+    T_WRITE_COMPRESSED,
     TEXT_BYTES,
     TEXTS,
 )
@@ -55,9 +54,9 @@ def put_text(out, state, number):
 
 
 @inline
-def put_rows_title(out, state, kind, table_id, flags):
+def put_rows_title(out, state, kind, table_id, flags, was_compressed):
     """Write_rows: table id 7 flags: STMT_END_F"""
-    out = put_text(out, state, T_WRITE if kind == INSERT else T_UPDATE if kind == UPDATE else T_DELETE)
+    out = put_text(out, state, (T_WRITE_COMPRESSED if was_compressed else T_WRITE) + kind)
     out = put_unsigned(put_text(out, state, T_TABLE_ID), np.uint64(table_id))
     if flags & 31:
         out = put_text(out, state, T_FLAGS)

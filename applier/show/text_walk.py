@@ -1,15 +1,19 @@
 """Prints stretches of a file as text: frequent events by a kernel, all others one by one.
 
-A table's rows are printed by the kernel where it knows the form of all of its columns; others, and what is compressed,
-come from a RowReader, about a megabyte of events at a time.
+A table's rows are printed by the kernel where it knows the form of all of its columns; others come from a RowReader,
+about a megabyte of events at a time. What is compressed is inflated for the kernel.
 """
 
+import collections
+import ctypes
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 
 import numpy as np
 
+from applier.binlog.compressed import Inflater
+from applier.binlog.compressed_kernel import CONTENT_END, CONTENT_START
 from applier.binlog.events import Query, encrypted, read_format
 from applier.binlog.format import EventType
 from applier.binlog.layout import plan_column
@@ -17,7 +21,7 @@ from applier.binlog.mapping import MappedFile
 from applier.binlog.reader import FileEvent, file_events
 from applier.binlog.table_ids import TableIds
 from applier.binlog.table_map import TableMap, WireType, parse_table_map
-from applier.errors import ApplierError
+from applier.errors import ApplierError, ArchiveError
 from applier.show import value_kernel as v
 from applier.show import walk_records as r
 from applier.show.context import quoted
@@ -63,6 +67,7 @@ class TextWalk:
         self._mapped, self._write = mapped, write
         self._format = read_format(mapped)
         self._printer, self._rows = TextPrinter(), RowReader(mapped, self._format)
+        self._inflater = Inflater(mapped, self._format.header_length, self._format.checksum_length)
         self._known: dict[bytes, tuple[int, np.ndarray]] = {}  # a table map's number, and its body at an address
         self._tables: list[list[np.ndarray]] = []
         self._state = np.zeros(r.STATE_WORDS, np.int64)
@@ -100,12 +105,12 @@ class TextWalk:
         self._set(r.POSITION, int(ranges[0, 0]))
         asked = 0
         while True:
-            position = self._get(r.POSITION)
+            place = self._get(r.POSITION), self._get(r.INNER)
             self._set(r.TABLES, self._table_records.ctypes.data)
             self._set(r.IDS, self._ids.address)
             self._set(r.IDS_MASK, self._ids.mask)
             status = walk(self._mapped.address, self._state.ctypes.data)
-            asked = asked + 1 if self._get(r.POSITION) == position else 0
+            asked = asked + 1 if (self._get(r.POSITION), self._get(r.INNER)) == place else 0
             if status == r.DONE:
                 self._flush()
                 return
@@ -114,13 +119,16 @@ class TextWalk:
             elif status == r.NEED_DOCUMENT:
                 self._use_document(self._get(r.WANTED_BYTES))
             if status == r.NEW_TABLE:
-                status = self._add_table(self._get(r.POSITION))
+                status = self._add_table(ctypes.string_at(self._get(r.DETAIL), self._get(r.WANTED_BYTES)))
             elif status == r.NEED_MOMENT:
                 status = self._add_moment(self._get(r.DETAIL), asked)
+            end = int(ranges[(self._get(r.RANGE) - ranges.ctypes.data) // ranges.strides[0], 1])
+            if status == r.NEED_CONTENTS:
+                status = self._inflate(self._get(r.POSITION), end)
             if status == r.NEED_PYTHON:
                 self._flush()
-                within = (self._get(r.RANGE) - ranges.ctypes.data) // ranges.strides[0]
-                self._print_some(self._get(r.POSITION), int(ranges[within, 1]))
+                if not self._print_inner(self._get(r.POSITION), end):
+                    self._print_some(self._get(r.POSITION), end)
 
     # ---- what the kernel asks for
 
@@ -160,11 +168,8 @@ class TextWalk:
             entry[place:place + len(text)] = np.frombuffer(text, np.uint8)
         return r.DONE
 
-    def _add_table(self, position: int) -> int:
-        """Have the kernel know the table map at a position."""
-        start = position + self._format.header_length
-        size = int.from_bytes(self._mapped.array[position + 9:position + 13].tobytes(), "little")
-        event = self._mapped.array[start:position + size - self._format.checksum_length].tobytes()
+    def _add_table(self, event: bytes) -> int:
+        """Have the kernel know a table map, by its event's body."""
         table_id, body = int.from_bytes(event[:6], "little"), event[6:]
         if body not in self._known:
             try:
@@ -198,7 +203,38 @@ class TextWalk:
         undecidable = self._format.flavour == "mariadb" and not OLD_TEMPORAL.isdisjoint(table.types)
         return not undecidable and all(kind in _OPERATIONS for kind in table.types)
 
+    def _inflate(self, position: int, end: int) -> int:
+        """Have the kernel know what is in the compressed event at a position, or more of it, and in some after it."""
+        inflater, within = self._inflater, self._get(r.INNER) != 0
+        try:
+            inflater.advance(position, end, within)
+        except ArchiveError:
+            return r.NEED_PYTHON
+        self._set(r.CONTENT, inflater.contents.ctypes.data)
+        self._set(r.CONTENTS_LEFT, len(inflater.contents))
+        if within:
+            self._set(r.INNER, int(inflater.contents[0, CONTENT_START]))
+        return r.DONE
+
     # ---- what the kernel does not print
+
+    def _print_inner(self, position: int, end: int) -> bool:
+        """One event within a payload, where there is such a one and it has no rows."""
+        address = self._get(r.INNER)
+        if not address:
+            return False
+        contents = self._inflater.contents
+        content = (self._get(r.CONTENT) - contents.ctypes.data) // contents.strides[0]
+        data = ctypes.string_at(address, int(contents[content, CONTENT_END]) - address)
+        size = int.from_bytes(data[9:13], "little")
+        if not self._format.header_length <= size <= len(data) or data[4] in _WITH_ROWS:
+            return False
+        event = next(file_events(self._mapped, position, end)).inner(data[:size])
+        self._print_each([ShownEvent(event, [])])
+        collections.deque(self._printer.end(), 0)  # the kernel says where the payload ends
+        self._set(r.INNER, address + size)
+        self._set(r.INNER_NUMBER, self._get(r.INNER_NUMBER) + 1)
+        return True
 
     def _print_some(self, position: int, end: int) -> None:
         """The event at a position; if it has rows, about a megabyte of events from there on."""
@@ -208,12 +244,20 @@ class TextWalk:
             self._learn_tables(position)
             events = itertools.takewhile(lambda later: later.position < position + _CHUNK_BYTES,
                                          file_events(self._mapped, position, end))
-        self._set(r.POSITION, self.print_events(self._rows.shown(events)) or position)
-        self._set(r.ROW_AT, 0)
-        self._set(r.IN_MAPS, 0)
+        inner, all_shown = self._get(r.INNER_NUMBER) if self._get(r.INNER) else -1, self._rows.shown(events)
+        after = self.print_events(itertools.dropwhile(
+            lambda shown: shown.event.position == position and (shown.number or 0) <= inner, all_shown))
+        self._set(r.POSITION, after or position + event.size)
+        for word in (r.ROW_AT, r.IN_MAPS, r.INNER):
+            self._set(word, 0)
 
     def print_events(self, events: Iterable[ShownEvent]) -> int:
         """Print some without the kernel. Gives where the last one ends."""
+        after = self._print_each(events)
+        self._put(self._printer.end())
+        return after
+
+    def _print_each(self, events: Iterable[ShownEvent]) -> int:
         self._printer.context.thread = self._get(r.THREAD)
         after = 0
         for shown in events:
@@ -221,8 +265,7 @@ class TextWalk:
             if shown.event.type == EventType.START_ENCRYPTION:
                 raise encrypted(self._mapped.uri, shown.event.position)
             self._see(shown.event)
-            after = shown.event.position + shown.event.size if shown.event.within is None else after
-        self._put(self._printer.end())
+            after = shown.event.position + (shown.event.within or shown.event).size
         return after
 
     def _learn_tables(self, position: int) -> None:
@@ -243,7 +286,7 @@ class TextWalk:
     def _see_map(self, event: FileEvent) -> None:
         is_map = event.type == EventType.TABLE_MAP and event.within is None
         if is_map:
-            self._add_table(event.position)
+            self._add_table(bytes(event.body))
             if not self._get(r.IN_MAPS):
                 self._set(r.MAPS_AT, event.position)
         self._set(r.IN_MAPS, int(is_map))
@@ -251,7 +294,8 @@ class TextWalk:
     def _see_context(self, event: FileEvent, query: Query) -> None:
         """What a statement ran in is in force for those that follow; one that says more says it every time."""
         length = int.from_bytes(event.body[11:13], "little")
-        is_plain = event.type == EventType.QUERY and not _SAID_EVERY_TIME & query.context.keys()
+        is_query = event.type in (EventType.QUERY, EventType.QUERY_COMPRESSED)
+        is_plain = is_query and not _SAID_EVERY_TIME & query.context.keys()
         self._context = _bytes(bytes(event.body[_CONTEXT_AT:_CONTEXT_AT + length]))
         self._database = _bytes(self._printer.context.database)
         self._set(r.CONTEXT, self._context.ctypes.data)

@@ -14,8 +14,11 @@
  AS_MYSQL, DOCUMENT, DOCUMENT_BYTES, STACK, WANTED_BYTES,
  # what is printed: addresses of the range (where it starts and ends in the file) that the event is in, and after the
  # last one
- RANGE, RANGES_END) = range(0, 208, 8)
-STATE_WORDS = 26
+ RANGE, RANGES_END,
+ # of compressed events: the record of what is inflated of the next one, how many such records there are; in a payload,
+ # the address of the event in it (0: in none) and how many came before that; room to describe a payload
+ CONTENT, CONTENTS_LEFT, INNER, INNER_NUMBER, DESCRIBED) = range(0, 248, 8)
+STATE_WORDS = 38
 
 # a table: whether the kernel can print its rows; its columns; the lines before an image, by kind of row (with their
 # lengths), and its title
@@ -30,8 +33,8 @@ MOMENT_BYTES = 128
 N_MOMENTS = 256
 
 # why the kernel stopped: what it was asked to print is printed; the room is full; a second's texts are missing; a table
-# map is new; the event is one that it cannot print; a document's buffer is too small
-DONE, FULL, NEED_MOMENT, NEW_TABLE, NEED_PYTHON, NEED_DOCUMENT = 0, -1, -2, -3, -4, -5
+# map is new; the event is one that it cannot print; a document's buffer is too small; what comes next must be inflated
+DONE, FULL, NEED_MOMENT, NEW_TABLE, NEED_PYTHON, NEED_DOCUMENT, NEED_CONTENTS = 0, -1, -2, -3, -4, -5, -6
 
 TEXTS_OF_KERNEL = (
     "# at ", "\n#", " server id ", "  end_log_pos ", " group id ", " CRC32 0x", " \t", "Xid = ", "\nCOMMIT/*!*/;\n",
@@ -46,11 +49,17 @@ TEXTS_OF_KERNEL = (
     "ANONYMOUS", "Query\tthread_id=", "\texec_time=", "\terror_code=", "\nSET TIMESTAMP=", "/*!*/;\n",
     "SET @@session.pseudo_thread_id=", "\n/*!*/;\n", "### SET\n", "NULL\n", "Annotate_rows:", "Rows_query", "\n#Q> ",
     " trans", " waited", " ddl", " xa prepare", " xa complete", " cid=", "\nSTART TRANSACTION\n/*!*/;\n", "GTID ",
+    "Query_compressed\tthread_id=", "Write_compressed_rows", "Update_compressed_rows", "Delete_compressed_rows",
+    "Transaction_payload\tpayload_size=", "\tcompression_type=ZSTD\tuncompressed_size=",
+    "\tcompression_type=NONE\tuncompressed_size=", "\n# Start of compressed events.\n",
+    "# End of compressed events.\n",
 )  # fmt: skip
 (T_AT, T_HEADER, T_SERVER, T_END, T_GROUP, T_CRC, T_TAB, T_XID, T_COMMIT, T_MAPPED, T_TABLE_ID, T_FLAGS, T_STMT_END,
  T_NO_FK, T_RELAXED, T_COMPLETE, T_SQL_FK, T_WRITE, T_UPDATE, T_DELETE, T_GTID, T_ANONYMOUS_GTID, T_LAST_COMMITTED,
  T_SEQUENCE, T_RBR_NO, T_RBR_YES, T_ORIGINAL, T_IMMEDIATE, T_LENGTH, T_ORIGINAL_LINE, T_IMMEDIATE_LINE,
  T_ORIGINAL_VERSION, T_COMMENT_END, T_IMMEDIATE_VERSION, T_GTID_NEXT, T_QUOTE_END, T_ANONYMOUS, T_QUERY, T_EXEC,
  T_ERROR, T_TIMESTAMP, T_TERMINATOR, T_THREAD, T_QUERY_END, T_SET, T_NULL, T_ANNOTATE, T_ROWS_QUERY, T_STATEMENT,
- T_TRANS, T_WAITED, T_DDL, T_XA_PREPARE, T_XA_COMPLETE, T_CID, T_START, T_MARIADB) = range(len(TEXTS_OF_KERNEL))
+ T_TRANS, T_WAITED, T_DDL, T_XA_PREPARE, T_XA_COMPLETE, T_CID, T_START, T_MARIADB, T_QUERY_COMPRESSED,
+ T_WRITE_COMPRESSED, T_UPDATE_COMPRESSED, T_DELETE_COMPRESSED, T_PAYLOAD, T_ZSTD, T_NONE, T_PAYLOAD_BEGINS,
+ T_PAYLOAD_ENDS) = range(len(TEXTS_OF_KERNEL))
 """The fixed texts by their numbers."""

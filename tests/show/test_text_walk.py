@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 import row_model as m
+from compressing import compress_events, compress_transactions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from row_model import DELETE, INSERT, UPDATE
 
+from applier.binlog import compressed as inflating
 from applier.binlog.mapping import MappedFile, map_file
 from applier.errors import ArchiveError
 from applier.show import shown_events, text_walk
@@ -57,6 +59,50 @@ def test_real_files_read_the_same(room, monkeypatch):
     for path in FILES[::2] if room > 4096 else FILES[1::6]:
         mapped = map_file(str(path))
         assert by_kernel(mapped) == by_event(mapped), path
+
+
+@pytest.fixture(scope="module")
+def compressed(tmp_path_factory) -> list[MappedFile]:
+    """Files of real servers as if the servers had compressed them: payloads (zstd, and as they are), or MariaDB's."""
+    folder, files = tmp_path_factory.mktemp("compressed"), []
+    for name in ("mysql-types-json", "mysql-types-number-time", "key-moves-minimal", "transactions-mysql",
+                 "json-partial-full", "ddl-mysql", "mariadb-types", "mariadb-row-image-minimal",
+                 "transactions-mariadb", "mariadb-old-temporal"):
+        source = CASES / name / "binlog.000001"
+        if "mariadb" in name:
+            compress_events(source, folder / name)
+            files.append(folder / name)
+            continue
+        for algorithm in (0, 255):
+            compress_transactions(source, folder / f"{name}-{algorithm}", algorithm)
+            files.append(folder / f"{name}-{algorithm}")
+    return [map_file(str(path)) for path in files]
+
+
+@pytest.mark.parametrize("room, piece", [(4096, 4096), (1 << 20, 4096), (1 << 20, 4 << 20)])
+def test_what_was_compressed_reads_the_same(compressed, room, piece, monkeypatch):
+    """Whole, and where payloads are inflated a piece at a time."""
+    monkeypatch.setattr(text_walk, "_ROOM", room)
+    monkeypatch.setattr(inflating, "AHEAD_BYTES", piece)
+    for mapped in compressed:
+        text, error = by_kernel(mapped)
+        assert error is None and (text, None) == by_event(mapped), mapped.uri
+        assert b"# End of compressed events.\n" in text or b"_compressed_rows: " in text
+
+
+def test_damage_within_payloads_reads_the_same(compressed, tmp_path):
+    """Bytes turned in payloads that are not compressed: the events before it, and the same error."""
+    random_, damaged, path = random.Random(3), 0, tmp_path / "binlog.000001"
+    names = "key-moves-minimal-255", "transactions-mysql-255", "json-partial-full-255", "ddl-mysql-255"
+    for source in [mapped for mapped in compressed if mapped.uri.endswith(names)] * 10:
+        data = bytearray(source.array.tobytes())
+        for _ in range(2):
+            data[random_.randrange(300, len(data))] = random_.choice((0, 1, 127, 128, 255))
+        path.write_bytes(data)
+        mapped = map_file(str(path))
+        damaged += assert_the_same(mapped)
+        mapped.close()
+    assert 9 < damaged < 40
 
 
 HEAD = (CASES / "many-files-mysql" / "binlog.000001").read_bytes()
