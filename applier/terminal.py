@@ -158,5 +158,14 @@ def print_error(error: ApplierError) -> None:
         console.file.write(f"applier: error: {error}\n")
 
 
+def print_note(text: str) -> None:
+    """What a person should know of a result, on stderr."""
+    console = _stderr()
+    if console.is_terminal:
+        console.print(Text.assemble(("note: ", "bold yellow"), text))
+    else:
+        console.file.write(f"applier: note: {text}\n")
+
+
 def _stderr() -> Console:
     return Console(file=_Unwatched(sys.stderr))  # type: ignore[arg-type]  (rich asks for no more of it)

@@ -37,11 +37,13 @@ def show(
     """Print events and row changes of binlog files. Needs no schema: columns are @1, @2, ..."""
     from applier import show as printer
     from applier.show.selection import Bound, GtidChoice, Selection, parse_bound
+    from applier.terminal import print_note
 
     selection = Selection(
         parse_bound(start) if start else Bound(), parse_bound(stop) if stop else Bound(),
         GtidChoice(gtid) if gtid else None, TableFilter(parse_table_list(table)) if table else None)
-    printer.show(files, format.value, sys.stdout, selection)
+    for note in printer.show(files, format.value, sys.stdout, selection):
+        print_note(note)
 
 
 @app.command()

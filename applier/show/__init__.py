@@ -16,53 +16,63 @@ _FIRST = 4
 """Where a file's first event is."""
 
 
-def show(files: list[str], format: str, out: TextIO, selection: Selection | None = None) -> None:
+def show(files: list[str], format: str, out: TextIO, selection: Selection | None = None) -> list[str]:
     """Print the events of binlog files, in the order given, to a text stream: all of them, or a selection.
 
     format: "text" (as `mysqlbinlog -v`) or "json" (an object a line, see json_lines). Text columns are in their own
     character set, so what is written may not be UTF-8: it goes to the stream's buffer as it is. A file's format
     description is shown with whatever is shown of the file. Raises ArchiveError where a file is damaged, after all that
-    comes before that."""
+    comes before that. Gives what a person should know: that nothing was selected, or no event of a table."""
     from applier.binlog.mapping import map_file
     from applier.errors import ArchiveError
     from applier.show.selection import Selection
+    from applier.show.tables import NoticedTables
 
     selection = selection or Selection()
+    tables = selection.tables and NoticedTables(selection.tables.tables, selection.tables.ignored)
+    selected = 0
     out.flush()
     names = [os.path.basename(uri.rstrip("/")) for uri in files]
     for uri, name in zip(files, names, strict=True):
         mapped = map_file(uri)
         stretches = selection.stretches(mapped, name, names)
         try:
-            if format == "text":
-                _print_text(mapped, stretches, selection.tables, out.buffer.write)
-            else:
-                _print_json(mapped, stretches, selection.tables, out.buffer.write)
+            print_ = _print_text if format == "text" else _print_json
+            selected += print_(mapped, stretches, tables, out.buffer.write)
         except ArchiveError as reason:
             raise reason.at(file=uri) from None
     out.buffer.flush()
+    if not selected:
+        return selection.notes_on_nothing()
+    return [] if tables is None else tables.notes()
 
 
 def _print_text(mapped: MappedFile, stretches: Iterable[Stretch], tables: TableFilter | None,
-                write: Callable[[bytes], object]) -> None:
+                write: Callable[[bytes], object]) -> int:
+    """How many stretches there are."""
     from applier.show.table_choice import TableChoice
     from applier.show.text_walk import TextWalk
 
-    text, is_first = TextWalk(mapped, write), True
+    text, count = TextWalk(mapped, write), 0
     printer = text if tables is None else TableChoice(mapped, tables, text)
     for start, end, shown_from in stretches:
-        if is_first and start > _FIRST:
+        if not count and start > _FIRST:
             text.print(_FIRST, _FIRST + 1, _FIRST)
-        is_first = False
+        count += 1
         printer.print(start, end, shown_from)
+    return count
 
 
-def _print_json(mapped: MappedFile, stretches: Iterator[Stretch], tables: TableFilter | None,
-                write: Callable[[bytes], object]) -> None:
+def _print_json(mapped: MappedFile, stretches: Iterable[Stretch], tables: TableFilter | None,
+                write: Callable[[bytes], object]) -> int:
+    """How many events there are."""
     from applier.show.json_lines import event_objects
 
+    count = 0
     for shown in shown_events(mapped, stretches, tables):
+        count += 1
         write("".join(f"{line}\n" for line in event_objects(shown)).encode("utf-8", "surrogateescape"))
+    return count
 
 
 def shown_events(mapped: MappedFile, stretches: Iterable[Stretch], tables: TableFilter | None = None

@@ -100,6 +100,12 @@ class Selection:
         for start, end in _joined(groups.starts[chosen].tolist(), groups.ends[chosen].tolist()):
             yield start, end, max(start, first)
 
+    def notes_on_nothing(self) -> list[str]:
+        """Lines that say why there is no stretch in any file."""
+        given = [option for option, value in (("--start", self.start), ("--stop", self.stop), ("--gtid", self.gtids))
+                 if value not in (None, Bound())]
+        return [f"{' and '.join(given)}: there is no such event in these files"] if given else []
+
     def _by_time(self, times: np.ndarray) -> np.ndarray:
         """From the first group of the time to start at or later, to before the first of the time to stop at."""
         order = np.arange(len(times))

@@ -2,6 +2,7 @@
 the rows."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from applier.binlog.contents import MappedTable
 from applier.binlog.events import Query, RowsHeader
@@ -31,6 +32,23 @@ _FILE = {
 }  # fmt: skip
 _STATEMENTS = {EventType.ROWS_QUERY, EventType.ANNOTATE_ROWS}
 _FRAME = (b"BEGIN", b"COMMIT", b"ROLLBACK", b"XA ", b"SAVEPOINT")
+
+
+@dataclass(frozen=True)
+class NoticedTables(TableFilter):
+    """A filter that knows which tables it was asked about."""
+
+    noticed: set[tuple[str, str]] = field(default_factory=set)
+
+    def wanted(self, database: str, table: str) -> bool:
+        """As a TableFilter does."""
+        self.noticed.add((database, table))
+        return super().wanted(database, table)
+
+    def notes(self) -> list[str]:
+        """Lines about entries that name none of these tables: a slip of the pen would else go unseen."""
+        return [f"--table {entry}: none of the events read is about such a table" for entry in
+                self.without_match(self.noticed)]
 
 
 class AboutTables:

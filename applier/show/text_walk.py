@@ -89,14 +89,16 @@ class TextWalk:
     def print(self, start: int, end: int, shown_from: int) -> None:
         """Print the events in [start, end) from `shown_from` on; `start` must be where a group, or the file, begins.
         Raises ArchiveError where the file is damaged, after what comes before that."""
-        self.learn(start, end, shown_from)
-        self.print_ranges(np.array([[max(start, shown_from), end]]))
+        first = self.learn(start, end, shown_from)
+        self.print_ranges(np.array([[first, end]]))
 
-    def learn(self, start: int, end: int, shown_from: int) -> None:
-        """See the table maps in [start, end) that come before what is shown."""
-        for event in itertools.takewhile(lambda event: event.position < shown_from,
-                                         file_events(self._mapped, start, end)):
+    def learn(self, start: int, end: int, shown_from: int) -> int:
+        """See the table maps in [start, end) that come before what is shown. Gives where that begins."""
+        for event in file_events(self._mapped, start, end):
+            if event.position >= shown_from:
+                return event.position
             self._see_map(event)
+        return end
 
     def print_ranges(self, ranges: np.ndarray) -> None:
         """Print the events in some ranges (int64[n, 2]: start, end), all of whose tables it has seen the maps of."""

@@ -123,3 +123,34 @@ def test_what_makes_no_sense_is_bad_usage(capfdbinary):
     with pytest.raises(UsageError):
         GtidChoice("")
     assert parse_bound("/a/binlog.000002:77") == parse_bound("binlog.000002:77")
+
+
+@pytest.mark.parametrize("start", range(500, 4000, 431))
+def test_text_begins_where_json_does(shown, capfdbinary, start):
+    """With the first event that is not before the position, which may lie within one."""
+    places = ["--start", f"binlog.000001:{start}", "--stop", "binlog.000001:5000"]
+    events = shown("ddl-mysql", *places)
+    assert main(["show", *binlogs("ddl-mysql"), *places]) == 0
+    text = capfdbinary.readouterr().out.decode()
+    positions = [int(line[5:]) for line in text.splitlines() if line.startswith("# at ")]
+    assert positions == list(dict.fromkeys(event["pos"] for event in events)) and positions[1] >= start
+
+
+@pytest.mark.parametrize("format", ["text", "json"])
+def test_a_selection_of_nothing_is_told(capfdbinary, format):
+    """On stderr, with exit code 0: as `replay` does of --tables that name no table."""
+    def notes(*options: str) -> list[str]:
+        assert main(["show", binlogs("ddl-mysql")[0], "--format", format, *options]) == 0
+        out, err = capfdbinary.readouterr()
+        assert (out == b"") == (b"there is no such event" in err)
+        return err.decode().splitlines()
+
+    none = "applier: note: {}: there is no such event in these files"
+    assert notes("--start", "99999999") == [none.format("--start")]
+    assert notes("--start", "2000", "--stop", "1000") == [none.format("--start and --stop")]
+    assert notes("--stop", "2001-01-01 00:00") == [none.format("--stop")]
+    assert notes("--gtid", "aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa:7") == [none.format("--gtid")]
+    assert notes("--table", "no.such,other*.?one") == [
+        f"applier: note: --table {entry}: none of the events read is about such a table"
+        for entry in ("no.such", "other*.?one")]
+    assert notes("--table", "*") == notes("--start", "200") == notes() == []
