@@ -17,10 +17,12 @@ Place = tuple[str, int] | str
 """Where to stop: a binlog's base name and an offset, or a GTID set."""
 
 
-def _is_time_zone(name: str) -> bool:
+def _check_time_zone(name: str | None) -> None:
     from applier.schema.cursor import is_time_zone
 
-    return is_time_zone(name)
+    if name is not None and not is_time_zone(name):
+        raise UsageError(f"--system-time-zone {name} is not known",
+                         hint="as +02:00, or a name of the time zone database: Europe/Rome")
 
 
 @dataclass(frozen=True)
@@ -68,9 +70,7 @@ class ReplayOptions:
         _one_of("--route", self.route, ("auto", "walk", "shuffle"))
         _one_of("--zero-dates", self.zero_dates, ("null", "error"))
         _one_of("--on-statement", self.on_statement, ("error", "skip"))
-        if self.system_time_zone is not None and not _is_time_zone(self.system_time_zone):
-            raise UsageError(f"--system-time-zone {self.system_time_zone} is not known",
-                             hint="as +02:00, or a name of the time zone database: Europe/Rome")
+        _check_time_zone(self.system_time_zone)
 
     def for_manifest(self) -> dict[str, object]:
         """The options that decide what the snapshot holds, as JSON: what is at its default is left out."""
@@ -102,7 +102,7 @@ class ReplayOptions:
 class ImportOptions:
     """A dump and what to make of it. `position` (binlog's base name, offset) and `gtid_set` say where it was made if it
     does not say so itself; `flavour` None is told by the dump; `schema` has the definitions of tables whose rows are
-    Parquet files."""
+    Parquet files; `system_time_zone` is what SYSTEM was on the server, for statements that set no zone."""
 
     dump: str
     output: str
@@ -111,10 +111,17 @@ class ImportOptions:
     flavour: str | None = None
     filter: TableFilter = EVERYTHING
     schema: str | None = None
+    system_time_zone: str | None = None
+
+    def __post_init__(self) -> None:
+        _check_time_zone(self.system_time_zone)
 
     def for_manifest(self) -> dict[str, object]:
         """The options that decide what the snapshot holds, as JSON: what is at its default is left out."""
-        return self.filter.for_manifest()
+        known = self.filter.for_manifest()
+        if self.system_time_zone is not None:
+            known["system_time_zone"] = self.system_time_zone
+        return known
 
 
 @dataclass(frozen=True)

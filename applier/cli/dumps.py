@@ -33,6 +33,9 @@ def import_(
         metavar="SET", help="The transactions that the dump has, if it does not say so itself.")] = None,
     flavour: Annotated[Flavour | None, typer.Option(
         help="The server that the dump is for, if it does not say so itself.")] = None,
+    system_time_zone: Annotated[str | None, typer.Option(
+        metavar="ZONE", help="The time zone of the dump's server, as +02:00 or Europe/Rome: TIMESTAMPs are in it in "
+        "dumps with --skip-tz-utc, which do not say.")] = None,
     tables: Annotated[list[str] | None, typer.Option(
         metavar="DB.TABLE,...", help="Only these tables; DB alone means all of a database.")] = None,
     ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
@@ -53,7 +56,7 @@ def import_(
     options = ImportOptions(
         dump, output, None if position is None else parse_stop_position(position), gtid_set,
         None if flavour is None else flavour.value,
-        TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])), schema)
+        TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])), schema, system_time_zone)
     with progress() as watcher:
         result = import_dump(options, watcher)
     print_imported(result)

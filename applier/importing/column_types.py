@@ -137,7 +137,8 @@ def _moments(literals: Literals, column_type: ColumnType, reading: Reading) -> V
 
 
 def _to_utc(local: pa.Array, time_zone: str) -> pa.Array:
-    """Moments of a session's time zone; one that cannot be told (SYSTEM) counts as UTC, as for definitions."""
+    """Moments of a session's time zone; one that cannot be told (SYSTEM) counts as UTC, if nothing but zero dates
+    is in it (InsertColumns)."""
     zone = "UTC" if time_zone.upper() == "SYSTEM" else time_zone
     at_utc = pc.assume_timezone(zero_dates.as_nulls(local), zone, ambiguous="earliest", nonexistent="latest")
     moments = at_utc.cast(pa.timestamp("us", "UTC"))

@@ -30,6 +30,7 @@ from applier.snapshot.location import resolve
 from applier.snapshot.manifest import MANIFEST
 
 _NOWHERE = DumpPosition()
+_UTC = "+00:00"
 _SUFFIX = re.compile(r"\.(?:gz|zst)$")
 _CREATE = re.compile(r"CREATE\s+(?:DATABASE|SCHEMA)\s+(?:/\*.*?\*/\s*|IF\s+NOT\s+EXISTS\s+)*`((?:[^`]|``)+)`", re.I)
 _OF_MYDUMPER = re.compile(r"(?P<database>[^.]+)\.(?P<table>.+?)(?P<chunk>(?:\.\d+)*)\.sql")
@@ -39,10 +40,11 @@ _NO_TABLES = ("-schema-view.sql", "-schema-post.sql", "-schema-triggers.sql", "-
 
 @dataclass(frozen=True)
 class SqlPart:
-    """An SQL file, and the database in which its statements begin."""
+    """An SQL file, the database in which its statements begin, and their time zone where the dump's form says it."""
 
     uri: str
     database: str | None = None
+    time_zone: str | None = None
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,7 @@ def _of_parquet(folder: _Folder, schema: str) -> Dump:
         parts.append(ParquetPart(folder.uri(name), database, table))
     if not parts:
         raise UsageError("there are no Parquet files", file=folder.root)
-    return Dump((SqlPart(schema), *parts))
+    return Dump((SqlPart(schema, time_zone=_UTC), *parts))
 
 
 def _of_mydumper(folder: _Folder) -> Dump:
@@ -171,10 +173,10 @@ def _of_shell(folder: _Folder) -> Dump:
         base = about.get("basenames", {}).get(schema, schema)
         of_schema = folder.json(f"{base}.json")
         if f"{base}.sql" in folder.names:
-            schemas.append(SqlPart(folder.uri(f"{base}.sql"), schema))
+            schemas.append(SqlPart(folder.uri(f"{base}.sql"), schema, _UTC))
         for table in of_schema.get("tables", ()):
             name = of_schema.get("basenames", {}).get(table, f"{base}@{table}")
-            tables.append(SqlPart(folder.uri(f"{name}.sql"), schema))
+            tables.append(SqlPart(folder.uri(f"{name}.sql"), schema, _UTC))
             rows += _rows_of_shell(folder, folder.json(f"{name}.json"), name, schema, table)
     return Dump((*schemas, *tables, *rows), position, "mariadb" if "mariadb" in server.lower() else "mysql")
 

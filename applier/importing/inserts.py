@@ -13,7 +13,7 @@ from applier.conversion.generated import generated_values
 from applier.errors import NotComputable, SchemaError, UnsupportedStatement
 from applier.importing import tuple_kernel as kernels
 from applier.importing.literals import column_values
-from applier.importing.spans import Literals, OddLiteral, Reading
+from applier.importing.spans import Literals, OddLiteral, Reading, Values
 from applier.schema.defaults import default_scalar
 from applier.schema.definition import Column, TableDefinition
 
@@ -122,9 +122,19 @@ class InsertColumns:
                 values = column_values(literals, column, self.definition, reading)
             except OddLiteral as error:
                 raise error.in_column(place, column.name, literals) from None
+            self._check_time_zone(column, values, reading)
             arrays[column.name] = values.array
             zero_dates += values.zero_dates
         return self.completed(arrays, n_rows), zero_dates
+
+    def _check_time_zone(self, column: Column, values: Values, reading: Reading) -> None:
+        """A dump with --skip-tz-utc has moments as its server's clock showed them, and does not say where that was."""
+        if column.type.base != "timestamp" or reading.time_zone.upper() != "SYSTEM":
+            return
+        if len(values.array) - values.array.null_count > values.zero_dates:
+            raise SchemaError(f"TIMESTAMPs of column {column.name} are in a time zone that the dump does not name",
+                              table=self.definition.full_name,
+                              hint="dump it without --skip-tz-utc, or say the server's zone with --system-time-zone")
 
     def completed(self, arrays: dict[str, pa.Array], n_rows: int) -> pa.Table:
         """Rows of these columns as a snapshot has them: the others take their default or are computed, which raises

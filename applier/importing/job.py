@@ -68,7 +68,8 @@ class _Import:
 
     def _read_sql(self, part: SqlPart) -> int:
         with DumpText(part.uri) as text:
-            said = SqlFile(text, self.tables, part.database, self._on_progress).read()
+            zone = part.time_zone or self.options.system_time_zone or "SYSTEM"
+            said = SqlFile(text, self.tables, part.database, zone, self._on_progress).read()
             if self.position == DumpPosition():
                 self.position = said
             return text.bytes_read

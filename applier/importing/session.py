@@ -10,15 +10,17 @@ from applier.schema.tokens import Token, tokenize
 
 _SCOPES = frozenset({"GLOBAL", "SESSION", "LOCAL", "PERSIST", "PERSIST_ONLY"})
 _INSERT_HISTORY = "system_versioning_insert_history"
-_START = {"character_set_client": "utf8mb4", "sql_mode": "", "time_zone": "+00:00", _INSERT_HISTORY: "0"}
+_START = {"character_set_client": "utf8mb4", "sql_mode": "", "time_zone": "SYSTEM", _INSERT_HISTORY: "0"}
 
 
 @dataclass
 class DumpSession:
-    """The variables of a session that matter here, and those of users, which hold them for a while."""
+    """The variables of a session that matter here, and those of users, which hold them for a while. `system_time_zone`
+    is what SYSTEM is for them, which no dump says; "SYSTEM" where nobody has told."""
 
     flavour: str
     database: str | None = None
+    system_time_zone: str = "SYSTEM"
     variables: dict[str, str] = field(default_factory=lambda: dict(_START))
 
     @property
@@ -27,7 +29,8 @@ class DumpSession:
 
     @property
     def time_zone(self) -> str:
-        return self.variables["time_zone"]
+        zone = self.variables["time_zone"]
+        return self.system_time_zone if zone.upper() == "SYSTEM" else zone
 
     @property
     def ansi_quotes(self) -> bool:

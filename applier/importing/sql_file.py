@@ -30,13 +30,13 @@ _UNREADABLE = frozenset({"big5", "cp932", "gb18030", "gbk", "sjis"})
 
 
 class SqlFile:
-    """One SQL file: where it is read, and the session that its statements make. `on_progress` is called with the bytes
-    that have been read of it, and of files that it loads."""
+    """One SQL file: where it is read, and the session that its statements make. `system_time_zone` is what SYSTEM is in
+    it. `on_progress` is called with the bytes that have been read of it, and of files that it loads."""
 
-    def __init__(self, text: DumpText, tables: DumpTables, database: str | None,
+    def __init__(self, text: DumpText, tables: DumpTables, database: str | None, system_time_zone: str,
                  on_progress: Callable[[int], None]) -> None:
         self.text, self.tables, self._on_progress = text, tables, on_progress
-        self.session = DumpSession(tables.flavour, database)
+        self.session = DumpSession(tables.flavour, database, system_time_zone)
         self.position = DumpPosition()
         self._delimiter = np.frombuffer(b";", np.uint8)
         self._spans: InsertSpans | None = None

@@ -25,7 +25,7 @@ _DAY = 86_400_000_000
 
 def table_entry(rows: SortedRows, place: TablePlace) -> TableEntry:
     """Finish a table's rows; `place` is where readers find them. Raises ReplayStopped (1062), as SortedRows does,
-    and SchemaError where the times of a system-versioned table are those of a time zone that the dump does not name."""
+    and SchemaError where the times of a system-versioned table are those of another time zone."""
     definition, shown = rows.definition, rows.definition.shown
     key = table_key(shown)
     names, form, rules = (key.names, key.form, key.rules) if key else ((), None, ())
@@ -43,11 +43,12 @@ def table_entry(rows: SortedRows, place: TablePlace) -> TableEntry:
 
 
 def _check_times(rows: pa.Table, definition: TableDefinition) -> None:
-    """With --skip-tz-utc mariadb-dump writes times as its server's zone has them: rows that hold would be of the past,
-    as they end hours from the end of time."""
+    """Read in another time zone than they were written in, rows that hold would be of the past: they end hours from the
+    end of time."""
     ends = rows.column(definition.versioning.row_end).cast(pa.int64())
     for end in ENDS_OF_TIME:
         apart = pc.abs(pc.subtract(ends, end))
         if pc.any(pc.and_(pc.greater(apart, 0), pc.less(apart, _DAY))).as_py():
-            raise SchemaError("the times of a system-versioned table's rows are not in UTC, and the dump does not name "
-                              "their time zone", table=definition.full_name, hint="dump it without --skip-tz-utc")
+            raise SchemaError("the times of a system-versioned table's rows are of another time zone than the dump's "
+                              "statements, or --system-time-zone, say", table=definition.full_name,
+                              hint="dump it without --skip-tz-utc")

@@ -26,7 +26,7 @@ def test_positions(text, position):
 
 def test_a_session_is_set_and_put_back():
     """As dumps do it: a variable is kept in one of the user's, set, and taken from there again."""
-    session = DumpSession("mysql")
+    session = DumpSession("mysql", system_time_zone="+05:00")
     for sql in ("SET NAMES latin1", "/*!40101 SET @OLD_SQL_MODE=@@SQL_MODE, SQL_MODE='NO_BACKSLASH_ESCAPES' */",
                 "/*!40103 SET @OLD_TIME_ZONE=@@TIME_ZONE */", "SET @@session.time_zone := '+02:00'",
                 "SET @saved_cs_client = @@character_set_client", "SET character_set_client = utf8"):
@@ -34,6 +34,6 @@ def test_a_session_is_set_and_put_back():
     assert session.reading == Reading("utf8mb3", False, "+02:00", "mysql")
     for sql in ("SET character_set_client = @saved_cs_client", "SET SQL_MODE=@OLD_SQL_MODE, TIME_ZONE=@OLD_TIME_ZONE"):
         session.set(sql)
-    assert session.reading == Reading("latin1", True, "+00:00", "mysql")
+    assert session.reading == Reading("latin1", True, "+05:00", "mysql")
     session.set("SET sql_mode = 'ANSI'")
     assert session.ansi_quotes and session.backslash
