@@ -59,7 +59,7 @@ class Inflater:
                 piece, goes_on = next(self._pieces)
                 self._set([position], [piece], [len(piece)], goes_on)
                 self._ahead = self._ahead[1:] if not goes_on else self._ahead
-            else:
+            elif not self._inflate_together(found):
                 self._inflate_several(found)
         except ArchiveError as error:
             raise error.at(file=self._file.uri, position=position) from None
@@ -96,6 +96,32 @@ class Inflater:
                 break
         self._ahead = found[len(places):]
         self._set(places, parts, lengths, False)
+
+    def _inflate_together(self, found: list[_Found]) -> bool:
+        """The zstd payloads that come first, by one stream over all of them: a decompressor each costs more than what a
+        small one holds. False where any does not hold whole events of the length that it says: one by one they tell
+        which. (Lengths that are wrong by whole events, and make up for each other, pass: no damage makes such.)"""
+        lengths, total = [], 0
+        for event in found:
+            total += event[k.FOUND_INFLATED]
+            if event[k.FOUND_FORM] != k.ZSTD or total > AHEAD_BYTES:
+                break
+            lengths.append(event[k.FOUND_INFLATED])
+        if len(lengths) < 2:
+            return False
+        frames = b"".join(self._bytes[event[k.FOUND_DATA]:event[k.FOUND_END]] for event in found[:len(lengths)])
+        try:
+            text = pa.CompressedInputStream(pa.BufferReader(frames), "zstd").read(sum(lengths) + 1)
+        except OSError:
+            return False
+        ends = np.cumsum(lengths)
+        address = np.frombuffer(text, np.uint8).ctypes.data
+        if len(text) != ends[-1] or any(k.whole_events(address + end - length, length) != length
+                                        for end, length in zip(ends.tolist(), lengths, strict=True)):
+            return False
+        self._ahead = found[len(lengths):]
+        self._set([event[k.FOUND_POSITION] for event in found[:len(lengths)]], [text], lengths, False)
+        return True
 
     def _set(self, places: list[int], parts: list[bytes], lengths: list[int], goes_on: bool) -> None:
         self._memory = np.frombuffer(bytearray().join((*parts, _GUARD)), np.uint8)

@@ -170,6 +170,16 @@ def test_a_payload_that_lies(what, tmp_path):
     assert caught.value.mysql_errno in (1610, None)
 
 
+@pytest.mark.parametrize("claims", [(5, -5), (-5, 5)])
+def test_payloads_whose_lies_make_up_for_each_other(claims, tmp_path):
+    """Small payloads are inflated by one stream: what they hold together is as much as they say together."""
+    good, lies = payload(TRANSACTION), [payload(TRANSACTION, claims=len(TRANSACTION) + more) for more in claims]
+    path, position = log_with(tmp_path, good, *lies)
+    with pytest.raises(ArchiveError) as caught:
+        outline_file(path)
+    assert caught.value.position == position + len(good)
+
+
 @pytest.mark.parametrize("data", [b"", b"\x81", b"\x84\xff\xff\xff\xff" + zipped(b"COMMIT")[2:], b"\x91\x06xx",
                                   zipped(b"COMMIT")[:-3]])  # fmt: skip
 def test_a_compressed_statement_that_lies(data, tmp_path):
