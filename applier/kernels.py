@@ -24,8 +24,8 @@ def kernels() -> list[Any]:
     return found
 
 
-def sources() -> list[Path]:
-    """The files that have them, in the order of their modules."""
+def modules() -> list[str]:
+    """The names of the modules that have them, in order, found without importing them."""
     root = Path(__file__).resolve().parents[1]
     files = [file for name in PACKAGES for file in sorted((root / name.replace(".", "/")).glob("*.py"))]
-    return [file for file in files if b"@kernel" in file.read_bytes()]
+    return [".".join(file.relative_to(root).with_suffix("").parts) for file in files if b"@kernel" in file.read_bytes()]

@@ -2,9 +2,8 @@
 
 Numba compiles a kernel when it is first called and keeps it in a cache on disk. Workers that fill that cache at the
 same time each do all the work, and may read each other's unfinished files. So one process calls every kernel, under a
-file lock, and leaves a stamp; whoever sees the stamp has nothing to do. The cache's name holds a digest of the sources
-(keysearch.kernel_cache), and the stamp's the processor, as compiled code belongs to both; and where the sources are and
-since when, as Numba does not take what it compiled from the same source in another place, or from one written anew.
+file lock, and leaves a stamp; whoever sees the stamp has nothing to do. The stamp's name holds a digest of the sources
+(keysearch.kernel_cache) and the processor, as compiled code belongs to both.
 """
 
 from __future__ import annotations
@@ -136,22 +135,22 @@ def _exercise_rest() -> None:
 
 
 def _cache() -> Path:
-    import numba
+    import keysearch.memory  # noqa: F401  it has Numba keep kernels there
+    from keysearch import kernel_cache
 
-    import keysearch.memory  # noqa: F401  it names the cache
-
-    return Path(numba.config.CACHE_DIR)
+    return Path(kernel_cache.directory())
 
 
 def _stamp_name() -> str:
     import llvmlite.binding as llvm
 
     from applier import kernels
+    from keysearch import kernel_cache
 
-    place = hashlib.blake2b(digest_size=8)
-    for source in kernels.sources():
-        place.update(f"{source}\0{source.stat().st_mtime_ns}\0".encode())
-    return f"warm-{llvm.get_host_cpu_name()}-{place.hexdigest()}"
+    sources = hashlib.blake2b(digest_size=8)
+    for module in kernels.modules():
+        sources.update(f"{module}\0{kernel_cache.digest(module)}\0".encode())
+    return f"warm-{llvm.get_host_cpu_name()}-{sources.hexdigest()}"
 
 
 def _document_and_diffs() -> tuple[bytes, bytes]:

@@ -1,8 +1,9 @@
-"""Where compiled kernels are kept: in a directory that belongs to exactly the sources that they were compiled from.
+"""Where compiled kernels are kept: by what they were compiled from, wherever their sources lie.
 
-Numba invalidates a cached kernel when its own file changes, but not when another module does whose functions it inlines
-or whose constants it holds. So the directory's name has a digest of all modules that define kernels, and of all that
-these import.
+Numba invalidates a cached kernel when its own file changes, but not when another module does whose functions it
+inlines or whose constants it holds. So the kernels of each module have a directory whose name holds a digest of the
+module and of all that it imports: a change costs the kernels that depend on it, and the same sources elsewhere cost
+nothing.
 """
 
 import hashlib
@@ -11,30 +12,87 @@ import re
 from pathlib import Path
 
 import numba
+from numba.core.caching import UserProvidedCacheLocator
 
+ROOT = Path(__file__).resolve().parents[1]
 _PACKAGES = ("keysearch", "jsondiff", "applier")
 _IMPORT = re.compile(rb"^from ([\w.]+) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
 
 
+def install() -> None:
+    """Have Numba keep the kernels of these packages here, and those of any others where it keeps them by itself."""
+    own = f"{KernelLocator.__module__}.{KernelLocator.__name__}"
+    if own not in numba.config.CACHE_LOCATOR_CLASSES:
+        others = numba.config.CACHE_LOCATOR_CLASSES or ("UserProvidedCacheLocator,InTreeCacheLocator,"
+                                                        "UserWideCacheLocator,IPythonCacheLocator")
+        numba.config.CACHE_LOCATOR_CLASSES = f"{own},{others}"
+
+
 def directory() -> str:
-    """The directory for the sources as they are now; it may not be there yet."""
-    digest = hashlib.blake2b(numba.__version__.encode(), digest_size=8)
-    for name, text in kernel_sources(Path(__file__).resolve().parents[1]).items():
-        digest.update(name.encode() + b"\0" + text)
+    """The directory of all kernels for this version of Numba; it may not be there yet."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(base, "mysql-binlog-applier", f"kernels-{digest.hexdigest()}")
+    return numba.config.CACHE_DIR or os.path.join(base, "mysql-binlog-applier", f"kernels-numba-{numba.__version__}")
 
 
-def kernel_sources(root: Path) -> dict[str, bytes]:
-    """The text of every module below a folder that compiled code depends on, by its name, in the order of names."""
-    modules = {".".join(file.relative_to(root).with_suffix("").parts): file.read_bytes()
-               for package in _PACKAGES for file in (root / package).rglob("*.py")}
-    todo = [name for name, text in modules.items() if b"@kernel" in text or b"@inline" in text]
-    found = set(todo)
-    while todo:
-        for module, names in _IMPORT.findall(modules[todo.pop()]):
-            package = module.decode()
-            imported = {package, *(f"{package}.{name.decode()}" for name in re.findall(rb"\w+", names))}
-            todo += (imported & modules.keys()) - found
-            found |= imported & modules.keys()
-    return {name: modules[name] for name in sorted(found)}
+class KernelLocator(UserProvidedCacheLocator):
+    """Tells Numba the directory for the kernels of a module below `ROOT`."""
+
+    def __init__(self, py_func, py_file):
+        self._py_file = py_file
+        self._lineno = py_func.__code__.co_firstlineno
+        name = ".".join(Path(py_file).resolve().relative_to(ROOT).with_suffix("").parts)
+        self._cache_path = os.path.join(directory(), f"{name}-{_digests.of(name)}")
+
+    @classmethod
+    def from_function(cls, py_func, py_file):
+        if not any(ROOT / package in Path(py_file).resolve().parents for package in _PACKAGES):
+            return None
+        return super(UserProvidedCacheLocator, cls).from_function(py_func, py_file)
+
+
+class Digests:
+    """Digests of modules with all that they import, below a folder."""
+
+    def __init__(self, root: Path):
+        self._root = root
+        self._read: dict[str, tuple[bytes, list[str]]] = {}
+
+    def of(self, module: str) -> str:
+        """The digest of a module and of what it imports, directly or not, in hex."""
+        digest = hashlib.blake2b(digest_size=8)
+        for name in self.sources(module):
+            digest.update(name.encode() + b"\0" + self._module(name)[0] + b"\0")
+        return digest.hexdigest()
+
+    def sources(self, module: str) -> list[str]:
+        """The names of a module and of those of these packages that it imports, directly or not, in order."""
+        found, todo = {module}, [module]
+        while todo:
+            new = {name for name in self._module(todo.pop())[1] if name not in found and self._file(name)}
+            found |= new
+            todo += new
+        return sorted(found)
+
+    def _module(self, name: str) -> tuple[bytes, list[str]]:
+        """The text of a module, and the names of what it may import."""
+        if name not in self._read:
+            text = self._file(name).read_bytes()
+            imported = [found for package, names in _IMPORT.findall(text)
+                        for found in (package, *(package + b"." + name for name in re.findall(rb"\w+", names)))]
+            self._read[name] = text, [name.decode() for name in imported]
+        return self._read[name]
+
+    def _file(self, module: str) -> Path | None:
+        parts = module.split(".")
+        if parts[0] not in _PACKAGES:
+            return None
+        place = self._root.joinpath(*parts)
+        return next((file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()), None)
+
+
+_digests = Digests(ROOT)
+
+
+def digest(module: str) -> str:
+    """What names the directory of a module's kernels."""
+    return _digests.of(module)

@@ -16,8 +16,7 @@ from keysearch import kernel_cache
 
 _I1, _I8, _I32, _I64, _I128 = (ir.IntType(bits) for bits in (1, 8, 32, 64, 128))
 
-if not numba.config.CACHE_DIR:
-    numba.config.CACHE_DIR = kernel_cache.directory()
+kernel_cache.install()
 
 _OPTIONS = {"nogil": True, "error_model": "numpy", "boundscheck": False}
 kernel = numba.njit(cache=True, **_OPTIONS)

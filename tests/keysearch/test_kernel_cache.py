@@ -1,24 +1,41 @@
+import shutil
+import subprocess
+import sys
+
 from keysearch import kernel_cache
+from keysearch.kernel_cache import Digests
 
 
 def test_what_compiled_code_depends_on(tmp_path):
     """A kernel holds the constants that it names, and they those that they are made of, wherever they stand."""
     package = tmp_path / "applier"
     package.mkdir()
-    for name, text in {
+    texts = {
         "walk": "from applier import fields\nfrom applier.layout import (\n    WIDTH,\n)\n\n@kernel\ndef f(): ...",
         "layout": "from applier.sizes import BYTES\nWIDTH = 8 * BYTES", "sizes": "BYTES = 2", "fields": "FIRST = 0",
         "caller": "from applier.walk import f", "helper": "@inline\ndef help(): ...",
-    }.items():
+    }
+    for name, text in texts.items():
         (package / f"{name}.py").write_text(text)
-    assert list(kernel_cache.kernel_sources(tmp_path)) == [
-        f"applier.{name}" for name in ("fields", "helper", "layout", "sizes", "walk")]
+    assert Digests(tmp_path).sources("applier.walk") == [
+        f"applier.{name}" for name in ("fields", "layout", "sizes", "walk")]
+    before = {name: Digests(tmp_path).of(f"applier.{name}") for name in texts}
+    assert len(set(before.values())) == len(texts)
+    (package / "sizes.py").write_text("BYTES = 4")
+    after = {name: Digests(tmp_path).of(f"applier.{name}") for name in texts}
+    assert {name for name in texts if before[name] != after[name]} == {"walk", "layout", "sizes", "caller"}
 
 
-def test_the_directory_is_of_the_constants_too(monkeypatch):
-    sources = {"applier.layout": b"WIDTH = 8"}
-    monkeypatch.setattr(kernel_cache, "kernel_sources", lambda root: sources)
-    before = kernel_cache.directory()
-    assert kernel_cache.directory() == before
-    sources["applier.layout"] = b"WIDTH = 16"
-    assert kernel_cache.directory() != before
+def test_the_same_sources_elsewhere_need_no_compiling(tmp_path):
+    """Wherever a checkout lies, and whenever its files were written: what was compiled from the same text serves."""
+    code = ("from keysearch.crossing import add\nadd(1)\n"
+            "print(sum(add.stats.cache_hits.values()), sum(add.stats.cache_misses.values()))")
+    for place in ("first", "second"):
+        shutil.copytree(kernel_cache.ROOT / "keysearch", tmp_path / place / "keysearch",
+                        ignore=shutil.ignore_patterns("__pycache__"))
+        (tmp_path / place / "keysearch" / "crossing.py").write_text(
+            "from keysearch.memory import kernel\n\n\n@kernel\ndef add(n):\n    return n + 1\n")
+    counts = [subprocess.run([sys.executable, "-c", code], cwd=tmp_path / place, capture_output=True, text=True,
+                             check=True, env={"PATH": "", "XDG_CACHE_HOME": str(tmp_path / "cache")}).stdout.split()
+              for place in ("first", "second")]
+    assert counts == [["0", "1"], ["1", "0"]]
