@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from applier import __version__
 from applier.apply.executor import Executor, OnProgress
-from applier.apply.work import TaskOutcome, UnitResult
+from applier.apply.work import Stretch, TaskOutcome, UnitResult
 from applier.binlog.archive import Archive, check_continuity, notes_on_ends, open_archive
 from applier.binlog.group_ids import check_group_ids
 from applier.binlog.gtid import GtidSet
@@ -42,7 +42,7 @@ from applier.plan.start_position import check_start, continuity, files_from, tas
 from applier.plan.stop_error import first_of, with_transaction
 from applier.plan.stop_position import files_up_to, not_reached, outlines_up_to_stop
 from applier.plan.stopped_key import with_key
-from applier.plan.tasks import prefers_shuffle, split_tasks, walking_tasks
+from applier.plan.tasks import by_route, prefers_shuffle, split_tasks, stretches, walking_tasks
 from applier.plan.units import changed_versions, divide
 from applier.progress import Progress, Silent
 from applier.publication import table_entries, table_results
@@ -203,7 +203,8 @@ class _Replay:
     def _apply(self, span: LogSpan, versions: list[PlannedVersion], moving: set[str]) -> list[UnitResult] | None:
         """Apply all units by the cheaper route; None where more tables turn out to be `moving`. Raises the error of the
         first change in the log that was refused."""
-        tasks = walking_tasks(span, versions, self.executor.cores)
+        pieces = stretches(span, versions)
+        tasks = walking_tasks(pieces, versions, self.executor.cores)
         units = [unit for item in versions if not item.succeeded for unit in item.units]
         if self.route == "auto":
             self.route = "shuffle" if prefers_shuffle(span, tasks, versions) else "walk"
@@ -218,7 +219,7 @@ class _Replay:
             outcomes = self.executor.walk(tasks, on_progress)
         else:
             try:
-                outcomes = self._shuffle(span, versions, on_progress)
+                outcomes = self._shuffle(pieces, versions, on_progress)
             except ReplayStopped:  # of a split, while others may hold an earlier one: a walk meets the first
                 outcomes = self.executor.walk(tasks, on_progress)
         stopped = [error for outcome in outcomes for error in outcome.stopped]
@@ -236,19 +237,16 @@ class _Replay:
             raise ReplayStopped(f"{zero} dates are no day and would become null", hint="leave out --zero-dates error")
         return results
 
-    def _shuffle(self, span: LogSpan, versions: list[PlannedVersion], on_progress: OnProgress) -> list[TaskOutcome]:
-        """A table with a row store is one unit: all its changes go to one task, which may as well read them. Tables
-        that foreign keys change rows of need other tables' changes, too."""
-        stored = {unit.number for item in versions for unit in item.units if unit.rows is not None or unit.links}
-        keyed = [item for item in versions if stored.isdisjoint(unit.number for unit in item.units)]
-        stores = [item for item in versions if item not in keyed]
+    def _shuffle(self, pieces: list[Stretch], versions: list[PlannedVersion],
+                 on_progress: OnProgress) -> list[TaskOutcome]:
+        keyed, walked = by_route(versions)
         outcomes: list[TaskOutcome] = []
         if keyed:
             units = sorted((unit for item in keyed if not item.succeeded for unit in item.units),
                            key=lambda unit: unit.number)
-            outcomes += self.executor.shuffle(split_tasks(span, keyed), units, on_progress)
-        if stores:
-            outcomes += self.executor.walk(walking_tasks(span, stores, self.executor.cores), on_progress)
+            outcomes += self.executor.shuffle(split_tasks(pieces, keyed), units, on_progress)
+        if walked:
+            outcomes += self.executor.walk(walking_tasks(pieces, walked, self.executor.cores), on_progress)
         return outcomes
 
     def _publish(self, staging: Staging, span: LogSpan, base: Snapshot | None, history: SchemaHistory,

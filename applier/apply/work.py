@@ -106,6 +106,12 @@ class UnitSpec:
         """Whether rows are ordered and divided by another key than in the version before."""
         return not keeps_key(self.conversion)
 
+    @property
+    def is_walked_for(self) -> bool:
+        """Whether the unit's task walks the log on either route: with a row store it takes all changes of its table,
+        and may as well read them; ties, groups and links to parents need other tables' changes, too."""
+        return self.rows is not None or self.tie is not None or self.group is not None or bool(self.links)
+
     @cached_property
     def key(self) -> TableKey | None:
         """The key that files are sorted by, and that a unit without `rows` is searched by; None if there is none."""

@@ -1,10 +1,14 @@
-"""Who does what: units put together into tasks of about the same weight, and the stretches of log that each walks."""
+"""Who does what: units put together into tasks of about the same weight, and the stretches of log that each walks.
+
+`stretches` cuts the log once for a whole plan. Tasks of some of its versions choose from these: their units may need
+changes of tables that other tasks apply.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from applier.apply.work import ApplyTask, SplitTask, Stretch, UnitSpec
@@ -23,7 +27,7 @@ SKIP_NANOSECONDS, SHUFFLE_NANOSECONDS = 0.2, 8.0
 
 def stretches(span: LogSpan, versions: list[PlannedVersion]) -> list[Stretch]:
     """The log in pieces: the outlines' splits, cut where a version begins or ends and where something was taken back,
-    which concerns only tables of engines without transactions."""
+    which concerns only tables of engines without transactions. `versions` are all that are planned."""
     pieces: list[Stretch] = []
     ids_in = _versions_by_table_map(versions)
     for number, outline in enumerate(span.outlines):
@@ -69,8 +73,9 @@ def _pieces(start: int, end: int, cuts: set[int], voids: list[tuple[int, int]]) 
         yield piece_start, piece_end, depth > 0
 
 
-def walking_tasks(span: LogSpan, versions: list[PlannedVersion], cores: int) -> list[ApplyTask]:
-    """Tasks of about even weight, enough for all cores and so many that none holds more than TASK_BYTES."""
+def walking_tasks(pieces: Sequence[Stretch], versions: list[PlannedVersion], cores: int) -> list[ApplyTask]:
+    """Tasks for these versions of a plan, given the plan's stretches: of about even weight, enough for all cores and so
+    many that none holds more than TASK_BYTES."""
     weights: Counter[int] = Counter()
     for item in versions:
         weights.update({unit.number: item.bytes_a_unit for unit in item.units})
@@ -88,7 +93,6 @@ def walking_tasks(span: LogSpan, versions: list[PlannedVersion], cores: int) -> 
             links = parts[lightest].setdefault(link.version, [])
             if not any(link is other for other in links):
                 links.append(link)
-    pieces = stretches(span, versions)
     return [ApplyTask({version: tuple(chosen) for version, chosen in part.items()}, _needed(pieces, _read(part)))
             for part in parts]
 
@@ -112,17 +116,27 @@ def _together(units: list[UnitSpec]) -> list[list[UnitSpec]]:
     return list(groups.values())
 
 
-def _needed(pieces: list[Stretch], ids: set[int]) -> tuple[Stretch, ...]:
+def _needed(pieces: Sequence[Stretch], ids: set[int]) -> tuple[Stretch, ...]:
     kept = (dataclasses.replace(piece, tables={name: number for name, number in piece.tables.items() if number in ids})
             for piece in pieces)
     return tuple(piece for piece in kept if piece.tables)
 
 
-def split_tasks(span: LogSpan, versions: list[PlannedVersion]) -> list[SplitTask]:
-    """For the shuffle route: every stretch of log once, with all units that its tables may have changes for."""
+def split_tasks(pieces: Sequence[Stretch], versions: list[PlannedVersion]) -> list[SplitTask]:
+    """For the shuffle route: every stretch of a plan that has tables of these versions once, with all units that these
+    may have changes for."""
     units = {item.version.id: tuple(item.units) for item in versions}
     return [SplitTask(number, piece, {version: units[version] for version in piece.tables.values()})
-            for number, piece in enumerate(stretches(span, versions))]
+            for number, piece in enumerate(_needed(pieces, set(units)))]
+
+
+def by_route(versions: list[PlannedVersion]) -> tuple[list[PlannedVersion], list[PlannedVersion]]:
+    """What a shuffle applies, and what is walked for beside it. All versions of a table go one way."""
+    walked = {unit.number for item in versions for unit in item.units if unit.is_walked_for}
+    parts: tuple[list[PlannedVersion], list[PlannedVersion]] = [], []
+    for item in versions:
+        parts[any(unit.number in walked for unit in item.units)].append(item)
+    return parts
 
 
 def prefers_shuffle(span: LogSpan, tasks: list[ApplyTask], versions: list[PlannedVersion]) -> bool:

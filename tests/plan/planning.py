@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from applier.binlog.outline_pass import outline_file
 from applier.binlog.row_encoder import RowChanges
 from applier.binlog.writer import BinlogWriter
+from applier.plan.cascades import cascades_of
 from applier.plan.log import read_history, span_of, used_tables
 from applier.plan.units import changed_versions, divide
 from applier.schema.ddl import parse_statement
@@ -32,6 +33,13 @@ class Log(BinlogWriter):
             self.rows(RowChanges(definition, after={"id": values, "a": values}))
         return start, self.position
 
+    def delete(self, definition, *ids):
+        """The same of deletes."""
+        start, values = self.position, pa.array(ids, pa.int32())
+        with self.transaction():
+            self.rows(RowChanges(definition, before={"id": values, "a": values}))
+        return start, self.position
+
     def create(self, definition):
         self.query(definition.to_sql(), definition.database)
         return self.position
@@ -42,7 +50,9 @@ def plan(folder: Path, paths, *, cores=2, split_bytes=64 << 20, ignored=()):
     wanted = TableFilter(ignored=ignored).wanted
     span = span_of([outline_file(str(path), split_bytes=split_bytes) for path in paths])
     history = read_history(span, wanted, None, None)
-    versions = changed_versions(used_tables(span, history, wanted), history)
+    used = used_tables(span, history, wanted)
+    cascades = cascades_of(history, used, idempotent=False, compressed=False)
+    versions = changed_versions(used, history, cascades)
     with begin(str(folder / "out")) as staging:
-        divide(versions, None, staging, cores, idempotent=False)
+        divide(versions, None, staging, cores, idempotent=False, cascades=cascades)
     return span, history, versions

@@ -4,7 +4,7 @@ from planning import Log, plan, table
 
 from applier.apply.executor import ThisProcess
 from applier.options import ReplayOptions
-from applier.plan.tasks import stretches, walking_tasks
+from applier.plan.tasks import by_route, split_tasks, stretches, walking_tasks
 from applier.replay import replay_with
 
 T, U = table("t"), table("u")
@@ -52,7 +52,7 @@ def test_splits_without_a_tasks_tables_are_not_walked(tmp_path):
         in_u = [log.insert(U, n) for n in range(20)]
     span, _, versions = plan(tmp_path, [log.path], split_bytes=1000)
     assert len(span.outlines[0].splits) > 4
-    tasks = walking_tasks(span, versions, 2)
+    tasks = walking_tasks(stretches(span, versions), versions, 2)
     assert len(tasks) == 2
     for task in tasks:
         [name] = {name for piece in task.stretches for name in piece.tables}
@@ -72,15 +72,33 @@ def test_every_unit_is_in_one_task(tmp_path):
             log.insert(definition, 1, 2)
     span, _, versions = plan(tmp_path, [log.path])
     for cores in (1, 2, 3, 16):
-        tasks = walking_tasks(span, versions, cores)
+        tasks = walking_tasks(stretches(span, versions), versions, cores)
         numbers = [unit.number for task in tasks for units in task.units.values() for unit in units]
         assert sorted(numbers) == list(range(7)) and len(tasks) == min(cores, 7)
         assert max(task.n_units for task in tasks) - min(task.n_units for task in tasks) <= 1
-        assert tasks == walking_tasks(span, versions, cores)
+        assert tasks == walking_tasks(stretches(span, versions), versions, cores)
 
 
 def test_a_log_without_rows_has_no_tasks(tmp_path):
     with Log(tmp_path / "b.000001") as log:
         log.create(T)
     span, _, versions = plan(tmp_path, [log.path])
-    assert versions == [] and stretches(span, versions) == [] and walking_tasks(span, versions, 2) == []
+    assert versions == [] and stretches(span, versions) == [] and walking_tasks([], versions, 2) == []
+
+
+def test_tasks_of_some_versions_read_what_their_units_need(tmp_path):
+    """AP-FK: a child that is walked for beside a shuffle reads the changes of its parent, which the shuffle applies."""
+    child = table("c", "id int PRIMARY KEY, a int, FOREIGN KEY (a) REFERENCES d.t (id) ON DELETE CASCADE")
+    with Log(tmp_path / "b.000001") as log:
+        log.create(T)
+        log.create(child)
+        log.insert(T, 1)
+        log.insert(child, 1)
+        deleted = log.delete(T, 1)
+    span, _, versions = plan(tmp_path, [log.path], split_bytes=1)
+    pieces = stretches(span, versions)
+    shuffled, walked = by_route(versions)
+    assert [[item.version.definition.name for item in part] for part in (shuffled, walked)] == [["t"], ["c"]]
+    [task] = walking_tasks(pieces, walked, 2)
+    assert any(start <= deleted[0] and deleted[1] <= end for start, end, _ in covered(task.stretches, ("d", "t")))
+    assert {name for split in split_tasks(pieces, shuffled) for name in split.stretch.tables} == {("d", "t")}
