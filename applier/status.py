@@ -1,5 +1,6 @@
 """Results as tables on stdout: what a replay did, and what a snapshot holds."""
 
+import shlex
 import sys
 from datetime import UTC, datetime
 
@@ -11,7 +12,7 @@ from applier.report.loading import Report
 from applier.result import ReplayResult
 from applier.schema.definition import TableDefinition
 from applier.snapshot.manifest import Snapshot
-from applier.terminal import ResultConsole
+from applier.terminal import ResultConsole, assembled, words
 
 WIDE = 200
 """Columns where no terminal cuts the lines: nothing is wrapped in a file or a pipe."""
@@ -21,10 +22,10 @@ def print_result(result: ReplayResult) -> None:
     """One line a table with its row changes, then where the snapshot stands and how long it took."""
     console = _console()
     for note in result.notes:
-        console.print(Text(note, style="yellow"))
+        console.print(words(note, "yellow"))
     for table in result.tables:
         for warning in table.warnings:
-            console.print(Text(f"{table.full_name}: {warning}", style="yellow"))
+            console.print(words(f"{table.full_name}: {warning}", "yellow"))
     conflicts = ("conflicts",) if result.conflicts else ()
     cascades = ("made by foreign keys",) if result.by_foreign_keys else ()
     grid = _grid("table", "rows", "inserted", "updated", "deleted", *cascades, "found by", *conflicts, "units",
@@ -37,16 +38,16 @@ def print_result(result: ReplayResult) -> None:
     console.print(grid)
     for table in result.tables:
         if table.ranges > table.units:
-            console.print(Text(f"{table.full_name} was {table.units:,} unit of work, by its size it would have been "
-                               f"{table.ranges:,}: {table.tied}"))
+            console.print(words(f"{table.full_name} was {table.units:,} unit of work, by its size it would have been "
+                                f"{table.ranges:,}: {table.tied}"))
     if result.conflicts:
-        console.print(Text(f"{result.conflicts:,} conflicts were passed over: {result.snapshot}/_conflicts.parquet has "
-                           "each with its key, GTID and place", style="yellow"))
-    console.print(Text.assemble((result.snapshot, "bold"), " stands at ", (result.position, "bold"),
+        console.print(words(f"{result.conflicts:,} conflicts were passed over: {result.snapshot}/_conflicts.parquet "
+                            "has each with its key, GTID and place", "yellow"))
+    console.print(assembled((result.snapshot, "bold"), " stands at ", (result.position, "bold"),
                                 f" ({_when(result.timestamp)})"))
     total = sum(result.seconds.values())
     phases = ", ".join(f"{name} {seconds:.1f}" for name, seconds in result.seconds.items())
-    console.print(Text(f"{result.changes:,} row changes in {total:.1f} s" + (f" ({phases})" if phases else "")))
+    console.print(words(f"{result.changes:,} row changes in {total:.1f} s" + (f" ({phases})" if phases else "")))
 
 
 def print_report(report: Report) -> None:
@@ -59,7 +60,7 @@ def print_report(report: Report) -> None:
                  row["key"], row["values"], row["gtid"] or "")
         console.print(grid)
         if len(report.conflicts) < report.result.conflicts:
-            console.print(Text(f"… and {report.result.conflicts - len(report.conflicts):,} more"))
+            console.print(words(f"… and {report.result.conflicts - len(report.conflicts):,} more"))
     print_result(report.result)
 
 
@@ -71,16 +72,16 @@ def print_imported(result: ReplayResult) -> None:
         _add(grid, f"{table.database}.{table.name}", table.rows, table.files_written)
     console.print(grid)
     for note in result.notes:
-        console.print(Text(note, style="yellow"))
-    console.print(Text.assemble((result.snapshot, "bold"), " stands at ", (result.position, "bold")))
-    console.print(Text(f"{sum(table.rows for table in result.tables):,} rows in {sum(result.seconds.values()):.1f} s"))
+        console.print(words(note, "yellow"))
+    console.print(assembled((result.snapshot, "bold"), " stands at ", (result.position, "bold")))
+    console.print(words(f"{sum(table.rows for table in result.tables):,} rows in {sum(result.seconds.values()):.1f} s"))
 
 
 def print_exported(output: str, rows: int, files: int, size: int) -> None:
     """How much was written, and what to do with it."""
     console = _console()
-    console.print(Text(f"{rows:,} rows in {files:,} files, {size / 1e6:,.1f} MB"))
-    console.print(Text.assemble("to load it: ", (f"sh {output}/_load.sh -h HOST -u USER -p", "bold")))
+    console.print(words(f"{rows:,} rows in {files:,} files, {size / 1e6:,.1f} MB"))
+    console.print(assembled("to load it: ", (f"sh {shlex.quote(f'{output}/_load.sh')} -h HOST -u USER -p", "bold")))
 
 
 def print_snapshot(snapshot: Snapshot) -> None:
@@ -99,16 +100,16 @@ def print_snapshot(snapshot: Snapshot) -> None:
         ("options", ", ".join(f"{name}={value}" for name, value in snapshot.source.options.items()) or "defaults"),
         ("made by", snapshot.created_by),
     ]
-    console.print(Text(snapshot.uri, style="bold"))
+    console.print(words(snapshot.uri, "bold"))
     for name, value in facts:
-        console.print(Text.assemble((f"  {name:<9}", "cyan"), value))
+        console.print(assembled((f"  {name:<9}", "cyan"), value))
     grid = _grid("table", "rows", "bytes", "files", "sorted by")
     for table in snapshot.tables:
         _add(grid, table.full_name, table.rows, table.bytes, len(table.files), ", ".join(table.key))
     console.print(grid)
     for table in snapshot.tables:
         if table.definition:
-            console.print(Text(TableDefinition.from_json(table.definition).to_sql() + ";"))
+            console.print(words(TableDefinition.from_json(table.definition).to_sql() + ";", keep="\n"))
 
 
 def _console() -> ResultConsole:
@@ -124,8 +125,15 @@ def _grid(*columns: str) -> Table:
 
 def _add(grid: Table, *cells: str | int | float) -> None:
     """A row; numbers stand at the right of their column, and texts as they are: never as markup."""
-    grid.add_row(*[Text(cell) if isinstance(cell, str) else
-                   Text(f"{cell:,}" if isinstance(cell, int) else f"{cell:,.2f}", justify="right") for cell in cells])
+    grid.add_row(*map(_cell, cells))
+
+
+def _cell(value: str | int | float) -> Text:
+    if isinstance(value, str):
+        return words(value)
+    number = words(f"{value:,}" if isinstance(value, int) else f"{value:,.2f}")
+    number.justify = "right"
+    return number
 
 
 def _when(timestamp: int | None) -> str:

@@ -1,4 +1,7 @@
-"""What people see of a long job, and errors. Both go to stderr, so that stdout holds results only."""
+"""What people see: of a long job and of errors on stderr, of results on stdout.
+
+Whatever is printed with rich comes through `words` or `assembled`, as names out of a log may have anything in them.
+"""
 
 import sys
 import time
@@ -11,8 +14,19 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from rich.text import Text
 
 from applier.errors import ApplierError
+from applier.printable import printable
 
 LOG_EVERY_SECONDS = 10.0
+
+
+def words(text: str, style: str = "", keep: str = "") -> Text:
+    """Text for a console: printable, and never markup. `keep` is as of `printable`."""
+    return Text(printable(text, keep), style=style)
+
+
+def assembled(*parts: str | tuple[str, str]) -> Text:
+    """Pieces of text side by side; a pair is a text and its style."""
+    return Text.assemble(*(words(part) if isinstance(part, str) else words(*part) for part in parts))
 
 
 class ResultConsole(Console):
@@ -74,7 +88,7 @@ class TerminalProgress:
             self._bars.update(self._task, completed=done, rows=rows)
 
     def note(self, text: str) -> None:
-        self._bars.console.print(Text(text, style="yellow"))
+        self._bars.console.print(words(text, "yellow"))
 
     def _finish_phase(self) -> None:
         if self._task is None:
@@ -130,7 +144,7 @@ class LogProgress:
             self._line(f"{self._name}: done in {time.monotonic() - self._began:.1f} s{rows}")
 
     def _line(self, text: str) -> None:
-        self._console.print(f"{time.strftime('%H:%M:%S')} {text}", markup=False, highlight=False, soft_wrap=True)
+        self._console.print(words(f"{time.strftime('%H:%M:%S')} {text}"), soft_wrap=True)
 
 
 class _RowsPerSecond(ProgressColumn):
@@ -152,19 +166,19 @@ def print_error(error: ApplierError) -> None:
     console = _stderr()
     message, separator, hint = str(error).partition(" hint: ")
     if console.is_terminal and separator:
-        console.print(Text.assemble(("error: ", "bold red"), message))
-        console.print(Text.assemble(("hint: ", "bold cyan"), hint))
+        console.print(assembled(("error: ", "bold red"), message))
+        console.print(assembled(("hint: ", "bold cyan"), hint))
     else:
-        console.file.write(f"applier: error: {error}\n")
+        console.file.write(f"applier: error: {printable(str(error))}\n")
 
 
 def print_note(text: str) -> None:
     """What a person should know of a result, on stderr."""
     console = _stderr()
     if console.is_terminal:
-        console.print(Text.assemble(("note: ", "bold yellow"), text))
+        console.print(assembled(("note: ", "bold yellow"), text))
     else:
-        console.file.write(f"applier: note: {text}\n")
+        console.file.write(f"applier: note: {printable(text)}\n")
 
 
 def _stderr() -> Console:

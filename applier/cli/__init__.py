@@ -44,6 +44,8 @@ def main(argv: list[str]) -> int:
 
 def console() -> None:
     """The console script: a defect must not look like one of the documented exit codes."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # no name is a reason to stop, whatever the locale can show
     try:
         code = main(sys.argv[1:])
     except (KeyboardInterrupt, typer.Abort):

@@ -34,15 +34,20 @@ def show(
         metavar="PLACE", help="Up to this FILE:POS or POS, or to before the first event group of this time or later.")]
         = None,
 ) -> None:
-    """Print events and row changes of binlog files. Needs no schema: columns are @1, @2, ..."""
+    """Print events and row changes of binlog files. Needs no schema: columns are @1, @2, ...
+
+    A file or a pipe gets names and values as they are; on a terminal control characters are shown as \\x1b.
+    """
     from applier import show as printer
+    from applier.printable import TerminalText
     from applier.show.selection import Bound, GtidChoice, Selection, parse_bound
     from applier.terminal import print_note
 
     selection = Selection(
         parse_bound(start) if start else Bound(), parse_bound(stop) if stop else Bound(),
         GtidChoice(gtid) if gtid else None, TableFilter(parse_table_list(table)) if table else None)
-    for note in printer.show(files, format.value, sys.stdout, selection):
+    out = TerminalText(sys.stdout) if sys.stdout.isatty() else sys.stdout
+    for note in printer.show(files, format.value, out, selection):
         print_note(note)
 
 

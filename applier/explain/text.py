@@ -10,7 +10,8 @@ from rich.text import Text
 
 from applier.explain.definitions import TableHistory
 from applier.explain.searches import SearchExplained, TableExplained
-from applier.terminal import ResultConsole
+from applier.printable import printable
+from applier.terminal import ResultConsole, words
 
 _STATEMENT = 200
 """Characters of a statement that are shown."""
@@ -25,12 +26,12 @@ def print_explained(tables: list[TableExplained], definitions: list[TableHistory
     else:
         for table in tables:
             for line in _lines(table):
-                print(line)
+                print(printable(line))
         if not tables:
             print("no rows of these tables are changed")
     for history in definitions:
         for line in _history_lines(history):
-            print(line)
+            print(printable(line))
 
 
 def _history_lines(history: TableHistory) -> list[str]:
@@ -63,19 +64,19 @@ def _print_grid(tables: list[TableExplained]) -> None:
     for name in ("table", "before-images", "found by", "reads", "why, and what to mind"):
         grid.add_column(name, overflow="fold")
     for table in tables:
-        title = Text(f"{_title(table)}\n{table.n_events:,} rows events")
+        title = words(_title(table)).append(f"\n{table.n_events:,} rows events")
         for search in table.searches:
-            why = Text(search.choice.reason)
+            why = words(search.choice.reason)
             for warning in search.warnings:
-                why.append(f"\n{warning}", style="yellow")
-            grid.add_row(title, Text(_images(table, search)), Text(_found_by(search)),
-                         Text(_COSTS[search.choice.cost]), why)
+                why.append("\n").append(words(warning, "yellow"))
+            grid.add_row(title, words(_images(table, search)), words(_found_by(search)),
+                         words(_COSTS[search.choice.cost]), why)
             title = Text()
-        notes = Text(f"duplicates are looked for in {', '.join(table.duplicates) or 'no key'}", style="dim")
+        notes = words(f"duplicates are looked for in {', '.join(table.duplicates) or 'no key'}", "dim")
         for warning in table.warnings:
-            notes.append(f"\n{warning}", style="yellow")
+            notes.append("\n").append(words(warning, "yellow"))
         nothing = "" if table.searches else "none: rows are only inserted"
-        grid.add_row(title, Text(nothing), Text(), Text(), notes)
+        grid.add_row(title, words(nothing), Text(), Text(), notes)
     console.print(grid if tables else "no rows of these tables are changed")
 
 

@@ -79,12 +79,24 @@ def _load_script(snapshot: Snapshot, options: ExportOptions, files: list[Exporte
     # what LOAD DATA LOCAL cannot take is a warning, not an error
     words = " --local-infile=1 --show-warnings" if options.format == "tsv" else ""
     names = [LOAD_DATA] if options.format == "tsv" else [file.target for file in files]
-    return "".join([
-        f"#!/bin/sh\n# applier {__version__}: loads a snapshot at {snapshot.position}. Options of the client may "
-        f"follow:\n#     sh {LOAD} -h HOST -u USER -p\n# MYSQL=... names another client.\n",
-        'cd "$(dirname "$0")" || exit\n{\n',
-        *(f"cat {shlex.quote(name)} || exit\n" for name in [SCHEMA, *names]),
-        f'}} | ${{MYSQL:-{client}}} "$@"{words}\n'])
+    files_given = "".join(f"cat -- {shlex.quote(f'./{name}')} || exit\n" for name in [SCHEMA, *names])
+    return _SCRIPT.format(version=__version__, client=client, files=files_given, words=words)
+
+
+_SCRIPT = """\
+#!/bin/sh
+# applier {version}: loads what lies beside this script. Options of the client may follow:
+#     sh _load.sh -h HOST -u USER -p
+# MYSQL=... names another client.
+CDPATH= cd -- "$(dirname -- "$0")" || exit
+client="${{MYSQL:-{client}}}"
+# a client that can takes nothing for a command of its own, such as \\! is, and bytes for UTF-8 whatever is usual here
+case "$($client --help 2>/dev/null </dev/null)" in
+*--binary-mode*) set -- "$@" --binary-mode --default-character-set=utf8mb4 ;;
+esac
+{{
+{files}}} | $client "$@"{words}
+"""
 
 
 def _on_threads(tasks: Sequence[ExportTask], on_progress: OnProgress) -> list[Exported]:

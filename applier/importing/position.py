@@ -6,10 +6,11 @@ import re
 from dataclasses import dataclass, replace
 
 from applier.binlog.gtid import GtidSet
+from applier.binlog.log_names import check_log_name
 from applier.snapshot.manifest import BinlogPosition
 
 _CHANGE = re.compile(r"^(?:--\s*)?CHANGE\s+(?:MASTER|REPLICATION\s+SOURCE)\s+TO\b([^;]*)", re.IGNORECASE | re.MULTILINE)
-_FILE = re.compile(r"\b(?:MASTER|SOURCE)_LOG_FILE\s*=\s*'([^']+)'", re.IGNORECASE)
+_FILE = re.compile(r"\b(?:MASTER|SOURCE)_LOG_FILE\s*=\s*'((?:[^']|'')+)'", re.IGNORECASE)
 _OFFSET = re.compile(r"\b(?:MASTER|SOURCE)_LOG_POS\s*=\s*(\d+)", re.IGNORECASE)
 _PURGED = re.compile(r"^(?:--\s*|/\*\s*)?SET\s+@@GLOBAL\.GTID_PURGED\s*=\s*(?:/\*!\d+\s*'\+'\s*\*/\s*)?'([^']*)'",
                      re.IGNORECASE | re.MULTILINE)
@@ -24,11 +25,15 @@ _GTID = re.compile(r"^[#\s]*(?:GTID:|executed_gtid_set\s*=)[ \t]*[\"']?([\w:-]+(
 
 @dataclass(frozen=True)
 class DumpPosition:
-    """What is known of the position: a binlog's name and an offset, a GTID set; "" and 0 where it is not."""
+    """What is known of the position: a binlog's name and an offset, a GTID set; "" and 0 where it is not. Raises
+    UsageError for a name that no binlog has."""
 
     file: str = ""
     offset: int = 0
     gtid_set: str = ""
+
+    def __post_init__(self) -> None:
+        check_log_name(self.file)
 
     def after(self, text: str) -> DumpPosition:
         """The same with what a piece of a dump says, for which it need be no statement."""
@@ -36,7 +41,7 @@ class DumpPosition:
         for change in _CHANGE.finditer(text):
             file, offset = _FILE.search(change[1]), _OFFSET.search(change[1])
             if file and offset:
-                found = replace(found, file=file[1], offset=int(offset[1]))
+                found = replace(found, file=file[1].replace("''", "'"), offset=int(offset[1]))
         for pattern in (_PURGED, _SLAVE_POS):
             for match in pattern.finditer(text):
                 gtids = "".join(match[1].split()).removeprefix("+")

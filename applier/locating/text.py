@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 from applier.locating.groups import Group
 from applier.locating.search import Indexed
+from applier.printable import printable
 
 
 def print_located(found: list[Group]) -> None:
@@ -17,9 +18,11 @@ def print_located(found: list[Group]) -> None:
             ("xid", group.xid),
             ("group id", group.group_id),
         ]
-        print("\n" * (number > 0) + "\n".join(f"{name:<9}{value}" for name, value in facts if value is not None))
+        print("\n" * (number > 0) + "\n".join(f"{name:<9}{printable(str(value))}" for name, value in facts
+                                                 if value is not None))
 
 
 def print_indexed(indexed: Indexed) -> None:
     """Where the index is, and what was done for it."""
-    print(f"{indexed.uri} describes {indexed.n_files:,} files in {indexed.size:,} bytes; {indexed.n_read:,} were read")
+    print(printable(f"{indexed.uri} describes {indexed.n_files:,} files in {indexed.size:,} bytes; {indexed.n_read:,} "
+                    "were read"))

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Sequence
-from html import escape
+
+from applier.printable import printable
 
 COLOURS = ("#2f6db3", "#d9822b", "#8a5aa8", "#4f9d69", "#b8405e")
 """Of the parts of a bar, told apart also without colour vision; a chart has no more parts than that."""
 
 _LABEL, _BAR, _NUMBER, _ROW, _HIGH = 230, 470, 130, 26, 16
+
+
+def escape(text: str) -> str:
+    """Text for HTML, attributes included; characters that are not to be seen are escaped as for a terminal."""
+    return html.escape(printable(text))
 
 
 def bars(title: str, rows: Sequence[tuple[str, Sequence[float]]], parts: Sequence[str],

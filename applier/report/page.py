@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from html import escape
 
-from applier.report.bars import bars
+from applier.report.bars import bars, escape
 from applier.report.loading import Report
 from applier.result import WAYS, TableResult
 

@@ -18,6 +18,7 @@ from applier.schema.column_grammar import (
 )
 from applier.schema.cursor import Cursor, StatementContext
 from applier.schema.definition import SEQUENCE, KeyPart, TableDefinition
+from applier.schema.engines import engine_name
 from applier.schema.foreign_keys import ForeignKeyWords, parse_foreign_key, resolve_foreign_keys
 from applier.schema.key_grammar import KeyWords, accept_key, parse_key, resolve_keys
 from applier.schema.partition_grammar import parse_partitioning
@@ -123,7 +124,7 @@ def parse_option(cursor: Cursor, table: TableWords) -> None:
         raise cursor.error("a table option was expected", word)
     cursor.accept("=")
     if word.keyword in ("ENGINE", "TYPE"):
-        table.engine = cursor.word_or_string()
+        table.engine = engine_name(cursor.word_or_string())
     elif word.keyword == "SEQUENCE":
         table.sequence = cursor.next().text.upper() in ("1", "YES")
     elif word.keyword == "AUTO_INCREMENT":

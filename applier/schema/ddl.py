@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from applier.errors import SchemaError
+from applier.schema.allowed import check_word
 from applier.schema.alter_grammar import parse_actions
 from applier.schema.collations import DEFAULT_COLLATIONS, Charset, with_default
 from applier.schema.create_table import (
@@ -148,9 +149,11 @@ def _database_charset(cursor: Cursor, inherited: Charset) -> Charset:
         if not parse_charset(cursor, words):
             cursor.next()  # ENCRYPTION = 'N', COMMENT 'x', READ ONLY = 1
     try:
-        return charset_of_words(words, inherited, cursor.context.default_collations)
+        found = charset_of_words(words, inherited, cursor.context.default_collations)
     except KeyError as error:
         raise cursor.error(f"the character set {error} is not known") from None
+    check_word(found.collation, "a collation")
+    return found
 
 
 def _alter(cursor: Cursor, sql: str) -> SchemaChange:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from applier.schema.allowed import check_definition
 from applier.schema.foreign_keys import ForeignKey
 from applier.schema.partitions import Partitioning
 from applier.schema.types import ColumnType, quote_name, quote_text
@@ -119,7 +120,7 @@ class TableDefinition:
     """A table: columns in their order (which is the order of the row images), and keys in the server's.
 
     `charset` and `collation` are the table's defaults; every column with characters carries its own. `first_number` is
-    what AUTO_INCREMENT gives the next row at the least.
+    what AUTO_INCREMENT gives the next row at the least. Raises SchemaError where a part is nothing that a server has.
     """
 
     database: str
@@ -134,6 +135,9 @@ class TableDefinition:
     partitioning: Partitioning | None = None
     versioning: Versioning | None = None
     first_number: int = 1
+
+    def __post_init__(self) -> None:
+        check_definition(self)
 
     @property
     def full_name(self) -> str:

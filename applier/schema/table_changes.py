@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from applier.errors import SchemaError, UnsupportedStatement
+from applier.schema.allowed import check_name
 from applier.schema.alter import Altered, alter, moved
 from applier.schema.alter_actions import PartitionToTable
 from applier.schema.collations import Charset
@@ -65,9 +66,7 @@ class TableChanges:
                     self._tables.end(table, place.end)
                     self.create(replace(version.definition, first_number=1), place, emptied=version.id)
             case CreateDatabase(name, charset):
-                if not _is_text(name):
-                    raise SchemaError(f"the name of database {name!r} is no text in its statement's character set",
-                                      hint="the file is damaged; copy it again from the server")
+                check_name(name, "the name of a database")
                 if change.or_replace:
                     self._drop_database(name, place)
                 if not (change.if_not_exists and name in self._databases):
@@ -95,6 +94,8 @@ class TableChanges:
 
     def _create_like(self, table: TableName, source: TableName, change: CreateTableLike, place: StatementPlace) -> None:
         version = self._tables.live(source)
+        if not self._can_be_named(table):
+            return
         if version is not None:
             definition = replace(version.definition, database=table[0], name=table[1], foreign_keys=(),
                                  first_number=1)
@@ -143,8 +144,22 @@ class TableChanges:
         version = self._tables.live(old)
         if version is None:
             return  # a view, or a table that nothing defines
+        if not self._can_be_named(new):
+            self._tables.end(old, place.end)
+            return
         definition = moved(version.definition, *new)
         self._go_on(version, Altered(definition, tuple(range(len(definition.columns)))), None, place)
+
+    def _can_be_named(self, table: TableName) -> bool:
+        """Whether a server takes these names. SchemaError where one does not, and the table is replayed."""
+        try:
+            check_name(table[0], "the name of a database")
+            check_name(table[1], "the name of a table")
+        except SchemaError as error:
+            if self._wanted(*table):
+                raise error.at(table=".".join(table)) from None
+            return False
+        return True
 
     def _go_on(self, version: TableVersion, altered: Altered, context: StatementContext | None,
                place: StatementPlace) -> None:
@@ -188,10 +203,6 @@ class TableChanges:
                conversion: RowConversion | None = None, emptied: int | None = None) -> None:
         """A table as a statement makes it: empty, as the version `emptied` was, or by a conversion of the rows of the
         version `previous`."""
-        if self._wanted(definition.database, definition.name) and not _is_text(definition.to_sql()):
-            name = definition.full_name.encode("utf-8", "backslashreplace").decode()
-            raise SchemaError("the statement that makes the table has bytes that are no text", table=name,
-                              hint="the file is damaged, or leave the table out with --ignore-tables")
         self._tables.begin(definition, place.end, place.sql, previous, conversion, emptied=emptied)
 
     def _drop_database(self, name: str, place: StatementPlace) -> None:
@@ -227,12 +238,3 @@ class TableChanges:
 def _shorten(sql: str, limit: int = 200) -> str:
     text = " ".join(sql.split())
     return text if len(text) <= limit else text[:limit - 1] + "…"
-
-
-def _is_text(sql: str) -> bool:
-    """Whether it has no surrogates, which stand for bytes that could not be decoded."""
-    try:
-        sql.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

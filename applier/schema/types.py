@@ -107,11 +107,17 @@ _OTHERS = {
     "json": pa.string(),
     "vector": pa.list_(pa.float32()),
 }
+BASES = frozenset({*INTEGERS, "decimal", "bit", *CHARACTER, *BINARY, *GEOMETRY, *NETWORK, *_OTHERS})
+"""Every type that a column may have, as `ColumnType.base` names them."""
 
 
 def quote_text(text: str) -> str:
-    """A string literal that reads back equal with backslash escapes on, which is both servers' default."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "''").replace("\0", "\\0") + "'"
+    """A string literal that reads back equal with backslash escapes on, which is both servers' default; on one line, as
+    a client that reads a file may take a CR before a line feed away, or Ctrl-Z for the file's end."""
+    return "'" + text.translate(_ESCAPES) + "'"
+
+
+_ESCAPES = str.maketrans({"\\": "\\\\", "'": "''", "\0": "\\0", "\n": "\\n", "\r": "\\r", "\x1a": "\\Z"})
 
 
 def quote_name(name: str) -> str:

@@ -24,7 +24,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from applier import __version__
-from applier.errors import SnapshotError, reason
+from applier.binlog.log_names import check_gtids, check_log_name
+from applier.errors import SchemaError, SnapshotError, UsageError, reason
+from applier.schema.allowed import check_name, check_word
 from applier.snapshot import location
 
 MANIFEST = "_snapshot.json"
@@ -47,6 +49,10 @@ class BinlogPosition:
     timestamp: int | None
     flavour: Literal["mysql", "mariadb"]
     group_id: int | None = None
+
+    def __post_init__(self) -> None:
+        check_log_name(self.file)
+        check_gtids(self.gtid_set)
 
     def __str__(self) -> str:
         return f"{self.file}:{self.offset}" if self.file else "no binlog position"
@@ -119,6 +125,11 @@ class DatabaseEntry:
     name: str
     charset: str
     collation: str
+
+    def __post_init__(self) -> None:
+        check_name(self.name, "the name of a database")
+        check_word(self.charset, "a character set")
+        check_word(self.collation, "a collation")
 
 
 @dataclass(frozen=True)
@@ -196,6 +207,8 @@ def load(uri: str) -> Snapshot:
         raise SnapshotError(f"cannot read the snapshot: {reason(error)}", file=uri) from error
     try:
         return replace(_from_json(orjson.loads(text)), uri=uri)
+    except (SchemaError, UsageError) as error:  # a name or a word that no server has
+        raise SnapshotError(f"{MANIFEST} is damaged: {error.message}", file=uri, table=error.table) from error
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise SnapshotError(f"{MANIFEST} is damaged ({type(error).__name__}: {error})", file=uri) from error
 

@@ -1,0 +1,56 @@
+"""Text out of logs, dumps and manifests, made safe to look at: the one function that all printing goes through.
+
+A terminal obeys control characters (ESC, CR, those from U+0080 to U+009F), and characters of format (U+202E and the
+like) show text in another order than it has, or not at all. Names and comments of tables may have any of them.
+"""
+
+import codecs
+import unicodedata
+from typing import BinaryIO, TextIO
+
+
+def printable(text: str, keep: str = "") -> str:
+    """The text with every character escaped that is not to be seen as itself: controls (line feeds, too), format,
+    surrogates, what Unicode has not assigned. `keep` has those that stay.
+
+    ESC is \\x1b, U+202E is \\u202e, a byte that was no text (a surrogate of Python's) is \\xNN.
+    """
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() or char in keep or unicodedata.category(char) == "Zs" else _escaped(char)
+                   for char in text)
+
+
+def _escaped(char: str) -> str:
+    code = ord(char)
+    if 0xDC80 <= code <= 0xDCFF:  # a byte, by the error handler "surrogateescape"
+        return f"\\x{code - 0xDC00:02x}"
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+class TerminalText:
+    """A terminal for who writes bytes to its `buffer`, such as stdout."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.flush = stream.flush
+        self.buffer = PrintableBytes(stream.buffer)
+
+
+class PrintableBytes:
+    """A stream of bytes to a terminal: lines of UTF-8, in which all but line feeds and tabs is made printable."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+
+    def write(self, data: bytes) -> int:
+        """Write what is complete; a character may go on in the next call."""
+        self._stream.write(printable(self._decoder.decode(bytes(data)), "\n\t").encode("utf-8"))
+        return len(data)
+
+    def flush(self) -> None:
+        """Write what is left of a character."""
+        self._stream.write(printable(self._decoder.decode(b"", final=True), "\n\t").encode("utf-8"))
+        self._stream.flush()
