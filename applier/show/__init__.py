@@ -22,7 +22,8 @@ def show(files: list[str], format: str, out: TextIO, selection: Selection | None
     format: "text" (as `mysqlbinlog -v`) or "json" (an object a line, see json_lines). Text columns are in their own
     character set, so what is written may not be UTF-8: it goes to the stream's buffer as it is, byte for byte what the
     servers' own programs print. A file's format description is shown with whatever is shown of the file. Raises
-    ArchiveError where a file is damaged, after all that comes before that. Gives what a person should know: that nothing was selected, or no event of a table."""
+    ArchiveError where a file is damaged, after all that comes before that. Gives what a person should know: that
+    nothing was selected, or no event of a table."""
     from applier.binlog.mapping import map_file
     from applier.errors import ArchiveError
     from applier.show.selection import Selection
