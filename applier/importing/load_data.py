@@ -82,10 +82,10 @@ def parse_load_data(sql: str, database: str | None, sql_mode: str, flavour: str,
         raise cursor.error("LOAD DATA goes on in a way that is not known")
     columns = None
     if places is not None:
-        for place in places:
-            if place.startswith("@") and place not in targets:
-                raise cursor.error(f"no column is made of {place} alone")
-        columns = tuple(targets.get(place, place) for place in places)
+        for name, is_variable in places:
+            if is_variable and name not in targets:
+                raise cursor.error(f"no column is made of @{name} alone")
+        columns = tuple(targets[name] if is_variable else name for name, is_variable in places)
     return RowsFile(uri, *names, columns, lines, charset, coded, on_duplicate)
 
 
@@ -114,8 +114,8 @@ def _lines(cursor: Cursor) -> Lines:
     return Lines(**words, passed_over=passed_over)
 
 
-def _places(cursor: Cursor) -> list[str] | None:
-    """Where the fields go: columns, and variables as "@x"; None for all visible columns."""
+def _places(cursor: Cursor) -> list[tuple[str, bool]] | None:
+    """Where the fields go: names, and whether they are those of variables; None for all visible columns."""
     if not cursor.accept("("):
         return None
     places = [_place(cursor)]
@@ -125,8 +125,9 @@ def _places(cursor: Cursor) -> list[str] | None:
     return places
 
 
-def _place(cursor: Cursor) -> str:
-    return f"@{cursor.name()}" if cursor.accept("@") else cursor.name()
+def _place(cursor: Cursor) -> tuple[str, bool]:
+    is_variable = cursor.accept("@")
+    return cursor.name(), is_variable
 
 
 def _assignments(cursor: Cursor) -> tuple[dict[str, str], dict[str, int]]:
@@ -142,7 +143,7 @@ def _assignments(cursor: Cursor) -> tuple[dict[str, str], dict[str, int]]:
         if function:
             cursor.expect("(")
         cursor.expect("@")
-        targets[f"@{cursor.name()}"] = column
+        targets[cursor.name()] = column
         if function == "CAST":
             cursor.expect("AS", "UNSIGNED")
             coded[column] = kind.INTEGER
