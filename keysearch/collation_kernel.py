@@ -19,7 +19,7 @@ def _character(at, end):
     length = 1 if lead < 0x80 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
     if length == 1:
         return lead, length
-    if lead < 0xC2 or lead > 0xF4 or at + length > end:
+    if lead < 0xC2 or lead > 0xF4 or length > end - at:
         return np.int64(_NO_CHARACTER), 1
     point = lead & (0x7F >> length)
     for i in range(1, length):
@@ -55,7 +55,7 @@ def _contraction(contractions, n, point, at, end):
         return np.int64(0), 0
     second, length = _character(at, end)
     key = (point << POINT_BITS | second) << POINT_BITS
-    if at + length < end:
+    if length < end - at:
         third, more = _character(at + length, end)
         entry = _lookup(contractions, n, key | third)
         if entry:
@@ -77,7 +77,7 @@ def put_weights(row, starts, ends, source, entries, many, codes, heads, n_heads,
     while row < starts.shape[0]:
         at, end = source + starts[row], source + ends[row]
         put = to + used
-        if used + MOST_BYTES * (end - at) > room:
+        if MOST_BYTES * (end - at) > room - used:
             return row
         kept = put
         while at < end:

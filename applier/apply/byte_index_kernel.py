@@ -172,7 +172,7 @@ def apply_bytes(n, kinds, before_rows, after_rows, images, before_offsets, befor
                 new_at = after_base + after_offsets[after]
                 new_length = after_offsets[after + 1] - after_offsets[after]
                 lands_inside = in_range(new_at, new_length, low_at, low_length, high_at, high_length)
-                if load_i64(state + ARENA) + new_length > arena_room:
+                if new_length > arena_room - load_i64(state + ARENA):
                     status = ARENA_FULL
                     break
             if inside != lands_inside and before >= 0 and after >= 0 and load_i64(state + NOTED):

@@ -97,7 +97,7 @@ def queue_rows_in_the_way(group, number, table, row):
     if take_tail(store, load_i64(store + AFTER), row, 0, n) < 0:
         return ARENA_FULL
     record = load_i64(store + ARENA) + load_i64(store + ARENA_USED)
-    if load_i64(group + QUEUED) + load_i64(store + N_UNIQUE) > load_i64(group + QUEUE_ROOM):
+    if load_i64(store + N_UNIQUE) > load_i64(group + QUEUE_ROOM) - load_i64(group + QUEUED):
         return QUEUE_FULL
     for key in range(load_i64(store + N_UNIQUE)):
         index = index_at(store, key)

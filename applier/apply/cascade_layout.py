@@ -57,7 +57,7 @@ def table_at(group, number):
 def to_scratch(group, record, size):
     """A copy of a record, or room where `record` is 0: its offset; -1 if it does not fit."""
     used = load_i64(group + SCRATCH_USED)
-    if used + size > load_i64(group + SCRATCH_ROOM):
+    if size > load_i64(group + SCRATCH_ROOM) - used:
         return np.int64(-1)
     if record:
         copy_bytes(load_i64(group + SCRATCH) + used, record, size)

@@ -169,7 +169,7 @@ def apply_images(n, before_images, before_lengths, images, image_lengths, rows, 
     status = DONE
     while start < n and status == DONE:
         block = min(np.int64(_BLOCK), n - start)
-        if load_i64(state + LIVE) + block > room:
+        if block > room - load_i64(state + LIVE):
             status = INDEX_FULL
             break
         for i in range(block):

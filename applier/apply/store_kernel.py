@@ -129,7 +129,7 @@ def apply_rows(count, kinds, before_rows, after_rows, images, store, present, co
         if no_patch_left(state):
             status = PATCHES_FULL
             break
-        if idempotent and load_i64(state + N_NOTED) + load_i64(store + N_UNIQUE) + 1 > load_i64(state + NOTED_ROOM):
+        if idempotent and load_i64(store + N_UNIQUE) >= load_i64(state + NOTED_ROOM) - load_i64(state + N_NOTED):
             status = CONFLICTS_FULL
             break
         kind = load_u8(kinds + j)

@@ -42,7 +42,7 @@ def take_tail(store, inputs, row, old, n):
     """Write an image's record behind the arena's end, without keeping it: its bytes, -1 if there is no room."""
     size = record_size(inputs, n, row, old)
     used = load_i64(store + ARENA_USED)
-    if used + size > load_i64(store + ARENA_ROOM):
+    if size > load_i64(store + ARENA_ROOM) - used:
         return np.int64(-1)
     put_record(inputs, n, row, old, load_i64(store + ARENA) + used)
     return size

@@ -60,10 +60,10 @@ def walk(base, end, safe_end, state, tables, ids, ids_mask, checksum_bytes, veri
     position, header = load_i64(state + POSITION), load_i64(state + HEADER_BYTES)
     while position < end:
         start = base + position
-        if position + header > end:
+        if header > end - position:
             return BAD_LENGTH
         size = np.int64(load_u32(start + 9))
-        if size < header + checksum_bytes or position + size > end:
+        if size < header + checksum_bytes or size > end - position:
             return BAD_LENGTH
         event_type = load_u8(start + 4)
         stop = start + size - checksum_bytes
@@ -97,10 +97,10 @@ def compressed_event(position, place, state, tables, ids, ids_mask, no_nulls):
             store_i64(state + WITHIN, 1)
         while start < content_end:
             store_i64(state + INNER, start)
-            if start + header > content_end:
+            if header > content_end - start:
                 return BAD_LENGTH
             size = np.int64(load_u32(start + 9))
-            if size < header or start + size > content_end:
+            if size < header or size > content_end - start:
                 return BAD_LENGTH
             status = plain_event(start, start + size, load_i64(state + CONTENTS_END), load_u8(start + 4), place, state,
                                  tables, ids, ids_mask, no_nulls)
@@ -122,7 +122,7 @@ def plain_event(start, stop, safe_end, event_type, place, state, tables, ids, id
     store_i64(state + EVENT, start)
     kind, body = rows_kind(np.int64(event_type)), start + load_i64(state + HEADER_BYTES)
     if event_type == _TABLE_MAP:
-        if body + 8 > stop:
+        if stop - body < 8:
             return BAD_LENGTH
         entry = id_entry(ids, ids_mask, np.int64(load_u64(body) & np.uint64(0xFFFFFFFFFFFF)))
         definition, length = body + 6, stop - body - 6

@@ -11,6 +11,7 @@ MariaDB's compressed bytes: 0x80 | n, the length in n bytes, a zlib stream.
 
 import numpy as np
 
+from applier.binlog.packed_kernel import read_bitmaps, read_packed
 from keysearch.memory import (
     inline,
     kernel,
@@ -18,7 +19,6 @@ from keysearch.memory import (
     load_u8,
     load_u16,
     load_u32,
-    load_u64,
     store_i64,
     store_u8,
     store_u32,
@@ -52,10 +52,10 @@ def find_compressed(base, position, end, header_bytes, checksum_bytes, found, mo
     """Describe up to `most` compressed events in the records at `found`: those in [position, end), offsets from address
     `base`, up to what is no event. Gives how many there are."""
     count = 0
-    while position + header_bytes <= end and count < most:
+    while end - position >= header_bytes and count < most:
         event = base + position
         size = np.int64(load_u32(event + 9))
-        if size < header_bytes + checksum_bytes or position + size > end:
+        if size < header_bytes + checksum_bytes or size > end - position:
             break
         event_type = load_u8(event + 4)
         if is_compressed(event_type):
@@ -81,33 +81,18 @@ def _describe(record, prefix, data, end, inflated, form):
 
 
 @inline
-def _number(at, end):
-    """A number of variable length, and the address after it; 0 where it is cut short."""
-    first = load_u8(at) if at < end else np.uint8(255)
-    if first < 251:
-        return np.int64(first), at + 1
-    length = 2 if first == 252 else 3 if first == 253 else 8 if first == 254 else 0
-    if length == 0 or at + 1 + length > end:
-        return np.int64(0), np.int64(0)
-    if length == 8:
-        return np.int64(load_u64(at + 1)), at + 9
-    value = np.int64(load_u16(at + 1))
-    return (value if length == 2 else value | np.int64(load_u8(at + 3)) << 16), at + 1 + length
-
-
-@inline
 def describe_payload(record, base, at, end):
     """Describe a TRANSACTION_PAYLOAD whose body is from address `at` to `end` in the record at `record`."""
     size, algorithm, inflated = np.int64(-1), np.int64(0), np.int64(-1)
     field = np.int64(-1)
     while field != _FIELD_END:
-        field, at = _number(at, end)
+        field, at = read_packed(at, end)
         if at != 0 and field != _FIELD_END:
-            length, at = _number(at, end)
-            if at != 0 and (length < 0 or at + length > end):
+            length, at = read_packed(at, end)
+            if at != 0 and length > end - at:
                 at = np.int64(0)
             if at != 0:
-                value, after = _number(at, at + length)
+                value, after = read_packed(at, at + length)
                 if field <= _FIELD_INFLATED and after == 0:
                     at = np.int64(0)
                 elif field == _FIELD_SIZE:
@@ -128,26 +113,21 @@ def describe_payload(record, base, at, end):
 @inline
 def _describe_event(record, base, event, body, end, event_type):
     """MariaDB's: what comes before the compressed bytes, and the length before the zlib stream."""
-    at = body
+    at, prefix = body, np.int64(-1)  # how many bytes of the body are not compressed
     if event_type == _QUERY_COMPRESSED:
-        if at + _QUERY_POST_HEADER <= end:
-            at += _QUERY_POST_HEADER + np.int64(load_u16(at + 11)) + np.int64(load_u8(at + 8)) + 1
-        else:
-            at = end
+        if end - body >= _QUERY_POST_HEADER:
+            prefix = _QUERY_POST_HEADER + np.int64(load_u16(body + 11)) + np.int64(load_u8(body + 8)) + 1
     else:
-        at += 8
-        if event_type >= _FIRST_ROWS_V2 and at + 2 <= end:
-            at += max(np.int64(load_u16(at)), 2)
-        columns = np.int64(load_u8(at)) if at < end else np.int64(0)
-        at += 1
-        if columns == 252 and at + 2 <= end:
-            columns = np.int64(load_u16(at))
-            at += 2
-        is_update = event_type == _FIRST_ROWS_V1 + 1 or event_type == _FIRST_ROWS_V2 + 1
-        at += ((columns + 7) >> 3) * (2 if is_update else 1)
-    first = load_u8(at) if at < end else np.uint8(0)
+        n_bitmaps = 2 if event_type == _FIRST_ROWS_V1 + 1 or event_type == _FIRST_ROWS_V2 + 1 else 1
+        columns, bitmaps = read_bitmaps(body, end, event_type >= _FIRST_ROWS_V2, n_bitmaps)
+        if bitmaps != 0:
+            prefix = bitmaps - body + n_bitmaps * ((columns + 7) >> 3)
+    if prefix < 0 or prefix >= end - body:
+        return _describe(record, 0, 0, 0, 0, MALFORMED)
+    at += prefix
+    first = load_u8(at)
     n_length = np.int64(first) & 7
-    if first & 0xF0 != 0x80 or n_length < 1 or n_length > 4 or at + 1 + n_length > end:
+    if first & 0xF0 != 0x80 or n_length < 1 or n_length > 4 or n_length >= end - at:
         return _describe(record, 0, 0, 0, 0, MALFORMED)
     inflated = np.int64(0)
     for i in range(n_length):
@@ -162,7 +142,7 @@ def as_plain_events(contents, count):
         content = contents + 8 * CONTENT_WORDS * i
         start = load_i64(content + 8 * CONTENT_START)
         end = load_i64(content + 8 * CONTENT_END)
-        event_type = np.int64(load_u8(start + 4)) if start + HEADER_BYTES <= end else np.int64(0)
+        event_type = np.int64(load_u8(start + 4)) if end - start >= HEADER_BYTES else np.int64(0)
         if event_type < _QUERY_COMPRESSED or event_type > _LAST_COMPRESSED:
             continue
         plain = np.int64(_PLAIN_QUERY)
@@ -178,11 +158,11 @@ def as_plain_events(contents, count):
 def whole_events(address, length):
     """How many bytes the whole events take that begin the `length` bytes at an address; -1 for an impossible size."""
     at = np.int64(0)
-    while at + HEADER_BYTES <= length:
+    while length - at >= HEADER_BYTES:
         size = np.int64(load_u32(address + at + 9))
         if size < HEADER_BYTES:
             return np.int64(-1)
-        if at + size > length:
+        if size > length - at:
             break
         at += size
     return at

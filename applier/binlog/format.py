@@ -35,6 +35,9 @@ WITHOUT_CASCADES = NO_FOREIGN_KEY_CHECKS_FLAG | SQL_FOREIGN_KEY_FLAG
 DUMMY_TABLE_ID = 0xFFFFFF
 """A rows event with this table id has no rows: it only carries STATEMENT_END_FLAG."""
 
+MOST_COLUMNS = 4096
+"""What a table has at most, on MySQL and on MariaDB; bitmaps of more columns are damage."""
+
 MARIADB_STANDALONE = 1
 """In a MariaDB GTID event: the group has no COMMIT, it ends with its only statement."""
 MARIADB_GROUP_COMMIT_ID = 2

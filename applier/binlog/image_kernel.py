@@ -98,10 +98,10 @@ def put_bytes(step, row, source, length, safe_end):
     """Append a string to the column's data; False where it does not fit."""
     record = load_i64(step + RECORD)
     at = load_i64(record + LENGTH)
-    if at + length > load_i64(record + CAPACITY):
+    if length > load_i64(record + CAPACITY) - at:
         return False
     target = load_i64(record + DATA) + at
-    if source + length + 32 <= safe_end and length <= 128:
+    if length <= 128 and length + 32 <= safe_end - source:
         copied = 0
         while copied < length:
             copy32(target + copied, source + copied)
@@ -133,7 +133,7 @@ def run_steps(at, end, safe_end, steps, n_steps, nulls, row, zero_dates):
                 mark_null(step, row)
             step += STEP_BYTES
             continue
-        if at + load_i64(step + NEED) > end:
+        if load_i64(step + NEED) > end - at:
             return np.int64(CORRUPT)
         if operation == WORD4:
             store_i32(load_i64(step + VALUES) + 4 * row, load_i32(at))
@@ -263,7 +263,7 @@ def read_image(at, end, safe_end, program, row, zero_dates, no_nulls):
     """
     present = load_i64(program + N_PRESENT)
     bitmap_bytes = (present + 7) >> 3
-    if at + bitmap_bytes > end:
+    if bitmap_bytes > end - at:
         return np.int64(CORRUPT)
     nulls = at
     any_null = np.uint8(0)

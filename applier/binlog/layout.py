@@ -123,7 +123,7 @@ def plan_column(wire_type: int, metadata: int, digits: int | None = None) -> Col
             return _fixed(k.FIXED, width, pa.binary(width), metadata)
     if wire_type == WireType.BIT:
         width = (metadata >> 8) + (1 if metadata & 255 else 0)
-        if 1 <= width <= 8:
+        if 1 <= width <= 8 and metadata & 255 < 8:
             return _fixed(k.BITS, width, pa.uint64())
     if wire_type == WireType.ENUM and metadata in (1, 2):
         return _fixed(k.UNSIGNED, metadata, pa.uint16(), 2)

@@ -98,7 +98,7 @@ def _read_variable(place, end):
     extra = 0
     while (first >> np.uint64(extra)) & np.uint64(1):
         extra += 1
-    if place + extra + 1 > end:
+    if extra + 1 > end - place:
         return np.uint64(0), np.int64(0)
     drop = min(extra + 1, 8)
     value = first >> np.uint64(drop)
@@ -132,7 +132,7 @@ def _read_tagged(source, place, end):
             number = np.int64(value >> np.uint64(1)) if value & np.uint64(1) == 0 else np.int64(-1)
         elif field == 3:
             length, place = _read_variable(place, end)
-            if place == 0 or length > MOST_TAG_BYTES or place + np.int64(length) > end:
+            if place == 0 or length > MOST_TAG_BYTES or np.int64(length) > end - place:
                 return np.int64(-1)
             store_u8(source + TAG_AT, np.uint8(length))
             for i in range(np.int64(length)):

@@ -214,11 +214,11 @@ def _compressed(state, position, next_position):
             put(state, WITHIN, 1)
         while header < end:
             put(state, INNER, header)
-            if result >= ENDS_GROUP or header + header_length > end:
+            if result >= ENDS_GROUP or header_length > end - header:
                 return BAD_EVENT
             size, event_type = np.int64(load_u32(header + 9)), np.int64(load_u8(header + 4))
             action = _ACTIONS[event_type]
-            if size < header_length or header + size > end or action == _GTID or _COMPRESSED <= action <= _FILE:
+            if size < header_length or size > end - header or action == _GTID or _COMPRESSED <= action <= _FILE:
                 return BAD_EVENT
             wanted = np.int64(SAMPLE_BYTES) if action == _ROWS_V1 or action == _ROWS_V2 else 2 * size
             if get(state, KEPT_END) - get(state, KEPT_AT) < wanted:
@@ -251,7 +251,7 @@ def walk(state):
     least = header_length + checksum_bytes
     result = DONE
     while position < end:
-        if position + header_length > end:
+        if header_length > end - position:
             result = CUT_SHORT
             break
         header = base + position
@@ -259,7 +259,7 @@ def walk(state):
         if size < least:
             result = BAD_LENGTH
             break
-        if position + size > end:
+        if size > end - position:
             result = CUT_SHORT
             break
         event_type = np.int64(load_u8(header + 4))

@@ -11,7 +11,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from applier.binlog.format import FormatDescription
+from applier.binlog.format import MOST_COLUMNS, FormatDescription
 from applier.binlog.gtid import GtidSet
 from keysearch.memory import copy_bytes, inline
 
@@ -76,7 +76,7 @@ RUN_SOURCE, RUN_FIRST, RUN_LAST, RUN_LENGTH = range(4)
 STOP_FIRST, STOP_LAST, STOP_REACHED, STOP_LENGTH = range(7, 11)
 
 # A table use: what a distinct table map is used for. Then N_SAMPLES_KEPT positions, and a bitmap of columns.
-MOST_COLUMNS, N_SAMPLES_KEPT, SAMPLE_BYTES = 4096, 64, 4096
+N_SAMPLES_KEPT, SAMPLE_BYTES = 64, 4096
 (
     BODY, BODY_LENGTH, FIRST_POSITION, ROWS_EVENTS, ROWS_BYTES, PARTIAL, STRIDE, N_SAMPLES, SPLIT_BYTES, SAMPLES,
 ) = range(10)  # fmt: skip

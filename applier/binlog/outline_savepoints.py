@@ -77,7 +77,7 @@ def _name(sql, length):
         start = sql
         while load_u8(start) != last:
             start += 1
-        if start + 1 >= end:
+        if end - start <= 1:
             return sql, np.int64(0)
         return start + 1, end - start - 2
     while start > sql and load_u8(start - 1) > _SPACE:

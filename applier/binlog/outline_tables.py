@@ -20,7 +20,6 @@ from applier.binlog.outline_recording import (
     ID_PLUS_ONE,
     ID_USE,
     LACKED_COLUMNS,
-    MOST_COLUMNS,
     N_GROUPS,
     N_SAMPLES,
     N_SAMPLES_KEPT,
@@ -55,9 +54,10 @@ from applier.binlog.outline_recording import (
     kept,
     put,
 )
+from applier.binlog.packed_kernel import read_bitmaps
 from keysearch.memory import inline, load_u8, load_u16, load_u32, load_u64, store_u8
 
-_TABLE_MAP_LEAST = 8
+_TABLE_MAP_LEAST, _ROWS_LEAST = 8, 8
 _NO_TABLE_ID = (1 << 48) - 1
 _WRITE, _UPDATE, _DELETE = range(3)
 NO_TABLE = -1
@@ -182,8 +182,7 @@ def _image_kinds(event_type):
 def use_table(state, header, event_type, version, body, end, size):
     """A rows event: count it for its table. (result, table use or NO_TABLE for a dummy event, ends the statement)"""
     none = np.int64(NO_TABLE)
-    place = body + 8
-    if place + 2 > end:
+    if end - body < _ROWS_LEAST:
         return BAD_EVENT, none, False
     last = load_u16(body + 6) & STATEMENT_END_FLAG != 0
     table_id = _load_table_id(body)
@@ -191,21 +190,11 @@ def use_table(state, header, event_type, version, body, end, size):
     if get(entry, ID_PLUS_ONE) == 0 or get(entry, ID_GROUP) != get(state, N_GROUPS):
         dummy = last and (table_id == DUMMY_TABLE_ID or table_id == _NO_TABLE_ID)
         return DONE if dummy else UNMAPPED_TABLE, none, last
-    if version == 2:
-        place += max(np.int64(load_u16(place)), 2)
-    if place >= end:
-        return BAD_EVENT, none, False
-    n_columns = np.int64(load_u8(place))
-    place += 1
-    if n_columns == 252 and place + 2 <= end:
-        n_columns = np.int64(load_u16(place))
-        place += 2
-    elif n_columns > 250:
+    updates = _image_kinds(event_type) == _UPDATE
+    n_columns, place = read_bitmaps(body, end, version == 2, 2 if updates else 1)
+    if place == 0:
         return BAD_EVENT, none, False
     n_bytes = (n_columns + 7) >> 3
-    updates = _image_kinds(event_type) == _UPDATE
-    if n_columns > MOST_COLUMNS or place + n_bytes * (2 if updates else 1) > end:
-        return BAD_EVENT, none, False
     use = get(entry, ID_USE)
     table = at(state, TABLES, TABLE_LENGTH, use)
     if _image_kinds(event_type) != _WRITE and load_u16(body + 6) & WITHOUT_CASCADES == 0:

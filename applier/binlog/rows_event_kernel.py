@@ -73,6 +73,7 @@ from applier.binlog.change_records import (
     N,
 )
 from applier.binlog.image_kernel import CORRUPT, FULL, N_PRESENT, read_image
+from applier.binlog.packed_kernel import read_bitmaps
 from applier.binlog.table_ids_kernel import NUMBER, id_entry, same_bytes
 from keysearch.memory import (
     copy_bytes,
@@ -142,16 +143,9 @@ def to_arena(start, length, place, state):
 @inline
 def rows_event(start, stop, safe_end, kind, event_type, place, state, tables, ids, ids_mask, no_nulls):
     """Decode one rows event, whose header ends at `start`, from the row at ROW_AT on if that is not 0."""
-    version2 = event_type >= 30
-    at = start + (10 if version2 else 8)
-    if at >= stop:
+    if stop - start < 8:
         return BAD_LENGTH
     table_id = np.int64(load_u64(start) & np.uint64(0xFFFFFFFFFFFF))
-    if version2:
-        extra = np.int64(load_u16(start + 8))
-        at = start + 8 + extra
-        if extra < 2 or at >= stop:
-            return BAD_LENGTH
     entry = id_entry(ids, ids_mask, table_id)
     if load_i64(entry) == -1:
         return DONE if table_id == _DUMMY_TABLE_ID or table_id == _ALL_ONES else UNKNOWN_TABLE
@@ -160,18 +154,10 @@ def rows_event(start, stop, safe_end, kind, event_type, place, state, tables, id
     table = tables + 8 * TABLE_WORDS * number
     if load_i64(table + WANTED) == 0:
         return DONE
-    columns = np.int64(load_u8(at))
-    at += 1
-    if columns == 252:
-        if at + 2 > stop:
-            return BAD_ROWS
-        columns = np.int64(load_u16(at))
-        at += 2
-    if columns != load_i64(table + N_COLUMNS):
+    columns, at = read_bitmaps(start, stop, event_type >= 30, 2 if kind == UPDATE else 1)
+    if at == 0 or columns != load_i64(table + N_COLUMNS):
         return BAD_ROWS
     bitmap_bytes = (columns + 7) >> 3
-    if at + bitmap_bytes * (2 if kind == UPDATE else 1) > stop:
-        return BAD_ROWS
     before, after = np.int64(0), np.int64(0)
     if kind != INSERT:
         before = find_layout(table + LAYOUTS, table + LAST_BEFORE, at, bitmap_bytes)
@@ -210,7 +196,7 @@ def read_options(at, stop, json_columns, layout, state):
     if options == _PLAIN:
         return at, layout
     bitmap_bytes = (json_columns + 7) >> 3
-    if at + bitmap_bytes > stop:
+    if bitmap_bytes > stop - at:
         return np.int64(CORRUPT), layout
     variant = find_layout(layout + VARIANTS, layout + LAST_VARIANT, at, bitmap_bytes)
     if variant == 0:

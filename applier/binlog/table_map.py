@@ -13,6 +13,7 @@ import dataclasses
 import enum
 import functools
 
+from applier.binlog.format import MOST_COLUMNS
 from applier.errors import ArchiveError
 
 
@@ -62,8 +63,6 @@ _ONE_BYTE = {WireType.FLOAT, WireType.DOUBLE, WireType.TIMESTAMP2, WireType.DATE
 _TWO_BYTES_LITTLE = {WireType.VARCHAR, WireType.VAR_STRING, WireType.BIT, WireType.VARCHAR_COMPRESSED}
 _TWO_BYTES_BIG = {WireType.NEWDECIMAL, WireType.STRING, WireType.ENUM, WireType.SET}
 
-MOST_COLUMNS = 4096
-"""What a table has at most, on MySQL and on MariaDB; bitmaps of more columns are damage."""
 SIGNEDNESS = 1
 """Optional metadata: a bit for each numeric column, first column in the highest bit; set means unsigned."""
 DEFAULT_CHARSET, COLUMN_CHARSET = 2, 3

@@ -105,7 +105,7 @@ def statement_start(data, at, end):
 def statement_end(data, at, end, delimiter, delimiter_length, backslash):
     """The place of the delimiter (its bytes are at an address of their own) that ends the statement at `at`, or MORE.
     A comment that a server runs belongs to the statement, as does all else in comments and quotes."""
-    while at + delimiter_length <= end:
+    while delimiter_length <= end - at:
         found = True
         for offset in range(delimiter_length):
             if load_u8(data + at + offset) != load_u8(delimiter + offset):

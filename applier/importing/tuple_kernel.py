@@ -282,7 +282,7 @@ def parse_rows(data, at, end, header, header_length, flags, columns, capacity, s
         row += 1
         out[0], out[1] = row, at + 1
         at = blanks_end(data, at + 1, end)
-        if at < 0 or at + header_length > end:
+        if at < 0 or header_length > end - at:
             return ENDED
         for offset in range(header_length):
             if load_u8(data + at + offset) != load_u8(header + offset):

@@ -14,7 +14,7 @@ def find_gtids(base, start, end, positions, gtids):
     where the events do not add up."""
     n, done, at, last = len(positions), 0, start, -1
     while done < n:
-        if at < 0 or at + HEADER_LENGTH > end:
+        if at < 0 or HEADER_LENGTH > end - at:
             return False
         kind, size = load_u8(base + at + 4), load_u32(base + at + 9)
         if size < HEADER_LENGTH:

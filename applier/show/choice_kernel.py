@@ -6,6 +6,7 @@ where events are compressed.
 
 import numpy as np
 
+from applier.binlog.packed_kernel import read_bitmaps
 from applier.binlog.table_ids_kernel import BODY, BODY_LENGTH, NUMBER, id_entry, same_bytes
 from keysearch.memory import inline, kernel, load_i64, load_u8, load_u16, load_u32, load_u64, store_i64
 
@@ -40,13 +41,14 @@ def choose(base, end, state):
     position = load_i64(state + POSITION)
     header, checksum = load_i64(state + HEADER_BYTES), load_i64(state + CHECKSUM_BYTES)
     while position < end:
-        if load_i64(state + OUT) + _MOST_RANGES > load_i64(state + ROOM_END):
+        if _MOST_RANGES > load_i64(state + ROOM_END) - load_i64(state + OUT):
             return FULL
         start = base + position
-        if position + header > load_i64(state + FILE_BYTES):
+        left = load_i64(state + FILE_BYTES) - position
+        if header > left:
             return NEED_VERDICT
         size = np.int64(load_u32(start + 9))
-        if size < 19 or position + size > load_i64(state + FILE_BYTES):
+        if size < 19 or size > left:
             return NEED_VERDICT
         kind, after = np.int64(load_u8(start + 4)), position + size
         if kind == _FORMAT or kind == _STOP or kind == _ROTATE or kind == _PREVIOUS_GTIDS or kind == _GTID_LIST \
@@ -152,7 +154,7 @@ def _of_event(body, stop, kind, state):
         return _of_rows(body, stop, kind, state)
     if kind == _XID and stop - body >= 8:
         return FRAME_END
-    if kind == _QUERY and body + _QUERY_FIXED <= stop:
+    if kind == _QUERY and stop - body >= _QUERY_FIXED:
         length = np.int64(load_u16(body + 11))
         sql = body + _QUERY_FIXED + length + np.int64(load_u8(body + 8)) + 1
         if (sql > stop or length != load_i64(state + CONTEXT_LENGTH)
@@ -175,7 +177,7 @@ def _word(at, length):
 
 @inline
 def _of_rows(body, stop, kind, state):
-    if body + 8 > stop:
+    if stop - body < 8:
         return UNKNOWN
     entry = id_entry(load_i64(state + IDS), load_i64(state + IDS_MASK), np.int64(load_u64(body) & _TABLE_ID))
     if load_i64(entry) == -1:
@@ -192,17 +194,6 @@ def _of_rows(body, stop, kind, state):
 @inline
 def _has_bitmaps(body, stop, kind):
     """Whether a rows event is long enough for what comes before its rows."""
-    is_v2, at = (kind >= 30 and kind <= 39) or kind >= 169, body + 8
-    if at + 2 > stop:
-        return False
-    if is_v2:
-        at += max(np.int64(load_u16(at)), 2)
-    if at + 1 > stop:
-        return False
-    columns, at = np.int64(load_u8(at)), at + 1
-    if columns >= 251:
-        if columns != 252 or at + 2 > stop:
-            return False
-        columns, at = np.int64(load_u16(at)), at + 2
     is_update = kind == 24 or kind == 31 or kind == 39 or kind == 167 or kind == 170
-    return at + ((columns + 7) >> 3) * (2 if is_update else 1) <= stop
+    _, bitmaps = read_bitmaps(body, stop, (kind >= 30 and kind <= 39) or kind >= 169, 2 if is_update else 1)
+    return bitmaps != 0

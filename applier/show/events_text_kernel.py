@@ -21,6 +21,7 @@ from applier.binlog.compressed_kernel import (
     describe_payload,
     is_compressed,
 )
+from applier.binlog.packed_kernel import read_bitmaps
 from applier.binlog.table_ids_kernel import BODY, BODY_LENGTH, NUMBER, id_entry, same_bytes
 from applier.show.gtid_text_kernel import find_moment, put_bytes, put_gtid, put_mariadb_gtid
 from applier.show.number_kernel import put_byte, put_hex, put_unsigned
@@ -79,6 +80,8 @@ from keysearch.memory import copy32, inline, kernel, load_i64, load_u8, load_u16
 
 _QUERY, _XID, _TABLE_MAP, _GTID, _ANONYMOUS, _PAYLOAD, _MARIADB_GTID = 2, 16, 19, 33, 34, 40, 162
 _TABLE_ID = np.uint64(0xFFFFFFFFFFFF)
+_MOST_NUMBER = 64
+"""Bytes of text that a number takes at most, and a fixed text."""
 
 
 @kernel
@@ -97,10 +100,10 @@ def walk(base, state):
             store_i64(state + RANGE, range_)
             store_i64(state + POSITION, position)
         outer = base + position
-        if position + header > end:
+        if header > end - position:
             return NEED_PYTHON
         size = np.int64(load_u32(outer + 9))
-        if size < header + checksum or position + size > end:
+        if size < header + checksum or size > end - position:
             return NEED_PYTHON
         start, stop, kind = outer, outer + size - checksum, np.int64(load_u8(outer + 4))
         content = load_i64(state + CONTENT)
@@ -114,9 +117,12 @@ def walk(base, state):
                 if not _end_payload(state):
                     return FULL
             elif inner:
-                start, stop = inner, inner + np.int64(load_u32(inner + 9))
-                if inner + header > content_end or stop < inner + header or stop > content_end:
+                if header > content_end - inner:
                     return NEED_PYTHON
+                inner_size = np.int64(load_u32(inner + 9))
+                if inner_size < header or inner_size > content_end - inner:
+                    return NEED_PYTHON
+                start, stop = inner, inner + inner_size
             elif kind != _PAYLOAD:
                 start, stop, was_compressed = load_i64(content + 8 * CONTENT_START), content_end, True
         if inner == 0 or start != outer:
@@ -144,7 +150,7 @@ def walk(base, state):
 def _end_payload(state):
     """Print the end of the events in a payload; False where that has no room."""
     out = load_i64(state + OUT)
-    if out + EVENT_ROOM > load_i64(state + OUT_END):
+    if EVENT_ROOM > load_i64(state + OUT_END) - out:
         return False
     if load_i64(state + INNER_NUMBER):
         store_i64(state + OUT, put_text(out, state, T_PAYLOAD_ENDS))
@@ -159,7 +165,7 @@ def _put_event(outer, start, stop, position, header, checksum, was_compressed, s
     is_rows = (kind >= 23 and kind <= 25) or (kind >= 30 and kind <= 32)
     if is_rows and load_i64(state + ROW_AT):
         return _put_rows_event(out, start, body, stop, kind, was_compressed, state)
-    if out + EVENT_ROOM > load_i64(state + OUT_END):
+    if EVENT_ROOM > load_i64(state + OUT_END) - out:
         return np.int64(FULL)
     is_within = start != outer and not was_compressed
     if kind != _TABLE_MAP or is_within:
@@ -215,7 +221,7 @@ def _put_payload(out, body, stop, state):
 
 @inline
 def _put_table_map(out, start, body, stop, position, state):
-    if body + 8 > stop:
+    if stop - body < 8:
         return np.int64(NEED_PYTHON)
     if load_i64(state + IN_MAPS) == 0 and position >= 0:
         store_i64(state + MAPS_AT, position)
@@ -226,8 +232,10 @@ def _put_table_map(out, start, body, stop, position, state):
         store_i64(state + DETAIL, body)
         store_i64(state + WANTED_BYTES, stop - body)
         return np.int64(NEW_TABLE)
-    store_i64(state + IN_MAPS, position >= 0)
     table = load_i64(state + TABLES) + TABLE_BYTES * load_i64(entry + NUMBER)
+    if load_i64(table + TITLE_LENGTH) + _MOST_NUMBER > load_i64(state + OUT_END) - out:
+        return np.int64(FULL)
+    store_i64(state + IN_MAPS, position >= 0)
     out = put_bytes(out, load_i64(table + TITLE), load_i64(table + TITLE_LENGTH))
     return put_byte(put_unsigned(out, np.uint64(table_id)), 10)
 
@@ -235,26 +243,18 @@ def _put_table_map(out, start, body, stop, position, state):
 @inline
 def _put_rows_event(out, start, body, stop, kind, was_compressed, state):
     """Its title, if none of its rows is printed yet, and its rows."""
-    at = body + 8
-    if kind >= 30:
-        at += np.int64(load_u16(at)) if at + 2 <= stop else 0
-    if at + 1 > stop:
+    row_kind = (kind - 30) if kind >= 30 else (kind - 23)
+    columns, at = read_bitmaps(body, stop, kind >= 30, 2 if row_kind == UPDATE else 1)
+    if at == 0:
         return np.int64(NEED_PYTHON)
     table_id = np.int64(load_u64(body) & _TABLE_ID)
     entry = id_entry(load_i64(state + IDS), load_i64(state + IDS_MASK), table_id)
     if load_i64(entry) == -1:
         return np.int64(NEED_PYTHON)
     table = load_i64(state + TABLES) + TABLE_BYTES * load_i64(entry + NUMBER)
-    columns = np.int64(load_u8(at))
-    at += 1
-    if columns == 252 and at + 2 <= stop:
-        columns = np.int64(load_u16(at))
-        at += 2
-    row_kind = (kind - 30) if kind >= 30 else (kind - 23)
-    bitmap_bytes = (columns + 7) >> 3
-    rows_at = at + bitmap_bytes * (2 if row_kind == UPDATE else 1)
-    if load_i64(table + IS_PLAIN) == 0 or columns != load_i64(table + N_COLUMNS) or rows_at > stop:
+    if load_i64(table + IS_PLAIN) == 0 or columns != load_i64(table + N_COLUMNS):
         return np.int64(NEED_PYTHON)
+    rows_at = at + ((columns + 7) >> 3) * (2 if row_kind == UPDATE else 1)
     if load_i64(state + ROW_AT) == 0:
         out = put_rows_title(out, state, row_kind, table_id, np.int64(load_u16(body + 6)),
                              was_compressed)

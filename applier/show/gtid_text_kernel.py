@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from applier.binlog.packed_kernel import read_packed
 from applier.show.number_kernel import put_byte, put_hex, put_padded, put_signed, put_unsigned
 from applier.show.rows_text_kernel import put_text
 from applier.show.walk_records import (
@@ -68,10 +69,10 @@ def put_bytes(out, at, length):
 
 @inline
 def put_mariadb_gtid(out, start, body, stop, state):
-    if body + 13 > stop:
+    if stop - body < 13:
         return np.int64(NEED_PYTHON)
     flags = np.int64(load_u8(body + 12))
-    if flags & 2 and body + 21 > stop:
+    if flags & 2 and stop - body < 21:
         return np.int64(NEED_PYTHON)
     out = put_unsigned(put_text(out, state, T_MARIADB), np.uint64(load_u32(body + 8)))
     out = put_byte(put_unsigned(put_byte(out, 45), np.uint64(load_u32(start + 5))), 45)
@@ -92,32 +93,24 @@ def _seven(at):
 @inline
 def put_gtid(out, body, stop, kind, state):
     """MySQL's, as servers have written it since 8.0.14; older ones are left to Python."""
-    if body + _LEAST_GTID > stop or load_u8(body + 25) != 2:
+    if stop - body < _LEAST_GTID or load_u8(body + 25) != 2:
         return np.int64(NEED_PYTHON)
     immediate = _seven(body + _LONG_GTID)
     at = body + _COMMIT_TIMES
     original = immediate
     if immediate & _ANOTHER_TIME:
-        if at + 8 > stop:
+        if stop - at < 8:
             return np.int64(NEED_PYTHON)
         immediate ^= _ANOTHER_TIME
         original = _seven(at)
         at += 7
-    first = np.int64(load_u8(at))
-    length_bytes = 0 if first < 251 else 2 if first == 252 else 3 if first == 253 else 8 if first == 254 else -1
-    at += 1
-    if length_bytes < 0 or at + length_bytes + 4 > stop:
+    length, at = read_packed(at, stop)
+    if at == 0 or stop - at < 4:
         return np.int64(NEED_PYTHON)
-    length = np.uint64(first)
-    if length_bytes:
-        length = np.uint64(0)
-        for i in range(length_bytes):
-            length |= np.uint64(load_u8(at + i)) << np.uint64(8 * i)
-    at += length_bytes
     version = np.int64(load_u32(at))
     original_version = version
     if version & _ANOTHER_VERSION:
-        if at + 8 > stop:
+        if stop - at < 8:
             return np.int64(NEED_PYTHON)
         version ^= _ANOTHER_VERSION
         original_version = np.int64(load_u32(at + 4))
@@ -130,7 +123,7 @@ def put_gtid(out, body, stop, kind, state):
     out = put_text(out, state, T_RBR_NO if load_u8(body) & 1 else T_RBR_YES)
     out = put_unsigned(put_text(out, state, T_ORIGINAL), original)
     out = put_unsigned(put_text(out, state, T_IMMEDIATE), immediate)
-    out = put_unsigned(put_text(out, state, T_LENGTH), length)
+    out = put_unsigned(put_text(out, state, T_LENGTH), np.uint64(length))
     if find_moment(original_seconds, state) == 0:
         return np.int64(NEED_MOMENT)
     out = _put_micros(put_text(out, state, T_ORIGINAL_LINE), original, find_moment(original_seconds, state))

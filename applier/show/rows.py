@@ -160,7 +160,9 @@ def _inner_events(payload: FileEvent, changes: dict[bytes, deque[list[RowChange]
 
 def _has_rows(event: FileEvent, header: RowsHeader) -> bool:
     """An insert of no column at all is one row, and takes no byte."""
-    return header.rows_offset < len(event.body) or (header.before is None and header.n_columns > 0)
+    if header.rows_offset < len(event.body):
+        return True
+    return header.before is None and not int.from_bytes(header.after, "little") & (1 << header.n_columns) - 1
 
 
 def _images(
@@ -168,6 +170,8 @@ def _images(
 ) -> list[Image]:
     """The images in some buffers: formatted column by column, then taken row by row. `diffs`: what rows have in columns
     that are absent for the buffers."""
+    if not columns:
+        return [{} for _ in range(rows)]
     names = [f"@{number}" for number in range(1, len(columns) + 1)]
     texts: list[list[str | None]] = []
     partial = False

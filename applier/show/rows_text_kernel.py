@@ -73,14 +73,15 @@ def _put_image(out, room_end, at, end, bitmap, table, state):
     present = 0
     for i in range(n_columns):
         present += (load_u8(bitmap + (i >> 3)) >> (i & 7)) & 1
-    nulls, at = at, at + ((present + 7) >> 3)
-    if at > end:
+    null_bytes = (present + 7) >> 3
+    if null_bytes > end - at:
         return np.int64(CORRUPT), at
+    nulls, at = at, at + null_bytes
     bit = 0
     for i in range(n_columns):
         if (load_u8(bitmap + (i >> 3)) >> (i & 7)) & 1:
             length = load_i64(column + PREFIX_LENGTH)
-            if out + length + _NULL_BYTES + 64 > room_end:
+            if length + _NULL_BYTES + 64 > room_end - out:
                 return np.int64(NO_ROOM), at
             copy32(out, load_i64(column + PREFIX))
             out += length
@@ -112,13 +113,13 @@ def put_rows(out, start, at, end, kind, bitmaps, table, state):
         return np.int64(NEED_PYTHON)
     lines, length = load_i64(table + LINES + 8 * kind), load_i64(table + LINE_LENGTHS + 8 * kind)
     while at < end:
-        if out + length + 128 > room_end:
+        if length + 128 > room_end - out:
             return np.int64(FULL)
         row = at
         copy_bytes(out, lines, length)
         to, at = _put_image(out + length, room_end, at, end, bitmaps, table, state)
         if kind == UPDATE and to >= 0:
-            if to + 128 > room_end:
+            if 128 > room_end - to:
                 return np.int64(FULL)
             to, at = _put_image(put_text(to, state, T_SET), room_end, at, end, bitmaps + bitmap_bytes, table, state)
         if to == NO_ROOM:

@@ -38,7 +38,7 @@ EVENT_ROOM = 2048
 @inline
 def put_query(out, start, body, stop, was_compressed, state):
     """A statement in the context that was printed last, but for its thread."""
-    if body + _QUERY_FIXED > stop:
+    if stop - body < _QUERY_FIXED:
         return np.int64(NEED_PYTHON)
     context_length, database_length = np.int64(load_u16(body + 11)), np.int64(load_u8(body + 8))
     context = body + _QUERY_FIXED
@@ -51,7 +51,7 @@ def put_query(out, start, body, stop, was_compressed, state):
         if (database_length != load_i64(state + DATABASE_LENGTH)
                 or not same_bytes(database, load_i64(state + DATABASE), database_length)):
             return np.int64(NEED_PYTHON)
-    if out + EVENT_ROOM + (stop - sql) > load_i64(state + OUT_END):
+    if EVENT_ROOM + (stop - sql) > load_i64(state + OUT_END) - out:
         return np.int64(FULL)
     thread = np.int64(load_u32(body))
     out = put_text(out, state, T_QUERY_COMPRESSED if was_compressed else T_QUERY)
@@ -73,7 +73,7 @@ def put_statement(out, body, stop, kind, state):
     lines = 1
     for at in range(body, stop):
         lines += load_u8(at) == 10
-    if out + EVENT_ROOM + (stop - body) + 6 * lines > load_i64(state + OUT_END):
+    if EVENT_ROOM + (stop - body) + 6 * lines > load_i64(state + OUT_END) - out:
         return np.int64(FULL)
     out = put_text(put_text(out, state, T_ANNOTATE if kind == ANNOTATE else T_ROWS_QUERY), state, T_STATEMENT)
     for at in range(body, stop):

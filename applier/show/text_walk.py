@@ -162,11 +162,11 @@ class TextWalk:
         if asked > _MOST_ASKED or not 0 <= second < _BROKEN:
             return r.NEED_PYTHON
         local = datetime.fromtimestamp(second, UTC).astimezone()
-        zone = (local.tzname() or "").encode()
+        zone = (local.tzname() or "").encode()[:60]
         entry = self._moments[second % r.N_MOMENTS]
         entry[r.SECOND:r.SHORT] = np.frombuffer(second.to_bytes(8, "little"), np.uint8)
         for place, text in ((r.SHORT, moment(second).encode()), (r.LONG, f"{local:%Y-%m-%d %H:%M:%S}".encode()),
-                            (r.ZONE_LENGTH, len(zone).to_bytes(8, "little")), (r.ZONE, zone[:60])):
+                            (r.ZONE_LENGTH, len(zone).to_bytes(8, "little")), (r.ZONE, zone)):
             entry[place:place + len(text)] = np.frombuffer(text, np.uint8)
         return r.DONE
 

@@ -40,7 +40,9 @@ COLUMN_BYTES = 64
  OLD_TIMESTAMP, STRING, VECTOR, JSON) = range(18)
 
 MOST_FIXED = 128
-"""Bytes of text that a value that is no string takes, at most."""
+"""Bytes of text that a value that is no string takes, at most: an old DATETIME of any eight bytes, six numbers of up to
+20 digits with what is between and around them. (A BIT has up to 64 digits, a DECIMAL 68 characters, a number that C's
+printf writes LONGEST_DOUBLE with the zero byte behind it.)"""
 CORRUPT, NO_ROOM, NO_DOCUMENT = -1, -2, -3
 
 _QUOTE, _BACKSLASH = 39, 92
@@ -93,21 +95,21 @@ def put_value(out, room_end, at, end, column, state):
     """The value at `at`: (where the text ends, where the next value is). The first is CORRUPT where the value goes past
     the end or makes no sense, NO_ROOM where the text may go past its room, NO_DOCUMENT where a JSON text may."""
     operation, width = load_i64(column + OP), load_i64(column + WIDTH)
-    if at + width > end:
+    if width > end - at:
         return np.int64(CORRUPT), at
     if operation == STRING:
         length = np.int64(little_endian(at, width))
         at += width
         if length > end - at:
             return np.int64(CORRUPT), at
-        if out + 4 * length + 16 > room_end:
+        if 4 * length + 16 > room_end - out:
             return np.int64(NO_ROOM), at
         return put_quoted(out, at, length, load_i64(state + AS_MYSQL) != 0), at + length
     if operation == VECTOR:
         return _put_vector(out, room_end, at, end, width)
     if operation == JSON:
         return _put_document(out, room_end, at, end, width, state)
-    if out + MOST_FIXED > room_end:
+    if MOST_FIXED > room_end - out:
         return np.int64(NO_ROOM), at
     return _put_fixed(out, at, operation, load_i64(column + META), width), at + width
 
@@ -118,7 +120,7 @@ def _put_vector(out, room_end, at, end, width):
     at += width
     if length > end - at:
         return np.int64(CORRUPT), at
-    if out + (length // 4 + 1) * LONGEST_DOUBLE > room_end:
+    if (length // 4 + 1) * LONGEST_DOUBLE > room_end - out:
         return np.int64(NO_ROOM), at
     out = put_byte(out, 91)
     for number in range(length // 4):
@@ -137,7 +139,7 @@ def _put_document(out, room_end, at, end, width, state):
     text, text_length = put_json(at, length, end, state)
     if text < 0:
         return np.int64(NO_DOCUMENT if text == NO_DOCUMENT_ROOM else CORRUPT), at
-    if out + 4 * text_length + 16 > room_end:
+    if 4 * text_length + 16 > room_end - out:
         return np.int64(NO_ROOM), at
     return put_quoted(out, text, text_length, load_i64(state + AS_MYSQL) != 0), at + length
 

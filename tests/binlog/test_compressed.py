@@ -151,6 +151,13 @@ def query(text: bytes) -> bytes:
 TRANSACTION = query(b"BEGIN") + query(b"COMMIT")
 
 
+def with_field(kind, length):
+    """A payload with a field more, which says that it has this length."""
+    event = payload(TRANSACTION)
+    field = b"".join(b"\xfe" + number.to_bytes(8, "little") for number in (kind, length))
+    return seal(event[:19] + field + event[19:-4])
+
+
 @pytest.mark.parametrize("what", [
     payload(TRANSACTION, claims=4 << 30), payload(TRANSACTION, claims=len(TRANSACTION) + 1),
     payload(TRANSACTION, claims=len(TRANSACTION) - 1), payload(TRANSACTION, claims=0),
@@ -159,7 +166,9 @@ TRANSACTION = query(b"BEGIN") + query(b"COMMIT")
     payload(b"\0" * 40), payload(TRANSACTION + query(b"BEGIN")), payload(payload(TRANSACTION)[:-4]),
     payload(TRANSACTION[:9] + b"\x05\0\0\0" + TRANSACTION[13:]), payload(b"", claims=4 << 30),
     seal(struct.pack("<IBIIIH", 7, 40, 1, 0, 0, 0) + b"\x03\xfe"), seal(struct.pack("<IBIIIH", 7, 40, 1, 0, 0, 0)),
-], ids=range(16))  # fmt: skip
+    with_field(7, (1 << 63) - 2), with_field(7, (1 << 63) - 1), with_field(7, 1 << 63), with_field(7, (1 << 64) - 1),
+    with_field((1 << 63) - 1, (1 << 62)), with_field(3, (1 << 63) - 2),
+], ids=range(22))  # fmt: skip
 def test_a_payload_that_lies(what, tmp_path):
     """1610 at the payload, without the memory that it claims; what comes before it is there."""
     good = payload(TRANSACTION)

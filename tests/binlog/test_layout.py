@@ -31,7 +31,8 @@ def test_widths_of_decimals():
 @pytest.mark.parametrize("wire_type, metadata", [
     (WireType.NULL, 0), (WireType.DECIMAL, 0), (WireType.BLOB, 0), (WireType.BLOB, 5), (WireType.DATETIME2, 7),
     (WireType.TIME2, 255), (WireType.NEWDECIMAL, 0), (WireType.NEWDECIMAL, 66 << 8), (WireType.NEWDECIMAL, 5 << 8 | 6),
-    (WireType.NEWDECIMAL, 65 << 8 | 39), (WireType.BIT, 0), (WireType.BIT, 8 << 8 | 1), (WireType.ENUM, 0),
+    (WireType.NEWDECIMAL, 65 << 8 | 39), (WireType.BIT, 0), (WireType.BIT, 8 << 8 | 1), (WireType.BIT, 7 << 8 | 255),
+    (WireType.BIT, 8), (WireType.ENUM, 0),
     (WireType.ENUM, 3), (WireType.SET, 0), (WireType.SET, 9), (WireType.TYPED_ARRAY, 0)])
 def test_metadata_that_no_server_writes(wire_type, metadata):
     with pytest.raises(UnsupportedEvent) as error:

@@ -154,6 +154,27 @@ def test_a_row_longer_than_all_room_makes_more(monkeypatch):
         assert error is None and (text, None) == by_event(mapped) and b"@2='after'" in text
 
 
+def test_a_table_without_columns_has_rows_without_values():
+    """Which no server writes: an insert that takes no byte is a row, as in a table with columns."""
+    table = m.table_map_event(7, m.table_map_body([]))
+    insert = m.rows_event(INSERT, 7, 0, None, [], b"")
+    text, error = by_kernel(log_of(table, insert, table, insert))
+    assert error is None and (text, None) == by_event(log_of(table, insert, table, insert))
+    assert text.count(b"### INSERT INTO") == 2
+
+
+@pytest.mark.parametrize("room", [2100, 4096])
+def test_a_table_map_whose_names_take_more_than_all_room(room, monkeypatch):
+    """Names are of 255 bytes at most, but what is printed of them may be longer."""
+    monkeypatch.setattr(text_walk, "_ROOM", room)
+    monkeypatch.setattr(text_walk, "quoted", lambda name: name * 900)
+    kinds = [m.BY_NAME["int"]]
+    row = m.rows_event(INSERT, 7, 1, None, [1], m.image(kinds, (1,)))
+    mapped = log_of(m.table_map_event(7, m.table_map_body(kinds)), row)
+    text, error = by_kernel(mapped)
+    assert error is None and len(text) > 4 * 900
+
+
 def test_damage_reads_the_same(tmp_path):
     """Bytes turned behind the first event: the same events come before the same error."""
     random_, damaged, path = random.Random(5), 0, tmp_path / "binlog.000001"
