@@ -33,7 +33,7 @@ def _files() -> list[Path]:
 def sums_compared(text: str, name: str) -> list[str]:
     """Where compiled functions of a module compare a sum of places and lengths with an end."""
     functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)
-                 and any(isinstance(mark, ast.Name) and mark.id in ("kernel", "inline") for mark in node.decorator_list)]
+                 and {mark.id for mark in node.decorator_list if isinstance(mark, ast.Name)} & {"kernel", "inline"}]
     return [f"{name}:{compare.lineno}" for function in functions for compare in ast.walk(function)
             if isinstance(compare, ast.Compare) and any(
                 _is_sum(one) and _is_end(other) for one, other in _pairs([compare.left, *compare.comparators]))]

@@ -21,6 +21,7 @@ from applier.apply.work import ParentLink, Stretch
 from applier.binlog.changes import DELETE, INSERT, ChangeBatch, ChangeReader, TableBinding
 from applier.binlog.format import WITHOUT_CASCADES
 from applier.binlog.mapping import map_file
+from applier.binlog.same_bytes import SameBytes
 from applier.binlog.table_map import TableMap
 from applier.errors import ReplayStopped
 from applier.schema.type_conversions import TypeConversions
@@ -42,8 +43,8 @@ class ParentChanges:
     after: dict[int, pa.Array]
 
 
-def read_parents(stretches: Iterable[Stretch], links: Iterable[ParentLink],
-                 allowed: TypeConversions) -> dict[int, ParentChanges]:
+def read_parents(stretches: Iterable[Stretch], links: Iterable[ParentLink], allowed: TypeConversions,
+                 outlined: SameBytes) -> dict[int, ParentChanges]:
     """The changes of the parents of these links, by id of their version. Raises ArchiveError for damage.
 
     What a parent's own unit stops at ends the pass: the replay stops there, or earlier.
@@ -54,13 +55,13 @@ def read_parents(stretches: Iterable[Stretch], links: Iterable[ParentLink],
         parents[link.version] = link
     tables = {version: _Parent(link, sorted(columns[version]), allowed) for version, link in parents.items()}
     try:
-        _walk(stretches, tables)
+        _walk(stretches, tables, outlined)
     except ReplayStopped:
         pass
     return {version: table.changes() for version, table in tables.items()}
 
 
-def _walk(stretches: Iterable[Stretch], tables: dict[int, _Parent]) -> None:
+def _walk(stretches: Iterable[Stretch], tables: dict[int, _Parent], outlined: SameBytes) -> None:
     reader: ChangeReader | None = None
     for piece in stretches:
         names = {name: version for name, version in piece.tables.items() if version in tables}
@@ -75,7 +76,9 @@ def _walk(stretches: Iterable[Stretch], tables: dict[int, _Parent]) -> None:
             bound = tables[version].bind(table_map, file, bindings.get(version))
             return bindings.setdefault(version, bound)
 
-        reader = ChangeReader(map_file(piece.uri), bind, checksum=piece.checksum, header_length=piece.header_length)
+        file = map_file(piece.uri)
+        outlined.check(file, piece.split)
+        reader = ChangeReader(file, bind, checksum=piece.checksum, header_length=piece.header_length)
         reader.walk(piece.start, piece.end)
         reader.flush()
 

@@ -17,7 +17,8 @@ from applier.apply.table_walk import BATCH_ROWS, LoggedTable
 from applier.apply.unit import UnitApplier
 from applier.apply.work import SplitTask, TaskOutcome, UnitSpec
 from applier.binlog.changes import ChangeBatch, ChangeReader, TableBinding
-from applier.binlog.mapping import map_file
+from applier.binlog.mapping import MappedFile, map_file
+from applier.binlog.same_bytes import SameBytes
 from applier.binlog.table_map import TableMap, parse_table_map
 
 PAYLOAD_BYTES = 32 << 20
@@ -25,8 +26,15 @@ PAYLOAD_BYTES = 32 << 20
 
 
 def split_payloads(task: SplitTask) -> Iterator[tuple[int, int, pa.Buffer]]:
-    """What a stretch of log holds for each unit, in commit order: (unit, number of the stretch, payload)."""
-    file = map_file(task.stretch.uri)
+    """What a stretch of log holds for each unit, in commit order: (unit, number of the stretch, payload). Raises
+    ArchiveError for damage, and where bytes are not those that were outlined."""
+    with SameBytes() as outlined:
+        file = map_file(task.stretch.uri)
+        outlined.check(file, task.stretch.split)
+        yield from _payloads(task, file)
+
+
+def _payloads(task: SplitTask, file: MappedFile) -> Iterator[tuple[int, int, pa.Buffer]]:
     tables = {version: _SplitTable(units, file.uri) for version, units in task.units.items()}
     bindings: dict[int, TableBinding] = {}
 

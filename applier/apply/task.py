@@ -9,12 +9,18 @@ from applier.apply.table_walk import TableWalk
 from applier.apply.work import ApplyTask, Stretch, TaskOutcome
 from applier.binlog.changes import ChangeReader, TableBinding
 from applier.binlog.mapping import MappedFile, map_file
+from applier.binlog.same_bytes import SameBytes
 from applier.binlog.table_map import TableMap
 from applier.errors import ReplayStopped
 
 
 def apply_by_walking(task: ApplyTask) -> TaskOutcome:
-    """Apply a task's units. Raises ArchiveError for damage."""
+    """Apply a task's units. Raises ArchiveError for damage, and where bytes are not those that were outlined."""
+    with SameBytes() as outlined:
+        return _apply(task, outlined)
+
+
+def _apply(task: ApplyTask, outlined: SameBytes) -> TaskOutcome:
     walks: dict[int, TableWalk] = {}
     for version, units in sorted(task.units.items()):
         before, joined = units[0].before, units[0].joined
@@ -24,28 +30,28 @@ def apply_by_walking(task: ApplyTask) -> TaskOutcome:
     for walk in walks.values():
         if (tie := walk.units[0].spec.tie) is not None:
             groups.setdefault(tie.group, []).append(walk)
-    _tell_of_parents(task, walks)
+    _tell_of_parents(task, walks, outlined)
     try:
-        _walk(task, walks, [TiedTables(tied) for tied in groups.values()])
+        _walk(task, walks, [TiedTables(tied) for tied in groups.values()], outlined)
     except ReplayStopped as error:  # where definition and log disagree (1677), or a key is not to be had
         return outcome(list(walks.values()), (error,))
     return outcome(list(walks.values()))
 
 
-def _tell_of_parents(task: ApplyTask, walks: dict[int, TableWalk]) -> None:
+def _tell_of_parents(task: ApplyTask, walks: dict[int, TableWalk], outlined: SameBytes) -> None:
     """Have the tables that foreign keys change rows of know when, by the changes of the tables that they refer to."""
     links = {version: units[0].links for version, units in task.units.items() if units[0].links}
     if not links:
         return
     changes = read_parents(task.stretches, [link for own in links.values() for link in own],
-                           next(iter(task.units.values()))[0].type_conversions)
+                           next(iter(task.units.values()))[0].type_conversions, outlined)
     for version, own in links.items():
         events = ParentEvents(walks[version].units[0].spec.definition, own, changes)
         if events.n:
             walks[version].wait_for(events)
 
 
-def _walk(task: ApplyTask, walks: dict[int, TableWalk], groups: list[TiedTables]) -> None:
+def _walk(task: ApplyTask, walks: dict[int, TableWalk], groups: list[TiedTables], outlined: SameBytes) -> None:
     """Have all changes in the task's stretches of log taken by the tables that they are of."""
 
     def keep(memory: MappedFile) -> None:
@@ -70,6 +76,7 @@ def _walk(task: ApplyTask, walks: dict[int, TableWalk], groups: list[TiedTables]
             for walk in walks.values():
                 walk.reaches(piece.file)
         last = piece
+        outlined.check(file, piece.split)
         for group in groups:
             if group.changes_at((piece.file, piece.start)):
                 reader.flush()

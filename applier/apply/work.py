@@ -10,6 +10,7 @@ import pyarrow as pa
 from applier.apply.row_pieces import Piece
 from applier.apply.table_key import TableKey, keeps_key, table_key
 from applier.binlog.format import HEADER_LENGTH
+from applier.binlog.outline import OutlinedBytes
 from applier.errors import ApplierError
 from applier.schema.conversion import RowConversion
 from applier.schema.definition import TableDefinition
@@ -149,7 +150,7 @@ class UnitResult:
 @dataclasses.dataclass(frozen=True)
 class Stretch:
     """Bytes [start, end) of a file in which every table keeps its definition: `tables` maps (database, table) to the id
-    of the version that rows there are about."""
+    of the version that rows there are about. `split` is what they are in, as it was outlined."""
 
     file: int
     uri: str
@@ -157,6 +158,7 @@ class Stretch:
     start: int
     end: int
     tables: dict[tuple[str, str], int]
+    split: OutlinedBytes
     header_length: int = HEADER_LENGTH
 
 

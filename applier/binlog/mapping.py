@@ -9,11 +9,13 @@ import os
 import tempfile
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from pyarrow import fs
 
+from applier.binlog import lost_pages
 from applier.errors import ArchiveError, reason
 
 _SPOOL_BYTES = 8 << 20
@@ -21,18 +23,44 @@ _SHARED = 16
 """Mappings kept for the next task of the same process. A mapping in use lives on when it falls out."""
 
 
+_Stamp = tuple[int, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class MappedFile:
-    """A file's bytes. The addresses are valid as long as this object or its array is alive."""
+    """A file's bytes. The addresses are valid as long as this object or its array is alive.
+
+    `checked` is what was found to be as it should be in this mapping (same_bytes), under `lock`. `path` and `stamp`, of
+    which the latter has inode, size and times, tell whether a local file was touched.
+    """
 
     uri: str
     size: int
     array: np.ndarray  # np.uint8[size], read-only
     address: int
+    path: str | None = field(default=None, kw_only=True)
+    stamp: _Stamp = field(default=(), kw_only=True)
+    checked: set[Any] = field(default_factory=set, kw_only=True)
+    lock: threading.Lock = field(default_factory=threading.Lock, kw_only=True)
 
     def position_of(self, address: int) -> int:
         """The offset in the file of what lies at an address."""
         return address - self.address
+
+    def was_touched(self) -> bool:
+        """Whether the file may have changed since it was mapped."""
+        if self.path is None:
+            return False
+        try:
+            return _stamp(os.stat(self.path)) != self.stamp
+        except OSError:
+            return True
+
+    def check_whole(self) -> None:
+        """Raises ArchiveError where bytes were read that the file does not have any more: zeros came in their place."""
+        if lost_pages.has_lost(self.address):
+            raise ArchiveError(f"the file shrank while it was read: it had {self.size} bytes", file=self.uri,
+                               hint="give files that nobody changes meanwhile")
 
     def close(self) -> None:
         """Stop sharing the mapping; its memory is unmapped with the last reference to `array`."""
@@ -81,7 +109,7 @@ def _locate(uri: str) -> tuple[fs.FileSystem, str]:
 
 def _map_local(uri: str, path: str) -> MappedFile:
     with open(path, "rb") as file:
-        return _map_descriptor(uri, file.fileno())
+        return _map_descriptor(uri, file.fileno(), path)
 
 
 def _spool(uri: str, filesystem: fs.FileSystem, path: str) -> MappedFile:
@@ -93,11 +121,17 @@ def _spool(uri: str, filesystem: fs.FileSystem, path: str) -> MappedFile:
         return _map_descriptor(uri, spool.fileno())
 
 
-def _map_descriptor(uri: str, descriptor: int) -> MappedFile:
-    size = os.fstat(descriptor).st_size
+def _stamp(status: os.stat_result) -> _Stamp:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def _map_descriptor(uri: str, descriptor: int, path: str | None = None) -> MappedFile:
+    status = os.fstat(descriptor)
+    size = status.st_size
     if size == 0:
         raise ArchiveError("the file is empty", file=uri)
     memory = mmap.mmap(descriptor, size, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ)
     memory.madvise(mmap.MADV_SEQUENTIAL)
     array = np.frombuffer(memory, np.uint8)
-    return MappedFile(uri, size, array, array.ctypes.data)
+    lost_pages.guard(memory, array.ctypes.data)
+    return MappedFile(uri, size, array, array.ctypes.data, path=path, stamp=_stamp(status))

@@ -5,7 +5,7 @@ This module is what comes of a pass over a file (`outline_pass.outline_file`).
 
 from dataclasses import dataclass, field
 
-from applier.binlog.format import FormatDescription
+from applier.binlog.format import HEADER_LENGTH, FormatDescription
 from applier.binlog.gtid import GtidSet
 from applier.binlog.stop import StopCondition
 
@@ -29,13 +29,27 @@ class TableUse:
     samples: list[bytes] = field(default_factory=list)  # rows events from the header on, cut at 4096 bytes
 
 
+@dataclass(frozen=True)
+class OutlinedBytes:
+    """A split as its outline saw it: the whole events in [start, end), and their digest; how the file's events are cut.
+    """
+
+    start: int
+    end: int
+    digest: int
+    checksum: bool
+    header_length: int = HEADER_LENGTH
+
+
 @dataclass
 class Split:
-    """A run of whole event groups, [start, end), with the bytes of rows events by index in `Outline.tables`."""
+    """A run of whole event groups, [start, end), with the bytes of rows events by index in `Outline.tables`, and as who
+    reads it later compares it."""
 
     start: int
     end: int
     tables: dict[int, int]
+    outlined: OutlinedBytes
 
 
 @dataclass

@@ -5,6 +5,7 @@ import numpy as np
 
 from applier.binlog.outline_gtids import NO_SERVER
 from applier.binlog.outline_recording import (
+    DIGEST,
     DONE,
     ENTRY_END,
     ENTRY_LENGTH,
@@ -27,6 +28,7 @@ from applier.binlog.outline_recording import (
     GROUP_XID,
     GROUPS,
     GTIDS_TO_STOP,
+    LAST_DIGEST,
     LAST_END,
     LAST_GTID,
     LAST_TIME,
@@ -91,6 +93,7 @@ def open_group(state, position, timestamp, group_state):
         put(state, FIRST_START, position)
     if get(state, SPLIT_START) < 0:
         put(state, SPLIT_START, position)
+        put(state, DIGEST, 0)
     return DONE
 
 
@@ -107,6 +110,7 @@ def end_group(state, end, ending):
     put(state, GROUP_STATE, OUTSIDE)
     increase(state, N_GROUPS, 1)
     put(state, LAST_END, end)
+    put(state, LAST_DIGEST, get(state, DIGEST))
     put(state, LAST_TIME, get(state, GROUP_TIME))
     put(state, LAST_GTID, get(state, GROUP_GTID))
     if end - get(state, SPLIT_START) >= get(state, WANTED_SPLIT) and cut_split(state, end) == NEED_ROOM:

@@ -25,6 +25,7 @@ from applier.binlog.compressed_kernel import (
     CONTENT_WORDS,
 )
 from applier.binlog.crc32 import crc32
+from applier.binlog.digest_kernel import with_event
 from applier.binlog.format import IGNORABLE_FLAG, MARIADB_STANDALONE, EventType
 from applier.binlog.outline_groups import ROLLED_BACK, end_group, open_group
 from applier.binlog.outline_gtids import read_gtid
@@ -39,8 +40,10 @@ from applier.binlog.outline_recording import (
     CONTENT,
     CONTENTS_LEFT,
     CUT_SHORT,
+    DIGEST,
     DONE,
     END,
+    EVENT_CRC,
     FILE_EVENT,
     GROUP_ROW_EVENTS,
     GROUP_STATE,
@@ -264,14 +267,19 @@ def walk(state):
             break
         event_type = np.int64(load_u8(header + 4))
         # The format description's checksum is taken without a flag. Python verifies it.
-        if verify and event_type != EventType.FORMAT_DESCRIPTION and get(state, WITHIN) == 0:
-            if crc32(header, size - 4, np.uint32(0)) != load_u32(header + size - 4):
+        has_crc = verify != 0 and event_type != EventType.FORMAT_DESCRIPTION
+        if has_crc and get(state, WITHIN) == 0:
+            crc = crc32(header, size - checksum_bytes, np.uint32(0))
+            if checksum_bytes and crc != load_u32(header + size - 4):
                 result = BAD_CHECKSUM
                 break
+            put(state, EVENT_CRC, np.int64(crc))
         if _ACTIONS[event_type] == _COMPRESSED:
             result = _compressed(state, position, position + size)
         else:
             result = _event(state, header, header + size - checksum_bytes, position, position + size, event_type, size)
+        if has_crc and (result == DONE or result >= ENDS_GROUP):
+            put(state, DIGEST, with_event(get(state, DIGEST), get(state, EVENT_CRC)))
         if result >= ENDS_GROUP:
             result = end_group(state, position + size, result - ENDS_GROUP)
         if result != DONE:

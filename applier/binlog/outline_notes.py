@@ -6,7 +6,16 @@ These few events are read in Python, once a kind or a statement.
 from applier.binlog.blockers import stops_always, what_blocks
 from applier.binlog.events import Event, encrypted, parse_execute_load_query, parse_query, parse_rotate
 from applier.binlog.format import HEADER_LENGTH, MARIADB_ALTER_WITHOUT_EFFECT, EventType
-from applier.binlog.outline import Blocker, Outline, PreparedGroup, Split, Statement, TableUse, XaDecision
+from applier.binlog.outline import (
+    Blocker,
+    Outline,
+    OutlinedBytes,
+    PreparedGroup,
+    Split,
+    Statement,
+    TableUse,
+    XaDecision,
+)
 from applier.binlog.outline_recording import (
     AFTER_COLUMNS,
     BLOCKED,
@@ -46,7 +55,9 @@ def add_recorded(outline: Outline, file: OutlinedFile, recording: Recording) -> 
             _number(row[LACKED_COLUMNS:]), bool(row[PARTIAL] & PARTIAL_VALUES), bool(row[PARTIAL] & MAY_CASCADE),
             [_sample(file, place) for place in row[SAMPLES : SAMPLES + row[N_SAMPLES]]],
         ))  # fmt: skip
-    outline.splits = [Split(start, end, {}) for start, end in recording.used(recording.splits, SPLITS)]
+    form = file.format.checksum, file.format.header_length
+    outline.splits = [Split(start, end, {}, OutlinedBytes(start, end, digest, *form))
+                      for start, end, digest in recording.used(recording.splits, SPLITS)]
     for split, use, n_bytes in recording.used(recording.split_tables, SPLIT_TABLES):
         outline.splits[split].tables[use] = n_bytes
     outline.voids = [(start, end) for start, end in recording.used(recording.voids, VOIDS)]

@@ -83,7 +83,11 @@ def outline_file(
     file's end.
     """
     try:
-        return OutlinePass(uri, stop or StopCondition(), split_bytes, verify_checksums).outline(start)
+        outlining = OutlinePass(uri, stop or StopCondition(), split_bytes, verify_checksums)
+        try:
+            return outlining.outline(start)
+        finally:
+            outlining.mapped.check_whole()
     except ArchiveError as error:
         error.file = error.file or uri
         raise

@@ -31,12 +31,14 @@ OUTSIDE, ANNOUNCED, STANDALONE, TRANSACTION, ROWS = range(5)
     # the group that is open, and the split
     GROUP_STATE, GROUP_START, GROUP_TIME, GROUP_ROW_EVENTS, GROUP_GTID, GROUP_SOURCE, GROUP_NUMBER, GROUP_SERVER,
     GROUP_XID, SPLIT_START,
+    # of the split: the digest of its events so far, and up to the end of its last group; the CRC32 of the event
+    DIGEST, LAST_DIGEST, EVENT_CRC,
     SOURCE_SLOTS, ROOM_SOURCE_SLOTS, TABLE_SLOTS, ROOM_TABLE_SLOTS, NOTED,
     # compressed events: the next of what was inflated (address) and how much is left of it, the event in it (address, 0
     # before the first), whether one has begun, their bytes, and memory for what must be kept of them
     CONTENT, CONTENTS_LEFT, INNER, WITHIN, N_INFLATED, KEPT_AT, KEPT_END, KEPT_WANTED,
     _ARRAYS,
-) = range(42)  # fmt: skip
+) = range(45)  # fmt: skip
 # Arrays of records, three fields each: how many are used, the address of the first, how many there is room for.
 (
     NOTES, SPLITS, SPLIT_TABLES, VOIDS, SAVEPOINTS, SOURCES, RUNS, TABLES, TABLE_IDS, STOP_GTIDS, GROUPS, STATE_LENGTH,
@@ -47,7 +49,7 @@ OUTSIDE, ANNOUNCED, STANDALONE, TRANSACTION, ROWS = range(5)
 NOTE_KIND, NOTE_POSITION, NOTE_EVENT, NOTE_GROUP, NOTE_GTID, NOTE_TABLE, NOTE_LENGTH = range(7)
 STATEMENT, FILE_EVENT, BLOCKED, BLOCKED_SAVEPOINT, XA_PREPARED, XA_DECIDED = range(6)
 
-SPLIT_FIRST, SPLIT_END, SPLIT_LENGTH = range(3)
+SPLIT_FIRST, SPLIT_END, SPLIT_DIGEST, SPLIT_LENGTH = range(4)
 SPLIT_TABLE_SPLIT, SPLIT_TABLE_USE, SPLIT_TABLE_BYTES, SPLIT_TABLE_LENGTH = range(4)
 VOID_START, VOID_END, VOID_LENGTH = range(3)
 
@@ -211,10 +213,11 @@ class Recording:
         split_bytes: int,
         stop_time: int | None,
     ) -> None:
-        """Read [begin, end) of the file at address `base`; splits near `split_bytes`; stop before `stop_time`."""
+        """Read [begin, end) of the file at address `base`; splits near `split_bytes`; stop before `stop_time`.
+        `verify`: compare checksums, and make digests of the splits."""
         self.state[[BASE, POSITION, LAST_END, END]] = base, begin, begin, end
         self.state[[HEADER_BYTES, CHECKSUM_BYTES]] = description.header_length, description.checksum_length
-        self.state[[VERIFY, WANTED_SPLIT]] = verify and description.checksum, split_bytes
+        self.state[[VERIFY, WANTED_SPLIT]] = verify, split_bytes
         self.state[STOP_TIME] = NEVER if stop_time is None else stop_time
         self.state[[FIRST_START, SPLIT_START]] = -1
 

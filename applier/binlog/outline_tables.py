@@ -20,6 +20,7 @@ from applier.binlog.outline_recording import (
     ID_PLUS_ONE,
     ID_USE,
     LACKED_COLUMNS,
+    LAST_DIGEST,
     N_GROUPS,
     N_SAMPLES,
     N_SAMPLES_KEPT,
@@ -31,6 +32,7 @@ from applier.binlog.outline_recording import (
     SAMPLE_BYTES,
     SAMPLES,
     SPLIT_BYTES,
+    SPLIT_DIGEST,
     SPLIT_END,
     SPLIT_FIRST,
     SPLIT_LENGTH,
@@ -255,6 +257,7 @@ def cut_split(state, end):
         return NEED_ROOM
     put(entry, SPLIT_FIRST, get(state, SPLIT_START))
     put(entry, SPLIT_END, end)
+    put(entry, SPLIT_DIGEST, get(state, LAST_DIGEST))
     put(state, SPLIT_START, -1)
     for use in range(get(state, TABLES)):
         table = at(state, TABLES, TABLE_LENGTH, use)

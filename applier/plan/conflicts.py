@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from applier.apply.work import UnitResult
 from applier.binlog.mapping import map_file
 from applier.binlog.outline import Outline
+from applier.binlog.same_bytes import SameBytes
 from applier.errors import CORRUPT_EVENT, ArchiveError
 from applier.plan.gtid_kernel import find_gtids
 from applier.plan.gtid_texts import gtid_texts
@@ -73,14 +74,17 @@ def _gtid_events(uri: str, positions: np.ndarray, outlines: Sequence[Outline]) -
     """Where the GTID events of ascending positions of a file are, int64[n], -1 for none. Groups do not go over splits,
     so a look at a split with conflicts, from its start on, is enough."""
     file = map_file(uri)
-    starts = np.unique([split.start for outline in outlines if outline.uri == uri for split in outline.splits])
+    splits = {split.start: split.outlined for outline in outlines if outline.uri == uri for split in outline.splits}
+    starts = np.unique(list(splits))
     split_of = np.searchsorted(starts, positions, side="right") - 1
     gtids = np.empty(len(positions), np.int64)
-    for split in np.unique(split_of).tolist():
-        wanted = np.flatnonzero(split_of == split)
-        found = np.empty(len(wanted), np.int64)
-        if not find_gtids(file.address, int(starts[split]), file.size, positions[wanted], found):
-            raise ArchiveError("the events here do not follow one another", file=uri, position=int(starts[split]),
-                               errno=CORRUPT_EVENT, hint="the file changed while it was replayed")
-        gtids[wanted] = found
+    with SameBytes() as outlined:
+        for split in np.unique(split_of).tolist():
+            outlined.check(file, splits[int(starts[split])])
+            wanted = np.flatnonzero(split_of == split)
+            found = np.empty(len(wanted), np.int64)
+            if not find_gtids(file.address, int(starts[split]), file.size, positions[wanted], found):
+                raise ArchiveError("the events here do not follow one another", file=uri, position=int(starts[split]),
+                                   errno=CORRUPT_EVENT, hint="the file changed while it was replayed")
+            gtids[wanted] = found
     return gtids

@@ -41,7 +41,7 @@ def stretches(span: LogSpan, versions: list[PlannedVersion]) -> list[Stretch]:
                           and not (void and is_transactional(version.definition))}
                 if tables:
                     pieces.append(Stretch(number, outline.uri, outline.format.checksum, start, end, tables,
-                                          outline.format.header_length))
+                                          split.outlined, outline.format.header_length))
     return pieces
 
 

@@ -18,6 +18,7 @@ from applier.apply.executor import ThisProcess
 from applier.apply.payload import Payload, find_ranges
 from applier.apply.shuffle import split_payloads
 from applier.apply.work import SplitTask, Stretch, UnitSpec
+from applier.binlog.outline_pass import outline_file
 from applier.binlog.row_encoder import RowChanges
 from applier.errors import ApplierError
 from applier.options import ReplayOptions
@@ -134,7 +135,9 @@ def test_a_large_transaction_is_sent_piece_by_piece(tmp_path, monkeypatch):
     log.close()
     cuts = [None, 100, 300, None]
     specs = tuple(UnitSpec(n, ITEM, cuts[n], cuts[n + 1], None, (), None) for n in range(3))
-    task = SplitTask(4, Stretch(0, str(log.path), True, start, end, {("shop", "item"): 0}), {0: specs})
+    [split] = outline_file(str(log.path), start=start).splits
+    assert (split.start, split.end) == (start, end)
+    task = SplitTask(4, Stretch(0, str(log.path), True, start, end, {("shop", "item"): 0}, split.outlined), {0: specs})
     sent = [(unit, split, Payload.read(buffer)) for unit, split, buffer in split_payloads(task)]
     assert len(sent) > 15 and max(payload.memory.size for _, _, payload in sent) < 10_000
     assert {split for _, split, _ in sent} == {4}

@@ -1,0 +1,66 @@
+"""The bytes that a task reads, which have to be those that were outlined.
+
+A file may change after its outline: a copy goes on, a tool writes into it, a disk fails. A task compares each split with
+the digest that the outline has of it before the split is read, once a mapping; and once more at its end where the file
+was touched meanwhile, since rows are gathered out of the mapping last. A file that only grows, as the newest one of a
+server does, is touched, too, and its splits stay what they are.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+import numpy as np
+
+from applier.binlog.digest_kernel import digest_events
+from applier.binlog.format import CHECKSUM_LENGTH
+from applier.binlog.mapping import MappedFile
+from applier.binlog.outline import OutlinedBytes
+from applier.errors import ArchiveError
+
+CHANGED_HINT = "replay again, from files that nobody changes meanwhile"
+
+
+class SameBytes:
+    """The splits that one task reads, as a context. At its end those of files that were touched are compared again; an
+    error there takes the place of any other, as that may come of the change. Raises ArchiveError."""
+
+    def __init__(self) -> None:
+        self._used: dict[MappedFile, set[OutlinedBytes]] = {}
+
+    def __enter__(self) -> SameBytes:
+        return self
+
+    def check(self, file: MappedFile, part: OutlinedBytes) -> None:
+        """Compare a split before it is read, unless some task of this process has done so for this mapping."""
+        self._used.setdefault(file, set()).add(part)
+        with file.lock:
+            if part not in file.checked:
+                _compare(file, part)
+                file.checked.add(part)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        if kind is not None and not issubclass(kind, Exception):  # interrupted, or a generator that is closed
+            return
+        for file, parts in self._used.items():
+            if file.was_touched():
+                for part in parts:
+                    _compare(file, part)
+
+
+def _compare(file: MappedFile, part: OutlinedBytes) -> None:
+    file.check_whole()
+    if part.end > file.size:
+        raise ArchiveError(f"the file has {file.size} bytes, of which there were at least {part.end} when it was "
+                           "outlined: it changed while it was replayed", file=file.uri, position=file.size,
+                           hint=CHANGED_HINT)
+    digest = np.zeros(1, np.int64)
+    reached = digest_events(file.address, part.start, part.end, part.header_length,
+                            CHECKSUM_LENGTH if part.checksum else 0, digest.ctypes.data)
+    file.check_whole()
+    if reached != part.end:
+        raise ArchiveError("an event here is not the one that was outlined: the file changed while it was replayed",
+                           file=file.uri, position=int(reached), hint=CHANGED_HINT)
+    if digest[0] != part.digest:
+        raise ArchiveError(f"the events from here to {part.end} are not those that were outlined: the file changed "
+                           "while it was replayed", file=file.uri, position=part.start, hint=CHANGED_HINT)
