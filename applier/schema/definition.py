@@ -1,16 +1,17 @@
 """What a table is: its columns, keys and defaults at one moment, as plain data."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from applier.schema import definition_checks
 from applier.schema.allowed import check_definition
 from applier.schema.foreign_keys import ForeignKey
 from applier.schema.partitions import Partitioning
 from applier.schema.types import ColumnType, quote_name, quote_text
 from applier.schema.versioning import Versioning
+from applier.typed_json import build
 
 _INTRODUCED = re.compile(r"_\w+ x'[0-9a-f]*'")
 """A literal's bytes with their character set: an expression by its value, but DEFAULT takes it without parentheses."""
@@ -224,25 +225,10 @@ class TableDefinition:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "TableDefinition":
-        """The definition whose `to_json` this is; TypeError or KeyError where it is not one."""
-        columns = tuple(_column_from_json(column) for column in data["columns"])
-        keys = tuple(_key_from_json(key) for key in data["keys"])
-        foreign_keys = tuple(ForeignKey.from_json(key) for key in data.get("foreign_keys", ()))
-        partitioning = data.get("partitioning") and Partitioning.from_json(data["partitioning"])
-        versioning = data.get("versioning") and Versioning.from_json(data["versioning"])
-        return cls(**(data | {"columns": columns, "keys": keys, "foreign_keys": foreign_keys,
-                              "partitioning": partitioning, "versioning": versioning}))
+        """The definition whose `to_json` this is. Raises Mismatch where it is not one, or not of a table that a server
+        could have."""
+        return build(cls, data)
 
-
-def _column_from_json(data: dict[str, Any]) -> Column:
-    column_type = ColumnType(**(data["type"] | {"members": tuple(data["type"]["members"])}))
-    default = None if data["default"] is None else Default(**data["default"])
-    return Column(**(data | {"type": column_type, "default": default}))
-
-
-def _key_from_json(data: dict[str, Any]) -> Key:
-    return Key(**(data | {"parts": _parts_from_json(data["parts"])}))
-
-
-def _parts_from_json(parts: Iterable[dict[str, Any]]) -> tuple[KeyPart, ...]:
-    return tuple(KeyPart(**part) for part in parts)
+    def complaint(self) -> str:
+        """What is wrong with it, as far as a CREATE TABLE could not be; "" if nothing is."""
+        return definition_checks.complaint(self)

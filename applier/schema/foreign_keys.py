@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from applier.schema.types import quote_name
 
@@ -46,11 +46,6 @@ class ForeignKey:
         parts += [f"ON {event} {action}" for event, action in (("DELETE", self.on_delete), ("UPDATE", self.on_update))
                   if action != RESTRICT]
         return " ".join(parts)
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> ForeignKey:
-        """The key that dataclasses.asdict made `data` of."""
-        return cls(**(data | {name: tuple(data[name]) for name in ("columns", "referenced")}))
 
 
 def _names(columns: Iterable[str]) -> str:

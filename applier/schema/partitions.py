@@ -8,7 +8,6 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from applier.errors import SchemaError
 from applier.schema.types import quote_name
@@ -16,6 +15,8 @@ from applier.schema.types import quote_name
 MAXVALUE, DEFAULT = "MAXVALUE", "DEFAULT"
 SYSTEM_TIME, HISTORY, CURRENT = "SYSTEM_TIME", "HISTORY", "CURRENT"
 BY_VALUES = frozenset({"RANGE", "LIST", "RANGE COLUMNS", "LIST COLUMNS"})
+MAX_PARTITIONS = 8192
+"""Subpartitions among them: both servers refuse more (1499)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,13 +167,6 @@ class Partitioning:
 
     def _with(self, partitions: Iterable[Partition]) -> Partitioning:
         return replace(self, partitions=tuple(partitions))
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Partitioning:
-        """The one whose fields these are, as `dataclasses.asdict` and JSON have them."""
-        partitions = tuple(Partition(part["name"], tuple(map(tuple, part["values"])), tuple(part["subpartitions"]))
-                           for part in data["partitions"])
-        return cls(**(data | {"columns": tuple(data["columns"]), "partitions": partitions}))
 
 
 @dataclass(frozen=True, slots=True)

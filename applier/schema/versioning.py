@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Any
 
 from applier.schema.types import ColumnType
 
@@ -53,8 +52,3 @@ class Versioning:
         start, end = (renames.get(name.casefold(), name) for name in (self.row_start, self.row_end))
         without = tuple(renames[name].casefold() for name in self.without if name in renames)
         return replace(self, row_start=start, row_end=end, without=without)
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Versioning:
-        """The one whose fields these are, as JSON has them."""
-        return cls(**(data | {"without": tuple(data["without"])}))

@@ -80,3 +80,8 @@ def is_inside(path: str) -> bool:
     """Whether a relative path of a manifest stays in its snapshot."""
     parts = pathlib.PurePosixPath(path).parts
     return bool(parts) and not path.startswith("/") and ".." not in parts
+
+
+def is_plain_inside(path: str) -> bool:
+    """Whether it also is the one way to write it, and without characters that no file of a snapshot has."""
+    return not any(part in ("", ".", "..") for part in path.split("/")) and path.isprintable() and "\\" not in path

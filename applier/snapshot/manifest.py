@@ -9,31 +9,50 @@
       sequences       [[database, name], …]    MariaDB's, whose numbers the log has as rows, and a snapshot has not
       prepared        [{xid, file, start, end, gtid}, …]    XA transactions that are neither committed nor rolled back
       tables          [{database, name, definition, key: [column, …], key_kind: "int" | "bytes" | null,
-                        key_rules: [rule, …], files: [{path, rows, bytes, min_key, max_key}, …],
+                        key_rules: [rule, …], files: [{path, rows, bytes, min_key, max_key, digest}, …],
                         history: [file, …]}, …]    of a system-versioned table: all its rows, also those of the past
+      others          [{path, bytes, digest}, …]    the files beside the tables': definitions, report, conflicts
+      digest          of the manifest itself: of all before it, as compact JSON
 
-A snapshot is complete if its manifest is there, and only files that it names count. A table's files hold one sorted key
-range each, in ascending order; min_key and max_key are of the first and last row, as numbers where the kind is "int",
-else as hex of the key's bytes (keysearch.keybytes has both encodings). The rules say by which collations the bytes are
-made and of which prefixes (keysearch.keyrules); there are none where every column is compared as a whole and byte for
-byte. A table without a usable key has no kind and no ranges.
+A snapshot is complete if its manifest is there, and only files that it names count. Digests are texts that begin with
+the name of their hash (applier.snapshot.digest); snapshots of older programs have none. A manifest is taken for what it
+is only if every field has its type and bounds (applier.typed_json), and its digest is right.
+
+A table's files hold one sorted key range each, in ascending order; min_key and max_key are of the first and last row,
+as numbers where the kind is "int", else as hex of the key's bytes (keysearch.keybytes has both encodings). The rules
+say by which collations the bytes are made and of which prefixes (keysearch.keyrules); there are none where every column
+is compared as a whole and byte for byte. A table without a usable key has no kind and no ranges.
 """
 
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from applier import __version__
 from applier.binlog.log_names import check_gtids, check_log_name
 from applier.errors import SchemaError, SnapshotError, UsageError, reason
 from applier.schema.allowed import check_name, check_word
+from applier.schema.definition import TableDefinition
 from applier.snapshot import location
+from applier.typed_json import Count, Mismatch, between, build, loads
 
 MANIFEST = "_snapshot.json"
 FORMAT_VERSION = 1
 
+_OWN_HASH = "blake2b-128"
+"""The manifest's own: it is read where no kernel should be loaded."""
+
 KeyKind = Literal["int", "bytes"]
-KeyValue = int | bytes
+KeyValue = Annotated[int, between(-2**63, 2**63 - 1)] | bytes
+Seconds = Annotated[int, between(0, 253402300799)]
+"""Since 1970 UTC, up to the year 9999."""
+FilePath = Annotated[str, lambda path: "" if location.is_plain_inside(path) else f"is a path outside of it: {path!r}"]
+Digest = Annotated[str, lambda digest: "" if 0 < len(digest) <= 200 and digest.isascii() and digest.isprintable() else
+                   "is no digest"]
 
 
 @dataclass(frozen=True)
@@ -44,9 +63,9 @@ class BinlogPosition:
     `group_id` the last group's, None where headers have none (GRP-3)."""
 
     file: str
-    offset: int
+    offset: Count
     gtid_set: str
-    timestamp: int | None
+    timestamp: Seconds | None
     flavour: Literal["mysql", "mariadb"]
     group_id: int | None = None
 
@@ -63,13 +82,23 @@ class BinlogPosition:
 @dataclass(frozen=True)
 class FileEntry:
     """One Parquet file: `path` relative to the snapshot with "/", `bytes` its size, keys None where the table has
-    none."""
+    none, `digest` of all its bytes, None where an older program wrote it."""
 
-    path: str
-    rows: int
-    bytes: int
+    path: FilePath
+    rows: Count
+    bytes: Count
     min_key: KeyValue | None = None
     max_key: KeyValue | None = None
+    digest: Digest | None = None
+
+
+@dataclass(frozen=True)
+class OtherFile:
+    """A file of the snapshot that is none of a table's, as a FileEntry has one."""
+
+    path: FilePath
+    bytes: Count
+    digest: Digest
 
 
 @dataclass(frozen=True)
@@ -106,6 +135,27 @@ class TableEntry:
     def bytes(self) -> int:
         """Size of all files."""
         return sum(file.bytes for file in self.files)
+
+    def complaint(self) -> str:
+        """What is wrong with the entry; "" if nothing is."""
+        if (self.key_kind is None) != (not self.key) or len(self.key_rules) not in (0, len(self.key)):
+            return f"has a key of {len(self.key)} columns, {len(self.key_rules)} rules and kind {self.key_kind}"
+        kind = {"int": int, "bytes": bytes, None: type(None)}[self.key_kind]
+        kinds = {type(file.min_key) for file in self.files} | {type(file.max_key) for file in self.files}
+        of_history = {type(file.min_key) for file in self.history} | {type(file.max_key) for file in self.history}
+        if not kinds <= {kind, type(None)} or not any(of_history <= {kind, type(None)} for kind in (int, bytes)):
+            return "has key ranges of another kind than its key"
+        if not self.definition:
+            return ""
+        try:
+            shown = TableDefinition.from_json(self.definition).shown
+        except Mismatch as error:
+            raise error.within("definition") from None
+        if (shown.database, shown.name) != (self.database, self.name):
+            return f"has the definition of {shown.full_name!r}"
+        stored = {column.name for column in shown.stored_columns}
+        unknown = [name for name in self.key if name not in stored]
+        return f"has a key of columns that it has not: {unknown!r}" if unknown else ""
 
     def check_ranges(self) -> None:
         """Raise SnapshotError where a file's key range is missing, or does not come after the one before it."""
@@ -167,6 +217,7 @@ class Snapshot:
     databases: tuple[DatabaseEntry, ...] = ()
     sequences: tuple[tuple[str, str], ...] = ()
     prepared: tuple[PreparedTransaction, ...] = ()
+    others: tuple[OtherFile, ...] = ()
     uri: str = field(default="", compare=False)
 
     def table(self, database: str, name: str) -> TableEntry | None:
@@ -186,13 +237,14 @@ class Snapshot:
             "sequences": list(self.sequences),
             "prepared": list(self.prepared),
             "tables": [_table_to_json(table) for table in self.tables],
+            "others": list(self.others),
         }
+        document["digest"] = _own_digest(document)
         return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def load(uri: str) -> Snapshot:
     """The manifest of a published snapshot. Errors: SnapshotError where there is none, or none that can be read."""
-    import orjson
     from pyarrow.fs import FileType
 
     filesystem, path = location.resolve(uri)
@@ -208,26 +260,58 @@ def load(uri: str) -> Snapshot:
     except OSError as error:
         raise SnapshotError(f"cannot read the snapshot: {reason(error)}", file=uri) from error
     try:
-        return replace(_from_json(orjson.loads(text)), uri=uri)
-    except (SchemaError, UsageError) as error:  # a name or a word that no server has
-        raise SnapshotError(f"{MANIFEST} is damaged: {error.message}", file=uri, table=error.table) from error
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise SnapshotError(f"{MANIFEST} is damaged ({type(error).__name__}: {error})", file=uri) from error
+        return replace(_from_json(loads(text)), uri=uri)
+    except (Mismatch, SchemaError, UsageError) as error:  # SchemaError, UsageError: a name or a word that no server has
+        what = error if isinstance(error, Mismatch) else error.message
+        raise SnapshotError(f"{MANIFEST} is damaged: {what}", file=uri, table=getattr(error, "table", None),
+                            hint="replay or import it anew, or take its files from a backup") from error
 
 
-def _from_json(document: dict[str, Any]) -> Snapshot:
-    version = document["format_version"]
-    if version != FORMAT_VERSION:
-        raise SnapshotError(f"the snapshot has format version {version}, this program reads {FORMAT_VERSION}",
-                            hint="use the program's version that wrote it, or a newer one")
-    source = document["source"]
-    tables = tuple(_table_from_json(table) for table in document["tables"])
-    position = BinlogPosition(**document["position"])
-    return Snapshot(position, tables, Source(tuple(source["binlogs"]), source["options"], source["base"]),
-                    document["created_by"], version,
-                    tuple(DatabaseEntry(**database) for database in document["databases"]),
-                    tuple((database, name) for database, name in document.get("sequences", ())),
-                    tuple(PreparedTransaction(**entry) for entry in document.get("prepared", ())))
+@dataclass(frozen=True)
+class _Document:
+    """A manifest's JSON, field by field."""
+
+    format_version: int
+    created_by: str
+    position: BinlogPosition
+    source: Source
+    databases: tuple[DatabaseEntry, ...]
+    tables: tuple[TableEntry, ...]
+    sequences: tuple[tuple[str, str], ...] = ()
+    prepared: tuple[PreparedTransaction, ...] = ()
+    others: tuple[OtherFile, ...] = ()
+
+    def complaint(self) -> str:
+        """What is wrong between the fields; "" if nothing is."""
+        for what, names in (("file", Counter([*(file.path for table in self.tables for file in table.all_files),
+                                              *(file.path for file in self.others)])),
+                            ("table", Counter(table.full_name for table in self.tables))):
+            if twice := [name for name, count in names.items() if count > 1]:
+                return f"names a {what} twice: {twice[0]!r}"
+        return ""
+
+
+def _from_json(document: Any) -> Snapshot:
+    """Raises Mismatch, and SnapshotError for another version's manifest and for key ranges that overlap."""
+    if isinstance(document, dict):
+        version = document.get("format_version", FORMAT_VERSION)
+        if type(version) is int and version != FORMAT_VERSION:
+            raise SnapshotError(f"the snapshot has format version {version}, this program reads {FORMAT_VERSION}",
+                                hint="use the program's version that wrote it, or a newer one")
+        digest = document.pop("digest", None)  # a manifest of an older program has none
+        if digest is not None and digest != _own_digest(document):
+            raise Mismatch("was changed after it was written: its digest is another one")
+    read = build(_Document, document)
+    for table in read.tables:
+        table.check_ranges()
+    return Snapshot(read.position, read.tables, read.source, read.created_by, read.format_version, read.databases,
+                    read.sequences, read.prepared, read.others)
+
+
+def _own_digest(document: dict[str, Any]) -> str:
+    import orjson
+
+    return f"{_OWN_HASH}:{hashlib.blake2b(orjson.dumps(document), digest_size=16).hexdigest()}"
 
 
 def _table_to_json(table: TableEntry) -> dict[str, Any]:
@@ -237,31 +321,10 @@ def _table_to_json(table: TableEntry) -> dict[str, Any]:
 
 
 def _files_to_json(files: Iterable[FileEntry]) -> list[dict[str, Any]]:
-    return [{"path": file.path, "rows": file.rows, "bytes": file.bytes,
-             "min_key": _key_to_json(file.min_key), "max_key": _key_to_json(file.max_key)} for file in files]
-
-
-def _table_from_json(table: dict[str, Any]) -> TableEntry:
-    if table["key_kind"] not in ("int", "bytes", None):
-        raise ValueError(f"key kind {table['key_kind']!r}")
-    files = tuple(_files_from_json(table["files"]))
-    entry = TableEntry(table["database"], table["name"], table["definition"], tuple(table["key"]), table["key_kind"],
-                       files, tuple(table.get("key_rules", ())), tuple(_files_from_json(table.get("history", []))))
-    entry.check_ranges()
-    return entry
-
-
-def _files_from_json(files: list[dict[str, Any]]) -> Iterable[FileEntry]:
-    for file in files:
-        if not location.is_inside(file["path"]):
-            raise ValueError(f"a file outside of the snapshot: {file['path']}")
-        yield FileEntry(file["path"], int(file["rows"]), int(file["bytes"]),
-                        _key_from_json(file["min_key"]), _key_from_json(file["max_key"]))
+    return [{"path": file.path, "rows": file.rows, "bytes": file.bytes, "min_key": _key_to_json(file.min_key),
+             "max_key": _key_to_json(file.max_key)} | ({"digest": file.digest} if file.digest else {})
+            for file in files]
 
 
 def _key_to_json(key: KeyValue | None) -> int | str | None:
     return key.hex() if isinstance(key, bytes) else key
-
-
-def _key_from_json(key: int | str | None) -> KeyValue | None:
-    return bytes.fromhex(key) if isinstance(key, str) else key

@@ -9,20 +9,49 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from applier.apply.rows import table_schema
+from applier.apply.table_key import table_key
 from applier.errors import SnapshotError
-from applier.snapshot.location import is_inside, resolve, table_folder
-from applier.snapshot.manifest import BinlogPosition, FileEntry, Snapshot, Source, TableEntry, load
+from applier.schema.ddl import parse_statement
+from applier.schema.definition import TableDefinition
+from applier.snapshot.location import is_inside, is_plain_inside, resolve, table_folder
+from applier.snapshot.manifest import (
+    BinlogPosition,
+    DatabaseEntry,
+    FileEntry,
+    OtherFile,
+    PreparedTransaction,
+    Snapshot,
+    Source,
+    TableEntry,
+    load,
+)
+from applier.status import print_snapshot
 
 POSITION = BinlogPosition("binlog.000003", 1234, "3e11fa47-71ca-11e1-9e33-c80aa9429562:1-5", 1_700_000_000, "mysql")
-BY_ID = TableEntry("shop", "orders", {"columns": []}, ("id",), "int", (
-    FileEntry("shop/orders/a.parquet", 10, 900, -5, 5),
+def _definition(create):
+    """As a manifest has it."""
+    [statement] = parse_statement(create, default_database="shop", flavour="mysql", server_charset="utf8mb4")
+    return orjson.loads(orjson.dumps(statement.definition.to_json()))
+
+
+ORDERS = _definition("""
+    CREATE TABLE orders (id BIGINT PRIMARY KEY, code CHAR(9) DEFAULT 'x', price DECIMAL(9,2), kind ENUM('a','b'),
+                         t TIMESTAMP(3) DEFAULT CURRENT_TIMESTAMP(3), twice INT AS (id * 2) VIRTUAL,
+                         UNIQUE KEY c (code(3)), FOREIGN KEY (kind) REFERENCES other (kind) ON DELETE CASCADE)
+    PARTITION BY RANGE (id) (PARTITION p0 VALUES LESS THAN (10), PARTITION p1 VALUES LESS THAN MAXVALUE)""")
+BY_ID = TableEntry("shop", "orders", ORDERS, ("id",), "int", (
+    FileEntry("shop/orders/a.parquet", 10, 900, -5, 5, "xxh64:0123456789abcdef"),
     FileEntry("shop/orders/b.parquet", 1, 300, 2**63 - 1, 2**63 - 1)))
 BY_CODE = TableEntry("shop", "codes", {}, ("code", "n"), "bytes", (
     FileEntry("shop/codes/a.parquet", 3, 500, b"a\0\0\x80", b"a\0\0\xff"),
     FileEntry("shop/codes/b.parquet", 1, 1, b"b", b"b")))
 KEYLESS = TableEntry("shop", "log", {}, files=(FileEntry("shop/log/a.parquet", 0, 200),))
 SOURCE = Source(("binlog.000001",), {"zero_dates": "null"}, "s3://base")
-SNAPSHOT = Snapshot(POSITION, (BY_ID, BY_CODE, KEYLESS), SOURCE, "applier 1")
+SNAPSHOT = Snapshot(POSITION, (BY_ID, BY_CODE, KEYLESS), SOURCE, "applier 1",
+                    databases=(DatabaseEntry("shop", "utf8mb4", "utf8mb4_0900_ai_ci"),), sequences=(("shop", "s"),),
+                    prepared=(PreparedTransaction("x", "binlog.000001", 4, 90, None),),
+                    others=(OtherFile("_schema.sql", 90, "xxh64:0123456789abcdef"),))
 
 
 def _write(folder, text):
@@ -54,13 +83,90 @@ def test_every_cut_and_missing_field_is_an_error(tmp_path):
     for name in ("position", "tables", "source", "created_by", "format_version"):
         document = orjson.loads(text)
         del document[name]
+        with pytest.raises(SnapshotError, match="changed after it was written"):
+            load(_write(tmp_path, orjson.dumps(document)))
+        del document["digest"]
         with pytest.raises(SnapshotError, match=name):
             load(_write(tmp_path, orjson.dumps(document)))
 
 
-@pytest.mark.parametrize("path", ["/etc/passwd", "../other/a.parquet", "a/../../b", ""])
+def _nodes(value, path=()):
+    """The paths of all values in a document."""
+    yield path
+    for name in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+        yield from _nodes(value[name], (*path, name))
+
+
+_TEXTS = st.text(st.characters(codec="utf-8"), max_size=9)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-2**63, 2**64 - 1) | st.floats(allow_nan=False, allow_infinity=False)
+    | _TEXTS | st.sampled_from(["../x", "/etc/passwd", "s3://a/b", "bytes"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXTS, inner, max_size=3), max_leaves=4)
+
+
+@st.composite
+def mutants(draw, with_digest):
+    """The manifest's text with a value deleted or replaced, cut, or with bytes that are others."""
+    document = orjson.loads(SNAPSHOT.to_json())
+    if not with_digest:
+        del document["digest"]
+    path = draw(st.sampled_from(list(_nodes(document))))
+    if path:
+        holder = document
+        for step in path[:-1]:
+            holder = holder[step]
+        if draw(st.booleans()):
+            del holder[path[-1]]
+        else:
+            holder[path[-1]] = draw(JSON)
+    text = orjson.dumps(document)
+    if draw(st.integers(0, 3)) == 0:
+        at = draw(st.integers(0, len(text)))
+        text = text[:at] + draw(st.binary(max_size=3)) + text[at + draw(st.integers(0, 30)):]
+    return text
+
+
+@settings(max_examples=400, deadline=None)
+@given(text=mutants(with_digest=True))
+def test_what_was_changed_is_an_error(tmp_path_factory, text):
+    """As it was written, or an error: also where every field of what was changed has its type."""
+    try:
+        assert load(_write(tmp_path_factory.getbasetemp(), text)) == SNAPSHOT
+    except SnapshotError as error:
+        assert "_snapshot.json" in str(error) or "format version" in str(error)
+
+
+@settings(max_examples=600, deadline=None)
+@given(text=mutants(with_digest=False))
+def test_what_was_changed_without_a_digest_is_whole_or_an_error(tmp_path_factory, text):
+    """As older programs wrote it. What is loaded can be worked with."""
+    folder = tmp_path_factory.getbasetemp()
+    try:
+        snapshot = load(_write(folder, text))
+    except SnapshotError as error:
+        assert "_snapshot.json" in str(error) or "format version" in str(error) or "key range" in str(error)
+        return
+    text = snapshot.to_json()
+    assert load(_write(folder, text)) == snapshot
+    for table in snapshot.tables:
+        if table.definition:
+            definition = TableDefinition.from_json(table.definition)
+            assert definition.to_sql() and definition.shown.to_sql() and table_schema(definition)
+            key = table_key(definition)
+            assert key is None or set(key.names) <= {column.name for column in definition.columns}
+    print_snapshot(snapshot)
+
+
+def test_a_manifest_that_is_nested_without_end(tmp_path):
+    for text in (b"[" * 100_000, b'{"a":' * 100_000, b"[" * 100_000 + b"]" * 100_000):
+        with pytest.raises(SnapshotError, match="is no JSON"):
+            load(_write(tmp_path, text))
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../other/a.parquet", "a/../../b", "", "a//b", "./a", "a/", "a\0b",
+                                  "a\nb", "a\\b"])
 def test_files_outside_are_refused(tmp_path, path):
-    assert not is_inside(path)
+    assert not is_plain_inside(path)
     table = replace(KEYLESS, files=(FileEntry(path, 0, 0),))
     with pytest.raises(SnapshotError, match="outside"):
         load(_write(tmp_path, replace(SNAPSHOT, tables=(table,)).to_json()))

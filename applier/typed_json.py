@@ -1,0 +1,247 @@
+"""JSON from outside as the dataclasses that it was made of: `build` takes what has each field's type, and nothing else.
+
+The types are the annotations: str, int, float, bool, bytes (as hex), None, Any, Literal, unions, tuple[X, ...],
+tuple[X, Y], list[X], dict[str, X], dataclasses, and Annotated[X, check, …], where a check is a function that returns
+what is wrong with a value, or "". A field with a default may be missing; a field that the class does not have is an
+error. A class may have a method `complaint`, which returns what is wrong between its fields, or "".
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Callable
+from functools import cache
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+
+_T = TypeVar("_T")
+_SHOWN = 40
+"""Characters of a value that an error shows."""
+
+_LISTS = (list, tuple)
+"""As a JSON parser gives them, and as dataclasses.asdict does."""
+Check = Callable[[Any], str]
+"""What is wrong with a value; "" if nothing is."""
+_Parser = Callable[[Any], Any]
+
+
+class Mismatch(ValueError):
+    """A value that is not of its type. `path` leads to it from the document, as in "tables[3].files[0].rows"."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what, self.path = what, ""
+
+    def within(self, step: str) -> Mismatch:
+        """The same, seen from one level further out."""
+        self.path = step + ("." if self.path and not self.path.startswith("[") else "") + self.path
+        return self
+
+    def __str__(self) -> str:
+        return f"{self.path} {self.what}" if self.path else self.what
+
+
+def build(kind: type[_T], value: Any) -> _T:
+    """`value`, as a JSON parser or dataclasses.asdict gives it, as a `kind`. Raises Mismatch."""
+    return _parser(kind)(value)
+
+
+def between(low: int, high: int) -> Check:
+    """A check that a number is from `low` to `high`."""
+    return lambda value: "" if low <= value <= high else f"is {value}, which is not from {low} to {high}"
+
+
+Count = Annotated[int, between(0, 2**63 - 1)]
+"""A number of something."""
+
+
+def loads(text: bytes) -> Any:
+    """A JSON document. Raises Mismatch for what is none, or is nested too deeply."""
+    import orjson
+
+    try:
+        return orjson.loads(text)
+    except ValueError as error:  # which also is a depth of more than 1,024, and what is not UTF-8
+        raise Mismatch(f"is no JSON: {error}") from error
+
+
+@cache
+def _parser(kind: Any) -> _Parser:
+    """What makes a value of a type out of JSON."""
+    if kind is Any:
+        return lambda value: value
+    if kind is None or kind is type(None):
+        return _none
+    if kind in _PLAIN:
+        return _PLAIN[kind]
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return _checked(_parser(arguments[0]), arguments[1:])
+    if origin is Literal:
+        return _one_of(arguments)
+    if origin in (Union, types.UnionType):
+        return _any_of(tuple(_parser(part) for part in arguments if part is not types.NoneType),
+                       types.NoneType in arguments)
+    if origin is tuple and arguments[-1] is not Ellipsis:
+        return _fixed(tuple(map(_parser, arguments)))
+    if origin in (tuple, list):
+        return _array(_parser(arguments[0]), origin)
+    if origin is dict:
+        return _members(_parser(arguments[1]))
+    if dataclasses.is_dataclass(kind):
+        return _object(kind)
+    raise TypeError(f"no JSON has a {kind}")
+
+
+def _none(value: Any) -> None:
+    if value is not None:
+        raise Mismatch(f"is {_shown(value)}, not null")
+
+
+def _text(value: Any) -> str:
+    if type(value) is not str:
+        raise Mismatch(f"is {_shown(value)}, not a text")
+    return value
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int:
+        raise Mismatch(f"is {_shown(value)}, not a whole number of 64 bits")
+    return value
+
+
+def _number(value: Any) -> float:
+    if type(value) not in (int, float):
+        raise Mismatch(f"is {_shown(value)}, not a number")
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if type(value) is not bool:
+        raise Mismatch(f"is {_shown(value)}, not true or false")
+    return value
+
+
+def _hex(value: Any) -> bytes:
+    try:
+        return bytes.fromhex(_text(value))
+    except ValueError:
+        raise Mismatch(f"is {_shown(value)}, not bytes as hexadecimal digits") from None
+
+
+_PLAIN: dict[Any, _Parser] = {str: _text, int: _whole, float: _number, bool: _flag, bytes: _hex}
+
+
+def _checked(parse: _Parser, checks: tuple[Check, ...]) -> _Parser:
+    def checked(value: Any) -> Any:
+        parsed = parse(value)
+        for check in checks:
+            if complaint := check(parsed):
+                raise Mismatch(complaint)
+        return parsed
+    return checked
+
+
+def _one_of(choices: tuple[Any, ...]) -> _Parser:
+    def one_of(value: Any) -> Any:
+        if not any(type(value) is type(choice) and value == choice for choice in choices):
+            raise Mismatch(f"is {_shown(value)}, not one of {', '.join(map(str, choices))}")
+        return value
+    return one_of
+
+
+def _any_of(parsers: tuple[_Parser, ...], or_none: bool) -> _Parser:
+    def any_of(value: Any) -> Any:
+        if value is None and or_none:
+            return None
+        innermost: Mismatch | None = None
+        for parse in parsers:
+            try:
+                return parse(value)
+            except Mismatch as error:
+                if innermost is None or len(error.path) > len(innermost.path):
+                    innermost = error
+        raise innermost
+    return any_of
+
+
+def _array(parse: _Parser, made: type) -> _Parser:
+    def array(value: Any) -> Any:
+        if type(value) not in _LISTS:
+            raise Mismatch(f"is {_shown(value)}, not a list")
+        number = 0
+        try:
+            parsed = []
+            for item in value:
+                parsed.append(parse(item))
+                number += 1
+            return made(parsed)
+        except Mismatch as error:
+            raise error.within(f"[{number}]") from None
+    return array
+
+
+def _fixed(parsers: tuple[_Parser, ...]) -> _Parser:
+    def fixed(value: Any) -> tuple[Any, ...]:
+        if type(value) not in _LISTS or len(value) != len(parsers):
+            raise Mismatch(f"is {_shown(value)}, not a list of {len(parsers)}")
+        return tuple(_inside(parse, item, f"[{number}]")
+                     for number, (parse, item) in enumerate(zip(parsers, value, strict=True)))
+    return fixed
+
+
+def _members(parse: _Parser) -> _Parser:
+    def members(value: Any) -> dict[str, Any]:
+        if type(value) is not dict:
+            raise Mismatch(f"is {_shown(value)}, not an object")
+        return {name: _inside(parse, item, _quoted(name)) for name, item in value.items()}
+    return members
+
+
+def _object(kind: type) -> _Parser:
+    hints = typing.get_type_hints(kind, include_extras=True)
+    fields = [field for field in dataclasses.fields(kind) if field.init]
+    parsers = {field.name: _parser(hints[field.name]) for field in fields}
+    needed = [field.name for field in fields
+              if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING]
+    complaint_of = getattr(kind, "complaint", None)
+
+    def built(value: Any) -> Any:
+        if type(value) is not dict:
+            raise Mismatch(f"is {_shown(value)}, not an object")
+        parts = {}
+        name = ""
+        try:
+            for name, item in value.items():
+                parts[name] = parsers[name](item)
+        except KeyError:
+            raise Mismatch(f"has a field {_quoted(name)} that is not known here") from None
+        except Mismatch as error:
+            raise error.within(name) from None
+        for name in needed:
+            if name not in parts:
+                raise Mismatch(f"has no {name}")
+        made = kind(**parts)
+        if complaint_of is not None and (complaint := complaint_of(made)):
+            raise Mismatch(complaint)
+        return made
+    return built
+
+
+def _inside(parse: _Parser, value: Any, step: str) -> Any:
+    try:
+        return parse(value)
+    except Mismatch as error:
+        raise error.within(step) from None
+
+
+def _quoted(name: str) -> str:
+    return repr(name if len(name) <= _SHOWN else name[:_SHOWN] + "…")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list | dict):
+        return "a list" if isinstance(value, list) else "an object"
+    text = "null" if value is None else str(value).lower() if isinstance(value, bool) else repr(value)
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
