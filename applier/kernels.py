@@ -9,7 +9,7 @@ from numba.core.caching import NullCache
 from numba.core.registry import CPUDispatcher
 
 PACKAGES = ("keysearch", "jsondiff", "applier.binlog", "applier.apply", "applier.plan", "applier.importing",
-            "applier.exporting", "applier.show")
+            "applier.exporting", "applier.show", "applier.snapshot")
 
 
 def kernels() -> list[Any]:

@@ -52,6 +52,7 @@ from applier.schema.history import SchemaHistory
 from applier.schema.schema_file import schema_file
 from applier.schema.type_conversions import TypeConversions
 from applier.snapshot import manifest
+from applier.snapshot.checks import check_files
 from applier.snapshot.location import read_text
 from applier.snapshot.manifest import DatabaseEntry, Snapshot, Source
 from applier.snapshot.publish import begin
@@ -87,6 +88,9 @@ class _Replay:
     def run(self) -> ReplayResult:
         options = self.options
         base = manifest.load(options.base) if options.base is not None else None
+        if base is not None:
+            check_files(base, [file for table in base.tables if options.filter.wanted(table.database, table.name)
+                               for file in table.all_files])
         with begin(options.output) as staging:
             with self._timed("outline"):
                 archive = open_archive(list(options.binlogs))

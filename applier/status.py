@@ -1,8 +1,11 @@
 """Results as tables on stdout: what a replay did, and what a snapshot holds."""
 
+from __future__ import annotations
+
 import shlex
 import sys
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.table import Table
@@ -13,6 +16,9 @@ from applier.result import ReplayResult
 from applier.schema.definition import TableDefinition
 from applier.snapshot.manifest import Snapshot
 from applier.terminal import ResultConsole, assembled, words
+
+if TYPE_CHECKING:
+    from applier.verify import Verified
 
 WIDE = 200
 """Columns where no terminal cuts the lines: nothing is wrapped in a file or a pipe."""
@@ -84,6 +90,19 @@ def print_exported(output: str, rows: int, files: int, size: int) -> None:
     console.print(assembled("to load it: ", (f"sh {shlex.quote(f'{output}/_load.sh')} -h HOST -u USER -p", "bold")))
 
 
+def print_verified(verified: Verified) -> None:
+    """The damaged files, a line each, and how much was read."""
+    console = _console()
+    for line in verified.damaged:
+        console.print(words(line))
+    if verified.unchecked:
+        console.print(words(f"{verified.unchecked:,} files have no digest, as an older version wrote them: what is in "
+                            "them could not be compared", style="yellow"))
+    if not verified.damaged:
+        console.print(words(f"{verified.files:,} files with {verified.rows:,} rows, {verified.bytes / 1e6:,.1f} MB, "
+                            "are as they should be"))
+
+
 def print_snapshot(snapshot: Snapshot) -> None:
     """The position and the tables of a snapshot."""
     console = _console()
@@ -108,8 +127,7 @@ def print_snapshot(snapshot: Snapshot) -> None:
         _add(grid, table.full_name, table.rows, table.bytes, len(table.files), ", ".join(table.key))
     console.print(grid)
     for table in snapshot.tables:
-        if table.definition:
-            console.print(words(TableDefinition.from_json(table.definition).to_sql() + ";", keep="\n"))
+        console.print(words(TableDefinition.from_json(table.definition).to_sql() + ";", keep="\n"))
 
 
 def _console() -> ResultConsole:

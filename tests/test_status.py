@@ -1,13 +1,28 @@
+import pyarrow as pa
+
 from applier import cli
+from applier.schema.ddl import parse_statement
 from applier.snapshot import manifest
+from applier.snapshot.writer import TablePlace, TableWriter
+
+ROWS = pa.table({"id": pa.array([1, 2, 3], pa.int32())})
+
+
+def _entry(name, key, files, create):
+    [statement] = parse_statement(create, default_database="shop", flavour="mysql", server_charset="utf8mb4")
+    return manifest.TableEntry("shop", name, statement.definition.to_json(), key, "int" if key else None, files)
 
 
 def test_status_shows_position_source_and_tables(tmp_path, capsys):
-    files = (manifest.FileEntry("shop/orders/0.parquet", 1000, 5000, 1, 2),
-             manifest.FileEntry("shop/orders/1.parquet", 234, 9, 3, 4))
+    (tmp_path / "shop/orders").mkdir(parents=True)
+    with TableWriter(TablePlace(str(tmp_path), "shop/orders"), 0, ROWS.schema, key=["id"], key_kind="int",
+                     target_bytes=1) as writer:
+        writer.write(ROWS)
+        files = tuple(writer.close())
     snapshot = manifest.Snapshot(
         manifest.BinlogPosition("binlog.000002", 1234, "u:1-5,\nv:7", 1773484199, "mysql"),
-        (manifest.TableEntry("shop", "orders", {}, ("id",), "int", files), manifest.TableEntry("shop", "heap", {})),
+        (_entry("orders", ("id",), files, "CREATE TABLE orders (id INT PRIMARY KEY)"),
+         _entry("heap", (), (), "CREATE TABLE heap (a INT)")),
         manifest.Source(tuple(f"binlog.00000{n}" for n in range(1, 6)), {"stop_datetime": 7}, "/lake/base"),
         "applier 9")
     (tmp_path / "_snapshot.json").write_bytes(snapshot.to_json())
@@ -17,7 +32,7 @@ def test_status_shows_position_source_and_tables(tmp_path, capsys):
                  "binlog.000001 to binlog.000005 (5 files)", "applier 9", str(tmp_path)):
         assert part in shown
     rows = {line.split()[0]: line.split()[1:] for line in shown.splitlines() if " shop." in line}
-    assert rows == {"shop.orders": ["1,234", "5,009", "2", "id"], "shop.heap": ["0", "0", "0"]}
+    assert rows == {"shop.orders": ["3", str(files[0].bytes), "1", "id"], "shop.heap": ["0", "0", "0"]}
 
 
 def test_status_of_a_snapshot_before_the_first_group(tmp_path, capsys):

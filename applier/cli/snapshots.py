@@ -1,4 +1,4 @@
-"""`applier status` and `applier report`: what a snapshot is, and how it came to be."""
+"""`applier status`, `report` and `verify`: what a snapshot is, how it came to be, and whether it is still that."""
 
 from typing import Annotated
 
@@ -9,11 +9,37 @@ from applier.cli.application import app
 
 @app.command()
 def status(snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="A snapshot that `replay` made.")]) -> None:
-    """Say at which position a snapshot stands, and what is in it."""
+    """Say at which position a snapshot stands, and what is in it.
+
+    Sees that its files are there, with the size and the number of rows that they should have; `verify` reads them.
+    """
     from applier.snapshot import manifest
+    from applier.snapshot.checks import check_files
     from applier.status import print_snapshot
 
-    print_snapshot(manifest.load(snapshot))
+    loaded = manifest.load(snapshot)
+    print_snapshot(loaded)
+    check_files(loaded, [file for table in loaded.tables for file in table.all_files])
+
+
+@app.command()
+def verify(snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="What `replay` or `import` made.")]
+           ) -> None:
+    """Read all files of a snapshot, and see that they are what it says: digests, sizes, rows, columns and keys.
+
+    Prints a line for each file that is not, or that is there and should not be, and exits with 2 then.
+    """
+    from applier.errors import SnapshotError
+    from applier.status import print_verified
+    from applier.terminal import progress
+    from applier.verify import verify as job
+
+    with progress() as watcher:
+        verified = job(snapshot, watcher)
+    print_verified(verified)
+    if verified.damaged:
+        raise SnapshotError(f"{len(verified.damaged):,} of the snapshot's files are not as they should be",
+                            file=snapshot, hint="take them from a backup, or replay or import the snapshot anew")
 
 
 @app.command()

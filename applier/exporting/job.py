@@ -23,6 +23,7 @@ from applier.options import ExportOptions
 from applier.progress import Progress, Silent
 from applier.schema.definition import TableDefinition
 from applier.snapshot import manifest
+from applier.snapshot.checks import check_files
 from applier.snapshot.manifest import DatabaseEntry, Snapshot, TableEntry
 from applier.snapshot.publish import begin
 from applier.snapshot.staging import SCHEMA
@@ -46,13 +47,14 @@ def export_snapshot(options: ExportOptions, progress: Progress | None = None,
         raise UsageError("no table of the snapshot is chosen", file=options.snapshot,
                          hint="--tables and --ignore-tables leave none; `applier status` lists them")
     definitions = [TableDefinition.from_json(table.definition) for table in tables]
+    check_files(snapshot, [file for table in tables for file in table.all_files])
     with begin(options.output) as staging:
         tasks = []
         for table, definition in zip(tables, definitions, strict=True):
             place = staging.place(table.database, table.name)
             # a versioned table takes its rows with their times, those that hold no more among them
             files = [file for file in (table.files if definition.versioning is None else table.history) if file.rows]
-            tasks += [ExportTask(f"{snapshot.uri.rstrip('/')}/{file.path}", file.rows, definition, place.root,
+            tasks += [ExportTask(snapshot.uri, file, definition, place.root,
                                  f"{place.folder}/{number:04d}.{options.format}", options.format)
                       for number, file in enumerate(files)]
         progress.phase("export", len(tasks), "files")

@@ -8,17 +8,18 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from applier.apply.rows import table_schema
-from applier.errors import SnapshotError
 from applier.exporting import statements
 from applier.exporting.cells import Cells, cells_of, has_no_member
 from applier.exporting.text_kernel import CELL_BYTES, ROW_BYTES, write_rows
 from applier.schema import zero_dates
 from applier.schema.definition import TableDefinition
+from applier.snapshot.checks import check_columns, reading
 from applier.snapshot.date_marks import MarkedDates
 from applier.snapshot.location import resolve
+from applier.snapshot.manifest import FileEntry
+from applier.snapshot.reader import open_whole
 
 STATEMENT_BYTES = 1 << 20
 """An INSERT that has reached this size is ended: servers take statements of 16 MB and more."""
@@ -28,10 +29,10 @@ _BATCH_ROWS = 1 << 15
 
 @dataclass(frozen=True)
 class ExportTask:
-    """`source` is a Parquet file with that many rows, `target` the file to write in `root`, "sql" or "tsv"."""
+    """`file` is a file of the snapshot at a uri, `target` the file to write in `root`, "sql" or "tsv"."""
 
-    source: str
-    rows: int
+    snapshot: str
+    file: FileEntry
     definition: TableDefinition
     root: str
     target: str
@@ -49,7 +50,8 @@ class Exported:
 
 
 def export_file(task: ExportTask) -> Exported:
-    """Write one file. Errors: SnapshotError for a source that is missing, damaged, or not of its table."""
+    """Write one file. Errors: SnapshotError for a file of the snapshot that is missing, damaged, not of its table, or
+    not what its manifest says."""
     filesystem, root = resolve(task.root)
     attempt = f"{root}/{task.target}.{uuid.uuid4().hex}"
     with filesystem.open_output_stream(attempt, compression=None) as sink:
@@ -58,33 +60,25 @@ def export_file(task: ExportTask) -> Exported:
             writer.add(batch)
         size = sink.tell()
     filesystem.move(attempt, f"{root}/{task.target}")
-    if writer.rows != task.rows:
-        raise SnapshotError(f"a file of the snapshot has {writer.rows} rows, its manifest says {task.rows}",
-                            file=task.source)
     return Exported(task.target, writer.rows, size, writer.load_statements())
 
 
 def _batches(task: ExportTask) -> Any:
     """The rows in pieces of a bounded size."""
-    filesystem, path = resolve(task.source)
-    try:
-        with filesystem.open_input_file(path) as source:
-            file = pq.ParquetFile(source, page_checksum_verification=True)
-            if not file.schema_arrow.equals(table_schema(task.definition)):
-                raise SnapshotError("a file of the snapshot has other columns than its table", file=task.source)
-            marked, first = MarkedDates(file.metadata.metadata, task.source), 0
-            for group in range(file.num_row_groups):
-                of_group = file.metadata.row_group(group)
-                most = max(1, min(_BATCH_ROWS, of_group.num_rows * BATCH_BYTES // max(1, of_group.total_byte_size)))
-                for batch in file.iter_batches(batch_size=most, row_groups=[group], use_threads=False):
-                    rows = marked.put_into(pa.Table.from_batches([batch]), first)
-                    [whole] = zero_dates.for_nulls(rows, task.definition).to_batches()
-                    first += batch.num_rows
-                    yield whole
-    except FileNotFoundError as error:
-        raise SnapshotError("a file of the snapshot is missing", file=task.source) from error
-    except (OSError, pa.ArrowException) as error:
-        raise SnapshotError(f"a file of the snapshot cannot be read: {error}", file=task.source) from error
+    filesystem, root = resolve(task.snapshot)
+    path = f"{root}/{task.file.path}"
+    with reading(path):
+        file = open_whole(filesystem, path, task.file)
+        check_columns(file.schema_arrow, table_schema(task.definition), path)
+        marked, first = MarkedDates(file.metadata.metadata, path), 0
+        for group in range(file.num_row_groups):
+            of_group = file.metadata.row_group(group)
+            most = max(1, min(_BATCH_ROWS, of_group.num_rows * BATCH_BYTES // max(1, of_group.total_byte_size)))
+            for batch in file.iter_batches(batch_size=most, row_groups=[group], use_threads=False):
+                rows = marked.put_into(pa.Table.from_batches([batch]), first)
+                [whole] = zero_dates.for_nulls(rows, task.definition).to_batches()
+                first += batch.num_rows
+                yield whole
 
 
 class _Writer:

@@ -80,14 +80,16 @@ def sync_tree(root: str) -> None:
     sync(str(path) for path in [pathlib.Path(root), *pathlib.Path(root).rglob("*")])
 
 
-def link_or_copy(source: str, target: str) -> None:
-    """The same file under another name: a hard link, or a copy where a link cannot be. Errors: OSError."""
+def link(source: str, target: str) -> bool:
+    """Give a file another name; False where the file system has no such links, or not between these two places. Errors:
+    FileNotFoundError."""
     try:
         os.link(source, target)
     except FileNotFoundError:
         raise
     except OSError:
-        shutil.copyfile(source, target)
+        return False
+    return True
 
 
 def _sync_one(path: str) -> None:

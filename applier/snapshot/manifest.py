@@ -145,8 +145,6 @@ class TableEntry:
         of_history = {type(file.min_key) for file in self.history} | {type(file.max_key) for file in self.history}
         if not kinds <= {kind, type(None)} or not any(of_history <= {kind, type(None)} for kind in (int, bytes)):
             return "has key ranges of another kind than its key"
-        if not self.definition:
-            return ""
         try:
             shown = TableDefinition.from_json(self.definition).shown
         except Mismatch as error:

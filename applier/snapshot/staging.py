@@ -15,7 +15,9 @@ from pyarrow import fs
 
 from applier.errors import SnapshotError
 from applier.snapshot import durable, location
-from applier.snapshot.manifest import MANIFEST, FileEntry, Snapshot
+from applier.snapshot.checks import check_size, reading
+from applier.snapshot.digest import HashedSink, compare_digest, digest_of
+from applier.snapshot.manifest import MANIFEST, FileEntry, OtherFile, Snapshot
 from applier.snapshot.writer import TablePlace
 
 SCHEMA = "_schema.sql"
@@ -26,6 +28,7 @@ SNAPSHOTS = "_snapshots.json"
 MARKER = "_incomplete"
 """In an output that is written to where it is: until it is complete, and after a run that was killed."""
 _COPY_THREADS = 8
+_COPY_BYTES = 8 << 20
 _WITHOUT_FOLDERS = ("s3", "gcs", "abfs")
 
 
@@ -63,7 +66,8 @@ class Staging:
     def carry_over(self, base: Snapshot, files: Iterable[FileEntry], database: str, table: str, *,
                    history: bool = False) -> list[FileEntry]:
         """Take files of the base as they are into a table, and name them: by hard link, else by a copy that the file
-        system makes if it can. Errors: SnapshotError for a file that is missing or has another size."""
+        system makes if it can. Errors: SnapshotError for a file that is missing or has another size, or, where its
+        bytes pass through here, another digest."""
         place = self.place(database, table, history=history)
         place = place.history if history else place
         source_system, source_root = location.resolve(base.uri)
@@ -73,12 +77,14 @@ class Staging:
             carried = replace(entry, path=f"{place.folder}/{entry.path.rpartition('/')[2]}")
             self._check(source_system, source, entry)
             target = f"{self._root}/{carried.path}"
-            if location.is_local(source_system) and location.is_local(self._filesystem):
-                durable.link_or_copy(source, target)
-            elif source_system.equals(self._filesystem):
-                self._filesystem.copy_file(source, target)
-            else:
-                fs.copy_files(source, target, source_filesystem=source_system, destination_filesystem=self._filesystem)
+            local = location.is_local(source_system) and location.is_local(self._filesystem)
+            with reading(source):
+                if local and durable.link(source, target):
+                    pass
+                elif not local and source_system.equals(self._filesystem):
+                    self._filesystem.copy_file(source, target)
+                else:
+                    self._copy(source_system, source, target, entry)
             return carried
 
         with ThreadPoolExecutor(_COPY_THREADS) as pool:
@@ -99,10 +105,14 @@ class Staging:
                     self._check(self._filesystem, f"{self._root}/{entry.path}", entry)
             self._remove_strays({f"{self._root}/{entry.path}"
                                  for table in snapshot.tables for entry in table.all_files})
-            self._write(SCHEMA, schema_sql.encode())
-            self._write(REPORT, orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+            others = {SCHEMA: schema_sql.encode(),
+                      REPORT: orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)}
             if conflicts is not None:
-                self._write(CONFLICTS, conflicts)
+                others[CONFLICTS] = conflicts
+            for name, content in others.items():
+                self._write(name, content)
+            snapshot = replace(snapshot, others=tuple(
+                OtherFile(name, len(content), digest_of(content)) for name, content in others.items()))
             self._publish(MANIFEST, snapshot.to_json())
         except OSError as error:
             raise SnapshotError(f"cannot publish: {error}", file=self.output) from error
@@ -159,8 +169,18 @@ class Staging:
         info = filesystem.get_file_info(path)
         if info.type != fs.FileType.File:
             raise SnapshotError("a file of the snapshot is missing", file=path)
-        if info.size != entry.bytes:
-            raise SnapshotError(f"a file of the snapshot has {info.size} bytes, not {entry.bytes}", file=path)
+        check_size(info.size, entry, path)
+
+    def _copy(self, source_system: fs.FileSystem, source: str, target: str, entry: FileEntry) -> None:
+        """Copy a file piece by piece, and compare its digest on the way."""
+        with source_system.open_input_stream(source, compression=None) as pieces:
+            sink = HashedSink(self._filesystem.open_output_stream(target, compression=None))
+            try:
+                while piece := pieces.read(_COPY_BYTES):
+                    sink.write(piece)
+            finally:
+                sink.close()
+        compare_digest(sink.digest, entry.digest, source)
 
     def _remove_strays(self, named: set[str]) -> None:
         """Files of failed and repeated attempts: who reads DB/TABLE/*.parquet must not find their rows."""

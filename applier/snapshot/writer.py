@@ -26,6 +26,7 @@ import pyarrow.parquet as pq
 from applier.errors import SnapshotError
 from applier.snapshot import location
 from applier.snapshot.date_marks import DateMarks
+from applier.snapshot.digest import HashedSink
 from applier.snapshot.manifest import FileEntry, KeyKind, KeyValue
 from keysearch.keybytes import int_key
 from keysearch.keyrules import encode_by_rules
@@ -173,8 +174,9 @@ class _OpenFile:
         self.path = path
         self._filesystem, self._whole = filesystem, f"{root}/{path}"
         self._min_key, self._max_key, self._rows, self._marks = min_key, None, 0, DateMarks()
-        self._sink = filesystem.open_output_stream(self._whole, compression=None)
-        self._writer = pq.ParquetWriter(self._sink, schema, **_parquet_options(schema, key, is_sorted))
+        self._sink = HashedSink(filesystem.open_output_stream(self._whole, compression=None))
+        self._writer = pq.ParquetWriter(pa.PythonFile(self._sink, mode="w"), schema,
+                                        **_parquet_options(schema, key, is_sorted))
 
     def write(self, rows: pa.Table, max_key: KeyValue | None) -> None:
         self._writer.write_table(self._marks.taken_from(rows), row_group_size=max(1, rows.num_rows))
@@ -187,9 +189,8 @@ class _OpenFile:
     def finish(self) -> FileEntry:
         self._writer.add_key_value_metadata(self._marks.metadata())
         self._writer.close()
-        size = self._sink.tell()
         self._sink.close()
-        return FileEntry(self.path, self._rows, size, self._min_key, self._max_key)
+        return FileEntry(self.path, self._rows, self._sink.tell(), self._min_key, self._max_key, self._sink.digest)
 
     def drop(self) -> None:
         with suppress(OSError):  # such as that of a full disk once more

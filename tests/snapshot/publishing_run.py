@@ -10,9 +10,12 @@ import signal
 import sys
 import time
 
+import orjson
 import pyarrow as pa
 
 from applier.errors import SnapshotError
+from applier.schema.definition import Column, Key, KeyPart, TableDefinition
+from applier.schema.types import ColumnType
 from applier.snapshot import durable, publish, staging
 from applier.snapshot.manifest import MANIFEST, BinlogPosition, Snapshot, TableEntry, load
 from applier.snapshot.reader import read_unit
@@ -20,6 +23,14 @@ from applier.snapshot.writer import TableWriter
 
 ROWS = pa.table({"id": [1, 2, 3], "text": ["a", "b", None]})
 _WATCHED = {publish.__file__, staging.__file__, durable.__file__}
+
+
+def definition(name: str, database: str = "shop") -> dict:
+    """Of a table with the columns of ROWS, as a manifest has it."""
+    columns = (Column("id", ColumnType("bigint"), nullable=False),
+               Column("text", ColumnType("text", charset="utf8mb4", collation="utf8mb4_bin")))
+    key = Key("PRIMARY", "primary", (KeyPart("id"),))
+    return orjson.loads(orjson.dumps(TableDefinition(database, name, columns, (key,)).to_json()))
 
 
 def publish_once(output: str, base: Snapshot | None = None) -> Snapshot:
@@ -35,10 +46,10 @@ def publish_once(output: str, base: Snapshot | None = None) -> Snapshot:
         with TableWriter(place, 1, ROWS.schema, key=["id"], key_kind="int") as stray:
             stray.write(ROWS)
             stray.close()
-        tables = [TableEntry("shop", "orders", {}, ("id",), "int", tuple(written))]
+        tables = [TableEntry("shop", "orders", definition("orders"), ("id",), "int", tuple(written))]
         if base is not None:
             carried = begun.carry_over(base, base.table("shop", "orders").files, "shop", "copies")
-            tables.append(TableEntry("shop", "copies", {}, ("id",), "int", tuple(carried)))
+            tables.append(TableEntry("shop", "copies", definition("copies"), ("id",), "int", tuple(carried)))
         snapshot = Snapshot(BinlogPosition("binlog.000001", 4, "", None, "mysql"), tuple(tables))
         return begun.commit(snapshot, "CREATE TABLE orders (id INT);\n", {"seconds": {}}, b"PAR1")
 

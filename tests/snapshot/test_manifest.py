@@ -43,10 +43,12 @@ ORDERS = _definition("""
 BY_ID = TableEntry("shop", "orders", ORDERS, ("id",), "int", (
     FileEntry("shop/orders/a.parquet", 10, 900, -5, 5, "xxh64:0123456789abcdef"),
     FileEntry("shop/orders/b.parquet", 1, 300, 2**63 - 1, 2**63 - 1)))
-BY_CODE = TableEntry("shop", "codes", {}, ("code", "n"), "bytes", (
+CODES = _definition("CREATE TABLE codes (code VARCHAR(9), n INT, PRIMARY KEY (code, n)) COLLATE utf8mb4_bin")
+BY_CODE = TableEntry("shop", "codes", CODES, ("code", "n"), "bytes", (
     FileEntry("shop/codes/a.parquet", 3, 500, b"a\0\0\x80", b"a\0\0\xff"),
     FileEntry("shop/codes/b.parquet", 1, 1, b"b", b"b")))
-KEYLESS = TableEntry("shop", "log", {}, files=(FileEntry("shop/log/a.parquet", 0, 200),))
+KEYLESS = TableEntry("shop", "log", _definition("CREATE TABLE log (a INT)"),
+                     files=(FileEntry("shop/log/a.parquet", 0, 200),))
 SOURCE = Source(("binlog.000001",), {"zero_dates": "null"}, "s3://base")
 SNAPSHOT = Snapshot(POSITION, (BY_ID, BY_CODE, KEYLESS), SOURCE, "applier 1",
                     databases=(DatabaseEntry("shop", "utf8mb4", "utf8mb4_0900_ai_ci"),), sequences=(("shop", "s"),),
@@ -149,11 +151,10 @@ def test_what_was_changed_without_a_digest_is_whole_or_an_error(tmp_path_factory
     text = snapshot.to_json()
     assert load(_write(folder, text)) == snapshot
     for table in snapshot.tables:
-        if table.definition:
-            definition = TableDefinition.from_json(table.definition)
-            assert definition.to_sql() and definition.shown.to_sql() and table_schema(definition)
-            key = table_key(definition)
-            assert key is None or set(key.names) <= {column.name for column in definition.columns}
+        definition = TableDefinition.from_json(table.definition)
+        assert definition.to_sql() and definition.shown.to_sql() and table_schema(definition)
+        key = table_key(definition)
+        assert key is None or set(key.names) <= {column.name for column in definition.columns}
     print_snapshot(snapshot)
 
 

@@ -6,6 +6,7 @@ import itertools
 import pickle
 import resource
 import signal
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -124,7 +125,7 @@ def test_byte_keys(tmp_path):
 
 def test_no_key_has_no_range(tmp_path):
     files = _write(_place(tmp_path), pa.table({"n": [3, 1, 3]}))
-    assert files == [FileEntry(files[0].path, 3, files[0].bytes)]
+    assert files == [FileEntry(files[0].path, 3, files[0].bytes, digest=files[0].digest)]
     assert not pq.read_metadata(tmp_path / files[0].path).row_group(0).column(0).is_stats_set
 
 
@@ -176,14 +177,18 @@ def test_damaged_base(tmp_path):
         read_unit(base, [FileEntry(file.path, 4, file.bytes)], table.schema)
     with pytest.raises(SnapshotError, match="other columns"):
         read_unit(base, [file], pa.schema({"id": pa.int64()}))
+    older = replace(file, digest=None)
     whole = path.read_bytes()
     for flipped in (len(whole) // 2, len(whole) - 6):
         path.write_bytes(whole[:flipped] + bytes([whole[flipped] ^ 1]) + whole[flipped + 1 :])
-        with pytest.raises(SnapshotError, match="cannot be read"):
+        with pytest.raises(SnapshotError, match="was changed: its digest is xxh64:"):
             read_unit(base, [file], table.schema)
+        with pytest.raises(SnapshotError, match="cannot be read"):
+            read_unit(base, [older], table.schema)
     path.write_bytes(whole[:100])
-    with pytest.raises(SnapshotError, match="cannot be read"):
-        read_unit(base, [file], table.schema)
+    for entry in (file, older):
+        with pytest.raises(SnapshotError, match="has 100 bytes, its manifest says"):
+            read_unit(base, [entry], table.schema)
     path.unlink()
     with pytest.raises(SnapshotError, match="missing"):
         read_unit(base, [file], table.schema)
