@@ -271,6 +271,7 @@ def _convert_other_kinds() -> None:
     import numpy as np
     import pyarrow as pa
 
+    from applier.apply.ignored_rows_kernel import copy_rows
     from applier.apply.payload import find_ranges
     from applier.binlog.charsets import to_utf8
     from applier.binlog.compressed_kernel import as_plain_events, find_compressed, whole_events
@@ -292,6 +293,8 @@ def _convert_other_kinds() -> None:
     find_gtids(0, 0, 0, none, none)
     keys = encode_keys([pa.array([1, 2]), pa.array(["a", "b"]), pa.array(["c", "d"])])
     find_ranges(keys, keys)
+    copy_rows(np.zeros((1, 1), np.int64), np.zeros(1, np.uint8), np.full((1, 1), -1, np.int64), False,
+              np.empty(1, np.bool_), np.empty(1, np.int64))
 
 
 def main() -> None:

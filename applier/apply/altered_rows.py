@@ -8,22 +8,48 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from applier.apply.ignored_rows import left_by_ignore
 from applier.apply.rows import table_schema
-from applier.apply.table_key import TableKey
+from applier.apply.table_key import TableKey, table_key
 from applier.conversion.rows import RowConverter
-from applier.errors import DUPLICATE_KEY, ReplayStopped
+from applier.conversion.scan_order import Arrivals, scan_order
+from applier.errors import DUPLICATE_KEY, NotComputable, ReplayStopped
 from applier.schema.conversion import RowConversion
 from keysearch.keybytes import KeyBytes
 
 
-def altered_rows(conversion: RowConversion, chunks: Iterator[pa.Table], sort_by: TableKey | None) -> pa.Table:
+def altered_rows(conversion: RowConversion, chunks: Iterator[pa.Table], sort_by: TableKey | None,
+                 arrivals: Arrivals) -> pa.Table:
     """The rows after the ALTER, given those before it in the order of their key, and the new key if it is another one.
+    `arrivals` says what is known of how they came.
 
-    Raises SchemaError where values cannot be converted as the server does it, ReplayStopped where two rows would have
-    the same key.
+    Raises SchemaError where values cannot be converted as the server does it, or where it cannot be known which rows it
+    left; ReplayStopped where two rows would have the same key.
     """
-    rows = _converted(conversion, chunks)
+    new_key = table_key(conversion.new)
+    if conversion.numbers_rows or conversion.ignores is not None or (
+            new_key is None and table_key(conversion.old) is not None):
+        rows, sort_by = _copied(conversion, chunks, arrivals), new_key
+    else:
+        rows = _converted(conversion, chunks)
     return _sorted(rows, sort_by, conversion) if sort_by is not None else rows
+
+
+def _copied(conversion: RowConversion, chunks: Iterator[pa.Table], arrivals: Arrivals) -> pa.Table:
+    """The rows in the order in which the server copied them: it numbers them so, or leaves out those that come second.
+    """
+    rows = pa.concat_tables([table_schema(conversion.old).empty_table(), *chunks])
+    unknown = ""
+    try:
+        order = scan_order(rows, conversion.old, arrivals)
+        rows = rows if order is None else rows.take(order)
+    except NotComputable as error:
+        unknown = error.message
+    made = _converted(conversion, iter([rows]))
+    if conversion.numbers_rows and unknown and made.num_rows > 1:
+        raise conversion.refusal("AUTO_INCREMENT numbers the rows in an order that a snapshot does not keep: they lie "
+                                 f"{unknown}")
+    return made if conversion.ignores is None else left_by_ignore(made, conversion, unknown)
 
 
 def exchanged_rows(sources: list[tuple[RowConversion, Iterator[pa.Table]]], sort_by: TableKey | None) -> pa.Table:

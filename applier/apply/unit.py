@@ -31,6 +31,7 @@ from applier.apply.work import UnitResult, UnitSpec
 from applier.binlog.changes import ChangeBatch, ImageLayouts
 from applier.binlog.mapping import MappedFile
 from applier.binlog.table_map import TableMap
+from applier.conversion.scan_order import Arrivals
 from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, ReplayStopped, SplitMove
 from applier.schema import zero_dates
 from applier.snapshot.reader import read_unit
@@ -168,13 +169,24 @@ class UnitApplier:
         """Rows that hold values which foreign keys gave to rows of this table, numbered after `base_rows`."""
         self._derived.append(rows)
 
+    @property
+    def arrivals(self) -> Arrivals:
+        """What is known of how the rows came; to be asked before they are taken."""
+        chain = self._chain
+        touched = any(link.spec.base_files or link.by_foreign_keys or link.joined is not None or (
+            link._search is not None and (link._search.index.updated or link._search.index.deleted)) for link in chain)
+        divided = any(link.spec.conversion is not None and link.spec.conversion.old.partitioning is not None
+                      for link in chain)
+        return Arrivals(in_order=not divided, only_inserted=not touched)
+
     def _rows_before(self) -> pa.Table:
         """The rows before the first change to this version, in the order of its key if they come from another one."""
         spec = self.spec
         if self.joined is not None:
             return exchanged_rows([(spec.conversion, self.before.rows()), (spec.joining, self.joined.rows())], spec.key)
         if self.before is not None:
-            return altered_rows(spec.conversion, self.before.rows(), spec.key if spec.changes_key else None)
+            return altered_rows(spec.conversion, self.before.rows(), spec.key if spec.changes_key else None,
+                                self.before.arrivals)
         if spec.base is None or not spec.base_files:
             return self._base
         rows = read_unit(spec.base, spec.base_files, table_schema(spec.definition))

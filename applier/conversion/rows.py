@@ -1,8 +1,7 @@
 """Rows of one definition of a table as rows of the next one: columns kept, converted, added, dropped and moved.
 
 What an added column holds in rows that are there: its default, else NULL or the type's implicit default (MySQL manual,
-"ALTER TABLE Statement"); CURRENT_TIMESTAMP is the statement's time, AUTO_INCREMENT numbers the rows in the order of the
-old primary key, or as they came where there is none.
+"ALTER TABLE Statement"); CURRENT_TIMESTAMP is the statement's time, AUTO_INCREMENT numbers the rows as they are given.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.apply.rows import table_schema
-from applier.apply.table_key import table_key
 from applier.conversion.generated import generated_values
 from applier.conversion.partitions import partition_numbers, subpartition_numbers
 from applier.conversion.values import convert_values
@@ -23,17 +21,12 @@ from applier.errors import NotComputable, SchemaError
 from applier.schema.conversion import RowConversion
 from applier.schema.defaults import default_scalar, implicit_scalar
 from applier.schema.definition import Column, TableDefinition
-from applier.schema.key_infos import key_collation
 from applier.schema.partitions import PartRows
 from applier.schema.tokens import tokenize
-from applier.schema.type_conversions import most_bytes
-from applier.schema.types import BINARY, CHARACTER, arrow_type
-from keysearch.collation import is_exact
+from applier.schema.types import arrow_type
 
 _SAYS_HOW = re.compile(r"\b(ALGORITHM|ORDER\s+BY|IGNORE)\b", re.IGNORECASE)
 """Words with which MariaDB may copy a table that it would have altered in place."""
-_LONGEST_KEY = 3072
-"""Bytes of the longest key that InnoDB has as it is; of a longer unique one MariaDB keeps a hash."""
 
 
 class RowConverter:
@@ -184,15 +177,6 @@ class RowConverter:
         if self._conversion.numbering != (1, 1):  # it begins elsewhere as the server alters in place or copies
             raise self._cannot(f"column {column.name} numbers the rows with auto_increment_increment and _offset "
                                f"{self._conversion.numbering}")
-        for name in key.names if (key := table_key(self._conversion.old)) else ():
-            found = self._conversion.old.column(name)
-            collation = key_collation(found)
-            if found.type.base in ("enum", "set") or (collation is not None and not is_exact(collation)):
-                raise self._cannot(f"column {column.name} numbers the rows in the order of {name}, {found.type.sql()}, "
-                                   "which a snapshot does not keep")
-        if self._done + n > 1 and (why := _order_unknown(self._conversion.old)):
-            raise self._cannot(f"column {column.name} numbers the rows in an order that a snapshot does not keep: "
-                               f"{why}")
         first = self._conversion.first_number + self._done
         return pa.array(np.arange(first, first + n)).cast(arrow_type(column.type))
 
@@ -206,23 +190,4 @@ class RowConverter:
         return pa.scalar(moment // unit * unit, pa.int64()).cast(arrow_type(column.type))
 
     def _cannot(self, what: str) -> SchemaError:
-        conversion = self._conversion
-        return SchemaError(f"rows cannot be brought over this statement: {what}: {' '.join(conversion.sql.split())}",
-                           table=conversion.new.full_name, file=conversion.file, position=conversion.position,
-                           gtid=conversion.gtid,
-                           hint="stop before it with --stop-position, or leave the table out with --ignore-tables")
-
-
-def _order_unknown(definition: TableDefinition) -> str:
-    """Why the rows of a table do not lie in the order of its key on the server; "" where they do, or there is none."""
-    if definition.partitioning is not None:
-        return "one partition after the other"
-    key = table_key(definition)
-    if key is None or key.choice.kind == "primary":
-        return ""
-    types = [definition.columns[column].type for column in key.columns]
-    is_long = definition.flavour == "mariadb" and sum(
-        most_bytes(kind) for kind in types if kind.base in CHARACTER | BINARY) > _LONGEST_KEY
-    if is_long or any(prefix is not None for prefix in key.choice.prefixes):
-        return f"as they came, since key {key.choice.name} is no order of its columns"
-    return ""
+        return self._conversion.refusal(what)

@@ -17,7 +17,6 @@ from applier.plan.log import UsedTable
 from applier.plan.planned import PlannedVersion
 from applier.plan.ranges import bounds
 from applier.plan.row_searches import has_diffs, n_logged, row_search
-from applier.schema.conversion import RowConversion
 from applier.schema.history import SchemaHistory
 from applier.schema.type_conversions import NONE_ALLOWED, TypeConversions
 from applier.snapshot.manifest import FileEntry, KeyValue, Snapshot
@@ -145,14 +144,11 @@ def _why_tied(chain: list[PlannedVersion], searches: dict[int, RowSearch | None]
         return "no key tells one row from another"
     if any(_is_tied(item, table_key(item.version.definition).columns) for item in chain):
         return "partial images move rows to other keys"
-    if any(_numbers_rows(item.version.conversion) for item in chain[1:]):
+    if any(item.version.conversion.numbers_rows for item in chain[1:]):
         return "DDL numbers the rows"
+    if any(item.version.conversion.ignores is not None for item in chain[1:]):
+        return "DDL leaves rows out by the keys of others"
     return "" if _orders_base(chain[0], base) else "the base's files are ordered by another collation"
-
-
-def _numbers_rows(conversion: RowConversion) -> bool:
-    return any(source is None and column.auto_increment
-               for source, column in zip(conversion.sources, conversion.new.columns, strict=True))
 
 
 def _is_tied(item: PlannedVersion, key_columns: tuple[int, ...]) -> bool:

@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from applier.errors import SchemaError
-from applier.schema.alter_actions import AlterAction, EmptyTable, RenameTo, SetOptions, Unfollowed, of_kind
+from applier.schema.alter_actions import (
+    AlterAction,
+    EmptyTable,
+    IgnoreConflicts,
+    RenameTo,
+    SetOptions,
+    Unfollowed,
+    of_kind,
+)
 from applier.schema.alter_columns import ColumnChanges
 from applier.schema.alter_keys import altered_foreign_keys, altered_keys
 from applier.schema.alter_partitions import altered_partitions
@@ -23,13 +31,15 @@ from applier.schema.versioned_tables import altered_versioning, hidden_columns
 class Altered:
     """A definition after an ALTER. `sources[i]` is the number of the old column that the i-th new one was, None for an
     added one; `emptied`: no row is left; `removed`: which rows are not, by the old definition;
-    `first_number`: from where an added AUTO_INCREMENT column numbers the rows."""
+    `first_number`: from where an added AUTO_INCREMENT column numbers the rows; `ignores`: of ALTER IGNORE, what it says
+    besides."""
 
     definition: TableDefinition
     sources: tuple[int | None, ...]
     emptied: bool = False
     removed: PartRows | None = None
     first_number: int = 1
+    ignores: IgnoreConflicts | None = None
 
 
 def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: StatementContext) -> Altered:
@@ -60,7 +70,7 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
     return Altered(replace(altered, partitioning=partitioning, versioning=versioning,
                            first_number=said[-1] if said else definition.first_number),
                    tuple(source for _, source in columns), any(True for _ in of_kind(actions, EmptyTable)), removed,
-                   said[-1] if said else 1)
+                   said[-1] if said else 1, next(of_kind(actions, IgnoreConflicts), None))
 
 
 def moved(definition: TableDefinition, database: str, name: str) -> TableDefinition:

@@ -197,6 +197,15 @@ class SetVersioning:
 
 
 @dataclass(frozen=True, slots=True)
+class IgnoreConflicts:
+    """ALTER IGNORE: a row goes that breaks a unique key, is of no partition or fails a CHECK. `checks`: the statement
+    has a CHECK, or JSON, which is one in MariaDB; `sorts`: it has ORDER BY."""
+
+    checks: bool = False
+    sorts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Unfollowed:
     """An action that moves or removes rows, or changes what a table is, in a way that this project does not know."""
 
@@ -207,7 +216,7 @@ AlterAction = (AddColumn | ChangeColumn | DropColumn | RenameColumn | SetDefault
                | AddForeignKey | DropForeignKey | RenameKey | SetKeyVisible | RenameTo | ConvertCharset | SetOptions
                | EmptyTable | PartitionBy | AddPartitions | DropPartitions | TruncatePartitions | CoalescePartitions
                | ReorganizePartitions | ExchangePartition | PartitionToTable | PartitionFromTable | SetVersioning
-               | Unfollowed)
+               | IgnoreConflicts | Unfollowed)
 
 Action = TypeVar("Action")
 

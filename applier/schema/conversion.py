@@ -6,6 +6,8 @@ This is the plan only, made once a statement; `applier.conversion` runs it over 
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from applier.errors import SchemaError
+from applier.schema.alter_actions import IgnoreConflicts
 from applier.schema.cursor import shifted
 from applier.schema.definition import Column, TableDefinition
 from applier.schema.key_grammar import in_server_order
@@ -21,7 +23,7 @@ class RowConversion:
     is about the statement: `moment` is its time in microseconds UTC, `file`, `position` and `gtid` are its place in the
     log, `first_number` is where an added AUTO_INCREMENT column begins, and `numbering` the session's
     auto_increment_increment and auto_increment_offset, `end_of_time` what rows of a versioned table end with that hold
-    now."""
+    now, `ignores` is there for ALTER IGNORE, by which rows may go, and `server_version` is the source's."""
 
     old: TableDefinition
     new: TableDefinition
@@ -38,12 +40,16 @@ class RowConversion:
     first_number: int = 1
     numbering: tuple[int, int] = (1, 1)
     end_of_time: int = ENDS_OF_TIME[0]
+    ignores: IgnoreConflicts | None = None
+    server_version: str = ""
 
     @cached_property
     def changes_rows(self) -> bool:
         """Whether rows may differ after it: some go, or stored columns come, go, move, take another type or name, or
         may not be NULL any longer."""
-        if self.removed is not None or (self.old.versioning is None) != (self.new.versioning is None):
+        if self.removed is not None or self.ignores is not None:
+            return True
+        if (self.old.versioning is None) != (self.new.versioning is None):
             return True
         sources = zip(self.sources, self.new.columns, strict=True)
         kept = [(self.old.columns[source], column) for source, column in sources if source is not None]
@@ -53,6 +59,18 @@ class RowConversion:
         after = [(source, *_seen(column)) for source, column in zip(self.sources, self.new.columns, strict=True)
                  if _is_stored(column)]
         return before != after
+
+    @property
+    def numbers_rows(self) -> bool:
+        """Whether an AUTO_INCREMENT column is added."""
+        return any(source is None and column.auto_increment
+                   for source, column in zip(self.sources, self.new.columns, strict=True))
+
+    def refusal(self, what: str) -> SchemaError:
+        """The error of rows of which it is not known what the server made of them."""
+        return SchemaError(f"rows cannot be brought over this statement: {what}: {' '.join(self.sql.split())}",
+                           table=self.new.full_name, file=self.file, position=self.position, gtid=self.gtid,
+                           hint="stop before it with --stop-position, or leave the table out with --ignore-tables")
 
     def in_zone(self, moment: int) -> int | None:
         """A moment in microseconds UTC as the session's clock shows it, None where the log does not tell its zone."""

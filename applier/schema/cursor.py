@@ -109,6 +109,14 @@ class Cursor:
             word == (token.text if token.kind == "sign" else token.keyword)
             for word, token in zip(words, following, strict=True))
 
+    def has_behind(self, *words: str) -> bool:
+        """Do these words stand somewhere in what is left?"""
+        start = self.index
+        try:
+            return any(self.ahead(*words) for self.index in range(start, len(self.tokens)))
+        finally:
+            self.index = start
+
     def accept(self, *words: str) -> bool:
         """Pass over these words if they are next."""
         if found := self.ahead(*words):

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from applier.errors import SchemaError
 from applier.schema.allowed import check_word
+from applier.schema.alter_actions import IgnoreConflicts
 from applier.schema.alter_grammar import parse_actions
 from applier.schema.collations import DEFAULT_COLLATIONS, Charset, with_default
 from applier.schema.create_table import (
@@ -163,15 +164,18 @@ def _alter(cursor: Cursor, sql: str) -> SchemaChange:
         if name is None:
             raise cursor.error("there is no default database")
         return AlterDatabase(name, _database_charset(cursor, cursor.context.database_charset(name)))
-    while cursor.accept_any("ONLINE", "OFFLINE", "IGNORE"):
-        pass
+    ignores: tuple[IgnoreConflicts, ...] = ()
+    while word := cursor.accept_any("ONLINE", "OFFLINE", "IGNORE"):
+        if word == "IGNORE":
+            checks = cursor.has_behind("CHECK") or (cursor.context.flavour == "mariadb" and cursor.has_behind("JSON"))
+            ignores = (IgnoreConflicts(checks, cursor.has_behind("ORDER", "BY")),)
     if cursor.accept("SEQUENCE"):
         return Ignored("ALTER SEQUENCE")
     if cursor.accept("TABLE"):
         cursor.accept("IF", "EXISTS")
         table = cursor.table_name()
         try:
-            return AlterTable(table, parse_actions(cursor), cursor.context)
+            return AlterTable(table, parse_actions(cursor) + ignores, cursor.context)
         except SchemaError as error:
             return Other("ALTER TABLE", (table,), sql, error.message)
     return _object("ALTER", cursor, sql)

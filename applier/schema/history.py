@@ -56,7 +56,7 @@ class SchemaHistory:
     ) -> None:
         self.flavour = flavour
         self._inline_references = honours_inline_references(flavour, server_version)
-        self._system_time_zone, self._end_of_time = system_time_zone, end_of_time(server_version)
+        self._system_time_zone, self._server_version = system_time_zone, server_version
         self._wanted = wanted or (lambda database, _: database not in SYSTEM_DATABASES)
         self._files, self._rewrites = files, rewrites or {}
         self._tables = TableVersions()
@@ -176,7 +176,7 @@ class SchemaHistory:
         moment = statement.timestamp * 1_000_000 + int(context.get("microseconds", 0))
         place = StatementPlace(end, sql, moment, self._file(at), at[1], statement.gtid,
                                (context.get("auto_increment_increment", 1), context.get("auto_increment_offset", 1)),
-                               self._end_of_time)
+                               end_of_time(self._server_version), self._server_version)
         try:
             for change in self._parse(sql, statement.database or None, rewrites=self._rewrites, moment=moment,
                                       **session_of(context, self.flavour, self._system_time_zone)):

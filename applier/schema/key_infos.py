@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from applier.schema.definition import Column, TableDefinition
-from applier.schema.types import CHARACTER
-from keysearch.choose import ColumnInfo, KeyInfo
+from applier.schema.definition import Column, Key, TableDefinition
+from applier.schema.type_conversions import most_bytes
+from applier.schema.types import BINARY, CHARACTER
+from keysearch.choose import ColumnInfo, KeyInfo, server_order
+
+_LONGEST_KEY = 3072
+"""Bytes of the longest key that InnoDB has as it is."""
 
 
 def column_infos(definition: TableDefinition) -> list[ColumnInfo]:
@@ -17,6 +21,34 @@ def key_infos(definition: TableDefinition) -> list[KeyInfo]:
     return [KeyInfo(key.name, key.kind, tuple(
         (None if part.column is None else definition.column_index(part.column), part.length) for part in key.parts),
         key.visible) for key in definition.row_keys]
+
+
+def is_innodb(definition: TableDefinition) -> bool:
+    """Whether the table's engine is InnoDB, as it is where nothing says otherwise."""
+    return (definition.engine or "InnoDB").upper() == "INNODB"
+
+
+def is_hashed(definition: TableDefinition, key: Key) -> bool:
+    """Whether a unique key is a hash of its columns (MariaDB): of a whole BLOB or TEXT, or longer than an index may be.
+    """
+    if definition.flavour != "mariadb" or key.kind != "unique":
+        return False
+    types = [definition.column(part.column).type for part in key.parts if part.length is None]
+    return any(kind.base.endswith(("text", "blob")) for kind in types) or sum(
+        most_bytes(kind) for kind in types if kind.base in CHARACTER | BINARY) > _LONGEST_KEY
+
+
+def clustered_key(definition: TableDefinition) -> Key | None:
+    """The key in whose order InnoDB keeps the rows: the primary one, else the first unique one of whole columns that
+    may not be NULL. None: the order in which they came."""
+    columns = column_infos(definition)
+    by_name = {key.name: key for key in definition.row_keys}
+    for info in server_order(columns, [key for key in key_infos(definition) if key.kind in ("primary", "unique")]):
+        key = by_name[info.name]
+        if all(column is not None and prefix is None and not columns[column].nullable and columns[column].stored
+               for column, prefix in info.parts) and not is_hashed(definition, key):
+            return key
+    return None
 
 
 def key_collation(column: Column) -> str | None:

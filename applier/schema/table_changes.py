@@ -166,7 +166,7 @@ class TableChanges:
         """The table as a statement has altered it, with the rows that it has."""
         old, new = version.definition, altered.definition
         self._point_anew(altered, old, place)
-        if not altered.emptied and altered.removed is None and same_to_rows(old, new):
+        if not altered.emptied and altered.removed is None and altered.ignores is None and same_to_rows(old, new):
             self._tables.redefine(version, new, place.end, place.sql)
             return
         if self._wanted(new.database, new.name) and not self._wanted(old.database, old.name):
@@ -180,7 +180,7 @@ class TableChanges:
         self.create(new, place, version.id, RowConversion(
             old, new, altered.sources, mode, zone, place.sql, place.moment, place.file, place.position, place.gtid,
             altered.removed, first_number=altered.first_number, numbering=place.numbering,
-            end_of_time=place.end_of_time))
+            end_of_time=place.end_of_time, ignores=altered.ignores, server_version=place.server_version))
 
     def _point_anew(self, altered: Altered, old: TableDefinition, place: StatementPlace) -> None:
         """Foreign keys of other tables follow where this one or its columns are called otherwise."""

@@ -39,7 +39,7 @@ class TableVersion:
 class StatementPlace:
     """A statement and where it is: rows after `end` see its effect. The rest only a log tells: `moment` is its time in
     microseconds UTC, `file` and `position` where its event begins, `numbering` the session's auto_increment_increment
-    and auto_increment_offset, `end_of_time` what its server has as such."""
+    and auto_increment_offset, `end_of_time` what its server has as such, `server_version` which server that is."""
 
     end: Position
     sql: str
@@ -49,6 +49,7 @@ class StatementPlace:
     gtid: str | None = None
     numbering: tuple[int, int] = (1, 1)
     end_of_time: int = ENDS_OF_TIME[0]
+    server_version: str = ""
 
     @property
     def way_out(self) -> str:

@@ -1,0 +1,45 @@
+"""Which rows a copy leaves out whose unique keys others have (ALTER IGNORE), one row after the other."""
+
+from keysearch.memory import kernel
+
+NO_VALUE = -1
+"""The group of a row whose key has a NULL: it is in nobody's way."""
+PLAIN, CLUSTERED, HASHED = range(3)
+"""Kinds of keys, by when the server sees a duplicate: before it writes the row (a hash), in the index that it writes
+first, or in a later one."""
+
+
+@kernel
+def copy_rows(groups, kinds, holders, undoes, kept, numbers):
+    """Copy rows in their order, given the group of each row in each key: int64[keys, rows]; rows of a group have the
+    same value. kinds: uint8[keys], hashed keys first, then the clustered one. holders: int64[keys, groups], all -1, for
+    who has the value. undoes: a duplicate in the clustered index takes back the row that was written last.
+    kept: bool[rows]; numbers: int64[rows], how many rows had been written before. Returns how many duplicates the
+    clustered index met."""
+    last, written, met = -1, 0, 0
+    for row in range(groups.shape[1]):
+        taken = -1
+        for key in range(groups.shape[0]):
+            group = groups[key, row]
+            if group != NO_VALUE and holders[key, group] >= 0:
+                taken = kinds[key]
+                break
+        numbers[row] = written
+        kept[row] = taken < 0
+        if taken < 0:
+            for key in range(groups.shape[0]):
+                if groups[key, row] != NO_VALUE:
+                    holders[key, groups[key, row]] = row
+            last = row
+            written += 1
+        elif taken == CLUSTERED:
+            met += 1
+            if undoes and last >= 0:
+                kept[last] = False
+                for key in range(groups.shape[0]):
+                    if groups[key, last] != NO_VALUE:
+                        holders[key, groups[key, last]] = -1
+            last = -1
+        elif taken == PLAIN:
+            last = -1
+    return met
