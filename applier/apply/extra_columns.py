@@ -51,7 +51,7 @@ class ExtraColumns:
         return rows
 
     def _value(self, rows: pa.Table, column: Column) -> pa.Array | pa.ChunkedArray:
-        from applier.conversion.generated import generated_values
+        from applier.sql.defaults import generated_values
 
         try:
             return generated_values(column, self._definition, rows.column, rows.num_rows)

@@ -14,11 +14,12 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from applier.errors import SchemaError
-from applier.schema.defaults import default_scalar, implicit_scalar
+from applier.errors import NotComputable, SchemaError
+from applier.schema.defaults import implicit_scalar
 from applier.schema.definition import Column, TableDefinition
-from applier.schema.moments import Moment, moment_of, varies
 from applier.schema.types import arrow_type
+from applier.sql.defaults import default_scalar, default_values, is_moment, is_variable, other_defaults
+from applier.sql.session import Session
 
 Seconds = Callable[[], np.ndarray]
 """Asked for the time of each row's event, uint32[n] in seconds since 1970."""
@@ -35,11 +36,9 @@ class ReplicaDefaults:
         self._scalars: dict[str, pa.Scalar] = {}
 
     @cached_property
-    def _moments(self) -> dict[str, Moment]:
-        """By the names of the columns whose default is one."""
-        found = {column.name: moment_of(column.default) for column in self._definition.columns
-                 if column.default is not None and not column.generated}
-        return {name: moment for name, moment in found.items() if moment is not None}
+    def _moments(self) -> frozenset[str]:
+        """The names of the columns whose default is made of the current time."""
+        return frozenset(column.name for column in self._definition.columns if is_moment(column))
 
     def timed(self, nullable: tuple[bool, ...]) -> tuple[tuple[int, ...], bool]:
         """Numbers of the columns whose default is made of the event's time when they are left out, and whether that of
@@ -51,10 +50,9 @@ class ReplicaDefaults:
 
     def left_out(self, column: Column, seconds: Seconds) -> Values:
         """For a column that images lack, or the log. Raises SchemaError where it cannot be computed."""
-        moment = self._moments.get(column.name)
-        if self._definition.flavour == "mariadb" and (moment is not None or _is_variable(column)):
+        if self._definition.flavour == "mariadb" and is_variable(column):
             return pa.scalar(None, arrow_type(column.type)) if column.nullable else self._implicit(column)
-        return self._scalar(column) if moment is None else self._at(moment, column, seconds())
+        return self._at(column, seconds()) if column.name in self._moments else self._scalar(column)
 
     def instead_of_null(self, column: Column, seconds: Seconds) -> Values | None:
         """For NULLs in images; None where the column may be NULL, and NULL stays. Raises SchemaError as `left_out`, and
@@ -63,18 +61,25 @@ class ReplicaDefaults:
             return None
         if column.default is None:
             return self._implicit(column)
-        if (moment := self._moments.get(column.name)) is not None:
-            return self._at(moment, column, seconds())
-        if _is_variable(column):
+        if column.name in self._moments:
+            return self._at(column, seconds())
+        if is_variable(column):
             raise self._error(column, "is NULL in the log and NOT NULL in the table, and its default is none that can "
                                       f"be computed: ({column.default.text})")
         return self._scalar(column)
 
-    def _at(self, moment: Moment, column: Column, seconds: np.ndarray) -> pa.Array:
+    def _at(self, column: Column, seconds: np.ndarray) -> Values:
+        """The default at the times of some events: their whole seconds, since the header of an event has no more, in
+        UTC, in which a snapshot has TIMESTAMPs (seen on MySQL 9.7 and MariaDB 10.11)."""
+        definition = self._definition
+        session = Session(definition.flavour, time_zone="+00:00", moments=seconds.astype(np.int64) * 1_000_000)
+        if not len(seconds):
+            return pa.nulls(0, arrow_type(column.type))
         try:
-            return moment.values(seconds, column.type)
-        except (ValueError, pa.ArrowException) as error:
-            raise self._error(column, f"has a default that cannot be computed: {error}") from None
+            values = default_values(column, definition, other_defaults(column, definition), len(seconds), session)
+        except NotComputable as error:
+            raise self._error(column, f"has a default that cannot be computed: {error.message}") from None
+        return values if len(values) == len(seconds) else values[0]
 
     def _scalar(self, column: Column) -> pa.Scalar:
         if column.name not in self._scalars:
@@ -88,8 +93,3 @@ class ReplicaDefaults:
 
     def _error(self, column: Column, what: str) -> SchemaError:
         return SchemaError(f"column {column.name} {what}", table=self._definition.full_name, hint=_HINT)
-
-
-def _is_variable(column: Column) -> bool:
-    """Whether a default that is no `Moment` has other values in other rows or at other times."""
-    return column.default is not None and column.default.kind == "expression" and varies(column.default.text)

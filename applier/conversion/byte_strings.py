@@ -11,13 +11,13 @@ import pyarrow.compute as pc
 from applier.conversion import number_texts
 from applier.conversion.texts import SINGLE_BYTE, SIZES, by_distinct, encoded, fitted
 from applier.errors import NotComputable
-from applier.schema.conversion import RowConversion
 from applier.schema.types import ColumnType
+from applier.sql.session import Session
 
 _SHOWN = ColumnType("longtext", charset="utf8mb4")
 
 
-def to_bytes(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+def to_bytes(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Bytes of another length; a BINARY is padded with zero bytes."""
     size = new.length if new.length is not None else SIZES[new.base]
     if pc.any(pc.greater(pc.binary_length(values), size)).as_py():
@@ -28,9 +28,9 @@ def to_bytes(values: pa.Array, old: ColumnType, new: ColumnType, conversion: Row
     return pc.binary_slice(padded, 0, size)
 
 
-def from_text(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Text as its bytes in the character set that it had."""
-    return to_bytes(_encoded(values, old.charset or "utf8mb4"), old, new, conversion)
+    return to_bytes(_encoded(values, old.charset or "utf8mb4"), old, new, session)
 
 
 def _encoded(values: pa.Array, charset: str) -> pa.Array:
@@ -42,11 +42,11 @@ def _encoded(values: pa.Array, charset: str) -> pa.Array:
     return encoded(values, charset, "strict")
 
 
-def from_number(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+def from_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Numbers as their text; but a BIT in a BLOB as its bytes."""
     if old.base == "bit" and new.base.endswith("blob"):
-        return to_bytes(bit_bytes(values, old), old, new, conversion)
-    return from_text(number_texts.shown(values, old, conversion.new.flavour), _SHOWN, new, conversion)
+        return to_bytes(bit_bytes(values, old), old, new, session)
+    return from_text(number_texts.shown(values, old, session.flavour), _SHOWN, new, session)
 
 
 def bit_bytes(values: pa.Array, old: ColumnType) -> pa.Array:
@@ -55,7 +55,7 @@ def bit_bytes(values: pa.Array, old: ColumnType) -> pa.Array:
     return by_distinct(values, lambda number: int(number).to_bytes(size, "big"), pa.binary())
 
 
-def to_text(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Bytes as text in the new character set, of which they are."""
     charset = new.charset or "utf8mb4"
     if charset in SINGLE_BYTE - {"swe7"}:
@@ -67,7 +67,7 @@ def to_text(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowC
     try:
         return fitted(values.cast(pa.string()), new)
     except pa.ArrowInvalid:
-        if conversion.new.flavour != "mysql":
+        if session.flavour != "mysql":
             raise NotComputable("bytes that are no text") from None
         return fitted(by_distinct(values, _valid_start), new)
 
@@ -87,7 +87,7 @@ def _is_ascii(values: pa.Array) -> bool:
         return False
 
 
-def as_ascii(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+def as_ascii(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Bytes that say a number, a date or a member, as text in which those that are no ASCII say nothing."""
     if old.base == "binary" and new.members:
         values = by_distinct(values, lambda data: data.rstrip(b"\0"), pa.binary())

@@ -12,18 +12,18 @@ import pyarrow.compute as pc
 
 from applier.conversion import number_texts, numbers
 from applier.conversion.texts import by_distinct
-from applier.schema.conversion import RowConversion
 from applier.schema.types import ColumnType
+from applier.sql.session import Session
 
 _NUMBER = re.compile(r"\s*\+?(\d{1,20})")
 _SHOWN = ColumnType("longtext", charset="utf8mb4")
 _BIGINT = ColumnType("bigint")
 
 
-def from_text(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Labels as members: by name, else, where all of it is digits, by number; what is no member becomes nothing."""
     by_name = {member.casefold(): number for number, member in reversed(list(enumerate(new.members)))}
-    flavour = conversion.new.flavour
+    flavour = session.flavour
 
     def as_enum(text: str) -> str:
         text = text.rstrip(" ")
@@ -48,13 +48,13 @@ def _of_bits(bits: int, new: ColumnType) -> str:
     return ",".join(member for place, member in enumerate(new.members) if bits >> place & 1)
 
 
-def from_number(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+def from_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Numbers as the members that they count."""
-    flavour = conversion.new.flavour
+    flavour = session.flavour
     if flavour == "mysql" and old.base in ("decimal", "float", "double"):
-        return from_text(number_texts.shown(values, old, flavour), _SHOWN, new, conversion)
+        return from_text(number_texts.shown(values, old, flavour), _SHOWN, new, session)
     if pa.types.is_floating(values.type) or pa.types.is_decimal(values.type):
-        values = numbers.to_number(values, old, _BIGINT, conversion)
+        values = numbers.to_number(values, old, _BIGINT, session)
     masked = flavour == "mariadb" or old.base == "bit"
     n = len(new.members)
 
@@ -67,9 +67,9 @@ def from_number(values: pa.Array, old: ColumnType, new: ColumnType, conversion: 
     return by_distinct(values, as_set if new.base == "set" else as_enum)
 
 
-def to_number(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+def to_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """The number of an ENUM's member, from 1 on; a SET's bits."""
-    return numbers.to_number(member_numbers(values, old), _BIGINT, new, conversion)
+    return numbers.to_number(member_numbers(values, old), _BIGINT, new, session)
 
 
 def member_numbers(values: pa.Array, old: ColumnType) -> pa.Array:

@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 from applier.conversion import numbers
 from applier.conversion.texts import by_distinct, fitted
 from applier.errors import NotComputable
-from applier.schema.conversion import RowConversion
 from applier.schema.types import ColumnType, arrow_type
+from applier.sql.session import Session
 
 LEADING_NUMBER = r"^\s*\+?(?P<number>-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
 _LEADING_INTEGER = r"^\s*\+?(?P<number>-?\d+)"
@@ -29,14 +29,14 @@ _LONGEST = 20
 """Characters of a small double that surely are written without one."""
 
 
-def to_text(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Numbers as text; a BIT is its bytes in a TEXT, its digits in a CHAR."""
     if old.base == "bit" and new.base.endswith("text"):
         from applier.conversion import byte_strings
 
         if new.charset is not None:
-            return byte_strings.to_text(byte_strings.bit_bytes(values, old), old, new, conversion)
-    return fitted(shown(values, old, conversion.new.flavour), new)
+            return byte_strings.to_text(byte_strings.bit_bytes(values, old), old, new, session)
+    return fitted(shown(values, old, session.flavour), new)
 
 
 def shown(values: pa.Array, old: ColumnType, flavour: str) -> pa.Array:
@@ -79,20 +79,20 @@ def _written(number: float, text: str, plain: int) -> str:
     return minus + whole + "." * bool(fraction) + fraction
 
 
-def from_text(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Text as numbers: what it begins with, else zero."""
     if new.base in ("float", "double"):
         return numbers.to_number(_leading(values, LEADING_NUMBER).cast(pa.float64()), ColumnType("double"), new,
-                                 conversion)
+                                 session)
     if new.base == "decimal":
         return _decimals(_leading(values, LEADING_NUMBER), new)
-    cuts = new.base == "bit" or conversion.new.flavour == "mariadb"
+    cuts = new.base == "bit" or session.flavour == "mariadb"
     found = _leading(values, _LEADING_INTEGER if cuts else LEADING_NUMBER)
     whole = _either(found, "[eE]|.{21}", lambda plain: _whole(plain), _whole_of_odd)
     unsigned = new.base == "bigint" and new.unsigned
     if cuts and unsigned and pc.any(pc.greater(whole, pa.scalar(Decimal(2**63), whole.type))).as_py():
         raise NotComputable("text of numbers beyond 9223372036854775807")
-    return numbers.to_number(whole, ColumnType("bigint"), new, conversion)
+    return numbers.to_number(whole, ColumnType("bigint"), new, session)
 
 
 def leading_whole(values: pa.Array) -> pa.Array:

@@ -12,15 +12,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.schema.conversion import RowConversion
 from applier.schema.types import INTEGERS, ColumnType, arrow_type
+from applier.sql.session import Session
 
 _WIDE = pa.decimal128(38, 0)
 MILLIONTH = pa.scalar(Decimal("0.000001"), pa.decimal128(6, 6))
 """What a microsecond is of a second."""
 
 
-def to_number(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+def to_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Integers, DECIMAL, FLOAT, DOUBLE, BIT or YEAR as one of these."""
     if pa.types.is_string(values.type) or pa.types.is_string(arrow_type(new)):
         raise NotComputable("a DECIMAL of more than 38 digits")
@@ -28,7 +28,7 @@ def to_number(values: pa.Array, old: ColumnType, new: ColumnType, conversion: Ro
         return _to_double(values, new)
     if new.base == "decimal":
         return to_decimal(values, new)
-    if new.base == "bit" and old.base == "decimal" and conversion.new.flavour == "mariadb":
+    if new.base == "bit" and old.base == "decimal" and session.flavour == "mariadb":
         values = pc.if_else(pc.less(values, Decimal(0)), pa.scalar(Decimal(0), values.type), values)
     return _to_integer(values, old, new)
 

@@ -14,11 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.apply.payload import find_ranges
-from applier.conversion.expressions import Typed, evaluate
 from applier.errors import NotComputable, SchemaError
 from applier.schema import zero_dates
 from applier.schema.cursor import Cursor, StatementContext
-from applier.schema.defaults import default_scalar
 from applier.schema.definition import Column, Default, TableDefinition
 from applier.schema.key_infos import key_collation
 from applier.schema.partition_grammar import parse_partitioning
@@ -26,6 +24,9 @@ from applier.schema.partitions import DEFAULT, MAXVALUE, SYSTEM_TIME, Partition,
 from applier.schema.tokens import tokenize
 from applier.schema.types import INTEGERS
 from applier.schema.versioning import ENDS_OF_TIME
+from applier.sql.defaults import default_scalar
+from applier.sql.evaluator import Typed, evaluate, no_columns
+from applier.sql.session import Session
 from keysearch.collation import equality_column, is_exact
 from keysearch.keybytes import KeyBytes, encode_keys
 
@@ -81,8 +82,8 @@ class _Rows:
 
     def numbers(self) -> tuple[np.ndarray, np.ndarray]:
         """The values of the expression (int64[n]), and where it is NULL."""
-        values, _ = evaluate(self.partitioning.expression, self.values, self.rows.num_rows)
-        return _whole(values)
+        n, session = self.rows.num_rows, Session(self.definition.flavour)
+        return _whole(evaluate(self.partitioning.expression, self.values, n, session).of_rows(n))
 
     def bounds(self) -> np.ndarray:
         """The bounds of RANGE, int64; without the last one where that is MAXVALUE."""
@@ -98,10 +99,7 @@ def _whole(values: pa.Array | pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _constant(sql: str) -> int:
-    def none(name: str) -> Typed:
-        raise KeyError(name)
-
-    [value], [is_null] = _whole(evaluate(sql, none, 1)[0])
+    [value], [is_null] = _whole(evaluate(sql, no_columns, 1, Session()).values)
     if is_null:
         raise NotComputable(f"the bound {sql}")
     return int(value)

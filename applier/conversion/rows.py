@@ -6,27 +6,30 @@ What an added column holds in rows that are there: its default, else NULL or the
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.apply.rows import table_schema
-from applier.conversion.generated import generated_values
+from applier.conversion.in_place import is_in_place
 from applier.conversion.partitions import partition_numbers, subpartition_numbers
 from applier.conversion.values import convert_values
 from applier.conversion.versions import rows_that_hold
 from applier.errors import NotComputable, SchemaError
 from applier.schema.conversion import RowConversion
-from applier.schema.defaults import default_scalar, implicit_scalar
+from applier.schema.defaults import implicit_scalar
 from applier.schema.definition import Column, TableDefinition
 from applier.schema.partitions import PartRows
 from applier.schema.tokens import tokenize
-from applier.schema.types import arrow_type
+from applier.schema.types import BINARY, GEOMETRY, arrow_type
+from applier.sql.defaults import completed, default_scalar, generated_values, is_variable
+from applier.sql.times import current_timestamp
 
-_SAYS_HOW = re.compile(r"\b(ALGORITHM|ORDER\s+BY|IGNORE)\b", re.IGNORECASE)
-"""Words with which MariaDB may copy a table that it would have altered in place."""
+_LONG = BINARY - {"binary", "varbinary"} | GEOMETRY | {"tinytext", "text", "mediumtext", "longtext", "json"}
+"""Types that have no default where a table is altered in place."""
 
 
 class RowConverter:
@@ -49,18 +52,26 @@ class RowConverter:
         if not rows.num_rows:
             return self.schema.empty_table()
         made: dict[str, pa.Array | pa.ChunkedArray] = {}
-        computed, changed = set(), set()
+        added, computed, changed = [], set(), set()
         for column, source in self._stored:
             if self._is_computed(column, source):
                 computed.add(column.name)
+            elif source is None:
+                added.append(column)
             else:
                 made[column.name] = self._plain(rows, column, source)
                 if column.generated is None and self._differs(rows, made[column.name], source):
                     changed.add(column.name.casefold())
-        for column, _ in self._stored:  # in their order: one may be made of another
+        anew: dict[str, Column] = {}
+        for column, _ in self._stored:
             if column.generated and (column.name in computed or self._names(column) & changed):
-                made[column.name] = self._computed(made, column, rows.num_rows)
+                anew[column.name] = column
                 changed.add(column.name.casefold())
+        row = _Row(made, {column.name: column for column in added} | anew, self._made)
+        for name in anew:
+            made.pop(name, None)
+        for column, _ in self._stored:
+            row.values(column.name, rows.num_rows)
         self._done += rows.num_rows
         converted = pa.Table.from_arrays([made[column.name] for column, _ in self._stored], schema=self.schema)
         self._check_required(converted)
@@ -115,61 +126,61 @@ class RowConverter:
             made, before = made.cast(pa.int64()), before.cast(pa.int64())
         return made.type != before.type or not made.equals(before)
 
-    def _plain(self, rows: pa.Table, column: Column, source: int | None) -> pa.Array | pa.ChunkedArray:
-        if source is None:
-            return self._added(rows.num_rows, column)
+    def _plain(self, rows: pa.Table, column: Column, source: int) -> pa.Array | pa.ChunkedArray:
         old = self._conversion.old.columns[source]
         if old.generated == "virtual":
             raise self._cannot(f"column {column.name} was VIRTUAL, and its values are not kept")
         values = made = rows.column(self._places[old.name])
         try:
             if old.type != column.type:
-                made = convert_values(values.combine_chunks(), old.type, column.type, self._conversion)
+                made = convert_values(values.combine_chunks(), old.type, column.type, self._conversion.session)
         except NotComputable as error:
             raise self._cannot(f"column {column.name}, {old.type.sql()}, becomes {column.type.sql()}: "
                                f"{error.message}") from None
         if old.nullable and not column.nullable and values.null_count:
-            made = pc.if_else(values.is_null(), self._instead_of_null(column), made)
+            made = pc.if_else(values.is_null(), self._instead_of_null(column, old), made)
         return made
 
-    def _instead_of_null(self, column: Column) -> pa.Scalar:
+    def _instead_of_null(self, column: Column, source: Column) -> pa.Scalar:
         """What a column that may not be NULL any longer has instead: zero, nothing, no member; a TIMESTAMP the
-        statement's time. MariaDB takes the default where it alters the table in place, without a copy."""
-        if self._conversion.new.flavour == "mariadb" and column.default is not None:
-            conversion = self._conversion
-            copies = any(source is not None and conversion.old.columns[source].type != new.type
-                         for source, new in zip(conversion.sources, conversion.new.columns, strict=True))
-            if copies or column.default.kind == "now" or _SAYS_HOW.search(conversion.sql):
-                raise self._cannot(f"column {column.name} may not be NULL any longer, and whether it becomes its "
-                                   "default depends on how the server altered the table")
-            return default_scalar(column, conversion.new)
+        statement's time. Where MariaDB alters the table in place, without a copy, it is what the column's default was
+        before, if it was the same for every row."""
+        conversion, flavour = self._conversion, self._conversion.new.flavour
         if column.type.base == "timestamp":
             return self._now(column)
-        if column.type.base == "enum":
-            return pa.scalar("", pa.string())
-        return implicit_scalar(column.type, self._conversion.new.flavour)
+        nothing = pa.scalar("", pa.string()) if column.type.base == "enum" else implicit_scalar(column.type, flavour)
+        if flavour == "mysql" or source.default is None or source.default.kind == "null" or is_variable(source) or \
+                column.type.base in _LONG:
+            return nothing
+        in_place = is_in_place(conversion)
+        before = default_scalar(replace(column, default=source.default), conversion.new)
+        if in_place is None and not before.equals(nothing):
+            raise self._cannot(f"column {column.name} may not be NULL any longer, and whether it becomes its default "
+                               "depends on how the server altered the table")
+        return nothing if in_place is False else before
 
-    def _computed(self, made: dict[str, pa.Array | pa.ChunkedArray], column: Column, n: int) -> pa.Array:
+    def _made(self, column: Column, values: Callable[[str], pa.Array | pa.ChunkedArray], n: int) -> pa.Array:
+        """A column that the statement adds, or computes anew, out of the others of the row."""
+        if not column.generated:
+            return self._added(n, column, values)
         try:
-            return generated_values(column, self._conversion.new, made.__getitem__, n, self._conversion)
+            return generated_values(column, self._conversion.new, values, n, self._conversion.session)
         except NotComputable as error:
             raise self._cannot(f"column {column.name} is generated from ({column.expression}), which cannot be "
                                f"computed: {error.message}") from None
 
-    def _added(self, n: int, column: Column) -> pa.Array:
+    def _added(self, n: int, column: Column, values: Callable[[str], pa.Array | pa.ChunkedArray]) -> pa.Array:
         if column.auto_increment:
             return self._numbers(n, column)
         if (versioning := self._conversion.new.versioning) is not None and versioning.has(column.name):
             starts = column.name.casefold() == versioning.row_start.casefold()
             time = self._conversion.moment if starts else self._conversion.end_of_time
             return pa.repeat(pa.scalar(time, pa.int64()).cast(arrow_type(column.type)), n)
-        if column.default is not None and column.default.kind == "now":
-            return pa.repeat(self._now(column), n)
         try:
-            value = default_scalar(column, self._conversion.new)
-        except SchemaError as error:
-            raise self._cannot(error.message) from None
-        return pa.repeat(value, n)
+            return completed(column, self._conversion.new, values, n, self._conversion.session)
+        except NotComputable as error:
+            raise self._cannot(f"column {column.name} is added, and its default cannot be computed: "
+                               f"{error.message}") from None
 
     def _numbers(self, n: int, column: Column) -> pa.Array:
         if any(other.auto_increment for other in self._conversion.old.columns):
@@ -181,13 +192,26 @@ class RowConverter:
         return pa.array(np.arange(first, first + n)).cast(arrow_type(column.type))
 
     def _now(self, column: Column) -> pa.Scalar:
-        moment, unit = self._conversion.moment, 10**(6 - column.type.fsp)
-        if column.type.base != "timestamp":
-            moment = self._conversion.in_zone(moment)
-            if moment is None:
-                raise self._cannot(f"column {column.name} gets the time in the server's own zone, which "
-                                   "--system-time-zone can tell")
-        return pa.scalar(moment // unit * unit, pa.int64()).cast(arrow_type(column.type))
+        return current_timestamp(column.type.fsp, self._conversion.session).values[0]
 
     def _cannot(self, what: str) -> SchemaError:
         return self._conversion.refusal(what)
+
+
+class _Row:
+    """The columns of some rows, of which those of `made` are there and those of `missing` are made when they are asked
+    for: one may be made of another."""
+
+    def __init__(self, made: dict[str, pa.Array | pa.ChunkedArray], missing: dict[str, Column], make: Callable):
+        self._made, self._missing, self._make = made, missing, make
+        self._busy: set[str] = set()
+
+    def values(self, name: str, n: int) -> pa.Array | pa.ChunkedArray:
+        """The values of a column. Raises KeyError for one that is not stored, NotComputable for one made of itself."""
+        if name not in self._made:
+            column = self._missing[name]
+            if name in self._busy:
+                raise NotComputable(f"column {name} is made of itself")
+            self._busy.add(name)
+            self._made[name] = self._make(column, lambda other: self.values(other, n), n)
+        return self._made[name]

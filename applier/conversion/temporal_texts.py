@@ -15,10 +15,10 @@ import pyarrow.compute as pc
 from applier.conversion.temporals import from_clock, local_micros, rounds
 from applier.conversion.texts import by_distinct, fitted
 from applier.errors import NotComputable
-from applier.schema.conversion import RowConversion
 from applier.schema.temporal_literals import read_datetime
 from applier.schema.types import ColumnType
 from applier.schema.zero_dates import DAY, ZERO_DAY, parts
+from applier.sql.session import Session
 
 _MICROSECOND = timedelta(microseconds=1)
 _ZERO = ZERO_DAY * DAY
@@ -37,11 +37,11 @@ _LONGEST_TIME = (838 * 3600 + 59 * 60 + 59) * 1_000_000
 _HOUR, _MINUTE, _SECOND = 3_600_000_000, 60_000_000, 1_000_000
 
 
-def to_text(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """DATE, DATETIME, TIMESTAMP and TIME as text."""
     if old.base == "date":
         return fitted(values.cast(pa.string()), new)
-    micros = local_micros(values, old, conversion)
+    micros = local_micros(values, old, session)
     if old.base == "time":
         return fitted(_time_text(micros, np.asarray(values.is_null()), old.fsp), new)
     moments = pa.array(micros, pa.int64(), mask=np.asarray(values.is_null())).cast(pa.timestamp("us"))
@@ -63,10 +63,10 @@ def _time_text(micros: np.ndarray, is_null: np.ndarray, fsp: int) -> pa.Array:
     return pc.binary_join_element_wise(*parts, "")
 
 
-def to_moment(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+def to_moment(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Text as DATE, DATETIME or TIMESTAMP; text that is none becomes '0000-00-00', a month or day of zero stays where
     the mode allows it."""
-    flavour, mode = conversion.new.flavour, conversion.sql_mode
+    flavour, mode = session.flavour, session.sql_mode
     fsp = 0 if new.base == "date" else new.fsp
 
     def read(text: str) -> int:
@@ -92,7 +92,7 @@ def to_moment(values: pa.Array, old: ColumnType, new: ColumnType, conversion: Ro
     if not pc.all(usual).as_py():
         micros = pc.coalesce(micros, by_distinct(pc.if_else(usual, None, values), read, pa.int64()))
     clock = np.asarray(micros.fill_null(0))
-    return from_clock(clock, np.asarray(micros.is_null()), 6 if fsp < 6 or new.base == "date" else fsp, new, conversion)
+    return from_clock(clock, np.asarray(micros.is_null()), 6 if fsp < 6 or new.base == "date" else fsp, new, session)
 
 
 def _has_month_and_day(moment: int) -> bool:
@@ -116,9 +116,9 @@ def _is_there(year: int, month: int, day: int) -> bool:
     return True
 
 
-def to_time(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+def to_time(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Text as TIME: hours:minutes[:seconds], the digits HHMMSS, or a date and time of which the time is taken."""
-    unit, up, flavour = 10**(6 - new.fsp), rounds(conversion), conversion.new.flavour
+    unit, up, flavour = 10**(6 - new.fsp), rounds(session), session.flavour
 
     def read(text: str) -> int:
         if _WITH_TIME.match(text):

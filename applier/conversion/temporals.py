@@ -11,78 +11,75 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.schema.conversion import RowConversion
 from applier.schema.types import ColumnType, arrow_type
 from applier.schema.zero_dates import BEFORE_ALL_DAYS, DAY, ZERO_DAY
+from applier.sql.session import Session
 
 _LAST_TIMESTAMP = (2**31 - 1) * 1_000_000 + 999_999
 
 
-def rounds(conversion: RowConversion) -> bool:
+def rounds(session: Session) -> bool:
     """MySQL rounds fractions of a second that do not fit, MariaDB cuts them off; sql_mode can say otherwise."""
-    if conversion.new.flavour == "mysql":
-        return "TIME_TRUNCATE_FRACTIONAL" not in conversion.sql_mode
-    return "TIME_ROUND_FRACTIONAL" in conversion.sql_mode
+    if session.flavour == "mysql":
+        return "TIME_TRUNCATE_FRACTIONAL" not in session.sql_mode
+    return "TIME_ROUND_FRACTIONAL" in session.sql_mode
 
 
-def to_moment(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+def to_moment(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """DATE, DATETIME, TIMESTAMP and TIME as one of the first three; a time is one of the statement's day."""
     if old.base == new.base == "timestamp":  # whatever the zone
         micros = np.asarray(values.cast(pa.int64()).fill_null(0))
-        micros = cut(micros, 10**(6 - new.fsp), rounds(conversion)) if new.fsp < old.fsp else micros
+        micros = cut(micros, 10**(6 - new.fsp), rounds(session)) if new.fsp < old.fsp else micros
         return pa.array(micros, pa.int64(), mask=np.asarray(values.is_null())).cast(arrow_type(new))
-    clock = local_micros(values, old, conversion)
+    clock = local_micros(values, old, session)
     if old.base == "time":
-        now = conversion.in_zone(conversion.moment)
-        if now is None:
-            raise NotComputable("a time of the statement's day, in a time zone that is not known")
-        clock = clock + now // DAY * DAY
-    return from_clock(clock, np.asarray(values.is_null()), old.fsp, new, conversion)
+        clock = clock + session.now() // DAY * DAY
+    return from_clock(clock, np.asarray(values.is_null()), old.fsp, new, session)
 
 
 def from_clock(clock: np.ndarray, is_null: np.ndarray, fsp: int, new: ColumnType,
-               conversion: RowConversion) -> pa.Array:
+               session: Session) -> pa.Array:
     """Moments by the session's clock (int64 microseconds, `fsp` digits of a second) as a DATE, DATETIME, TIMESTAMP.
     What no calendar has (applier.schema.zero_dates) stays what it is, but as a TIMESTAMP."""
     none = clock < BEFORE_ALL_DAYS * DAY
     if none.any():
         if (clock[none] % 10**(6 - new.fsp)).any():
             raise NotComputable("fractions of a second of a date that no calendar has")
-        made = from_clock(np.where(none, 0, clock), is_null | none, fsp, new, conversion)
+        made = from_clock(np.where(none, 0, clock), is_null | none, fsp, new, session)
         none &= ~is_null
         kept = np.full(len(clock), ZERO_DAY * DAY) if new.base == "timestamp" else clock
         kept = pa.array(kept // DAY, pa.int32()) if new.base == "date" else pa.array(kept)
         return pc.if_else(pa.array(none), kept.cast(made.type), made)
     if new.base == "date":
-        days = (cut(clock, 1_000_000, True) if fsp and rounds(conversion) else clock) // DAY
+        days = (cut(clock, 1_000_000, True) if fsp and rounds(session) else clock) // DAY
         return pa.array(days, pa.int32(), mask=is_null).cast(pa.date32())
     if new.base == "timestamp":
-        clock = _moved(clock, conversion, -1)
+        clock = _moved(clock, session, -1)
     if new.fsp < fsp:
-        clock = cut(clock, 10**(6 - new.fsp), rounds(conversion))
+        clock = cut(clock, 10**(6 - new.fsp), rounds(session))
     if new.base == "timestamp":
-        if conversion.new.flavour == "mariadb" and (clock[~is_null] > _LAST_TIMESTAMP).any():
+        if session.flavour == "mariadb" and (clock[~is_null] > _LAST_TIMESTAMP).any():
             raise NotComputable("TIMESTAMPs after 2038, which some versions of MariaDB have")
         clock = np.where((clock < 1_000_000) | (clock > _LAST_TIMESTAMP), ZERO_DAY * DAY, clock)
     return pa.array(clock, pa.int64(), mask=is_null).cast(arrow_type(new))
 
 
-def to_time(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+def to_time(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Times with other digits; the time of day of a moment."""
-    micros = local_micros(values, old, conversion)
+    micros = local_micros(values, old, session)
     if old.base != "time":
         micros = micros % DAY
     if new.fsp < old.fsp:
-        micros = cut_time(micros, 10**(6 - new.fsp), rounds(conversion))
+        micros = cut_time(micros, 10**(6 - new.fsp), rounds(session))
     return pa.array(micros, pa.int64(), mask=np.asarray(values.is_null())).cast(pa.duration("us"))
 
 
-def local_micros(values: pa.Array, old: ColumnType, conversion: RowConversion) -> np.ndarray:
+def local_micros(values: pa.Array, old: ColumnType, session: Session) -> np.ndarray:
     """Moments as microseconds (int64) by the session's clock, times as such; 0 for NULL."""
     if pa.types.is_date(values.type):
         return np.asarray(values.cast(pa.int32()).fill_null(0)).astype(np.int64) * DAY
     micros = np.asarray(values.cast(pa.int64()).fill_null(0))
-    return _moved(micros, conversion, 1) if old.base == "timestamp" else micros
+    return _moved(micros, session, 1) if old.base == "timestamp" else micros
 
 
 def cut(micros: np.ndarray, unit: int, up: bool) -> np.ndarray:
@@ -98,13 +95,13 @@ def cut_time(micros: np.ndarray, unit: int, up: bool) -> np.ndarray:
     return np.where(micros < 0, -magnitude, magnitude)
 
 
-def _moved(micros: np.ndarray, conversion: RowConversion, direction: int) -> np.ndarray:
+def _moved(micros: np.ndarray, session: Session, direction: int) -> np.ndarray:
     """From UTC to the session's clock or back."""
-    zone = conversion.time_zone
+    zone = session.time_zone
     if not zone.startswith(("+", "-")):
         return _moved_by_rules(micros, zone, direction)
     at = int(micros.min())
-    return micros + direction * (conversion.in_zone(at) - at)
+    return micros + direction * (session.in_zone(at) - at)
 
 
 def _moved_by_rules(micros: np.ndarray, zone: str, direction: int) -> np.ndarray:

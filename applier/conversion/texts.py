@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 
 from applier.binlog.byte_columns import beside, value_bytes
 from applier.errors import NotComputable
-from applier.schema.conversion import RowConversion
 from applier.schema.types import ColumnType
+from applier.sql.session import Session
 
 UNICODE = frozenset({"utf8mb4", "utf16", "utf16le", "utf32"})
 _BMP = frozenset({"utf8mb3", "ucs2"})
@@ -25,7 +25,7 @@ SIZES = {"tinytext": 0xFF, "text": 0xFFFF, "mediumtext": 0xFFFFFF, "longtext": 0
 """The longest values in bytes."""
 
 
-def to_text(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Text, labels of members, or documents as text of another length or character set."""
     if new.charset != old.charset:
         values = in_charset(values, new.charset or "utf8mb4")
@@ -101,7 +101,7 @@ def by_distinct(values: pa.Array, convert: Callable[[str], object], kind: pa.Dat
     return made.take(coded.indices)
 
 
-def to_json(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+def to_json(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Text as documents, printed as the server prints them."""
     from jsondiff.normalize import normalize
 

@@ -23,10 +23,10 @@ from applier.conversion import (
 )
 from applier.errors import NotComputable
 from applier.schema import zero_dates
-from applier.schema.conversion import RowConversion
 from applier.schema.types import BINARY, INTEGERS, ColumnType, arrow_type
+from applier.sql.session import Session
 
-_Converter = Callable[[pa.Array, ColumnType, ColumnType, RowConversion], pa.Array]
+_Converter = Callable[[pa.Array, ColumnType, ColumnType, Session], pa.Array]
 
 
 def _family(base: str) -> str:
@@ -42,7 +42,7 @@ _FAMILIES = {
 }
 
 
-def convert_values(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
+def convert_values(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Values of `old` as values of `new`, in the types that a snapshot keeps them in.
 
     Raises NotComputable, saying why, where this project does not know what the server makes of them.
@@ -50,20 +50,20 @@ def convert_values(values: pa.Array, old: ColumnType, new: ColumnType, conversio
     if values.null_count == len(values):
         return pa.nulls(len(values), arrow_type(new))
     if zero_dates.has_any(values):
-        return no_days.converted(values, old, new, conversion, convert_values)
+        return no_days.converted(values, old, new, session, convert_values)
     converter = _CONVERTERS.get((_family(old.base), _family(new.base)))
     if converter is None:
         raise NotComputable("this project does not know how its values are converted")
     try:
-        return converter(values, old, new, conversion)
+        return converter(values, old, new, session)
     except pa.ArrowException as error:
         raise NotComputable(str(error)) from None
 
 
 def _by_text(shown: _Converter, then: _Converter) -> _Converter:
     """Values go through their text, as the servers show them."""
-    def convert(values: pa.Array, old: ColumnType, new: ColumnType, conversion: RowConversion) -> pa.Array:
-        return then(shown(values, old, SHOWN, conversion), SHOWN, new, conversion)
+    def convert(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+        return then(shown(values, old, SHOWN, session), SHOWN, new, session)
 
     return convert
 

@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 
 from applier.apply.rows import table_schema
-from applier.conversion.generated import generated_values
 from applier.errors import NotComputable, SchemaError, UnsupportedStatement
 from applier.importing import tuple_kernel as kernels
 from applier.importing.literals import column_values
 from applier.importing.spans import Literals, OddLiteral, Reading, Values
-from applier.schema.defaults import default_scalar
 from applier.schema.definition import Column, TableDefinition
+from applier.sql.defaults import completed, generated_values, is_variable
+from applier.sql.session import Session
 
 HEAD_BYTES = 1 << 16
 """A head is shorter: 4096 columns with names of 64 characters would be an exception."""
@@ -140,19 +140,27 @@ class InsertColumns:
         """Rows of these columns as a snapshot has them: the others take their default or are computed, which raises
         SchemaError where it cannot be."""
         left_out = [column for column in self.definition.stored_columns if column.name not in arrays]
-        for column in sorted(left_out, key=lambda column: column.generated is not None):
-            arrays[column.name] = self._generated(column, arrays, n_rows) if column.generated else \
-                pa.repeat(default_scalar(column, self.definition), n_rows)
+        for column in sorted(left_out, key=_last):
+            arrays[column.name] = self._left_out(column, arrays, n_rows)
         return pa.Table.from_arrays([arrays[name] for name in self.schema.names], schema=self.schema)
 
-    def _generated(self, column: Column, arrays: dict[str, pa.Array], n_rows: int) -> pa.Array:
-        """A STORED generated column, which dumps leave out."""
+    def _left_out(self, column: Column, arrays: dict[str, pa.Array], n_rows: int) -> pa.Array:
+        """A column that the statement does not have: its default, or a STORED generated one, which dumps leave out."""
+        definition = self.definition
         try:
-            return generated_values(column, self.definition, arrays.__getitem__, n_rows)
+            if column.generated:
+                return generated_values(column, definition, arrays.__getitem__, n_rows)
+            return completed(column, definition, arrays.__getitem__, n_rows, Session(definition.flavour))
         except NotComputable as error:
-            raise SchemaError(f"the dump leaves out the generated column {column.name}, and ({column.expression}) "
-                              f"cannot be computed: {error.message}", table=self.definition.full_name,
-                              hint="leave the table out with --ignore-tables") from None
+            what = f"the generated column {column.name}, and ({column.expression})" if column.generated else \
+                f"column {column.name}, and its default"
+            raise SchemaError(f"the dump leaves out {what} cannot be computed: {error.message}",
+                              table=definition.full_name, hint="leave the table out with --ignore-tables") from None
+
+
+def _last(column: Column) -> int:
+    """Generated columns come last, those before them that are made of others."""
+    return 2 if column.generated else int(is_variable(column))
 
 
 def refused(code: int, table: str, columns: int) -> UnsupportedStatement | SchemaError:

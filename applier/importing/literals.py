@@ -11,18 +11,20 @@ import numpy as np
 import pyarrow as pa
 
 from applier.binlog.charsets import to_utf8
-from applier.errors import SchemaError
+from applier.errors import ApplierError
 from applier.importing import literal_kernel as kernels
 from applier.importing import tuple_kernel as kind
 from applier.importing.column_types import convert_column
 from applier.importing.spans import Literals, OddLiteral, Reading, Values, byte_values
 from applier.schema import zero_dates
-from applier.schema.constant import NotConstant, Value, evaluate
 from applier.schema.cursor import StatementContext
-from applier.schema.defaults import default_scalar
 from applier.schema.definition import Column, TableDefinition
-from applier.schema.literals import by_number, convert
+from applier.schema.literals import Value, by_number, convert
 from applier.schema.types import arrow_type
+from applier.sql.assignment import assigned
+from applier.sql.defaults import default_scalar
+from applier.sql.evaluator import evaluate, no_columns
+from applier.sql.session import Session
 
 
 def column_values(literals: Literals, column: Column, definition: TableDefinition, reading: Reading) -> Values:
@@ -47,8 +49,8 @@ def _with_odd_ones(array: pa.Array, rows: np.ndarray, literals: Literals, column
         if literal not in known:
             try:
                 known[literal] = _read(*literal, column, definition, reading)
-            except (NotConstant, ValueError, InvalidOperation, OverflowError, SchemaError) as error:
-                said = error.message if isinstance(error, SchemaError) else error
+            except (ValueError, InvalidOperation, OverflowError, ApplierError) as error:
+                said = error.message if isinstance(error, ApplierError) else error
                 raise OddLiteral(row, str(said)) from None
         values.append(known[literal])
     picks = np.arange(len(array))
@@ -61,7 +63,11 @@ def _read(what: int, span: bytes, column: Column, definition: TableDefinition, r
     if what == kind.DEFAULT:
         return zero_dates.to_python_number(default_scalar(column, definition))
     column_type = column.type
-    value = evaluate(span.decode("utf-8", "replace")) if what == kind.EXPRESSION else _literal(what, span, reading)
+    if what == kind.EXPRESSION:
+        session = Session(reading.flavour, time_zone=reading.time_zone)
+        value = evaluate(span.decode("utf-8", "replace"), no_columns, 1, session)
+        return zero_dates.to_python_number(assigned(value, column_type, session, strict=True)[0])
+    value = _literal(what, span, reading)
     if value is None:
         return None
     if column_type.base in ("enum", "set") and isinstance(value, Decimal):

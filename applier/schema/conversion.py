@@ -8,12 +8,12 @@ from functools import cached_property
 
 from applier.errors import SchemaError
 from applier.schema.alter_actions import IgnoreConflicts
-from applier.schema.cursor import shifted
 from applier.schema.definition import Column, TableDefinition
 from applier.schema.key_grammar import in_server_order
 from applier.schema.partitions import PartRows
 from applier.schema.types import ColumnType
 from applier.schema.versioning import ENDS_OF_TIME
+from applier.sql.session import Session
 
 
 @dataclass(frozen=True)
@@ -72,9 +72,10 @@ class RowConversion:
                            table=self.new.full_name, file=self.file, position=self.position, gtid=self.gtid,
                            hint="stop before it with --stop-position, or leave the table out with --ignore-tables")
 
-    def in_zone(self, moment: int) -> int | None:
-        """A moment in microseconds UTC as the session's clock shows it, None where the log does not tell its zone."""
-        return shifted(moment, self.time_zone)
+    @property
+    def session(self) -> Session:
+        """The session that the statement ran in."""
+        return Session(self.new.flavour, self.sql_mode, self.time_zone, self.moment or None)
 
 
 def _is_stored(column: Column) -> bool:

@@ -6,7 +6,6 @@ Source: MySQL manual, "Literal Values", and the pages of the types; judged by bo
 """
 
 import datetime
-import json
 import re
 import struct
 from collections.abc import Callable
@@ -17,9 +16,16 @@ from uuid import UUID
 
 import pyarrow as pa
 
-from applier.schema.constant import CODECS, EncodedText, Value, json_text
 from applier.schema.temporal_literals import read_date, read_datetime, read_time, read_year
 from applier.schema.types import BINARY, GEOMETRY, INTEGERS, ColumnType, arrow_type
+from jsondiff.text import from_text, to_text
+from jsondiff.values import DocumentError
+
+Value = None | bool | int | float | Decimal | str | bytes | bytearray
+"""bytes are a literal in hexadecimal digits, which is a number too; a bytearray is a string of bytes."""
+
+CODECS = {"utf8mb4": "utf-8", "utf8mb3": "utf-8", "ascii": "ascii", "latin1": "cp1252"}
+"""The character sets in which a literal's bytes are read; those in others are refused."""
 
 _DIGITS = Context(prec=100)  # a DECIMAL has up to 65, more than the default context keeps
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
@@ -29,6 +35,17 @@ _PLAIN_DOUBLES = (1e-4, 1e15)
 """Between these, both servers write a double as its shortest digits without an exponent."""
 
 
+class EncodedText(str):
+    """Text that was written as its bytes in a character set."""
+
+    data: bytes
+
+    def __new__(cls, text: str, data: bytes) -> "EncodedText":
+        made = super().__new__(cls, text)
+        made.data = data
+        return made
+
+
 def convert(value: Value, column_type: ColumnType, flavour: str) -> Any:
     """A literal's value as a column of that type stores it: rounded, padded, looked up.
 
@@ -36,10 +53,8 @@ def convert(value: Value, column_type: ColumnType, flavour: str) -> Any:
     ValueError (or what Decimal raises) where the value is none of the type's.
     """
     base = column_type.base
-    if isinstance(value, bool):
-        value = Decimal(value) if base != "json" else value
     if base == "json":
-        return json_text(json.loads(value) if isinstance(value, str) else value)
+        return _document(value)
     if base in INTEGERS:
         return _integer(value, column_type)
     if base == "bit":
@@ -68,6 +83,16 @@ def convert(value: Value, column_type: ColumnType, flavour: str) -> Any:
     return text
 
 
+def _document(value: Value) -> str:
+    """Text as a document, printed as the server prints it; a number, or the letters of a truth, is one itself."""
+    if isinstance(value, bytes | bytearray):
+        raise ValueError("bytes as a document")
+    try:
+        return to_text(from_text(value if isinstance(value, str) else _text(value, ColumnType("longtext"))))
+    except DocumentError as error:
+        raise ValueError(str(error)) from None
+
+
 def _data(value: Value, column_type: ColumnType) -> bytes:
     if isinstance(value, EncodedText):
         return value.data
@@ -90,7 +115,7 @@ def _text(value: Value, column_type: ColumnType) -> str:
         if value and not least <= abs(value) < most:
             raise ValueError(f"{value!r} is a number with an exponent")
         return repr(value).removesuffix(".0")
-    return format(value, "f") if isinstance(value, Decimal) else value if isinstance(value, str) else json_text(value)
+    return format(value, "f") if isinstance(value, Decimal) else str(value)
 
 
 def _number(value: Value) -> Decimal | float:
@@ -198,10 +223,10 @@ def by_number(number: int, column_type: ColumnType) -> str:
 
 
 def _inet6(text: str, _: ColumnType) -> str:
-    address = IPv6Address(text)
-    if 0xFFFF < int(address) < 1 << 48:
-        raise ValueError(f"{text!r} holds an address of IPv4")
-    return str(address)
+    """An address in the notation that MariaDB shows."""
+    from applier.binlog.mariadb_types import network_text  # has kernels, and few defaults need it
+
+    return network_text(pa.array([IPv6Address(text).packed]), "inet6")[0].as_py()
 
 
 _MEMBERS = ("enum", "set")

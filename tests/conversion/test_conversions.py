@@ -13,9 +13,9 @@ from record_conversions import MOMENT
 from applier.conversion.values import convert_values
 from applier.errors import NotComputable
 from applier.schema import zero_dates
-from applier.schema.conversion import RowConversion
 from applier.schema.ddl import parse_statement
 from applier.schema.types import arrow_type
+from applier.sql.session import Session
 
 RECORDED = Path(__file__).parent / "conversions.jsonl.gz"
 _ZERO = "0000-00-00 00:00:00"
@@ -60,9 +60,9 @@ def _value(text, kind):
 
 def converted(pair):
     old, new = (definition(pair[side], pair["flavour"]) for side in ("old", "new"))
-    conversion = RowConversion(old, new, (0, 1), "", "+02:00", moment=MOMENT * 1_000_000)
+    session = Session(pair["flavour"], "", "+02:00", MOMENT * 1_000_000)
     values = column([before for before, _ in pair["rows"]], old.columns[1].type)
-    return convert_values(values, old.columns[1].type, new.columns[1].type, conversion), new.columns[1].type
+    return convert_values(values, old.columns[1].type, new.columns[1].type, session), new.columns[1].type
 
 
 SOURCES = sorted({(pair["flavour"], pair["old"]) for pair in PAIRS})

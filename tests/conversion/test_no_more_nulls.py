@@ -14,10 +14,11 @@ from applier.schema.zero_dates import to_python
 MOMENT = 1_763_734_970_815_300
 
 
-def altered(flavour, before, after, value=None):
+def altered(flavour, before, after, value=None, *, sql="ALTER TABLE t …", options=""):
     """The value that a NULL in a column `v` becomes."""
-    [old], [new] = (parse_statement(f"CREATE TABLE d.t (k INT, {v})", flavour=flavour) for v in (before, after))
-    conversion = RowConversion(old.definition, new.definition, (0, 1), sql="ALTER TABLE t …", moment=MOMENT)
+    [old], [new] = (parse_statement(f"CREATE TABLE d.t (k INT, {v}) {options}", flavour=flavour)
+                    for v in (before, after))
+    conversion = RowConversion(old.definition, new.definition, (0, 1), sql=sql, moment=MOMENT)
     assert conversion.changes_rows
     schema = RowConverter(RowConversion(new.definition, old.definition, (0, 1))).schema
     rows = pa.table({"k": [1], "v": [value]}, schema)
@@ -31,20 +32,44 @@ def altered(flavour, before, after, value=None):
     ("mysql", "v TIMESTAMP(2) NULL", "v TIMESTAMP(2) NOT NULL", "2025-11-21 14:22:50.810"),
     ("mysql", "v DATETIME", "v TIMESTAMP NOT NULL", "2025-11-21 14:22:50.000"),
     ("mariadb", "v INT DEFAULT 5", "v INT NOT NULL DEFAULT 5", 5),
+    ("mariadb", "v INT", "v INT NOT NULL DEFAULT 9", 0),
+    ("mariadb", "v INT DEFAULT 5", "v INT NOT NULL DEFAULT 9", 5),
+    ("mariadb", "v INT DEFAULT 5", "v INT NOT NULL", 5),
+    ("mariadb", "v INT DEFAULT (1+2)", "v INT NOT NULL DEFAULT 9", 3),
+    ("mariadb", "v INT DEFAULT (k+2)", "v INT NOT NULL DEFAULT 9", 0),
+    ("mariadb", "v INT DEFAULT 5", "v BIGINT NOT NULL DEFAULT 9", 0),
+    ("mariadb", "v INT DEFAULT 5", "v INT UNSIGNED NOT NULL DEFAULT 9", 0),
+    ("mariadb", "v VARCHAR(9) DEFAULT 'o'", "v VARCHAR(19) NOT NULL DEFAULT 'b'", "o"),
+    ("mariadb", "v VARCHAR(9) DEFAULT 'o'", "v VARCHAR(5) NOT NULL DEFAULT 'b'", ""),
+    ("mariadb", "v TEXT DEFAULT 'o'", "v TEXT NOT NULL DEFAULT 'b'", ""),
+    ("mariadb", "v DATE DEFAULT '2020-01-01'", "v DATE NOT NULL DEFAULT '2021-01-01'", datetime.date(2020, 1, 1)),
+    ("mariadb", "v DATETIME DEFAULT CURRENT_TIMESTAMP", "v DATETIME NOT NULL", "0000-00-00 00:00:00.000000"),
+    ("mariadb", "v SET('x','y') DEFAULT 'y'", "v SET('x','y') NOT NULL DEFAULT 'x'", "y"),
     ("mariadb", "v ENUM('x','y') DEFAULT 'y'", "v ENUM('x','y') NOT NULL DEFAULT 'y'", "y"),
     ("mariadb", "v ENUM('x','y')", "v ENUM('x','y') NOT NULL", ""),
     ("mariadb", "v TIMESTAMP(3) NULL", "v TIMESTAMP(3) NOT NULL", "2025-11-21 14:22:50.815"),
 ])
 def test_nulls_become_what_the_servers_make_of_them(flavour, before, after, expected):
     value = altered(flavour, before, after)
-    if isinstance(value, datetime.datetime):
+    if isinstance(value, datetime.datetime) and value.tzinfo:
         value = value.isoformat(" ", "milliseconds").removesuffix("+00:00")
     assert value == expected
 
 
-def test_what_mariadb_makes_of_them_in_a_copy_is_not_guessed():
+@pytest.mark.parametrize(("sql", "options"), [
+    ("ALTER TABLE t …", "ENGINE=MyISAM"), ("ALTER TABLE t MODIFY …, ALGORITHM=COPY", ""),
+    ("ALTER TABLE t MODIFY …, ORDER BY k", ""), ("ALTER TABLE t MODIFY …, ADD CHECK (k > 0)", ""),
+])
+def test_in_a_copy_mariadb_takes_no_default(sql, options):
+    assert altered("mariadb", "v INT DEFAULT 5", "v INT NOT NULL DEFAULT 9", sql=sql, options=options) == 0
+
+
+def test_what_depends_on_the_session_is_not_guessed():
+    """A foreign key is added in place without foreign_key_checks, else in a copy."""
+    sql = "ALTER TABLE t MODIFY …, ADD FOREIGN KEY (k) REFERENCES p (k)"
     with pytest.raises(SchemaError, match="depends on how the server altered"):
-        altered("mariadb", "v INT DEFAULT 5", "v BIGINT NOT NULL DEFAULT 5")
+        altered("mariadb", "v INT DEFAULT 5", "v INT NOT NULL DEFAULT 9", sql=sql)
+    assert altered("mariadb", "v INT", "v INT NOT NULL DEFAULT 9", sql=sql) == 0
 
 
 @pytest.mark.parametrize("kind", ["DATE", "DATETIME(2)"])

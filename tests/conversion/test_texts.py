@@ -6,8 +6,8 @@ import pytest
 from applier.conversion import temporal_texts
 from applier.conversion.texts import SINGLE_BYTE, encoded, in_charset
 from applier.conversion.values import SHOWN, convert_values
-from applier.schema.conversion import RowConversion
 from applier.schema.ddl import parse_statement
+from applier.sql.session import Session
 
 KNOWN = pa.array(["none", "naïve", None, "", "café ﬁ 日本", "Ωμέγα", "Жук", "é"])[1:]
 
@@ -37,8 +37,8 @@ def test_dates_in_their_usual_form_are_read_as_others_are(monkeypatch):
                       "2024-04-31", "9999-12-31 23:59:59.999999", "0001-01-01", "1000-01-01 10:11:12.1", "2024-1-2",
                       "2024-12-31 24:00:00"[:10], "2024-00-05 10:00:00"])
     definition = parse_statement("CREATE TABLE d.t (v DATETIME(3))")[0].definition
-    conversion = RowConversion(definition, definition, (0,), "", "+00:00")
-    at_once = convert_values(texts, SHOWN, definition.columns[0].type, conversion)
+    session = Session(definition.flavour, "", "+00:00")
+    at_once = convert_values(texts, SHOWN, definition.columns[0].type, session)
     monkeypatch.setattr(temporal_texts, "_USUAL", "^$")
-    assert convert_values(texts, SHOWN, definition.columns[0].type, conversion).equals(at_once)
+    assert convert_values(texts, SHOWN, definition.columns[0].type, session).equals(at_once)
     assert at_once.null_count == 1

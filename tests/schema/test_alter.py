@@ -11,8 +11,8 @@ from applier.errors import SchemaError
 from applier.schema.alter import alter
 from applier.schema.collations import Charset
 from applier.schema.ddl import parse_statement
-from applier.schema.defaults import default_scalar
 from applier.schema.schema_changes import AlterTable, CreateTable
+from applier.sql.defaults import default_scalar
 
 RECORDED = Path(__file__).parent / "alters.jsonl.gz"
 HISTORIES = [json.loads(line) for line in gzip.open(RECORDED, "rt")]

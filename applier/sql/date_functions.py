@@ -85,19 +85,15 @@ def _with_days(values: _Values) -> _Values:
 
 
 def days_between(*sides: tuple[_Values, ColumnType]) -> _Values:
-    """DATEDIFF. Text may be a date, and that of year 0 with which TO_DAYS is written."""
+    """DATEDIFF."""
     later, earlier = (_days(_with_days(values), found) for values, found in sides)
     return pc.subtract(later, earlier)
 
 
 def _days(values: _Values, found: ColumnType) -> _Values:
-    if found.base in ("date", "datetime"):
-        return _to_days(values)
-    if not pa.types.is_string(values.type):
+    if found.base not in ("date", "datetime"):
         raise NotComputable("days between what are no dates")
-    if pc.all(pc.equal(values, "0000-01-01")).as_py():
-        return pa.repeat(pa.scalar(1, pa.int64()), len(values))
-    return _to_days(values.cast(pa.date32()))
+    return _to_days(values)
 
 
 def seconds_since_epoch(argument: tuple[_Values, ColumnType]) -> _Values:

@@ -1,0 +1,269 @@
+"""Arithmetic and logic over whole columns.
+
+Exact numbers (of integers and DECIMALs) stay exact, all others are doubles; where an operand is NULL, so is the result,
+but in AND and OR. Source: MySQL manual, "Arithmetic Operators", "Precision Math", "Comparison Functions and Operators";
+judged by both servers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import reduce
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.conversion.values import convert_values
+from applier.errors import NotComputable
+from applier.schema import zero_dates
+from applier.schema.types import ColumnType
+from applier.sql.grammar import Call
+from applier.sql.session import Session
+from applier.sql.values import (
+    DOUBLE,
+    NULL,
+    TEMPORAL,
+    TEXT,
+    WHOLE,
+    Value,
+    as_number,
+    as_text,
+    as_truth,
+    is_ascii,
+    numbers,
+    together,
+    truth,
+    whole_number,
+)
+from keysearch.collation import equality_column
+
+Arguments = list[Value]
+
+
+def _operands(arguments: Arguments, session: Session, n: int) -> tuple[list[pa.Array], bool]:
+    """Numbers as long as each other, all of them doubles or none, and whether they are constant."""
+    wide = [replace(value, values=as_number(value, session)) for value in arguments]
+    arrays = together(wide, n)
+    if any(pa.types.is_floating(array.type) for array in arrays):
+        arrays = [array.cast(pa.string()).cast(pa.float64()) if pa.types.is_decimal(array.type) else array
+                  for array in arrays]
+    return arrays, all(value.constant for value in arguments)
+
+
+def _arithmetic(exact: Callable, double: Callable | None) -> Callable:
+    def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        arrays, constant = _operands(arguments, session, n)
+        if not pa.types.is_floating(arrays[0].type):
+            return numbers(exact(*arrays), constant=constant)
+        if double is None:
+            raise NotComputable(f"{call.name} of doubles")
+        return numbers(double(*arrays), constant=constant)
+
+    return computed
+
+
+def _multiplied(left: pa.Array, right: pa.Array) -> pa.Array:
+    """Arrow wants room for the product of all digits; what does not fit in 38 raises ArrowInvalid."""
+    scale = left.type.scale + right.type.scale
+    wide = pc.multiply(*(side.cast(pa.decimal256(37, side.type.scale)) for side in (left, right)))
+    return wide.cast(pa.decimal128(38, scale))
+
+
+def _summed(function: Callable) -> Callable:
+    def summed(left: pa.Array, right: pa.Array) -> pa.Array:
+        scale = max(left.type.scale, right.type.scale)
+        wide = function(*(side.cast(pa.decimal256(60, scale)) for side in (left, right)))
+        return wide.cast(pa.decimal128(38, scale))
+
+    return summed
+
+
+def _divided(left: pa.Array, right: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """Quotients of whole numbers, rounded towards zero, and remainders, which have the dividend's sign; NULL for 0."""
+    if left.type.scale or right.type.scale:
+        raise NotComputable("DIV and MOD of numbers with a fraction")
+    left, right = left.cast(pa.int64()), right.cast(pa.int64())
+    right = pc.if_else(pc.equal(right, 0), pa.scalar(None, pa.int64()), right)
+    quotients = pc.divide_checked(left, right)
+    return quotients, pc.subtract(left, pc.multiply(quotients, right))
+
+
+def _round(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    [array], constant = _operands(arguments[:1], session, n)
+    digits = whole_number(arguments[1], session) if len(arguments) > 1 else 0
+    if pa.types.is_floating(array.type) or not 0 <= digits <= 30:
+        raise NotComputable("ROUND of doubles, or of digits before the point")
+    scale = min(digits, array.type.scale)
+    made = pc.round(array, scale, round_mode="half_towards_infinity").cast(pa.decimal128(38, scale))
+    return numbers(made, constant=constant)
+
+
+def _logic(function: Callable) -> Callable:
+    def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        wide = together([replace(value, values=as_truth(value, session)) for value in arguments], n)
+        return truth(function(*wide), constant=all(value.constant for value in arguments))
+
+    return computed
+
+
+def _is_null(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    [value] = arguments
+    return truth(value.values.is_null(), constant=value.constant)
+
+
+def _compared(function: Callable) -> Callable:
+    def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        arrays = _comparable(arguments, call.name, session, n)
+        return truth(function(*arrays), constant=all(value.constant for value in arguments))
+
+    return computed
+
+
+def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> list[pa.Array]:
+    """Two values as they are compared: as numbers, as moments, or text by its collation, for equality only."""
+    left, right = arguments
+    if left.is_null or right.is_null:
+        return [pa.nulls(n, pa.int64())] * 2
+    texts = [value.is_text or value.type.base in ("enum", "set") for value in arguments]
+    days = [value.type.base in TEMPORAL for value in arguments]
+    if all(texts):
+        return _comparable_texts(arguments, name, n)
+    if any(days):
+        if not all(days):
+            moment = arguments[days.index(True)]
+            if not arguments[days.index(False)].is_text or not arguments[days.index(False)].constant:
+                raise NotComputable("a date compared with what is none")
+            wanted = replace(moment.type, base="datetime" if moment.type.base == "date" else moment.type.base, fsp=6)
+            arguments = [replace(value, values=convert_values(value.values, value.type, wanted, session), type=wanted)
+                         for value in arguments]
+        elif left.type.base != right.type.base:
+            wanted = ColumnType("datetime", fsp=6)
+            if "time" in (left.type.base, right.type.base):
+                raise NotComputable("a time compared with a date")
+            arguments = [replace(value, values=convert_values(value.values, value.type, wanted, session), type=wanted)
+                         for value in arguments]
+        if any(map(zero_dates.has_any, (value.values for value in arguments))):
+            raise NotComputable("dates that no calendar has, compared")
+        return together(arguments, n)
+    if any(value.type.base in ("json", "geometry") or pa.types.is_binary(value.values.type) for value in arguments):
+        raise NotComputable("documents or bytes compared")
+    return _operands(arguments, session, n)[0]
+
+
+def _comparable_texts(arguments: Arguments, name: str, n: int) -> list[pa.Array]:
+    collations = {value.type.collation for value in arguments if value.type.collation is not None}
+    if name not in ("=", "<>", "IN", "<=>") or len(collations) != 1:
+        raise NotComputable("text compared in an order, or in more than one collation")
+    [collation] = collations
+    if any(value.constant and not is_ascii(value.values) for value in arguments):
+        raise NotComputable("text that is not ASCII compared")
+    return [equality_column(array, collation) for array in together(arguments, n)]
+
+
+def _null_safe_equal(left: pa.Array, right: pa.Array) -> pa.Array:
+    same = pc.equal(left, right)
+    return pc.if_else(same.is_valid(), same, pc.and_(left.is_null(), right.is_null()))
+
+
+def _in(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    first, *others = arguments
+    found = [_compared(pc.equal)([first, other], call, session, n) for other in others]
+    return _logic(lambda *arrays: reduce(pc.or_kleene, arrays))(found, call, session, n)
+
+
+def common_type(arguments: Arguments, session: Session) -> ColumnType:
+    """The type of a value that is one of these. Raises NotComputable."""
+    typed = [value for value in arguments if not value.is_null]
+    if not typed:
+        return NULL
+    kinds = {value.type.base for value in typed}
+    if all(value.is_text or value.type.base in ("enum", "set") for value in typed):
+        charsets = {value.type.charset for value in typed}
+        return replace(TEXT, charset=charsets.pop() if len(charsets) == 1 else None)
+    if len(kinds) == 1 and kinds & {*TEMPORAL, "json", "geometry"}:
+        return replace(typed[0].type, fsp=max(value.type.fsp for value in typed))
+    if kinds & {*TEMPORAL, "json", "geometry"} or any(pa.types.is_binary(value.values.type) for value in typed) \
+            or any(value.is_text for value in typed):
+        raise NotComputable("a value of one type or another")
+    arrays = [as_number(value, session) for value in typed]
+    if any(pa.types.is_floating(array.type) for array in arrays):
+        return DOUBLE
+    return ColumnType("decimal", precision=38, scale=max(array.type.scale for array in arrays))
+
+
+def one_of(arguments: Arguments, session: Session) -> tuple[list[Value], ColumnType]:
+    """Values as those of the one type that they have together."""
+    type_ = common_type(arguments, session)
+    made = []
+    for value in arguments:
+        if value.is_null:
+            values = pa.nulls(len(value.values), _arrow_of(type_, arguments))
+        elif type_.base == "double":
+            values = as_number(value, session)
+            values = values.cast(pa.string()).cast(pa.float64()) if pa.types.is_decimal(values.type) else values
+        elif type_.base == "decimal":
+            values = as_number(value, session).cast(pa.decimal128(38, type_.scale))
+        elif type_.base == "longtext":
+            values = as_text(value, session)
+        else:
+            values = value.values
+        made.append(Value(values, type_, value.constant))
+    return made, type_
+
+
+def _arrow_of(type_: ColumnType, arguments: Arguments) -> pa.DataType:
+    if type_ is NULL:
+        return pa.null()
+    if type_.base == "decimal":
+        return pa.decimal128(38, type_.scale)
+    return pa.string() if type_.base == "longtext" else pa.float64() if type_.base == "double" else \
+        next(value.values.type for value in arguments if not value.is_null)
+
+
+def _coalesce(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    made, type_ = one_of(arguments, session)
+    return Value(pc.coalesce(*together(made, n)), type_, all(value.constant for value in made))
+
+
+def _case(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """Conditions and values in turns, and what is left."""
+    whens, (*thens, otherwise) = arguments[:-1:2], [*arguments[1:-1:2], arguments[-1]]
+    made, type_ = one_of([*thens, otherwise], session)
+    constant = all(value.constant for value in arguments)
+    arrays = together([*(replace(when, values=as_truth(when, session)) for when in whens), *made], n)
+    conditions, choices = arrays[:len(whens)], arrays[len(whens):]
+    result = choices[-1]
+    for condition, choice in reversed(list(zip(conditions, choices[:-1], strict=True))):
+        result = pc.if_else(condition.fill_null(False), choice, result)
+    return Value(result, type_, constant)
+
+
+def _if(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    return _case(arguments, call, session, n)
+
+
+def _null_if(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    left, right = arguments
+    same = _compared(pc.equal)([left, right], Call("="), session, n)
+    [values, equal] = together([left, replace(same, values=as_truth(same, session))], n)
+    nulls = pa.scalar(None, values.type)
+    return replace(left, values=pc.if_else(equal.fill_null(False), nulls, values),
+                   constant=left.constant and right.constant)
+
+
+FUNCTIONS: dict[str, Callable[[Arguments, Call, Session, int], Value]] = {
+    "+": _arithmetic(_summed(pc.add), pc.add), "-": _arithmetic(_summed(pc.subtract), pc.subtract),
+    "*": _arithmetic(_multiplied, pc.multiply),
+    "DIV": _arithmetic(lambda left, right: _divided(left, right)[0].cast(WHOLE), None),
+    "MOD": _arithmetic(lambda left, right: _divided(left, right)[1].cast(WHOLE), None),
+    "NEG": _arithmetic(pc.negate, pc.negate), "ABS": _arithmetic(pc.abs, pc.abs),
+    "FLOOR": _arithmetic(lambda values: pc.floor(values).cast(WHOLE), pc.floor),
+    "CEILING": _arithmetic(lambda values: pc.ceil(values).cast(WHOLE), pc.ceil),
+    "ROUND": _round,
+    "AND": _logic(pc.and_kleene), "OR": _logic(pc.or_kleene), "NOT": _logic(pc.invert), "XOR": _logic(pc.xor),
+    "ISNULL": _is_null, "=": _compared(pc.equal), "<>": _compared(pc.not_equal), "<": _compared(pc.less),
+    "<=": _compared(pc.less_equal), ">": _compared(pc.greater), ">=": _compared(pc.greater_equal),
+    "<=>": _compared(_null_safe_equal), "IN": _in,
+    "COALESCE": _coalesce, "IFNULL": _coalesce, "CASE": _case, "IF": _if, "NULLIF": _null_if,
+}

@@ -1,0 +1,168 @@
+"""DEFAULT clauses and generated columns: what a row has where no value is given.
+
+Source: MySQL manual, "Data Type Default Values", "CREATE TABLE and Generated Columns"; judged by both servers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal, InvalidOperation
+
+import pyarrow as pa
+
+from applier.errors import NotComputable, SchemaError
+from applier.schema.defaults import implicit_scalar
+from applier.schema.definition import Column, Default, TableDefinition
+from applier.schema.zero_dates import DATES
+from applier.sql.assignment import assigned
+from applier.sql.evaluator import Typed, evaluate, uses_time, varies
+from applier.sql.session import Session
+from applier.sql.times import current_timestamp
+from applier.sql.values import BYTES, DOUBLE, NULL, TEXT, Value, constant, numbers
+
+Stored = Callable[[str], pa.Array | pa.ChunkedArray]
+"""Finds the values of a stored column of the same rows; KeyError for one that is not there."""
+_NOW = re.compile(r"(?:CURRENT_TIMESTAMP|NOW)(?:\((\d)?\))?", re.IGNORECASE)
+
+
+def default_values(column: Column, definition: TableDefinition, columns: Callable[[str], Typed], n: int,
+                   session: Session, *, strict: bool = False) -> pa.Array:
+    """A column's DEFAULT for n rows, of `arrow_type`; one value where it is the same for all of them. `columns` finds
+    the values of the rows' other columns, with their types. With `strict`, a constant has to fit the column.
+
+    Raises NotComputable where it is not known.
+    """
+    default = column.default
+    if default is None and not column.nullable and not column.generated and not column.auto_increment:
+        return pa.repeat(implicit_scalar(column.type, definition.flavour), 1)
+    if column.type.base == "timestamp" and default is not None and default.kind not in ("now", "expression"):
+        session = replace(session, time_zone="+00:00")  # in which literals of a TIMESTAMP are kept
+    return assigned(_value(column, definition, columns, n, session), column.type, session, strict=strict)
+
+
+def _value(column: Column, definition: TableDefinition, columns: Callable[[str], Typed], n: int,
+           session: Session) -> Value:
+    default = column.default
+    if column.generated:
+        raise NotComputable(f"it is generated from ({column.expression})")
+    if column.auto_increment:
+        raise NotComputable("it is AUTO_INCREMENT")
+    if default is None:
+        return constant(pa.scalar(None), NULL)
+    if default.kind == "local" and not default.text.startswith("0000"):
+        raise NotComputable(f"{default.text!r} is in the server's own time zone, which the log does not tell, "
+                            "and --system-time-zone can")
+    if (fsp := _now_digits(default, column)) is not None:
+        return current_timestamp(fsp, session) if column.type.base == "timestamp" else \
+            evaluate(f"NOW({fsp})", columns, n, session)
+    if default.kind == "expression":
+        return evaluate(default.text, columns, n, session)
+    return _literal(default, column)
+
+
+def _now_digits(default: Default, column: Column) -> int | None:
+    """How many digits of a second CURRENT_TIMESTAMP has; None for any other default. A DATETIME or TIMESTAMP takes as
+    many as it has from one that says none."""
+    found = _NOW.fullmatch(default.text)
+    if default.kind not in ("now", "expression") or found is None:
+        return None
+    if found[1] is None and default.kind == "now" and column.type.base in DATES:
+        return column.type.fsp
+    return int(found[1] or 0)
+
+
+def _literal(default: Default, column: Column) -> Value:
+    """A literal, of which a TIMESTAMP's is kept in UTC already."""
+    if default.kind == "null":
+        return constant(pa.scalar(None), NULL)
+    if default.kind == "bytes":
+        return Value(pa.array([bytes.fromhex(default.text)], pa.binary()), BYTES, constant=True, digits=True)
+    if default.kind == "number":
+        if "e" in default.text.lower():
+            return constant(pa.scalar(float(default.text)), DOUBLE)
+        number = Decimal(default.text)
+        scale = max(0, -int(number.as_tuple().exponent))
+        try:
+            return numbers(pa.array([number], pa.decimal128(38, scale)), constant=True)
+        except pa.ArrowInvalid:
+            return constant(pa.scalar(default.text), TEXT)
+    return constant(pa.scalar(default.text), TEXT)
+
+
+def default_scalar(column: Column, definition: TableDefinition) -> pa.Scalar:
+    """The column's default as a scalar of `arrow_type`, other columns being what their defaults are.
+
+    Raises SchemaError, naming the column, where the value is not the same for every row and time: CURRENT_TIMESTAMP,
+    generated columns, expressions that are not constant.
+    """
+    default = column.default
+    try:
+        if default is not None and default.kind == "now":
+            raise NotComputable(f"it is {default.text}")
+        return default_values(column, definition, other_defaults(column, definition), 1,
+                              Session(definition.flavour, time_zone="+00:00"), strict=True)[0]
+    except (NotComputable, ValueError, InvalidOperation, pa.ArrowException) as error:
+        why = error.message if isinstance(error, NotComputable) else error
+        raise SchemaError(
+            f"an INSERT leaves out column {column.name}, and its default cannot be computed: {why or default}",
+            table=definition.full_name,
+            hint="replay logs written with binlog_row_image=FULL, or leave the table out with --ignore-tables",
+        ) from None
+
+
+def other_defaults(column: Column, definition: TableDefinition) -> Callable[[str], Typed]:
+    """The other columns with their defaults, as a replica computes a default before the row's values are there."""
+    def known(name: str) -> Typed:
+        other = definition.column(name)
+        if other is column:
+            raise NotComputable(f"it is made of itself: ({column.default.text})")
+        scalar = implicit_scalar(other.type, definition.flavour) if other.auto_increment else \
+            default_scalar(other, definition)
+        return pa.repeat(scalar, 1), other.type
+
+    return known
+
+
+def is_moment(column: Column) -> bool:
+    """Whether a column's default is made of the current time."""
+    default = column.default
+    return default is not None and not column.generated and (
+        default.kind == "now" or (default.kind == "expression" and uses_time(default.text)))
+
+
+def is_variable(column: Column) -> bool:
+    """Whether a column's default has other values in other rows or at other times."""
+    default = column.default
+    return default is not None and (default.kind == "now" or (default.kind == "expression" and varies(default.text)))
+
+
+def generated_values(column: Column, definition: TableDefinition, values: Stored, n: int,
+                     session: Session | None = None) -> pa.Array:
+    """A generated column for n rows; `values` has their stored columns. Raises NotComputable where the expression, or
+    its conversion to the column's type, is not known."""
+    within = session or Session(definition.flavour)
+    known = row_columns(definition, values, n, within)
+    made = assigned(evaluate(column.expression, known, n, within), column.type, within)
+    return pa.repeat(made[0], n) if len(made) != n else made
+
+
+def row_columns(definition: TableDefinition, values: Stored, n: int, session: Session) -> Callable[[str], Typed]:
+    """The columns of n rows, of which those that are stored are in `values`, and VIRTUAL ones are computed."""
+    def known(name: str) -> Typed:
+        found = definition.column(name)
+        if found.generated == "virtual":
+            return generated_values(found, definition, values, n, session), found.type
+        return values(found.name), found.type
+
+    return known
+
+
+def completed(column: Column, definition: TableDefinition, values: Stored, n: int, session: Session) -> pa.Array:
+    """A column that no value is given for, in n rows of a table: its default, or, where that is NULL and the column may
+    not be, what its type has instead. Raises NotComputable."""
+    made = default_values(column, definition, row_columns(definition, values, n, session), n, session)
+    if made.null_count and not column.nullable:
+        made = made.fill_null(implicit_scalar(column.type, definition.flavour))
+    return pa.repeat(made[0], n) if len(made) != n else made

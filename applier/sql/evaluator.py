@@ -1,0 +1,139 @@
+"""SQL expressions over whole columns of rows, as far as this project can compute them: those of DEFAULT clauses, of
+generated columns and of partitions, and the values of dumps.
+
+What is more than is known raises NotComputable; so do UUID(), RAND() and all that a server makes up for itself. Source:
+MySQL manual, "Functions and Operators"; judged by both servers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+
+import pyarrow as pa
+
+from applier.binlog.charsets import to_utf8
+from applier.conversion.texts import SINGLE_BYTE
+from applier.errors import NotComputable
+from applier.schema.types import ColumnType
+from applier.sql import arithmetic, documents, geometry, texts, times
+from applier.sql.casts import cast
+from applier.sql.grammar import Call, Literal, Name, Node, nodes_of, parse_expression
+from applier.sql.session import Session
+from applier.sql.values import BOOL, BYTES, DOUBLE, NULL, TEXT, Value, constant, numbers
+
+Typed = tuple[pa.Array | pa.ChunkedArray, ColumnType]
+Columns = Callable[[str], Typed]
+"""Finds the values of a column, one for all rows or one for each, and its type; KeyError where there is none."""
+
+_FUNCTIONS = arithmetic.FUNCTIONS | texts.FUNCTIONS | times.FUNCTIONS | documents.FUNCTIONS | geometry.FUNCTIONS
+_MADE_UP = frozenset({"UUID", "UUID_SHORT", "RAND", "SYSDATE", "SYS_GUID", "RANDOM_BYTES", "NEXTVAL", "LASTVAL"})
+_TEXT_CHARSETS = SINGLE_BYTE | {"utf8mb4", "utf8mb3"}
+
+
+def evaluate(sql: str, column: Columns, n: int, session: Session) -> Value:
+    """The values of an expression for n rows, with the type that the server gives them. Raises NotComputable where the
+    expression, or a value in it, is more than is known."""
+    return Evaluator(column, n, session).value(parse_expression(sql))
+
+
+def no_columns(name: str) -> Typed:
+    """The columns of an expression that has none."""
+    raise KeyError(name)
+
+
+def uses_time(sql: str) -> bool:
+    """Whether an expression is made of the current time."""
+    return any(map(_is_time, _nodes(sql)))
+
+
+def differs_by_row(sql: str) -> bool:
+    """Whether an expression certainly has other values in other rows: it has a column in it, or something random. What
+    this module does not know, it takes for a constant."""
+    return any(isinstance(node, Name) or (isinstance(node, Call) and node.name in _MADE_UP) for node in _nodes(sql))
+
+
+def varies(sql: str) -> bool:
+    """The same, in other rows or at other times."""
+    return differs_by_row(sql) or uses_time(sql)
+
+
+def _nodes(sql: str) -> list[Node]:
+    try:
+        return list(nodes_of(parse_expression(sql)))
+    except NotComputable:
+        return []
+
+
+def _is_time(node: Node) -> bool:
+    return isinstance(node, Call) and (node.name in times.NOW or (node.name == "UNIX_TIMESTAMP" and not node.arguments))
+
+
+class Evaluator:
+    """Evaluates the trees of expressions."""
+
+    def __init__(self, column: Columns, n: int, session: Session) -> None:
+        self._column, self._n, self._session = column, n, session
+
+    def value(self, node: Node) -> Value:
+        try:
+            if isinstance(node, Literal):
+                return _LITERALS[node.kind](node)
+            return self._named(node) if isinstance(node, Name) else self._called(node)
+        except (pa.ArrowException, ValueError, TypeError, IndexError, OverflowError) as error:
+            raise NotComputable(str(error).partition("\n")[0]) from None
+
+    def _named(self, node: Name) -> Value:
+        try:
+            values, type_ = self._column(node.name)
+        except KeyError:
+            raise NotComputable(f"there is no column {node.name}") from None
+        whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+        return Value(whole, type_, constant=len(whole) == 1 != self._n)
+
+    def _called(self, call: Call) -> Value:
+        if call.name in ("+", "-") and _is_interval(call.arguments[-1]):
+            moment, interval = call.arguments
+            return times.added([self.value(moment), self.value(interval.arguments[0])], call, self._session, self._n)
+        if call.name == "CAST":
+            return cast(self.value(call.arguments[0]), call, self._session)
+        if call.name not in _FUNCTIONS:
+            raise NotComputable(f"{call.name}(…)")
+        arguments = [self.value(argument) for argument in call.arguments]
+        return _FUNCTIONS[call.name](arguments, call, self._session, self._n)
+
+
+def _is_interval(node: Node) -> bool:
+    return isinstance(node, Call) and node.name == "INTERVAL"
+
+
+def _number(literal: Literal) -> Value:
+    if "e" in literal.text.lower():
+        return constant(pa.scalar(float(literal.text), pa.float64()), DOUBLE)
+    number = Decimal(literal.text)
+    scale = max(0, -int(number.as_tuple().exponent))
+    return numbers(pa.array([number], pa.decimal128(38, scale)), constant=True)
+
+
+def _string(literal: Literal) -> Value:
+    type_ = TEXT if literal.charset in (None, "utf8mb4") else ColumnType("longtext", charset=literal.charset)
+    return constant(pa.scalar(literal.text), type_)
+
+
+def _bytes(literal: Literal) -> Value:
+    data = pa.array([bytes.fromhex(literal.text)], pa.binary())
+    if literal.charset is None:
+        return Value(data, BYTES, constant=True, digits=True)
+    if literal.charset == "binary":
+        return Value(data, BYTES, constant=True)
+    charset = "utf8mb3" if literal.charset == "utf8" else literal.charset
+    if charset not in _TEXT_CHARSETS:
+        raise NotComputable(f"_{charset} x'{literal.text[:40]}'")
+    return Value(to_utf8(data, charset), ColumnType("longtext", charset=charset), constant=True)
+
+
+_LITERALS: dict[str, Callable[[Literal], Value]] = {
+    "number": _number, "string": _string, "bytes": _bytes,
+    "null": lambda _: Value(pa.nulls(1), NULL, constant=True),
+    "bool": lambda literal: Value(pa.array([Decimal(literal.text)], pa.decimal128(38, 0)), BOOL, constant=True),
+}

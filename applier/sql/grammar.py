@@ -1,0 +1,342 @@
+"""SQL expressions as trees: operators and functions are both calls by their name.
+
+Source: MySQL manual, "Operator Precedence", "Literal Values", "Expressions".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from applier.errors import NotComputable, SchemaError
+from applier.schema.tokens import Token, tokenize
+
+MOST_DEPTH = 100
+"""Levels of an expression; deeper ones are not computed."""
+
+
+@dataclass(frozen=True)
+class Literal:
+    """`kind` is "string", "number", "bytes" (hexadecimal digits), "null" or "bool" (1 or 0); `charset` is that of an
+    introducer."""
+
+    kind: str
+    text: str = ""
+    charset: str | None = None
+
+
+@dataclass(frozen=True)
+class Name:
+    """A column."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function or an operator by its name in capitals. `word` is what is no value among its arguments: the unit of an
+    interval or a part of a date, the type or the character set that a value becomes."""
+
+    name: str
+    arguments: tuple[Node, ...] = ()
+    word: str = ""
+
+
+Node = Literal | Name | Call
+
+_LEVELS = [
+    {"||": "OR", "OR": "OR"}, {"XOR": "XOR"}, {"&&": "AND", "AND": "AND"}, {},
+    {"=": "=", "<=>": "<=>", ">=": ">=", ">": ">", "<=": "<=", "<": "<", "<>": "<>", "!=": "<>", "IS": "IS",
+     "LIKE": "LIKE", "IN": "IN", "BETWEEN": "BETWEEN", "NOT": "NOT", "REGEXP": "REGEXP", "RLIKE": "REGEXP"},
+    {"|": "|"}, {"&": "&"}, {"<<": "<<", ">>": ">>"}, {"-": "-", "+": "+"},
+    {"*": "*", "/": "/", "DIV": "DIV", "%": "MOD", "MOD": "MOD"}, {"^": "^"},
+]
+_NOT, _COMPARISON, _BITS = 3, 4, 5
+_SIGNS = ("<=>", "->>", "||", "&&", ">=", "<=", "<>", "!=", "<<", ">>", "->")
+_WITHOUT_PARENTHESES = {"CURRENT_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME", "LOCALTIME", "LOCALTIMESTAMP", "UTC_DATE",
+                        "UTC_TIME", "UTC_TIMESTAMP"}
+_SYNONYMS = {
+    "CURRENT_TIMESTAMP": "NOW", "LOCALTIME": "NOW", "LOCALTIMESTAMP": "NOW", "CURRENT_DATE": "CURDATE",
+    "CURRENT_TIME": "CURTIME", "UCASE": "UPPER", "LCASE": "LOWER", "CHARACTER_LENGTH": "CHAR_LENGTH",
+    "OCTET_LENGTH": "LENGTH", "SUBSTR": "SUBSTRING", "MID": "SUBSTRING", "CEIL": "CEILING", "SHA": "SHA1",
+    "DAYOFMONTH": "DAY", "DATE_ADD": "ADDDATE", "DATE_SUB": "SUBDATE", "POWER": "POW",
+    "ST_GEOMETRYFROMTEXT": "ST_GEOMFROMTEXT", "GEOMFROMTEXT": "ST_GEOMFROMTEXT",
+    "GEOMETRYFROMTEXT": "ST_GEOMFROMTEXT", "ST_POINTFROMTEXT": "ST_GEOMFROMTEXT",
+    "ST_LINESTRINGFROMTEXT": "ST_GEOMFROMTEXT", "ST_POLYGONFROMTEXT": "ST_GEOMFROMTEXT",
+}
+
+
+def parse_expression(sql: str) -> Node:
+    """The tree of an expression. Raises NotComputable for what is none, or in a form that is not known here."""
+    try:
+        tokens = _joined(tokenize(sql))
+    except SchemaError as error:
+        raise NotComputable(error.message) from None
+    reader = _Reader(tokens, sql)
+    node = reader.expression(0)
+    if reader.token.kind != "end":
+        raise reader.unknown()
+    return node
+
+
+def nodes_of(node: Node) -> Iterator[Node]:
+    """The node and all below it."""
+    yield node
+    for argument in node.arguments if isinstance(node, Call) else ():
+        yield from nodes_of(argument)
+
+
+def _joined(tokens: list[Token]) -> list[Token]:
+    """Tokens whose signs are whole operators."""
+    joined: list[Token] = []
+    place = 0
+    while place < len(tokens):
+        token, size = tokens[place], 1
+        for sign in _SIGNS if token.kind == "sign" else ():
+            together = tokens[place:place + len(sign)]
+            if "".join(part.text for part in together) == sign and all(part.kind == "sign" for part in together) \
+                    and together[-1].end - together[0].start == len(sign):
+                token, size = Token("sign", sign, token.start, together[-1].end), len(sign)
+                break
+        joined.append(token)
+        place += size
+    return joined
+
+
+class _Reader:
+    """Reads tokens from left to right, operators by their levels."""
+
+    def __init__(self, tokens: list[Token], sql: str) -> None:
+        self._tokens, self._sql, self._place, self._depth = tokens, sql, 0, 0
+
+    @property
+    def token(self) -> Token:
+        return self._tokens[self._place]
+
+    @property
+    def word(self) -> str:
+        return self.token.text if self.token.kind == "sign" else self.token.keyword
+
+    def unknown(self) -> NotComputable:
+        return NotComputable(f"{self._sql[self.token.start:][:60] or 'the end'!r} in ({self._sql[:200]})")
+
+    def _take(self, *words: str) -> bool:
+        if self.word in words and self.word:
+            self._place += 1
+            return True
+        return False
+
+    def _expect(self, word: str) -> None:
+        if not self._take(word):
+            raise self.unknown()
+
+    def _next(self) -> Token:
+        if self.token.kind == "end":
+            raise self.unknown()
+        self._place += 1
+        return self._tokens[self._place - 1]
+
+    def expression(self, level: int) -> Node:
+        self._depth += 1
+        if self._depth > MOST_DEPTH:
+            raise NotComputable("an expression of too many levels")
+        node = self._of_level(level)
+        self._depth -= 1
+        return node
+
+    def _of_level(self, level: int) -> Node:
+        if level <= _NOT and self._take("NOT"):
+            left: Node = Call("NOT", (self.expression(_NOT),))
+        else:
+            left = self._unary()
+        for _ in range(MOST_DEPTH):
+            found = next((at for at in range(level, len(_LEVELS)) if self.word in _LEVELS[at]), None)
+            if found is None:
+                return left
+            name = _LEVELS[found][self.word]
+            self._place += 1
+            if found == _COMPARISON:
+                left = self._comparison(left, name)
+            elif name in ("+", "-") and self._take("INTERVAL"):
+                left = Call(name, (left, self._interval()))
+            else:
+                left = Call(name, (left, self.expression(found + 1)))
+        raise NotComputable("an expression of too many operators")
+
+    def _comparison(self, left: Node, name: str) -> Node:
+        negated = name == "NOT"
+        if negated:
+            name = _LEVELS[_COMPARISON].get(self.word, "")
+            self._next()
+        if name == "IS":
+            negated = self._take("NOT")
+            if not self._take("NULL"):
+                raise self.unknown()
+            made: Node = Call("ISNULL", (left,))
+        elif name == "IN":
+            made = Call("IN", (left, *self._arguments()))
+        elif name == "BETWEEN":
+            low = self.expression(_BITS)
+            self._expect("AND")
+            high = self.expression(_BITS)
+            made = Call("AND", (Call(">=", (left, low)), Call("<=", (left, high))))
+        else:
+            made = Call(name, (left, self.expression(_BITS)))
+        return Call("NOT", (made,)) if negated else made
+
+    def _unary(self) -> Node:
+        if self._take("-"):
+            return Call("NEG", (self._signed(),))
+        if self._take("+"):
+            return self._signed()
+        if self._take("!"):
+            return Call("NOT", (self._signed(),))
+        if self.word in ("~", "BINARY"):
+            raise self.unknown()
+        return self._behind(self._primary())
+
+    def _signed(self) -> Node:
+        self._depth += 1
+        if self._depth > MOST_DEPTH:
+            raise NotComputable("an expression of too many levels")
+        node = self._unary()
+        self._depth -= 1
+        return node
+
+    def _behind(self, node: Node) -> Node:
+        while self.word in ("->", "->>", "COLLATE"):
+            word = self._next().text
+            if word == "->":
+                node = Call("JSON_EXTRACT", (node, self._primary()))
+            elif word == "->>":
+                node = Call("JSON_UNQUOTE", (Call("JSON_EXTRACT", (node, self._primary())),))
+            else:
+                node = Call("COLLATE", (node,), self._next().text.lower())
+        return node
+
+    def _primary(self) -> Node:
+        if self._take("("):
+            node = self.expression(0)
+            self._expect(")")
+            return node
+        if self.word == "CASE":
+            return self._case()
+        token = self._next()
+        following = self.token
+        if token.kind == "number":
+            return Literal("number", token.text)
+        if token.kind == "bytes":
+            return Literal("bytes", token.text)
+        if token.kind == "string":
+            return self._string(token)
+        if token.kind == "name":
+            return self._named(token)
+        if token.kind != "word":
+            self._place -= 1
+            raise self.unknown()
+        if token.text.startswith("_") and following.kind in ("string", "bytes"):
+            self._place += 1
+            charset = token.text[1:].lower()
+            if following.kind == "bytes":
+                return Literal("bytes", following.text, charset)
+            return Literal("string", self._string(following).text, charset)
+        if token.keyword in ("TRUE", "FALSE"):
+            return Literal("bool", str(int(token.keyword == "TRUE")))
+        if token.keyword == "NULL":
+            return Literal("null")
+        if token.keyword in ("DATE", "TIME", "TIMESTAMP") and following.kind == "string":
+            self._place += 1
+            return Call("CAST", (self._string(following),), {"TIMESTAMP": "DATETIME(6)", "TIME": "TIME(6)"}.get(
+                token.keyword, "DATE"))
+        if token.keyword == "INTERVAL":  # INTERVAL 1 DAY + x
+            interval = self._interval()
+            self._expect("+")
+            return Call("+", (self.expression(9), interval))
+        if self.word == "(":
+            return self._call(token.keyword)
+        if token.keyword in _WITHOUT_PARENTHESES:
+            return Call(_SYNONYMS.get(token.keyword, token.keyword))
+        return self._named(token)
+
+    def _string(self, token: Token) -> Literal:
+        text = token.text
+        while self.token.kind == "string":
+            text += self._next().text
+        return Literal("string", text)
+
+    def _named(self, token: Token) -> Node:
+        """A column's name is the last of what stands before it: its table and database."""
+        while self.word == ".":
+            self._place += 1
+            token = self._next()
+        if token.kind not in ("word", "name"):
+            raise self.unknown()
+        return Name(token.text)
+
+    def _case(self) -> Node:
+        self._expect("CASE")
+        subject = None if self.word == "WHEN" else self.expression(0)
+        branches: list[tuple[Node, Node]] = []
+        while self._take("WHEN"):
+            when = self.expression(0)
+            self._expect("THEN")
+            branches.append((when if subject is None else Call("=", (subject, when)), self.expression(0)))
+        node: Node = self.expression(0) if self._take("ELSE") else Literal("null")
+        self._expect("END")
+        if not branches:
+            raise self.unknown()
+        return Call("CASE", (*(part for branch in branches for part in branch), node))
+
+    def _arguments(self) -> tuple[Node, ...]:
+        self._expect("(")
+        found: list[Node] = []
+        while not self._take(")"):
+            if found:
+                self._expect(",")
+            found.append(self._interval() if self._take("INTERVAL") else self.expression(0))
+        return tuple(found)
+
+    def _interval(self) -> Node:
+        count = self.expression(0)
+        return Call("INTERVAL", (count,), self._next().keyword)
+
+    def _call(self, name: str) -> Node:
+        if name in ("CAST", "CONVERT"):
+            return self._cast()
+        if name == "EXTRACT":
+            self._expect("(")
+            unit = self._next().keyword
+            self._expect("FROM")
+            value = self.expression(0)
+            self._expect(")")
+            return Call("EXTRACT", (value,), unit)
+        if name in ("TIMESTAMPADD", "TIMESTAMPDIFF"):
+            self._expect("(")
+            unit = self._next().keyword
+            self._expect(",")
+            self._place -= 1
+            self._tokens[self._place] = Token("sign", "(", self.token.start, self.token.end)
+            return Call(name, self._arguments(), unit.removeprefix("SQL_TSI_"))
+        name = _SYNONYMS.get(name, name)
+        arguments = self._arguments()
+        if name in ("ADDDATE", "SUBDATE") and len(arguments) == 2:
+            interval = arguments[1] if isinstance(arguments[1], Call) and arguments[1].name == "INTERVAL" else \
+                Call("INTERVAL", (arguments[1],), "DAY")
+            return Call("-" if name == "SUBDATE" else "+", (arguments[0], interval))
+        return Call(name, arguments)
+
+    def _cast(self) -> Node:
+        self._expect("(")
+        value = self.expression(0)
+        if self._take("USING"):
+            word = "CHARSET " + self._next().text
+        else:
+            if not self._take("AS"):
+                self._expect(",")
+            start, depth = self.token.start, 0
+            while depth or self.word != ")":
+                depth += {"(": 1, ")": -1}.get(self.word, 0)
+                self._next()
+            word = " ".join(self._sql[start:self.token.start].upper().split())
+        self._expect(")")
+        return Call("CAST", (value,), word)

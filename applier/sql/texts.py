@@ -1,0 +1,172 @@
+"""Functions of text over whole columns.
+
+Source: MySQL manual, "String Functions and Operators", "Encryption and Compression Functions".
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.conversion.texts import by_distinct
+from applier.errors import NotComputable
+from applier.schema.types import BINARY
+from applier.sql.grammar import Call
+from applier.sql.session import Session
+from applier.sql.values import (
+    BYTES,
+    TEXT,
+    Value,
+    as_bytes,
+    as_text,
+    is_ascii,
+    numbers,
+    one,
+    together,
+    whole_number,
+)
+
+Arguments = list[Value]
+_MOST_BYTES = 1 << 20
+"""Of what a function repeats or pads."""
+
+
+def _texts(arguments: Arguments, session: Session) -> tuple[Arguments, str | None]:
+    """The arguments as text, and the one character set that they have; None where there are more."""
+    charsets = {value.type.charset for value in arguments if value.is_text and not (
+        value.constant and is_ascii(value.values))}
+    charset = "utf8mb4" if not charsets else charsets.pop() if len(charsets) == 1 else None
+    return [Value(as_text(value, session), TEXT, value.constant) for value in arguments], charset
+
+
+def _of_text(function: Callable[..., pa.Array]) -> Callable:
+    """A function of one text, and of constants behind it."""
+    def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        [text], charset = _texts(arguments[:1], session)
+        made = function(text.values, *(value for value in arguments[1:]), session=session)
+        return Value(made, replace(TEXT, charset=charset), text.constant)
+
+    return computed
+
+
+def _case(function: Callable[[pa.Array], pa.Array]) -> Callable:
+    def changed(text: pa.Array, *, session: Session) -> pa.Array:
+        if not is_ascii(text):
+            raise NotComputable("the case of text that is not ASCII")
+        return function(text)
+
+    return _of_text(changed)
+
+
+def _concat(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    texts, charset = _texts(arguments, session)
+    made = pc.binary_join_element_wise(*together(texts, n), "")
+    return Value(made, replace(TEXT, charset=charset), all(value.constant for value in texts))
+
+
+def _concat_ws(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    (separator, *texts), charset = _texts(arguments, session)
+    between = one(separator)
+    if between is None:
+        return Value(pa.nulls(1, pa.string()), TEXT, constant=True)
+    made = pc.binary_join_element_wise(*together(texts, n), between, null_handling="skip")
+    return Value(made, replace(TEXT, charset=charset), all(value.constant for value in texts))
+
+
+def _left(text: pa.Array, count: Value, *, session: Session) -> pa.Array:
+    return pc.utf8_slice_codeunits(text, 0, max(0, whole_number(count, session)))
+
+
+def _right(text: pa.Array, count: Value, *, session: Session) -> pa.Array:
+    number = whole_number(count, session)
+    return pc.utf8_slice_codeunits(text, -number, None) if number > 0 else pc.utf8_slice_codeunits(text, 0, 0)
+
+
+def _substring(text: pa.Array, start: Value, count: Value | None = None, *, session: Session) -> pa.Array:
+    """From a character on, which counts from 1, or back from the last one."""
+    first = whole_number(start, session)
+    length = None if count is None else whole_number(count, session)
+    if first == 0 or (length is not None and length <= 0):
+        return pc.utf8_slice_codeunits(text, 0, 0)
+    if first > 0:
+        return pc.utf8_slice_codeunits(text, first - 1, None if length is None else first - 1 + length)
+    reaches = pc.greater_equal(pc.utf8_length(text), -first)
+    stop = None if length is None or first + length >= 0 else first + length
+    return pc.if_else(reaches, pc.utf8_slice_codeunits(text, first, stop), pc.if_else(text.is_valid(), "", text))
+
+
+def _repeat(text: pa.Array, count: Value, *, session: Session) -> pa.Array:
+    times = max(0, whole_number(count, session))
+    if times * (pc.max(pc.binary_length(text)).as_py() or 0) > _MOST_BYTES:
+        raise NotComputable("REPEAT of more than 1 MiB")
+    return pc.binary_repeat(text, times)
+
+
+def _replace(text: pa.Array, old: Value, new: Value, *, session: Session) -> pa.Array:
+    before, after = one(old), one(new)
+    if not isinstance(before, str) or not isinstance(after, str):
+        raise NotComputable("REPLACE by what is no text")
+    return pc.replace_substring(text, before, after) if before else text
+
+
+def _char_length(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    [value] = arguments
+    if value.type.base in BINARY:
+        return numbers(pc.binary_length(value.values), constant=value.constant)
+    return numbers(pc.utf8_length(as_text(value, session)), constant=value.constant)
+
+
+def _length(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    [value] = arguments
+    return numbers(pc.binary_length(as_bytes(value, session)), constant=value.constant)
+
+
+def _hex(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    [value] = arguments
+    if not value.is_text and value.type.base not in BINARY:
+        raise NotComputable("HEX of a number")
+    made = by_distinct(as_bytes(value, session), lambda data: data.hex().upper())
+    return Value(made, TEXT, value.constant)
+
+
+def _unhex(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    [value] = arguments
+
+    def data(text: str) -> bytes | None:
+        try:
+            return bytes.fromhex(text.zfill(-(-len(text) // 2) * 2)) if " " not in text else None
+        except ValueError:
+            return None
+
+    return Value(by_distinct(as_text(value, session), data, pa.binary()), BYTES, value.constant)
+
+
+def _digest(name: str) -> Callable:
+    def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        algorithm = name
+        if not algorithm:
+            algorithm = {0: "sha256", 224: "sha224", 256: "sha256", 384: "sha384", 512: "sha512"}.get(
+                whole_number(arguments[1], session), "")
+        if not algorithm:
+            raise NotComputable("SHA2 of so many bits")
+        data = as_bytes(arguments[0], session)
+        made = by_distinct(data, lambda one: hashlib.new(algorithm, one, usedforsecurity=False).hexdigest())
+        return Value(made, TEXT, arguments[0].constant)
+
+    return computed
+
+
+FUNCTIONS: dict[str, Callable[[Arguments, Call, Session, int], Value]] = {
+    "CONCAT": _concat, "CONCAT_WS": _concat_ws, "UPPER": _case(pc.utf8_upper), "LOWER": _case(pc.utf8_lower),
+    "LEFT": _of_text(_left), "RIGHT": _of_text(_right), "SUBSTRING": _of_text(_substring),
+    "TRIM": _of_text(lambda text, *, session: pc.utf8_trim(text, " ")),
+    "LTRIM": _of_text(lambda text, *, session: pc.utf8_ltrim(text, " ")),
+    "RTRIM": _of_text(lambda text, *, session: pc.utf8_rtrim(text, " ")),
+    "REPEAT": _of_text(_repeat), "REPLACE": _of_text(_replace),
+    "CHAR_LENGTH": _char_length, "LENGTH": _length, "HEX": _hex, "UNHEX": _unhex,
+    "MD5": _digest("md5"), "SHA1": _digest("sha1"), "SHA2": _digest(""),
+}

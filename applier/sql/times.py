@@ -1,0 +1,249 @@
+"""The current time, spans of time added to dates, and functions of dates, over whole columns.
+
+Source: MySQL manual, "Date and Time Functions", "Temporal Intervals"; judged by both servers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.conversion.texts import by_distinct
+from applier.conversion.values import convert_values
+from applier.errors import NotComputable
+from applier.schema import zero_dates
+from applier.schema.types import ColumnType
+from applier.schema.zero_dates import DAY
+from applier.sql.date_functions import DATE_FUNCTIONS, date_function, days_between, seconds_since_epoch
+from applier.sql.grammar import Call
+from applier.sql.session import Session
+from applier.sql.values import TEXT, Value, as_number, as_text, numbers, one, together, whole_number
+
+Arguments = list[Value]
+_SECOND = 1_000_000
+_UNITS = {"MICROSECOND": 1, "SECOND": _SECOND, "MINUTE": 60 * _SECOND, "HOUR": 3600 * _SECOND, "DAY": DAY,
+          "WEEK": 7 * DAY}
+_MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
+_PARTS = {
+    "MINUTE_SECOND": ("MINUTE", "SECOND"), "HOUR_SECOND": ("HOUR", "MINUTE", "SECOND"),
+    "HOUR_MINUTE": ("HOUR", "MINUTE"), "DAY_SECOND": ("DAY", "HOUR", "MINUTE", "SECOND"),
+    "DAY_MINUTE": ("DAY", "HOUR", "MINUTE"), "DAY_HOUR": ("DAY", "HOUR"), "YEAR_MONTH": ("YEAR", "MONTH"),
+}
+_FIRST, _LAST = -62_135_596_800 * _SECOND, 253_402_300_800 * _SECOND - 1
+"""The first moment of year 1 and the last of year 9999."""
+
+
+def _moments(micros: np.ndarray, type_: ColumnType) -> Value:
+    kind = {"date": pa.date32(), "time": pa.duration("us")}.get(type_.base, pa.timestamp("us"))
+    whole = pa.array((micros // DAY).astype(np.int32)) if type_.base == "date" else pa.array(micros)
+    return Value(whole.cast(kind), type_, constant=len(micros) == 1)
+
+
+def current_timestamp(fsp: int, session: Session) -> Value:
+    """The current moment, whatever the session's time zone."""
+    unit = 10**(6 - fsp)
+    micros = session.utc_now() // unit * unit
+    return Value(pa.array(micros).cast(pa.timestamp("us", "UTC")), ColumnType("timestamp", fsp=fsp), len(micros) == 1)
+
+
+def _current(base: str, *, utc: bool) -> Callable:
+    """The current date, time or both, with as many digits of a second as it is asked for."""
+    def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        fsp = whole_number(arguments[0], session) if arguments else 0
+        if not 0 <= fsp <= 6:
+            raise NotComputable(f"{call.name} of {fsp} digits")
+        clock = session.utc_now() if utc else session.now()
+        unit = 10**(6 - fsp)
+        return _moments((clock % DAY if base == "time" else clock) // unit * unit, ColumnType(base, fsp=fsp))
+
+    return computed
+
+
+def added(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """A date or moment and an interval of time, which `call` adds or subtracts."""
+    moment, count, unit, sign = arguments[0], arguments[1], call.arguments[1].word, -1 if call.name == "-" else 1
+    if moment.type.base not in ("date", "datetime", "timestamp"):
+        raise NotComputable("an interval of time added to what is no date")
+    if zero_dates.has_any(moment.values):
+        raise NotComputable("an interval of time added to a date that no calendar has")
+    months, micros, is_null, constant = _span(count, unit, session)
+    of_days = moment.type.base == "date" and unit in (*_MONTHS, "YEAR_MONTH", "DAY", "WEEK")
+    fsp = 6 if "MICROSECOND" in unit or (micros % _SECOND).any() else moment.type.fsp
+    type_ = moment.type if of_days else ColumnType("datetime", fsp=fsp)
+    local = convert_values(moment.values, moment.type, ColumnType("datetime", fsp=6), session)
+    constant = constant and moment.constant
+    if not constant:
+        local = local if not moment.constant else pa.repeat(local[0], n)
+    clock = np.asarray(local.cast(pa.int64()).fill_null(0))
+    if months is not None:
+        clock = _months_on(clock, sign * months)
+    clock = clock + sign * micros
+    is_null = np.asarray(local.is_null()) | is_null
+    if ((clock < _FIRST) | (clock > _LAST))[~is_null].any():
+        raise NotComputable("a date that is before year 1 or after year 9999")
+    whole = pa.array((clock // DAY).astype(np.int32), mask=is_null) if type_.base == "date" else \
+        pa.array(clock, mask=is_null)
+    made = whole.cast(pa.date32() if type_.base == "date" else pa.timestamp("us"))
+    return Value(made, type_, constant)
+
+
+def _span(count: Value, unit: str, session: Session) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, bool]:
+    """Months (None where there are none), microseconds, which are NULL, and whether it is constant."""
+    if unit in _PARTS:
+        text = one(Value(as_text(count, session), TEXT, count.constant))
+        numbers_of = re.findall(r"\d+", text or "")
+        names = _PARTS[unit]
+        if text is None or len(numbers_of) > len(names) or "." in text:
+            raise NotComputable(f"INTERVAL {text!r} {unit}")
+        names = names[len(names) - len(numbers_of):]
+        sign = -1 if text.strip().startswith("-") else 1
+        total = sum(int(number) * _UNITS.get(name, 0) for number, name in zip(numbers_of, names, strict=True))
+        months = sum(int(number) * _MONTHS.get(name, 0) for number, name in zip(numbers_of, names, strict=True))
+        return np.array([sign * months]), np.array([sign * total]), np.array([False]), True
+    if unit not in _UNITS and unit not in _MONTHS:
+        raise NotComputable(f"INTERVAL … {unit}")
+    if count.is_text and not all(text is None or re.fullmatch(r"\s*-?\d+\s*", text) for text in
+                                 count.values.unique().to_pylist()):
+        raise NotComputable("an interval of what is no whole number")
+    found = as_number(count, session)
+    if pa.types.is_floating(found.type):
+        if not count.is_text:
+            raise NotComputable("an interval of a number that is not exact")
+        found = found.cast(pa.decimal128(38, 0))
+    is_null = np.asarray(found.is_null())
+    if unit == "SECOND":
+        exact = pc.multiply(found.fill_null(0).cast(pa.decimal128(20, min(6, found.type.scale))),
+                            pa.scalar(Decimal(_SECOND), pa.decimal128(7, 0)))
+        return None, np.asarray(exact.cast(pa.int64())), is_null, count.constant
+    whole = pc.round(found, 0, round_mode="half_towards_infinity").fill_null(0).cast(pa.decimal128(18, 0))
+    amount = np.asarray(whole.cast(pa.int64()))
+    if (np.abs(amount) > 10**8 * (10**6 if unit == "MICROSECOND" else 1)).any():
+        raise NotComputable("an interval of so much time")
+    if unit in _MONTHS:
+        return amount * _MONTHS[unit], np.zeros(len(amount), np.int64), is_null, count.constant
+    return None, amount * _UNITS[unit], is_null, count.constant
+
+
+def _months_on(clock: np.ndarray, months: np.ndarray) -> np.ndarray:
+    """The same day and time so many months on; the month's last day where it has no such day."""
+    days, time = clock // DAY, clock % DAY
+    month = days.astype("datetime64[D]").astype("datetime64[M]")
+    day = days - month.astype("datetime64[D]").astype(np.int64)
+    moved = month.astype(np.int64) + months
+    first = moved.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
+    length = (moved + 1).astype("datetime64[M]").astype("datetime64[D]").astype(np.int64) - first
+    return (first + np.minimum(day, length - 1)) * DAY + time
+
+
+def _local(value: Value, session: Session) -> Value:
+    """A TIMESTAMP by the session's clock, and constant text as the moment that it says; other values as they are."""
+    if value.is_text and value.constant:
+        made = convert_values(value.values, value.type, ColumnType("datetime", fsp=6), session)
+        if zero_dates.has_any(made):
+            raise NotComputable("text that is no date")
+        return replace(value, values=made, type=ColumnType("datetime", fsp=6))
+    if value.type.base == "timestamp":
+        type_ = ColumnType("datetime", fsp=value.type.fsp)
+        return replace(value, values=convert_values(value.values, value.type, type_, session), type=type_)
+    return value
+
+
+def _part(name: str) -> Callable:
+    def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        [value] = arguments
+        value = _local(value, session)
+        if value.type.base not in ("date", "datetime"):
+            raise NotComputable(f"{name} of what is no date")
+        return numbers(date_function(name, value.values), constant=value.constant)
+
+    return computed
+
+
+def _extract(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    if call.word not in DATE_FUNCTIONS:
+        raise NotComputable(f"EXTRACT({call.word} …)")
+    return _part(call.word)(arguments, call, session, n)
+
+
+def _date_difference(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    sides = [_local(value, session) for value in arguments]
+    arrays = together(sides, n)
+    made = days_between(*((array, side.type) for array, side in zip(arrays, sides, strict=True)))
+    return numbers(made, constant=all(side.constant for side in sides))
+
+
+def _unix_timestamp(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    if not arguments:
+        seconds = session.utc_now() // _SECOND
+        return numbers(pa.array(seconds), constant=len(seconds) == 1)
+    [value] = arguments
+    if value.type.base == "datetime" and not zero_dates.has_any(value.values):
+        wanted = ColumnType("timestamp", fsp=value.type.fsp)
+        micros = convert_values(value.values, value.type, wanted, session)
+        if zero_dates.has_any(micros):
+            raise NotComputable("UNIX_TIMESTAMP of a moment that is no TIMESTAMP")
+        scale = value.type.fsp
+        exact = pa.array([None if micro is None else Decimal(micro).scaleb(-6).quantize(Decimal(1).scaleb(-scale))
+                          for micro in micros.cast(pa.int64()).unique().to_pylist()], pa.decimal128(38, scale))
+        places = pc.index_in(micros.cast(pa.int64()), micros.cast(pa.int64()).unique())
+        return numbers(exact.take(places), constant=value.constant)
+    return numbers(seconds_since_epoch((value.values, value.type)), constant=value.constant)
+
+
+def _as(base: str) -> Callable:
+    """DATE(x) and TIME(x)."""
+    def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        [value] = arguments
+        value = _local(value, session)
+        if value.type.base not in ("date", "datetime", "time") or (base == "date" and value.type.base == "time"):
+            raise NotComputable(f"{base.upper()} of what is no date")
+        if base == "date":  # which never rounds
+            if value.type.base == "date":
+                return value
+            if zero_dates.has_any(value.values):
+                raise NotComputable("DATE of what no calendar has")
+            return replace(value, values=value.values.cast(pa.timestamp("us")).cast(pa.date32(), safe=False),
+                           type=ColumnType("date"))
+        type_ = ColumnType("time", fsp=value.type.fsp)
+        return replace(value, values=convert_values(value.values, value.type, type_, session), type=type_)
+
+    return computed
+
+
+_FORMATS = {"Y": "%Y", "y": "%y", "m": "%m", "d": "%d", "H": "%H", "i": "%M", "s": "%S", "S": "%S", "j": "%j",
+            "T": "%H:%M:%S", "%": "%%", "f": "%f"}
+
+
+def _date_format(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    value, wanted = _local(arguments[0], session), one(arguments[1])
+    if value.type.base not in ("date", "datetime") or not isinstance(wanted, str) or \
+            zero_dates.has_any(value.values):
+        raise NotComputable("DATE_FORMAT of what is no date")
+    parts = re.findall(r"%(.)|([^%]+)", wanted)
+    if any(sign and sign not in _FORMATS for sign, _ in parts):
+        raise NotComputable(f"DATE_FORMAT {wanted!r}")
+    pattern = "".join(_FORMATS[sign] if sign else text.replace("%", "%%") for sign, text in parts)
+    moments = value.values.cast(pa.timestamp("us"))
+
+    def shown(moment: object) -> str:
+        return moment.strftime(pattern.replace("%Y", f"{moment.year:04}"))
+
+    return Value(by_distinct(moments, shown), TEXT, value.constant)
+
+
+FUNCTIONS: dict[str, Callable[[Arguments, Call, Session, int], Value]] = {
+    "NOW": _current("datetime", utc=False), "CURDATE": _current("date", utc=False),
+    "CURTIME": _current("time", utc=False), "UTC_TIMESTAMP": _current("datetime", utc=True),
+    "UTC_DATE": _current("date", utc=True), "UTC_TIME": _current("time", utc=True),
+    "EXTRACT": _extract, "DATEDIFF": _date_difference, "UNIX_TIMESTAMP": _unix_timestamp,
+    "DATE": _as("date"), "TIME": _as("time"), "DATE_FORMAT": _date_format,
+    **{name: _part(name) for name in DATE_FUNCTIONS if name != "YEAR_MONTH"},
+}
+NOW = frozenset({"NOW", "CURDATE", "CURTIME", "UTC_TIMESTAMP", "UTC_DATE", "UTC_TIME"})
+"""Functions that are the current time; so is UNIX_TIMESTAMP without an argument."""

@@ -1,0 +1,160 @@
+"""What an expression has at each of its nodes: values of whole columns, and the type that the server gives them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.conversion.texts import SINGLE_BYTE, encoded
+from applier.conversion.values import SHOWN, convert_values
+from applier.errors import NotComputable
+from applier.schema.types import BINARY, INTEGERS, ColumnType
+from applier.sql.session import Session
+
+TEXT = SHOWN
+JSON = ColumnType("json")
+DOUBLE = ColumnType("double")
+NULL = ColumnType("null")
+BOOL = ColumnType("decimal", precision=1, scale=0)
+"""1 and 0, which are true and false in a document."""
+BYTES = ColumnType("longblob")
+WHOLE = pa.decimal128(38, 0)
+_TEXTS = frozenset({"char", "varchar", "tinytext", "text", "mediumtext", "longtext"})
+TEMPORAL = frozenset({"date", "datetime", "timestamp", "time"})
+
+
+@dataclass(frozen=True)
+class Value:
+    """`values` has one for each row, or, where it is `constant`, one for all of them. `digits`: it was written in
+    hexadecimal digits or bits, which are a number where one is wanted."""
+
+    values: pa.Array
+    type: ColumnType
+    constant: bool = False
+    digits: bool = False
+
+    def of_rows(self, n: int) -> pa.Array:
+        """One value for each of n rows."""
+        return pa.repeat(self.values[0], n) if self.constant else self.values
+
+    @property
+    def is_text(self) -> bool:
+        return self.type.base in _TEXTS
+
+    @property
+    def is_null(self) -> bool:
+        """Whether it is the literal NULL, which has no type."""
+        return self.type is NULL
+
+
+def constant(scalar: pa.Scalar, type_: ColumnType) -> Value:
+    """The same value for all rows."""
+    return Value(pa.repeat(scalar, 1), type_, constant=True)
+
+
+def numbers(values: pa.Array, *, constant: bool) -> Value:
+    """Exact numbers or doubles as an expression's value."""
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
+    if pa.types.is_floating(values.type):
+        return Value(values, DOUBLE, constant)
+    if not pa.types.is_decimal(values.type):
+        values = values.cast(WHOLE)
+    return Value(values, ColumnType("decimal", precision=38, scale=values.type.scale), constant)
+
+
+def together(values: list[Value], n: int) -> list[pa.Array]:
+    """The arrays of some values, as long as each other."""
+    if all(value.constant for value in values):
+        return [value.values for value in values]
+    return [value.of_rows(n) for value in values]
+
+
+def converted(value: Value, type_: ColumnType, session: Session) -> Value:
+    """A value as one of another type, as the server converts it by itself. Raises NotComputable."""
+    if value.is_null:
+        return value
+    return replace(value, values=convert_values(value.values, value.type, type_, session), type=type_, digits=False)
+
+
+def as_number(value: Value, session: Session) -> pa.Array:
+    """A value's numbers: exact ones as decimal128(38, scale), else doubles. Raises NotComputable."""
+    values, base = value.values, value.type.base
+    if value.is_null:
+        return pa.nulls(len(values), WHOLE)
+    if value.digits:
+        return pa.array([Decimal(int.from_bytes(data, "big")) for data in values.to_pylist()], WHOLE)
+    if value.is_text or base in ("enum", "set"):
+        return convert_values(values, value.type, DOUBLE, session).cast(pa.float64())
+    if base in TEMPORAL:
+        exact = ColumnType("decimal", precision=20 + value.type.fsp, scale=value.type.fsp)
+        return convert_values(values, value.type, exact, session).cast(pa.decimal128(38, value.type.fsp))
+    if pa.types.is_floating(values.type):
+        if value.type.scale is not None:
+            raise NotComputable("floating-point types with digits of their own")
+        return values.cast(pa.float64())
+    if pa.types.is_integer(values.type) and base in {*INTEGERS, "year", "bit"}:
+        return values.cast(WHOLE)
+    if pa.types.is_decimal(values.type):
+        return values.cast(pa.decimal128(38, values.type.scale))
+    raise NotComputable(f"{base.upper()} as a number")
+
+
+def as_text(value: Value, session: Session) -> pa.Array:
+    """A value's text, as the server shows it. Raises NotComputable."""
+    if value.is_null:
+        return pa.nulls(len(value.values), pa.string())
+    if value.is_text or value.type.base in ("enum", "set", "json"):
+        return value.values
+    if value.type.base == "bit" or value.type.base in BINARY:
+        raise NotComputable(f"{value.type.base.upper()} as text")
+    return convert_values(value.values, value.type, TEXT, session)
+
+
+def as_bytes(value: Value, session: Session) -> pa.Array:
+    """A value's text as its bytes. Raises NotComputable where its character set is not known."""
+    if value.type.base in BINARY:
+        return value.values
+    text = as_text(value, session)
+    charset = value.type.charset if value.is_text else None
+    if is_ascii(text) or charset in ("utf8mb4", "utf8mb3"):
+        return text.cast(pa.binary())
+    if charset not in SINGLE_BYTE:
+        raise NotComputable("the bytes of text in a character set that is not known")
+    return encoded(text, charset, "strict")
+
+
+def is_ascii(text: pa.Array) -> bool:
+    return pc.all(pc.string_is_ascii(text)).as_py() is not False
+
+
+def as_truth(value: Value, session: Session) -> pa.Array:
+    """Whether a value is other than zero; NULL for NULL."""
+    found = as_number(value, session)
+    return pc.not_equal(found, pa.scalar(0, found.type) if pa.types.is_floating(found.type) else
+                        pa.scalar(Decimal(0), found.type))
+
+
+def truth(values: pa.Array, *, constant: bool) -> Value:
+    """1 and 0."""
+    return Value(values.cast(pa.int8()).cast(WHOLE), BOOL, constant)
+
+
+def one(value: Value) -> object:
+    """The value of a constant, as Python has it. Raises NotComputable for what differs from row to row."""
+    if not value.constant:
+        raise NotComputable("an argument that is not the same in every row")
+    return value.values[0].as_py()
+
+
+def whole_number(value: Value, session: Session) -> int:
+    """A constant's whole number. Raises NotComputable."""
+    [number] = as_number(value, session).to_pylist()
+    if not value.constant or number is None or number != int(number):
+        raise NotComputable("an argument that is no whole number")
+    return int(number)
+
+
