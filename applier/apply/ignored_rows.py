@@ -15,13 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.apply.ignored_rows_kernel import CLUSTERED, HASHED, NO_VALUE, PLAIN, copy_rows
-from applier.conversion.generated import generated_values
 from applier.conversion.partitions import NOWHERE, partition_numbers
 from applier.errors import NotComputable
 from applier.schema.conversion import RowConversion
 from applier.schema.definition import Column, Key
 from applier.schema.key_infos import clustered_key, is_hashed, is_innodb, key_collation
 from applier.schema.types import arrow_type
+from applier.sql.defaults import generated_values
 from keysearch.collation import is_exact
 from keysearch.keybytes import encode_keys
 from keysearch.keyrules import encode_by_rules, key_rule
@@ -107,7 +107,7 @@ def _groups(rows: pa.Table, key: Key, conversion: RowConversion) -> np.ndarray:
 
 def _values(rows: pa.Table, column: Column, conversion: RowConversion) -> pa.Array | pa.ChunkedArray:
     if column.generated == "virtual":
-        return generated_values(column, conversion.new, rows.column, rows.num_rows, conversion)
+        return generated_values(column, conversion.new, rows.column, rows.num_rows, conversion.session)
     return rows.column(column.name)
 
 
