@@ -1,25 +1,37 @@
-"""A mutation fuzzer over real binlogs: whatever the bytes, reading them ends in an answer or an ArchiveError, and
-replaying them in a snapshot or an ApplierError.
+"""A mutation fuzzer over real binlogs and dumps: whatever the bytes, every verb that reads them ends in an answer or an
+ApplierError.
 
-    python tests/fuzz.py COUNT [FIRST]     mutants number FIRST (0) to FIRST + COUNT - 1
+    python tests/fuzz.py COUNT [FIRST [KIND…]]     mutants number FIRST (0) to FIRST + COUNT - 1 of each kind
 
-Mutant number n is always the same. A child process reads them; where it crashes, hangs or raises anything else, the
-mutant is named and kept, and the run goes on after it. Checksums are made good again, so that damage reaches the code
-behind them. Most files end where a memory page ends, so that a read past the end is a crash.
+    bytes     binlogs with any bytes changed, events repeated, dropped, cut
+    events    binlogs with fields that no server writes (fuzzing.events): table maps, rows, payloads and what is in them
+    dumps     SQL files with words where none belong (fuzzing.dumps)
+    found     files that broke something once (fuzzing/found)
+
+Mutant number n of a kind is always the same. A child process takes them; where it crashes, hangs or raises anything
+else, the mutant is named and kept, and the run goes on after it. Checksums are made good again, so that damage reaches
+the code behind them. Most files end where a memory page ends, and the child's memory where pages begin that it may not
+touch (fuzzing/guard.c, which needs a C compiler), so that a read past an end is a crash.
 """
 
+import faulthandler
 import random
-import shutil
+import resource
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import traceback
 import zlib
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
+from fuzzing import dumps, events, guarded, verbs
+
+ROOT = Path(__file__).resolve().parent.parent
+FOUND = sorted((Path(__file__).parent / "fuzzing" / "found").iterdir())
 CASES = Path(__file__).parent / "cases"
 SOURCES = ("mysql-types-number-time", "mysql-types-text", "mysql-types-json", "mysql-charsets", "mariadb-types",
            "mariadb-old-temporal", "wide-tables-mysql", "key-moves-full")
@@ -27,8 +39,10 @@ PAGE = 4096
 FORMAT_DESCRIPTION, IGNORABLE, CHECKSUM = 15, 0x80, 4
 EXTREMES = (b"\0", b"\xff", b"\xfb", b"\xfc", b"\xfd", b"\xfe", b"\0\0", b"\xff\xff", b"\xff\x7f", b"\0\x80",
             b"\xff" * 4, b"\xff\xff\xff\x7f", b"\0\0\0\x80", b"\xff" * 8, b"\xff" * 7 + b"\x7f", b"\0" * 7 + b"\x80")
-SECONDS_FOR_ONE = 20
-ENOUGH = 20
+SECONDS_FOR_ONE = 60
+"""Of CPU time: a mutant takes a tenth of one."""
+MOST_MEMORY = 12 << 30
+ENOUGH, STEP = 20, 500
 
 
 def mutant(number: int) -> bytes:
@@ -39,88 +53,6 @@ def mutant(number: int) -> bytes:
         dice.choice((_flip_bits, _flip_bits, _set_extreme, _set_extreme, _set_extreme, _change_length, _change_type,
                      _repeat_event, _drop_event, _truncate))(data, dice)
     return bytes(data)
-
-
-def read(path: Path, number: int) -> str:
-    """Read a file as a replay does; "ok", or what the error says. Anything but an ArchiveError is passed on."""
-    from applier.binlog.outline_pass import outline_file
-    from applier.errors import ArchiveError
-
-    try:
-        outline = outline_file(str(path))
-        stretches = [(split.start, split.end) for split in outline.splits]
-        answer = "ok"
-    except ArchiveError as error:
-        stretches, answer = [], str(error)
-    stretches.append((4, path.stat().st_size))  # also without an outline, as if the file changed after it
-    for start, end in stretches:
-        try:
-            _decode(path, start, end, number)
-        except ArchiveError as error:
-            answer = str(error)
-    return answer
-
-
-def replay(path: Path, number: int) -> str:
-    """Replay a file as an archive of its own, by either route; "ok", or what the error says. Anything but an
-    ApplierError is passed on."""
-    from applier.apply.executor import ThisProcess
-    from applier.errors import ApplierError
-    from applier.options import ReplayOptions
-    from applier.replay import replay_with
-    from applier.snapshot import manifest
-    from applier.table_filter import TableFilter
-
-    output = path.with_name(f"snapshot-{number}")
-    options = ReplayOptions((str(path),), str(output), filter=TableFilter(ignored=(("moves", "n"),)),
-                            route=("walk", "shuffle")[number % 2])
-    try:
-        replay_with(ThisProcess(2), options)
-        manifest.load(str(output))
-    except ApplierError as error:
-        assert not output.exists(), "there is a snapshot, and an error"
-        return str(error)
-    shutil.rmtree(output)
-    return "ok"
-
-
-def _decode(path: Path, start: int, end: int, number: int) -> None:
-    from applier.binlog.changes import ChangeReader, TableBinding
-    from applier.binlog.layout import plan_columns
-    from applier.binlog.mapping import map_file
-
-    def bind(table_map):
-        plans = plan_columns(table_map)
-
-        def take(batch):
-            for image, rows in ((batch.before, batch.n_before), (batch.after, batch.n_after)):
-                for wire_type, column in zip(table_map.types, image.columns):
-                    _finish(column.arrow(rows), wire_type, number)
-
-        return TableBinding(plans, list(plans), list(plans), take, rows=256)
-
-    with closing(map_file(str(path))) as mapped:
-        reader = ChangeReader(mapped, bind, checksum=True)
-        try:
-            reader.walk(start, end)
-        finally:
-            reader.flush()
-
-
-def _finish(column, wire_type: int, number: int) -> None:
-    import pyarrow as pa
-
-    from applier.binlog.charsets import to_utf8
-    from jsondiff.binary import JsonError, to_text
-
-    column.validate(full=True)
-    if wire_type == 245:
-        try:
-            to_text(column).validate(full=True)
-        except JsonError:
-            pass
-    elif pa.types.is_binary(column.type):
-        to_utf8(column, ("utf8mb4", "latin1", "sjis", "utf16")[number % 4]).validate(full=True)
 
 
 @cache
@@ -221,64 +153,103 @@ def _truncate(data: bytearray, dice: random.Random) -> None:
     del data[end if dice.random() < 0.5 else max(PAGE, end // PAGE * PAGE):]
 
 
-def run(first: int, count: int, keep: Path) -> list[str]:
-    """Read mutants in child processes; a line for each that broke one. Their files stay in `keep`."""
+def _found(number: int) -> bytes:
+    return FOUND[number].read_bytes()
+
+
+KINDS: dict[str, Callable[[int], bytes]] = {
+    "bytes": mutant, "events": events.mutant, "dumps": dumps.mutant, "found": _found}
+
+
+def path_of(kind: str, number: int, folder: Path) -> Path:
+    """Where a mutant lies while it is taken, and stays where it broke something."""
+    is_dump = kind == "dumps" or (kind == "found" and FOUND[number].suffix == ".sql")
+    return folder / (f"{kind}-{number}.sql" if is_dump else f"{kind}.{number:06d}")
+
+
+def run(kind: str, first: int, count: int, keep: Path, environment: dict[str, str] | None = None) -> list[str]:
+    """Take mutants in child processes; a line for each that broke one. Their files stay in `keep`."""
     broken: list[str] = []
     at, last = first, first + count
     while at < last and len(broken) < ENOUGH:
-        done = keep / "done"
-        done.write_text(str(at))
-        command = [sys.executable, "-X", "faulthandler", __file__, "--child", str(at), str(last), str(keep)]
-        try:
-            child = subprocess.run(command, capture_output=True, text=True,
-                                   timeout=SECONDS_FOR_ONE + 120 + (last - at))
-            if child.returncode == 0:
-                break
-            why = (child.stderr.strip().splitlines() or [f"exit code {child.returncode}"])[-1]
-        except subprocess.TimeoutExpired:
-            why = "hangs"
-        number = int(done.read_text())
-        broken.append(f"mutant {number}: {why} (kept as {keep / f'mutant-{number}'})")
+        (keep / "done").write_text(str(at))
+        (keep / "raised").write_text("")
+        command = [sys.executable, "-X", "faulthandler", __file__, "--child", kind, str(at), str(last), str(keep)]
+        child = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment)
+        raised = dict(line.split(" ", 1) for line in (keep / "raised").read_text().splitlines())
+        number = int((keep / "done").read_text())
+        if child.returncode:
+            raised[str(number)] = f"exit code {child.returncode}: {_cause(child.stderr)}"
+        broken += [f"{kind} {name}: {why} (kept as {path_of(kind, int(name), keep)})" for name, why in raised.items()]
+        if child.returncode == 0:
+            break
         at = number + 1
     return broken
 
 
-def _child(first: int, last: int, folder: Path) -> None:
-    import faulthandler
+def _cause(stderr: str) -> str:
+    """What faulthandler says of the end of a child: the signal, and where the project's code was."""
+    lines = [line.strip() for line in stderr.splitlines()]
+    said = [line for line in lines if line.startswith(("Fatal", "Timeout", "Profiling", "Current", "Thread"))][:1]
+    places = [line for line in lines if line.startswith("File") and str(ROOT) in line][:3]
+    return " ".join([*said, *places]) or (lines or ["nothing was said"])[-1]
 
+
+def _child(kind: str, first: int, last: int, folder: Path) -> None:
+    """Take mutants one after another. One that takes too long (CPU time, whoever else is busy) ends the process."""
     from applier import warm
 
     warm.exercise()  # loading kernels is not what the clock is for
+    faulthandler.register(signal.SIGPROF, chain=True)
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     done = open(folder / "done", "r+")
     for number in range(first, last):
         done.seek(0)
         done.write(str(number))
         done.truncate()
         done.flush()
-        path = folder / f"mutant-{number}"
-        path.write_bytes(mutant(number))
-        faulthandler.dump_traceback_later(SECONDS_FOR_ONE, exit=True)
-        read(path, number)
-        replay(path, number)
-        faulthandler.cancel_dump_traceback_later()
-        path.unlink()
+        path = path_of(kind, number, folder)
+        path.write_bytes(KINDS[kind](number))
+        signal.setitimer(signal.ITIMER_PROF, SECONDS_FOR_ONE)
+        try:
+            verbs.take(path, number)
+        except Exception as error:
+            with open(folder / "raised", "a") as raised:
+                raised.write(f"{number} {_raised(error)}\n")
+        else:
+            path.unlink()
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def main(count: int, first: int = 0) -> int:
+def _raised(error: Exception) -> str:
+    """An error that is none of the project's, and where it came from, in one line."""
+    places = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)
+              if str(ROOT) in frame.filename][-3:]
+    return f"{type(error).__name__}: {error} at {' '.join(places)}".replace("\n", " ")[:400]
+
+
+def main(count: int, first: int = 0, *kinds: str) -> int:
     """Fuzz in steps of 500 and say how it goes; 1 if a mutant broke something."""
     keep = Path(tempfile.mkdtemp(prefix="applier-fuzz-"))
+    try:
+        environment = guarded.environment(keep)
+    except guarded.NoCompiler as error:
+        print(f"fuzz: {error}", file=sys.stderr)
+        return 2
     broken: list[str] = []
-    for at in range(first, first + count, 500):
-        step = min(500, first + count - at)
-        found = run(at, step, keep)
-        broken += found
-        print(f"{at + step - first} of {count} mutants, {len(broken)} broke something", *found, sep="\n  ", flush=True)
+    for at in range(first, first + count, STEP):
+        step = min(STEP, first + count - at)
+        for kind in kinds or ("bytes", "events", "dumps"):
+            found = run(kind, at, step, keep, environment)
+            broken += found
+            done = f"{at + step - first} of {count} {kind}, {len(broken)} broke something"
+            print(done, *found, sep="\n  ", flush=True)
     return 1 if broken else 0
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "--child":
-        sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-        _child(int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]))
+        sys.path.insert(0, str(ROOT))
+        _child(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), Path(sys.argv[5]))
     else:
-        sys.exit(main(*map(int, sys.argv[1:])))
+        sys.exit(main(*map(int, sys.argv[1:3]), *sys.argv[3:]))

@@ -1,9 +1,9 @@
 """The bytes that a task reads, which have to be those that were outlined.
 
-A file may change after its outline: a copy goes on, a tool writes into it, a disk fails. A task compares each split
-with the digest that the outline has of it before the split is read, once a mapping; and once more at its end where
-the file was touched meanwhile, since rows are gathered out of the mapping last. A file that only grows, as the newest
-one of a server does, is touched, too, and its splits stay what they are.
+A file may change after its outline: a copy goes on, a tool writes into it, a disk fails. A task compares a split with
+the digest that the outline has of it before the split is read, once a mapping; and once more at its end where the file
+was touched meanwhile, since rows are gathered out of the mapping last. A file that only grows, as the newest one of a
+server does, is touched, too, and its splits stay what they are.
 """
 
 from __future__ import annotations

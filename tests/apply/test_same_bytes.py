@@ -115,7 +115,7 @@ def test_a_file_that_shrinks_after_the_outline(log, route, checksum, part):
 
 
 def on_walking(monkeypatch, meddle):
-    """Have something happen when a task has walked its first stretch: behind the comparison, before the gathering."""
+    """Have something happen when a task has walked its first stretch: it was compared, and no row is gathered yet."""
     walk, steps, done = ChangeReader.walk, ChangeReader.steps, []
 
     def once():

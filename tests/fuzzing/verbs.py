@@ -1,0 +1,137 @@
+"""What is done with a mutant: every verb that reads such a file. It ends with an answer or an ApplierError."""
+
+import contextlib
+import io
+import os
+import shutil
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+_ENDED = (0, 1, 2)
+"""The exit codes that are documented; anything else is a defect."""
+
+
+def take(path: Path, number: int) -> None:
+    """All that is done with a file, by what it is. Raises whatever is no ApplierError."""
+    (_take_dump if path.suffix == ".sql" else _take_log)(path, number)
+
+
+def _take_log(path: Path, number: int) -> None:
+    file = str(path)
+    _run("show", file)
+    _run("show", "--format", "json", file)
+    _run("show", "--table", "*.t*", file)
+    _run("explain", "--binlogs", file)
+    _run("locate", "--binlogs", file, "--datetime", "2026-11-20 20:00:00")
+    read(path, number)
+    replay(path, number)
+
+
+def _take_dump(path: Path, number: int) -> None:
+    output, again, exported = (str(path.with_suffix(end)) for end in (".out", ".again", ".export"))
+    try:
+        if _run("import", str(path), "--output", output) == 0:
+            _run("status", output)
+            if _run("export", output, "--output", exported, "--format", ("sql", "tsv")[number % 2]) == 0:
+                _run("import", exported, "--output", again)
+    finally:
+        for folder in (output, again, exported):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _run(*arguments: str) -> int:
+    from applier.cli import main
+
+    said = io.StringIO()
+    with open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing), contextlib.redirect_stderr(said):
+        code = main(list(arguments))
+    if code not in _ENDED:
+        raise AssertionError(f"exit code {code} of {' '.join(arguments)}: {said.getvalue()[-500:]}")
+    return code
+
+
+def read(path: Path, number: int) -> str:
+    """Read a log as a replay does, whatever its tables are; "ok", or what the error says."""
+    from applier.binlog.outline_pass import outline_file
+    from applier.errors import ArchiveError
+
+    try:
+        outline = outline_file(str(path))
+        stretches = [(split.start, split.end) for split in outline.splits]
+        answer = "ok"
+    except ArchiveError as error:
+        stretches, answer = [], str(error)
+    stretches.append((4, path.stat().st_size))  # also without an outline, as if the file changed after it
+    for start, end in stretches:
+        try:
+            _decode(path, start, end, number)
+        except ArchiveError as error:
+            answer = str(error)
+    return answer
+
+
+def replay(path: Path, number: int, **options: object) -> str:
+    """Replay a file as an archive of its own, by either route; "ok", or what the error says."""
+    from applier.apply.executor import ThisProcess
+    from applier.errors import ApplierError
+    from applier.options import ReplayOptions
+    from applier.replay import replay_with
+    from applier.snapshot import manifest
+    from applier.table_filter import TableFilter
+
+    output = path.with_name(f"snapshot-{number}")
+    wanted = {"filter": TableFilter(ignored=(("moves", "n"),)), "route": ("walk", "shuffle")[number % 2],
+              "define_from_log": number % 4 < 2} | options
+    try:
+        replay_with(ThisProcess(2), ReplayOptions((str(path),), str(output), **wanted))
+        manifest.load(str(output))
+    except ApplierError as error:
+        assert not output.exists(), "there is a snapshot, and an error"
+        return str(error)
+    finally:
+        shutil.rmtree(output, ignore_errors=True)
+    return "ok"
+
+
+def _decode(path: Path, start: int, end: int, number: int) -> None:
+    from applier.binlog.changes import ChangeReader, TableBinding
+    from applier.binlog.events import read_format
+    from applier.binlog.layout import plan_columns
+    from applier.binlog.mapping import map_file
+
+    def bind(table_map):
+        plans = plan_columns(table_map)
+
+        def take_batch(batch):
+            for image, rows in ((batch.before, batch.n_before), (batch.after, batch.n_after)):
+                for wire_type, column in zip(table_map.types, image.columns, strict=True):
+                    _finish(column.arrow(rows), wire_type, number)
+
+        return TableBinding(plans, list(plans), list(plans), take_batch, rows=256)
+
+    with closing(map_file(str(path))) as mapped:
+        form = read_format(mapped)
+        reader = ChangeReader(mapped, bind, checksum=form.checksum, header_length=form.header_length)
+        try:
+            reader.walk(start, end)
+        finally:
+            reader.flush()
+
+
+def _finish(column, wire_type: int, number: int) -> None:
+    import pyarrow as pa
+
+    from applier.binlog.charsets import to_utf8
+    from jsondiff.binary import JsonError, to_text
+
+    column.validate(full=True)
+    if wire_type == 245:
+        _quietly(lambda: to_text(column).validate(full=True), JsonError)
+    elif pa.types.is_binary(column.type):
+        to_utf8(column, ("utf8mb4", "latin1", "sjis", "utf16")[number % 4]).validate(full=True)
+
+
+def _quietly(step: Callable[[], None], error: type[Exception]) -> None:
+    with contextlib.suppress(error):
+        step()
