@@ -230,6 +230,9 @@ def _raised(error: Exception) -> str:
 
 def main(count: int, first: int = 0, *kinds: str) -> int:
     """Fuzz in steps of 500 and say how it goes; 1 if a mutant broke something."""
+    if unknown := set(kinds).difference(KINDS):
+        print(f"fuzz: no such kind of mutants: {', '.join(unknown)}", file=sys.stderr)
+        return 2
     keep = Path(tempfile.mkdtemp(prefix="applier-fuzz-"))
     try:
         environment = guarded.environment(keep)
