@@ -18,8 +18,9 @@ test: warm  ## the test suite (ARGS="-k name" is passed on to pytest)
 torture: warm  ## kill -9 of drivers, workers and JVMs at any moment, archives damaged in every way; prints what it tried
 	PYTHONPATH=tests:. $(BIN)/python tests/torture.py
 
-fuzz: warm  ## 10,000 mutants of real files, 100,000 of JSON documents and of diffs, none of which may crash a kernel
-	$(BIN)/python tests/fuzz.py 10000
+fuzz: warm  ## 20,000 mutants of binlogs that know the format, 5,000 others, 5,000 dumps, 100,000 JSON documents and diffs
+	$(BIN)/python tests/fuzz.py 20000 0 events
+	$(BIN)/python tests/fuzz.py 5000 0 bytes dumps
 	$(BIN)/python tests/jsondiff/fuzz_documents.py 100000
 	$(BIN)/python tests/jsondiff/fuzz_diffs.py 100000
 

@@ -21,6 +21,7 @@ from applier.binlog.layout import plan_columns
 from applier.binlog.mapping import map_file
 from applier.binlog.outline import Outline
 from applier.binlog.outline_pass import outline_file
+from applier.binlog.same_bytes import SameBytes
 from applier.binlog.table_map import TableMap
 from applier.schema.ddl import parse_statement
 from applier.schema.definition import TableDefinition
@@ -206,10 +207,14 @@ def parquet(files: Files, table: str) -> tuple[Cost, Cost, int]:
 
 def _walk(file: Outline, bind: Callable[[TableMap], TableBinding | None], verify: bool = False) -> Any:
     mapped = map_file(file.uri)
-    reader = ChangeReader(mapped, bind, checksum=file.format.checksum, verify=verify)
-    for split in file.splits:
-        reader.walk(split.start, split.end)
-    reader.flush()
+    reader = ChangeReader(mapped, bind, checksum=file.format.checksum)
+    mapped.checked.clear()
+    with SameBytes() as outlined:
+        for split in file.splits:
+            if verify:
+                outlined.check(mapped, split.outlined)
+            reader.walk(split.start, split.end)
+        reader.flush()
     return mapped
 
 

@@ -122,16 +122,15 @@ class ChangeReader:
     """Decodes the row changes of one file for the tables that `bind` wants.
 
     `bind(table_map)` is called once for each distinct table map: a TableBinding (which several table maps may share) or
-    None. `checksum` says that events end with a CRC32, `verify` that it is compared (the outline has done so before).
-    Images of compressed events lie in memory that `keep` is told of; without it they are good for one batch only.
+    None. `checksum` says that events end with a CRC32, which is not compared here (see same_bytes). Images of
+    compressed events lie in memory that `keep` is told of; without it they are good for one batch only.
     """
 
     def __init__(self, file: MappedFile, bind: Callable[[TableMap], TableBinding | None], *, checksum: bool,
-                 header_length: int = HEADER_LENGTH, verify: bool = False,
-                 keep: Callable[[MappedFile], None] | None = None):
+                 header_length: int = HEADER_LENGTH, keep: Callable[[MappedFile], None] | None = None):
         self.file, self._bind = file, bind
         self._header_bytes = header_length
-        self._checksum_bytes, self._verify = 4 if checksum else 0, verify and checksum
+        self._checksum_bytes = 4 if checksum else 0
         self._tables: list[_BoundTable | None] = []
         self._bodies: dict[bytes, tuple[int, np.ndarray]] = {}  # number of the table map, and the body at an address
         self._records = np.zeros((16, k.TABLE_WORDS), np.int64)
@@ -159,8 +158,7 @@ class ChangeReader:
         safe_end = self.file.address + self.file.size
         while True:
             status = walk(self.file.address, end, safe_end, state.ctypes.data, self._records.ctypes.data,
-                          self._ids.address, self._ids.mask, self._checksum_bytes, self._verify,
-                          NO_NULLS.ctypes.data)
+                          self._ids.address, self._ids.mask, self._checksum_bytes, NO_NULLS.ctypes.data)
             if status == k.DONE:
                 return
             if status == k.NEW_TABLE_MAP:
@@ -208,7 +206,9 @@ class ChangeReader:
         self._state[[k.ARENA // 8, k.ARENA_END // 8]] = arena.address, arena.address + arena.size
 
     def _event_size(self) -> int:
-        return int.from_bytes(ctypes.string_at(self._word(k.EVENT) + 9, 4), "little")
+        """The size of the event at the cursor, which does not go past the file even if that changed since."""
+        event, size = self._word(k.EVENT), int.from_bytes(ctypes.string_at(self._word(k.EVENT) + 9, 4), "little")
+        return size if self._word(k.WITHIN) else min(size, self.file.address + self.file.size - event)
 
     def _add_table_map(self, address: int) -> None:
         end = self._event_size() - (0 if self._word(k.WITHIN) else self._checksum_bytes)
@@ -269,7 +269,6 @@ class ChangeReader:
     def _raise(self, status: int) -> None:
         position, table = self._word(k.POSITION), None
         message = {k.BAD_LENGTH: "an event with an impossible length",
-                   k.BAD_CHECKSUM: "an event whose checksum does not match",
                    k.UNKNOWN_TABLE: "a rows event whose table map is not there",
                    k.BAD_ROWS: f"row {self._word(k.DETAIL) + 1} of a rows event contradicts its own lengths"}
         if status == k.BAD_ROWS:

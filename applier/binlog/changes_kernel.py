@@ -11,7 +11,6 @@ that are wanted are copied to an arena first.
 import numpy as np
 
 from applier.binlog.change_records import (
-    BAD_CHECKSUM,
     BAD_LENGTH,
     CONTENT,
     CONTENTS_END,
@@ -34,7 +33,6 @@ from applier.binlog.compressed_kernel import (
     CONTENT_WORDS,
     is_compressed,
 )
-from applier.binlog.crc32 import crc32
 from applier.binlog.rows_event_kernel import rows_event, rows_kind
 from applier.binlog.table_ids_kernel import BODY, BODY_LENGTH, id_entry, same_bytes
 from keysearch.memory import (
@@ -47,15 +45,15 @@ from keysearch.memory import (
     store_i64,
 )
 
-_TABLE_MAP, _FORMAT_DESCRIPTION = 19, 15
+_TABLE_MAP = 19
 
 
 @kernel
-def walk(base, end, safe_end, state, tables, ids, ids_mask, checksum_bytes, verify, no_nulls):
+def walk(base, end, safe_end, state, tables, ids, ids_mask, checksum_bytes, no_nulls):
     """Decode the events from POSITION up to `end` (offsets from address `base`); says why it stopped.
 
     `ids` is the address of the table of table ids (ids_mask + 1 entries, a power of two), `tables` of the tables'
-    records. With `verify`, every event's CRC32 is compared first.
+    records. Checksums are not looked at: same_bytes compares what is walked with its outline.
     """
     position, header = load_i64(state + POSITION), load_i64(state + HEADER_BYTES)
     while position < end:
@@ -67,10 +65,6 @@ def walk(base, end, safe_end, state, tables, ids, ids_mask, checksum_bytes, veri
             return BAD_LENGTH
         event_type = load_u8(start + 4)
         stop = start + size - checksum_bytes
-        if (verify and load_i64(state + ROW_AT) == 0 and load_i64(state + WITHIN) == 0
-                and event_type != _FORMAT_DESCRIPTION):
-            if crc32(start, size - checksum_bytes, np.uint32(0)) != load_u32(stop):
-                return BAD_CHECKSUM
         if is_compressed(event_type):
             status = compressed_event(position, start, state, tables, ids, ids_mask, no_nulls)
         else:

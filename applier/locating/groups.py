@@ -83,7 +83,10 @@ class GroupPass(OutlinePass):
         ArchiveError (1610) where what is read cannot be told into events."""
         begin = self.head_end if begin is None else begin
         end = self.mapped.size if end is None else min(end, self.mapped.size)
-        result = self._walk(begin, max(begin, end), GtidSet(), None, 1 + max(0, end - begin) // GROUP_BYTES)
+        try:
+            result = self._walk(begin, max(begin, end), GtidSet(), None, 1 + max(0, end - begin) // GROUP_BYTES)
+        finally:
+            self.mapped.check_whole()
         recording = result.recording
         entries = recording.groups[: recording.state[GROUPS]]
         has_gtid = entries[:, ENTRY_NUMBER] >= 0

@@ -39,7 +39,10 @@ def show(files: list[str], format: str, out: TextIO, selection: Selection | None
         stretches = selection.stretches(mapped, name, names)
         try:
             print_ = _print_text if format == "text" else _print_json
-            selected += print_(mapped, stretches, tables, out.buffer.write)
+            try:
+                selected += print_(mapped, stretches, tables, out.buffer.write)
+            finally:
+                mapped.check_whole()
         except ArchiveError as reason:
             raise reason.at(file=uri) from None
     out.buffer.flush()

@@ -83,9 +83,9 @@ class Collector:
         return list(zip(*columns, strict=True))
 
 
-def read(file, start=4, end=None, checksum=False, verify=False, **options):
+def read(file, start=4, end=None, checksum=False, **options):
     collector = Collector(file, **options)
-    reader = ChangeReader(file, collector.bind, checksum=checksum, verify=verify)
+    reader = ChangeReader(file, collector.bind, checksum=checksum)
     reader.walk(start, file.size if end is None else end)
     reader.flush()
     return collector

@@ -101,7 +101,7 @@ def _final_rows(path, definitions):
 
         return TableBinding(plans, plans, plans, take, rows=64)
 
-    reader = ChangeReader(file, bind, checksum=True, verify=True)
+    reader = ChangeReader(file, bind, checksum=True)
     reader.walk(4, file.size)
     reader.flush()
     return {name: +rows for name, rows in tables.items()}
