@@ -10,11 +10,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from applier.apply.foreign_links import ColumnLink, linked_columns
+from applier.io import resolver
 from applier.schema.definition import TableDefinition
 from applier.schema.foreign_keys import ForeignKey
 from applier.schema.key_infos import key_collation
 from applier.schema.zero_dates import to_python
-from applier.snapshot import location
 from applier.snapshot.date_marks import MarkedDates
 from applier.snapshot.manifest import Snapshot, TableEntry
 from keysearch.collation import equality_column
@@ -67,7 +67,7 @@ def _orphans_of(snapshot: Snapshot, key: ForeignKey, columns: tuple[ColumnLink, 
 
 def _read(snapshot: Snapshot, entry: TableEntry, definition: TableDefinition, columns: Sequence[int]) -> pa.Table:
     """Some columns of a table, in this order."""
-    filesystem, root = location.resolve(snapshot.uri)
+    filesystem, root = resolver.resolve(snapshot.uri)
     names = [definition.columns[column].name for column in columns]
     parts = []
     for file in entry.files:

@@ -22,6 +22,7 @@ from applier.binlog.gtid import GtidSet
 from applier.binlog.outline import Outline, OutlineTask
 from applier.binlog.stop import StopCondition
 from applier.errors import ApplierError, ArchiveError, ReplayStopped, SplitMove
+from applier.io.resolver import read_text
 from applier.options import ReplayOptions
 from applier.orphans import orphans
 from applier.plan.base_position import may_be_elsewhere, needs_place, place_of, place_tasks

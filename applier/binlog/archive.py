@@ -15,6 +15,7 @@ from pyarrow import fs
 
 from applier.binlog.outline import Outline
 from applier.errors import LOG_GAP, ArchiveError, MissingFile, UsageError, reason
+from applier.io.resolver import absolute, folder_of, is_uri, join, resolve
 
 _NUMBERED = re.compile(r"(?P<base>.+)\.(?P<number>\d{6,})\Z")
 _GLOB = re.compile(r"[*?\[]")
@@ -91,15 +92,19 @@ def _expand(path: str) -> list[ArchiveFile]:
         raise MissingFile("no such file or directory", file=path)
     if path.endswith(".index"):
         return _read_index(path)
-    return [ArchiveFile(_absolute(path), os.path.basename(path), info.size, info.mtime_ns)]
+    return [ArchiveFile(absolute(path), os.path.basename(path), info.size, info.mtime_ns)]
 
 
 def _list(directory: str) -> list[ArchiveFile]:
     """The numbered files of a directory."""
-    filesystem, inner = _locate(directory)
-    infos = filesystem.get_file_info(fs.FileSelector(inner))
+    filesystem, inner = resolve(directory)
+    try:
+        infos = filesystem.get_file_info(fs.FileSelector(inner))
+    except UnicodeDecodeError as error:
+        raise UsageError("a file in the directory has a name that is not UTF-8", file=directory,
+                         hint="rename it, or name the binlogs") from error
     return [
-        ArchiveFile(_join(directory, info.base_name), info.base_name, info.size, info.mtime_ns)
+        ArchiveFile(join(absolute(directory), info.base_name), info.base_name, info.size, info.mtime_ns)
         for info in infos
         if info.type == fs.FileType.File and _NUMBERED.match(info.base_name)
     ]
@@ -107,17 +112,17 @@ def _list(directory: str) -> list[ArchiveFile]:
 
 def _read_index(path: str) -> list[ArchiveFile]:
     """The files that a server's index names, a line each; looked for beside the index if they are not where it says."""
-    filesystem, inner = _locate(path)
+    filesystem, inner = resolve(path)
     with filesystem.open_input_stream(inner) as stream:
         lines = [line.strip() for line in stream.read().decode("utf-8", "surrogateescape").splitlines()]
     files = []
     for line in filter(None, lines):
-        beside = _join(os.path.dirname(path) or ".", os.path.basename(line))
-        places = [line, beside] if os.path.isabs(line) and "://" not in path else [beside]
+        beside = join(folder_of(path), os.path.basename(line))
+        places = [line, beside] if os.path.isabs(line) and not is_uri(path) else [beside]
         for place in places:
             info = _info(place)
             if info.type == fs.FileType.File:
-                files.append(ArchiveFile(_absolute(place), os.path.basename(line), info.size, info.mtime_ns))
+                files.append(ArchiveFile(absolute(place), os.path.basename(line), info.size, info.mtime_ns))
                 break
         else:
             raise MissingFile(f"{path} names {line}, which is not there", file=os.path.basename(line), errno=LOG_GAP)
@@ -236,18 +241,6 @@ def _check_gtids(before: Outline, after: Outline) -> None:
         )
 
 
-def _locate(uri: str) -> tuple[fs.FileSystem, str]:
-    return fs.FileSystem.from_uri(uri) if "://" in uri else (fs.LocalFileSystem(), os.path.abspath(uri))
-
-
 def _info(uri: str) -> fs.FileInfo:
-    filesystem, path = _locate(uri)
+    filesystem, path = resolve(uri)
     return filesystem.get_file_info(path)
-
-
-def _join(directory: str, name: str) -> str:
-    return f"{_absolute(directory).rstrip('/')}/{name}"
-
-
-def _absolute(uri: str) -> str:
-    return uri if "://" in uri else os.path.abspath(uri)

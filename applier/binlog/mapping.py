@@ -17,6 +17,7 @@ from pyarrow import fs
 
 from applier.binlog import lost_pages
 from applier.errors import ArchiveError, reason
+from applier.io.resolver import resolve
 
 _SPOOL_BYTES = 8 << 20
 _SHARED = 16
@@ -79,7 +80,7 @@ def map_file(uri: str) -> MappedFile:
     Raises ArchiveError where the file cannot be read.
     """
     try:
-        filesystem, path = _locate(uri)
+        filesystem, path = resolve(uri)
         info = filesystem.get_file_info(path)
         if info.type == fs.FileType.Directory:
             raise ArchiveError("this is a directory", file=uri,
@@ -99,12 +100,6 @@ def map_file(uri: str) -> MappedFile:
         while len(_shared) > _SHARED:
             _shared.popitem(last=False)
     return mapped
-
-
-def _locate(uri: str) -> tuple[fs.FileSystem, str]:
-    if "://" in uri:
-        return fs.FileSystem.from_uri(uri)
-    return fs.LocalFileSystem(), os.path.abspath(uri)
 
 
 def _map_local(uri: str, path: str) -> MappedFile:

@@ -12,12 +12,12 @@ from applier.binlog.outline_pass import outline_file
 from applier.explain.definitions import TableHistory, definition_history
 from applier.explain.layouts import before_images
 from applier.explain.searches import TableExplained, explain_table
+from applier.io.resolver import read_text
 from applier.options import ExplainOptions
 from applier.plan.log import LogSpan, UsedTable, check_base, files_after, read_history, span_of, used_tables
 from applier.progress import Progress, Silent
 from applier.schema.table_versions import BEFORE_THE_LOG, TableVersion
 from applier.snapshot import manifest
-from applier.snapshot.location import read_text
 
 
 @dataclasses.dataclass(frozen=True)

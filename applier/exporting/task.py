@@ -13,11 +13,11 @@ from applier.apply.rows import table_schema
 from applier.exporting import statements
 from applier.exporting.cells import Cells, cells_of, has_no_member
 from applier.exporting.text_kernel import CELL_BYTES, ROW_BYTES, write_rows
+from applier.io.resolver import resolve
 from applier.schema import zero_dates
 from applier.schema.definition import TableDefinition
 from applier.snapshot.checks import check_columns, reading
 from applier.snapshot.date_marks import MarkedDates
-from applier.snapshot.location import resolve
 from applier.snapshot.manifest import FileEntry
 from applier.snapshot.reader import open_whole
 

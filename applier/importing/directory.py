@@ -13,20 +13,20 @@ dumper's source, modules/util/dump/dumper.cc.
 from __future__ import annotations
 
 import json
-import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
 from pyarrow import fs
 
-from applier.errors import UsageError
+from applier.binlog.gtid import GtidSet
+from applier.errors import UsageError, reason
 from applier.importing.load_data import DECODERS, Lines, RowsFile
 from applier.importing.parquet_file import ParquetPart
 from applier.importing.position import DumpPosition, of_metadata
-from applier.snapshot.location import resolve
+from applier.io.resolver import below, files_below, resolve
 from applier.snapshot.manifest import MANIFEST
 
 _NOWHERE = DumpPosition()
@@ -65,9 +65,8 @@ def open_dump(uri: str, schema: str | None = None) -> Dump:
         if schema is not None:
             raise UsageError("--schema goes with a directory of Parquet files", file=uri)
         return Dump((SqlPart(uri),))
-    found = filesystem.get_file_info(fs.FileSelector(path, recursive=True))
-    names = sorted(posixpath.relpath(info.path, path) for info in found if info.type == fs.FileType.File)
-    folder = _Folder(uri, filesystem, path, frozenset(names))
+    names = files_below(uri)
+    folder = _Folder(uri, frozenset(names))
     if schema is not None:
         return _of_parquet(folder, schema)
     if MANIFEST in folder.names:
@@ -86,26 +85,76 @@ def open_dump(uri: str, schema: str | None = None) -> Dump:
 
 @dataclass(frozen=True)
 class _Folder:
-    """A directory and the files in it, by their paths in it."""
+    """A directory and the files in it, by their paths in it. Nothing else is read, whatever a file of the dump, or a
+    link, says."""
 
     root: str
-    filesystem: fs.FileSystem
-    path: str
     names: frozenset[str]
 
     def uri(self, name: str) -> str:
-        return f"{self.root.rstrip('/')}/{name}"
+        """Raises UsageError for what is not there, or lies elsewhere."""
+        if name not in self.names:
+            raise UsageError(f"a file of the dump cannot be read: {name} is missing", file=self.root)
+        return below(self.root, name)
 
     def text(self, name: str) -> str:
-        with self.filesystem.open_input_stream(f"{self.path}/{name}", compression="detect") as stream:
-            return stream.read().decode("utf-8", "surrogateescape")
+        """Raises UsageError where there is none that can be read."""
+        filesystem, path = resolve(self.uri(name))
+        try:
+            with filesystem.open_input_stream(path, compression="detect") as stream:
+                return stream.read().decode("utf-8", "surrogateescape")
+        except OSError as error:
+            raise UsageError(f"a file of the dump cannot be read: {reason(error)}", file=self.uri(name)) from error
 
-    def json(self, name: str) -> dict[str, Any]:
+    def json(self, name: str) -> _About:
         """Raises UsageError where there is none that can be read."""
         try:
-            return json.loads(self.text(name))
-        except (OSError, ValueError) as error:
-            raise UsageError(f"a file of the dump cannot be read: {error}", file=self.uri(name)) from error
+            return _About(json.loads(self.text(name)), self.uri(name))
+        except (ValueError, RecursionError) as error:
+            raise UsageError(f"a file of the dump is no JSON: {error}", file=self.uri(name)) from error
+
+
+class _About:
+    """A JSON object of a dump's file. Raises UsageError, naming the file, for what is none, or another kind of value
+    than was asked for."""
+
+    def __init__(self, value: Any, uri: str) -> None:
+        if not isinstance(value, dict):
+            raise UsageError("a file of the dump is no JSON object where one was expected", file=uri)
+        self._value, self._uri = value, uri
+
+    def text(self, name: str, default: str = "") -> str:
+        return self._of(str, name, default)
+
+    def number(self, name: str) -> int:
+        return self._of(int, name, 0)
+
+    def flag(self, name: str, default: bool) -> bool:
+        return self._of(bool, name, default)
+
+    def inner(self, name: str) -> _About:
+        return _About(self._of(dict, name, {}), self._uri)
+
+    def texts(self, name: str, *, required: bool = True) -> list[str]:
+        return self._all_texts(name, self._of(list, name, None if required else []))
+
+    def names(self, name: str) -> dict[str, str]:
+        """An object whose values are texts."""
+        found = self._of(dict, name, {})
+        self._all_texts(name, found.values())
+        return found
+
+    def _all_texts(self, name: str, values: Iterable[Any]) -> list[str]:
+        if not all(isinstance(value, str) for value in values):
+            raise UsageError(f'"{name}" of a file of the dump has other values than texts', file=self._uri)
+        return list(values)
+
+    def _of(self, kind: type, name: str, default: Any) -> Any:
+        value = self._value.get(name)
+        value = default if value is None else value
+        if type(value) is not kind:
+            raise UsageError(f'"{name}" of a file of the dump is no {kind.__name__}', file=self._uri)
+        return value
 
 
 def _of_parquet(folder: _Folder, schema: str) -> Dump:
@@ -160,47 +209,48 @@ def _of_shell(folder: _Folder) -> Dump:
     if "@.done.json" not in folder.names:
         raise UsageError("the dump is not complete: it has no @.done.json", file=folder.root,
                          hint="MySQL Shell writes that file last")
-    if not about.get("tzUtc", True):
+    if not about.flag("tzUtc", True):
         raise UsageError("TIMESTAMPs of the dump are in a time zone that it does not name", file=folder.root,
                          hint="dump with tzUtc: true, which is the default")
-    log = about.get("source", {}).get("binlog", {})
-    server = str(about.get("serverVersion") or about.get("source", {}).get("sysvars", {}).get("version", ""))
-    gtids = "".join(str(log.get("gtidExecuted", about.get("gtidExecuted", ""))).split())
-    position = DumpPosition(log.get("file", about.get("binlogFile", "")),
-                            int(log.get("position", about.get("binlogPosition", 0))), gtids)
+    source = about.inner("source")
+    log = source.inner("binlog")
+    server = about.text("serverVersion") or source.inner("sysvars").text("version")
+    gtids = "".join((log.text("gtidExecuted") or about.text("gtidExecuted")).split())
+    position = DumpPosition(log.text("file") or about.text("binlogFile"),
+                            log.number("position") or about.number("binlogPosition"), str(GtidSet.parse(gtids)))
     schemas, tables, rows = [], [], []
-    for schema in about["schemas"]:
-        base = about.get("basenames", {}).get(schema, schema)
+    for schema in about.texts("schemas"):
+        base = about.names("basenames").get(schema, schema)
         of_schema = folder.json(f"{base}.json")
         if f"{base}.sql" in folder.names:
             schemas.append(SqlPart(folder.uri(f"{base}.sql"), schema, _UTC))
-        for table in of_schema.get("tables", ()):
-            name = of_schema.get("basenames", {}).get(table, f"{base}@{table}")
+        for table in of_schema.texts("tables", required=False):
+            name = of_schema.names("basenames").get(table, f"{base}@{table}")
             tables.append(SqlPart(folder.uri(f"{name}.sql"), schema, _UTC))
             rows += _rows_of_shell(folder, folder.json(f"{name}.json"), name, schema, table)
     return Dump((*schemas, *tables, *rows), position, "mariadb" if "mariadb" in server.lower() else "mysql")
 
 
-def _rows_of_shell(folder: _Folder, about: dict[str, Any], name: str, schema: str, table: str) -> Iterator[RowsFile]:
+def _rows_of_shell(folder: _Folder, about: _About, name: str, schema: str, table: str) -> Iterator[RowsFile]:
     """The files of a table's rows, of each of its partitions by themselves."""
-    if not about.get("includesData", True):
+    if not about.flag("includesData", True):
         return
-    options = about["options"]
-    lines = Lines(options.get("fieldsTerminatedBy", "\t"), options.get("fieldsEnclosedBy", ""),
-                  options.get("fieldsEscapedBy", "\\"), options.get("linesTerminatedBy", "\n"))
-    unknown = set(options.get("decodeColumns", {}).values()).difference(DECODERS)
+    options = about.inner("options")
+    lines = Lines(options.text("fieldsTerminatedBy", "\t"), options.text("fieldsEnclosedBy", ""),
+                  options.text("fieldsEscapedBy", "\\"), options.text("linesTerminatedBy", "\n"))
+    unknown = set(options.names("decodeColumns").values()).difference(DECODERS)
     if unknown:
         raise UsageError(f"{sorted(unknown)[0]} is no decoding of columns that is known",
                          file=folder.uri(f"{name}.json"))
-    coded = {column: DECODERS[how] for column, how in options.get("decodeColumns", {}).items()}
-    extension = about.get("extension", "tsv.zst")
-    for base in about.get("basenames", {}).values() or [name]:
+    coded = {column: DECODERS[how] for column, how in options.names("decodeColumns").items()}
+    columns, charset = tuple(options.texts("columns")), options.text("defaultCharacterSet", "utf8mb4")
+    extension = about.text("extension", "tsv.zst")
+    for base in about.names("basenames").values() or [name]:
         of_base = re.compile(re.escape(base) + r"(?:@(?P<last>@?)(?P<chunk>\d+))?\." + re.escape(extension))
         chunks = sorted((int(match["chunk"] or 0), bool(match["last"]), stored) for stored in folder.names
                         if (match := of_base.fullmatch(stored)))
-        ends = not about.get("chunking") or [chunk[1] for chunk in chunks] == [False] * (len(chunks) - 1) + [True]
-        if not ends or [chunk[0] for chunk in chunks] != list(range(len(chunks))):
+        last = [chunk[1] for chunk in chunks] == [False] * (len(chunks) - 1) + [True]
+        if (about.flag("chunking", False) and not last) or [chunk[0] for chunk in chunks] != list(range(len(chunks))):
             raise UsageError("a file of a table's rows is missing", file=folder.root, table=f"{schema}.{table}")
         for _, _, stored in chunks:
-            yield RowsFile(folder.uri(stored), schema, table, tuple(options["columns"]), lines,
-                           options.get("defaultCharacterSet", "utf8mb4"), coded)
+            yield RowsFile(folder.uri(stored), schema, table, columns, lines, charset, coded)

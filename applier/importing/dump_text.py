@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from applier.errors import UsageError, reason
-from applier.snapshot.location import resolve
+from applier.io.resolver import resolve
 
 WINDOW = 16 << 20
 GUARD = b"\n;   "

@@ -12,7 +12,7 @@ from applier.errors import SchemaError, UsageError
 from applier.importing.dump_tables import DumpTables
 from applier.importing.inserts import FAIL
 from applier.importing.parquet_values import NotTheColumns, parquet_values
-from applier.snapshot.location import resolve
+from applier.io.resolver import resolve
 
 _BATCH_ROWS = 1 << 15
 

@@ -11,7 +11,7 @@ from applier.snapshot.manifest import BinlogPosition
 
 _CHANGE = re.compile(r"^(?:--\s*)?CHANGE\s+(?:MASTER|REPLICATION\s+SOURCE)\s+TO\b([^;]*)", re.IGNORECASE | re.MULTILINE)
 _FILE = re.compile(r"\b(?:MASTER|SOURCE)_LOG_FILE\s*=\s*'((?:[^']|'')+)'", re.IGNORECASE)
-_OFFSET = re.compile(r"\b(?:MASTER|SOURCE)_LOG_POS\s*=\s*(\d+)", re.IGNORECASE)
+_OFFSET = re.compile(r"\b(?:MASTER|SOURCE)_LOG_POS\s*=\s*([0-9]{1,19})\b", re.IGNORECASE)
 _PURGED = re.compile(r"^(?:--\s*|/\*\s*)?SET\s+@@GLOBAL\.GTID_PURGED\s*=\s*(?:/\*!\d+\s*'\+'\s*\*/\s*)?'([^']*)'",
                      re.IGNORECASE | re.MULTILINE)
 _SLAVE_POS = re.compile(r"^(?:--\s*)?SET\s+GLOBAL\s+gtid_slave_pos\s*=\s*'([^']*)'", re.IGNORECASE | re.MULTILINE)
@@ -19,7 +19,7 @@ _SLAVE_POS = re.compile(r"^(?:--\s*)?SET\s+GLOBAL\s+gtid_slave_pos\s*=\s*'([^']*
 _MASTER = re.compile(r"^(?:SHOW (?:MASTER|BINARY LOG) STATUS:|\[(?:master|source)\])(.*?)(?=^SHOW |^\[|\Z)",
                      re.IGNORECASE | re.MULTILINE | re.DOTALL)
 _LOG = re.compile(r"^[#\s]*(?:Log:|File\s*=|(?:SOURCE|MASTER)_LOG_FILE\s*=)\s*[\"']?([^\"'\s]+)", re.I | re.M)
-_POS = re.compile(r"^[#\s]*(?:Pos:|Position\s*=|(?:SOURCE|MASTER)_LOG_POS\s*=)\s*[\"']?(\d+)", re.I | re.M)
+_POS = re.compile(r"^[#\s]*(?:Pos:|Position\s*=|(?:SOURCE|MASTER)_LOG_POS\s*=)\s*[\"']?([0-9]{1,19})\b", re.I | re.M)
 _GTID = re.compile(r"^[#\s]*(?:GTID:|executed_gtid_set\s*=)[ \t]*[\"']?([\w:-]+(?:,\s*[\w:-]+)*)", re.I | re.M)
 
 

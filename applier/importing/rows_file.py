@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import posixpath
 from collections.abc import Callable
 
 import numpy as np
@@ -17,7 +16,7 @@ from applier.importing.field_kernel import parse_fields
 from applier.importing.inserts import InsertColumns, InsertSpans, new_spans
 from applier.importing.load_data import RowsFile
 from applier.importing.spans import OddLiteral, Reading
-from applier.snapshot.location import is_inside, resolve
+from applier.io.resolver import below, resolve
 
 BATCH_VALUES = 1 << 20
 SUFFIXES = ("", ".zst", ".gz")
@@ -26,13 +25,12 @@ SUFFIXES = ("", ".zst", ".gz")
 def found_beside(folder: str, name: str) -> str:
     """The file that a LOAD DATA in a file of `folder` means, which may have been compressed since. Raises UsageError:
     what lies elsewhere is none of a dump's."""
-    if not is_inside(name):
-        raise UsageError(f"LOAD DATA names a file outside of the dump: {name}")
     for suffix in SUFFIXES:
-        filesystem, path = resolve(posixpath.join(folder, name + suffix))
+        found = below(folder, name + suffix)
+        filesystem, path = resolve(found)
         if filesystem.get_file_info(path).type == fs.FileType.File:
-            return posixpath.join(folder, name + suffix)
-    raise UsageError(f"the dump's file {name} is missing", file=folder or ".")
+            return found
+    raise UsageError(f"the dump's file {name} is missing", file=folder)
 
 
 def read_rows(rows: RowsFile, uri: str, tables: DumpTables, reading: Reading,

@@ -21,10 +21,10 @@ from applier.apply.table_key import table_key
 from applier.apply.unit_files import table_writer
 from applier.errors import DUPLICATE_KEY, ReplayStopped
 from applier.importing.inserts import FAIL, KEEP
+from applier.io.resolver import resolve
 from applier.schema.definition import TableDefinition
 from applier.schema.zero_dates import to_python
 from applier.snapshot.date_marks import MarkedDates
-from applier.snapshot.location import resolve
 from applier.snapshot.manifest import FileEntry
 from applier.snapshot.writer import TablePlace, TableWriter, write_empty
 from keysearch.keybytes import KeyBytes

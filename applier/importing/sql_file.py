@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Callable
 
@@ -19,6 +18,7 @@ from applier.importing.position import DumpPosition
 from applier.importing.rows_file import found_beside, read_rows
 from applier.importing.session import DumpSession
 from applier.importing.spans import OddLiteral
+from applier.io.resolver import folder_of
 from applier.schema.schema_changes import Dml, SessionChange
 
 BATCH_VALUES = 1 << 20
@@ -132,7 +132,7 @@ class SqlFile:
     def _load_data(self, sql: str) -> None:
         session = self.session
         rows = parse_load_data(sql, session.database, session.sql_mode, self.tables.flavour, session.reading.charset)
-        uri = found_beside(posixpath.dirname(self.text.uri), rows.uri)
+        uri = found_beside(folder_of(self.text.uri), rows.uri)
         self._loaded += read_rows(rows, uri, self.tables, session.reading,
                                   lambda done: self._on_progress(self.text.bytes_read + self._loaded + done),
                                   with_history=session.inserts_history)

@@ -23,7 +23,7 @@ from applier.binlog.format import (
 )
 from applier.binlog.gtid import GtidSet, read_gtid_list
 from applier.errors import CORRUPT_EVENT, ArchiveError
-from applier.snapshot.location import resolve
+from applier.io.resolver import resolve
 
 _FIRST_READ = 8192
 _FLAGS_AT = 4 + 17

@@ -16,10 +16,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from applier.binlog.archive import Archive, ArchiveFile
+from applier.io.resolver import folder_of, is_local, join, resolve
 from applier.locating.groups import GroupPass
 from applier.locating.heads import read_head
 from applier.locating.stretches import Stretch, stretches
-from applier.snapshot.location import is_local, resolve
 
 INDEX_NAME = "applier-index.json"
 _VERSION = 1
@@ -45,8 +45,8 @@ Index = dict[str, Entry]
 
 def place(archive: Archive) -> str | None:
     """Where the archive's index is, or would be; None where its files are not in one directory."""
-    directories = {file.uri.rpartition("/")[0] for file in archive.files}
-    return f"{directories.pop()}/{INDEX_NAME}" if len(directories) == 1 else None
+    directories = {folder_of(file.uri) for file in archive.files}
+    return join(directories.pop(), INDEX_NAME) if len(directories) == 1 else None
 
 
 def load(uri: str) -> Index | None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from applier.apply.work import ApplyTask, SplitTask, Stretch, UnitSpec
+from applier.io.resolver import is_far
 from applier.plan.log import LogSpan
 from applier.plan.planned import PlannedVersion
 from applier.schema.engines import is_transactional
@@ -145,7 +146,7 @@ def prefers_shuffle(span: LogSpan, tasks: list[ApplyTask], versions: list[Planne
     A far archive is fetched by everyone who walks it, so it is decoded once. So is a compressed one where a task would
     keep more of it in memory than TASK_BYTES: it keeps all rows of its tables, not only those of its own keys.
     """
-    far = any("://" in outline.uri and not outline.uri.startswith("file:") for outline in span.outlines)
+    far = any(is_far(outline.uri) for outline in span.outlines)
     if far and len(tasks) > 1:
         return True
     kept = {item.version.id: item.bytes * _compressed_part(span) for item in versions}

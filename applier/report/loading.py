@@ -6,8 +6,9 @@ import dataclasses
 import json
 
 from applier.errors import SnapshotError
+from applier.io import resolver
 from applier.result import ReplayResult
-from applier.snapshot import location, manifest
+from applier.snapshot import manifest
 from applier.snapshot.manifest import Snapshot
 
 LISTED = 100
@@ -37,7 +38,7 @@ def load_report(uri: str) -> Report:
     from applier.snapshot.staging import REPORT
 
     snapshot = manifest.load(uri)
-    filesystem, root = location.resolve(uri)
+    filesystem, root = resolver.resolve(uri)
     path = f"{root}/{REPORT}"
     try:
         with filesystem.open_input_stream(path, compression=None) as stream:
@@ -56,7 +57,7 @@ def _first_conflicts(uri: str) -> list[dict[str, str | int | None]]:
 
     from applier.snapshot.staging import CONFLICTS
 
-    filesystem, root = location.resolve(uri)
+    filesystem, root = resolver.resolve(uri)
     path = f"{root}/{CONFLICTS}"
     try:
         with filesystem.open_input_file(path) as file:

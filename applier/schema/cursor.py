@@ -164,7 +164,7 @@ class Cursor:
 
     def number(self) -> int:
         token = self.next()
-        if token.kind != "number" or not token.text.isdigit():
+        if token.kind != "number" or not (token.text.isascii() and token.text.isdigit()) or len(token.text) > 20:
             raise self.error("a number was expected", token)
         return int(token.text)
 

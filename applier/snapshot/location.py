@@ -1,54 +1,12 @@
-"""Where files of a snapshot are: on this machine, or on anything that pyarrow.fs opens."""
+"""Where files of a snapshot are: wherever its root is, a folder a table."""
 
-import os
-import pathlib
-import re
-from typing import TYPE_CHECKING
+from applier.io.resolver import is_inside, is_local, is_plain_inside, read_text, resolve
 
-from applier.errors import SnapshotError, UsageError, reason
+__all__ = ["is_inside", "is_local", "is_plain_inside", "read_text", "resolve", "table_folder"]
 
-if TYPE_CHECKING:
-    from pyarrow.fs import FileSystem
-
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _NOT_IN_FOLDERS = frozenset('/\\:%*?[]{}#=')
 _LONGEST_NAME = 200
 """Bytes of a folder's name; file systems allow 255."""
-
-
-def resolve(uri: str) -> tuple["FileSystem", str]:
-    """The file system of a path or uri (s3://, gs://, hdfs://, file://) and the path in it, absolute, without an end
-    slash.
-
-    Errors: SnapshotError where no such file system is known or it cannot be reached.
-    """
-    from pyarrow import ArrowException
-    from pyarrow.fs import FileSystem, LocalFileSystem
-
-    if not _SCHEME.match(uri):
-        return LocalFileSystem(), os.path.abspath(uri)
-    try:
-        filesystem, path = FileSystem.from_uri(uri)
-    except (ArrowException, OSError, NotImplementedError) as error:
-        raise SnapshotError(f"cannot open {uri}: {error}", file=uri,
-                            hint="a path of this machine, or s3://, gs://, hdfs:// as pyarrow.fs opens them") from error
-    return filesystem, path.rstrip("/") or "/"
-
-
-def read_text(uri: str) -> str:
-    """A whole text file. Errors: UsageError where it cannot be read, or is not UTF-8."""
-    filesystem, path = resolve(uri)
-    try:
-        with filesystem.open_input_stream(path, compression=None) as stream:
-            return stream.read().decode()
-    except (OSError, UnicodeDecodeError) as error:
-        why = reason(error) if isinstance(error, OSError) else str(error)
-        raise UsageError(f"the file cannot be read: {why}", file=uri) from error
-
-
-def is_local(filesystem: "FileSystem") -> bool:
-    """Whether paths are the operating system's own, so that files can be linked, locked, made durable and renamed."""
-    return filesystem.type_name == "local"
 
 
 def table_folder(database: str, table: str) -> str:
@@ -74,14 +32,3 @@ def _folder_name(name: str, not_first: str) -> str:
 
     digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
     return folder.encode()[: _LONGEST_NAME - 17].decode(errors="ignore") + "-" + digest
-
-
-def is_inside(path: str) -> bool:
-    """Whether a relative path of a manifest stays in its snapshot."""
-    parts = pathlib.PurePosixPath(path).parts
-    return bool(parts) and not path.startswith("/") and ".." not in parts
-
-
-def is_plain_inside(path: str) -> bool:
-    """Whether it also is the one way to write it, and without characters that no file of a snapshot has."""
-    return not any(part in ("", ".", "..") for part in path.split("/")) and path.isprintable() and "\\" not in path

@@ -39,7 +39,7 @@ def test_a_far_file_is_spooled_and_leaves_nothing(tmp_path, monkeypatch):
     spool.mkdir()
     monkeypatch.setattr(mapping.tempfile, "tempdir", str(spool))
     far = fs.SubTreeFileSystem(str(tmp_path / "far"), fs.LocalFileSystem())
-    monkeypatch.setattr(mapping, "_locate", lambda uri: (far, uri.removeprefix("far://")))
+    monkeypatch.setattr(mapping, "resolve", lambda uri: (far, uri.removeprefix("far://")))
     mapped = mapping.map_file("far://binlog.000001")
     assert mapped.array.tobytes() == data
     assert os.listdir(spool) == []

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from applier.apply.rows import table_schema
 from applier.apply.table_key import table_key
-from applier.errors import SnapshotError
+from applier.errors import SnapshotError, UsageError
 from applier.schema.ddl import parse_statement
 from applier.schema.definition import TableDefinition
 from applier.snapshot.location import is_inside, is_plain_inside, resolve, table_folder
@@ -216,7 +216,7 @@ def test_table_folders_keep_names_apart():
 def test_resolve(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert resolve("snapshots/one/")[1] == str(tmp_path / "snapshots/one")
-    with pytest.raises(SnapshotError, match="cannot open nowhere://x"):
+    with pytest.raises(UsageError, match="cannot open nowhere://x"):
         resolve("nowhere://x")
 
 

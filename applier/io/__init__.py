@@ -1,0 +1,1 @@
+"""Files, wherever they are."""

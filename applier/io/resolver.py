@@ -1,0 +1,148 @@
+"""Where files are: the one place that makes a file system and a path in it of what people, dumps and archives write.
+
+A location is a path of this machine, absolute or from the current directory, or a uri (s3://, gs://, hdfs://, file://)
+as pyarrow.fs opens them. What begins with letters and "://" is a uri, and nothing else is.
+"""
+
+import os
+import pathlib
+import posixpath
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from applier.errors import UsageError, reason
+from applier.printable import printable
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileSystem
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+
+
+def is_uri(location: str) -> bool:
+    """Whether it is a uri, not a path."""
+    return _SCHEME.match(location) is not None
+
+
+def is_far(location: str) -> bool:
+    """Whether it is not on a file system of this machine."""
+    return is_uri(location) and not location.startswith("file:")
+
+
+def resolve(location: str) -> tuple["FileSystem", str]:
+    """The file system of a path or uri and the path in it, absolute, without an end slash.
+
+    Errors: UsageError where no such file system is known, or it cannot be reached, and for what is no path.
+    """
+    from pyarrow import ArrowException
+    from pyarrow.fs import FileSystem, LocalFileSystem
+
+    _check(location)
+    if not is_uri(location):
+        return LocalFileSystem(), os.path.abspath(location)
+    try:
+        filesystem, path = FileSystem.from_uri(location)
+    except (ArrowException, OSError, NotImplementedError) as error:
+        raise UsageError(f"cannot open {location}: {error}", file=location,
+                         hint="a path of this machine, or s3://, gs://, hdfs:// as pyarrow.fs opens them") from error
+    return filesystem, path.rstrip("/") or "/"
+
+
+def _check(location: str) -> None:
+    try:
+        whole = "\0" not in location and location.encode() is not None
+    except UnicodeEncodeError:
+        whole = False
+    if not whole:
+        raise UsageError("paths are UTF-8 without a NUL", file=printable(location), hint="rename the file")
+
+
+def is_local(filesystem: "FileSystem") -> bool:
+    """Whether paths are the operating system's own, so that files can be linked, locked, made durable and renamed."""
+    return filesystem.type_name == "local"
+
+
+def absolute(location: str) -> str:
+    """The location as it is from anywhere on this machine."""
+    return location if is_uri(location) else os.path.abspath(location)
+
+
+def join(folder: str, name: str) -> str:
+    """The location of what has this path in a folder. Nothing in the path has a meaning but "/"."""
+    if not is_uri(folder):
+        return f"{folder.rstrip('/')}/{name}" if folder else name
+    place, query = _divided(folder)
+    return f"{place.rstrip('/')}/{quote(name)}{query}"
+
+
+def folder_of(location: str) -> str:
+    """The folder that a file is in; "." where a path names none."""
+    place, query = _divided(location) if is_uri(location) else (location, "")
+    return (posixpath.dirname(place) or ".") + query
+
+
+def _divided(uri: str) -> tuple[str, str]:
+    """A uri without what comes from a "?" on, and that."""
+    place, mark, query = uri.partition("?")
+    return place, mark + query
+
+
+def is_inside(path: str) -> bool:
+    """Whether a relative path that is written with "/" stays in its folder."""
+    parts = pathlib.PurePosixPath(path).parts
+    return bool(parts) and not path.startswith("/") and ".." not in parts
+
+
+def is_plain_inside(path: str) -> bool:
+    """Whether it also is the one way to write it, and without characters that no file of a snapshot has."""
+    return is_inside(path) and not any(part in ("", ".") for part in path.split("/")) and path.isprintable() \
+        and "\\" not in path
+
+
+def below(folder: str, name: str) -> str:
+    """The location of a file that something in a folder names by a relative path. Raises UsageError for what does not
+    lie below the folder: another path, a uri, what a link leads out to."""
+    if is_uri(name) or not is_inside(name):
+        raise UsageError(f"the file {name} is outside of the dump", file=folder,
+                         hint="only files below the folder are read, by relative paths")
+    _check(name)
+    filesystem, root = resolve(folder)
+    if is_local(filesystem):
+        real, whole = os.path.realpath(root), os.path.realpath(f"{root}/{name}")
+        if os.path.commonpath([real, whole]) != real:
+            raise UsageError(f"the file {name} is a link that leads out of the dump", file=folder,
+                             hint="copy what it leads to into the folder")
+    return join(folder, name)
+
+
+def files_below(folder: str) -> list[str]:
+    """The paths in a folder of all files below it, sorted. Links to folders are not followed. Errors: OSError, and
+    UsageError for a name that is not UTF-8."""
+    from pyarrow.fs import FileSelector, FileType
+
+    filesystem, root = resolve(folder)
+    if is_local(filesystem):
+        found = [os.path.relpath(os.path.join(place, name), root) for place, _, names in os.walk(root, onerror=_raise)
+                 for name in names]
+    else:
+        infos = filesystem.get_file_info(FileSelector(root, recursive=True))
+        found = [posixpath.relpath(info.path, root) for info in infos if info.type == FileType.File]
+    for name in found:
+        _check(name)
+    return sorted(found)
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def read_text(location: str) -> str:
+    """A whole text file. Errors: UsageError where it cannot be read, or is not UTF-8."""
+    filesystem, path = resolve(location)
+    try:
+        with filesystem.open_input_stream(path, compression=None) as stream:
+            return stream.read().decode()
+    except (OSError, UnicodeDecodeError) as error:
+        why = reason(error) if isinstance(error, OSError) else str(error)
+        raise UsageError(f"the file cannot be read: {why}", file=location) from error

@@ -1,0 +1,64 @@
+"""Where files are: paths and uris, what lies below a folder, and that nothing else resolves them."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import applier
+from applier.errors import UsageError
+from applier.io.resolver import below, folder_of, is_far, is_uri, join, resolve
+
+
+def test_a_path_is_what_has_no_scheme(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for path in ("a", "./a", "a/", "x:y://z", "file:/etc/passwd", "a://b"[1:], "1a://b"):
+        filesystem, inner = resolve(path)
+        assert filesystem.type_name == "local" and (inner.startswith(str(tmp_path)) or path.startswith("/")), path
+    assert not is_uri("file:/x") and is_uri("file:///x") and not is_far("file:///x") and is_far("s3://x")
+    assert resolve(f"file://{tmp_path}/")[1] == str(tmp_path)
+
+
+@pytest.mark.parametrize("location", ["foo://x", "a://b", "file://host/x", "s3://b/a b", "x\0y", "a\udcff", "abfs://x",
+                                      "file:///a b"])
+def test_what_cannot_be_opened(location):
+    with pytest.raises(UsageError):
+        resolve(location)
+
+
+@pytest.mark.parametrize("name", ["a", "a b/c#d", "100%/%2F", "x?y=z", "-rf/é"])
+def test_a_name_in_a_folder_is_what_it_is(name, tmp_path):
+    """As a path and as a uri, which has signs of its own."""
+    for folder in (str(tmp_path), f"file://{tmp_path}", f"{tmp_path}/"):
+        assert resolve(join(folder, name))[1] == f"{tmp_path}/{name}"
+        assert resolve(folder_of(join(folder, name)))[1] == str(Path(f"{tmp_path}/{name}").parent)
+    assert join("s3://bucket/x?region=eu", "y") == "s3://bucket/x/y?region=eu"
+    assert folder_of("s3://bucket/x/y?region=eu") == "s3://bucket/x?region=eu"
+    assert folder_of("y") == "."
+
+
+def test_what_lies_below_a_folder(tmp_path):
+    (tmp_path / "in" / "deep").mkdir(parents=True)
+    (tmp_path / "in" / "file").write_text("x")
+    (tmp_path / "secret").write_text("x")
+    for name, target in (("out", "../secret"), ("up", ".."), ("whole", str(tmp_path)), ("own", "deep"), ("same",
+                                                                                                         "file")):
+        (tmp_path / "in" / name).symlink_to(target)
+    (tmp_path / "link").symlink_to("in")
+    for folder in (f"{tmp_path}/in", f"file://{tmp_path}/in", f"{tmp_path}/link"):
+        for name in ("file", "deep/new", "own/new", "same", "./file", "s3:/x"):
+            assert resolve(below(folder, name))[1].removeprefix(resolve(folder)[1] + "/").removeprefix("./") \
+                == name.removeprefix("./")
+        for name in ("out", "up/secret", "whole/secret", "../secret", "deep/../../secret", "/etc/passwd", "", ".",
+                     f"file://{tmp_path}/in/file", "s3://bucket/x", "a\0", "\udcff"):
+            with pytest.raises(UsageError):
+                below(folder, name)
+
+
+def test_nothing_else_makes_file_systems_of_uris():
+    """One rule for all verbs: whoever wants a file asks the resolver."""
+    root = Path(applier.__file__).parent
+    found = [str(path.relative_to(root)) for path in root.rglob("*.py")
+             if re.search(r"from_uri|LocalFileSystem\(\)|[\"']://[\"']|startswith\([\"'](s3|file|gs|hdfs):",
+                          path.read_text())]
+    assert found == ["io/resolver.py"]
