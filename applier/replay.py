@@ -54,7 +54,6 @@ from applier.schema.schema_file import schema_file
 from applier.schema.type_conversions import TypeConversions
 from applier.snapshot import manifest
 from applier.snapshot.checks import check_files
-from applier.snapshot.location import read_text
 from applier.snapshot.manifest import DatabaseEntry, Snapshot, Source
 from applier.snapshot.publish import begin
 from applier.snapshot.staging import Staging

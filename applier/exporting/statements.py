@@ -78,7 +78,8 @@ def schema_sql(position: BinlogPosition, databases: Iterable[DatabaseEntry],
 
 def _position_comments(position: BinlogPosition) -> str:
     """Of which server and where the rows are, as comments that a dump has them in: `applier import` reads them."""
-    lines = ["-- Server version MariaDB\n"] if position.flavour == "mariadb" else []
+    names = {"mysql": "MySQL", "mariadb": "MariaDB"}
+    lines = [f"-- Server version {names[position.flavour]}\n"] if position.flavour in names else []
     if position.file:
         words = "MASTER TO MASTER" if position.flavour == "mariadb" else "REPLICATION SOURCE TO SOURCE"
         name = "SOURCE" if words.startswith("REPLICATION") else "MASTER"

@@ -23,6 +23,7 @@ from pyarrow import fs
 
 from applier.binlog.gtid import GtidSet
 from applier.errors import UsageError, reason
+from applier.importing.dump_flavour import flavour_of_gtids, flavour_of_version
 from applier.importing.load_data import DECODERS, Lines, RowsFile
 from applier.importing.parquet_file import ParquetPart
 from applier.importing.position import DumpPosition, of_metadata
@@ -40,11 +41,13 @@ _NO_TABLES = ("-schema-view.sql", "-schema-post.sql", "-schema-triggers.sql", "-
 
 @dataclass(frozen=True)
 class SqlPart:
-    """An SQL file, the database in which its statements begin, and their time zone where the dump's form says it."""
+    """An SQL file, the database in which its statements begin, and their time zone where the dump's form says it;
+    `has_definitions`: of databases or tables, and few rows."""
 
     uri: str
     database: str | None = None
     time_zone: str | None = None
+    has_definitions: bool = False
 
 
 @dataclass(frozen=True)
@@ -185,23 +188,21 @@ def _of_mydumper(folder: _Folder) -> Dump:
             made = _CREATE.search(folder.text(stored))
             prefix = name.removesuffix("-schema-create.sql")
             databases[prefix] = made[1].replace("``", "`") if made else prefix
-            first.append(SqlPart(folder.uri(stored)))
+            first.append(SqlPart(folder.uri(stored), has_definitions=True))
     for name, stored in plain.items():
         match = _OF_MYDUMPER.fullmatch(name)
         if match is None or name.endswith(_NO_TABLES):
             continue
-        part = SqlPart(folder.uri(stored), databases.get(match["database"], match["database"]))
-        if name.endswith("-schema.sql"):
+        defines = name.endswith("-schema.sql")
+        part = SqlPart(folder.uri(stored), databases.get(match["database"], match["database"]), has_definitions=defines)
+        if defines:
             definitions.append(part)
         else:
             chunk = tuple(map(int, match["chunk"].split(".")[1:]))
             rows.append(((match["database"], match["table"], chunk), part))
     position = of_metadata(folder.text("metadata"))
-    flavour = None
-    if position.gtid_set:
-        flavour = "mysql" if ":" in position.gtid_set else "mariadb"
     return Dump((*first, *definitions, *(part for _, part in sorted(rows, key=lambda pair: pair[0]))), position,
-                flavour)
+                flavour_of_gtids(position.gtid_set))
 
 
 def _of_shell(folder: _Folder) -> Dump:
@@ -228,7 +229,7 @@ def _of_shell(folder: _Folder) -> Dump:
             name = of_schema.names("basenames").get(table, f"{base}@{table}")
             tables.append(SqlPart(folder.uri(f"{name}.sql"), schema, _UTC))
             rows += _rows_of_shell(folder, folder.json(f"{name}.json"), name, schema, table)
-    return Dump((*schemas, *tables, *rows), position, "mariadb" if "mariadb" in server.lower() else "mysql")
+    return Dump((*schemas, *tables, *rows), position, flavour_of_version(server))
 
 
 def _rows_of_shell(folder: _Folder, about: _About, name: str, schema: str, table: str) -> Iterator[RowsFile]:

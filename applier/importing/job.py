@@ -7,13 +7,13 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 import time
 from collections.abc import Iterator
 
 from applier import __version__
 from applier.importing.directory import Dump, SqlPart, open_dump
+from applier.importing.dump_flavour import MYSQL, check_no_mariadb, flavour_of_gtids, flavour_of_text
 from applier.importing.dump_tables import DumpTables
 from applier.importing.dump_text import DumpText
 from applier.importing.load_data import RowsFile
@@ -27,12 +27,12 @@ from applier.options import ImportOptions
 from applier.progress import Progress, Silent
 from applier.result import ReplayResult, TableResult
 from applier.schema.schema_file import schema_file
-from applier.snapshot.manifest import DatabaseEntry, Snapshot, Source
+from applier.snapshot.manifest import UNKNOWN, DatabaseEntry, Snapshot, Source
 from applier.snapshot.publish import begin
 from applier.snapshot.staging import Staging
 
-_MARIADB = re.compile(rb"^-- MariaDB dump|^/\*M!|^-- Server version\s.*MariaDB", re.MULTILINE)
-_HEAD_BYTES = 4096
+_HEAD_BYTES = 4 << 20
+"""How much of a dump's first file is looked through for whose it is."""
 
 
 def import_dump(options: ImportOptions, progress: Progress | None = None) -> ReplayResult:
@@ -47,7 +47,8 @@ class _Import:
 
     def __init__(self, options: ImportOptions, dump: Dump, staging: Staging, spill: str, progress: Progress) -> None:
         self.options, self.dump, self.staging, self.progress = options, dump, staging, progress
-        self.tables = DumpTables(options.flavour or dump.flavour or _flavour_of(dump), options.filter, staging, spill)
+        self.flavour = options.flavour or flavour_of_gtids(options.gtid_set or "") or dump.flavour or _flavour_of(dump)
+        self.tables = DumpTables(self.flavour or MYSQL, options.filter, staging, spill)
         self.position = dump.position
         self._bytes_before = 0
 
@@ -79,6 +80,10 @@ class _Import:
 
     def _publish(self, began: float) -> ReplayResult:
         live, history = self.tables.live(), self.tables.history
+        position = self._position()
+        if self.flavour is None:
+            check_no_mariadb(live, position.gtid_set, self.options.dump)
+            self.flavour = flavour_of_gtids(position.gtid_set)
         entries, results = [], []
         for definition in live:
             rows = self.tables.rows_of(definition)
@@ -87,11 +92,10 @@ class _Import:
             results.append(TableResult(definition.database, definition.name, entry.rows, inserts=rows.rows,
                                        files_written=len(entry.files)))
         imported = time.perf_counter() - began
-        position = self._position()
         databases = tuple(DatabaseEntry(name, charset.charset, charset.collation)
                           for name, charset in sorted(history.databases().items()))
         source = Source((), {"dump": self.options.dump, **self.options.for_manifest()}, None)
-        snapshot = Snapshot(position.in_manifest(self.tables.flavour), tuple(entries), source,
+        snapshot = Snapshot(position.in_manifest(self.flavour or UNKNOWN), tuple(entries), source,
                             f"mysql-binlog-applier {__version__}", databases=databases,
                             sequences=history.sequences())
         schema_sql = schema_file(live)
@@ -106,6 +110,9 @@ class _Import:
         """What a person should know of the snapshot."""
         if self.tables.zero_dates:
             yield f"{self.tables.zero_dates:,} zero dates became null"
+        if self.flavour is None:
+            yield "the dump does not say whether it is of MySQL or of MariaDB: it was read as MySQL's, and the log " \
+                  "of a replay on top of it decides; --flavour says it"
         if not position.file and not position.gtid_set:
             yield "the dump does not say at which binlog position it was made: a replay on top of it begins with the " \
                   "first binlog that it is given"
@@ -120,11 +127,16 @@ class _Import:
         return said
 
 
-def _flavour_of(dump: Dump) -> str:
-    """The server whose dump it says it is."""
-    for part in dump.parts[:1]:
-        with DumpText(part.uri) as text:
+def _flavour_of(dump: Dump) -> str | None:
+    """The server whose dump it says it is, in the first of its files that says anything of that; None where none of the
+    definitions does."""
+    for part in dump.parts:
+        if not isinstance(part, SqlPart):
+            break
+        with DumpText(part.uri, _HEAD_BYTES) as text:
             text.more()
-            if _MARIADB.search(text.text(min(text.end, _HEAD_BYTES))):
-                return "mariadb"
-    return "mysql"
+            if flavour := flavour_of_text(text.text(text.end), part.uri):
+                return flavour
+        if not part.has_definitions:
+            break
+    return None

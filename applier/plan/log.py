@@ -19,17 +19,20 @@ from applier.errors import (
     ApplierError,
     ArchiveError,
     SchemaError,
+    SnapshotError,
     UnsupportedEvent,
     UnsupportedStatement,
 )
 from applier.plan.stop_error import with_transaction
 from applier.schema.collations import Charset
+from applier.schema.definition import TableDefinition
 from applier.schema.engines import is_transactional
 from applier.schema.from_log import definition_from_log, has_definition
 from applier.schema.history import SchemaHistory
+from applier.schema.other_flavour import as_mariadb, charset_as_mariadb
 from applier.schema.schema_changes import TableName
 from applier.schema.table_versions import Position, TableVersion
-from applier.snapshot.manifest import BinlogPosition, PreparedTransaction, Snapshot
+from applier.snapshot.manifest import UNKNOWN, BinlogPosition, PreparedTransaction, Snapshot
 
 Wanted = Callable[[str, str], bool]
 
@@ -126,18 +129,12 @@ def read_history(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sq
     With `define_from_log`, a table that nothing defines is what the log's first row event of it says, and empty there.
     `system_time_zone` is what SYSTEM is in the log.
     """
-    from applier.schema.definition import TableDefinition
-
     files = [outline.uri for outline in span.outlines]
     history = SchemaHistory(span.flavour, wanted=wanted, files=files, rewrites=rewrites,
                             skip_statements=skip_statements, server_version=span.outlines[0].format.server_version,
                             system_time_zone=system_time_zone)
-    for sequence in base.sequences if base is not None else ():
-        history.load_sequence(sequence)
-    for database in base.databases if base is not None else ():
-        history.load_database(database.name, Charset(database.charset, database.collation))
-    for table in base.tables if base is not None else ():
-        history.load_definition(TableDefinition.from_json(table.definition))
+    if base is not None:
+        _load_base(history, base, span.outlines[0])
     if schema_sql is not None:
         try:
             history.load_schema_file(schema_sql)
@@ -159,6 +156,29 @@ def read_history(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sq
             elif event.table is None or wanted(*history.renamed(_names(outline, outline.tables[event.table]))):
                 raise _blocked(outline, event)
     return history
+
+
+def _load_base(history: SchemaHistory, base: Snapshot, first: Outline) -> None:
+    """What is there before the log. Where the base does not know whose it is, the log decides. Raises SnapshotError
+    where it is of another kind of server."""
+    flavour = base.position.flavour
+    if flavour not in (history.flavour, UNKNOWN):
+        names = {"mysql": "MySQL", "mariadb": "MariaDB"}
+        raise SnapshotError(f"the base snapshot is of {names.get(flavour, flavour)}, and {first.name} is a log of "
+                            f"{names[history.flavour]}", file=base.uri,
+                            hint="are these the logs of the base's own server? If it was imported, and its dump does "
+                                 f"not say whose it is: import it anew with --flavour {history.flavour}")
+    decided = flavour == UNKNOWN and history.flavour == "mariadb"
+    for sequence in base.sequences:
+        history.load_sequence(sequence)
+    for database in base.databases:
+        charset = Charset(database.charset, database.collation)
+        history.load_database(database.name, charset_as_mariadb(charset) if decided else charset)
+    for table in base.tables:
+        definition = TableDefinition.from_json(table.definition)
+        if decided and history.wants(definition.database, definition.name):
+            definition = as_mariadb(definition)
+        history.load_definition(definition)
 
 
 @dataclasses.dataclass(frozen=True)

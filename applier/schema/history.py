@@ -115,6 +115,10 @@ class SchemaHistory:
         other; chains have them, too."""
         return self._tables.exchanged()
 
+    def wants(self, database: str, table: str) -> bool:
+        """Whether a table of that name is replayed."""
+        return self._wanted(database, table)
+
     def is_wanted(self, version: TableVersion) -> bool:
         """Whether the version is of a table that is replayed, by the name that it has."""
         return self._wanted(version.definition.database, version.definition.name)

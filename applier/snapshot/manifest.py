@@ -45,6 +45,8 @@ FORMAT_VERSION = 1
 
 _OWN_HASH = "blake2b-128"
 """The manifest's own: it is read where no kernel should be loaded."""
+UNKNOWN = "unknown"
+"""The server of a dump that does not say whose it is: its definitions are read as MySQL's until a log decides."""
 
 KeyKind = Literal["int", "bytes"]
 KeyValue = Annotated[int, between(-2**63, 2**63 - 1)] | bytes
@@ -60,13 +62,14 @@ class BinlogPosition:
     """Up to where the log is applied: the end of an event group. `file` is "" where that is not known, as of an
     imported dump that does not say it. `timestamp` is that group's, in seconds since 1970 UTC, or None before the first
     or where it is not known; `gtid_set` is all that has been executed, in the flavour's notation, "" without GTIDs;
-    `group_id` the last group's, None where headers have none (GRP-3)."""
+    `group_id` the last group's, None where headers have none (GRP-3); `flavour` is the server's, UNKNOWN of a dump
+    that does not say it."""
 
     file: str
     offset: Count
     gtid_set: str
     timestamp: Seconds | None
-    flavour: Literal["mysql", "mariadb"]
+    flavour: Literal["mysql", "mariadb", "unknown"]
     group_id: int | None = None
 
     def __post_init__(self) -> None:

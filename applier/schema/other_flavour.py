@@ -1,0 +1,39 @@
+"""Definitions of a dump that did not say whose it is, as the server has them whose log goes on from there.
+
+Such a dump is read as MySQL's. What it leaves out is then MySQL's default, which MariaDB has not.
+"""
+
+from dataclasses import replace
+
+from applier.errors import SchemaError
+from applier.schema.collations import DEFAULT_COLLATIONS, Charset
+from applier.schema.definition import TableDefinition
+from applier.schema.types import ColumnType
+
+_DEFAULTS = {mysql: DEFAULT_COLLATIONS["mariadb"][charset] for charset, mysql in DEFAULT_COLLATIONS["mysql"].items()}
+"""MySQL's default collations, which no dump of MariaDB names, and MariaDB's for the same character sets."""
+
+
+def as_mariadb(definition: TableDefinition) -> TableDefinition:
+    """The table of a dump that turns out to be MariaDB's. Raises SchemaError where it was read as it is not."""
+    if any(column.type.base == "json" for column in definition.columns):
+        raise SchemaError(
+            "the base is of a dump that does not say whose it is; its JSON was read as MySQL's, and the log "
+                          "is of MariaDB", table=definition.full_name,
+                          hint="import the dump anew with --flavour mariadb")
+    columns = tuple(replace(column, type=_type(column.type)) for column in definition.columns)
+    return replace(definition, columns=columns, flavour="mariadb", collation=_collation(definition.collation))
+
+
+def charset_as_mariadb(charset: Charset) -> Charset:
+    """The default of a database, likewise."""
+    return Charset(charset.charset, _collation(charset.collation))
+
+
+def _type(column_type: ColumnType) -> ColumnType:
+    base = "geometrycollection" if column_type.base == "geomcollection" else column_type.base
+    return replace(column_type, base=base, collation=_collation(column_type.collation))
+
+
+def _collation(name: str | None) -> str | None:
+    return _DEFAULTS.get(name, name)
