@@ -1,7 +1,8 @@
 """What foreign keys do to the rows that refer to one that was updated or deleted (AP-FK).
 
 A child's new key is not copied: its columns point to a *derived* row of the base, and what is in that (the number of a
-value, see applier.apply.cascades) is noted for each. Children that may have children queue up in turn.
+value, see applier.apply.cascades) is noted for each. A child that may have children goes on the stack, and its come
+before the next child.
 """
 
 import numpy as np
@@ -18,10 +19,12 @@ from applier.apply.cascade_layout import (
     DERIVED_AT,
     DERIVED_FULL,
     DERIVED_ROOM,
+    DESCENDS,
     FIRST_DERIVED,
     FORM_BYTES,
     FORMS,
     MADE,
+    MADE_AT,
     N_CHILD_LINKS,
     N_DERIVED,
     N_FORMS,
@@ -43,9 +46,6 @@ from applier.apply.cascade_layout import (
     PARTS,
     PATCH_ARRAY,
     PROBE,
-    QUEUE_FULL,
-    QUEUE_ROOM,
-    QUEUED,
     ROW_KIND,
     ROW_TABLE,
     SCRATCH,
@@ -54,12 +54,15 @@ from applier.apply.cascade_layout import (
     SET_NULL,
     SLOT_AT,
     SOURCES,
+    STACK_FULL,
+    STACK_ROOM,
+    STACKED,
     STATE,
     STORE,
     TRACKED_COLUMNS,
     UNCHANGED,
     WHICH,
-    queue_row,
+    push_row,
     table_at,
     to_scratch,
 )
@@ -101,6 +104,9 @@ from applier.apply.store_slots import change_record, remove_slot
 from applier.binlog.change_records import DELETE, IMAGE_ID_SHIFT, UPDATE
 from applier.binlog.table_ids_kernel import same_bytes
 from keysearch.memory import copy_bytes, inline, load_i64, load_u64, store_i64, store_u32
+
+NO_MORE = -2
+"""In place of the slot of the next child."""
 
 
 @inline
@@ -228,7 +234,7 @@ def own_patch(child, slot):
 
 @inline
 def derived_row(group, link, child, row, old, new, parent_n, nulls):
-    """The number of a derived row with what this row of the queue gives its children; -1 if there is no room."""
+    """The number of a derived row with what this row of the stack gives its children; -1 if there is no room."""
     number = load_i64(child + N_DERIVED)
     if number >= load_i64(child + DERIVED_ROOM):
         return np.int64(-1)
@@ -257,12 +263,12 @@ def remove_child(group, link, child, number):
     store = load_i64(child + STORE)
     slot = slot_at(store, number)
     if load_i64(child + N_CHILD_LINKS):
-        if load_i64(group + QUEUED) >= load_i64(group + QUEUE_ROOM):
-            return QUEUE_FULL
+        if load_i64(group + STACKED) >= load_i64(group + STACK_ROOM):
+            return STACK_FULL
         old = to_scratch(group, record_of(store, slot), load_i64(slot + SIZE))
         if old < 0:
             return SCRATCH_FULL
-        queue_row(group, load_i64(link + CHILD), DELETE, old, -1, -1)
+        push_row(group, load_i64(link + CHILD), DELETE, old, -1, -1)
     state = load_i64(child + STATE)
     free_patch(load_i64(slot + POINTER), load_i64(child + PATCH_ARRAY), load_i64(child + COLUMNS), state)
     remove_slot(store, number)
@@ -278,8 +284,8 @@ def change_child(group, link, child, number, row, old, new, parent_n, nulls):
     slot, n, tracked = slot_at(store, number), load_i64(store + N_PIECES), load_i64(child + N_TRACKED)
     if no_patch_left(state):
         return PATCHES_FULL
-    if load_i64(group + QUEUED) >= load_i64(group + QUEUE_ROOM):
-        return QUEUE_FULL
+    if load_i64(group + STACKED) >= load_i64(group + STACK_ROOM):
+        return STACK_FULL
     own, tail = record_of(store, slot), load_i64(store + ARENA) + load_i64(store + ARENA_USED)
     size = put_child_record(link, own, n, nulls, old, new, parent_n, tail,
                             load_i64(store + ARENA_ROOM) - load_i64(store + ARENA_USED))
@@ -294,12 +300,12 @@ def change_child(group, link, child, number, row, old, new, parent_n, nulls):
         if sources < 0:
             store_i64(group + SCRATCH_USED, kept)
             return SCRATCH_FULL
-    derived = load_i64(group + DERIVED_AT)
+    derived = load_i64(row + DERIVED_AT)
     if derived < 0:
         derived = derived_row(group, link, child, row, old, new, parent_n, nulls)
         if derived < 0:
             return DERIVED_FULL
-        store_i64(group + DERIVED_AT, derived)
+        store_i64(row + DERIVED_AT, derived)
     given = load_i64(child + DERIVED) + 8 * tracked * derived
     patch, columns = own_patch(child, slot), load_i64(child + TRACKED_COLUMNS)
     for i in range(tracked):
@@ -307,7 +313,7 @@ def change_child(group, link, child, number, row, old, new, parent_n, nulls):
             store_i64(patch + 8 * load_i64(columns + 8 * i), load_i64(child + FIRST_DERIVED) + derived)
     if has_children:
         copy_bytes(load_i64(group + SCRATCH) + sources, given, 8 * tracked)
-        queue_row(group, load_i64(link + CHILD), UPDATE, before, after, sources)
+        push_row(group, load_i64(link + CHILD), UPDATE, before, after, sources)
     change_record(store, number, size, n)
     add(child + MADE, 1)
     return DONE
@@ -315,7 +321,8 @@ def change_child(group, link, child, number, row, old, new, parent_n, nulls):
 
 @inline
 def change_children(group, row, link):
-    """All that a link does for one row of the queue, from SLOT_AT on; DONE, or what is full of the table WHICH."""
+    """What a link does for a row on the stack, from SLOT_AT on: DONE; DESCENDS after a child that is on the stack now,
+    with children to come before the next one; or what is full of the table WHICH."""
     scratch = load_i64(group + SCRATCH)
     parent = table_at(group, load_i64(row + ROW_TABLE))
     parent_n = load_i64(load_i64(parent + STORE) + N_PIECES)
@@ -326,9 +333,11 @@ def change_children(group, row, link):
         return DONE
     if not deleted and not key_changed(link, old, new, parent_n):
         return DONE
-    child = table_at(group, load_i64(link + CHILD))
-    number = load_i64(group + SLOT_AT)
-    if number == -1:
+    child, stacked = table_at(group, load_i64(link + CHILD)), load_i64(group + STACKED)
+    number = load_i64(row + SLOT_AT)
+    # below a delete, rows of any table may have changed meanwhile, and those that were changed here refer no more;
+    # below an update, InnoDB does not change the tables above again
+    if number == -1 or (number >= 0 and deleted and load_i64(row + MADE_AT) != load_i64(child + MADE)):
         number = next_child(group, link, old, parent_n, np.int64(-1))
     while number >= 0:
         following = next_child(group, link, old, parent_n, number)
@@ -337,8 +346,13 @@ def change_children(group, row, link):
         else:
             status = change_child(group, link, child, number, row, old, new, parent_n, action == SET_NULL)
         if status != DONE:
-            store_i64(group + SLOT_AT, number)
+            store_i64(row + SLOT_AT, number)
+            store_i64(row + MADE_AT, load_i64(child + MADE))
             store_i64(group + WHICH, load_i64(link + CHILD))
             return status
         number = following
+        if load_i64(group + STACKED) != stacked:
+            store_i64(row + SLOT_AT, number if number >= 0 else NO_MORE)
+            store_i64(row + MADE_AT, load_i64(child + MADE))
+            return DESCENDS
     return DONE

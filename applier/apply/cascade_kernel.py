@@ -1,8 +1,8 @@
 """Applies the changes of several tables in commit order, with what their foreign keys do to other rows (AP-FK).
 
 A change goes through the store's own kernel. Where rows of other tables refer to the row that it changed, the row as it
-was goes into the queue (cascade_layout); its children are changed one by one (cascade_children), and queue up in turn
-where they may have children. That is InnoDB's order but for depth, which no row can tell.
+was goes on a stack (cascade_layout); its children are changed one by one (cascade_children), each followed by its own
+children. That is InnoDB's order, which matters where several foreign keys have a column in common.
 """
 
 import numpy as np
@@ -10,12 +10,12 @@ import numpy as np
 from applier.apply.cascade_children import change_children
 from applier.apply.cascade_layout import (
     AFTER_ROWS,
-    AT,
     BEFORE_ROWS,
     CHANGE_AT,
     CHILD_LINKS,
     COLUMNS,
     DERIVED_AT,
+    DESCENDS,
     FIRST_VALUE,
     IMAGES,
     IS_CLEARED,
@@ -24,23 +24,24 @@ from applier.apply.cascade_layout import (
     LINK_WORDS,
     N_CHILD_LINKS,
     N_TRACKED,
+    OLD,
     PATCH_ARRAY,
     PRESENT,
-    QUEUE,
-    QUEUE_FULL,
-    QUEUE_ROOM,
-    QUEUED,
     ROW_TABLE,
     ROW_WORDS,
     SCRATCH,
     SCRATCH_FULL,
     SCRATCH_USED,
     SLOT_AT,
+    STACK,
+    STACK_FULL,
+    STACK_ROOM,
+    STACKED,
     STATE,
     STORE,
     VALUE_SHIFT,
     WHICH,
-    queue_row,
+    push_row,
     table_at,
     to_scratch,
 )
@@ -70,36 +71,36 @@ from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8, store_
 
 @inline
 def drain(group):
-    """Change the children of all rows in the queue; DONE, or what is full."""
-    while load_i64(group + AT) < load_i64(group + QUEUED):
-        row = load_i64(group + QUEUE) + 8 * ROW_WORDS * load_i64(group + AT)
+    """Change the children of all rows on the stack; DONE, or what is full."""
+    while load_i64(group + STACKED) > 0:
+        row = load_i64(group + STACK) + 8 * ROW_WORDS * (load_i64(group + STACKED) - 1)
         table = table_at(group, load_i64(row + ROW_TABLE))
-        while load_i64(group + LINK_AT) < load_i64(table + N_CHILD_LINKS):
-            link = load_i64(table + CHILD_LINKS) + 8 * LINK_WORDS * load_i64(group + LINK_AT)
-            status = change_children(group, row, link)
-            if status != DONE:
-                return status
-            store_i64(group + SLOT_AT, -1)
-            store_i64(group + DERIVED_AT, -1)
-            add(group + LINK_AT, 1)
-        store_i64(group + LINK_AT, 0)
-        add(group + AT, 1)
-    for word in (AT, QUEUED, SCRATCH_USED):
-        store_i64(group + word, 0)
+        if load_i64(row + LINK_AT) >= load_i64(table + N_CHILD_LINKS):
+            store_i64(group + SCRATCH_USED, load_i64(row + OLD))
+            add(group + STACKED, -1)
+            continue
+        link = load_i64(table + CHILD_LINKS) + 8 * LINK_WORDS * load_i64(row + LINK_AT)
+        status = change_children(group, row, link)
+        if status == DONE:
+            add(row + LINK_AT, 1)
+            store_i64(row + SLOT_AT, -1)
+            store_i64(row + DERIVED_AT, -1)
+        elif status != DESCENDS:
+            return status
     return DONE
 
 
 @inline
-def queue_rows_in_the_way(group, number, table, row):
+def push_rows_in_the_way(group, number, table, row):
     """Idempotent mode: rows that an insert is going to replace are deleted first, with their children."""
     store = load_i64(table + STORE)
     n = load_i64(store + N_PIECES)
     if take_tail(store, load_i64(store + AFTER), row, 0, n) < 0:
         return ARENA_FULL
     record = load_i64(store + ARENA) + load_i64(store + ARENA_USED)
-    if load_i64(store + N_UNIQUE) > load_i64(group + QUEUE_ROOM) - load_i64(group + QUEUED):
-        return QUEUE_FULL
-    for key in range(load_i64(store + N_UNIQUE)):
+    if load_i64(store + N_UNIQUE) > load_i64(group + STACK_ROOM) - load_i64(group + STACKED):
+        return STACK_FULL
+    for key in range(load_i64(store + N_UNIQUE) - 1, -1, -1):  # the last one on the stack is the first to go
         index = index_at(store, key)
         if has_null(index, record, n):
             continue
@@ -108,10 +109,10 @@ def queue_rows_in_the_way(group, number, table, row):
             slot = slot_at(store, other)
             old = to_scratch(group, record_of(store, slot), load_i64(slot + SIZE))
             if old < 0:
-                store_i64(group + QUEUED, 0)
+                store_i64(group + STACKED, 0)
                 store_i64(group + SCRATCH_USED, 0)
                 return SCRATCH_FULL
-            queue_row(group, number, DELETE, old, -1, -1)
+            push_row(group, number, DELETE, old, -1, -1)
     return DONE
 
 
@@ -147,7 +148,7 @@ def makes_none(table, change, cascades):
 
 @inline
 def apply_parent(group, number, table, change):
-    """A change of a row that others may refer to: apply it, and queue the row."""
+    """A change of a row that others may refer to: apply it, and put the row on the stack."""
     store, state = load_i64(table + STORE), load_i64(table + STATE)
     kind = load_u8(load_i64(table + KINDS) + change)
     before = np.int64(load_i32(load_i64(table + BEFORE_ROWS) + 4 * change))
@@ -157,7 +158,7 @@ def apply_parent(group, number, table, change):
     if slot_number < 0:
         return apply_changes(table, change)
     tracked, slot = load_i64(table + N_TRACKED), slot_at(store, slot_number)
-    # what is queued must fit, as the change cannot be taken back: the new record is at most as long as its tail
+    # what goes on the stack must fit, as the change cannot be taken back: the new record is at most as long as its tail
     old = to_scratch(group, record_of(store, slot), load_i64(slot + SIZE))
     sources = to_scratch(group, 0, 8 * tracked) if old >= 0 else np.int64(-1)
     new = np.int64(0)
@@ -182,7 +183,7 @@ def apply_parent(group, number, table, change):
     if is_update and load_i64(state + UPDATED) == updated:  # idempotent mode has passed it over
         store_i64(group + SCRATCH_USED, 0)
         return DONE
-    queue_row(group, number, np.int64(kind), old, new, sources)
+    push_row(group, number, np.int64(kind), old, new, sources)
     return DONE
 
 
@@ -215,7 +216,7 @@ def apply_group(count, tables, changes, cascades, group):
         if load_u8(load_i64(table + KINDS) + change) == INSERT:
             if load_i64(group + IS_CLEARED) == 0:
                 after = np.int64(load_i32(load_i64(table + AFTER_ROWS) + 4 * change))
-                status = queue_rows_in_the_way(group, number, table, after)
+                status = push_rows_in_the_way(group, number, table, after)
                 if status != DONE:
                     return status
                 store_i64(group + IS_CLEARED, 1)
@@ -224,8 +225,8 @@ def apply_group(count, tables, changes, cascades, group):
             if status == DONE:
                 store_i64(group + IS_CLEARED, 0)
         else:
-            if load_i64(group + QUEUE_ROOM) < 1:
-                return QUEUE_FULL
+            if load_i64(group + STACK_ROOM) < 1:
+                return STACK_FULL
             status = apply_parent(group, number, table, change)
         if status != DONE:
             return status

@@ -1,6 +1,6 @@
 """How tables that foreign keys tie lie in memory, for the kernels that apply their changes together.
 
-    group     the tables, the queue of rows whose children are still to be looked for, and scratch memory
+    group     the tables, the stack of rows whose children are being looked for, and scratch memory
     table     a row store, its table's changes, and its links
     link      a foreign key from the side of the table that it refers to: the other table's number, which of its indexes
               has the key, what happens, and for each column where both tables have it
@@ -15,9 +15,9 @@ from applier.apply.store_layout import INDEX_BYTES
 from keysearch.memory import copy_bytes, inline, load_i64, store_i64
 
 # a group
-(TABLES, QUEUE, QUEUE_ROOM, QUEUED, AT, LINK_AT, SLOT_AT, SCRATCH, SCRATCH_ROOM, SCRATCH_USED, DERIVED_AT, CHANGE_AT,
- IS_CLEARED, WHICH) = range(0, 112, 8)
-GROUP_WORDS = 16
+(TABLES, STACK, STACK_ROOM, STACKED, SCRATCH, SCRATCH_ROOM, SCRATCH_USED, CHANGE_AT, IS_CLEARED,
+ WHICH) = range(0, 80, 8)
+GROUP_WORDS = 10
 
 # a table
 (STORE, STATE, PRESENT, PATCH_ARRAY, COLUMNS, KINDS, BEFORE_ROWS, AFTER_ROWS, IMAGES, CHILD_LINKS, N_CHILD_LINKS,
@@ -34,10 +34,12 @@ PART_WORDS = 8
 CHILD_PIECE, PARENT_PIECE, NULL_BYTES, NULL_LENGTH = range(0, 32, 8)
 FORM_BYTES = 32
 
-# a queued row: its table, whether it was updated or deleted, and where in scratch memory is what it was, what it is,
-# and for each tracked column where its new value comes from
-ROW_TABLE, ROW_KIND, OLD, NEW, SOURCES = range(0, 40, 8)
-ROW_WORDS = 8
+# a row on the stack: its table, whether it was updated or deleted, and where in scratch memory is what it was, what it
+# is, and for each tracked column where its new value comes from; then how far its children are: the link, the slot of
+# the next child (-1: the first), what MADE of the child's table was then, and the derived row that the link's children
+# get (-1: none yet)
+ROW_TABLE, ROW_KIND, OLD, NEW, SOURCES, LINK_AT, SLOT_AT, MADE_AT, DERIVED_AT = range(0, 72, 8)
+ROW_WORDS = 9
 
 NOTHING, CASCADE, SET_NULL = range(3)
 UNCHANGED, NULL = -1, -2
@@ -45,7 +47,7 @@ UNCHANGED, NULL = -1, -2
 VALUE_SHIFT = 32
 """A value's number: that of its column above this bit, the row of the batch's after-images below."""
 
-QUEUE_FULL, SCRATCH_FULL, DERIVED_FULL = range(100, 103)
+STACK_FULL, SCRATCH_FULL, DERIVED_FULL, DESCENDS = range(100, 104)
 
 
 @inline
@@ -66,13 +68,16 @@ def to_scratch(group, record, size):
 
 
 @inline
-def queue_row(group, table, kind, old, new, sources):
-    """Put a row into the queue; there has to be room."""
-    number = load_i64(group + QUEUED)
-    row = load_i64(group + QUEUE) + 8 * ROW_WORDS * number
+def push_row(group, table, kind, old, new, sources):
+    """Put a row on the stack; there has to be room."""
+    number = load_i64(group + STACKED)
+    row = load_i64(group + STACK) + 8 * ROW_WORDS * number
     store_i64(row + ROW_TABLE, table)
     store_i64(row + ROW_KIND, kind)
     store_i64(row + OLD, old)
     store_i64(row + NEW, new)
     store_i64(row + SOURCES, sources)
-    store_i64(group + QUEUED, number + 1)
+    store_i64(row + LINK_AT, 0)
+    store_i64(row + SLOT_AT, -1)
+    store_i64(row + DERIVED_AT, -1)
+    store_i64(group + STACKED, number + 1)

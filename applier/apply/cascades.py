@@ -85,7 +85,7 @@ class TiedTables:
             walk.taker = self._take
         self._tables: list[_Table] = []
         self._in_force: list[TableWalk] | None = None
-        self._queue = np.empty((_FIRST_ROOM, k.ROW_WORDS), np.int64)
+        self._stack = np.empty((_FIRST_ROOM, k.ROW_WORDS), np.int64)
         self._scratch = np.empty(_FIRST_ROOM << 6, np.uint8)
 
     # ---- versions
@@ -128,6 +128,7 @@ class TiedTables:
             below.index.index_by(Search(pieces=link.child_key))
             above.links.append((link, number))
         for table in self._tables:
+            table.links.sort(key=lambda entry: entry[0].order)
             table.ready()
 
     # ---- changes
@@ -155,7 +156,6 @@ class TiedTables:
         changes = np.concatenate([np.arange(table.batch.n) for _, table in changed])[order]
         cascades = ((events & WITHOUT_CASCADES) == 0)[order].astype(np.uint8)
         group = np.zeros(k.GROUP_WORDS, np.int64)
-        group[[k.SLOT_AT // 8, k.DERIVED_AT // 8]] = -1
         words = np.zeros((len(self._tables), 2), np.int64)
         stopped = None
         while True:
@@ -166,8 +166,8 @@ class TiedTables:
             if status == pointer_kernel.DONE:
                 break
             which = self._tables[int(group[k.WHICH // 8])]
-            if status == k.QUEUE_FULL:
-                self._queue = np.concatenate([self._queue, np.empty_like(self._queue)])
+            if status == k.STACK_FULL:
+                self._stack = np.concatenate([self._stack, np.empty_like(self._stack)])
             elif status == k.SCRATCH_FULL:
                 self._scratch = np.concatenate([self._scratch, np.empty_like(self._scratch)])
             elif status == k.DERIVED_FULL:
@@ -194,8 +194,8 @@ class TiedTables:
         starts = np.cumsum([0, *(len(table.tracked) for table in self._tables)])
         records = np.array([table.record(links, int(start), kept) for table, links, start, kept
                             in zip(self._tables, self._links, starts, words, strict=False)], np.int64)
-        for word, value in ((k.TABLES, records.ctypes.data), (k.QUEUE, self._queue.ctypes.data),
-                            (k.QUEUE_ROOM, len(self._queue)), (k.SCRATCH, self._scratch.ctypes.data),
+        for word, value in ((k.TABLES, records.ctypes.data), (k.STACK, self._stack.ctypes.data),
+                            (k.STACK_ROOM, len(self._stack)), (k.SCRATCH, self._scratch.ctypes.data),
                             (k.SCRATCH_ROOM, len(self._scratch))):
             group[word // 8] = value
         return records

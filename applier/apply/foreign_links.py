@@ -11,7 +11,8 @@ from applier.apply.row_pieces import Piece, RowPieces
 from applier.schema.definition import TableDefinition
 from applier.schema.engines import is_transactional
 from applier.schema.foreign_keys import CASCADE, SET_NULL, ForeignKey
-from applier.schema.key_infos import key_collation
+from applier.schema.key_infos import column_infos, key_collation, key_infos
+from keysearch.choose import server_order
 
 _ACTIONS = {CASCADE: k.CASCADE, SET_NULL: k.SET_NULL}
 
@@ -44,6 +45,18 @@ def compared(column: int, link: ColumnLink, child: TableDefinition) -> Piece:
     return Piece(column, None, key_collation(child.columns[link.child]))
 
 
+def order_of_work(key: ForeignKey, columns: tuple[ColumnLink, ...], child: TableDefinition,
+                  parent: TableDefinition) -> tuple[int, bytes]:
+    """Ascending in the order in which InnoDB looks at the foreign keys that refer to a table: index by index, and of
+    one index by their names, which begin with their databases'. (Seen on MySQL 9.7 and MariaDB 10.11.)"""
+    referenced = [link.parent for link in columns]
+    indexes = server_order(column_infos(parent), key_infos(parent))
+    place = next((number for number, index in enumerate(indexes)
+                  if [column for column, prefix in index.parts if prefix is None][:len(referenced)] == referenced),
+                 len(indexes))
+    return place, f"{child.database}/{key.name}".encode()
+
+
 class Link:
     """A foreign key in force, in the memory that the kernels read. `parent` and `child` are the tables' pieces,
     `tracked` the columns of each whose values are followed."""
@@ -51,6 +64,7 @@ class Link:
     def __init__(self, key: ForeignKey, columns: tuple[ColumnLink, ...], parent: RowPieces, child: RowPieces,
                  parent_tracked: list[int], child_tracked: list[int]):
         self._key = key
+        self.order = order_of_work(key, columns, child.definition, parent.definition)
         parts, self._kept = [], []
         for link in columns:
             forms = []

@@ -19,6 +19,7 @@ import sys
 import tarfile
 import tempfile
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 from made_ddl import Column, History, quoted
@@ -33,11 +34,11 @@ ENCODINGS = {"latin1": "cp1252", "gbk": "gbk"}
 
 
 class Recorder:
-    """A log of some histories, made on a server."""
+    """A log of some histories, which `make` makes, made on a server."""
 
-    def __init__(self, server: Server, seeds: range):
+    def __init__(self, server: Server, seeds: range, make: Callable[[int, str, str], History] = History):
         self._server, self._seen, self._encoding = server, {}, "utf-8"
-        self.histories = [History(seed, server.flavour, f"h{number}") for number, seed in enumerate(seeds)]
+        self.histories = [make(seed, server.flavour, f"h{number}") for number, seed in enumerate(seeds)]
 
     def record(self, folder: Path) -> None:
         """Make the folder's files."""
@@ -166,7 +167,7 @@ def _string(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def check(first: int, last: int, urls: list[str]) -> int:
+def check(first: int, last: int, urls: list[str], make: Callable[[int, str, str], History] = History) -> int:
     """Compare fresh histories; how many logs differ."""
     from judged_ddl import judge
 
@@ -176,8 +177,8 @@ def check(first: int, last: int, urls: list[str]) -> int:
         refused: Counter = Counter()
         n = 0
         for seed in range(first, last + 1, TOGETHER):
-            folder = Path(tempfile.mkdtemp(prefix=f"ddl-{server.flavour}-{seed}-"))
-            Recorder(server, range(seed, min(seed + TOGETHER, last + 1))).record(folder)
+            folder = Path(tempfile.mkdtemp(prefix=f"{make.__name__}-{server.flavour}-{seed}-"))
+            Recorder(server, range(seed, min(seed + TOGETHER, last + 1)), make).record(folder)
             verdict = judge(folder, folder)
             n += TOGETHER
             refused.update(verdict.refused.values())
@@ -192,15 +193,15 @@ def check(first: int, last: int, urls: list[str]) -> int:
     return wrong
 
 
-def record_all(words: list[str]) -> None:
-    with tarfile.open(RECORDED, "w:xz", preset=9) as archive, tempfile.TemporaryDirectory() as temporary:
+def record_all(words: list[str], make: Callable[[int, str, str], History] = History, path: Path = RECORDED) -> None:
+    with tarfile.open(path, "w:xz", preset=9) as archive, tempfile.TemporaryDirectory() as temporary:
         for word in words:
             url, _, seeds = word.rpartition("=")
             server, (first, last) = Server(url), map(int, seeds.split("-"))
             for seed in range(first, last + 1, TOGETHER):
                 folder = Path(temporary) / f"{server.flavour}-{seed}"
                 folder.mkdir()
-                Recorder(server, range(seed, min(seed + TOGETHER, last + 1))).record(folder)
+                Recorder(server, range(seed, min(seed + TOGETHER, last + 1)), make).record(folder)
                 for file in sorted(folder.iterdir()):
                     entry, data = tarfile.TarInfo(str(file.relative_to(temporary))), file.read_bytes()
                     entry.size = len(data)

@@ -70,17 +70,18 @@ class _Judged:
         return True
 
     def at_once(self) -> None:
-        """The last round again, from the log's beginning."""
-        output = self._work / "at_once"
-        if self._replay("at once", output, "walk", None):
-            self._compare("at once", output, set().union(*self._held.values()))
-        shutil.rmtree(output, ignore_errors=True)
+        """The last round again, from the log's beginning, by both routes, with one task and with several."""
+        for route, cores in (("walk", 1), ("walk", 4), ("shuffle", 1), ("shuffle", 4)):
+            about, output = f"at once ({route}, {cores})", self._work / "at_once"
+            if self._replay(about, output, route, None, cores):
+                self._compare(about, output, set().union(*self._held.values()))
+            shutil.rmtree(output, ignore_errors=True)
         shutil.rmtree(self._base)
 
-    def _replay(self, about: str, output: Path, route: str, base: Path | None) -> bool:
+    def _replay(self, about: str, output: Path, route: str, base: Path | None, cores: int = 2) -> bool:
         while True:
             try:
-                replay_with(ThisProcess(2), ReplayOptions(
+                replay_with(ThisProcess(cores), ReplayOptions(
                     (str(self._log),), str(output), route=route, base=str(base) if base else None,
                     stop_position=(self._log.name, self._line["position"]), system_time_zone="+00:00",
                     filter=TableFilter(ignored=parse_table_list([name for database in sorted(self._left)

@@ -1,0 +1,26 @@
+"""Random families of tables with foreign keys, judged by real servers.
+
+    python tests/differential/families.py check FIRST LAST URL…    compare the seeds of a range, keep what differs
+    python tests/differential/families.py record URL=FIRST-LAST…   write families_recorded.tar.xz, which tests replay
+
+URLs, databases and folders are those of ddl_histories.py. A MySQL server whose log has no rows of cascades is one with
+--innodb-native-foreign-keys=ON.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from ddl_histories import check, record_all
+from made_families import Family
+
+RECORDED = Path(__file__).parent / "families_recorded.tar.xz"
+
+if __name__ == "__main__":
+    sys.path[:0] = [str(Path(__file__).parent.parent), str(Path(__file__).parent.parent.parent)]
+    if sys.argv[1:2] == ["check"] and len(sys.argv) > 4:
+        sys.exit(bool(check(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:], Family)))
+    if sys.argv[1:2] == ["record"] and len(sys.argv) > 2:
+        sys.exit(record_all(sys.argv[2:], Family, RECORDED))
+    sys.exit(__doc__)
