@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from foreign_key_engines import both_engines, engine_of
 from real_server import Case, differences
 
 from applier.apply.executor import ThisProcess
@@ -21,39 +22,48 @@ PLACES = [pytest.param(name, mark, id=f"{name}@{mark.name if mark else 'end'}")
           for name in CASES for mark in [*Case(name).marks, None]]
 
 
-def replayed(case, output, **options):
-    return replay_with(ThisProcess(2), ReplayOptions(tuple(map(str, case.binlogs)), str(output), **options))
+WAYS = [("walk", "planned", 1), ("walk", "together", 4), ("shuffle", "planned", 4), ("shuffle", "together", 1)]
+
+
+def replayed(case, output, cores=2, **options):
+    return replay_with(ThisProcess(cores), ReplayOptions(tuple(map(str, case.binlogs)), str(output), **options))
 
 
 def until(mark):
     return {"stop_position": (mark.file, mark.offset)} if mark is not None else {}
 
 
-@pytest.mark.parametrize("route", ["walk", "shuffle"])
+@pytest.mark.parametrize("route, engine, cores", WAYS)
 @pytest.mark.parametrize("name, mark", PLACES)
-def test_rows_that_foreign_keys_change(name, mark, route, tmp_path):
+def test_rows_that_foreign_keys_change(name, mark, route, engine, cores, tmp_path):
     """AP-FK: several levels, a table that refers to itself, composite keys, NULLs, checks that are off, constraints
     that DDL changes; on MySQL 9.7 the log has the rows, and nothing is done twice."""
     case = Case(name)
-    replayed(case, tmp_path / "out", route=route, **until(mark))
+    with engine_of(engine):
+        replayed(case, tmp_path / "out", cores, route=route, **until(mark))
     assert differences(tmp_path / "out", case.expected(mark)) == []
 
 
+@both_engines
+@pytest.mark.parametrize("route", ["walk", "shuffle"])
 @pytest.mark.parametrize("name", CASES)
-def test_from_each_mark_to_the_next(name, tmp_path):
+def test_from_each_mark_to_the_next(name, route, engine, tmp_path):
     """AP-FK, AP-SNAP: foreign keys are in the manifest, and rows of a base are deleted with their parents."""
     case, base = Case(name), {}
     for mark in [*case.marks, None]:
         output = tmp_path / (mark.name if mark else "end")
-        replayed(case, output, **until(mark), **base)
+        with engine_of(engine):
+            replayed(case, output, route=route, **until(mark), **base)
         assert differences(output, case.expected(mark)) == [], output.name
         base = {"base": str(output)}
 
 
-def test_the_report_counts_what_foreign_keys_made(tmp_path):
+@pytest.mark.parametrize("route, engine, cores", WAYS)
+def test_the_report_counts_what_foreign_keys_made(route, engine, cores, tmp_path):
     """AP-FK: apart from the log's own changes, in the result, the report and on the terminal."""
     case = Case("fk-cascade-mariadb")
-    result = replayed(case, tmp_path / "out", **until(case.mark("deleted")))
+    with engine_of(engine):
+        result = replayed(case, tmp_path / "out", cores, route=route, **until(case.mark("deleted")))
     made = {table.name: table.by_foreign_keys for table in result.tables if table.by_foreign_keys}
     assert made == {"child_cascade": 2, "child_null": 2, "child_mixed": 2, "grandchild": 3, "great": 2}
     assert next(table for table in result.tables if table.name == "grandchild").deletes == 0
@@ -74,10 +84,11 @@ def test_orphans_are_told_where_it_is_asked_for(tmp_path):
         "tree": ("1 row refers by t1 (up) to rows of fk.tree that are not there: 6",)}
 
 
-def test_parents_that_idempotent_mode_replaces_take_their_children_with_them(tmp_path):
+@pytest.mark.parametrize("route", ["walk", "shuffle"])
+def test_parents_that_idempotent_mode_replaces_take_their_children_with_them(route, tmp_path):
     """AP-FK, AP-IDEM: what a replica of MariaDB 10.11 held with slave_exec_mode=IDEMPOTENT: a row that an insert takes
     the place of, by its primary key or another one, is deleted first."""
-    options = ReplayOptions((str(IDEMPOTENT),), str(tmp_path / "out"), exec_mode="idempotent",
+    options = ReplayOptions((str(IDEMPOTENT),), str(tmp_path / "out"), exec_mode="idempotent", route=route,
                             filter=TableFilter(ignored=(("j", "v"),)))
     result = replay_with(ThisProcess(), options)
     held = {name: sorted(tuple(row.values()) for file in manifest.load(options.output).table("j", name).files
@@ -86,10 +97,11 @@ def test_parents_that_idempotent_mode_replaces_take_their_children_with_them(tmp
     assert result.by_foreign_keys == 5 and sum(sum(table.conflicts.values()) for table in result.tables) == 3
 
 
-def test_a_foreign_key_that_deletes_rows_of_a_versioned_table_stops_the_replay(tmp_path):
+@pytest.mark.parametrize("route", ["walk", "shuffle"])
+def test_a_foreign_key_that_deletes_rows_of_a_versioned_table_stops_the_replay(route, tmp_path):
     """AP-FK: the time at which such a row ends is the source's clock's, which the log has to the second only: on that
     server 18:09:25.690527, on its replica 18:09:25.000004."""
-    options = ReplayOptions((str(IDEMPOTENT),), str(tmp_path / "out"), exec_mode="idempotent")
+    options = ReplayOptions((str(IDEMPOTENT),), str(tmp_path / "out"), exec_mode="idempotent", route=route)
     with pytest.raises(ReplayStopped, match="system-versioned") as stopped:
         replay_with(ThisProcess(), options)
     assert stopped.value.table == "j.v" and "--ignore-tables" in stopped.value.hint

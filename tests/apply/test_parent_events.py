@@ -2,13 +2,13 @@
 engine that applies all tables together, which logs of real servers have judged (test_cascades)."""
 
 import tempfile
-from contextlib import nullcontext
 from pathlib import Path
 from unittest import mock
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from foreign_key_engines import ENGINES, both_engines, engine_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -24,7 +24,9 @@ from applier.replay import replay_with
 from applier.schema.ddl import parse_statement
 from applier.snapshot import manifest
 
-PARENT = "CREATE TABLE d.p (id INT NOT NULL PRIMARY KEY, name VARCHAR(9) UNIQUE)"
+PARENTS = {key: f"CREATE TABLE d.p (id INT NOT NULL PRIMARY KEY, name VARCHAR(9), {key} (name))"
+           for key in ("UNIQUE KEY", "KEY")}
+"""By a second unique key the parent is one unit, and walked for on either route; else it may have several."""
 CHILDREN = {"int": "k INT NOT NULL PRIMARY KEY", "bytes": "k VARCHAR(9) COLLATE utf8mb4_bin NOT NULL PRIMARY KEY"}
 COLUMNS = "id INT DEFAULT 2, name VARCHAR(9), v INT"
 ACTIONS = ("", "ON DELETE CASCADE", "ON DELETE SET NULL", "ON DELETE CASCADE ON UPDATE CASCADE",
@@ -88,9 +90,10 @@ class History:
         self.key_type = pa.int32() if key == "int" else pa.binary()
         with BinlogWriter(folder / "binlog.000001") as self.log:
             self.log.query("CREATE DATABASE d")
-            for sql in (PARENT, child):
+            parent = PARENTS[draw(st.sampled_from(sorted(PARENTS)))]
+            for sql in (parent, child):
                 self.log.query(sql)
-            self.parent, self.child = (parse_statement(sql)[0].definition for sql in (PARENT, child))
+            self.parent, self.child = (parse_statement(sql)[0].definition for sql in (parent, child))
             steps, self.middle = draw(st.integers(2, 30)), None
             for step in range(steps):
                 if step == steps // 2:
@@ -197,27 +200,26 @@ def held(result, output):
     return *tables, result.by_foreign_keys
 
 
-ENGINES = {"by value": {}, "together": {"_links": lambda *_: {}}}
-
-
 @pytest.mark.parametrize("key", CHILDREN)
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_children_change_when_their_parents_do(key, data):
     """AP-FK: whatever happens to parents by either of two keys, one of them text that compares by its collation, and to
-    children by full or partial images, in many units or one, from nothing or a base, by both routes."""
+    children by full or partial images, in many units or one, from nothing or a base, by both routes and engines."""
     with tempfile.TemporaryDirectory() as name, mock.patch.multiple(units, LEAST_UNIT_BYTES=64), \
             mock.patch.multiple(table_walk, BATCH_ROWS=data.draw(st.sampled_from((2, 64)))):
         folder = Path(name)
         history = History(data.draw, folder, key)
         place, middle = history.middle
-        for engine, changes in ENGINES.items():
-            with mock.patch.multiple(cascades, **changes) if changes else nullcontext():
+        routes = data.draw(st.permutations(("walk", "shuffle")))
+        for engine in ENGINES:
+            with engine_of(engine):
                 output, base, rest = (folder / f"{engine} {part}" for part in ("all", "base", "rest"))
                 log = folder / "binlog.000001"
-                assert held(replayed(log, output), output) == history.state(), engine
-                assert held(replayed(log, base, stop_position=(log.name, place)), base) == middle, engine
-                *tables, made = held(replayed(log, rest, base=str(base), route="shuffle"), rest)
+                assert held(replayed(log, output, route=routes[0]), output) == history.state(), engine
+                assert held(replayed(log, base, stop_position=(log.name, place), route=routes[1]), base) == middle, \
+                    engine
+                *tables, made = held(replayed(log, rest, base=str(base), route=routes[1]), rest)
                 assert (*tables, made + middle[2]) == history.state(), engine
 
 
@@ -229,9 +231,9 @@ class Log:
         self.path = folder / "binlog.000001"
         self.writer = BinlogWriter(self.path)
         self.writer.query("CREATE DATABASE d")
-        for sql in (PARENT, child):
+        for sql in (PARENTS["KEY"], child):
             self.writer.query(sql)
-        self.parent, self.child = (parse_statement(sql)[0].definition for sql in (PARENT, child))
+        self.parent, self.child = (parse_statement(sql)[0].definition for sql in (PARENTS["KEY"], child))
         self.add(self.parent, None, {"id": 1})
         self.add(self.child, None, {"k": 5, "id": 1})
         self.add(self.parent, {"id": 1}, None)
@@ -245,18 +247,18 @@ class Log:
             self.writer.rows(RowChanges(table, *images))
         return begin
 
-    def replayed(self, engine, output):
+    def replayed(self, engine, output, **options):
         """The result of a replay by one of the engines."""
-        changes = ENGINES[engine]
         self.writer.close()
-        with mock.patch.multiple(cascades, **changes) if changes else nullcontext():
-            return replayed(self.path, output)
+        with engine_of(engine):
+            return replayed(self.path, output, **options)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@both_engines
+@pytest.mark.parametrize("route", ["walk", "shuffle"])
 @pytest.mark.parametrize("before, after, number", [({"k": 5}, {"v": 1}, 1032), ({"k": 5}, None, 1032),
                                                    (None, {"k": 6}, 1062)])
-def test_a_row_that_went_with_its_parent_is_not_there(engine, before, after, number, tmp_path):
+def test_a_row_that_went_with_its_parent_is_not_there(engine, route, before, after, number, tmp_path):
     """AP-FK, 1032, 1062: a key is free again when the parent has gone, and not before."""
     log = Log(tmp_path)
     log.add(log.child, None, {"k": 6, "id": 1})
@@ -264,7 +266,7 @@ def test_a_row_that_went_with_its_parent_is_not_there(engine, before, after, num
         log.add(log.child, None, {"k": 5, "id": 1})
     begin = log.add(log.child, before, after)
     with pytest.raises(ReplayStopped) as stopped:
-        log.replayed(engine, tmp_path / engine)
+        log.replayed(engine, tmp_path / engine, route=route)
     assert stopped.value.mysql_errno == number and f"--stop-position binlog.000001:{begin}" in stopped.value.hint
 
 
@@ -282,5 +284,5 @@ def test_what_is_followed_by_value(clause, columns, followed, tmp_path):
     found = []
     real = cascades._links
     with mock.patch.object(cascades, "_links", lambda *given: found.append(real(*given)) or found[0]):
-        log.replayed("by value", tmp_path / "out")
+        log.replayed("planned", tmp_path / "out")
     assert any(found) == followed

@@ -4,10 +4,10 @@
     python tests/differential/ddl_histories.py record URL=FIRST-LAST…   write ddl_recorded.tar.xz, which tests replay
 
 URLs are those of real_replicas.py; the databases h0, h0b, h1, … of the server are dropped. A log has TOGETHER
-histories side by side, each in a database of its own (and at times one beside it), STEPS long; a step of all of them is
-a round. A folder has binlog.NNNNNN and rounds.jsonl, a line a round: {"position": where the log stands after it, "did":
-{database: statements}, "tables": {"DB.TABLE": [columns, rows] as in tests/real_server.py, or null: gone}, "past": the
-same of all rows of system-versioned tables}, of the tables that are not as before it.
+histories side by side, each in a database of its own (and at times one beside it), STEPS long; some steps of all of
+them are a round. A folder has binlog.NNNNNN and rounds.jsonl, a line a round: {"position": where the log stands after
+it, "did": {database: statements}, "tables": {"DB.TABLE": [columns, rows] as in tests/real_server.py, or null: gone},
+"past": the same of all rows of system-versioned tables}, of the tables that are not as before it.
 """
 
 from __future__ import annotations
@@ -34,10 +34,11 @@ ENCODINGS = {"latin1": "cp1252", "gbk": "gbk"}
 
 
 class Recorder:
-    """A log of some histories, which `make` makes, made on a server."""
+    """A log of some histories, which `make` makes, made on a server; `steps` of each are a round."""
 
-    def __init__(self, server: Server, seeds: range, make: Callable[[int, str, str], History] = History):
-        self._server, self._seen, self._encoding = server, {}, "utf-8"
+    def __init__(self, server: Server, seeds: range, make: Callable[[int, str, str], History] = History,
+                 steps: int = 1):
+        self._server, self._seen, self._encoding, self._steps = server, {}, "utf-8", steps
         self.histories = [make(seed, server.flavour, f"h{number}") for number, seed in enumerate(seeds)]
 
     def record(self, folder: Path) -> None:
@@ -53,8 +54,10 @@ class Recorder:
                 cursor.execute("SET system_versioning_alter_history = KEEP")
             for history in self.histories:
                 cursor.execute(f"CREATE DATABASE {history.database} CHARACTER SET utf8mb4")
-            for _ in range(STEPS):
-                did = {history.database: self._step(cursor, history) for history in self.histories}
+            for _ in range(STEPS // self._steps):
+                did = {history.database: [] for history in self.histories}
+                for history in self.histories * self._steps:
+                    did[history.database] += self._step(cursor, history)
                 position = server.run("SHOW BINARY LOGS")[-1][1]
                 file.write(json.dumps({"position": int(position), "did": did, **self._changed()}) + "\n")
         work.close()
@@ -167,7 +170,8 @@ def _string(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def check(first: int, last: int, urls: list[str], make: Callable[[int, str, str], History] = History) -> int:
+def check(first: int, last: int, urls: list[str], make: Callable[[int, str, str], History] = History,
+          steps: int = 1) -> int:
     """Compare fresh histories; how many logs differ."""
     from judged_ddl import judge
 
@@ -178,7 +182,7 @@ def check(first: int, last: int, urls: list[str], make: Callable[[int, str, str]
         n = 0
         for seed in range(first, last + 1, TOGETHER):
             folder = Path(tempfile.mkdtemp(prefix=f"{make.__name__}-{server.flavour}-{seed}-"))
-            Recorder(server, range(seed, min(seed + TOGETHER, last + 1)), make).record(folder)
+            Recorder(server, range(seed, min(seed + TOGETHER, last + 1)), make, steps).record(folder)
             verdict = judge(folder, folder)
             n += TOGETHER
             refused.update(verdict.refused.values())
@@ -193,7 +197,8 @@ def check(first: int, last: int, urls: list[str], make: Callable[[int, str, str]
     return wrong
 
 
-def record_all(words: list[str], make: Callable[[int, str, str], History] = History, path: Path = RECORDED) -> None:
+def record_all(words: list[str], make: Callable[[int, str, str], History] = History, steps: int = 1,
+               path: Path = RECORDED) -> None:
     with tarfile.open(path, "w:xz", preset=9) as archive, tempfile.TemporaryDirectory() as temporary:
         for word in words:
             url, _, seeds = word.rpartition("=")
@@ -201,7 +206,7 @@ def record_all(words: list[str], make: Callable[[int, str, str], History] = Hist
             for seed in range(first, last + 1, TOGETHER):
                 folder = Path(temporary) / f"{server.flavour}-{seed}"
                 folder.mkdir()
-                Recorder(server, range(seed, min(seed + TOGETHER, last + 1)), make).record(folder)
+                Recorder(server, range(seed, min(seed + TOGETHER, last + 1)), make, steps).record(folder)
                 for file in sorted(folder.iterdir()):
                     entry, data = tarfile.TarInfo(str(file.relative_to(temporary))), file.read_bytes()
                     entry.size = len(data)

@@ -15,12 +15,13 @@ from pathlib import Path
 from ddl_histories import check, record_all
 from made_families import Family
 
+STEPS_A_ROUND = 4
 RECORDED = Path(__file__).parent / "families_recorded.tar.xz"
 
 if __name__ == "__main__":
     sys.path[:0] = [str(Path(__file__).parent.parent), str(Path(__file__).parent.parent.parent)]
     if sys.argv[1:2] == ["check"] and len(sys.argv) > 4:
-        sys.exit(bool(check(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:], Family)))
+        sys.exit(bool(check(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:], Family, STEPS_A_ROUND)))
     if sys.argv[1:2] == ["record"] and len(sys.argv) > 2:
-        sys.exit(record_all(sys.argv[2:], Family, RECORDED))
+        sys.exit(record_all(sys.argv[2:], Family, STEPS_A_ROUND, RECORDED))
     sys.exit(__doc__)
