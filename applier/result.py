@@ -16,10 +16,16 @@ The same is a snapshot's `_report.json`, without the snapshot's own place:
                       warnings: [line for people, …]}, …]
 """
 
+from __future__ import annotations
+
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from applier.typed_json import Count, Mismatch, Seconds, between, build
 
 FORMAT_VERSION = 1
+Duration = Annotated[float, between(0, 10**12)]
+"""In seconds."""
 WAYS = {"primary": "PK", "unique": "UK", "key": "K", "scan": "scan"}
 """The ways in which rows are found, by the names that reports have for them, with those that people read."""
 
@@ -37,21 +43,21 @@ class TableResult:
 
     database: str
     name: str
-    rows: int
-    inserts: int = 0
-    updates: int = 0
-    deletes: int = 0
+    rows: Count
+    inserts: Count = 0
+    updates: Count = 0
+    deletes: Count = 0
     key: str = ""
-    files_written: int = 0
-    files_carried: int = 0
-    found: dict[str, int] = field(default_factory=dict)
-    conflicts: dict[str, int] = field(default_factory=dict)
-    units: int = 0
-    ranges: int = 0
+    files_written: Count = 0
+    files_carried: Count = 0
+    found: dict[Literal["primary", "unique", "key", "scan"], Count] = field(default_factory=dict)
+    conflicts: dict[str, Count] = field(default_factory=dict)
+    units: Count = 0
+    ranges: Count = 0
     tied: str = ""
-    seconds: float = field(default=0.0, compare=False)
+    seconds: Duration = field(default=0.0, compare=False)
     warnings: tuple[str, ...] = ()
-    by_foreign_keys: int = 0
+    by_foreign_keys: Count = 0
 
     @property
     def full_name(self) -> str:
@@ -81,16 +87,16 @@ class ReplayResult:
     snapshot: str
     position: str
     gtid_set: str
-    timestamp: int | None
+    timestamp: Seconds | None
     tables: tuple[TableResult, ...]
-    seconds: dict[str, float] = field(default_factory=dict)
+    seconds: dict[str, Duration] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     exec_mode: str = "strict"
     route: str = ""
-    conflicts: int = 0
-    units: int = 0
-    zero_dates: int = 0
-    skipped_statements: dict[str, dict[str, int]] = field(default_factory=dict)
+    conflicts: Count = 0
+    units: Count = 0
+    zero_dates: Count = 0
+    skipped_statements: dict[str, dict[str, Count]] = field(default_factory=dict)
 
     @property
     def changes(self) -> int:
@@ -109,10 +115,10 @@ class ReplayResult:
         return known
 
     @classmethod
-    def from_report(cls, snapshot: str, report: dict[str, Any]) -> "ReplayResult":
-        """The result of the run that made a snapshot. Raises KeyError or TypeError for what is no such report."""
-        if report["format_version"] != FORMAT_VERSION:
-            raise KeyError(f"format version {report['format_version']}")
-        parts = {name: value for name, value in report.items() if name != "format_version"}
-        tables = tuple(TableResult(**table | {"warnings": tuple(table["warnings"])}) for table in parts.pop("tables"))
-        return cls(snapshot, tables=tables, notes=tuple(parts.pop("notes")), **parts)
+    def from_report(cls, snapshot: str, report: dict[str, Any]) -> ReplayResult:
+        """The result of the run that made a snapshot. Raises Mismatch for what is no such report."""
+        version = report.get("format_version") if isinstance(report, dict) else None
+        if type(version) is not int or version != FORMAT_VERSION:
+            raise Mismatch(f"is no report of format version {FORMAT_VERSION}")
+        return build(cls, {"snapshot": snapshot} | {name: value for name, value in report.items()
+                                                    if name not in ("format_version", "snapshot")})

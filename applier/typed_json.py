@@ -1,7 +1,7 @@
 """JSON from outside as the dataclasses that it was made of: `build` takes what has each field's type, and nothing else.
 
 The types are the annotations: str, int, float, bool, bytes (as hex), None, Any, Literal, unions, tuple[X, ...],
-tuple[X, Y], list[X], dict[str, X], dataclasses, and Annotated[X, check, …], where a check is a function that returns
+tuple[X, Y], list[X], dict[K, X], dataclasses, and Annotated[X, check, …], where a check is a function that returns
 what is wrong with a value, or "". A field with a default may be missing; a field that the class does not have is an
 error. A class may have a method `complaint`, which returns what is wrong between its fields, or "".
 """
@@ -54,6 +54,8 @@ def between(low: int, high: int) -> Check:
 
 Count = Annotated[int, between(0, 2**63 - 1)]
 """A number of something."""
+Seconds = Annotated[int, between(0, 253402300799)]
+"""Since 1970 UTC, up to the year 9999."""
 
 
 def loads(text: bytes) -> Any:
@@ -88,7 +90,7 @@ def _parser(kind: Any) -> _Parser:
     if origin in (tuple, list):
         return _array(_parser(arguments[0]), origin)
     if origin is dict:
-        return _members(_parser(arguments[1]))
+        return _members(*map(_parser, arguments))
     if dataclasses.is_dataclass(kind):
         return _object(kind)
     raise TypeError(f"no JSON has a {kind}")
@@ -191,11 +193,12 @@ def _fixed(parsers: tuple[_Parser, ...]) -> _Parser:
     return fixed
 
 
-def _members(parse: _Parser) -> _Parser:
+def _members(parse_name: _Parser, parse: _Parser) -> _Parser:
     def members(value: Any) -> dict[str, Any]:
         if type(value) is not dict:
             raise Mismatch(f"is {_shown(value)}, not an object")
-        return {name: _inside(parse, item, _quoted(name)) for name, item in value.items()}
+        return {_inside(parse_name, name, "a name"): _inside(parse, item, _quoted(name))
+                for name, item in value.items()}
     return members
 
 

@@ -6,10 +6,14 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mutated_json import mutants
 from small_logs import commit, delete, insert, new_log, update
 
 from applier import cli
 from applier.apply.executor import ThisProcess
+from applier.errors import SnapshotError
 from applier.options import ReplayOptions
 from applier.plan import units
 from applier.replay import replay_with
@@ -17,6 +21,7 @@ from applier.report.bars import bars
 from applier.report.loading import LISTED, load_report
 from applier.report.page import html_page
 from applier.result import ReplayResult
+from applier.status import print_report
 
 ROWS = [(number, number, "x") for number in range(150)]
 VOID = {"meta", "br", "img", "link", "rect"}
@@ -165,6 +170,23 @@ def test_keys_whose_duplicates_are_told_by_bytes_only_are_warned_of(tmp_path, ca
     warning = "shop.name: duplicates in k are found by their bytes only: t is of collation utf8mb4_czech_ci"
     assert warning in capsys.readouterr().out
     assert warning in html_page(load_report(str(output)))
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.data())
+def test_a_report_that_was_changed_is_whole_or_an_error(recovered, data):
+    """What is loaded can be printed and plotted."""
+    file = recovered[0] / "_report.json"
+    whole = file.read_bytes()
+    file.write_bytes(data.draw(mutants(json.loads(whole))))
+    try:
+        report = load_report(str(recovered[0]))
+        print_report(report)
+        assert html_page(report)
+    except SnapshotError as error:
+        assert error.file == str(file)
+    finally:
+        file.write_bytes(whole)
 
 
 @pytest.mark.parametrize("break_it, says", [

@@ -19,7 +19,9 @@ from applier.binlog.archive import Archive, ArchiveFile
 from applier.io.resolver import folder_of, is_local, join, resolve
 from applier.locating.groups import GroupPass
 from applier.locating.heads import read_head
-from applier.locating.stretches import Stretch, stretches
+from applier.locating.stretches import Stretch, StretchFields, stretches
+from applier.snapshot.location import is_local, resolve
+from applier.typed_json import Count, build, loads
 
 INDEX_NAME = "applier-index.json"
 _VERSION = 1
@@ -41,6 +43,8 @@ class Entry:
 
 Index = dict[str, Entry]
 """Entries by the files' base names."""
+_Entries = dict[str, tuple[Count, int, int, tuple[StretchFields, ...]]]
+"""An index's JSON."""
 
 
 def place(archive: Archive) -> str | None:
@@ -59,11 +63,11 @@ def load(uri: str) -> Index | None:
         return None
     try:
         version, checksum, text = data.decode().split("\n", 2)
-        if int(version) != _VERSION or int(checksum) != zlib.crc32(text.encode()):
+        if (version, checksum) != (str(_VERSION), str(zlib.crc32(text.encode()))):
             return {}
-        return {name: Entry(size, changed, head, tuple(map(Stretch.from_json, parts)))
-                for name, (size, changed, head, parts) in json.loads(text).items()}
-    except (ValueError, TypeError, AttributeError):
+        return {name: Entry(size, changed, head, tuple(Stretch(*part) for part in parts))
+                for name, (size, changed, head, parts) in build(_Entries, loads(text.encode())).items()}
+    except ValueError:  # which Mismatch and UnicodeDecodeError are
         return {}
 
 

@@ -120,7 +120,10 @@ def _led_to(archive: Archive, known: Index, target: Target) -> tuple[list[Group]
         if stretches and indexes.mistaken(known, [file]):
             return [], file
         for part in stretches:
-            groups = GroupPass(file.uri).groups(part.start, part.end)
+            try:
+                groups = GroupPass(file.uri).groups(part.start, part.end)
+            except ArchiveError:  # no group begins there, or the file is damaged: who describes it anew will see
+                return [], file
             if not len(groups) or describe(groups, 0, len(groups)) != part:
                 return [], file
             found += _among(groups, target)

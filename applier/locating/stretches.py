@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from applier.locating.groups import Groups
+from applier.typed_json import Count
 
 STRETCH_BYTES = 16 << 20
 """A stretch is about this long: what is read of a file once the index has said where."""
@@ -32,12 +33,10 @@ class Stretch:
         """As a list, since an index has many."""
         return list(dataclasses.asdict(self).values())
 
-    @classmethod
-    def from_json(cls, data: list[Any]) -> Stretch:
-        """Raises ValueError, TypeError, AttributeError where it is no stretch."""
-        start, end, first_time, last_time, xids, ids, gtids = data
-        intervals = {source: tuple((first, last) for first, last in pairs) for source, pairs in gtids.items()}
-        return cls(start, end, first_time, last_time, xids and tuple(xids), ids and tuple(ids), intervals)
+
+_Interval = tuple[int, int]
+StretchFields = tuple[Count, Count, int, int, _Interval | None, _Interval | None, dict[str, tuple[_Interval, ...]]]
+"""What `to_json` gives."""
 
 
 def stretches(groups: Groups) -> Iterator[Stretch]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 
 from applier.errors import SnapshotError
 from applier.io import resolver
 from applier.result import ReplayResult
 from applier.snapshot import manifest
 from applier.snapshot.manifest import Snapshot
+from applier.typed_json import Mismatch, loads
 
 LISTED = 100
 """How many conflicts are told one by one; all of them are in the snapshot's own listing."""
@@ -42,11 +42,11 @@ def load_report(uri: str) -> Report:
     path = f"{root}/{REPORT}"
     try:
         with filesystem.open_input_stream(path, compression=None) as stream:
-            result = ReplayResult.from_report(uri, json.loads(stream.read()))
+            result = ReplayResult.from_report(uri, loads(stream.read()))
     except OSError as error:
         raise SnapshotError(f"the report cannot be read: {error}", file=path) from error
-    except (KeyError, TypeError, ValueError) as error:
-        raise SnapshotError(f"no report that this program knows: {error}", file=path,
+    except Mismatch as error:
+        raise SnapshotError(f"no report that this program knows: it {error}", file=path,
                             hint="it is damaged, or of another version") from error
     return Report(snapshot, result, tuple(_first_conflicts(uri)) if result.conflicts else ())
 
@@ -55,12 +55,16 @@ def _first_conflicts(uri: str) -> list[dict[str, str | int | None]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    from applier.plan.conflicts import LISTING
     from applier.snapshot.staging import CONFLICTS
 
     filesystem, root = resolver.resolve(uri)
     path = f"{root}/{CONFLICTS}"
     try:
         with filesystem.open_input_file(path) as file:
-            return next(pq.ParquetFile(file).iter_batches(LISTED)).to_pylist()
+            listing = pq.ParquetFile(file)
+            if not listing.schema_arrow.equals(LISTING):
+                raise SnapshotError("the listing of conflicts has other columns than this program's", file=path)
+            return next(listing.iter_batches(LISTED)).to_pylist()
     except (OSError, pa.ArrowException, StopIteration) as error:
         raise SnapshotError(f"the listing of conflicts cannot be read: {error}", file=path) from error

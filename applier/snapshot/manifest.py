@@ -38,7 +38,7 @@ from applier.errors import SchemaError, SnapshotError, UsageError, reason
 from applier.schema.allowed import check_name, check_word
 from applier.schema.definition import TableDefinition
 from applier.snapshot import location
-from applier.typed_json import Count, Mismatch, between, build, loads
+from applier.typed_json import Count, Mismatch, Seconds, between, build, loads
 
 MANIFEST = "_snapshot.json"
 FORMAT_VERSION = 1
@@ -50,8 +50,6 @@ UNKNOWN = "unknown"
 
 KeyKind = Literal["int", "bytes"]
 KeyValue = Annotated[int, between(-2**63, 2**63 - 1)] | bytes
-Seconds = Annotated[int, between(0, 253402300799)]
-"""Since 1970 UTC, up to the year 9999."""
 FilePath = Annotated[str, lambda path: "" if location.is_plain_inside(path) else f"is a path outside of it: {path!r}"]
 Digest = Annotated[str, lambda digest: "" if 0 < len(digest) <= 200 and digest.isascii() and digest.isprintable() else
                    "is no digest"]

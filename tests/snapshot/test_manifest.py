@@ -8,6 +8,7 @@ import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mutated_json import mutants
 
 from applier.apply.rows import table_schema
 from applier.apply.table_key import table_key
@@ -54,6 +55,7 @@ SNAPSHOT = Snapshot(POSITION, (BY_ID, BY_CODE, KEYLESS), SOURCE, "applier 1",
                     databases=(DatabaseEntry("shop", "utf8mb4", "utf8mb4_0900_ai_ci"),), sequences=(("shop", "s"),),
                     prepared=(PreparedTransaction("x", "binlog.000001", 4, 90, None),),
                     others=(OtherFile("_schema.sql", 90, "xxh64:0123456789abcdef"),))
+WITHOUT_DIGEST = {name: value for name, value in orjson.loads(SNAPSHOT.to_json()).items() if name != "digest"}
 
 
 def _write(folder, text):
@@ -92,44 +94,8 @@ def test_every_cut_and_missing_field_is_an_error(tmp_path):
             load(_write(tmp_path, orjson.dumps(document)))
 
 
-def _nodes(value, path=()):
-    """The paths of all values in a document."""
-    yield path
-    for name in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
-        yield from _nodes(value[name], (*path, name))
-
-
-_TEXTS = st.text(st.characters(codec="utf-8"), max_size=9)
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-2**63, 2**64 - 1) | st.floats(allow_nan=False, allow_infinity=False)
-    | _TEXTS | st.sampled_from(["../x", "/etc/passwd", "s3://a/b", "bytes"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXTS, inner, max_size=3), max_leaves=4)
-
-
-@st.composite
-def mutants(draw, with_digest):
-    """The manifest's text with a value deleted or replaced, cut, or with bytes that are others."""
-    document = orjson.loads(SNAPSHOT.to_json())
-    if not with_digest:
-        del document["digest"]
-    path = draw(st.sampled_from(list(_nodes(document))))
-    if path:
-        holder = document
-        for step in path[:-1]:
-            holder = holder[step]
-        if draw(st.booleans()):
-            del holder[path[-1]]
-        else:
-            holder[path[-1]] = draw(JSON)
-    text = orjson.dumps(document)
-    if draw(st.integers(0, 3)) == 0:
-        at = draw(st.integers(0, len(text)))
-        text = text[:at] + draw(st.binary(max_size=3)) + text[at + draw(st.integers(0, 30)):]
-    return text
-
-
 @settings(max_examples=400, deadline=None)
-@given(text=mutants(with_digest=True))
+@given(text=mutants(orjson.loads(SNAPSHOT.to_json())))
 def test_what_was_changed_is_an_error(tmp_path_factory, text):
     """As it was written, or an error: also where every field of what was changed has its type."""
     try:
@@ -139,7 +105,7 @@ def test_what_was_changed_is_an_error(tmp_path_factory, text):
 
 
 @settings(max_examples=600, deadline=None)
-@given(text=mutants(with_digest=False))
+@given(text=mutants(WITHOUT_DIGEST))
 def test_what_was_changed_without_a_digest_is_whole_or_an_error(tmp_path_factory, text):
     """As older programs wrote it. What is loaded can be worked with."""
     folder = tmp_path_factory.getbasetemp()
