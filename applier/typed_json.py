@@ -15,6 +15,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
+from applier.errors import ApplierError
+
 _T = TypeVar("_T")
 _SHOWN = 40
 """Characters of a value that an error shows."""
@@ -225,7 +227,10 @@ def _object(kind: type) -> _Parser:
         for name in needed:
             if name not in parts:
                 raise Mismatch(f"has no {name}")
-        made = kind(**parts)
+        try:
+            made = kind(**parts)
+        except ApplierError as error:  # of a class that checks itself
+            raise Mismatch(error.message) from None
         if complaint_of is not None and (complaint := complaint_of(made)):
             raise Mismatch(complaint)
         return made

@@ -20,10 +20,21 @@ from applier.binlog.mariadb_types import network_text
 from applier.importing import literal_kernel as kernels
 from applier.importing import tuple_kernel as kind
 from applier.importing.moment_literal_kernel import to_moments, to_spans
-from applier.importing.spans import Literals, Reading, Values, all_odd, byte_values, merged, nulled, number_values
+from applier.importing.spans import (
+    Literals,
+    OddLiteral,
+    Reading,
+    Values,
+    all_odd,
+    byte_values,
+    merged,
+    nulled,
+    number_values,
+)
 from applier.schema import zero_dates
 from applier.schema.types import BINARY, GEOMETRY, INTEGERS, NETWORK, ColumnType, arrow_type
 from jsondiff.normalize import normalize
+from jsondiff.values import DocumentError
 
 _UTF8 = ("utf8mb4", "utf8mb3", "utf8", "ascii")
 _TEXT_TYPES = frozenset({"char", "varchar", "tinytext", "text", "mediumtext", "longtext"})
@@ -225,7 +236,11 @@ def _byte_strings(literals: Literals, column_type: ColumnType, reading: Reading)
 
 def _json(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
     texts = byte_values(literals, kernels.CHARACTERS, reading)
-    return Values(normalize(to_utf8(texts.array, reading.charset)), texts.odd)
+    try:
+        return Values(normalize(to_utf8(texts.array, reading.charset)), texts.odd)
+    except DocumentError as error:
+        place = "" if error.offset is None else f" at byte {error.offset}"
+        raise OddLiteral(error.row or 0, f"no JSON document: {error.what}{place} (MySQL error {error.errno})") from None
 
 
 def _vectors(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:

@@ -33,7 +33,7 @@ from applier.snapshot.manifest import MANIFEST
 _NOWHERE = DumpPosition()
 _UTC = "+00:00"
 _SUFFIX = re.compile(r"\.(?:gz|zst)$")
-_CREATE = re.compile(r"CREATE\s+(?:DATABASE|SCHEMA)\s+(?:/\*.*?\*/\s*|IF\s+NOT\s+EXISTS\s+)*`((?:[^`]|``)+)`", re.I)
+_CREATE = re.compile(r"CREATE\s+(?:DATABASE|SCHEMA)\s+(?>(?:/\*.*?\*/\s*|IF\s+NOT\s+EXISTS\s+)*)`((?:[^`]|``)+)`", re.I)
 _OF_MYDUMPER = re.compile(r"(?P<database>[^.]+)\.(?P<table>.+?)(?P<chunk>(?:\.\d+)*)\.sql")
 _NO_TABLES = ("-schema-view.sql", "-schema-post.sql", "-schema-triggers.sql", "-schema-sequence.sql",
               "-schema-tablespace.sql")

@@ -8,16 +8,19 @@ from applier.errors import UsageError, reason
 from applier.io.resolver import resolve
 
 WINDOW = 16 << 20
+LARGEST = 1 << 30
+"""Bytes of a statement without rows, or of a row with its statement's head: servers take no more (max_allowed_packet),
+and a small compressed file may hold any number."""
 GUARD = b"\n;   "
 """Ends the last statement, as a client takes the end of the file for its end; blanks for who looks ahead."""
 
 
 class DumpText:
     """`data[at:end]` (uint8) are the bytes that are read and not passed over; the `guard` comes after the last of the
-    file. Errors: UsageError where the file cannot be read."""
+    file. Errors: UsageError where the file cannot be read, or more than `largest` has to be there at a time."""
 
-    def __init__(self, uri: str, window: int = WINDOW, *, guard: bytes = GUARD) -> None:
-        self.uri, self._guard = uri, guard
+    def __init__(self, uri: str, window: int = WINDOW, *, guard: bytes = GUARD, largest: int = LARGEST) -> None:
+        self.uri, self._guard, self._most = uri, guard, largest + window
         filesystem, path = resolve(uri)
         try:
             self._stream = filesystem.open_input_stream(path, compression="detect")
@@ -46,27 +49,28 @@ class DumpText:
             return False
         self._lines_before += _newlines(self.data[:self.at])
         left = self.data[self.at:self.end]
-        if len(left) > len(self.data) // 2:
-            larger = np.empty(2 * len(self.data), np.uint8)
+        if len(left) > len(self.data) // 2 and len(self.data) < self._most:
+            larger = np.empty(min(2 * len(self.data), self._most), np.uint8)
             larger[:len(left)] = left
             self.data = larger
         else:
             self.data[:len(left)] = left.copy()
         self.at, self.end = 0, len(left)
+        if self.end == len(self.data):
+            raise UsageError(f"a statement, a row or a comment of the dump is longer than {self._most:,} bytes, "
+                             "and no server takes more", file=self.place(0))
         try:
-            read = self._stream.read(len(self.data) - self.end)
+            read = self._stream.readinto(memoryview(self.data)[self.end:])
         except OSError as error:
             raise UsageError(f"the dump cannot be read: {error}", file=self.uri,
                              hint="the file is cut short or damaged") from error
-        self.bytes_read += len(read)
+        self.bytes_read += read
+        self.end += read
         if not read:
-            self._ended, read = True, self._guard
-            self.data = np.concatenate([self.data[:self.end], np.zeros(len(self._guard), np.uint8)])
-            if not self._guard:
-                return False
-        self.data[self.end:self.end + len(read)] = np.frombuffer(read, np.uint8)
-        self.end += len(read)
-        return True
+            self._ended = True
+            self.data = np.concatenate([self.data[:self.end], np.frombuffer(self._guard, np.uint8)])
+            self.end += len(self._guard)
+        return read > 0 or len(self._guard) > 0
 
     def text(self, end: int) -> bytes:
         """The bytes from `at` to a place."""

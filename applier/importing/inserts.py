@@ -19,13 +19,16 @@ from applier.sql.session import Session
 
 HEAD_BYTES = 1 << 16
 """A head is shorter: 4096 columns with names of 64 characters would be an exception."""
-_BLANK = rb"(?:\s|/\*(?!!|M!).*?\*/)"
-_NAME = rb'(?:`(?:[^`]|``)+`|"(?:[^"]|"")+"|[\w$\x80-\xff]+)'
+# What is between two words, and a name, is taken once and as a whole ("(?>…)"): a head that does not go on as it should
+# is not tried again with its comments and blanks divided otherwise, of which there are exponentially many ways.
+_BLANKS = rb"(?>(?:\s|/\*(?!!|M!)(?>.*?\*/))*)"
+_BLANK = rb"(?=\s|/\*)" + _BLANKS
+_NAME = rb'(?>`(?:[^`]|``)+`|"(?:[^"]|"")+"|[\w$\x80-\xff]+)'
 _HEAD = re.compile(
-    rb"(?P<verb>INSERT|REPLACE)\b(?P<how>(?:%(b)s+(?:LOW_PRIORITY|DELAYED|HIGH_PRIORITY|IGNORE)\b)*)%(b)s+"
-    rb"(?:INTO\b%(b)s*)?(?P<first>%(n)s)%(b)s*(?:\.%(b)s*(?P<second>%(n)s)%(b)s*)?"
-    rb"(?:\((?P<columns>%(b)s*(?:%(n)s(?:%(b)s*,%(b)s*%(n)s)*)?%(b)s*)\)%(b)s*)?VALUES?%(b)s*(?=\()"
-    % {b"b": _BLANK, b"n": _NAME}, re.IGNORECASE | re.DOTALL)
+    rb"(?P<verb>INSERT|REPLACE)\b(?P<how>(?>(?:%(b)s(?:LOW_PRIORITY|DELAYED|HIGH_PRIORITY|IGNORE)\b)*))%(b)s"
+    rb"(?:INTO\b%(c)s)?(?P<first>%(n)s)%(c)s(?:\.%(c)s(?P<second>%(n)s)%(c)s)?"
+    rb"(?:\((?P<columns>%(c)s(?>(?:%(n)s(?:%(c)s,%(c)s%(n)s)*)?)%(c)s)\)%(c)s)?VALUES?%(c)s(?=\()"
+    % {b"b": _BLANK, b"c": _BLANKS, b"n": _NAME}, re.IGNORECASE | re.DOTALL)
 _ANY_NAME = re.compile(_NAME)
 
 FAIL, KEEP, TAKE = range(3)

@@ -18,6 +18,7 @@ from applier.schema.definition import Column
 from applier.schema.types import BINARY, INTEGERS, ColumnType, arrow_type
 from applier.schema.zero_dates import zero
 from jsondiff.normalize import normalize
+from jsondiff.values import DocumentError
 
 _MOST_SPAN = ((838 * 60 + 59) * 60 + 59) * 1_000_000 + 999_999
 _MOMENTS = {"date": (datetime.date(1, 1, 1), datetime.date(9999, 12, 31)),
@@ -58,7 +59,10 @@ def parquet_values(values: pa.Array, column: Column) -> pa.Array:
                    pa.py_buffer(fixed_bytes(cast, width).reshape(-1))]
         return pa.Array.from_buffers(pa.binary(width), len(cast), buffers).cast(pa.binary())
     if base == "json":
-        return normalize(cast)
+        try:
+            return normalize(cast)
+        except DocumentError as error:
+            raise NotTheColumns(f"no JSON document: {error.what}") from None
     return cast
 
 

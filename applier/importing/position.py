@@ -18,9 +18,9 @@ _SLAVE_POS = re.compile(r"^(?:--\s*)?SET\s+GLOBAL\s+gtid_slave_pos\s*=\s*'([^']*
 # mydumper's metadata, whose values may stand in comments; that of a replica's own source is in a section of its own.
 _MASTER = re.compile(r"^(?:SHOW (?:MASTER|BINARY LOG) STATUS:|\[(?:master|source)\])(.*?)(?=^SHOW |^\[|\Z)",
                      re.IGNORECASE | re.MULTILINE | re.DOTALL)
-_LOG = re.compile(r"^[#\s]*(?:Log:|File\s*=|(?:SOURCE|MASTER)_LOG_FILE\s*=)\s*[\"']?([^\"'\s]+)", re.I | re.M)
-_POS = re.compile(r"^[#\s]*(?:Pos:|Position\s*=|(?:SOURCE|MASTER)_LOG_POS\s*=)\s*[\"']?([0-9]{1,19})\b", re.I | re.M)
-_GTID = re.compile(r"^[#\s]*(?:GTID:|executed_gtid_set\s*=)[ \t]*[\"']?([\w:-]+(?:,\s*[\w:-]+)*)", re.I | re.M)
+_LOG = re.compile(r"^[# \t]*(?:Log:|File\s*=|(?:SOURCE|MASTER)_LOG_FILE\s*=)\s*[\"']?([^\"'\s]+)", re.I | re.M)
+_POS = re.compile(r"^[# \t]*(?:Pos:|Position\s*=|(?:SOURCE|MASTER)_LOG_POS\s*=)\s*[\"']?([0-9]{1,19})\b", re.I | re.M)
+_GTID = re.compile(r"^[# \t]*(?:GTID:|executed_gtid_set\s*=)[ \t]*[\"']?([\w:-]+(?:,\s*[\w:-]+)*)", re.I | re.M)
 
 
 @dataclass(frozen=True)

@@ -83,10 +83,11 @@ def _add(text: DumpText, columns: InsertColumns, spans: InsertSpans, n_rows: int
 
 def _pass_over(text: DumpText, lines: int, ending: bytes) -> None:
     """IGNORE n LINES."""
-    while lines:
-        at = text.text(text.end).find(ending)
-        if at >= 0:
-            text.at += at + len(ending)
-            lines -= 1
-        elif not text.more():
+    while lines and ending:
+        data = text.text(text.end)
+        at = 0
+        while lines and (found := data.find(ending, at)) >= 0:
+            at, lines = found + len(ending), lines - 1
+        text.at += at
+        if lines and not text.more():
             return

@@ -20,11 +20,13 @@ from applier.importing.session import DumpSession
 from applier.importing.spans import OddLiteral
 from applier.io.resolver import folder_of
 from applier.schema.schema_changes import Dml, SessionChange
+from applier.schema.tokens import LONGEST_DELIMITER
 
 BATCH_VALUES = 1 << 20
 _DELIMITER = re.compile(rb"DELIMITER[ \t]+(\S+)[^\n]*", re.IGNORECASE)
 _SET = re.compile(r"(?:/\*M?!\d*\s*)?SET\b", re.IGNORECASE)
 _LOAD_DATA = re.compile(r"LOAD\s+DATA\b", re.IGNORECASE)
+_CHANGES_ROWS = frozenset({"INSERT", "REPLACE", "UPDATE", "DELETE", "LOAD"})
 # Sets in which a byte of a longer character may look like a quote or a backslash.
 _UNREADABLE = frozenset({"big5", "cp932", "gb18030", "gbk", "sjis"})
 
@@ -77,7 +79,7 @@ class SqlFile:
             pass
         start = text.text(min(text.end, text.at + HEAD_BYTES))
         if delimiter := _DELIMITER.match(start):
-            self._delimiter = np.frombuffer(delimiter[1], np.uint8)
+            self._delimiter = np.frombuffer(delimiter[1][:LONGEST_DELIMITER], np.uint8)
             text.at += delimiter.end()
         elif start[:1] in b"IiRr" and (head := parse_head(start)) is not None:
             self._insert(head)
@@ -123,9 +125,10 @@ class SqlFile:
 
     def _stop_at_dml(self, change: Dml) -> None:
         concerned = [table for table in change.tables or () if self.tables.wanted(*table)]
-        if concerned:
+        if concerned or (change.tables is None and change.kind in _CHANGES_ROWS):
             raise SchemaError(f"a statement of the dump changes rows in a way that cannot be imported: "
-                              f"{' '.join(change.sql.split())[:200]}", table=".".join(concerned[0]),
+                              f"{' '.join(change.sql[:400].split())[:200]}",
+                              table=".".join(concerned[0]) if concerned else None,
                               hint="only INSERT and REPLACE … VALUES, and LOAD DATA, can be; load it into a server and "
                               "dump that")
 

@@ -20,7 +20,6 @@ from applier.io.resolver import folder_of, is_local, join, resolve
 from applier.locating.groups import GroupPass
 from applier.locating.heads import read_head
 from applier.locating.stretches import Stretch, StretchFields, stretches
-from applier.snapshot.location import is_local, resolve
 from applier.typed_json import Count, build, loads
 
 INDEX_NAME = "applier-index.json"

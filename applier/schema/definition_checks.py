@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from applier.schema.partitions import BY_VALUES, CURRENT, HISTORY, MAX_PARTITIONS, SYSTEM_TIME
+from applier.schema.partitions import BY_VALUES, CURRENT, HISTORY, SYSTEM_TIME
 from applier.schema.types import CHARACTER, FRACTIONAL, arrow_type
 
 if TYPE_CHECKING:
@@ -120,8 +120,8 @@ def _of_partitioning(by: Partitioning, names: set[str]) -> Iterator[str]:
         return
     if by.method not in _METHODS:
         yield f"by {by.method!r}"
-    if not 0 < len(by.partitions) <= MAX_PARTITIONS:
-        yield f"into {len(by.partitions)} partitions"
+    if not by.partitions:
+        yield "into no partitions"
     if by.expression is None and any(name.casefold() not in names for name in by.columns):
         yield "by a column that is not there"
     if by.expression is None and by.method in ("RANGE", "LIST", "HASH", "LINEAR HASH"):

@@ -42,7 +42,7 @@ def _all_tables(statement: str, context: StatementContext) -> tuple[TableName, .
 
     try:
         tables = list(sqlglot.parse_one(statement, dialect="mysql").find_all(sqlglot.exp.Table))
-    except SqlglotError:
+    except (SqlglotError, RecursionError):  # or it is nested so deeply that it is not read
         return None
     found = tuple(dict.fromkeys((context.rewrites.get(table.db, table.db) or context.default_database or "", table.name)
                                 for table in tables))

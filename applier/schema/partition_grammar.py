@@ -32,6 +32,8 @@ from applier.schema.partitions import (
     SYSTEM_TIME,
     Partition,
     Partitioning,
+    PartitionsRefused,
+    checked_number,
 )
 from applier.schema.temporal_literals import read_datetime
 from applier.schema.tokens import Token, render
@@ -41,10 +43,12 @@ _AFTER_CREATE = ("SELECT", "AS", "START", "IGNORE", "REPLACE")
 
 
 def parse_partitioning(cursor: Cursor) -> Partitioning:
-    """What stands after PARTITION BY. Words that are not known are kept as they are."""
+    """What stands after PARTITION BY. Words that are not known are kept as they are. Raises PartitionsRefused."""
     start = cursor.index
     try:
         return _partitioning(cursor)
+    except PartitionsRefused:
+        raise
     except SchemaError:
         cursor.index = start
         while not cursor.at_end and not cursor.ahead(",") and cursor.keyword not in _AFTER_CREATE:
@@ -52,17 +56,22 @@ def parse_partitioning(cursor: Cursor) -> Partitioning:
         return Partitioning("", other=render(cursor.tokens[start:cursor.index]))
 
 
+def _count(cursor: Cursor) -> int:
+    """How many partitions a statement asks for."""
+    return checked_number(cursor.number())
+
+
 def _partitioning(cursor: Cursor) -> Partitioning:
     if cursor.accept(SYSTEM_TIME):
         return _by_system_time(cursor)
     method, expression, columns, old_hash = _method(cursor)
-    count = cursor.number() if cursor.accept("PARTITIONS") else None
+    count = _count(cursor) if cursor.accept("PARTITIONS") else None
     subpartition_by = ""
     if cursor.accept("SUBPARTITION", "BY"):
         first = cursor.index
         _method(cursor)
         if cursor.accept("SUBPARTITIONS"):
-            cursor.number()
+            _count(cursor)
         subpartition_by = render(cursor.tokens[first:cursor.index])
     if cursor.ahead("("):
         partitions = parse_partitions(cursor)
@@ -93,7 +102,7 @@ def _by_system_time(cursor: Cursor) -> Partitioning:
         raise cursor.error("partitions that the server adds of its own are not followed")
     if cursor.ahead("("):
         return Partitioning(SYSTEM_TIME, words, (), parse_partitions(cursor), start=start, step=step)
-    past = (cursor.number() if cursor.accept("PARTITIONS") else 2) - 1
+    past = (_count(cursor) if cursor.accept("PARTITIONS") else 2) - 1
     partitions = (*(Partition(f"p{number}", ((HISTORY,),)) for number in range(past)), Partition("pn", ((CURRENT,),)))
     return Partitioning(SYSTEM_TIME, words, (), partitions, start=start, step=step)
 
@@ -217,7 +226,7 @@ def parse_add(cursor: Cursor) -> list[AlterAction]:
     if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
     cursor.accept_any("NO_WRITE_TO_BINLOG", "LOCAL")
     if cursor.accept("PARTITIONS"):
-        return [AddPartitions(count=cursor.number())]
+        return [AddPartitions(count=_count(cursor))]
     return [AddPartitions(parse_partitions(cursor), if_not_exists=if_not_exists)]
 
 
@@ -238,7 +247,7 @@ def parse_truncate(cursor: Cursor) -> list[AlterAction]:
 def parse_coalesce(cursor: Cursor) -> list[AlterAction]:
     """After COALESCE PARTITION."""
     cursor.accept_any("NO_WRITE_TO_BINLOG", "LOCAL")
-    return [CoalescePartitions(cursor.number())]
+    return [CoalescePartitions(_count(cursor))]
 
 
 def parse_reorganize(cursor: Cursor) -> list[AlterAction]:

@@ -17,6 +17,20 @@ SYSTEM_TIME, HISTORY, CURRENT = "SYSTEM_TIME", "HISTORY", "CURRENT"
 BY_VALUES = frozenset({"RANGE", "LIST", "RANGE COLUMNS", "LIST COLUMNS"})
 MAX_PARTITIONS = 8192
 """Subpartitions among them: both servers refuse more (1499)."""
+_TOO_MANY, _NONE = 1499, 1504
+
+
+class PartitionsRefused(SchemaError):
+    """A number of partitions that no server makes."""
+
+
+def checked_number(number: int) -> int:
+    """A number of partitions. Raises PartitionsRefused."""
+    if not 0 < number <= MAX_PARTITIONS:
+        what = f"a table with {number} partitions, more than the {MAX_PARTITIONS} that a server makes" if number else \
+            "a table with no partition"
+        raise PartitionsRefused(what, errno=_TOO_MANY if number else _NONE)
+    return number
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +80,10 @@ class Partitioning:
     other: str = ""
     start: int | None = None
     step: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.partitions:
+            checked_number(len(self.partitions))
 
     def sql(self) -> str:
         """The clause, as CREATE TABLE has it."""

@@ -6,12 +6,19 @@ What a character means depends on the sql_mode (ANSI_QUOTES, NO_BACKSLASH_ESCAPE
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from applier.errors import SchemaError
 from applier.schema.types import quote_name, quote_text
 
 # Statements with version comments for newer servers than these run on no server that this project knows of.
 NEWEST = {"mysql": 99_998, "mariadb": 129_999}
+
+
+LONGEST_DELIMITER = 15
+"""Characters; the clients overlook more."""
+MOST_TOKENS = 1 << 23
+"""Words of a statement: more than those of a table with 4,096 columns and 8,192 partitions by all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +68,13 @@ def _would_merge(before: Token, token: Token) -> bool:
 def tokenize(sql: str, *, sql_mode: str = "", flavour: str = "mysql") -> list[Token]:
     """The tokens of one statement, the last of kind "end".
 
-    Raises SchemaError where a quote or a comment is not closed. Source: MySQL manual, "Language Structure", "Comments".
+    Raises SchemaError where a quote or a comment is not closed, or for more than MOST_TOKENS. Source: MySQL manual,
+    "Language Structure", "Comments".
     """
-    return list(_scan(sql, sql_mode.upper(), flavour))
+    tokens = list(islice(_scan(sql, sql_mode.upper(), flavour), MOST_TOKENS + 1))
+    if len(tokens) > MOST_TOKENS:
+        raise SchemaError(f"a statement of more than {MOST_TOKENS:,} words: {sql[:40]!r}…")
+    return tokens
 
 
 def split_statements(text: str) -> Iterator[str]:
@@ -74,7 +85,7 @@ def split_statements(text: str) -> Iterator[str]:
         if at_line_start and (command := _DELIMITER.match(text, position)):
             if text[start:position].strip():
                 yield text[start:position].strip()
-            delimiter = command[1]
+            delimiter = command[1][:LONGEST_DELIMITER]
             start = position = command.end()
         elif text.startswith(delimiter, position):
             yield text[start:position].strip()
@@ -85,9 +96,11 @@ def split_statements(text: str) -> Iterator[str]:
         yield text[start:].strip()
 
 
+# What is not closed goes on to the end: it is not searched for again from each character after it.
 _DELIMITER = re.compile(r"[ \t]*DELIMITER[ \t]+(\S+)[^\n]*\n?", re.IGNORECASE)
 _UNIT = re.compile(r"""
-    '(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*" | `[^`]*` | /\*.*?\*/ | --(?=\s)[^\n]* | \#[^\n]* | [\w ,()]+ | .
+    '(?:[^'\\]|\\.|'')*(?:'|\Z) | "(?:[^"\\]|\\.|"")*(?:"|\Z) | `[^`]*(?:`|\Z) | /\*.*?(?:\*/|\Z) | --(?=\s)[^\n]*
+  | \#[^\n]* | [\w ,()]+ | .
 """, re.VERBOSE | re.DOTALL)
 
 _WORD = r"[0-9A-Za-z_$\x80-\U0010ffff]"
