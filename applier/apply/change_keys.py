@@ -5,7 +5,8 @@
     ByteKeys    the key's columns are finished as for a snapshot and encoded (keysearch.keybytes)
 
 A partial after-image may lack columns of the key: an update keeps them, so they come from the before-image (DEF-R2); in
-an insert they are the columns' defaults (DEF-R1b).
+an insert they are the columns' defaults (DEF-R1b). A NULL in either image is what a replica takes for it, as no column
+of the key can be NULL.
 """
 
 from __future__ import annotations
@@ -18,15 +19,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from applier.apply.image_values import Rows, absent_flags, with_defaults, without_nulls
 from applier.apply.replica_defaults import ReplicaDefaults
-from applier.apply.table_key import TableKey, no_key_value
-from applier.binlog.changes import INSERT, ChangeBatch
+from applier.apply.table_key import TableKey
+from applier.binlog.changes import ChangeBatch
 from applier.binlog.layout import ColumnPlan, ImageBuffers
 from applier.binlog.table_map import TableMap
 from applier.binlog.values import finish_column
 from applier.errors import KEY_NOT_FOUND, ApplierError, ReplayStopped
 from applier.schema.agreement import agrees
 from applier.schema.definition import TableDefinition
+from applier.schema.types import arrow_type
 from applier.schema.zero_dates import to_python
 from keysearch.keybytes import KeyBytes, int_key
 
@@ -81,24 +84,38 @@ class ChangeKeys(KeyReader):
     def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
         """What to decode of each image for the key's sake."""
 
-    def _default(self, column: int, batch: ChangeBatch) -> pa.Scalar | pa.Array:
-        return self._defaults.left_out(self._definition.columns[column],
-                                       lambda: times_of(batch, batch.after_rows, batch.n_after))
+    def _column(self, batch: ChangeBatch, column: int, after: bool) -> tuple[pa.Array, Rows]:
+        """The values of a column of the key by row of the before- or after-images, and which rows lack it."""
+        images, n = _images(batch, after)
+        table_map = self._table_map
+        values = finish_column(images.columns[column].arrow(n), self._definition.columns[column],
+                               table_map.types[column], table_map.metadata[column])
+        absent = absent_flags(images.columns[column].absent_rows(n))
+        return self._replaced(batch, column, values, absent, after), absent
 
-    def _check(self, batch: ChangeBatch, column: int, no_before: pa.BooleanArray, no_after: pa.BooleanArray) -> None:
-        """Raise ReplayStopped for the first change whose key has no value in `column`, by row of the images: FIND
-        searches by a key only where the before-image has its columns."""
-        name = self._definition.columns[column].name
-        absent = batch.before.columns[column].absent_rows(batch.n_before)
-        if absent is not None and pc.any(absent).as_py():
-            lacking = ReplayStopped(f"a before-image lacks column {name} of the key that rows are found by",
-                                    table=self._definition.full_name, errno=KEY_NOT_FOUND, key=str(self._key),
-                                    hint="the source's table has another key; give its definition with --schema")
-            raise at_change(lacking, batch, batch.before_rows, np.asarray(absent))
-        for lacking, rows in ((no_before, batch.before_rows), (no_after, batch.after_rows)):
-            if pc.any(lacking).as_py():
-                raise at_change(no_key_value(str(self._key), name, self._definition.full_name), batch, rows,
-                                np.asarray(lacking))
+    def _replaced(self, batch: ChangeBatch, column: int, values: pa.Array, absent: Rows, after: bool,
+                  used: Rows = None) -> pa.Array:
+        """The values with what a replica takes for a NULL, and for one that an insert lacks."""
+        def seconds() -> np.ndarray:
+            return times_of(batch, *((batch.after_rows, batch.n_after) if after else
+                                     (batch.before_rows, batch.n_before)))
+
+        defined = self._definition.columns[column]
+        if absent is not None and not after:
+            self._no_key(batch, column, absent)
+        values = without_nulls(values, defined, self._defaults, seconds, absent, used)
+        if absent is None:
+            return values
+        return with_defaults(values, defined, self._defaults, seconds, absent & (rows_before(batch) < 0))
+
+    def _no_key(self, batch: ChangeBatch, column: int, absent: np.ndarray) -> None:
+        """Raise ReplayStopped for the first before-image that lacks a column of the key: FIND searches by a key only
+        where the before-image has its columns."""
+        lacking = ReplayStopped(f"a before-image lacks column {self._definition.columns[column].name} of the key that "
+                                "rows are found by", table=self._definition.full_name, errno=KEY_NOT_FOUND,
+                                key=str(self._key),
+                                hint="the source's table has another key; give its definition with --schema")
+        raise at_change(lacking, batch, batch.before_rows, absent)
 
 
 def change_keys(key: TableKey, definition: TableDefinition, table_map: TableMap) -> ChangeKeys:
@@ -120,47 +137,38 @@ class IntKeys(ChangeKeys):
         column, table_map = self._key.columns[0], self._table_map
         return not agrees(self._definition.columns[column].type, table_map.types[column], table_map.metadata[column])
 
-    def _values(self, images: ImageBuffers, rows: int) -> np.ndarray:
-        """The keys of the first `rows` images: int64, where the kernel put them or converted."""
-        column, table_map = self._key.columns[0], self._table_map
+    def _keys(self, batch: ChangeBatch, after: bool) -> tuple[np.ndarray, Rows]:
+        """The keys by row of the before- or after-images (int64), and which rows lack it."""
+        column = self._key.columns[0]
+        if self._converts:
+            values, absent = self._column(batch, column, after)
+            return np.array(int_key(values.fill_null(0))), absent
+        images, n = _images(batch, after)
         buffer = images.columns[column]
-        if not self._converts:
-            return buffer.values.view(np.int64)[:rows]
-        converted = finish_column(buffer.arrow(rows), self._definition.columns[column], table_map.types[column],
-                                  table_map.metadata[column])
-        return np.array(int_key(converted.fill_null(0)))
+        keys = buffer.values.view(np.int64)[:n]  # where the kernel put them, whatever is there for a NULL
+        if not buffer.has_nulls:
+            return keys, None
+        absent, missing = absent_flags(buffer.absent_rows(n)), np.asarray(buffer.arrow(n).is_null())
+        made = pa.nulls(n, arrow_type(self._definition.columns[column].type))
+        made = self._replaced(batch, column, made, absent, after, missing)
+        keys[missing] = int_key(made.fill_null(0))[missing]
+        return keys, absent
 
     def of_batch(self, batch: ChangeBatch) -> tuple[int, int, int]:
         """Addresses of both key columns and of the bitmap of after-images without the key (0: none)."""
-        before, after = (images.columns[self._key.columns[0]] for images in (batch.before, batch.after))
-        absent = after.absent_rows(batch.n_after)
-        if before.has_nulls or after.has_nulls:
-            nulls = after.arrow(batch.n_after).is_null()
-            self._check(batch, self._key.columns[0], before.arrow(batch.n_before).is_null(),
-                        nulls if absent is None else pc.and_not(nulls, absent))
-        self._kept = self._values(batch.before, batch.n_before), self._values(batch.after, batch.n_after)
-        if absent is not None:
-            self._give_inserts_the_default(batch, np.asarray(absent), self._kept[1])
-        addresses = [keys.ctypes.data for keys in self._kept]
-        return *addresses, 0 if absent is None else after.absent.ctypes.data
+        (before, _), (after, absent) = self._keys(batch, False), self._keys(batch, True)
+        self._kept = before, after, absent
+        flags = 0 if absent is None else batch.after.columns[self._key.columns[0]].absent.ctypes.data
+        return before.ctypes.data, after.ctypes.data, flags
 
     def columns(self, batch: ChangeBatch) -> tuple[list[pa.Array], list[pa.Array]]:
         self.of_batch(batch)
-        column = self._key.columns[0]
-        before, after = self._kept
-        absent = batch.after.columns[column].absent_rows(batch.n_after)
+        before, after, absent = self._kept
         if absent is not None:
             old_rows = rows_before(batch)
-            kept = np.asarray(absent) & (old_rows >= 0)
+            kept = absent & (old_rows >= 0)
             after = np.where(kept, before[np.where(kept, old_rows, 0)] if len(before) else 0, after)
         return [pa.array(before)], [pa.array(after)]
-
-    def _give_inserts_the_default(self, batch: ChangeBatch, absent: np.ndarray, values: np.ndarray) -> None:
-        inserts = batch.after_rows[batch.kinds == INSERT]
-        inserts = inserts[absent[inserts]]
-        if len(inserts):
-            default = self._default(self._key.columns[0], batch)
-            values[inserts] = int_key(pa.array([default.as_py()], default.type))[0]
 
 
 class ByteKeys(ChangeKeys):
@@ -170,34 +178,25 @@ class ByteKeys(ChangeKeys):
         return [plan if c in self._key.columns else None for c, plan in enumerate(plans)]
 
     def columns(self, batch: ChangeBatch) -> tuple[list[pa.Array], list[pa.Array]]:
-        before = [self._column(batch.before, c, batch.n_before) for c in self._key.columns]
-        after = [self._complete(batch, c, old) for c, old in zip(self._key.columns, before, strict=True)]
-        for column, old, new in zip(self._key.columns, before, after, strict=True):
-            if old.null_count or new.null_count:
-                self._check(batch, column, old.is_null(), new.is_null())
-        return before, after
+        before = [self._column(batch, c, False)[0] for c in self._key.columns]
+        return before, [self._after(batch, c, old) for c, old in zip(self._key.columns, before, strict=True)]
 
     def of_batch(self, batch: ChangeBatch) -> tuple[KeyBytes, KeyBytes]:
         before, after = self.columns(batch)
         return self._key.encode(before), self._key.encode(after)
 
-    def _column(self, images: ImageBuffers, column: int, rows: int) -> pa.Array:
-        table_map = self._table_map
-        return finish_column(images.columns[column].arrow(rows), self._definition.columns[column],
-                             table_map.types[column], table_map.metadata[column])
-
-    def _complete(self, batch: ChangeBatch, column: int, before: pa.Array) -> pa.Array:
-        """The column's values after the changes, with what after-images lack put in."""
-        after = self._column(batch.after, column, batch.n_after)
-        absent = batch.after.columns[column].absent_rows(batch.n_after)
+    def _after(self, batch: ChangeBatch, column: int, before: pa.Array) -> pa.Array:
+        """The column's values after the changes: an update keeps what its after-image lacks."""
+        after, absent = self._column(batch, column, True)
         if absent is None:
             return after
         old_rows = rows_before(batch)
         old = before.take(pa.array(old_rows, mask=old_rows < 0))
-        default = pa.scalar(None, after.type)
-        if (np.asarray(absent) & (old_rows < 0)).any():
-            default = self._default(column, batch)
-        return pc.if_else(absent, pc.if_else(pa.array(old_rows < 0), default, old), after)
+        return pc.if_else(pa.array(absent & (old_rows >= 0)), old, after)
+
+
+def _images(batch: ChangeBatch, after: bool) -> tuple[ImageBuffers, int]:
+    return (batch.after, batch.n_after) if after else (batch.before, batch.n_before)
 
 
 def at_change(error: ApplierError, batch: ChangeBatch, rows: np.ndarray, lacking: np.ndarray) -> ApplierError:

@@ -88,10 +88,10 @@ class ParentEvents:
         self.turns = np.empty(batch.n, np.int64)
         count_passed(batch.n, places.ctypes.data, self.file << FILE_SHIFT, self._places.ctypes.data, len(self._places),
                      self.turns.ctypes.data)
-        inputs = self._pieces.of_images(batch.after, batch.n_after, table_map,
-                                        lambda: times_of(batch, batch.after_rows, batch.n_after))
         inserted = np.zeros(batch.n_after, np.bool_)
         inserted[batch.after_rows[batch.kinds == INSERT]] = True
+        inputs = self._pieces.of_images(batch.after, batch.n_after, table_map,
+                                        lambda: times_of(batch, batch.after_rows, batch.n_after), inserted)
         self.values = self._find(inputs, batch.n_after, inserted)
         self.nexts = np.full(batch.n_after, k.NEVER, np.int64)
         rows = np.ascontiguousarray(batch.after_rows)

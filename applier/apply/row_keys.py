@@ -41,7 +41,7 @@ class RowKeys:
                                         lambda: times_of(batch, batch.before_rows, batch.n_before))
         after = self._pieces.of_images(batch.after, batch.n_after, self._table_map,
                                        lambda: times_of(batch, batch.after_rows, batch.n_after),
-                                       self._documents(batch))
+                                       rows_before(batch) < 0, self._documents(batch))
         return before, after, *self._pieces.searches(batch, len(self._table_map.types))
 
     def of_whole_images(self, images: ImageBuffers, rows: int) -> list[PieceInput]:

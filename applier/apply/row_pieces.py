@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from applier.apply.image_values import absent_flags, without_nulls
 from applier.apply.replica_defaults import ReplicaDefaults, Seconds
 from applier.apply.row_store import PieceInput, Search
 from applier.apply.table_key import table_key
@@ -24,7 +25,6 @@ from applier.binlog.changes import ChangeBatch
 from applier.binlog.layout import ColumnPlan, ImageBuffers
 from applier.binlog.table_map import TableMap
 from applier.binlog.values import finish_column
-from applier.schema.defaults import implicit_scalar
 from applier.schema.definition import Column, TableDefinition
 from applier.schema.key_infos import key_collation
 from applier.schema.types import arrow_type
@@ -139,12 +139,14 @@ class RowPieces:
         return [plan if c in columns else None for c, plan in enumerate(plans)]
 
     def of_images(self, images: ImageBuffers, rows: int, table_map: TableMap, seconds: Seconds,
-                  documents: dict[int, pa.Array] | None = None) -> list[PieceInput]:
-        """The pieces of the first `rows` images of a batch; what an image lacks is the column's default (DEF-R1a, b).
-        Columns that the log does not have are lacking in all. `documents` has the values of JSON columns with diffs."""
+                  inserted: np.ndarray | None = None, documents: dict[int, pa.Array] | None = None) -> list[PieceInput]:
+        """The pieces of the first `rows` images of a batch; what an insert's image lacks is the column's default
+        (DEF-R1a, b), given which images are such (bool[rows]; None: none is). Columns that the log does not have are
+        lacking in all. `documents` has the values of JSON columns with diffs."""
         finished = {column: self._finished(images, column, rows, table_map, seconds, (documents or {}).get(column))
                     for column in {piece.column for piece in self.pieces} if column < len(table_map.types)}
-        return [self._input(piece, rows, seconds, *finished.get(piece.column, (None, None))) for piece in self.pieces]
+        return [self._input(piece, rows, seconds, inserted, *finished.get(piece.column, (None, None)))
+                for piece in self.pieces]
 
     def null(self, piece: Piece) -> bytes:
         """What a row has of a piece whose column is NULL."""
@@ -159,19 +161,18 @@ class RowPieces:
         values = documents if documents is not None else finish_column(
             images.columns[column].arrow(rows), self.definition.columns[column],
             table_map.types[column], table_map.metadata[column])
-        defined = self.definition.columns[column]
-        if values.null_count and (given := self._defaults.instead_of_null(defined, seconds)) is not None:
-            values = values.fill_null(given)
-        absent = images.columns[column].absent_rows(rows)
-        return values, None if absent is None else absent.to_numpy(zero_copy_only=False)
+        absent = absent_flags(images.columns[column].absent_rows(rows))
+        return without_nulls(values, self.definition.columns[column], self._defaults, seconds, absent), absent
 
-    def _input(self, piece: Piece, rows: int, seconds: Seconds, values: pa.Array | None,
+    def _input(self, piece: Piece, rows: int, seconds: Seconds, inserted: np.ndarray | None, values: pa.Array | None,
                absent: np.ndarray | None) -> PieceInput:
-        if values is not None and (absent is None or not absent.any()):
+        if values is not None and absent is None:
             return PieceInput(self.encoded(piece, values))
-        default = self._default(self.definition.columns[piece.column], values is not None, seconds)
-        if values is None:
-            absent = np.ones(rows, np.bool_)
+        column = self.definition.columns[piece.column]
+        absent = np.ones(rows, np.bool_) if values is None else absent
+        default: pa.Array | pa.Scalar = pa.scalar(None, arrow_type(column.type))
+        if inserted is not None and (absent & inserted).any():
+            default = self._default(column, values is not None, seconds)
         if isinstance(default, pa.Array):
             values = default if values is None else pc.if_else(pa.array(absent), default, values)
             return PieceInput(self.encoded(piece, values), absent, None)
@@ -180,11 +181,9 @@ class RowPieces:
         return PieceInput(keys, absent, self.encoded(piece, pa.repeat(default, 1))[0])
 
     def _default(self, column: Column, logged: bool, seconds: Seconds) -> pa.Array | pa.Scalar:
-        """What images have for a column that they lack; `logged`: the log has the column."""
+        """What inserts have for a column that their images lack; `logged`: the log has the column."""
         if not logged and (column.auto_increment or column.generated):
             return pa.scalar(None, arrow_type(column.type))  # no unique key compares it: each row gets one of its own
-        if column.auto_increment:  # every insert has it; of an update without it the row keeps its own
-            return implicit_scalar(column.type, self.definition.flavour)
         return self._defaults.left_out(column, seconds)
 
     def encoded(self, piece: Piece, values: pa.Array | pa.ChunkedArray) -> KeyBytes:

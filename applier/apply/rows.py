@@ -14,7 +14,6 @@ from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from applier.apply import image_reader
 from applier.apply.base_rows import BaseRows
@@ -24,6 +23,7 @@ from applier.apply.documents import Documents
 from applier.apply.event_times import EventTimes
 from applier.apply.extra_columns import ExtraColumns
 from applier.apply.image_reader import ADDRESS, ImageMemory, ImageReader, TooMuch
+from applier.apply.image_values import absent_flags, with_defaults, without_nulls
 from applier.apply.key_index import Patches
 from applier.apply.pointer_kernel import PATCH_ID
 from applier.apply.replica_defaults import ReplicaDefaults, Seconds
@@ -225,14 +225,11 @@ class RowGatherer:
             return self._not_logged(defined, rows, picked, seconds)
         buffer = self._reader.buffers.columns[number]
         values = finish_column(buffer.arrow(rows), defined, self._logged.types[number], self._logged.metadata[number])
-        if values.null_count and (given := self._defaults.instead_of_null(defined, seconds)) is not None:
-            values = values.fill_null(given)
-        absent = buffer.absent_rows(rows)
-        if absent is not None and picked is not None:
-            absent = pc.and_(absent, pa.array(picked))
-        if absent is None or not pc.any(absent).as_py():
+        absent = absent_flags(buffer.absent_rows(rows))
+        values = without_nulls(values, defined, self._defaults, seconds, absent, picked)
+        if absent is None:
             return values
-        return pc.if_else(absent, self._defaults.left_out(defined, seconds), values)
+        return with_defaults(values, defined, self._defaults, seconds, absent if picked is None else absent & picked)
 
     def _not_logged(self, column: Column, rows: int, picked: np.ndarray | None, seconds: Seconds) -> pa.Array:
         """A column that the log does not have: its default, where `extra_columns` does not make its values."""

@@ -109,7 +109,7 @@ def _is_simple(edge: _Edge, parent_uses: list[UsedTable], child_uses: list[UsedT
     if any(use.use.lacked_columns >> columns.parent & 1 or columns.parent >= len(use.table_map.types)
            for use in parent_uses):
         return False
-    if row_search(child, child_uses, idempotent=False) is not None:
+    if row_search(child, child_uses) is not None:
         return False
     key = table_key(child)
     return columns.child not in key.columns or \

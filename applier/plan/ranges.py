@@ -52,7 +52,10 @@ def _sampled_keys(use: TableUse, samples: list[bytes], definition: TableDefiniti
 
     def take(batch: ChangeBatch) -> None:
         columns = reader_of_keys.columns(batch)[batch.n_after > 0]
-        picks = np.unique(np.linspace(0, (batch.n_after or batch.n_before) - 1, KEYS_A_SAMPLE).astype(np.int64))
+        images, n = (batch.after, batch.n_after) if batch.n_after else (batch.before, batch.n_before)
+        picks = np.unique(np.linspace(0, n - 1, KEYS_A_SAMPLE).astype(np.int64))
+        for column in key.columns:  # what is behind a sample's last row may be read as one with NULLs
+            picks = picks[np.asarray(images.columns[column].arrow(n).is_valid())[picks]]
         keys = key.encode([column.take(pa.array(picks)) for column in columns])
         found.extend(keys[i] if key.form == "bytes" else int(keys[i]) for i in range(len(keys)))
 

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 
 from applier.apply.row_pieces import Piece, RowPieces
-from applier.apply.table_key import table_key
 from applier.apply.work import RowSearch
 from applier.binlog.table_map import WireType
 from applier.plan.log import UsedTable
 from applier.schema.definition import TableDefinition
 
 
-def row_search(definition: TableDefinition, uses: Sequence[UsedTable], *, idempotent: bool, tied: bool = False,
+def row_search(definition: TableDefinition, uses: Sequence[UsedTable], *, tied: bool = False,
                also: tuple[Piece, ...] = ()) -> RowSearch | None:
     """Whether rows of a version are found, and collide, by more than one key, or foreign keys tie them to others: then
     one row store applies it.
 
     Every unique key may be met twice (1062), and in idempotent mode a row in the way of another key goes, wherever it
-    is. There a NULL in the log for a key that has none is the replica's default, too."""
+    is."""
     pieces = RowPieces(definition, by_content=False)
     always, numbers_rows = set(pieces.stored), False
     for used in uses:
@@ -26,13 +25,10 @@ def row_search(definition: TableDefinition, uses: Sequence[UsedTable], *, idempo
         numbers_rows |= any(column.auto_increment for column in definition.columns[logged:])
         always = {column for column in always if column < logged and not used.use.lacked_columns >> column & 1}
     if pieces.unique_for(frozenset(always)) is None:
-        every = range(len(definition.columns))
         whole = not tied and not pieces.unique and always.issuperset(pieces.stored) and not any(
-            has_diffs(used) or _nulls_become_values(used, definition, every) for used in uses)
+            has_diffs(used) or _nulls_become_values(used, definition) for used in uses)
         return RowSearch(by_content=True, also=also, whole_images=whole)
-    gets_values = idempotent and any(_nulls_become_values(used, definition, table_key(definition).columns)
-                                     for used in uses)
-    if tied or len(pieces.unique) > 1 or numbers_rows or gets_values:
+    if tied or len(pieces.unique) > 1 or numbers_rows:
         return RowSearch(by_content=False, also=also)
     return None
 
@@ -50,8 +46,7 @@ def has_diffs(used: UsedTable) -> bool:
     return used.use.has_diffs and WireType.JSON in used.table_map.types
 
 
-def _nulls_become_values(used: UsedTable, definition: TableDefinition, columns: Container[int]) -> bool:
-    """Whether images may have NULLs for those of `columns` that cannot be NULL here: what they get may depend on the
-    event."""
-    return any(nullable and not column.nullable and number in columns for number, (nullable, column) in
-               enumerate(zip(used.table_map.nullable, definition.columns, strict=False)))
+def _nulls_become_values(used: UsedTable, definition: TableDefinition) -> bool:
+    """Whether images may have NULLs for columns that cannot be NULL here: what they get may depend on the event."""
+    return any(nullable and not column.nullable
+               for nullable, column in zip(used.table_map.nullable, definition.columns, strict=False))

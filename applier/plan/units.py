@@ -68,7 +68,7 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
     for item in planned:
         tie = tied.get(item.version.id)
         searches[item.version.id] = row_search(
-            item.version.definition, item.uses, idempotent=idempotent, tied=tie is not None,
+            item.version.definition, item.uses, tied=tie is not None,
             also=tie.also if tie is not None else ()) if item.uses or tie is not None else None
     by_group: dict[int, list[PlannedVersion]] = {}
     for item in planned:
