@@ -25,9 +25,11 @@ def test_values_that_the_log_has_are_not_made_again(name, route, tmp_path):
 
 @both_routes
 @pytest.mark.parametrize("mode", ["strict", "idempotent"])
-@pytest.mark.parametrize("name", ["target-notnull-key", "mariadb-target-notnull-key"])
-def test_a_null_in_a_key_is_what_a_replica_takes_for_it(name, mode, route, tmp_path):
-    """The default, or the type's zero value: in both images, so that the row is found again, and moves there."""
+@pytest.mark.parametrize("name", ["target-notnull-key", "mariadb-target-notnull-key", "target-number-in-key",
+                                  "mariadb-target-number-in-key"])
+def test_keys_that_only_the_replica_makes(name, mode, route, tmp_path):
+    """Instead of a NULL the default, or the type's zero value: in both images, so that the row is found again, and
+    moves there. And AUTO_INCREMENT as a later part of the key: the first of several rows is taken by it."""
     case = Case(name)
     import_dump(ImportOptions(str(case.folder / "target.sql"), str(tmp_path / "base"), flavour=case.server))
     replayed(case, tmp_path / "out", base=str(tmp_path / "base"), route=route, exec_mode=mode)

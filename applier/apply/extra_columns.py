@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable, SchemaError
-from applier.schema.definition import Column, TableDefinition
+from applier.schema.definition import Column, KeyPart, TableDefinition
 
 
 class ExtraColumns:
@@ -24,19 +24,22 @@ class ExtraColumns:
         self._numbered = next((column for column in extra if column.auto_increment), None)
 
     @property
-    def numbers_keys(self) -> bool:
-        """Whether rows that come get their place in the table's own order by their number, which is behind all others.
+    def place_in_key(self) -> int | None:
+        """Which part of the primary key, from 0 on, is the number that rows get as they come; None where none is.
 
-        Raises SchemaError where the number is a later part of the key."""
+        Raises SchemaError where each value of what is before it has numbers of its own, as MyISAM has it."""
         key = next((key for key in self._definition.row_keys if key.kind == "primary"), None)
         if self._numbered is None or key is None:
-            return False
-        places = [place for place, part in enumerate(key.parts)
-                  if part.column is not None and part.column.casefold() == self._numbered.name.casefold()]
-        if places and places[0] > 0:
-            raise SchemaError(f"column {self._numbered.name} numbers the rows, and is a later part of the primary key",
-                              table=self._definition.full_name, hint="leave the table out with --ignore-tables")
-        return bool(places)
+            return None
+        place = next((place for place, part in enumerate(key.parts) if self._is_number(part)), None)
+        if place and not any(self._is_number(other.parts[0]) for other in self._definition.keys):
+            raise SchemaError(f"column {self._numbered.name} numbers the rows of each group by itself, as a later part "
+                              "of the primary key", table=self._definition.full_name,
+                              hint="leave the table out with --ignore-tables")
+        return place
+
+    def _is_number(self, part: KeyPart) -> bool:
+        return part.column is not None and part.column.casefold() == self._numbered.name.casefold()
 
     def numbers(self, base: pa.Table, given: int) -> RowNumbers | None:
         """What numbers the rows that come to those of a base; None where no column asks for it. Numbers below `given`

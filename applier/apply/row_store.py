@@ -123,9 +123,10 @@ class RowStore(KeyIndex):
                             (s.ARENA, self._arena.ctypes.data), (s.ARENA_ROOM, len(self._arena))):
             self._put(word, value)
 
-    def rank_by_arrival(self) -> None:
-        """The server keeps the rows in the order in which they come, whatever the first unique key is."""
-        self._put(s.RANK, ORDER_OF_ARRIVAL)
+    def rank_by_arrival(self, after: tuple[int, ...]) -> None:
+        """The server keeps the rows in the order of these pieces, and then in that in which they come, whatever the
+        first unique key is."""
+        self._put(s.RANK, self.index_by(Search(pieces=after)) if after else ORDER_OF_ARRIVAL)
 
     # ---- rows that are there
 
@@ -144,15 +145,15 @@ class RowStore(KeyIndex):
         self._rebuild()
 
     def pointers(self, order_by: tuple[int, ...] = ()) -> np.ndarray:
-        """Pointers to the rows that are left, int64[n], ordered by these pieces, by arrival if there are none. Then
-        `arrivals` has the how manieth each came, from 0 on."""
+        """Pointers to the rows that are left, int64[n], ordered by these pieces, and by arrival where they are the
+        same. Then `arrivals` has the how manieth each came, from 0 on."""
         numbers = np.flatnonzero(self._slots[:self._word(s.SLOTS_USED), 1] >= 0)
-        by = ORDER_OF_ARRIVAL
+        numbers = numbers[np.argsort(self._slots[numbers, 2], kind="stable")]
         if order_by:
-            by = len(self._indexes)
             self._indexes.append(_Index(order_by, False))
             self._describe()
-        store_upkeep_kernel.sort_slots(self._store.ctypes.data, by, numbers, np.empty_like(numbers))
+            store_upkeep_kernel.sort_slots(self._store.ctypes.data, len(self._indexes) - 1, numbers,
+                                           np.empty_like(numbers))
         self.arrivals = self._slots[numbers, 2]
         return np.ascontiguousarray(self._slots[numbers, 0])
 

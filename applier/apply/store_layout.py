@@ -165,12 +165,14 @@ def record_of(store, slot):
 @inline
 def comes_before(store, a, b, n):
     """Whether a server that looks through the table meets row a first (slot numbers): the order of its clustered key,
-    else that in which the rows came."""
+    and where that is the same, or there is none, that in which the rows came."""
     rank = load_i64(store + RANK)
-    if rank < 0:
-        return load_i64(slot_at(store, a) + ORDER) < load_i64(slot_at(store, b) + ORDER)
-    return compare_keys(index_at(store, rank), record_of(store, slot_at(store, a)), record_of(store, slot_at(store, b)),
-                        n) < 0
+    if rank >= 0:
+        order = compare_keys(index_at(store, rank), record_of(store, slot_at(store, a)),
+                             record_of(store, slot_at(store, b)), n)
+        if order:
+            return order < 0
+    return load_i64(slot_at(store, a) + ORDER) < load_i64(slot_at(store, b) + ORDER)
 
 
 @inline

@@ -100,7 +100,7 @@ def move_records(store, arena):
 
 @kernel
 def sort_slots(store, index_number, numbers, scratch):
-    """Sort slot numbers (int64[n]) by the key of an index, -1: by the order in which the rows came; stable."""
+    """Sort slot numbers (int64[n]) by the key of an index; stable."""
     n, count = load_i64(store + N_PIECES), numbers.shape[0]
     source, target = numbers, scratch
     width = 1
@@ -112,11 +112,8 @@ def sort_slots(store, index_number, numbers, scratch):
                 take_a = a < middle
                 if take_a and b < end:
                     first, second = slot_at(store, source[a]), slot_at(store, source[b])
-                    if index_number < 0:
-                        take_a = load_i64(first + ORDER) <= load_i64(second + ORDER)
-                    else:
-                        take_a = compare_keys(index_at(store, index_number), record_of(store, first),
-                                              record_of(store, second), n) <= 0
+                    take_a = compare_keys(index_at(store, index_number), record_of(store, first),
+                                          record_of(store, second), n) <= 0
                 if take_a:
                     target[to] = source[a]
                     a += 1

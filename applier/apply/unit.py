@@ -90,8 +90,9 @@ class UnitApplier:
         self._layouts, self._logged = layouts, LoggedColumns(stored, table_map.types, table_map.metadata)
         self._times = EventTimes(self._defaults, table_map, layouts)
         self.open()
-        if ExtraColumns(definition, len(table_map.types)).numbers_keys:
-            self.store.order_by_arrival()
+        place = ExtraColumns(definition, len(table_map.types)).place_in_key
+        if place is not None:
+            self.store.order_by_arrival(place)
 
     def open(self) -> None:
         """Get the rows that are there before the first change, unless they are here already."""

@@ -138,10 +138,11 @@ class StoreSearch(UnitSearch):
     def seed(self, rows: pa.Table) -> None:
         self.index.seed(rows.num_rows, self.pieces.of_rows(rows))
 
-    def order_by_arrival(self) -> None:
-        """The table's own order is that in which rows come, since their key is a number that each gets then."""
-        self.index.rank_by_arrival()
-        self._order = ()
+    def order_by_arrival(self, before: int) -> None:
+        """The table's own order, from part number `before` of the primary key on, is that in which rows come, since
+        that part is a number that each gets then."""
+        self._order = self.pieces.unique[0].pieces[:before]
+        self.index.rank_by_arrival(self._order)
 
     def pointers(self) -> np.ndarray:
         return self.index.pointers(self._order)
