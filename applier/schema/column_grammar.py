@@ -3,6 +3,7 @@
 Source: MySQL manual, "CREATE TABLE Statement" and "Data Type Default Values"; MariaDB's "CREATE TABLE".
 """
 
+import datetime
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -193,6 +194,15 @@ def resolve_default(default: Default | None, column_type: ColumnType, context: S
     if isinstance(moment, int):  # no TIMESTAMP has another that is none
         return Default("string", "0000-00-00 00:00:00")
     return Default("local", str(moment)) if utc is None else Default("string", str(utc))
+
+
+def in_utc(default: Default | None, context: StatementContext) -> Default | None:
+    """A TIMESTAMP's default that is kept in the server's own time zone, which the context has, in UTC; others as they
+    are."""
+    if default is None or default.kind != "local":
+        return default
+    utc = context.to_utc(datetime.datetime.fromisoformat(default.text))
+    return default if utc is None else Default("string", str(utc))
 
 
 def old_timestamps(columns: list[ColumnWords]) -> None:

@@ -7,6 +7,8 @@ from typing import Any, Protocol
 
 from applier.errors import SchemaError, UnsupportedStatement
 from applier.schema.collations import Charset
+from applier.schema.column_grammar import in_utc
+from applier.schema.cursor import StatementContext
 from applier.schema.ddl import parse_statement
 from applier.schema.definition import SEQUENCE, TableDefinition
 from applier.schema.foreign_keys import honours_inline_references
@@ -135,7 +137,12 @@ class SchemaHistory:
         self._changes.create(definition, StatementPlace(BEFORE_THE_LOG, "the base snapshot"))
 
     def load_definition(self, definition: TableDefinition) -> None:
-        """A table that is there before the log begins, as a base snapshot's manifest has it."""
+        """A table that is there before the log begins, as a base snapshot's manifest has it: defaults that it has in
+        the server's own time zone become moments where that is known now."""
+        if self._system_time_zone is not None:
+            context = StatementContext(self.flavour, time_zone=self._system_time_zone)
+            definition = replace(definition, columns=tuple(
+                replace(column, default=in_utc(column.default, context)) for column in definition.columns))
         self._changes.create(definition, StatementPlace(BEFORE_THE_LOG, "the base snapshot"))
 
     def define(self, definition: TableDefinition, at: Position) -> None:

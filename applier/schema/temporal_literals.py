@@ -13,6 +13,7 @@ from applier.schema.zero_dates import DAY, ZERO_DAY, number
 _SECOND = 1_000_000  # in microseconds
 _SOME_LEAP_DAY = datetime.datetime(2024, 1, 31)  # so that a day of any month can be put in
 _LONGEST_TIME = datetime.timedelta(hours=838, minutes=59, seconds=59, microseconds=999_999)
+_LEAST_MOMENT = 101  # 2000-01-01
 _PACKED_MOMENT = re.compile(r"(\d{4}|\d{2})(\d{2})(\d{2})(?:(\d{2})(\d{2})(\d{2}))?(\.\d*)?")
 _MOMENT = re.compile(r"(\d{1,4})[^\w\s]+(\d{1,2})[^\w\s]+(\d{1,2})"
                      r"(?:(?:\s+|T)(\d{1,2})(?:[^\w\s]+(\d{1,2})(?:[^\w\s]+(\d{1,2})(\.\d*)?)?)?)?")
@@ -95,6 +96,8 @@ def _full_year(number: int) -> int:
 def _moment_digits(value: Decimal) -> str:
     """A number's digits, with zeros before them as the form that it is in needs: YYMMDD, YYYYMMDD, or with hhmmss."""
     whole, point, fraction = format(value, "f").partition(".")
+    if 0 < int(whole) < _LEAST_MOMENT:
+        raise ValueError(f"{value} is no date")
     width = next((width for width in (6, 8, 12, 14) if len(whole) <= width), 0)
     return whole.zfill(width) + point + fraction if int(whole) else "0"
 

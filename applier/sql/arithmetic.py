@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import reduce
 
 import pyarrow as pa
@@ -30,6 +31,7 @@ from applier.sql.values import (
     as_number,
     as_text,
     as_truth,
+    exact_type,
     is_ascii,
     numbers,
     together,
@@ -89,6 +91,35 @@ def _divided(left: pa.Array, right: pa.Array) -> tuple[pa.Array, pa.Array]:
     return quotients, pc.subtract(left, pc.multiply(quotients, right))
 
 
+def _quotient(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """Exact numbers, with four more digits than the dividend has, as div_precision_increment says by default. MariaDB
+    keeps more of them until they are stored."""
+    arrays, constant = _operands(arguments, session, n)
+    if pa.types.is_floating(arrays[0].type):
+        left, right = arrays
+        return numbers(pc.divide(left, pc.if_else(pc.equal(right, 0.0), pa.scalar(None, pa.float64()), right)),
+                       constant=constant)
+    scale = arrays[0].type.scale + 4
+    if scale > 8:
+        raise NotComputable("/ of numbers with so many digits")
+    pairs = list(zip(*(array.to_pylist() for array in arrays), strict=True))
+    distinct = {pair: _divide(*pair, scale, session) for pair in set(pairs)}
+    made = numbers(pa.array([distinct[pair] for pair in pairs], pa.decimal128(38, scale)), constant=constant)
+    return replace(made, shows=session.flavour == "mysql")
+
+
+def _divide(left: Decimal | None, right: Decimal | None, scale: int, session: Session) -> Decimal | None:
+    if left is None or not right:
+        return None
+    made = _DIGITS.divide(left, right).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, _DIGITS)
+    if session.flavour == "mariadb" and made * right != left:
+        raise NotComputable("/ whose result has more digits")
+    return made
+
+
+_DIGITS = Context(prec=80)
+
+
 def _round(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     [array], constant = _operands(arguments[:1], session, n)
     digits = whole_number(arguments[1], session) if len(arguments) > 1 else 0
@@ -96,7 +127,8 @@ def _round(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         raise NotComputable("ROUND of doubles, or of digits before the point")
     scale = min(digits, array.type.scale)
     made = pc.round(array, scale, round_mode="half_towards_infinity").cast(pa.decimal128(38, scale))
-    return numbers(made, constant=constant)
+    type_ = ColumnType("decimal", precision=38, scale=scale) if array.type.scale else exact_type(0)
+    return Value(made, type_, constant)
 
 
 def _logic(function: Callable) -> Callable:
@@ -124,6 +156,8 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
     """Two values as they are compared: as numbers, as moments, or text by its collation, for equality only."""
     left, right = arguments
     if left.is_null or right.is_null:
+        if name == "<=>":  # whether both are
+            return [array.is_null() for array in together(arguments, n)]
         return [pa.nulls(n, pa.int64())] * 2
     texts = [value.is_text or value.type.base in ("enum", "set") for value in arguments]
     days = [value.type.base in TEMPORAL for value in arguments]
@@ -148,7 +182,9 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
         return together(arguments, n)
     if any(value.type.base in ("json", "geometry") or pa.types.is_binary(value.values.type) for value in arguments):
         raise NotComputable("documents or bytes compared")
-    return _operands(arguments, session, n)[0]
+    arrays = _operands(arguments, session, n)[0]
+    scale = max(array.type.scale if pa.types.is_decimal(array.type) else 0 for array in arrays)
+    return [array.cast(pa.decimal128(38, scale)) if pa.types.is_decimal(array.type) else array for array in arrays]
 
 
 def _comparable_texts(arguments: Arguments, name: str, n: int) -> list[pa.Array]:
@@ -189,12 +225,14 @@ def common_type(arguments: Arguments, session: Session) -> ColumnType:
     arrays = [as_number(value, session) for value in typed]
     if any(pa.types.is_floating(array.type) for array in arrays):
         return DOUBLE
-    return ColumnType("decimal", precision=38, scale=max(array.type.scale for array in arrays))
+    return exact_type(max(array.type.scale for array in arrays))
 
 
 def one_of(arguments: Arguments, session: Session) -> tuple[list[Value], ColumnType]:
     """Values as those of the one type that they have together."""
     type_ = common_type(arguments, session)
+    scales = {value.type.scale or 0 for value in arguments if not value.is_null}
+    shows = session.flavour == "mysql" or type_.base != "decimal" or len(scales) == 1  # MariaDB shows each as it is
     made = []
     for value in arguments:
         if value.is_null:
@@ -202,28 +240,28 @@ def one_of(arguments: Arguments, session: Session) -> tuple[list[Value], ColumnT
         elif type_.base == "double":
             values = as_number(value, session)
             values = values.cast(pa.string()).cast(pa.float64()) if pa.types.is_decimal(values.type) else values
-        elif type_.base == "decimal":
-            values = as_number(value, session).cast(pa.decimal128(38, type_.scale))
+        elif type_.base in ("decimal", "bigint"):
+            values = as_number(value, session).cast(pa.decimal128(38, type_.scale or 0))
         elif type_.base == "longtext":
             values = as_text(value, session)
         else:
             values = value.values
-        made.append(Value(values, type_, value.constant))
+        made.append(Value(values, type_, value.constant, shows=shows))
     return made, type_
 
 
 def _arrow_of(type_: ColumnType, arguments: Arguments) -> pa.DataType:
     if type_ is NULL:
         return pa.null()
-    if type_.base == "decimal":
-        return pa.decimal128(38, type_.scale)
+    if type_.base in ("decimal", "bigint"):
+        return pa.decimal128(38, type_.scale or 0)
     return pa.string() if type_.base == "longtext" else pa.float64() if type_.base == "double" else \
         next(value.values.type for value in arguments if not value.is_null)
 
 
 def _coalesce(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     made, type_ = one_of(arguments, session)
-    return Value(pc.coalesce(*together(made, n)), type_, all(value.constant for value in made))
+    return Value(pc.coalesce(*together(made, n)), type_, all(value.constant for value in made), shows=made[0].shows)
 
 
 def _case(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -236,7 +274,7 @@ def _case(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     result = choices[-1]
     for condition, choice in reversed(list(zip(conditions, choices[:-1], strict=True))):
         result = pc.if_else(condition.fill_null(False), choice, result)
-    return Value(result, type_, constant)
+    return Value(result, type_, constant, shows=made[0].shows)
 
 
 def _if(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -255,6 +293,7 @@ def _null_if(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
 FUNCTIONS: dict[str, Callable[[Arguments, Call, Session, int], Value]] = {
     "+": _arithmetic(_summed(pc.add), pc.add), "-": _arithmetic(_summed(pc.subtract), pc.subtract),
     "*": _arithmetic(_multiplied, pc.multiply),
+    "/": _quotient,
     "DIV": _arithmetic(lambda left, right: _divided(left, right)[0].cast(WHOLE), None),
     "MOD": _arithmetic(lambda left, right: _divided(left, right)[1].cast(WHOLE), None),
     "NEG": _arithmetic(pc.negate, pc.negate), "ABS": _arithmetic(pc.abs, pc.abs),

@@ -6,7 +6,8 @@ constant, is converted as values of columns are (`applier.conversion.values`).
 
 from __future__ import annotations
 
-from decimal import InvalidOperation
+from dataclasses import replace
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import pyarrow as pa
@@ -17,9 +18,10 @@ from applier.conversion.values import convert_values
 from applier.errors import NotComputable
 from applier.schema import literals
 from applier.schema.types import BINARY, GEOMETRY, INTEGERS, ColumnType, arrow_type
+from applier.schema.zero_dates import DATES
 from applier.sql.documents import unquoted
 from applier.sql.session import Session
-from applier.sql.values import DOUBLE, TEXT, Value
+from applier.sql.values import DOUBLE, TEMPORAL, TEXT, Value, as_bytes, as_number, as_text, numbers
 
 _NUMBERS = {*INTEGERS, "decimal", "float", "double", "bit"}
 
@@ -34,12 +36,25 @@ def assigned(value: Value, wanted: ColumnType, session: Session, *, strict: bool
     local = wanted.base == "timestamp" and session.time_zone != "+00:00"  # literals are read as moments in UTC
     if value.constant and _is_literal(value) and not local:
         try:
-            return pa.array([literals.convert(_python(value), wanted, session.flavour)], arrow_type(wanted))
+            made = literals.convert(_python(value), wanted, session.flavour)
+            if isinstance(made, int) and wanted.base in DATES and "NO_ZERO_IN_DATE" in session.sql_mode:
+                raise ValueError("a date with a zero in it")
+            return pa.array([made], arrow_type(wanted))
         except (ValueError, InvalidOperation, OverflowError, pa.ArrowException) as error:
             if strict:
                 raise NotComputable(str(error)) from None
+    if value.digits is not False and wanted.base in _NUMBERS | {"year"}:
+        value = numbers(as_number(value, session), constant=value.constant)
+    if wanted.base == "bit" and (value.is_text or value.type.base in BINARY or value.type.base == "json"):
+        return _bits(as_bytes(value, session), wanted)
+    if wanted.base in ("bit", "enum", "set") and value.type.base in ("decimal", "double"):
+        value = _whole(value, wanted, session)
+    if wanted.base == "year" and value.type.base in TEMPORAL and session.flavour == "mysql":
+        return _years(value, wanted, session)
     if value.type == wanted:
-        return value.values
+        return value.values if value.values.type == arrow_type(wanted) else value.values.cast(arrow_type(wanted))
+    if not value.shows and wanted.base not in _NUMBERS:
+        raise NotComputable(f"a number whose digits are not known as {wanted.base.upper()}")
     if wanted.base in ("inet4", "inet6", "uuid", "vector"):
         raise NotComputable(f"{value.type.base.upper()} as {wanted.base.upper()}")
     if value.type.base in GEOMETRY or wanted.base in GEOMETRY:
@@ -52,17 +67,50 @@ def assigned(value: Value, wanted: ColumnType, session: Session, *, strict: bool
         return value.values
     if value.type.base in BINARY and wanted.base == "json":
         raise NotComputable("bytes as a document")
+    if value.type.base in ("double", "float") and wanted.base in ("char", "varchar") and \
+            pc.any(pc.greater(pc.utf8_length(as_text(value, session)), wanted.length or 0)).as_py():
+        raise NotComputable("a double whose text is longer than the column")
+    if value.is_text and wanted.base in INTEGERS:
+        session = replace(session, flavour="mysql")  # as text, it is rounded by both servers
     return convert_values(value.values, value.type, wanted, session)
+
+
+def _whole(value: Value, wanted: ColumnType, session: Session) -> Value:
+    """Numbers as bits or members are counted: without what is behind the point, if they are doubles, or, in MariaDB,
+    members. Bits are none for a negative exact number."""
+    values = value.values
+    if wanted.base == "bit" and value.type.base == "decimal":
+        return replace(value, values=pc.if_else(pc.less(values, _ZERO), pa.scalar(_ZERO, values.type), values))
+    if wanted.base != "bit" and session.flavour == "mysql":
+        return value
+    return numbers(pc.trunc(values).cast(pa.float64()).cast(pa.decimal128(38, 0)), constant=value.constant)
+
+
+_ZERO = Decimal(0)
+
+
+def _years(value: Value, wanted: ColumnType, session: Session) -> pa.Array:
+    """The years of moments; a time is one of the current day."""
+    moments = convert_values(value.values, value.type, ColumnType("datetime", fsp=6), session)
+    return convert_values(moments, ColumnType("datetime", fsp=6), wanted, replace(session, flavour="mariadb"))
+
+
+def _bits(data: pa.Array, wanted: ColumnType) -> pa.Array:
+    """Bytes as the bits that they are; all bits set where there are too many."""
+    most = (1 << (wanted.length or 1)) - 1
+    return by_distinct(data, lambda one: min(int.from_bytes(one, "big"), most), arrow_type(wanted))
 
 
 def _is_literal(value: Value) -> bool:
     """Whether a constant's value may be read as a literal."""
-    return value.is_text or value.type.base in ("decimal", "double") or value.type.base in BINARY
+    return value.is_text or value.type.base in ("decimal", "bigint", "double") or value.type.base in BINARY
 
 
 def _python(value: Value) -> literals.Value:
     """A constant as `literals` reads it. Raises ValueError for one of another kind."""
     made: Any = value.values[0].as_py()
+    if value.digits is None:
+        raise ValueError("hexadecimal digits")
     if value.digits:
         return bytes(made)
     if value.type.base in BINARY:
@@ -78,24 +126,32 @@ def _python(value: Value) -> literals.Value:
 
 
 def _of_documents(value: Value, wanted: ColumnType, session: Session) -> pa.Array:
-    """MariaDB's documents are text. MySQL's numbers and strings are what they hold, where a number is wanted."""
+    """MariaDB's documents are text. MySQL's numbers and strings are what they hold, where a number is wanted, and what
+    is neither is zero."""
     if session.flavour == "mariadb" or wanted.base not in _NUMBERS | {"year"}:
-        as_text = value.values
-        if wanted.base in ("date", "datetime", "timestamp", "time") and session.flavour == "mysql":
-            as_text = unquoted(as_text)
-        return convert_values(as_text, TEXT, wanted, session)
-    text = value.values
-    if pc.any(pc.match_substring_regex(text, r"^[\[{n]")).as_py():
-        raise NotComputable("a document that is no scalar as a number")
-    text = unquoted(text)
-    if pc.any(pc.match_substring_regex(value.values, "^[tf]")).as_py():
-        text = by_distinct(text, lambda word: {"true": "1", "false": "0"}.get(word, word))
-    whole = pc.match_substring_regex(value.values, r"^-?\d{1,19}$")
-    if wanted.base in INTEGERS and not pc.all(whole).as_py():
-        if pc.any(pc.match_substring_regex(value.values, r'^"|\.5$')).as_py():
-            raise NotComputable("a document's text, or a half, as a whole number")
-        doubles = text.cast(pa.float64())
-        return convert_values(doubles, DOUBLE, wanted, session)
+        return assigned(Value(value.values, TEXT), wanted, session)
+    text = unquoted(value.values)
+    if wanted.base == "year":
+        if pc.any(pc.match_substring_regex(value.values, r'^[^-\d"]')).as_py():
+            raise NotComputable("a document that is neither a number nor text as YEAR")
+        return assigned(Value(text, TEXT), wanted, session)
+    words = pc.match_substring_regex(value.values, r"^[\[{ntf]")
+    if pc.any(words).as_py():
+        text = by_distinct(pc.if_else(words, value.values, text), lambda word: _WORDS.get(word, "0" if word[0] in "[{"
+                                                                                         else word))
+    if wanted.base in INTEGERS and pc.any(pc.match_substring_regex(value.values, r"^[-\d].*[.e]")).as_py():
+        if pc.any(pc.match_substring_regex(value.values, r"\.5$")).as_py():
+            raise NotComputable("a half, of which a document does not say whether it is exact, as a whole number")
+        return convert_values(pc.cast(_numbers(text), pa.float64()), DOUBLE, wanted, session)
+    if wanted.base in INTEGERS and pc.any(pc.match_substring_regex(value.values, r'^"\s*[-+]?\d*\.\d')).as_py():
+        raise NotComputable("a document's text of a number with a fraction as a whole number")
     return convert_values(text, TEXT, wanted, session)
 
 
+_WORDS = {"true": "1", "false": "0", "null": "0"}
+
+
+def _numbers(text: pa.Array) -> pa.Array:
+    """The number that text begins with, else 0."""
+    found = pc.extract_regex(text, r"^\s*(?P<number>-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)")
+    return pc.if_else(found.is_valid(), pc.struct_field(found, 0), pc.if_else(text.is_valid(), "0", text))

@@ -52,9 +52,9 @@ def _value(column: Column, definition: TableDefinition, columns: Callable[[str],
     if default is None:
         return constant(pa.scalar(None), NULL)
     if default.kind == "local" and not default.text.startswith("0000"):
-        raise NotComputable(f"{default.text!r} is in the server's own time zone, which the log does not tell, "
-                            "and --system-time-zone can")
-    if (fsp := _now_digits(default, column)) is not None:
+        raise NotComputable(f"{default.text!r} is in the server's own time zone, which nothing tells but "
+                            "--system-time-zone")
+    if (fsp := _now_digits(default, column, session.flavour)) is not None:
         return current_timestamp(fsp, session) if column.type.base == "timestamp" else \
             evaluate(f"NOW({fsp})", columns, n, session)
     if default.kind == "expression":
@@ -62,13 +62,13 @@ def _value(column: Column, definition: TableDefinition, columns: Callable[[str],
     return _literal(default, column)
 
 
-def _now_digits(default: Default, column: Column) -> int | None:
+def _now_digits(default: Default, column: Column, flavour: str) -> int | None:
     """How many digits of a second CURRENT_TIMESTAMP has; None for any other default. A DATETIME or TIMESTAMP takes as
     many as it has from one that says none."""
     found = _NOW.fullmatch(default.text)
     if default.kind not in ("now", "expression") or found is None:
         return None
-    if found[1] is None and default.kind == "now" and column.type.base in DATES:
+    if found[1] is None and (default.kind == "now" or flavour == "mariadb") and column.type.base in DATES:
         return column.type.fsp
     return int(found[1] or 0)
 
@@ -164,5 +164,7 @@ def completed(column: Column, definition: TableDefinition, values: Stored, n: in
     not be, what its type has instead. Raises NotComputable."""
     made = default_values(column, definition, row_columns(definition, values, n, session), n, session)
     if made.null_count and not column.nullable:
-        made = made.fill_null(implicit_scalar(column.type, definition.flavour))
+        now = column.type.base == "timestamp" and session.moments is not None
+        made = made.fill_null(current_timestamp(column.type.fsp, session).values[0] if now else
+                              implicit_scalar(column.type, definition.flavour))
     return pa.repeat(made[0], n) if len(made) != n else made

@@ -200,9 +200,11 @@ def _scalar(value: Value, session: Session) -> Value:
         made = pa.nulls(len(value.values), pa.string())
     elif value.type.base == "json":
         made = value.values
+    elif value.type == BOOL and session.flavour == "mariadb":
+        raise NotComputable("a truth in a document, which is 1 where it has been stored")
     elif value.type == BOOL:
         made = pc.if_else(pc.equal(value.values, 0), "false", "true")
-    elif value.is_text and (session.flavour == "mysql" or value.constant):
+    elif value.is_text and (session.flavour == "mysql" or value.constant or value.type.base != "longtext"):
         made = by_distinct(value.values, quoted)
     elif value.type.base == "double" and session.flavour == "mysql":
         made = by_distinct(value.values, to_text)

@@ -8,6 +8,7 @@ MySQL manual, "Functions and Operators"; judged by both servers.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 
 import pyarrow as pa
@@ -78,7 +79,8 @@ class Evaluator:
     def value(self, node: Node) -> Value:
         try:
             if isinstance(node, Literal):
-                return _LITERALS[node.kind](node)
+                made = _LITERALS[node.kind](node)
+                return replace(made, digits=None) if made.digits and self._session.flavour == "mariadb" else made
             return self._named(node) if isinstance(node, Name) else self._called(node)
         except (pa.ArrowException, ValueError, TypeError, IndexError, OverflowError) as error:
             raise NotComputable(str(error).partition("\n")[0]) from None
@@ -100,7 +102,8 @@ class Evaluator:
         if call.name not in _FUNCTIONS:
             raise NotComputable(f"{call.name}(…)")
         arguments = [self.value(argument) for argument in call.arguments]
-        return _FUNCTIONS[call.name](arguments, call, self._session, self._n)
+        made = _FUNCTIONS[call.name](arguments, call, self._session, self._n)
+        return made if all(argument.shows for argument in arguments) else replace(made, shows=False)
 
 
 def _is_interval(node: Node) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from applier.conversion.numbers import MILLIONTH
 from applier.conversion.texts import by_distinct
 from applier.conversion.values import convert_values
 from applier.errors import NotComputable
@@ -183,16 +184,15 @@ def _unix_timestamp(arguments: Arguments, call: Call, session: Session, n: int) 
         seconds = session.utc_now() // _SECOND
         return numbers(pa.array(seconds), constant=len(seconds) == 1)
     [value] = arguments
-    if value.type.base == "datetime" and not zero_dates.has_any(value.values):
-        wanted = ColumnType("timestamp", fsp=value.type.fsp)
-        micros = convert_values(value.values, value.type, wanted, session)
+    if value.type.base == "datetime" or (value.type.base == "timestamp" and value.type.fsp):
+        if zero_dates.has_any(value.values):
+            raise NotComputable("UNIX_TIMESTAMP of a date that no calendar has")
+        micros = convert_values(value.values, value.type, ColumnType("timestamp", fsp=value.type.fsp), session)
         if zero_dates.has_any(micros):
             raise NotComputable("UNIX_TIMESTAMP of a moment that is no TIMESTAMP")
-        scale = value.type.fsp
-        exact = pa.array([None if micro is None else Decimal(micro).scaleb(-6).quantize(Decimal(1).scaleb(-scale))
-                          for micro in micros.cast(pa.int64()).unique().to_pylist()], pa.decimal128(38, scale))
-        places = pc.index_in(micros.cast(pa.int64()), micros.cast(pa.int64()).unique())
-        return numbers(exact.take(places), constant=value.constant)
+        exact = pc.multiply(micros.cast(pa.int64()).cast(pa.decimal128(19, 0)), MILLIONTH)
+        made = numbers(exact.cast(pa.decimal128(38, value.type.fsp)), constant=value.constant)
+        return replace(made, shows=value.type.base == "datetime" and session.flavour == "mysql")
     return numbers(seconds_since_epoch((value.values, value.type)), constant=value.constant)
 
 
@@ -210,6 +210,8 @@ def _as(base: str) -> Callable:
                 raise NotComputable("DATE of what no calendar has")
             return replace(value, values=value.values.cast(pa.timestamp("us")).cast(pa.date32(), safe=False),
                            type=ColumnType("date"))
+        if value.type.fsp:
+            raise NotComputable("TIME of what has a fraction of a second")
         type_ = ColumnType("time", fsp=value.type.fsp)
         return replace(value, values=convert_values(value.values, value.type, type_, session), type=type_)
 

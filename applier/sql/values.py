@@ -17,6 +17,7 @@ from applier.sql.session import Session
 TEXT = SHOWN
 JSON = ColumnType("json")
 DOUBLE = ColumnType("double")
+WHOLE_NUMBER = ColumnType("bigint")
 NULL = ColumnType("null")
 BOOL = ColumnType("decimal", precision=1, scale=0)
 """1 and 0, which are true and false in a document."""
@@ -29,12 +30,15 @@ TEMPORAL = frozenset({"date", "datetime", "timestamp", "time"})
 @dataclass(frozen=True)
 class Value:
     """`values` has one for each row, or, where it is `constant`, one for all of them. `digits`: it was written in
-    hexadecimal digits or bits, which are a number where one is wanted."""
+    hexadecimal digits or bits, which are a number where one is wanted; None where that depends on how, as in MariaDB
+    (0x41 is one, x'41' is none, and no definition keeps apart what was written). `shows`: it is known with how many
+    digits behind the point a number is shown."""
 
     values: pa.Array
     type: ColumnType
     constant: bool = False
-    digits: bool = False
+    digits: bool | None = False
+    shows: bool = True
 
     def of_rows(self, n: int) -> pa.Array:
         """One value for each of n rows."""
@@ -63,7 +67,12 @@ def numbers(values: pa.Array, *, constant: bool) -> Value:
         return Value(values, DOUBLE, constant)
     if not pa.types.is_decimal(values.type):
         values = values.cast(WHOLE)
-    return Value(values, ColumnType("decimal", precision=38, scale=values.type.scale), constant)
+    return Value(values, exact_type(values.type.scale), constant)
+
+
+def exact_type(scale: int) -> ColumnType:
+    """The type of exact numbers with so many digits behind the point."""
+    return ColumnType("decimal", precision=38, scale=scale) if scale else WHOLE_NUMBER
 
 
 def together(values: list[Value], n: int) -> list[pa.Array]:
@@ -85,6 +94,8 @@ def as_number(value: Value, session: Session) -> pa.Array:
     values, base = value.values, value.type.base
     if value.is_null:
         return pa.nulls(len(values), WHOLE)
+    if value.digits is None:
+        raise NotComputable("hexadecimal digits as a number")
     if value.digits:
         return pa.array([Decimal(int.from_bytes(data, "big")) for data in values.to_pylist()], WHOLE)
     if value.is_text or base in ("enum", "set"):
@@ -109,7 +120,7 @@ def as_text(value: Value, session: Session) -> pa.Array:
         return pa.nulls(len(value.values), pa.string())
     if value.is_text or value.type.base in ("enum", "set", "json"):
         return value.values
-    if value.type.base == "bit" or value.type.base in BINARY:
+    if value.type.base == "bit" or value.type.base in BINARY or not value.shows:
         raise NotComputable(f"{value.type.base.upper()} as text")
     return convert_values(value.values, value.type, TEXT, session)
 
