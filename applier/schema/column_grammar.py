@@ -183,6 +183,8 @@ def resolve_column(words: ColumnWords, table: Charset, context: StatementContext
 
 def resolve_default(default: Default | None, column_type: ColumnType, context: StatementContext) -> Default | None:
     """The default as a definition keeps it: literals of a TIMESTAMP are moments."""
+    if context.flavour == "mysql" and default == Default("string") and column_type.base.endswith(("text", "blob")):
+        return None  # which a server says, and overlooks
     if default is None or column_type.base != "timestamp" or default.kind not in ("string", "number"):
         return default
     try:

@@ -10,7 +10,7 @@ import re
 import struct
 from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Context, Decimal
-from ipaddress import IPv6Address
+from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 from uuid import UUID
 
@@ -231,7 +231,8 @@ def _inet6(text: str, _: ColumnType) -> str:
 
 _MEMBERS = ("enum", "set")
 _FROM_TEXT: dict[str, Callable[[str, ColumnType], str]] = {
-    "enum": _enum, "set": _set, "inet6": _inet6, "uuid": lambda text, _: str(UUID(text)),
+    "enum": _enum, "set": _set,
+    "inet4": lambda text, _: str(IPv4Address(text)), "inet6": _inet6, "uuid": lambda text, _: str(UUID(text)),
 }
 _TEMPORAL: dict[str, Callable[[str | Decimal, int, str], Any]] = {
     "date": lambda value, _, flavour: read_date(value, flavour), "datetime": read_datetime, "timestamp": read_datetime,

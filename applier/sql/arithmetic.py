@@ -232,7 +232,7 @@ def one_of(arguments: Arguments, session: Session) -> tuple[list[Value], ColumnT
     """Values as those of the one type that they have together."""
     type_ = common_type(arguments, session)
     scales = {value.type.scale or 0 for value in arguments if not value.is_null}
-    shows = session.flavour == "mysql" or type_.base != "decimal" or len(scales) == 1  # MariaDB shows each as it is
+    shows = type_.base != "decimal" or len(scales) == 1  # each is shown as it is
     made = []
     for value in arguments:
         if value.is_null:

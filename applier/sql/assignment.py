@@ -34,7 +34,8 @@ def assigned(value: Value, wanted: ColumnType, session: Session, *, strict: bool
     if value.is_null or value.values.null_count == len(value.values):
         return pa.nulls(len(value.values), arrow_type(wanted))
     local = wanted.base == "timestamp" and session.time_zone != "+00:00"  # literals are read as moments in UTC
-    if value.constant and _is_literal(value) and not local:
+    counts = wanted.base in ("enum", "set") and value.type.base in _NUMBERS and not strict
+    if value.constant and _is_literal(value) and not local and not counts:
         try:
             made = literals.convert(_python(value), wanted, session.flavour)
             if isinstance(made, int) and wanted.base in DATES and "NO_ZERO_IN_DATE" in session.sql_mode:
@@ -47,14 +48,25 @@ def assigned(value: Value, wanted: ColumnType, session: Session, *, strict: bool
         value = numbers(as_number(value, session), constant=value.constant)
     if wanted.base == "bit" and (value.is_text or value.type.base in BINARY or value.type.base == "json"):
         return _bits(as_bytes(value, session), wanted)
-    if wanted.base in ("bit", "enum", "set") and value.type.base in ("decimal", "double"):
-        value = _whole(value, wanted, session)
-    if wanted.base == "year" and value.type.base in TEMPORAL and session.flavour == "mysql":
-        return _years(value, wanted, session)
+    if wanted.base == "bit" and value.type.base in ("decimal", "double", "float"):
+        value = _whole(value, wanted)
+    if wanted.base in ("enum", "set") and value.type.base in _NUMBERS | {"year"}:
+        value, session = _whole(value, wanted), replace(session, flavour="mariadb")  # MySQL counts here as it does
+    if wanted.base == "year" and session.flavour == "mysql" and not (value.is_column and value.type.base in _MOMENTS):
+        if value.type.base in TEMPORAL:
+            return _years(value, wanted, session)
+        if value.type.base == "double" and not value.is_column:
+            value = _whole(value, wanted)
+    if wanted.base in _MOMENTS and value.type.base in ("decimal", "double", "float") and \
+            pc.any(pc.not_equal(pc.floor(value.values), value.values)).as_py():
+        raise NotComputable("numbers with a fraction as dates")
     if value.type == wanted:
         return value.values if value.values.type == arrow_type(wanted) else value.values.cast(arrow_type(wanted))
-    if not value.shows and wanted.base not in _NUMBERS:
+    if not value.shows and wanted.base not in _NUMBERS | {"year", "enum", "set"}:
         raise NotComputable(f"a number whose digits are not known as {wanted.base.upper()}")
+    if wanted.base == "time" and value.is_text and \
+            pc.any(pc.greater(pc.utf8_length(value.values), _LONGEST_TIME)).as_py():
+        raise NotComputable("long text as TIME")
     if wanted.base in ("inet4", "inet6", "uuid", "vector"):
         raise NotComputable(f"{value.type.base.upper()} as {wanted.base.upper()}")
     if value.type.base in GEOMETRY or wanted.base in GEOMETRY:
@@ -75,18 +87,21 @@ def assigned(value: Value, wanted: ColumnType, session: Session, *, strict: bool
     return convert_values(value.values, value.type, wanted, session)
 
 
-def _whole(value: Value, wanted: ColumnType, session: Session) -> Value:
-    """Numbers as bits or members are counted: without what is behind the point, if they are doubles, or, in MariaDB,
-    members. Bits are none for a negative exact number."""
+def _whole(value: Value, wanted: ColumnType) -> Value:
+    """Numbers as bits, members and years are counted: without what is behind the point. Bits are exact numbers rounded,
+    and none for a negative one."""
     values = value.values
     if wanted.base == "bit" and value.type.base == "decimal":
         return replace(value, values=pc.if_else(pc.less(values, _ZERO), pa.scalar(_ZERO, values.type), values))
-    if wanted.base != "bit" and session.flavour == "mysql":
+    if not pa.types.is_floating(values.type) and value.type.base != "decimal":
         return value
     return numbers(pc.trunc(values).cast(pa.float64()).cast(pa.decimal128(38, 0)), constant=value.constant)
 
 
 _ZERO = Decimal(0)
+_LONGEST_TIME = 30
+"""Characters of what may be a time, or a date and time."""
+_MOMENTS = frozenset({"datetime", "timestamp"})
 
 
 def _years(value: Value, wanted: ColumnType, session: Session) -> pa.Array:
@@ -128,6 +143,8 @@ def _python(value: Value) -> literals.Value:
 def _of_documents(value: Value, wanted: ColumnType, session: Session) -> pa.Array:
     """MariaDB's documents are text. MySQL's numbers and strings are what they hold, where a number is wanted, and what
     is neither is zero."""
+    if session.flavour == "mysql" and wanted.base in TEMPORAL:
+        raise NotComputable(f"a document as {wanted.base.upper()}")
     if session.flavour == "mariadb" or wanted.base not in _NUMBERS | {"year"}:
         return assigned(Value(value.values, TEXT), wanted, session)
     text = unquoted(value.values)

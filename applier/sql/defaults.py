@@ -164,7 +164,8 @@ def completed(column: Column, definition: TableDefinition, values: Stored, n: in
     not be, what its type has instead. Raises NotComputable."""
     made = default_values(column, definition, row_columns(definition, values, n, session), n, session)
     if made.null_count and not column.nullable:
-        now = column.type.base == "timestamp" and session.moments is not None
-        made = made.fill_null(current_timestamp(column.type.fsp, session).values[0] if now else
-                              implicit_scalar(column.type, definition.flavour))
+        now = column.type.base == "timestamp" and definition.flavour == "mariadb" and session.moments is not None
+        nothing = pa.scalar("") if column.type.base == "enum" and definition.flavour == "mysql" else \
+            implicit_scalar(column.type, definition.flavour)
+        made = made.fill_null(current_timestamp(column.type.fsp, session).values[0] if now else nothing)
     return pa.repeat(made[0], n) if len(made) != n else made

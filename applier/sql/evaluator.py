@@ -91,7 +91,7 @@ class Evaluator:
         except KeyError:
             raise NotComputable(f"there is no column {node.name}") from None
         whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-        return Value(whole, type_, constant=len(whole) == 1 != self._n)
+        return Value(whole, type_, constant=len(whole) == 1 != self._n, is_column=True)
 
     def _called(self, call: Call) -> Value:
         if call.name in ("+", "-") and _is_interval(call.arguments[-1]):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from applier.errors import NotComputable, SchemaError
 from applier.schema.tokens import Token, tokenize
@@ -66,6 +67,7 @@ _SYNONYMS = {
 }
 
 
+@lru_cache(1024)
 def parse_expression(sql: str) -> Node:
     """The tree of an expression. Raises NotComputable for what is none, or in a form that is not known here."""
     try:

@@ -32,13 +32,14 @@ class Value:
     """`values` has one for each row, or, where it is `constant`, one for all of them. `digits`: it was written in
     hexadecimal digits or bits, which are a number where one is wanted; None where that depends on how, as in MariaDB
     (0x41 is one, x'41' is none, and no definition keeps apart what was written). `shows`: it is known with how many
-    digits behind the point a number is shown."""
+    digits behind the point a number is shown; `is_column`: it is a column as it is."""
 
     values: pa.Array
     type: ColumnType
     constant: bool = False
     digits: bool | None = False
     shows: bool = True
+    is_column: bool = False
 
     def of_rows(self, n: int) -> pa.Array:
         """One value for each of n rows."""

@@ -44,8 +44,8 @@ CONSTANTS = ["NULL", "0", "1", "-2.5", "1.5e1", "300", "'5'", "''", "'a'", "'b '
              "x'41'", "b'1'", "TRUE", "CURRENT_TIMESTAMP", "CURRENT_TIMESTAMP(3)", "CURRENT_TIMESTAMP(6)",
              "'::ffff:10.0.0.1'", "'::10.0.0.1'", "'1::2'", "'10.0.0.1'", "'123E4567e89b12d3a456426655440000'"]
 EXPRESSIONS = [
-    "NULL", "1 + 2", "'12abc'", "'7'", "1.5", "-2.5", "1e2", "300", "x'4142'", "TRUE", "'a'", "'2020-02-29 23:59:59.999'",
-    "id", "id + 1", "v", "n", "d", "f", "y", "b", "s", "k", "e", "j", "n * 2", "-f", "id + f", "id DIV 2", "id % 2",
+    "NULL", "1 + 2", "'12abc'", "'7'", "1.5", "-2.5", "1e2", "300", "x'4142'", "TRUE", "'a'",
+    "'2020-02-29 23:59:59.999'", "id", "id + 1", "v", "n", "d", "f", "y", "b", "s", "k", "e", "j", "n * 2", "-f", "id + f", "id DIV 2", "id % 2",
     "b - 1", "ABS(n)", "FLOOR(n)", "CEILING(n)", "ROUND(n)", "ROUND(n, 1)", "CONCAT(v, '-', id)", "CONCAT(n, '/', d)",
     "CONCAT(y, b, e)", "CONCAT_WS(',', v, id)", "UPPER(v)", "LOWER('ABC')", "LEFT(v, 1)", "RIGHT(v, 2)",
     "SUBSTRING(v, 2)", "SUBSTRING(v, -2, 1)", "REPEAT(v, 2)", "REPLACE(v, 'x', 'yy')", "TRIM('  a ')", "LENGTH(v)",
@@ -68,7 +68,8 @@ EXPRESSIONS = [
     "ST_GeomFromText('GEOMETRYCOLLECTION(POINT(0 0),LINESTRING(0 0,1 1))')", "id / 4", "n / 3", "SQRT(id)", "POW(id, 2)",
     "UUID()", "RAND()",
 ]
-CLAUSES = ["", "NOT NULL", *(f"DEFAULT {text}" for text in CONSTANTS), *(f"NOT NULL DEFAULT {text}" for text in CONSTANTS),
+CLAUSES = ["", "NOT NULL", *(f"DEFAULT {text}" for text in CONSTANTS),
+           *(f"NOT NULL DEFAULT {text}" for text in CONSTANTS),
            *(f"DEFAULT ({text})" for text in EXPRESSIONS),
            *(f"NOT NULL DEFAULT ({text})" for text in ("v", "n", "d", "j->>'$.b'", "CONCAT(v, '-', id)", "NOW()")),
            *(f"AS ({text}) STORED" for text in EXPRESSIONS)]
@@ -81,12 +82,14 @@ NULLED = {
     "TIMESTAMP": ["'2020-01-01 01:02:03'", "CURRENT_TIMESTAMP"], "TIMESTAMP(3)": ["CURRENT_TIMESTAMP(3)"],
     "JSON": ["('[]')"], "INET6": ["'::1'"], "UUID": ["'123e4567-e89b-12d3-a456-426655440000'"],
 }
-OTHER_TYPES = {"INT": ["BIGINT", "INT UNSIGNED", "INT(5)", "VARCHAR(9)"], "VARCHAR(9)": ["VARCHAR(19)", "VARCHAR(5)", "TEXT"],
+OTHER_TYPES = {"INT": ["BIGINT", "INT UNSIGNED", "INT(5)", "VARCHAR(9)"],
+               "VARCHAR(9)": ["VARCHAR(19)", "VARCHAR(5)", "TEXT"],
                "ENUM('x','y')": ["ENUM('x','y','z')"], "DATE": ["DATETIME"], "CHAR(5)": ["VARCHAR(9)"]}
-MORE = ["", ", ADD COLUMN q INT", ", MODIFY z BIGINT", ", ADD UNIQUE (z)", ", DROP COLUMN z", ", ALGORITHM=COPY", ", FORCE",
-        ", ORDER BY z", ", ADD COLUMN q INT DEFAULT (z + 1)", ", ADD COLUMN q INT AS (z + 1) STORED",
+MORE = ["", ", ADD COLUMN q INT", ", MODIFY z BIGINT", ", ADD UNIQUE (z)", ", DROP COLUMN z", ", ALGORITHM=COPY",
+        ", FORCE", ", ORDER BY z", ", ADD COLUMN q INT DEFAULT (z + 1)", ", ADD COLUMN q INT AS (z + 1) STORED",
         ", ADD COLUMN q INT AS (z + 1) VIRTUAL", ", ADD CHECK (z > 0)", ", ADD COLUMN q DATE DEFAULT (CURRENT_DATE)",
-        ", DROP PRIMARY KEY, ADD PRIMARY KEY (k, z)", ", DROP PRIMARY KEY", ", MODIFY w VARCHAR(63)", ", MODIFY w VARCHAR(64)",
+        ", DROP PRIMARY KEY, ADD PRIMARY KEY (k, z)", ", DROP PRIMARY KEY", ", MODIFY w VARCHAR(63)",
+        ", MODIFY w VARCHAR(64)",
         ", MODIFY w CHAR(9)", ", ENGINE=InnoDB", ", ENGINE=MyISAM", ", RENAME COLUMN z TO y", ", COMMENT='c'"]
 
 
@@ -96,7 +99,9 @@ def shown(kind: str, name: str = "x") -> str:
         return f"HEX({name})"
     if kind.startswith(("FLOAT", "DOUBLE")):
         return f"CAST(CAST({name} AS DOUBLE) AS CHAR)"
-    return f"CAST({name} + 0 AS CHAR)" if kind.startswith(("BIT", "YEAR")) else f"CAST({name} AS CHAR CHARACTER SET utf8mb4)"
+    if kind.startswith(("BIT", "YEAR")):
+        return f"CAST({name} + 0 AS CHAR)"
+    return f"CAST({name} AS CHAR CHARACTER SET utf8mb4)"
 
 
 class Server:

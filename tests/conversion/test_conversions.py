@@ -1,5 +1,6 @@
 """Values over a change of their column's type: judged by what both servers made of every pair of types."""
 
+import calendar
 import datetime
 import gzip
 import json
@@ -47,8 +48,8 @@ def _value(text, kind):
         micros = (int(hours) * 60 + int(minutes)) * 60_000_000 + int(Decimal(seconds) * 1_000_000)
         return datetime.timedelta(microseconds=-micros if text.startswith("-") else micros)
     if pa.types.is_date(target) or pa.types.is_timestamp(target):
-        if "-00" in text[:10] or text.startswith("0000"):
-            year, month, day = map(int, text[:10].split("-"))
+        year, month, day = map(int, text[:10].split("-"))
+        if not (year and month and day) or day > calendar.monthrange(year, month)[1]:
             none = zero_dates.number(year, month, day)
             clock = datetime.time.fromisoformat(text[11:] or "00:00")
             micros = ((clock.hour * 60 + clock.minute) * 60 + clock.second) * 1_000_000 + clock.microsecond
