@@ -48,12 +48,14 @@ from applier.apply.cascade_layout import (
     PROBE,
     ROW_KIND,
     ROW_TABLE,
+    ROW_WORDS,
     SCRATCH,
     SCRATCH_FULL,
     SCRATCH_USED,
     SET_NULL,
     SLOT_AT,
     SOURCES,
+    STACK,
     STACK_FULL,
     STACK_ROOM,
     STACKED,
@@ -320,6 +322,16 @@ def change_child(group, link, child, number, row, old, new, parent_n, nulls):
 
 
 @inline
+def is_updated_above(group, table):
+    """Whether a row of a table was updated above, or is what is updated now."""
+    for number in range(load_i64(group + STACKED)):
+        row = load_i64(group + STACK) + 8 * ROW_WORDS * number
+        if load_i64(row + ROW_TABLE) == table and load_i64(row + ROW_KIND) == UPDATE:
+            return True
+    return False
+
+
+@inline
 def change_children(group, row, link):
     """What a link does for a row on the stack, from SLOT_AT on: DONE; DESCENDS after a child that is on the stack now,
     with children to come before the next one; or what is full of the table WHICH."""
@@ -333,10 +345,11 @@ def change_children(group, row, link):
         return DONE
     if not deleted and not key_changed(link, old, new, parent_n):
         return DONE
+    if not deleted and is_updated_above(group, load_i64(link + CHILD)):
+        return DONE  # InnoDB refuses that, but where the row that is updated gets its own old key to refer to
     child, stacked = table_at(group, load_i64(link + CHILD)), load_i64(group + STACKED)
     number = load_i64(row + SLOT_AT)
-    # below a delete, rows of any table may have changed meanwhile, and those that were changed here refer no more;
-    # below an update, InnoDB does not change the tables above again
+    # below a delete, rows of any table may have changed meanwhile, and those that were changed here refer no more
     if number == -1 or (number >= 0 and deleted and load_i64(row + MADE_AT) != load_i64(child + MADE)):
         number = next_child(group, link, old, parent_n, np.int64(-1))
     while number >= 0:

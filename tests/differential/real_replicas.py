@@ -2,6 +2,7 @@
 
     python tests/differential/real_replicas.py check FIRST LAST URL…     compare the seeds of a range, by both routes
     python tests/differential/real_replicas.py record URL=FIRST-LAST…    write recorded.tar.xz, which the tests replay
+    python tests/differential/real_replicas.py children FIRST LAST URL…  the same of made_children.py
 
 A URL is mysql://USER@HOST:PORT or mariadb://…, of a server on this machine whose data is nobody's: the database `d` is
 dropped, and global settings change. It logs in row format, MySQL with gtid_mode=OFF. For a server in a chroot, its root
@@ -23,9 +24,11 @@ import sys
 import tarfile
 import tempfile
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from made_children import Children
 from made_tables import Maker
 from server_cells import cell
 
@@ -132,9 +135,9 @@ class Server:
         return files
 
 
-def record(server: Server, seed: int, folder: Path) -> None:
-    """Make the case of a seed."""
-    made = Maker(seed, server.flavour)
+def record(server: Server, seed: int, folder: Path, make: Callable[[int, str], Maker] = Maker) -> None:
+    """Make the case of a seed, as `make` has it."""
+    made = make(seed, server.flavour)
     server.new_tables(made.source)
     log = server.logged(made.work)
     server.new_tables(made.replica)
@@ -153,7 +156,7 @@ def record(server: Server, seed: int, folder: Path) -> None:
         [*made.source, "", *made.replica, "", *(statement for group in made.work for statement in ["BEGIN", *group])]))
 
 
-def check(first: int, last: int, urls: list[str]) -> int:
+def check(first: int, last: int, urls: list[str], make: Callable[[int, str], Maker] = Maker) -> int:
     """Compare fresh cases; how many differ."""
     from judged import disagreement
 
@@ -162,7 +165,7 @@ def check(first: int, last: int, urls: list[str]) -> int:
         server = Server(url)
         for seed in range(first, last + 1):
             folder = Path(tempfile.mkdtemp(prefix=f"{server.flavour}-{seed}-"))
-            record(server, seed, folder / "case")
+            record(server, seed, folder / "case", make)
             try:
                 lines = [f"{route}: {line}" for route in ("walk", "shuffle")
                          for line in disagreement(folder / "case", folder, route)]
@@ -195,6 +198,8 @@ if __name__ == "__main__":
     sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
     if sys.argv[1:2] == ["check"] and len(sys.argv) > 4:
         sys.exit(bool(check(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])))
+    if sys.argv[1:2] == ["children"] and len(sys.argv) > 4:
+        sys.exit(bool(check(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:], Children)))
     if sys.argv[1:2] == ["record"] and len(sys.argv) > 2:
         sys.exit(record_all(sys.argv[2:]))
     sys.exit(__doc__)
