@@ -49,11 +49,10 @@ def order_of_work(key: ForeignKey, columns: tuple[ColumnLink, ...], child: Table
                   parent: TableDefinition) -> tuple[int, bytes]:
     """Ascending in the order in which InnoDB looks at the foreign keys that refer to a table: index by index, and of
     one index by their names, which begin with their databases'. (Seen on MySQL 9.7 and MariaDB 10.11.)"""
-    referenced = [link.parent for link in columns]
+    referenced = tuple((link.parent, None) for link in columns)
     indexes = server_order(column_infos(parent), key_infos(parent))
     place = next((number for number, index in enumerate(indexes)
-                  if [column for column, prefix in index.parts if prefix is None][:len(referenced)] == referenced),
-                 len(indexes))
+                  if index.parts[:len(referenced)] == referenced), len(indexes))
     return place, f"{child.database}/{key.name}".encode()
 
 
