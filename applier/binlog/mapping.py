@@ -22,6 +22,8 @@ from applier.io.resolver import resolve
 _SPOOL_BYTES = 8 << 20
 _SHARED = 16
 """Mappings kept for the next task of the same process. A mapping in use lives on when it falls out."""
+_REMEMBERED = 4096
+"""Files of which it is remembered what was checked, also where they are mapped anew for every task."""
 
 
 _Stamp = tuple[int, ...]
@@ -31,8 +33,8 @@ _Stamp = tuple[int, ...]
 class MappedFile:
     """A file's bytes. The addresses are valid as long as this object or its array is alive.
 
-    `checked` is what was found to be as it should be in this mapping (same_bytes), under `lock`. `path` and `stamp`, of
-    which the latter has inode, size and times, tell whether a local file was touched.
+    `checked` is what was found to be as it should be (same_bytes), under `lock`; mappings of a local file that was not
+    touched share it. `path` and `stamp`, of which the latter has inode, size and times, tell whether it was touched.
     """
 
     uri: str
@@ -72,6 +74,7 @@ class MappedFile:
 
 _lock = threading.Lock()
 _shared: OrderedDict[tuple[str, int, float], MappedFile] = OrderedDict()
+_checked: OrderedDict[tuple[str, _Stamp], set[Any]] = OrderedDict()
 
 
 def map_file(uri: str) -> MappedFile:
@@ -129,4 +132,12 @@ def _map_descriptor(uri: str, descriptor: int, path: str | None = None) -> Mappe
     memory.madvise(mmap.MADV_SEQUENTIAL)
     array = np.frombuffer(memory, np.uint8)
     lost_pages.guard(memory, array.ctypes.data)
-    return MappedFile(uri, size, array, array.ctypes.data, path=path, stamp=_stamp(status))
+    if path is None:
+        return MappedFile(uri, size, array, array.ctypes.data)
+    stamp = _stamp(status)
+    with _lock:
+        checked = _checked.setdefault((path, stamp), set())
+        _checked.move_to_end((path, stamp))
+        while len(_checked) > _REMEMBERED:
+            _checked.popitem(last=False)
+    return MappedFile(uri, size, array, array.ctypes.data, path=path, stamp=stamp, checked=checked)

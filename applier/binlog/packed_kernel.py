@@ -10,6 +10,7 @@ import numpy as np
 from applier.binlog.format import MOST_COLUMNS
 from keysearch.memory import inline, load_u8, load_u16, load_u64
 
+NO_HEADER = -1
 _LEAST_EXTRA = 2
 
 
@@ -42,17 +43,18 @@ def read_packed(at, end):
 @inline
 def read_bitmaps(body, end, has_extra, bitmaps):
     """Of the rows event whose body is from `body` to `end`, and has so many bitmaps of columns: how many columns, and
-    the address of the first bitmap; 0 where they are not there, or are more than a table has. `has_extra`: it is of
-    version 2, and has extra data (u16 length, itself included) behind table id and flags."""
+    the address of the first bitmap; 0 where they are not there, or are more than a table has (NO_HEADER columns: what
+    comes before them is not there). `has_extra`: it is of version 2, and has extra data (u16 length, itself included)
+    behind table id and flags."""
     at = body + 8
     if end - body < 8:
-        return np.int64(0), np.int64(0)
+        return np.int64(NO_HEADER), np.int64(0)
     if has_extra:
         if end - at < _LEAST_EXTRA:
-            return np.int64(0), np.int64(0)
+            return np.int64(NO_HEADER), np.int64(0)
         extra = np.int64(load_u16(at))
         if extra < _LEAST_EXTRA or extra > end - at:
-            return np.int64(0), np.int64(0)
+            return np.int64(NO_HEADER), np.int64(0)
         at += extra
     columns, at = read_packed(at, end)
     if at == 0 or columns > MOST_COLUMNS or bitmaps * ((columns + 7) >> 3) > end - at:

@@ -73,7 +73,7 @@ from applier.binlog.change_records import (
     N,
 )
 from applier.binlog.image_kernel import CORRUPT, FULL, N_PRESENT, read_image
-from applier.binlog.packed_kernel import read_bitmaps
+from applier.binlog.packed_kernel import NO_HEADER, read_bitmaps
 from applier.binlog.table_ids_kernel import NUMBER, id_entry, same_bytes
 from keysearch.memory import (
     copy_bytes,
@@ -156,7 +156,7 @@ def rows_event(start, stop, safe_end, kind, event_type, place, state, tables, id
         return DONE
     columns, at = read_bitmaps(start, stop, event_type >= 30, 2 if kind == UPDATE else 1)
     if at == 0 or columns != load_i64(table + N_COLUMNS):
-        return BAD_ROWS
+        return BAD_LENGTH if columns == NO_HEADER else BAD_ROWS
     bitmap_bytes = (columns + 7) >> 3
     before, after = np.int64(0), np.int64(0)
     if kind != INSERT:

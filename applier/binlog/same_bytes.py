@@ -1,7 +1,7 @@
 """The bytes that a task reads, which have to be those that were outlined.
 
 A file may change after its outline: a copy goes on, a tool writes into it, a disk fails. A task compares a split with
-the digest that the outline has of it before the split is read, once a mapping; and once more at its end where the file
+the digest that the outline has of it before the split is read, once a process; and once more at its end where the file
 was touched meanwhile, since rows are gathered out of the mapping last. A file that only grows, as the newest one of a
 server does, is touched, too, and its splits stay what they are.
 """
@@ -32,7 +32,7 @@ class SameBytes:
         return self
 
     def check(self, file: MappedFile, part: OutlinedBytes) -> None:
-        """Compare a split before it is read, unless some task of this process has done so for this mapping."""
+        """Compare a split before it is read, unless a task of this process has done so and the file was not touched."""
         self._used.setdefault(file, set()).add(part)
         with file.lock:
             if part not in file.checked:

@@ -1,5 +1,6 @@
 """Bytes that change between the outline of a file and the end of a task are found, on both routes, whatever changes."""
 
+import io
 import os
 import shutil
 
@@ -8,15 +9,17 @@ from small_logs import commit, held, insert, new_log, update
 
 from applier.apply import shuffle, task
 from applier.apply.executor import ThisProcess
-from applier.binlog import lost_pages, outline_pass
+from applier.binlog import lost_pages, mapping, outline_pass, outlined_file
 from applier.binlog.changes import ChangeReader
 from applier.binlog.mapping import map_file
 from applier.binlog.outline_pass import outline_file
 from applier.binlog.same_bytes import SameBytes
 from applier.binlog.stop import StopCondition
 from applier.errors import ArchiveError
+from applier.locating.groups import GroupPass
 from applier.options import ReplayOptions
 from applier.replay import replay_with
+from applier.show import show
 
 ROUTES = pytest.mark.parametrize("route", ["walk", "shuffle"])
 CHECKSUMS = pytest.mark.parametrize("checksum", [True, False], ids=["crc32", "no checksums"])
@@ -210,8 +213,8 @@ def test_lost_pages_are_zeros_and_others_stay(tmp_path):
     assert not lost_pages.has_lost(address)
 
 
-def test_a_split_is_compared_once_a_mapping(log, monkeypatch):
-    """Tasks of one process share the comparison, until the file is mapped anew."""
+def test_a_split_is_compared_once(log, monkeypatch):
+    """Tasks of one process share the comparison, also where the file is mapped anew, until it is touched."""
     [split] = outline_file(str(log)).splits
     file = map_file(str(log))
     with SameBytes() as outlined:
@@ -219,10 +222,16 @@ def test_a_split_is_compared_once_a_mapping(log, monkeypatch):
     monkeypatch.setattr("applier.binlog.same_bytes.digest_events", None)
     with SameBytes() as outlined:
         outlined.check(file, split.outlined)
+    file.close()
+    with SameBytes() as outlined:
+        outlined.check(map_file(str(log)), split.outlined)
     shutil.copy(log, log.with_suffix(".000002"))
     other = map_file(str(log.with_suffix(".000002")))
     with pytest.raises(TypeError), SameBytes() as outlined:
         outlined.check(other, split.outlined)
+    os.utime(log, ns=(1, 1))
+    with pytest.raises(TypeError), SameBytes() as outlined:
+        outlined.check(map_file(str(log)), split.outlined)
 
 
 @CHECKSUMS
@@ -256,3 +265,23 @@ def test_a_stop_before_the_end_of_a_file(log):
     assert part.end == ends[120]
     with SameBytes() as outlined:
         outlined.check(map_file(str(log)), part)
+
+
+@pytest.mark.parametrize("read", [
+    lambda log: show([str(log)], "text", io.TextIOWrapper(io.BytesIO())),
+    lambda log: show([str(log)], "json", io.TextIOWrapper(io.BytesIO())),
+    lambda log: GroupPass(str(log)).groups()], ids=["show", "show as JSON", "locate"])
+def test_a_file_that_shrinks_while_it_is_shown_or_searched(log, read, monkeypatch):
+    """Zeros are not shown for what is gone."""
+    map_whole = mapping.map_file
+
+    def map_and_cut(uri):
+        mapped = map_whole(uri)
+        os.truncate(log, 4096)
+        return mapped
+
+    for module in (mapping, outlined_file):
+        monkeypatch.setattr(module, "map_file", map_and_cut)
+    with pytest.raises(ArchiveError, match="shrank") as caught:
+        read(log)
+    assert caught.value.file == str(log)
