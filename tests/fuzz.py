@@ -6,7 +6,7 @@ ApplierError.
     bytes     binlogs with any bytes changed, events repeated, dropped, cut
     events    binlogs with fields that no server writes (fuzzing.events): table maps, rows, payloads and what is in them
     dumps     SQL files with words where none belong (fuzzing.dumps)
-    found     files that broke something once (fuzzing/found)
+    found     files that broke something once (hostile)
 
 Mutant number n of a kind is always the same. A child process takes them; where it crashes, hangs or raises anything
 else, the mutant is named and kept, and the run goes on after it. Checksums are made good again, so that damage reaches
@@ -31,7 +31,7 @@ from pathlib import Path
 from fuzzing import dumps, events, guarded, verbs
 
 ROOT = Path(__file__).resolve().parent.parent
-FOUND = sorted((Path(__file__).parent / "fuzzing" / "found").iterdir())
+FOUND = sorted(path for path in (ROOT / "tests" / "hostile").iterdir() if path.suffix != ".md")
 CASES = Path(__file__).parent / "cases"
 SOURCES = ("mysql-types-number-time", "mysql-types-text", "mysql-types-json", "mysql-charsets", "mariadb-types",
            "mariadb-old-temporal", "wide-tables-mysql", "key-moves-full")
