@@ -10,6 +10,7 @@ from applier.importing.inserts import InsertColumns, InsertSpans
 from applier.importing.sorted_rows import SortedRows
 from applier.importing.spans import OddLiteral, Reading
 from applier.schema.definition import TableDefinition
+from applier.schema.engines import holds_rows
 from applier.schema.history import SchemaHistory
 from applier.schema.schema_changes import AlterTable, RenameTables, SchemaChange, TableName
 from applier.schema.table_versions import BEFORE_THE_LOG
@@ -53,6 +54,8 @@ class DumpTables:
     def add(self, columns: InsertColumns, spans: InsertSpans, n_rows: int, data: np.ndarray, reading: Reading,
             on_duplicate: int) -> None:
         """Convert rows and put them to the table's. Raises OddLiteral, with its column, and SchemaError."""
+        if not holds_rows(columns.definition):
+            return
         rows, zero_dates = columns.rows(spans, n_rows, data, reading)
         self.zero_dates += zero_dates
         self.rows_of(columns.definition).add(rows, on_duplicate)

@@ -26,7 +26,7 @@ from applier.errors import (
 from applier.plan.stop_error import with_transaction
 from applier.schema.collations import Charset
 from applier.schema.definition import TableDefinition
-from applier.schema.engines import is_transactional
+from applier.schema.engines import holds_rows, is_transactional
 from applier.schema.from_log import definition_from_log, has_definition
 from applier.schema.history import SchemaHistory
 from applier.schema.other_flavour import as_mariadb, charset_as_mariadb
@@ -259,10 +259,11 @@ def used_tables(span: LogSpan, history: SchemaHistory, wanted: Wanted) -> list[U
                 continue
             first = number, max(use.first_position, outline.start)
             known = _versions(history, name, first, (number, outline.end))
-            versions = tuple(version for version in known if not version.definition.is_sequence)
+            versions = tuple(version for version in known
+                             if not version.definition.is_sequence and holds_rows(version.definition))
             if known and not versions:
                 continue
-            if not versions or versions[0].start > first:
+            if not known or known[0].start > first:
                 error = SchemaError("the log changes rows of a table that nothing defines", file=outline.uri,
                                     position=first[1], table=table_map.name, errno=NO_SUCH_TABLE)
                 log_says = ", take what the log says of it with --define-from-log" if has_definition(table_map) else ""

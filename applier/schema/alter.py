@@ -21,6 +21,7 @@ from applier.schema.alter_keys import altered_foreign_keys, altered_keys
 from applier.schema.alter_partitions import altered_partitions
 from applier.schema.cursor import StatementContext
 from applier.schema.definition import Column, Default, TableDefinition
+from applier.schema.engines import holds_rows
 from applier.schema.foreign_keys import pointed_anew, renamed_table
 from applier.schema.key_grammar import in_server_order
 from applier.schema.partitions import PartRows
@@ -67,10 +68,11 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
         altered = moved(altered, renamed.database, renamed.table)
     partitioning, removed = altered_partitions(definition.partitioning, actions)
     said = [option.auto_increment for option in of_kind(actions, SetOptions) if option.auto_increment]
+    emptied = not holds_rows(definition) or not holds_rows(altered) or any(True for _ in of_kind(actions, EmptyTable))
     return Altered(replace(altered, partitioning=partitioning, versioning=versioning,
                            first_number=said[-1] if said else definition.first_number),
-                   tuple(source for _, source in columns), any(True for _ in of_kind(actions, EmptyTable)), removed,
-                   said[-1] if said else 1, next(of_kind(actions, IgnoreConflicts), None))
+                   tuple(source for _, source in columns), emptied, removed, said[-1] if said else 1,
+                   next(of_kind(actions, IgnoreConflicts), None))
 
 
 def moved(definition: TableDefinition, database: str, name: str) -> TableDefinition:

@@ -12,6 +12,7 @@ from applier.schema.collations import Charset
 from applier.schema.conversion import RowConversion, same_to_rows
 from applier.schema.cursor import StatementContext
 from applier.schema.definition import TableDefinition
+from applier.schema.engines import check_rows_are_its_own
 from applier.schema.foreign_keys import pointed_anew
 from applier.schema.moved_rows import MOVING, MovingAction, move_rows
 from applier.schema.schema_changes import (
@@ -165,6 +166,7 @@ class TableChanges:
                place: StatementPlace) -> None:
         """The table as a statement has altered it, with the rows that it has."""
         old, new = version.definition, altered.definition
+        self._check_engine(new)
         self._point_anew(altered, old, place)
         if not altered.emptied and altered.removed is None and altered.ignores is None and same_to_rows(old, new):
             self._tables.redefine(version, new, place.end, place.sql)
@@ -203,7 +205,12 @@ class TableChanges:
                conversion: RowConversion | None = None, emptied: int | None = None) -> None:
         """A table as a statement makes it: empty, as the version `emptied` was, or by a conversion of the rows of the
         version `previous`."""
+        self._check_engine(definition)
         self._tables.begin(definition, place.end, place.sql, previous, conversion, emptied=emptied)
+
+    def _check_engine(self, definition: TableDefinition) -> None:
+        if self._wanted(definition.database, definition.name):
+            check_rows_are_its_own(definition)
 
     def _drop_database(self, name: str, place: StatementPlace) -> None:
         self._databases.pop(name, None)
