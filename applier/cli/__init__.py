@@ -44,8 +44,7 @@ def main(argv: list[str]) -> int:
 
 def console() -> None:
     """The console script: a defect must not look like one of the documented exit codes."""
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # no name is a reason to stop, whatever the locale can show
+    show_every_character()
     try:
         code = main(sys.argv[1:])
     except (KeyboardInterrupt, typer.Abort):
@@ -57,6 +56,12 @@ def console() -> None:
             traceback.print_exc()
         code = INTERNAL_ERROR
     _leave(code)
+
+
+def show_every_character() -> None:
+    """Have stdout and stderr escape what the locale cannot show: no name is a reason to stop."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")
 
 
 def _leave(code: int) -> NoReturn:
