@@ -13,9 +13,11 @@ import os
 import zlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 
 from applier.binlog.archive import Archive, ArchiveFile
+from applier.errors import ArchiveError, reason
 from applier.io.resolver import folder_of, is_local, join, resolve
 from applier.locating.groups import GroupPass
 from applier.locating.heads import read_head
@@ -53,13 +55,16 @@ def place(archive: Archive) -> str | None:
 
 
 def load(uri: str) -> Index | None:
-    """The index at a place; None where there is none. One that cannot be trusted is empty."""
+    """The index at a place; None where there is none. One that cannot be trusted is empty. Raises ArchiveError where it
+    cannot be read."""
     filesystem, path = resolve(uri)
     try:
         with filesystem.open_input_stream(path) as stream:
             data = stream.read()
     except FileNotFoundError:
         return None
+    except OSError as error:
+        raise ArchiveError(f"the archive's index cannot be read: {reason(error)}", file=uri) from error
     try:
         version, checksum, text = data.decode().split("\n", 2)
         if (version, checksum) != (str(_VERSION), str(zlib.crc32(text.encode()))):
@@ -71,17 +76,23 @@ def load(uri: str) -> Index | None:
 
 
 def save(index: Index, uri: str) -> int:
-    """Write the index; its size in bytes. A local one takes the old one's place at once. Raises OSError."""
+    """Write the index; its size in bytes. A local one takes the old one's place at once. Raises ArchiveError."""
     entries = {name: [entry.size, entry.changed, entry.head, [part.to_json() for part in entry.stretches]]
                for name, entry in sorted(index.items())}
     text = json.dumps(entries, separators=(",", ":"))
     data = f"{_VERSION}\n{zlib.crc32(text.encode())}\n{text}".encode()
     filesystem, path = resolve(uri)
     written = f"{path}.{os.getpid()}" if is_local(filesystem) else path
-    with filesystem.open_output_stream(written) as stream:
-        stream.write(data)
-    if written != path:
-        os.replace(written, path)
+    try:
+        with filesystem.open_output_stream(written) as stream:
+            stream.write(data)
+        if written != path:
+            os.replace(written, path)
+    except OSError as error:
+        if written != path:
+            with suppress(OSError):  # what stays of it is not what went wrong
+                os.remove(written)
+        raise ArchiveError(f"the index cannot be written: {reason(error)}", file=uri) from error
     return len(data)
 
 

@@ -30,7 +30,7 @@ class Indexed:
 def index(directory: str, progress: Progress | None = None) -> Indexed:
     """Write an archive's index, or bring it to date: files that are as they were, heads included, are not read again.
 
-    Raises ApplierError where the archive cannot be read, OSError where the index cannot be written.
+    Raises ApplierError where the archive cannot be read, or the index cannot be written.
     """
     archive, progress = open_archive([directory]), progress or Silent()
     uri = indexes.place(archive)
@@ -108,8 +108,8 @@ def _bring_to_date(known: Index, wrong: list[ArchiveFile], uri: str, progress: P
     known.update(indexes.describe_files(wrong, progress.update))
     try:
         indexes.save(known, uri)
-    except OSError as reason:  # an archive that cannot be written to can be searched
-        progress.note(f"the index cannot be written: {reason}")
+    except ArchiveError as error:  # an archive that cannot be written to can be searched
+        progress.note(error.message)
 
 
 def _led_to(archive: Archive, known: Index, target: Target) -> tuple[list[Group], ArchiveFile | None]:

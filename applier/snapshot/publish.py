@@ -81,10 +81,17 @@ class _InPlace(Staging):
                 self._lock = durable.lock(path)
             except BlockingIOError as error:
                 raise SnapshotError("another run is writing there", file=output) from error
+        try:
+            self._take(filesystem, path)
+        except BaseException:
+            self._unlock()
+            raise
+
+    def _take(self, filesystem: fs.FileSystem, path: str) -> None:
+        """Mark the output as incomplete, and remove what a dead run left there."""
         there = {info.base_name for info in filesystem.get_file_info(fs.FileSelector(path))}
         if not there.isdisjoint((MANIFEST, SNAPSHOTS)) or (there and MARKER not in there):
-            self._unlock()
-            raise _taken(output, MANIFEST in there)
+            raise _taken(self.output, MANIFEST in there)
         self._empty_but_marker()
         self._write(MARKER, b"A replay writes here, or was stopped: there is no snapshot without _snapshot.json.\n")
 

@@ -6,6 +6,7 @@ How nobody looks at it before it is complete, and how it becomes visible then, i
 import os
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ import orjson
 import pyarrow as pa
 from pyarrow import fs
 
-from applier.errors import SnapshotError
+from applier.errors import SnapshotError, reason
 from applier.snapshot import durable, location
 from applier.snapshot.checks import check_size, reading
 from applier.snapshot.digest import HashedSink, compare_digest, digest_of
@@ -33,7 +34,8 @@ _WITHOUT_FOLDERS = ("s3", "gcs", "abfs")
 
 
 class Staging:
-    """A snapshot that is not published yet. A context manager that aborts unless `commit` was called."""
+    """A snapshot that is not published yet. A context manager that aborts unless `commit` was called, and makes a
+    SnapshotError of an OSError that ends its block."""
 
     def __init__(self, output: str, filesystem: fs.FileSystem, root: str) -> None:
         self.output = output
@@ -45,9 +47,11 @@ class Staging:
     def __enter__(self) -> "Staging":
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type | None, error: BaseException | None, _: object) -> None:
         if not self._done:
             self.abort()
+        if isinstance(error, OSError):
+            raise SnapshotError(f"{reason(error)}: nothing is published", file=error.filename or self.output) from error
 
     def place(self, database: str, table: str, *, history: bool = False) -> TablePlace:
         """Where tasks write a table's files; its folder, and that of its history if it has one, is there afterwards.
@@ -149,10 +153,14 @@ class Staging:
         self._unlock()
 
     def abort(self) -> None:
-        """Remove everything that this run wrote; the output is as if the run had not been."""
+        """Remove everything that this run wrote; the output is as if the run had not been. What cannot be removed is a
+        left-over, as of a run that was killed, which the next run removes."""
         self._done = True
-        self._discard()
-        self._unlock()
+        try:
+            with suppress(OSError):
+                self._discard()
+        finally:
+            self._unlock()
 
     def _root_uri(self) -> str:
         """`_root` as tasks on other machines find it."""

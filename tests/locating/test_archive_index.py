@@ -135,7 +135,7 @@ def test_a_file_that_grew_and_one_that_is_new(archive, reading):
 
 def test_an_archive_that_cannot_be_written_to(archive, monkeypatch):
     def refuse(index, uri):
-        raise PermissionError(13, "Permission denied", uri)
+        raise ArchiveError("the index cannot be written: permission denied", file=uri)
 
     os.utime(archive / "binlog.000003")
     monkeypatch.setattr(indexes, "save", refuse)
