@@ -16,11 +16,13 @@ from small_logs import commit, insert, new_log, update
 
 from applier.apply.executor import ThisProcess
 from applier.errors import SnapshotError
-from applier.options import ReplayOptions
+from applier.exporting.job import export_snapshot
+from applier.options import ExportOptions, ReplayOptions
 from applier.plan import units
 from applier.replay import replay_with
 from applier.snapshot import manifest
 from applier.snapshots_at import replay_with as replay_at
+from applier.verify import verify
 
 ROOT = Path(__file__).parents[1]
 ROWS = [(n, n, "x" * 20) for n in range(3000)]
@@ -119,6 +121,25 @@ def test_from_a_bucket_to_a_bucket(logs, base):
     assert result.tables[0].files_carried > 3 and result.tables[0].files_written > 3
     with pytest.raises(SnapshotError, match="there is a snapshot already"):
         replay(logs[0], "s3://lake/after", base=base)
+
+
+def test_objects_that_are_not_what_the_manifest_says(logs, base):
+    """Found by verify, and by what reads them or carries them to a file system of its own."""
+    fs.copy_files("lake/base", "lake/damaged", source_filesystem=s3(), destination_filesystem=s3())
+    assert verify("s3://lake/damaged").damaged == ()
+    [table] = manifest.load("s3://lake/damaged").tables
+    path = table.files[0].path
+    whole = s3().open_input_file(f"lake/damaged/{path}").read()
+    for data, says in ((whole[:40] + bytes([whole[40] ^ 1]) + whole[41:], "was changed"), (whole[:-1], "bytes, its")):
+        with s3().open_output_stream(f"lake/damaged/{path}") as sink:
+            sink.write(data)
+        [line] = verify("s3://lake/damaged").damaged
+        assert line.startswith(path) and says in line
+        with pytest.raises(SnapshotError, match=says):
+            replay(logs[0], "s3://lake/out-of-damaged", base="s3://lake/damaged")
+        with pytest.raises(SnapshotError, match=says):
+            export_snapshot(ExportOptions("s3://lake/damaged", "s3://lake/exported"))
+    assert objects("s3://lake/out-of-damaged") == objects("s3://lake/exported") == set()
 
 
 def test_a_replay_that_stops_leaves_nothing(logs):

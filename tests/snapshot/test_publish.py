@@ -11,7 +11,7 @@ from publishing_run import ROWS, check_complete, publish_once
 from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
 
 from applier.errors import SnapshotError
-from applier.snapshot import location, publish
+from applier.snapshot import durable, location, publish
 from applier.snapshot.manifest import BinlogPosition, FileEntry, Snapshot, TableEntry, load
 from applier.snapshot.writer import TableWriter
 
@@ -176,6 +176,19 @@ def test_carry_over_where_links_cannot_be(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "link", no_links)
     publish_once(str(tmp_path / "out"), publish_once(str(tmp_path / "base")))
     check_complete(str(tmp_path / "out"))
+
+
+def test_bytes_that_pass_through_are_compared(tmp_path, monkeypatch):
+    """A copy reads them, unlike a link: of a base on another device, with a changed byte."""
+    base = publish_once(str(tmp_path / "base"))
+    path = tmp_path / "base" / base.tables[0].files[0].path
+    data = path.read_bytes()
+    path.write_bytes(data[:20] + bytes([data[20] ^ 1]) + data[21:])
+    publish_once(str(tmp_path / "linked"), base)
+    monkeypatch.setattr(durable, "link", lambda source, target: False)
+    with pytest.raises(SnapshotError, match="was changed") as error:
+        publish_once(str(tmp_path / "out"), base)
+    assert error.value.file == str(path) and sorted(os.listdir(tmp_path)) == ["base", "linked"]
 
 
 def test_base_that_lost_a_file(tmp_path):
