@@ -1,4 +1,5 @@
-"""Replays that are killed: the driver, its Java machine, a Python worker, or all of them, at a moment of their work.
+"""Replays that are killed: the driver, its Java machine, a Python worker, or all of them, at a named point of their
+work (tests), or at a random moment (`make torture`).
 
 What counts as right: the output is absent or complete, the base is as it was, and the next run starts clean.
 """
@@ -23,6 +24,21 @@ VICTIMS = ["driver", "java", "worker", "all"]
 ROWS = [(n, n, "x" * 20) for n in range(30_000)]
 AFTER = [(n, -n, s) if n < 10_000 else (n, n, s) for n, _, s in ROWS]
 
+AT_POINT = """
+import os, sys, time
+kind, who, folder = os.environ["KILLING"].split(",")
+driver = int(os.environ.setdefault("KILLING_DRIVER", str(os.getpid())))
+def at_point(event, arguments):
+    if event != kind or (os.getpid() == driver) != (who == "driver") or os.path.exists(folder + "/go"):
+        return
+    if kind == "open" and "/binlog.0" not in str(arguments[0]):
+        return
+    os.makedirs(f"{folder}/at/{os.getpid()}", exist_ok=True)
+    while not os.path.exists(folder + "/go"):
+        time.sleep(0.01)
+sys.addaudithook(at_point)
+"""
+"""Of every Python process of a run (sitecustomize): who reaches the point says so in KILLING's folder, and waits."""
 ON_SPARK = """
 import sys
 from applier.cli import console
@@ -39,15 +55,27 @@ sys.argv += ["--base", base] if base else []
 console()
 """
 HERE = """
-import sys
+import os, sys
+left, ends_at = [0], int(os.environ.get("KILLED_AT", "0"))
+def killed_at(event, arguments):
+    if event in ("open", "os.mkdir", "os.rename", "os.link", "os.remove", "os.rmdir", "os.listdir"):
+        left[0] += 1
+        if left[0] == ends_at:
+            os.kill(os.getpid(), 9)
 from applier.apply.executor import ThisProcess
 from applier.options import ReplayOptions
 from applier.plan import units
 from applier.replay import replay_with
 units.UNIT_BYTES, units.LEAST_UNIT_BYTES = 100_000, 1
 print("begins", flush=True)
-replay_with(ThisProcess(2), ReplayOptions((sys.argv[1],), sys.argv[2], base=sys.argv[3] or None))
+sys.addaudithook(killed_at)
+replay_with(ThisProcess(1), ReplayOptions((sys.argv[1],), sys.argv[2], base=sys.argv[3] or None))
+print(left[0], flush=True)
 """
+"""Kills itself before it opens, makes, renames or removes the KILLED_AT-th file; else it says how many these were."""
+POINTS = {"outline": ("open", "driver"), "task": ("open", "worker"), "publication": ("os.rename", "driver")}
+"""Named points of a replay on Spark: the driver outlines files while Spark starts, a worker begins a task, the driver
+makes the output visible."""
 
 
 def write_archive(folder: Path) -> Path:
@@ -63,10 +91,11 @@ def write_archive(folder: Path) -> Path:
     return folder
 
 
-def started(program: str, archive: Path, output: Path, base: Path | str = "") -> subprocess.Popen:
+def started(program: str, archive: Path, output: Path, base: Path | str = "", **environment: str) -> subprocess.Popen:
     """A process, and the first of its own session."""
     return subprocess.Popen([sys.executable, "-c", program, str(archive), str(output), str(base)], cwd=ROOT,
-                            start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                            start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            env=os.environ | environment)
 
 
 def is_complete(output: Path, rows: list = AFTER) -> bool:
@@ -105,43 +134,58 @@ def kill(run: subprocess.Popen, victim: str, dice: random.Random) -> bool:
     return bool(chosen)
 
 
-def is_gone(session: int) -> bool:
-    """Whether all processes of a session end within a while."""
-    for _ in range(300):
-        if not any(processes(session).values()):
-            return True
+def await_end(session: int) -> None:
+    """Wait until all processes of a session have ended; what never does is the end of the test's patience."""
+    while any(processes(session).values()):
         time.sleep(0.1)
-    return False
 
 
 def attempt(number: int, victim: str, archive: Path, base: Path, folder: Path) -> str:
-    """Kill a replay on Spark once: a line that says what was tried and what came of it. Raises AssertionError where
-    that is not right."""
+    """Kill a replay on Spark once, at a random moment: a line that says what was tried and what came of it. Raises
+    AssertionError where that is not right."""
     dice, output = random.Random(number), folder / "out"
     run = started(ON_SPARK, archive, output, base)
-    deadline, began = time.monotonic() + 60, time.monotonic()
-    while run.poll() is None and not any(folder.iterdir()) and time.monotonic() < deadline:
+    began = time.monotonic()
+    while run.poll() is None and not any(folder.iterdir()):
         time.sleep(0.01)
     time.sleep(dice.uniform(0, 5))
     while run.poll() is None and not kill(run, victim, dice):
         time.sleep(0.05)
-    moment = time.monotonic() - began
-    _, said = run.communicate(timeout=100)
+    return _outcome(run, victim, output, f"kill {number}: {victim} after {time.monotonic() - began:.1f} s")
+
+
+def attempt_at(point: str, victim: str, archive: Path, base: Path, folder: Path, reached: Path) -> str:
+    """The same at a named point, which processes say in the folder `reached` that they have reached."""
+    reached.mkdir()
+    (reached / "sitecustomize.py").write_text(AT_POINT)
+    path = os.pathsep.join([str(reached), *filter(None, [os.environ.get("PYTHONPATH")])])
+    run = started(ON_SPARK, archive, folder / "out", base, KILLING=",".join([*POINTS[point], str(reached)]),
+                  PYTHONPATH=path)
+    while not (reached / "at").exists():
+        assert run.poll() is None, f"{point} was not reached: {run.communicate()[1].decode()}"
+        time.sleep(0.01)
+    assert kill(run, victim, random.Random(0)), f"there is no {victim}"
+    (reached / "go").touch()
+    return _outcome(run, victim, folder / "out", f"kill at {point}: {victim}")
+
+
+def _outcome(run: subprocess.Popen, victim: str, output: Path, what: str) -> str:
+    _, said = run.communicate()
+    await_end(run.pid)
     complete = is_complete(output)
     last = said.decode().strip().splitlines()[-1:] or [""]
-    line = f"kill {number}: {victim} after {moment:.1f} s → exit {run.returncode}, " \
-        f"the output is {'complete' if complete else 'absent'}: {last[0][:200]}"
-    assert is_gone(run.pid), f"{line}: something lives on"
+    line = f"{what} → exit {run.returncode}, the output is {'complete' if complete else 'absent'}: {last[0][:200]}"
     assert complete == (run.returncode == 0) or (complete and victim in ("driver", "all")), line
     assert victim != "java" or complete or (run.returncode == 2 and "Spark's Java process" in said.decode()), line
-    assert victim in ("driver", "all") or [path.name for path in folder.iterdir()] == ["out"] * complete, line
+    left = [path.name for path in output.parent.iterdir()]
+    assert victim in ("driver", "all") or left == ["out"] * complete, line
     return line
 
 
 def finish(program: str, archive: Path, base: Path | str, folder: Path) -> None:
     """One more run, which nobody kills; afterwards there is its output and nothing else."""
     run = started(program, archive, folder / "out", base)
-    _, said = run.communicate(timeout=100)
+    _, said = run.communicate()
     assert run.returncode == 0, said.decode()
     assert [path.name for path in folder.iterdir()] == ["out"]
     assert is_complete(folder / "out")

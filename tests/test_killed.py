@@ -1,11 +1,9 @@
-"""A replay that is killed at any moment leaves no output or a whole one, and the next run starts clean.
+"""A replay that is killed at any point leaves no output or a whole one, and the next run starts clean.
 
-`make torture` does more of it.
+The points are named, so that nothing depends on how fast the machine is; `make torture` kills at random moments.
 """
 
-import random
 import shutil
-import time
 
 import damaging
 import killing
@@ -29,37 +27,41 @@ def base(archive, tmp_path_factory):
     return base
 
 
-def test_killed_at_random_moments(archive, tmp_path):
-    """One process, many short runs: each is killed somewhere between its first step and its last."""
-    begun = killing.started(killing.HERE, archive, tmp_path / "out")
-    begun.stdout.readline()
-    start = time.monotonic()
-    begun.communicate(timeout=100)
-    took = time.monotonic() - start
-    assert killing.is_complete(tmp_path / "out")
-    shutil.rmtree(tmp_path / "out")
-    dice, killed, until = random.Random(7), 0, time.monotonic() + 12
-    for _ in range(40):
-        run = killing.started(killing.HERE, archive, tmp_path / "out")
-        run.stdout.readline()
-        time.sleep(dice.uniform(0, 1.1 * took))
-        run.kill()
+def test_killed_before_it_touches_a_file(archive, tmp_path):
+    """One process, many short runs: each is killed before another one of the files that it opens, makes, renames or
+    removes, from the first to the last."""
+    output = tmp_path / "out"
+    begun = killing.started(killing.HERE, archive, output)
+    said, _ = begun.communicate()
+    touched = int(said.split()[-1])
+    assert killing.is_complete(output) and touched > 12
+    shutil.rmtree(output)
+    absent = 0
+    for place in sorted({1 + place * (touched - 1) // 11 for place in range(12)}):
+        run = killing.started(killing.HERE, archive, output, KILLED_AT=str(place))
         run.communicate()
-        killed += run.returncode < 0
-        if killing.is_complete(tmp_path / "out"):
-            shutil.rmtree(tmp_path / "out")
-        if killed >= 3 and time.monotonic() > until:
-            break
-    assert killed >= 3
+        assert run.returncode == -9
+        if killing.is_complete(output):
+            shutil.rmtree(output)
+        else:
+            absent += 1
+    assert absent >= 3
     killing.finish(killing.HERE, archive, "", tmp_path)
 
 
 def test_killed_on_spark(archive, base, tmp_path):
-    """The driver, its Java, a Python worker, and all of them; on top of a base, which stays as it was."""
-    said = []
-    killing.run(range(len(killing.VICTIMS)), archive, base, tmp_path / "killed", said.append)
-    assert [line.split()[2] for line in said] == killing.VICTIMS
-    assert sum("absent" in line for line in said) >= 2, said
+    """The driver, its Java, a Python worker, and all of them, at points that do not depend on how long anything takes;
+    on top of a base, which stays as it was."""
+    folder, before, said = tmp_path / "killed", killing.files_of(base), []
+    folder.mkdir()
+    for point, victim in (("publication", "driver"), ("outline", "java"), ("task", "java"), ("task", "worker"),
+                          ("task", "all")):
+        said.append(killing.attempt_at(point, victim, archive, base, folder, tmp_path / f"{victim} at {point}"))
+        if (folder / "out").exists():
+            shutil.rmtree(folder / "out")
+    assert ["absent" in line for line in said] == [True, True, True, False, True], said
+    killing.finish(killing.ON_SPARK, archive, base, folder)
+    assert killing.files_of(base) == before, "the base is not what it was"
 
 
 def test_damaged_archives(tmp_path):

@@ -57,16 +57,28 @@ def parallelism(spark: "SparkSession") -> int:
 @contextmanager
 def while_java_lives() -> Iterator[None]:
     """Raises ApplierError where nobody answers any more at Java's end of the connection, and for TaskLacks."""
-    from py4j.protocol import Py4JNetworkError
-
     try:
         yield
     except TaskLacks as reason:
         raise ApplierError(str(reason), hint=reason.hint) from None
-    except (ConnectionError, EOFError, Py4JNetworkError):
-        raise ApplierError("Spark's Java process is gone, and nothing was published",
-                           hint="it was killed, most often because the machine was out of memory: fewer tasks at a "
-                                "time, as with --master 'local[1]', need less; then run it again") from None
+    except Exception as error:
+        if is_silence(error):
+            raise java_is_gone() from None
+        raise
+
+
+def is_silence(error: BaseException) -> bool:
+    """Whether an error says that nobody answers at Java's end of the connection."""
+    from py4j.protocol import Py4JNetworkError
+
+    return isinstance(error, ConnectionError | EOFError | Py4JNetworkError)
+
+
+def java_is_gone(when: str = "") -> ApplierError:
+    """The error of a Java process that has ended; `when` says what was to be done then."""
+    return ApplierError(f"Spark's Java process is gone{when}, and nothing was published",
+                        hint="it was killed, most often because the machine was out of memory: fewer tasks at a time, "
+                             "as with --master 'local[1]', need less; then run it again")
 
 
 def collect(spark: "SparkSession", frame: "DataFrame", n_tasks: int, on_progress: Progress | None) -> pa.Table:
@@ -196,10 +208,9 @@ class _RemoteJob:
 
 def _explained(error: BaseException) -> BaseException:
     """Spark's failure without its Java: the worker's traceback, or what it says of a worker that is gone."""
-    from py4j.protocol import Py4JNetworkError
     from pyspark.errors import PythonException
 
-    if isinstance(error, ConnectionError | EOFError | Py4JNetworkError):
+    if is_silence(error):
         return error  # see `while_java_lives`
     text = str(error)
     for full in ("No space left on device", "Disk quota exceeded"):

@@ -69,7 +69,13 @@ def start(master: str | None = None, *, app_name: str = "applier") -> "SparkSess
             builder = builder.config(name, value)
         try:
             spark = builder.getOrCreate()
-        except (PySparkException, Py4JError) as error:
+        except (PySparkException, Py4JError, OSError, EOFError) as error:
+            from applier.spark import running
+
+            if running.is_silence(error) or (_gateway is not None and _gateway.process.poll() is not None):
+                raise running.java_is_gone(" while Spark was starting") from None
+            if isinstance(error, OSError | EOFError):
+                raise
             of_java = re.search(r"^: [\w.$]+: (.*)", str(error), re.MULTILINE)
             reason = of_java[1] if of_java else str(error)
             raise ApplierError(f"Spark did not start with master {master}: {reason}") from None

