@@ -1,4 +1,5 @@
-"""Columns that a replica's table has and the log's does not (AP-POS: they are the last ones; DEF-R1a, DEF-R2).
+"""Columns that a replica's table has and the log's does not (AP-POS: they are the last ones; DEF-R1a, DEF-R2), and
+generated ones that the log's images may lack.
 
 Inserts give them the table's default and updates leave them; but a STORED generated column follows the row, and an
 AUTO_INCREMENT one numbers the rows as they come.
@@ -21,6 +22,7 @@ class ExtraColumns:
         self._definition = definition
         extra = definition.columns[logged:]
         self._generated = [column for column in extra if column.generated == "stored"]
+        self._logged = [column for column in definition.columns[:logged] if column.generated == "stored"]
         self._numbered = next((column for column in extra if column.auto_increment), None)
 
     @property
@@ -45,6 +47,16 @@ class ExtraColumns:
         """What numbers the rows that come to those of a base; None where no column asks for it. Numbers below `given`
         have been given before, to rows that may be gone."""
         return None if self._numbered is None else RowNumbers(self._numbered, base, given)
+
+    def filled(self, rows: pa.Table) -> pa.Table:
+        """The rows with values for the log's generated columns where they have none, as images may lack them. Raises
+        SchemaError for an expression that is not known."""
+        for column in self._logged:
+            values = rows.column(column.name)
+            if values.null_count:
+                rows = rows.set_column(rows.schema.get_field_index(column.name), rows.schema.field(column.name),
+                                       pc.coalesce(values, self._value(rows, column)))
+        return rows
 
     def generated(self, rows: pa.Table) -> pa.Table:
         """The rows with their generated columns made anew. Raises SchemaError for an expression that is not known."""

@@ -80,6 +80,7 @@ class RowGatherer:
         memory = ImageMemory(files)
         self._reader = ImageReader(memory, layouts, wanted, self._rows)
         self._documents = Documents(definition, diffs, layouts, memory)
+        self._lacks_generated = False
 
     @property
     def zero_dates(self) -> int:
@@ -88,7 +89,8 @@ class RowGatherer:
 
     def batches(self, pointers: np.ndarray) -> Iterator[pa.Table]:
         """The rows that `pointers` (int64[n]) lead to, in their order, some thousand at a time; fewer of long ones."""
-        yield from map(self._extra.generated, self._in_chunks(pointers, self._chunk))
+        for rows in self._in_chunks(pointers, self._chunk):
+            yield self._extra.generated(self._extra.filled(rows) if self._lacks_generated else rows)
 
     def failed_diff(self) -> ApplierError | None:
         """The error of the first JSON diff in the log that does not fit, of rows that came and of values that are not
@@ -229,7 +231,11 @@ class RowGatherer:
         values = without_nulls(values, defined, self._defaults, seconds, absent, picked)
         if absent is None:
             return values
-        return with_defaults(values, defined, self._defaults, seconds, absent if picked is None else absent & picked)
+        used = absent if picked is None else absent & picked
+        if defined.generated and used.any():  # it is computed when the row is there
+            self._lacks_generated = True
+            return pc.if_else(pa.array(used), pa.scalar(None, values.type), values)
+        return with_defaults(values, defined, self._defaults, seconds, used)
 
     def _not_logged(self, column: Column, rows: int, picked: np.ndarray | None, seconds: Seconds) -> pa.Array:
         """A column that the log does not have: its default, where `extra_columns` does not make its values."""

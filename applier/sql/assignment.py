@@ -74,6 +74,8 @@ def assigned(value: Value, wanted: ColumnType, session: Session, *, strict: bool
             raise NotComputable(f"{value.type.base.upper()} as {wanted.base.upper()}")
         return value.values
     if value.type.base == "json" and wanted.base != "json":
+        if strict and wanted.base in _NUMBERS | {"year"}:
+            raise NotComputable("a document as a number")
         return _of_documents(value, wanted, session)
     if value.type.base == wanted.base == "json":
         return value.values

@@ -45,7 +45,8 @@ CONSTANTS = ["NULL", "0", "1", "-2.5", "1.5e1", "300", "'5'", "''", "'a'", "'b '
              "'::ffff:10.0.0.1'", "'::10.0.0.1'", "'1::2'", "'10.0.0.1'", "'123E4567e89b12d3a456426655440000'"]
 EXPRESSIONS = [
     "NULL", "1 + 2", "'12abc'", "'7'", "1.5", "-2.5", "1e2", "300", "x'4142'", "TRUE", "'a'",
-    "'2020-02-29 23:59:59.999'", "id", "id + 1", "v", "n", "d", "f", "y", "b", "s", "k", "e", "j", "n * 2", "-f", "id + f", "id DIV 2", "id % 2",
+    "'2020-02-29 23:59:59.999'", "id", "id + 1", "v", "n", "d", "f", "y", "b", "s", "k", "e", "j", "n * 2",
+    "-f", "id + f", "id DIV 2", "id % 2",
     "b - 1", "ABS(n)", "FLOOR(n)", "CEILING(n)", "ROUND(n)", "ROUND(n, 1)", "CONCAT(v, '-', id)", "CONCAT(n, '/', d)",
     "CONCAT(y, b, e)", "CONCAT_WS(',', v, id)", "UPPER(v)", "LOWER('ABC')", "LEFT(v, 1)", "RIGHT(v, 2)",
     "SUBSTRING(v, 2)", "SUBSTRING(v, -2, 1)", "REPEAT(v, 2)", "REPLACE(v, 'x', 'yy')", "TRIM('  a ')", "LENGTH(v)",
@@ -65,7 +66,8 @@ EXPRESSIONS = [
     "JSON_ARRAY(id, v, n, NULL, TRUE)", "JSON_OBJECT('vv', v, 'id', id)", "'{\"b\": 1.50, \"a\": [2]}'",
     "ST_GeomFromText('POINT(1 2)')", "ST_GeomFromText('LINESTRING(0 0,1.5 -2e1)')", "POINT(1, 2)",
     "ST_GeomFromText('POLYGON((0 0,0 1,1 1,0 0))')", "ST_GeomFromText('MULTIPOINT(0 0,1 1)')",
-    "ST_GeomFromText('GEOMETRYCOLLECTION(POINT(0 0),LINESTRING(0 0,1 1))')", "id / 4", "n / 3", "SQRT(id)", "POW(id, 2)",
+    "ST_GeomFromText('GEOMETRYCOLLECTION(POINT(0 0),LINESTRING(0 0,1 1))')", "id / 4", "n / 3", "SQRT(id)",
+    "POW(id, 2)",
     "UUID()", "RAND()",
 ]
 CLAUSES = ["", "NOT NULL", *(f"DEFAULT {text}" for text in CONSTANTS),

@@ -63,6 +63,8 @@ def values(sql):
     ("DATEDIFF(m, d)", ["0", "0", "0", "0", None, "0"]),
     ("DATEDIFF(d, '2000-01-01')", ["8825", "-10958", "-365242", "2921939", None, "365"]),
     ("UNIX_TIMESTAMP(t)", ["1709251199", "1", "2147483647", "1000000000", None, "978265815"]),
+    ("b / a", ["0.2857", "-0.2857", "-0.4286", "0.0000", None, None]),
+    ("n / b", ["1.2500000", "-1.2500000", "-0.0003333", None, None, "1.8000000"]),
     ("LENGTH(s)", ["4", "0", "1", "2", None, "2"]),
     ("s + 1", ["1.0", "1.0", "1.0", "1.0", None, "1.0"]),
     ("1e3", ["1000.0"] * 6),
@@ -79,7 +81,7 @@ def test_what_the_server_made_of_it(sql, expected):
 
 
 @pytest.mark.parametrize("sql", [
-    "YEARWEEK(d)", "YEAR(t)", "YEAR(s)", "UNIX_TIMESTAMP(d)", "UPPER(s)", "a / b", "n DIV b", "nosuch + 1",
+    "YEARWEEK(d)", "YEAR(t)", "YEAR(s)", "UNIX_TIMESTAMP(d)", "UPPER(s)", "n DIV b", "nosuch + 1",
     "COALESCE(a, s)", "a +", "DATEDIFF(a, b)", "s < 'x'", "JSON_EXTRACT(s, '$[*]')", "UUID()", "RAND()", "NOW()"])
 def test_what_is_not_known_is_not_guessed(sql):
     with pytest.raises(NotComputable):
