@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from applier.apply import image_reader
 from applier.apply.base_rows import BaseRows

@@ -2,7 +2,7 @@
 
     python tests/differential/real_replicas.py check FIRST LAST URL…     compare the seeds of a range, by both routes
     python tests/differential/real_replicas.py record URL=FIRST-LAST…    write recorded.tar.xz, which the tests replay
-    python tests/differential/real_replicas.py children FIRST LAST URL…  the same of made_children.py
+    python tests/differential/real_replicas.py children check|record …   the same of made_children, children_recorded
 
 A URL is mysql://USER@HOST:PORT or mariadb://…, of a server on this machine whose data is nobody's: the database `d` is
 dropped, and global settings change. It logs in row format, MySQL with gtid_mode=OFF. For a server in a chroot, its root
@@ -33,7 +33,7 @@ from made_tables import Maker
 from server_cells import cell
 
 HERE = Path(__file__).parent
-RECORDED = HERE / "recorded.tar.xz"
+RECORDED, CHILDREN = HERE / "recorded.tar.xz", HERE / "children_recorded.tar.xz"
 OPTIONS = ["--no-defaults", "--protocol=tcp"]
 
 
@@ -179,14 +179,14 @@ def check(first: int, last: int, urls: list[str], make: Callable[[int, str], Mak
     return wrong
 
 
-def record_all(words: list[str]) -> None:
-    with tarfile.open(RECORDED, "w:xz", preset=9) as archive, tempfile.TemporaryDirectory() as temporary:
+def record_all(words: list[str], make: Callable[[int, str], Maker] = Maker, path: Path = RECORDED) -> None:
+    with tarfile.open(path, "w:xz", preset=9) as archive, tempfile.TemporaryDirectory() as temporary:
         for word in words:
             url, _, seeds = word.rpartition("=")
             server, (first, last) = Server(url), map(int, seeds.split("-"))
             for seed in range(first, last + 1):
                 folder = Path(temporary) / f"{server.flavour}-{seed}"
-                record(server, seed, folder)
+                record(server, seed, folder, make)
                 (folder / "made.sql").unlink()
                 for file in sorted(folder.rglob("*.*")):
                     entry, data = tarfile.TarInfo(str(file.relative_to(temporary))), file.read_bytes()
@@ -196,10 +196,11 @@ def record_all(words: list[str]) -> None:
 
 if __name__ == "__main__":
     sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
-    if sys.argv[1:2] == ["check"] and len(sys.argv) > 4:
-        sys.exit(bool(check(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])))
-    if sys.argv[1:2] == ["children"] and len(sys.argv) > 4:
-        sys.exit(bool(check(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:], Children)))
-    if sys.argv[1:2] == ["record"] and len(sys.argv) > 2:
-        sys.exit(record_all(sys.argv[2:]))
+    families = sys.argv[1:2] == ["children"]
+    verb, *words = sys.argv[1 + families:] or [""]
+    maker = Children if families else Maker
+    if verb == "check" and len(words) > 2:
+        sys.exit(bool(check(int(words[0]), int(words[1]), words[2:], maker)))
+    if verb == "record" and words:
+        sys.exit(record_all(words, maker, CHILDREN if families else RECORDED))
     sys.exit(__doc__)
