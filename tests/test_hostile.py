@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import hostile_logs
@@ -14,6 +15,7 @@ import pytest
 
 from applier import cli
 from applier.apply.executor import ThisProcess
+from applier.binlog.format import EventType
 from applier.errors import ApplierError
 from applier.options import ReplayOptions
 from applier.replay import replay_with
@@ -101,6 +103,41 @@ def test_names_that_are_no_text(place, run, tmp_path):
         log = folder / "binlog.000001"
         hostile_logs.write_log(log, hostile_logs.PLACES[place], raw, flavour)
         every_verb(log, folder, run, terminal=number % 2 == 0)
+
+
+def renamed_in_table_maps(log, old, new):
+    """A log with other bytes in its TABLE_MAP events."""
+    data, at = bytearray(log), 4
+    while at < len(data):
+        size = int.from_bytes(data[at + 9:at + 13], "little")
+        if data[at + 4] == EventType.TABLE_MAP:
+            event = data[at:at + size - 4].replace(old, new)
+            data[at:at + size] = event + zlib.crc32(event).to_bytes(4, "little")
+        at += size
+    return bytes(data)
+
+
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+@pytest.mark.parametrize("old, new", [
+    (b"\x01t\0", b"\x01\xff\0"), (b"\x01t\0", b"\x01\x1b\0"), (b"\x02md\0", b"\x02\xe2\x80\0"), (b"\x01t\0",
+                                                                                                 b"\x01\0\0"),
+    ("naïve name".encode(), b"\xff" * 11), ("naïve name".encode(), b"\x1b[2J\x1b]0;\x07\r\n"),
+    (b"\x02\xc3\xa9\x01b", b"\x02\xff\xfe\x01b"), (b"\x0bna", b"\xffna"), (b"\x0bna", b"\x00na"),
+])
+def test_names_of_a_logs_metadata(flavour, old, new, run, tmp_path):
+    """Tables, columns and labels as full metadata has them, of tables that nothing else defines."""
+    case = Path(__file__).parent / "cases" / {"mysql": "row-metadata-full",
+                                              "mariadb": "row-metadata-full-mariadb"}[flavour]
+    log = (case / "binlog.000001").read_bytes()
+    assert old in log
+    log = renamed_in_table_maps(log, b"\x02md\0\x01t\0", b"\x02md\0\x01T\0")  # T is none that a statement makes
+    log = renamed_in_table_maps(log, old.replace(b"t", b"T") if len(old) == 3 else old, new)
+    (tmp_path / "binlog.000001").write_bytes(log)
+    every_verb(tmp_path / "binlog.000001", tmp_path, run, terminal=True)
+    replayed(tmp_path / "binlog.000001", tmp_path / "defined", define_from_log=True)
+    if (tmp_path / "defined").exists():
+        run("status", tmp_path / "defined", terminal=True)
+        assert run("export", tmp_path / "defined", "--output", tmp_path / "export")[0] == 0
 
 
 @pytest.mark.parametrize("terminal", [True, False])
