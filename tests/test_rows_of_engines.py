@@ -106,6 +106,11 @@ def test_a_replicas_blackhole(route, flavour, tmp_path):
                                        "ENGINE=BLACKHOLE;\nINSERT INTO d.t VALUES (1,1),(1,2);\n")
     import_dump(ImportOptions(str(tmp_path / "dump.sql"), str(tmp_path / "base"), flavour=flavour))
     assert held(tmp_path / "base") == {"d.t": []}
+    (tmp_path / "rows").mkdir()
+    pq.write_table(pa.table(rows((1, 1), (1, 2))), tmp_path / "rows" / "d.t.parquet")
+    import_dump(ImportOptions(str(tmp_path / "rows"), str(tmp_path / "other"), flavour=flavour,
+                              schema=str(tmp_path / "dump.sql")))
+    assert held(tmp_path / "other") == {"d.t": []}
     logs = [tmp_path / "binlog.000001"]
     for mode in ("strict", "idempotent"):
         options = {"base": str(tmp_path / "base"), "route": route, "exec_mode": mode}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 
 from applier.apply.rows import table_schema
 from applier.errors import SchemaError
@@ -54,11 +55,14 @@ class DumpTables:
     def add(self, columns: InsertColumns, spans: InsertSpans, n_rows: int, data: np.ndarray, reading: Reading,
             on_duplicate: int) -> None:
         """Convert rows and put them to the table's. Raises OddLiteral, with its column, and SchemaError."""
-        if not holds_rows(columns.definition):
-            return
         rows, zero_dates = columns.rows(spans, n_rows, data, reading)
         self.zero_dates += zero_dates
-        self.rows_of(columns.definition).add(rows, on_duplicate)
+        self.take(columns.definition, rows, on_duplicate)
+
+    def take(self, definition: TableDefinition, rows: pa.Table, on_duplicate: int) -> None:
+        """Put rows as a snapshot has them to a table's, if its engine keeps any."""
+        if holds_rows(definition):
+            self.rows_of(definition).add(rows, on_duplicate)
 
     def rows_of(self, definition: TableDefinition) -> SortedRows:
         """Where the table's rows go; those of the table before it are put away, as most likely no more are coming."""

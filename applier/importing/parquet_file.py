@@ -46,7 +46,7 @@ def read_parquet(part: ParquetPart, tables: DumpTables, on_progress: Callable[[i
                         except NotTheColumns as error:
                             raise SchemaError(f"column {column.name} cannot take what the file has: {error}",
                                               table=columns.definition.full_name) from None
-                tables.rows_of(columns.definition).add(columns.completed(arrays, batch.num_rows), FAIL)
+                tables.take(columns.definition, columns.completed(arrays, batch.num_rows), FAIL)
                 on_progress(source.tell())
             return size
     except SchemaError as error:
