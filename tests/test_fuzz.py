@@ -22,7 +22,7 @@ def test_no_mutant_breaks_anything(kind, count, tmp_path):
 def test_mutants_are_damaged_and_always_the_same(made, sources):
     some = [made(number) for number in range(50)]
     assert some == [made(number) for number in range(50)]
-    whole = {path.read_bytes() for path in (*events.sources(), *dumps.sources())} | set(sources() if sources else ())
+    whole = {*(path.read_bytes() for path in events.sources()), *dumps.sources(), *(sources() if sources else ())}
     assert sum(data in whole for data in some) < 5
 
 

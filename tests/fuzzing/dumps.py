@@ -1,11 +1,13 @@
 """Mutants of SQL files, as `applier import` reads them: words, quotes, comments and numbers where none belong."""
 
+import gzip
 import random
 from functools import cache
 from pathlib import Path
 
 _FOLDER = Path(__file__).parent.parent
-_MOST_SOURCE, _MOST_BYTES, _HEAD = 120_000, 28_000, 8_000
+_FILES = ("cases/*/target.sql", "cases/*/base.sql", "importing/**/*.sql", "importing/**/*.sql.gz")
+_MOST_BYTES, _HEAD = 28_000, 8_000
 _WORDS = (
     b"'", b'"', b"`", b"\\", b"\\'", b"''", b"(", b")", b",", b";", b"/*", b"*/", b"/*!50000 ", b"/*M!100000 ", b"--",
     b"-- ", b"#", b"\n", b"\0", b"\xff", b"0x", b"x'", b"b'", b"X'0", b"_binary ", b"_binary'", b"NULL", b"DEFAULT",
@@ -20,11 +22,11 @@ _WORDS = (
 def mutant(number: int) -> bytes:
     """The bytes of an SQL file: always the same for a number."""
     dice = random.Random(f"dumps {number}")
-    data = bytearray(dice.choice(sources()).read_bytes())
-    if len(data) > _MOST_BYTES:
+    data = bytearray(dice.choice(sources()))
+    if len(data) > _MOST_BYTES:  # its head, and some lines behind it
         start = dice.randrange(_HEAD, len(data) - _MOST_BYTES + _HEAD)
-        data = data[:_HEAD] + data[start:start + _MOST_BYTES - _HEAD]
-    for _ in range(dice.choice((1, 2, 3, 6, 12))):
+        data = data[:data.rfind(b"\n", 0, _HEAD) + 1] + data[data.find(b"\n", start) + 1:start + _MOST_BYTES - _HEAD]
+    for _ in range(dice.choice((1, 1, 1, 2, 3, 6))):
         _change(data, dice)
     return bytes(data)
 
@@ -47,6 +49,7 @@ def _change(data: bytearray, dice: random.Random) -> None:
 
 
 @cache
-def sources() -> list[Path]:
-    """SQL files of the tests: dumps of both servers, and what the cases were made with."""
-    return [path for path in sorted(_FOLDER.glob("**/*.sql")) if 50 < path.stat().st_size < _MOST_SOURCE]
+def sources() -> list[bytes]:
+    """Dumps of both servers, and other SQL files that an import takes as they are."""
+    paths = sorted(path for pattern in _FILES for path in _FOLDER.glob(pattern))
+    return [gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes() for path in paths]
