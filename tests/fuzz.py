@@ -7,6 +7,7 @@ ApplierError.
     events    binlogs with fields that no server writes (fuzzing.events): table maps, rows, payloads and what is in them
     dumps     SQL files with words where none belong (fuzzing.dumps)
     found     files that broke something once (hostile)
+    some      all of these, one after another
 
 Mutant number n of a kind is always the same. A child process takes them; where it crashes, hangs or raises anything
 else, the mutant is named and kept, and the run goes on after it. Checksums are made good again, so that damage reaches
@@ -157,12 +158,26 @@ def _found(number: int) -> bytes:
     return FOUND[number].read_bytes()
 
 
+def _some(number: int) -> tuple[str, int]:
+    """Which kind a mutant of any is, and its number among those: what was found, then the others in turn."""
+    number -= len(FOUND)
+    turns = "events", "bytes", "events", "dumps"
+    return ("found", number + len(FOUND)) if number < 0 else (turns[number % 4], number)
+
+
+def _of_any_kind(number: int) -> bytes:
+    kind, number = _some(number)
+    return KINDS[kind](number)
+
+
 KINDS: dict[str, Callable[[int], bytes]] = {
-    "bytes": mutant, "events": events.mutant, "dumps": dumps.mutant, "found": _found}
+    "bytes": mutant, "events": events.mutant, "dumps": dumps.mutant, "found": _found, "some": _of_any_kind}
 
 
 def path_of(kind: str, number: int, folder: Path) -> Path:
     """Where a mutant lies while it is taken, and stays where it broke something."""
+    if kind == "some":
+        return path_of(*_some(number), folder)
     is_dump = kind == "dumps" or (kind == "found" and FOUND[number].suffix == ".sql")
     return folder / (f"{kind}-{number}.sql" if is_dump else f"{kind}.{number:06d}")
 

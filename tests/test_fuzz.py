@@ -8,14 +8,13 @@ import pytest
 from fuzzing import dumps, events, guarded, verbs
 
 
-@pytest.mark.parametrize("kind, count", [("bytes", 60), ("events", 60), ("dumps", 30), ("found", len(fuzz.FOUND))])
-def test_no_mutant_breaks_anything(kind, count, tmp_path):
+def test_no_mutant_breaks_anything(tmp_path):
     """Bad input gives an answer or an ApplierError, and no memory is read or written past its end."""
     try:
         environment = guarded.environment(tmp_path)
     except guarded.NoCompiler:
         environment = None  # without the guard fewer defects show
-    assert fuzz.run(kind, 0, count, tmp_path, environment) == []
+    assert fuzz.run("some", 0, len(fuzz.FOUND) + 160, tmp_path, environment) == []
 
 
 @pytest.mark.parametrize("made, sources", [(fuzz.mutant, fuzz._sources), (events.mutant, None), (dumps.mutant, None)])
