@@ -157,7 +157,8 @@ class Inflater:
             total += len(piece)
             rest += piece
             whole = k.whole_events(np.frombuffer(rest, np.uint8).ctypes.data, len(rest))
-            if whole < 0 or total > found[k.FOUND_INFLATED] or (not whole and len(rest) > _MOST_EVENT_BYTES):
+            next_size = int.from_bytes(rest[whole + 9:whole + 13], "little") if whole >= 0 else 0
+            if whole < 0 or total > found[k.FOUND_INFLATED] or next_size > _MOST_EVENT_BYTES:
                 raise self._malformed(found)
             if whole:
                 if pending:

@@ -9,6 +9,10 @@ from applier.binlog import text_kernel as kernels
 from applier.binlog.byte_columns import beside, fixed_bytes
 from applier.errors import CORRUPT_EVENT, ArchiveError
 
+MOST_INFLATED = 256 << 20
+"""Bytes of a column's values that are inflated together, but for a single one."""
+_LONGEST = 1 << 30
+"""max_allowed_packet's limit: no value is longer."""
 NETWORK_BYTES = {"inet4": 4, "inet6": 16, "uuid": 16}
 
 _NETWORK_TEXT = {"inet4": (kernels.inet4_text, kernels.INET4_CHARACTERS),
@@ -33,10 +37,16 @@ def inflate(raw: pa.Array) -> pa.Array:
 
     A value is empty, or begins with a byte: 0 before the plain value; else method (8, zlib) << 4 | 8 for a deflate
     stream without zlib's header | bytes of the length that follows, big-endian, of the value as it was.
-    Raises ArchiveError (1610) for anything else.
+    Raises ArchiveError (1610) for anything else, and ArrowCapacityError where the values come to more than
+    MOST_INFLATED bytes, so that memory is bounded, however little they take compressed.
     """
-    return pa.array([None if value is None else _inflate(value, row) for row, value in enumerate(raw.to_pylist())],
-                    pa.binary())
+    values, total = [], 0
+    for row, value in enumerate(raw.to_pylist()):
+        values.append(None if value is None else _inflate(value, row))
+        total += len(values[-1] or b"")
+        if total > MOST_INFLATED and len(raw) > 1:
+            raise pa.ArrowCapacityError(f"{total} bytes in one column; take fewer rows at once")
+    return pa.array(values, pa.binary())
 
 
 def _inflate(value: bytes, row: int) -> bytes:
@@ -48,6 +58,9 @@ def _inflate(value: bytes, row: int) -> bytes:
                            hint="the file is damaged, or from a newer server")
     body = 1 + (header & 7)
     length = int.from_bytes(value[1:body])
+    if length > _LONGEST:
+        raise ArchiveError(f"a compressed value in row {row} says that it is of {length} bytes, more than a server "
+                           "takes", errno=CORRUPT_EVENT)
     stream = zlib.decompressobj(-zlib.MAX_WBITS if header & 8 else zlib.MAX_WBITS)
     try:
         plain = stream.decompress(value[body:], length + 1)  # never more than it says, whatever the stream holds

@@ -27,6 +27,7 @@ is compared as a whole and byte for byte. A table without a usable key has no ki
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -53,6 +54,8 @@ KeyValue = Annotated[int, between(-2**63, 2**63 - 1)] | bytes
 FilePath = Annotated[str, lambda path: "" if location.is_plain_inside(path) else f"is a path outside of it: {path!r}"]
 Digest = Annotated[str, lambda digest: "" if 0 < len(digest) <= 200 and digest.isascii() and digest.isprintable() else
                    "is no digest"]
+KeyRule = Annotated[str, lambda rule: "" if re.fullmatch(r"[0-9A-Za-z_]*(\([1-9][0-9]{0,9}\))?", rule) else
+                    "is no collation with a number of characters"]
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,7 @@ class TableEntry:
     key: tuple[str, ...] = ()
     key_kind: KeyKind | None = None
     files: tuple[FileEntry, ...] = ()
-    key_rules: tuple[str, ...] = ()
+    key_rules: tuple[KeyRule, ...] = ()
     history: tuple[FileEntry, ...] = ()
 
     @property

@@ -1,10 +1,13 @@
 """Compressed events: what a log holds is the same whether its server compressed it or not."""
 
+import os
 import struct
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from compressing import compress_events, compress_transactions, payload, plain_events, seal, zipped
 from hypothesis import given, settings
@@ -197,6 +200,33 @@ def test_a_compressed_statement_that_lies(data, tmp_path):
     with pytest.raises(ArchiveError) as caught:
         outline_file(path)
     assert (caught.value.position, caught.value.mysql_errno) == (position, 1610)
+
+
+def test_what_is_claimed_takes_no_memory(tmp_path):
+    """Payloads and statements that say that they hold gigabytes, and one that holds 600 MB of an event that says 2 GB:
+    with 400 MB more than the program has at its start they are refused as without a limit."""
+    endless = pa.compress(query(b"")[:9] + struct.pack("<I", 1 << 31) + bytes(600 << 20), "zstd", asbytes=True)
+    statement = query(b"")
+    lies = [payload(TRANSACTION, claims=16 << 30), payload(b"", claims=1 << 62),
+            payload(b"", data=endless, claims=16 << 30),
+            seal(statement[:4] + b"\xa5" + statement[5:] + b"\x84\xff\xff\xff\xff" + zipped(b"COMMIT")[2:])]
+    paths = []
+    for number, lie in enumerate(lies):
+        (tmp_path / str(number)).mkdir()
+        paths.append(log_with(tmp_path / str(number), lie)[0])
+    program = ("import resource, sys\n"
+               "from applier.binlog.outline_pass import outline_file; from applier.errors import ArchiveError\n"
+               "outline_file(sys.argv[1])\n"
+               "pages = int(open('/proc/self/statm').read().split()[0])\n"
+               "most = pages * resource.getpagesize() + (400 << 20)\n"
+               "resource.setrlimit(resource.RLIMIT_AS, (most, most))\n"
+               "for path in sys.argv[2:]:\n"
+               "    try: outline_file(path)\n"
+               "    except ArchiveError as error: print(error.mysql_errno)\n")
+    good, _ = log_with(tmp_path, payload(TRANSACTION))
+    done = subprocess.run([sys.executable, "-c", program, good, *paths], capture_output=True, text=True, timeout=300,
+                          check=False, env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])})
+    assert done.stdout.split() == ["1610"] * len(lies), done.stderr
 
 
 def test_damage_after_the_stop_is_not_looked_at(tmp_path):

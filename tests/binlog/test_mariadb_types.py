@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from applier.binlog import mariadb_types
 from applier.binlog.mariadb_types import inflate, network_text
 from applier.errors import ArchiveError
 
@@ -82,3 +83,23 @@ def test_a_bomb_is_cut_at_the_length_it_says():
     stream = deflate.compress(bytes(10_000_000)) + deflate.flush()
     with pytest.raises(ArchiveError, match="not of 1 bytes"):
         inflate(pa.array([b"\x89\x01" + stream], pa.binary()))
+
+
+def _bomb(size):
+    deflate = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return b"\x8c" + size.to_bytes(4) + deflate.compress(bytes(size)) + deflate.flush()
+
+
+def test_values_that_claim_more_than_a_server_takes():
+    with pytest.raises(ArchiveError, match="more than a server takes"):
+        inflate(pa.array([b"\x8f" + b"\xff" * 7 + b"\x03\x00"], pa.binary()))
+
+
+def test_many_bombs_are_not_inflated_together(monkeypatch):
+    """Each of them is what a server may have written; the caller takes fewer rows, one by one in the end."""
+    monkeypatch.setattr(mariadb_types, "MOST_INFLATED", 1 << 20)
+    bombs = pa.array([_bomb(1 << 19)] * 100, pa.binary())
+    with pytest.raises(pa.ArrowCapacityError, match="fewer rows"):
+        inflate(bombs)
+    assert inflate(bombs.slice(0, 2)).to_pylist() == [bytes(1 << 19)] * 2
+    assert inflate(pa.array([_bomb(1 << 21)], pa.binary())).to_pylist() == [bytes(1 << 21)]
