@@ -57,8 +57,8 @@ def parse_partitioning(cursor: Cursor) -> Partitioning:
 
 
 def _count(cursor: Cursor) -> int:
-    """How many partitions a statement asks for."""
-    return checked_number(cursor.number())
+    """How many partitions a statement asks for. Both servers take the number's lower 32 bits."""
+    return checked_number(cursor.number() & 0xFFFFFFFF)
 
 
 def _partitioning(cursor: Cursor) -> Partitioning:
@@ -66,12 +66,12 @@ def _partitioning(cursor: Cursor) -> Partitioning:
         return _by_system_time(cursor)
     method, expression, columns, old_hash = _method(cursor)
     count = _count(cursor) if cursor.accept("PARTITIONS") else None
-    subpartition_by = ""
+    subpartition_by, each = "", 1
     if cursor.accept("SUBPARTITION", "BY"):
         first = cursor.index
         _method(cursor)
         if cursor.accept("SUBPARTITIONS"):
-            _count(cursor)
+            each = _count(cursor)
         subpartition_by = render(cursor.tokens[first:cursor.index])
     if cursor.ahead("("):
         partitions = parse_partitions(cursor)
@@ -79,6 +79,7 @@ def _partitioning(cursor: Cursor) -> Partitioning:
         raise cursor.error("partitions were expected")
     else:
         partitions = tuple(Partition(f"p{number}") for number in range(count or 1))
+    checked_number(sum(max(each, len(partition.subpartitions)) for partition in partitions))
     return Partitioning(method, expression, columns, partitions, subpartition_by, old_hash)
 
 
