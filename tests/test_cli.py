@@ -133,7 +133,7 @@ def test_help_and_status_import_neither_numba_nor_spark(tmp_path):
     """
     snapshot = manifest.Snapshot(manifest.BinlogPosition("binlog.000001", 4, "", None, "mariadb"), ())
     (tmp_path / "_snapshot.json").write_bytes(snapshot.to_json())
-    done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "[]"
 
@@ -142,7 +142,7 @@ def test_help_and_status_import_neither_numba_nor_spark(tmp_path):
 def test_the_console_script_ends_with_its_code_and_all_that_was_printed(argv, code):
     """It does not wait for the interpreter to be taken to pieces; nothing that was registered or buffered is lost."""
     program = "import atexit, sys; from applier import cli; atexit.register(print, 'last'); cli.console()"
-    done = subprocess.run([sys.executable, "-c", program, *argv], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program, *argv], capture_output=True, text=True)
     assert done.returncode == code and done.stdout.endswith("last\n")
     assert ("applier 0" in done.stdout) if code == 0 else ("/nowhere" in done.stderr)
 
@@ -160,5 +160,5 @@ def test_nobody_reads_what_is_printed(words, code, to, tmp_path):
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
     run = subprocess.Popen([sys.executable, "-c", program, *words], cwd=tmp_path, env=environment, text=True, **streams)
     os.close(writer)
-    said = run.communicate(timeout=100)[to == "stdout"]
+    said = run.communicate()[to == "stdout"]
     assert run.returncode == code and "Traceback" not in said

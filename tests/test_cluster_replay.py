@@ -21,7 +21,7 @@ def on_cluster(master, directory, *options):
     """A driver is a process of its own, as this one has a local session; not started in the checkout."""
     run = subprocess.run([sys.executable, "-c", PROGRAM, "replay", "--master", master, *options], cwd=directory,
                          env=os.environ | {"PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": "127.0.0.1"},
-                         capture_output=True, text=True, timeout=200)
+                         capture_output=True, text=True)
     return run.returncode, run.stderr
 
 

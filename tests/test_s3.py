@@ -1,11 +1,10 @@
 """Binlogs and snapshots on an object store, from the command line's job on: S3, as moto's server plays it."""
 
 import os
-import random
-import socket
+import re
 import subprocess
 import sys
-import time
+import threading
 import urllib.request
 from pathlib import Path
 
@@ -29,33 +28,33 @@ ROWS = [(n, n, "x" * 20) for n in range(3000)]
 KEYS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": "us-east-1"}
 
 PROGRAM = """
-import sys
+import os, sys, threading
 from applier.apply.executor import ThisProcess
 from applier.options import ReplayOptions
 from applier.plan import units
 from applier.replay import replay_with
 units.UNIT_BYTES, units.LEAST_UNIT_BYTES = 10_000, 1
-print("begins", flush=True)
+left, ends_at = [0], int(os.environ.get("KILLED_AT", "0"))
+def at_call(frame, event, argument):
+    if event == "call" and "/applier/snapshot/" in frame.f_code.co_filename:
+        left[0] += 1
+        if left[0] == ends_at:
+            os.kill(os.getpid(), 9)
+threading.setprofile(at_call)
+sys.setprofile(at_call)
 replay_with(ThisProcess(2), ReplayOptions((sys.argv[1],), sys.argv[2], base=sys.argv[3]))
+print(left[0])
 """
 
 
 @pytest.fixture(scope="module")
 def store():
     """The environment in which s3:// is the server; a bucket is made: "lake"."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = subprocess.Popen([sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    endpoint, deadline = f"http://127.0.0.1:{port}", time.monotonic() + 60
-    while True:
-        try:
-            urllib.request.urlopen(urllib.request.Request(f"{endpoint}/lake", method="PUT"))
-            break
-        except OSError:
-            assert server.poll() is None and time.monotonic() < deadline, "moto's server does not answer"
-            time.sleep(0.1)
+    server = subprocess.Popen([sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    endpoint = next(found[0] for line in server.stderr if (found := re.search(r"http://[\d.]+:\d+", line)))
+    threading.Thread(target=server.stderr.read, daemon=True).start()  # its log, which nobody reads
+    urllib.request.urlopen(urllib.request.Request(f"{endpoint}/lake", method="PUT"))
     environment = KEYS | {"AWS_ENDPOINT_URL": endpoint}
     with pytest.MonkeyPatch.context() as patch:
         for name, value in environment.items():
@@ -157,39 +156,33 @@ def test_several_snapshots(logs):
     assert held(f"s3://lake/both/{name}-{offset}") == held(f"s3://lake/both/{name}-{offset + 1}") == ROWS
 
 
-def test_killed_at_random_moments(logs, base):
-    """The output is absent or complete, the base as it was; the next run removes what is left, and nothing else."""
-    before, dice, killed, left_over = objects(base), random.Random(3), 0, 0
-    took = started(logs[0], "s3://lake/timed", base)
-    for _ in range(30):
-        run = program(logs[0], "s3://lake/out", base)
-        time.sleep(dice.uniform(0, took))
-        run.kill()
+def test_killed_on_its_way(logs, base):
+    """At calls of the code that writes snapshots: the output is absent or complete, the base as it was; the next run
+    removes what is left, and nothing else."""
+    before, left_over = objects(base), 0
+    calls = int(run_to_its_end(logs[0], "s3://lake/counted", base))
+    for place in sorted({1 + place * (calls - 1) // 7 for place in range(8)}):
+        run = program(logs[0], "s3://lake/out", base, KILLED_AT=str(place))
         run.communicate()
-        killed += run.returncode < 0
         if "_snapshot.json" in (there := objects("s3://lake/out")):
             assert "_incomplete" in there or held("s3://lake/out") == AFTER
             s3().delete_dir("lake/out")
         left_over += bool(there) and "_snapshot.json" not in there
-        if killed >= 3 and left_over:
-            break
-    assert killed >= 3 and left_over
-    started(logs[0], "s3://lake/out", base)
+    assert left_over
+    run_to_its_end(logs[0], "s3://lake/out", base)
     assert held("s3://lake/out") == AFTER
     assert objects(base) == before and held(base) == ROWS
 
 
-def program(archive, output, base):
-    """A process that has begun its replay."""
-    run = subprocess.Popen([sys.executable, "-c", PROGRAM, archive, output, base], cwd=ROOT, stdout=subprocess.PIPE,
-                           env=os.environ.copy())
-    run.stdout.readline()
-    return run
+def program(archive, output, base, **environment):
+    """A process that replays, and says how many calls came; it kills itself before the KILLED_AT-th."""
+    return subprocess.Popen([sys.executable, "-c", PROGRAM, archive, output, base], cwd=ROOT, stdout=subprocess.PIPE,
+                            text=True, env=os.environ | environment)
 
 
-def started(archive, output, base):
-    """Such a process that nobody kills: the seconds it took."""
-    run, begun = program(archive, output, base), time.monotonic()
-    run.communicate(timeout=100)
+def run_to_its_end(archive, output, base):
+    """Such a process that nobody kills: what it says."""
+    run = program(archive, output, base)
+    said, _ = run.communicate()
     assert run.returncode == 0
-    return time.monotonic() - begun
+    return said

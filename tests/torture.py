@@ -3,6 +3,7 @@
     python tests/torture.py [kills] [damages] [first number]
 """
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,8 @@ from applier.apply.executor import ThisProcess
 from applier.options import ReplayOptions
 from applier.replay import replay_with
 
+HERE = Path(__file__).parent
+
 
 def main(kills: int = 40, damages: int = 5000, first: int = 0) -> int:
     """Exit code 0 where all went right."""
@@ -23,6 +26,11 @@ def main(kills: int = 40, damages: int = 5000, first: int = 0) -> int:
     archive, base = killing.write_archive(folder / "logs"), folder / "base"
     replay_with(ThisProcess(2), ReplayOptions((f"{archive}/binlog.000001",), str(base)))
     wrong = damaging.run(range(first, first + damages), folder / "damaged", _say)
+    for where in ("beside", "in-place"):
+        (folder / where).mkdir()
+        publishing = [sys.executable, str(HERE / "snapshot" / "publishing_run.py"), "times", where, str(folder / where)]
+        if kills and subprocess.run(publishing, env=os.environ | {"PYTHONPATH": str(HERE.parent)}).returncode:
+            wrong.append(f"kills while a snapshot is published {where}")
     try:
         if kills:
             killing.run(range(first, first + kills), archive, base, folder / "killed", _say)

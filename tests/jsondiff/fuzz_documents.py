@@ -83,13 +83,13 @@ def check(document: bytes) -> bool:
         text = to_text(column)[0].as_py()
     except JsonError:
         text = None
-    start = time.perf_counter()
+    start = time.thread_time()
     tracemalloc.start()
     try:
         value = decode(document)
     except DocumentError:
         value = ...
-    took, (_, peak) = time.perf_counter() - start, tracemalloc.get_traced_memory()
+    took, (_, peak) = time.thread_time() - start, tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert took < SECONDS_FOR_ONE, f"took {took:.1f} s"
     assert peak < BYTES_FOR_A_BYTE * len(document) + BYTES_FOR_ONE, f"took {peak} bytes"
@@ -110,12 +110,12 @@ def check_text(text: str) -> bool:
 
     outcomes = []
     for make in (lambda: to_text(from_text(text)), lambda: normalize(pa.array([text]))[0].as_py()):
-        start = time.perf_counter()
+        start = time.thread_time()
         try:
             outcomes.append(make())
         except DocumentError as error:
             outcomes.append((error.what, error.errno, error.offset))
-        assert time.perf_counter() - start < SECONDS_FOR_ONE, "takes too long"
+        assert time.thread_time() - start < SECONDS_FOR_ONE, "takes too long"
     assert outcomes[0] == outcomes[1], f"normalize says {outcomes[1]}"
     return isinstance(outcomes[0], str)
 

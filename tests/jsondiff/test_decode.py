@@ -101,11 +101,11 @@ def test_values_that_share_bytes_cannot_multiply_the_work():
     document = b"\x00\x00\x04\x00"
     for _ in range(99):
         document = b"\x02\x00" + (10 + len(document)).to_bytes(2, "little") + 2 * b"\x02\x0a\x00" + document
-    start = time.perf_counter()
+    start = time.thread_time()
     for hostile in (b"\x02" + document, b"\x02\x01\x00\x07\x00\x02\x00\x00"):
         with pytest.raises(DocumentError):
             decode(hostile)
-    assert time.perf_counter() - start < 1
+    assert time.thread_time() - start < 1
 
 
 def test_the_fuzzer_names_what_broke(monkeypatch, capsys):

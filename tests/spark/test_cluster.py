@@ -15,7 +15,7 @@ def on_cluster(master, directory, code):
     program = f"from applier.spark import session, stages\nspark = session.start({master!r})\n" + textwrap.dedent(code)
     environment = os.environ | {"PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": "127.0.0.1"}
     run = subprocess.run([sys.executable, "-c", program], cwd=directory, env=environment, capture_output=True,
-                         text=True, timeout=280)
+                         text=True)
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout)
 

@@ -34,7 +34,7 @@ def program(code, temporary, **environment):
 
 
 def said(process):
-    output = process.communicate(timeout=200)[0]
+    output = process.communicate()[0]
     assert process.returncode == 0, output
     return output.splitlines()
 
@@ -48,9 +48,7 @@ def is_alive(pid):
 
 def assert_gone(pids):
     pids = list(pids)
-    deadline = time.monotonic() + 30
-    while alive := [pid for pid in pids if is_alive(pid)]:
-        assert time.monotonic() < deadline, alive
+    while any(map(is_alive, pids)):
         time.sleep(0.05)
 
 
@@ -107,10 +105,10 @@ import time; time.sleep(100)
     process = program(code, tmp_path)
     pids = [int(pid) for line in iter(process.stdout.readline, "end\n") for pid in line.split()]
     assert len(pids) >= 2
+    output = os.readlink(f"/proc/{process.pid}/fd/1")
+    assert not any(output in map(os.readlink, Path(f"/proc/{pid}/fd").iterdir()) for pid in pids)
     process.kill()
-    began = time.monotonic()
-    assert process.communicate(timeout=60)[0] == ""
-    assert time.monotonic() - began < 2
+    assert process.communicate()[0] == ""
     assert_gone(pids)
     assert not list(tmp_path.glob("applier-*/nursery"))
 

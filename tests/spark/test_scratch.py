@@ -38,7 +38,7 @@ def test_it_is_removed_and_nobody_else_may_look_into_it(temporary):
 
 def test_what_a_killed_process_left_goes_when_no_java_can_want_it_any_more(temporary):
     run = subprocess.run([sys.executable, "-c", KILLED], env=os.environ | {"TMPDIR": str(temporary)}, text=True,
-                         stdout=subprocess.PIPE, check=False, timeout=60)
+                         stdout=subprocess.PIPE, check=False)
     left = run.stdout.strip()
     with Scratch():
         assert os.path.isdir(left)

@@ -28,8 +28,7 @@ def test_there_is_one_session_a_process(spark):
 
 def program(code, directory, **environment):
     environment = os.environ | {"PYTHONPATH": str(ROOT)} | environment
-    return subprocess.run([sys.executable, "-c", code], cwd=directory, env=environment, capture_output=True, text=True,
-                          timeout=200)
+    return subprocess.run([sys.executable, "-c", code], cwd=directory, env=environment, capture_output=True, text=True)
 
 
 def test_a_program_outside_the_checkout_says_only_what_it_says(tmp_path):
