@@ -93,7 +93,7 @@ class _Replay:
                                for file in table.all_files])
         with begin(options.output) as staging:
             with self._timed("outline"):
-                archive = open_archive(list(options.binlogs))
+                archive = open_archive(list(options.binlogs), with_gap=self._stop_condition().is_set)
                 base, span = self._span(archive, base)
             with self._timed("plan"):
                 wanted = options.filter.wanted
@@ -141,7 +141,10 @@ class _Replay:
 
     def _outline(self, archive: Archive, base: Snapshot | None) -> LogSpan:
         """Outline the files that count, and see that they hold together."""
-        wanted_start = self.options.start_position
+        wanted_start, stop = self.options.start_position, self._stop_condition()
+        at = wanted_start[0] if wanted_start is not None else base.position.file if base is not None else ""
+        for name in filter(None, (at, stop.position and stop.position[0])):
+            archive.check_has(name)
         if wanted_start is not None:
             files, start = files_from(archive, wanted_start)
             [before] = self.executor.outline([task_before(files[0], start)], lambda *_: None)
@@ -150,12 +153,13 @@ class _Replay:
                 self._note(note)
         else:
             files, start = files_after(archive, base.position) if base is not None else (archive.files, None)
-        stop = self._stop_condition()
         files = files_up_to(stop, archive, files, start)
         self.progress.phase("outline", len(files), "files")
         tasks = [OutlineTask(file.uri, start if number == 0 else None, stop) for number, file in enumerate(files)]
         outlines = outlines_up_to_stop(
             lambda some: self.executor.outline(some, lambda done, _: self.progress.update(done)), tasks)
+        if archive.gap is not None and stop.position is None and not any(found.stopped for found in outlines):
+            raise archive.gap
         check_continuity(outlines)
         if base is not None and base.position.file and wanted_start is None:
             check_base(base, outlines[0])

@@ -30,7 +30,7 @@ def replay_with(executor: Executor, options: ReplayOptions, progress: Progress |
     publishes nothing then."""
     results, listing = [], []
     with begin(options.output) as folder:
-        archive = open_archive(list(options.binlogs))
+        archive = open_archive(list(options.binlogs), with_gap=True)
         places = in_order(options.snapshot_at, archive, lambda tasks: executor.outline(tasks, lambda *_: None))
         now = then = dataclasses.replace(options, snapshot_at=())
         for place in places:

@@ -33,9 +33,16 @@ class ArchiveFile:
 
 @dataclass(frozen=True)
 class Archive:
-    """The files in the order in which they were written. A place in it is (index of the file, offset)."""
+    """The files in the order in which they were written, up to the one that `gap` says is missing. A place in it is
+    (index of the file, offset)."""
 
     files: tuple[ArchiveFile, ...]
+    gap: MissingFile | None = None
+
+    def check_has(self, name: str) -> None:
+        """Raises MissingFile for a file (by its base name) that is not there, or only behind one that is missing."""
+        if self.gap is not None and all(file.name != name for file in self.files):
+            raise self.gap
 
     @property
     def size(self) -> int:
@@ -58,30 +65,61 @@ class Archive:
         )
 
 
-def open_archive(paths: Sequence[str]) -> Archive:
+def open_archive(paths: Sequence[str], *, with_gap: bool = False) -> Archive:
     """Find the files of an archive. Each path is a binlog, a directory of them, an index file (*.index), or a glob;
     local or any pyarrow.fs URI.
 
     Raises UsageError where the order cannot be told, MissingFile for a number that is skipped or a file that an index
-    names and that is not there, ArchiveError where there is nothing to read.
+    names and that is not there, unless that is left to the caller (`with_gap`), ArchiveError where there is nothing to
+    read.
     """
     found: dict[str, ArchiveFile] = {}
+    missing: list[MissingFile] = []
     try:
         for path in paths:
             for file in _expand(path):
-                found.setdefault(file.uri, file)
+                if isinstance(file, MissingFile):
+                    missing.append(file)
+                else:
+                    found.setdefault(file.uri, file)
     except OSError as error:
         raise ArchiveError(f"the archive cannot be read: {reason(error)}", file=path) from error
+    if not found and missing:
+        raise missing[0]
     if not found:
         raise ArchiveError(
             f"no binlog files in {', '.join(paths) or 'nothing'}",
             hint="binlogs have names such as binlog.000001, without .gz and the like; give the directory that holds "
             "them",
         )
-    return Archive(tuple(_in_order(list(found.values()))))
+    files = _in_order(list(found.values()))
+    gap = _first_gap(files, missing)
+    if gap is None:
+        return Archive(tuple(files))
+    before = tuple(file for file in files if _number(file.name) < _number(gap.file))
+    if not with_gap or not before:
+        raise gap
+    return Archive(before, gap)
 
 
-def _expand(path: str) -> list[ArchiveFile]:
+def _number(name: str) -> int:
+    match = _NUMBERED.match(name)
+    return int(match["number"]) if match else 0
+
+
+def _first_gap(files: list[ArchiveFile], missing: list[MissingFile]) -> MissingFile | None:
+    """The first file that is missing: whose number is skipped, or which an index names."""
+    skipped = []
+    for file, next_file in pairwise(files):
+        number = _number(file.name)
+        if _number(next_file.name) != number + 1:
+            name = f"{_NUMBERED.match(file.name)['base']}.{number + 1:06d}"
+            skipped.append(MissingFile(f"{name} is missing: the archive goes from {file.name} to {next_file.name}",
+                                       file=name, errno=LOG_GAP))
+    return min([*missing, *skipped], key=lambda gap: _number(gap.file), default=None)
+
+
+def _expand(path: str) -> list[ArchiveFile | MissingFile]:
     if _GLOB.search(path):
         parent, pattern = os.path.split(path)
         return [file for file in _list(parent or ".") if fnmatch.fnmatchcase(file.name, pattern)]
@@ -110,12 +148,12 @@ def _list(directory: str) -> list[ArchiveFile]:
     ]
 
 
-def _read_index(path: str) -> list[ArchiveFile]:
+def _read_index(path: str) -> list[ArchiveFile | MissingFile]:
     """The files that a server's index names, a line each; looked for beside the index if they are not where it says."""
     filesystem, inner = resolve(path)
     with filesystem.open_input_stream(inner) as stream:
         lines = [line.strip() for line in stream.read().decode("utf-8", "surrogateescape").splitlines()]
-    files = []
+    files: list[ArchiveFile | MissingFile] = []
     for line in filter(None, lines):
         beside = join(folder_of(path), os.path.basename(line))
         places = [line, beside] if os.path.isabs(line) and not is_uri(path) else [beside]
@@ -125,7 +163,8 @@ def _read_index(path: str) -> list[ArchiveFile]:
                 files.append(ArchiveFile(absolute(place), os.path.basename(line), info.size, info.mtime_ns))
                 break
         else:
-            raise MissingFile(f"{path} names {line}, which is not there", file=os.path.basename(line), errno=LOG_GAP)
+            files.append(MissingFile(f"{path} names {line}, which is not there", file=os.path.basename(line),
+                                     errno=LOG_GAP))
     return files
 
 
@@ -146,13 +185,6 @@ def _in_order(files: list[ArchiveFile]) -> list[ArchiveFile]:
     for (number, file), (following, next_file) in pairwise(numbered):
         if following == number:
             raise UsageError(f"the archive has two files {file.name}: {file.uri} and {next_file.uri}")
-        if following != number + 1:
-            missing = f"{bases[0]}.{number + 1:06d}"
-            raise MissingFile(
-                f"{missing} is missing: the archive goes from {file.name} to {next_file.name}",
-                file=missing,
-                errno=LOG_GAP,
-            )
     return [file for _, file in numbered]
 
 

@@ -20,6 +20,11 @@ class StopCondition:
     gtid_set: GtidSet | None = None
     datetime: int | None = None
 
+    @property
+    def is_set(self) -> bool:
+        """Whether it says anything."""
+        return self != StopCondition()
+
     def offset_in(self, file_name: str) -> int | None:
         """The offset to stop at in this file, if it is the one that the position names."""
         return self.position[1] if self.position is not None and self.position[0] == file_name else None

@@ -25,6 +25,7 @@ def in_order(places: Sequence[Place], archive: Archive, outline: Outlining) -> l
     found = set()
     for place in places:
         name, offset = _executed_at(GtidSet.parse(place), archive, outline) if isinstance(place, str) else place
+        archive.check_has(name)
         if name not in numbers:
             raise UsageError(f"--snapshot-at names {name}, which is not in the archive: {archive.extent}")
         if offset > archive.files[numbers[name]].size:
@@ -40,6 +41,8 @@ def _executed_at(wanted: GtidSet, archive: Archive, outline: Outlining) -> tuple
     outlines = outlines_up_to_stop(outline, [OutlineTask(file.uri, None, stop)
                                              for file in _candidates(wanted, archive)])
     reached = next((found for found in outlines if found.stopped), None)
+    if reached is None and archive.gap is not None:
+        raise archive.gap
     if reached is None:
         raise UsageError(f"transactions {wanted} are not all in the archive",
                          hint="see which are with applier locate --gtid")

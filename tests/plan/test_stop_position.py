@@ -91,3 +91,35 @@ def test_damage_behind_a_stop_point_of_any_kind(case, tmp_path):
     with pytest.raises(ArchiveError, match=damaged.name):
         replay_with(ThisProcess(), ReplayOptions(logs, str(tmp_path / "all"), stop_gtid=last.gtid_set))
     assert not (tmp_path / "all").exists()
+
+
+@pytest.mark.parametrize("with_index", [False, True])
+@pytest.mark.parametrize("missing", [2, 3])
+@pytest.mark.parametrize("case", ["many-files-mysql", "many-files-mariadb"])
+def test_a_file_that_is_missing_behind_a_stop_point_of_any_kind(case, missing, with_index, tmp_path):
+    """GRP-2: nobody needs it. One that is missing before the stop point, or where none is named, is an error (1236)."""
+    files = sorted((CASES / case).glob("binlog.0*"))
+    shutil.copytree(CASES / case, tmp_path / "logs")
+    (tmp_path / "logs" / "binlog.index").write_text("".join(f"./{file.name}\n" for file in files))
+    (tmp_path / "logs" / files[missing].name).unlink()
+    logs = (str(tmp_path / "logs" / "binlog.index") if with_index else str(tmp_path / "logs"),)
+    two = replay_with(ThisProcess(), ReplayOptions(tuple(map(str, files[:2])), str(tmp_path / "two")))
+    name, offset = two.position.split(":")
+    for number, stop in enumerate([{"stop_gtid": two.gtid_set}, {"stop_datetime": two.timestamp},
+                                   {"stop_position": (name, int(offset))}]):
+        result = replay_with(ThisProcess(), ReplayOptions(logs, str(tmp_path / f"stop{number}"), **stop))
+        if "stop_datetime" not in stop:
+            assert result.position == two.position
+            assert same(rows_of(tmp_path / f"stop{number}"), rows_of(tmp_path / "two"))
+    for number, place in enumerate([two.gtid_set, (name, int(offset))]):
+        [at] = replay_to_places(ThisProcess(), ReplayOptions(logs, str(tmp_path / f"at{number}"), snapshot_at=(place,)))
+        assert at.gtid_set == two.gtid_set
+    last = replay_with(ThisProcess(), ReplayOptions(tuple(map(str, files)), str(tmp_path / "last")))
+    if missing == 3 and not with_index:  # the numbers do not tell of it
+        return
+    for stop in ({}, {"stop_gtid": last.gtid_set}, {"stop_datetime": last.timestamp + 60},
+                 {"stop_position": (files[3].name, 4)}):
+        with pytest.raises(ArchiveError, match=files[missing].name) as error:
+            replay_with(ThisProcess(), ReplayOptions(logs, str(tmp_path / "all"), **stop))
+        assert error.value.mysql_errno == 1236
+    assert not (tmp_path / "all").exists()
