@@ -31,12 +31,11 @@ def test_killed_before_it_touches_a_file(archive, tmp_path):
     """One process, many short runs: each is killed before another one of the files that it opens, makes, renames or
     removes, from the first to the last."""
     output = tmp_path / "out"
-    begun = killing.started(killing.HERE, archive, output)
-    said, _ = begun.communicate()
-    touched = int(said.split()[-1])
-    assert killing.is_complete(output) and touched > 12
-    shutil.rmtree(output)
-    absent = 0
+    for _ in range(2):  # the first may fill caches
+        said, _ = killing.started(killing.HERE, archive, output).communicate()
+        assert killing.is_complete(output)
+        shutil.rmtree(output)
+    touched, absent = int(said.split()[-1]), 0
     for place in sorted({1 + place * (touched - 1) // 11 for place in range(12)}):
         run = killing.started(killing.HERE, archive, output, KILLED_AT=str(place))
         run.communicate()

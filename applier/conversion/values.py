@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from applier.conversion import (
     byte_strings,
+    geometries,
     members,
     no_days,
     number_texts,
@@ -23,7 +24,7 @@ from applier.conversion import (
 )
 from applier.errors import NotComputable
 from applier.schema import zero_dates
-from applier.schema.types import BINARY, INTEGERS, ColumnType, arrow_type
+from applier.schema.types import BINARY, GEOMETRY, INTEGERS, ColumnType, arrow_type
 from applier.sql.session import Session
 
 _Converter = Callable[[pa.Array, ColumnType, ColumnType, Session], pa.Array]
@@ -39,6 +40,7 @@ def _family(base: str) -> str:
 _FAMILIES = {
     "number": {*INTEGERS, "decimal", "float", "double", "bit"}, "bytes": BINARY, "member": {"enum", "set"},
     "text": {"char", "varchar", "tinytext", "text", "mediumtext", "longtext"}, "day": {"date", "datetime", "timestamp"},
+    "geometry": GEOMETRY,
 }
 
 
@@ -107,6 +109,8 @@ _CONVERTERS: dict[tuple[str, str], _Converter] = {
     ("text", "time"): temporal_texts.to_time, ("member", "time"): temporal_texts.to_time,
     ("bytes", "time"): _by_text(byte_strings.as_ascii, temporal_texts.to_time),
     ("day", "time"): temporals.to_time, ("time", "time"): temporals.to_time,
+
+    ("geometry", "geometry"): geometries.to_geometry,
 
     ("text", "json"): texts.to_json, ("member", "json"): texts.to_json,
     ("number", "json"): _by_text(number_texts.to_text, texts.to_json),
