@@ -9,7 +9,7 @@ from real_server import Case, differences, replayed
 from applier.errors import SchemaError
 from applier.table_filter import TableFilter
 
-DDL = ["ddl-mysql", "ddl-mariadb", "ddl-mysql-convert", "mariadb-sequences",
+DDL = ["ddl-mysql", "ddl-mariadb", "ddl-mysql-convert", "ddl-added-mysql", "ddl-added-mariadb", "mariadb-sequences",
        "online-change-ghost-mysql", "online-change-ptosc-mariadb"]
 MARKED = [pytest.param(name, mark, id=f"{name}@{mark.name}") for name in DDL for mark in Case(name).marks]
 ENDS = [*DDL, "ddl-mysql-names", "ddl-mysql-number-rows", "statement-only-ddl", "row-metadata-full",

@@ -8,7 +8,7 @@ import re
 from applier.schema.conversion import RowConversion
 from applier.schema.definition import Column
 from applier.schema.type_conversions import member_bytes, most_bytes
-from applier.schema.types import INTEGERS, ColumnType
+from applier.schema.types import INTEGERS
 from applier.sql.evaluator import differs_by_row
 
 _COPIES = re.compile(r"\bALGORITHM\s*=?\s*COPY\b|\bORDER\s+BY\b|\bCHECK\s*\(", re.IGNORECASE)
@@ -32,7 +32,7 @@ def is_in_place(conversion: RowConversion) -> bool | None:
     for column, source in zip(new.columns, conversion.sources, strict=True):
         if column.generated == "stored" or (source is None and (column.generated or _computed_by_row(column))):
             return False
-        if source is not None and not _keeps_its_form(old.columns[source].type, column.type):
+        if source is not None and not _keeps_its_form(old.columns[source], column):
             return False
     return None if _DEPENDS.search(_NO_KEY.sub("", conversion.sql)) else True
 
@@ -46,8 +46,11 @@ def _computed_by_row(column: Column) -> bool:
     return column.default is not None and column.default.kind == "expression" and differs_by_row(column.default.text)
 
 
-def _keeps_its_form(old: ColumnType, new: ColumnType) -> bool:
-    """Whether rows have the values of both types in the same bytes."""
+def _keeps_its_form(before: Column, after: Column) -> bool:
+    """Whether rows have the values of both columns in the same bytes; NULLs of a TIMESTAMP have to become the time."""
+    old, new = before.type, after.type
+    if new.base == "timestamp" and before.nullable and not after.nullable:
+        return False
     if old.base != new.base:
         return False
     if old.base in INTEGERS:

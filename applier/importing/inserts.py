@@ -128,7 +128,8 @@ class InsertColumns:
             self._check_time_zone(column, values, reading)
             arrays[column.name] = values.array
             zero_dates += values.zero_dates
-        return self.completed(arrays, n_rows), zero_dates
+        session = Session(self.definition.flavour, time_zone=reading.time_zone)
+        return self.completed(arrays, n_rows, session), zero_dates
 
     def _check_time_zone(self, column: Column, values: Values, reading: Reading) -> None:
         """A dump with --skip-tz-utc has moments as its server's clock showed them, and does not say where that was."""
@@ -139,21 +140,21 @@ class InsertColumns:
                               table=self.definition.full_name,
                               hint="dump it without --skip-tz-utc, or say the server's zone with --system-time-zone")
 
-    def completed(self, arrays: dict[str, pa.Array], n_rows: int) -> pa.Table:
+    def completed(self, arrays: dict[str, pa.Array], n_rows: int, session: Session | None = None) -> pa.Table:
         """Rows of these columns as a snapshot has them: the others take their default or are computed, which raises
         SchemaError where it cannot be."""
         left_out = [column for column in self.definition.stored_columns if column.name not in arrays]
         for column in sorted(left_out, key=_last):
-            arrays[column.name] = self._left_out(column, arrays, n_rows)
+            arrays[column.name] = self._left_out(column, arrays, n_rows, session or Session(self.definition.flavour))
         return pa.Table.from_arrays([arrays[name] for name in self.schema.names], schema=self.schema)
 
-    def _left_out(self, column: Column, arrays: dict[str, pa.Array], n_rows: int) -> pa.Array:
+    def _left_out(self, column: Column, arrays: dict[str, pa.Array], n_rows: int, session: Session) -> pa.Array:
         """A column that the statement does not have: its default, or a STORED generated one, which dumps leave out."""
         definition = self.definition
         try:
             if column.generated:
-                return generated_values(column, definition, arrays.__getitem__, n_rows)
-            return completed(column, definition, arrays.__getitem__, n_rows, Session(definition.flavour))
+                return generated_values(column, definition, arrays.__getitem__, n_rows, session)
+            return completed(column, definition, arrays.__getitem__, n_rows, session)
         except NotComputable as error:
             what = f"the generated column {column.name}, and ({column.expression})" if column.generated else \
                 f"column {column.name}, and its default"

@@ -64,6 +64,14 @@ def test_in_a_copy_mariadb_takes_no_default(sql, options):
     assert altered("mariadb", "v INT DEFAULT 5", "v INT NOT NULL DEFAULT 9", sql=sql, options=options) == 0
 
 
+def test_a_timestamp_that_may_not_be_null_any_longer_makes_mariadb_copy():
+    [old], [new] = (parse_statement(f"CREATE TABLE d.t (v INT {null} DEFAULT 5, s TIMESTAMP {null})",
+                                    flavour="mariadb") for null in ("NULL", "NOT NULL"))
+    conversion = RowConversion(old.definition, new.definition, (0, 1), sql="ALTER TABLE t …", moment=MOMENT)
+    rows = pa.table({"v": pa.array([None], pa.int32()), "s": pa.array([0], pa.timestamp("us", "UTC"))})
+    assert RowConverter(conversion).convert(rows).column("v").to_pylist() == [0]
+
+
 def test_what_depends_on_the_session_is_not_guessed():
     """A foreign key is added in place without foreign_key_checks, else in a copy."""
     sql = "ALTER TABLE t MODIFY …, ADD FOREIGN KEY (k) REFERENCES p (k)"

@@ -175,6 +175,20 @@ def test_stored_generated_columns(tmp_path):
     assert rows_of(tmp_path / "out", "d", "t") == [(1, 2, "A-2", "a"), (2, 4, None, None), (3, 6, "C-6", "c")]
 
 
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+def test_columns_that_an_insert_leaves_out_and_that_are_made_of_others(flavour, tmp_path):
+    """DEF-R1b: of the row's own values, which both servers took; NULL is nothing where the column may not be NULL."""
+    sql = BEGIN + """SET time_zone = '+00:00'; CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(9), a INT DEFAULT (id + 1),
+        b VARCHAR(20) DEFAULT (CONCAT(v, '-', id)), c VARCHAR(20) NOT NULL DEFAULT (b), s TIMESTAMP NULL,
+        d DATE DEFAULT (DATE(s)), g INT AS (a * 2) STORED,
+        h VARCHAR(9) AS (JSON_UNQUOTE(JSON_EXTRACT(v, '$.k'))) STORED);
+        INSERT INTO t (id, v, s) VALUES (1, '"x"', '2020-01-01 23:30:00'), (2, NULL, NULL), (3, '{"k":7}', NULL);"""
+    assert imported(sql, tmp_path / "out", "--flavour", flavour) == 0
+    found = [(*row[:5], row[6] and str(row[6]), *row[7:]) for row in rows_of(tmp_path / "out", "d", "t")]
+    assert found == [(1, '"x"', 2, '"x"-1', '"x"-1', "2020-01-01", 4, None), (2, None, 3, None, "", None, 6, None),
+                     (3, '{"k":7}', 4, '{"k":7}-3', '{"k":7}-3', None, 8, "7")]
+
+
 def test_keys_that_come_after_the_rows(tmp_path):
     """Dumps of phpMyAdmin make a table, insert its rows, and alter it in the end; others drop and make it anew."""
     sql = BEGIN + """CREATE TABLE t (id INT NOT NULL, v INT); INSERT INTO t VALUES (3, 1), (1, 2);
