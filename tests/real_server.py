@@ -76,11 +76,11 @@ class Case:
         return json.loads((self.folder / "case.json").read_text())
 
 
-def replayed(case: Case, output: Path, *, mark: Mark | None = None, **options) -> ReplayResult:
-    """Replay a case's log, up to a mark, in this process."""
+def replayed(case: Case, output: Path, *, mark: Mark | None = None, cores: int = 2, **options) -> ReplayResult:
+    """Replay a case's log, up to a mark, in this process; `cores` tasks at most where the work is small."""
     if mark is not None:
         options["stop_position"] = (mark.file, mark.offset)
-    return replay_with(ThisProcess(2), ReplayOptions(tuple(map(str, case.binlogs)), str(output), **options))
+    return replay_with(ThisProcess(cores), ReplayOptions(tuple(map(str, case.binlogs)), str(output), **options))
 
 
 def differences(snapshot: Path, expected: Path, without: tuple[str, ...] = ()) -> list[str]:

@@ -16,23 +16,24 @@ ENDS = [*DDL, "ddl-mysql-names", "ddl-mysql-number-rows", "statement-only-ddl", 
         "row-metadata-full-mariadb", "generated-columns-mysql", "generated-columns-mariadb", "many-files-mysql",
         "many-files-mariadb"]
 
-both_routes = pytest.mark.parametrize("route", ["walk", "shuffle"])
+both_routes = pytest.mark.parametrize("route, cores", [("walk", 1), ("shuffle", 4)])
 
 
 @both_routes
 @pytest.mark.parametrize("name", ENDS)
-def test_rows_over_ddl(name, route, tmp_path):
+def test_rows_over_ddl(name, route, cores, tmp_path):
     """AP-VAL, DEF-R1b, EV-CTX: columns, keys, names and character sets change; values convert as they do there."""
     case = Case(name)
-    replayed(case, tmp_path / "out", route=route)
+    replayed(case, tmp_path / "out", route=route, cores=cores)
     assert differences(tmp_path / "out", case.expected()) == []
 
 
+@pytest.mark.parametrize("route, cores", [("walk", 4), ("shuffle", 1)])
 @pytest.mark.parametrize(("name", "mark"), MARKED)
-def test_marks_between_ddl(name, mark, tmp_path):
+def test_marks_between_ddl(name, mark, route, cores, tmp_path):
     """AP-SNAP, GRP-2: definitions are those at the position, and so are the rows."""
     case = Case(name)
-    replayed(case, tmp_path / "out", mark=mark)
+    replayed(case, tmp_path / "out", mark=mark, route=route, cores=cores)
     assert differences(tmp_path / "out", case.expected(mark)) == []
 
 
@@ -45,13 +46,14 @@ def test_ddl_that_cannot_be_followed_stops_at_its_place(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@both_routes
 @pytest.mark.parametrize(("name", "mark"), [
     ("ddl-mysql", "dropped"), ("ddl-mysql", "keys"), ("ddl-mysql", "before_swap"), ("ddl-mariadb", "added"),
     ("ddl-mysql-convert", "texts")])
-def test_a_base_goes_on_over_ddl(name, mark, tmp_path):
+def test_a_base_goes_on_over_ddl(name, mark, route, cores, tmp_path):
     """AP-SNAP, GRP-5: rows of a base are converted, and found under the names that their tables get."""
     case = Case(name)
     mark = case.mark(mark)
-    replayed(case, tmp_path / "base", mark=mark)
-    replayed(case, tmp_path / "out", base=str(tmp_path / "base"))
+    replayed(case, tmp_path / "base", mark=mark, route=route, cores=cores)
+    replayed(case, tmp_path / "out", base=str(tmp_path / "base"), route=route, cores=cores)
     assert differences(tmp_path / "out", case.expected()) == []

@@ -15,7 +15,6 @@ MARKED = ["key-moves-full", "key-moves-minimal", "large-statements-checksum-none
           "checksum-changes", *TRANSACTIONS, *COMPRESSED]
 MARKS = [pytest.param(name, mark.name, id=f"{name}@{mark.name}") for name in MARKED for mark in Case(name).marks]
 
-both_routes = pytest.mark.parametrize("route", ["walk", "shuffle"])
 
 
 def position_of_replayed(case, output, route="auto", **options):
@@ -24,30 +23,30 @@ def position_of_replayed(case, output, route="auto", **options):
     return manifest.load(str(output)).position
 
 
-@both_routes
+@pytest.mark.parametrize("route, cores", [("walk", 4), ("shuffle", 1)])
 @pytest.mark.parametrize("name, mark", MARKS)
-def test_marks_by_position(name, mark, route, tmp_path):
+def test_marks_by_position(name, mark, route, cores, tmp_path):
     """GRP-2, AP-SNAP: all tables stand at the mark, and the snapshot says so."""
     case, output = Case(name), tmp_path / "out"
     mark = case.mark(mark)
-    position = position_of_replayed(case, output, route, mark=mark)
+    position = position_of_replayed(case, output, route, mark=mark, cores=cores)
     assert differences(output, case.expected(mark)) == []
     assert (str(position), position.gtid_set, position.flavour) == (str(mark), mark.gtid_set, case.server)
 
 
-@both_routes
+@pytest.mark.parametrize("route, cores", [("walk", 1), ("shuffle", 4)])
 @pytest.mark.parametrize("name", [*TRANSACTIONS, *COMPRESSED])
-def test_each_mark_from_the_snapshot_of_the_mark_before(name, route, tmp_path):
+def test_each_mark_from_the_snapshot_of_the_mark_before(name, route, cores, tmp_path):
     """GRP-5, AP-SNAP: in steps it is what it is in one go, also where a transaction is prepared in one step and ended
     in another."""
     case, base = Case(name), None
     for mark in case.marks:
         output = tmp_path / mark.name
-        position = position_of_replayed(case, output, route, base=base, mark=mark)
+        position = position_of_replayed(case, output, route, base=base, mark=mark, cores=cores)
         assert differences(output, case.expected(mark)) == [], mark
         assert (str(position), position.gtid_set) == (str(mark), mark.gtid_set)
         base = str(output)
-    position_of_replayed(case, tmp_path / "end", route, base=base)
+    position_of_replayed(case, tmp_path / "end", route, base=base, cores=cores)
     assert differences(tmp_path / "end", case.expected()) == []
 
 

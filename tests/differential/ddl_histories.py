@@ -173,7 +173,7 @@ def _string(text: str) -> str:
 def check(first: int, last: int, urls: list[str], make: Callable[[int, str, str], History] = History,
           steps: int = 1) -> int:
     """Compare fresh histories; how many logs differ."""
-    from judged_ddl import judge
+    from judged_ddl import ALL_WAYS, judge
 
     wrong = 0
     for url in urls:
@@ -183,7 +183,7 @@ def check(first: int, last: int, urls: list[str], make: Callable[[int, str, str]
         for seed in range(first, last + 1, TOGETHER):
             folder = Path(tempfile.mkdtemp(prefix=f"{make.__name__}-{server.flavour}-{seed}-"))
             Recorder(server, range(seed, min(seed + TOGETHER, last + 1)), make, steps).record(folder)
-            verdict = judge(folder, folder)
+            verdict = judge(folder, folder, ALL_WAYS)
             n += TOGETHER
             refused.update(verdict.refused.values())
             if verdict.wrong:

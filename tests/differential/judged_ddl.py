@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import traceback
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,8 +30,12 @@ class Verdict:
     refused: dict[str, str] = field(default_factory=dict)
 
 
-def judge(folder: Path, work: Path) -> Verdict:
-    """Replay to the end of each round, each time from the snapshot before it, and at last all of the log at once.
+ALL_WAYS = (("walk", 1), ("walk", 4), ("shuffle", 1), ("shuffle", 4))
+
+
+def judge(folder: Path, work: Path, ways: Iterable[tuple[str, int]] = (("walk", 1), ("shuffle", 4))) -> Verdict:
+    """Replay to the end of each round, each time from the snapshot before it, and at last all of the log at once, by
+    each of `ways` (a route, and how many tasks at most).
 
     A history that is refused with a clear error, or that goes wrong, is left out from there on.
     """
@@ -39,7 +44,7 @@ def judge(folder: Path, work: Path) -> Verdict:
     for number, text in enumerate((folder / "rounds.jsonl").read_text().splitlines()):
         if not judged.go_on(number, json.loads(text)):
             return judged.verdict
-    judged.at_once()
+    judged.at_once(ways)
     return judged.verdict
 
 
@@ -69,9 +74,9 @@ class _Judged:
         self._base = output
         return True
 
-    def at_once(self) -> None:
-        """The last round again, from the log's beginning, by both routes, with one task and with several."""
-        for route, cores in (("walk", 1), ("walk", 4), ("shuffle", 1), ("shuffle", 4)):
+    def at_once(self, ways: Iterable[tuple[str, int]]) -> None:
+        """The last round again, from the log's beginning."""
+        for route, cores in ways:
             about, output = f"at once ({route}, {cores})", self._work / "at_once"
             if self._replay(about, output, route, None, cores):
                 self._compare(about, output, set().union(*self._held.values()))

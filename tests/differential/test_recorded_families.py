@@ -9,7 +9,7 @@ import tarfile
 import pytest
 from families import RECORDED
 from foreign_key_engines import both_engines, engine_of
-from judged_ddl import judge
+from judged_ddl import ALL_WAYS, judge
 
 with tarfile.open(RECORDED) as archive:
     NAMES = sorted({name.partition("/")[0] for name in archive.getnames()})
@@ -27,5 +27,5 @@ def cases(tmp_path_factory):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_snapshot_is_what_the_server_held(name, engine, cases, tmp_path):
     with engine_of(engine):
-        verdict = judge(cases / name, tmp_path)
+        verdict = judge(cases / name, tmp_path, ALL_WAYS)
     assert verdict.wrong == [] and verdict.refused == {}
