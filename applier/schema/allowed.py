@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from applier.schema.versioning import Versioning
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
-_NUMBER = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(r"-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _BYTES = re.compile(r"(?:[0-9a-f]{2})*")
 _NOW = re.compile(r"CURRENT_TIMESTAMP(?:\([0-9]\))?")
 _ROTATION = re.compile(r"|LIMIT [0-9]+|INTERVAL .+")
