@@ -125,7 +125,7 @@ def _changed(event: bytearray, dice: Dice, checksum: int) -> bytearray:
     body = event[HEADER:len(event) - checksum]
     try:
         body = _change_of(event[4])(body, dice, event[4])
-    except (ValueError, IndexError, OSError, OverflowError, zlib.error):  # it was damaged before
+    except (ValueError, LookupError, OSError, OverflowError, zlib.error):  # it was damaged before
         poke(body, dice)
     changed = event[:HEADER] + body + bytes(checksum)
     changed[9:13] = len(changed).to_bytes(4, "little")
