@@ -4,7 +4,7 @@ Source: MySQL manual, "CREATE TABLE Statement" and "Data Type Default Values"; M
 """
 
 import datetime
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from applier.errors import SchemaError
@@ -12,6 +12,7 @@ from applier.schema.collations import Charset
 from applier.schema.cursor import Cursor, StatementContext
 from applier.schema.definition import Column, Default
 from applier.schema.foreign_keys import ForeignKeyWords, parse_references
+from applier.schema.odd_bytes import as_bytes, shown, shown_members
 from applier.schema.temporal_literals import read_datetime
 from applier.schema.tokens import render
 from applier.schema.type_grammar import TypeWords, parse_type, resolve_type
@@ -177,14 +178,16 @@ def resolve_column(words: ColumnWords, table: Charset, context: StatementContext
         raise SchemaError(f"column {words.name} has the character set {error}, which is not known") from None
     nullable = words.nullable is not False and not in_primary_key and not words.auto_increment
     default = resolve_default(words.default, column_type, context)
+    column_type = replace(column_type, members=shown_members(column_type.members, context.flavour))
     return Column(words.name, column_type, nullable, default, words.on_update, words.auto_increment, words.generated,
-                  words.expression, words.invisible, words.comment)
+                  words.expression, words.invisible, shown(words.comment))
 
 
 def resolve_default(default: Default | None, column_type: ColumnType, context: StatementContext) -> Default | None:
     """The default as a definition keeps it: literals of a TIMESTAMP are moments."""
     if context.flavour == "mysql" and default == Default("string") and column_type.base.endswith(("text", "blob")):
         return None  # which a server says, and overlooks
+    default = as_bytes(default, column_type)
     if default is None or column_type.base != "timestamp" or default.kind not in ("string", "number"):
         return default
     try:

@@ -8,6 +8,7 @@ from applier.errors import SchemaError, UnsupportedStatement
 from applier.schema.definition import KeyPart
 from applier.schema.history import SchemaHistory
 from applier.schema.table_versions import BEFORE_THE_LOG
+from applier.sql.defaults import default_scalar
 
 MYSQL_9 = {"charset_server": 255, "default_collation_for_utf8mb4": 255, "sql_mode": 0}
 
@@ -236,12 +237,28 @@ def test_schema_file():
 
 
 def test_a_definition_of_bytes_that_are_no_text():
-    """No snapshot can hold such a name or comment, and no server makes one; of other tables it does not matter."""
+    """No snapshot can hold such a label, which MySQL keeps; of other tables it does not matter."""
     log = Log()
     with pytest.raises(SchemaError, match="no text") as error:
-        log(b"CREATE TABLE t (a INT COMMENT '\xff')")
+        log(b"CREATE TABLE t (a ENUM('\xff', 'b'))")
     assert (error.value.position, error.value.table) == (100, "d.t")
-    Log(wanted=lambda database, table: False)(b"CREATE TABLE t (a INT COMMENT '\xff')")
+    Log(wanted=lambda database, table: False)(b"CREATE TABLE t (a ENUM('\xff', 'b'))")
+
+
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+def test_bytes_that_are_no_text_where_servers_take_them(flavour):
+    """A replica goes on: in a comment they are question marks, in a binary default themselves, added later, too."""
+    log = Log(flavour)
+    log(b"CREATE TABLE t (a INT COMMENT 'x\xe9y', b VARBINARY(9) DEFAULT 'x\xe9y') COMMENT 't\xe9'")
+    log(b"ALTER TABLE t ADD c BINARY(2) NOT NULL DEFAULT '\xff', ADD d INT COMMENT '\xff\xfe'")
+    if flavour == "mariadb":
+        log(b"ALTER TABLE t ADD e ENUM('p\xe9\xe9q', 'r'), ADD f SET('m\xe9', 'n')")
+    [t] = log.history.live()
+    assert [column.comment for column in t.definition.columns[:4]] == ["x?y", "", "", "??"]
+    assert [default_scalar(t.definition.columns[number], t.definition).as_py() for number in (1, 2)] == [
+        b"x\xe9y", b"\xff\0"]
+    assert [column.type.members for column in t.definition.columns[4:]] == (
+        [] if flavour == "mysql" else [("p??q", "r"), ("m?", "n")])
 
 
 def test_a_damaged_name_or_collation_of_a_statement():

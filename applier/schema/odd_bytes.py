@@ -1,0 +1,30 @@
+"""Bytes in statements that are no text in the character set of their client, which servers take.
+
+A parsed statement has such a byte as a surrogate. No row depends on a comment: there it becomes "?", as MariaDB has it.
+A default of binary columns keeps its bytes. In the labels of ENUM and SET MariaDB has "?"; MySQL keeps the bytes, which
+no text of a snapshot can. Seen on MySQL 9.7 and MariaDB 10.11.
+"""
+
+import re
+
+from applier.schema.definition import Default
+from applier.schema.types import BINARY, ColumnType
+
+_ODD = re.compile("[\udc80-\udcff]")
+
+
+def shown(text: str) -> str:
+    """The text with a question mark for each of these bytes."""
+    return _ODD.sub("?", text)
+
+
+def shown_members(members: tuple[str, ...], flavour: str) -> tuple[str, ...]:
+    """The labels as the server keeps them, if that is text."""
+    return tuple(map(shown, members)) if flavour == "mariadb" else members
+
+
+def as_bytes(default: Default | None, column_type: ColumnType) -> Default | None:
+    """A default as it is, or, of a binary column, by its bytes if they are no text."""
+    if default is None or default.kind != "string" or column_type.base not in BINARY or not _ODD.search(default.text):
+        return default
+    return Default("bytes", default.text.encode("utf-8", "surrogateescape").hex())
