@@ -58,7 +58,8 @@ def _value(column: Column, definition: TableDefinition, columns: Callable[[str],
         return current_timestamp(fsp, session) if column.type.base == "timestamp" else \
             evaluate(f"NOW({fsp})", columns, n, session)
     if default.kind == "expression":
-        return evaluate(default.text, columns, n, session)
+        made = evaluate(default.text, columns, n, session)
+        return replace(made, digits=True) if made.digits is None else made  # MariaDB refuses x'41' for a number
     return _literal(default, column)
 
 
