@@ -1,0 +1,60 @@
+"""A change that a replica refuses (1032, 1062) is named by its row's key, on either route, whatever its images hold."""
+
+import pyarrow as pa
+import pytest
+
+from applier.apply.executor import ThisProcess
+from applier.binlog.row_encoder import RowChanges
+from applier.binlog.writer import BinlogWriter
+from applier.errors import ReplayStopped
+from applier.options import ReplayOptions
+from applier.replay import replay_with
+from applier.schema.ddl import parse_statement
+
+TYPES = {"id": pa.int32(), "k": pa.string(), "g": pa.int32(), "n": pa.int32()}
+COLUMNS = "id INT NOT NULL, k VARCHAR(9) NOT NULL, g INT AS (n + 1) {}, n INT"
+KEYS = {"PRIMARY KEY (id)": "PRIMARY (id) = {id}", "PRIMARY KEY (k)": "PRIMARY (k) = {k!r}",
+        "PRIMARY KEY (k, id)": "PRIMARY (k, id) = {k!r}, {id}", "UNIQUE KEY u (id)": "u (id) = {id}",
+        "PRIMARY KEY (id), UNIQUE KEY u (k)": "PRIMARY (id) = {id}"}
+IMAGES = {"full": ("id", "k", "g", "n"), "minimal": ("id", "k", "n")}
+CHANGES = {"insert": 1062, "update to a key that is there": 1062, "update": 1032, "delete": 1032}
+
+
+def row(number):
+    return {"id": number, "k": f"k{number}", "g": number + 1, "n": number}
+
+
+def change(definition, before, after, names, keys):
+    """A change of one row: its before-image is the key in all but full images."""
+    def image(values, names):
+        return values and {name: pa.array([values[name]], TYPES[name]) for name in names}
+
+    return RowChanges(definition, image(before, names if "g" in names else keys), image(after, names))
+
+
+@pytest.mark.parametrize("route", ["walk", "shuffle"])
+@pytest.mark.parametrize("what", CHANGES)
+@pytest.mark.parametrize("key", KEYS)
+def test_the_key_of_a_refused_change(key, what, route, tmp_path):
+    """1032, 1062: both flavours and image modes, a generated column that is STORED or VIRTUAL, one task and several."""
+    keys = {"id", "k"} if "k" in key else {"id"}
+    for number, (flavour, stored, image) in enumerate((flavour, stored, image) for flavour in ("mysql", "mariadb")
+                                                      for stored in ("STORED", "VIRTUAL") for image in IMAGES):
+        sql = f"CREATE TABLE d.t ({COLUMNS.format(stored)}, {key})"
+        definition, path = parse_statement(sql, flavour=flavour)[0].definition, tmp_path / f"{number}.000001"
+        with BinlogWriter(path, flavour=flavour) as log:
+            log.query("CREATE DATABASE d")
+            log.query(sql)
+            for own in (1, 2):
+                with log.transaction():
+                    log.rows(change(definition, None, row(own), IMAGES[image], keys))
+            begin, told = log.position, {"insert": 2, "update to a key that is there": 2}.get(what, 7)
+            before = {"insert": None, "update to a key that is there": row(1)}.get(what, row(7))
+            after = {"update": row(7) | {"n": 9}, "delete": None}.get(what, row(2))
+            with log.transaction():
+                log.rows(change(definition, before, after, IMAGES[image], keys))
+        with pytest.raises(ReplayStopped) as stopped:
+            replay_with(ThisProcess(1 + number % 2), ReplayOptions((str(path),), str(tmp_path / "out"), route=route))
+        error = stopped.value
+        assert (error.mysql_errno, error.table, error.key) == (CHANGES[what], "d.t", KEYS[key].format(**row(told)))
+        assert f"--stop-position {path.name}:{begin}" in error.hint
