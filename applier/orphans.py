@@ -52,7 +52,7 @@ def _orphans_of(snapshot: Snapshot, key: ForeignKey, columns: tuple[ColumnLink, 
     for column in own.columns[1:]:
         whole = pc.and_(whole, pc.is_valid(column))
     own = own.filter(whole)
-    collations = [key_collation(child[1].columns[link.child]) for link in columns]
+    collations = [key_collation(child[1].columns[link.child], child[1].flavour) for link in columns]
     there = _keys(_read(snapshot, *parent, [link.parent for link in columns]), collations)
     missing = own.filter(pc.invert(pc.is_in(_keys(own, collations), there)))
     if not missing.num_rows:

@@ -284,7 +284,7 @@ def _convert_other_kinds() -> None:
         to_utf8(pa.array(["é".encode("utf-16-be")]), charset)
     for kind in ("inet4", "inet6", "uuid"):
         network_text(pa.array([bytes(4)]), kind)
-    for collation in ("utf8mb4_0900_ai_ci", "utf8mb4_bin"):
+    for collation in ("utf8mb4_0900_ai_ci", "utf8mb4_bin", "utf8mb4_ja_0900_as_cs", "tis620_thai_ci"):
         equality_keys(pa.array(["a "]), collation)
     find_compressed(0, 0, 0, 0, 0, 0, 0)
     as_plain_events(0, 0)

@@ -2,12 +2,12 @@
 
 A server finds a duplicate in a unique key by the columns' collations: 'A' is a duplicate of 'a' in a case-insensitive
 one, 'a ' of 'a' where spaces at the end do not count (PAD SPACE). The bytes here are the weights that the server itself
-compares (WEIGHT_STRING), in a shorter form that sorts as they do.
+compares (WEIGHT_STRING), in a shorter form that sorts as they do; of some collations only equality is known
+(`is_ordered`). One level follows the other: letters, accents, case.
 
-Exact are, on MySQL and MariaDB: binary and the _bin collations, …_general_ci, …_unicode_ci and …_unicode_520_ci of
-the Unicode character sets, utf8mb4_0900_ai_ci, latin1_swedish_ci, ascii_general_ci, and MariaDB's …_uca1400_ai_ci and
-…_nopad_… forms of these. By any other collation strings are equal here where their bytes are: what only it takes for a
-duplicate is none.
+All collations of MySQL 9.7 and MariaDB 10.11 are known, and those of UCA 14 that later MariaDBs have
+(keysearch.collation_tables has what was recorded). By any other collation strings are equal here where their bytes are:
+what only it takes for a duplicate is none.
 """
 
 from functools import cache
@@ -18,28 +18,52 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from keysearch.collation_kernel import MOST_BYTES, SLACK, put_weights, without_spaces
-from keysearch.collation_tables import weight_table
-from keysearch.keybytes import PADDING, KeyBytes, text_bounds
+from keysearch.collation_tables import WeightTable, collation_index, weight_table
+from keysearch.keybytes import PADDING, KeyBytes, encode_keys, text_bounds
 from keysearch.keybytes_kernel import put_raw
+from keysearch.thai_kernel import put_in_order
 
 _UNICODE = ("utf8", "utf8mb3", "utf8mb4", "ucs2", "utf16", "utf16le", "utf32")
-_KINDS = {**dict.fromkeys(_UNICODE, ("general_ci", "unicode_ci", "unicode_520_ci", "uca1400_ai_ci")),
-          "latin1": ("swedish_ci",), "ascii": ("general_ci",)}
+# MariaDB has the first one, too, under this name; the second one compares bytes, in any case where they are letters.
+_OTHERS_ON_MYSQL = {"croatian_ci": "croatian_mysql561_ci", "korean_ci": "korean_mysql_ci"}
+_UNORDERED = ("latin2_czech_cs", "big5", "cp932", "eucjpms", "euckr", "gb18030", "gb2312", "gbk", "sjis", "ujis")
+"""How tables begin that say only which characters are equal."""
+_TURNING = "ja_"
+"""How tables begin of which each level goes on where the one before it ended: a server weighs a sign of iteration or
+length by the character before it, and for the first character that is still the last one."""
 
 
 class _Rules(NamedTuple):
-    """How a collation compares: by a table of weights (None: by bytes), and whether spaces at the end count."""
+    """How a collation compares: by tables of weights, one a level (none: by bytes); whether spaces at the end do not
+    count, and in levels behind the first one weights at the end that a space has there."""
 
-    table: str | None
+    tables: tuple[str, ...]
     pads: bool
+    pads_behind: bool = False
 
 
-_BYTES = _Rules(None, False)
+_BYTES = _Rules((), False)
+_THAI = ("tis620_thai_ci",)
+"""No table: keysearch.thai_kernel."""
+
+
+def collation_of(collation: str, flavour: str) -> str:
+    """The name here of a server's collation: some of MySQL's are others than MariaDB's of the same name."""
+    charset, _, kind = collation.lower().partition("_")
+    if flavour == "mysql" and kind in _OTHERS_ON_MYSQL and charset in (*_UNICODE, "euckr"):
+        return f"{charset}_{_OTHERS_ON_MYSQL[kind]}"
+    return collation
 
 
 def is_exact(collation: str) -> bool:
     """Whether keys are equal exactly where strings are by this collation (its name, as information_schema has it)."""
     return _rules(collation) is not None
+
+
+def is_ordered(collation: str) -> bool:
+    """Whether keys also sort as strings do by this collation."""
+    rules = _rules(collation)
+    return rules is not None and not any(name.startswith(_UNORDERED) for name in rules.tables)
 
 
 def compares_bytes(collation: str) -> bool:
@@ -51,22 +75,14 @@ def equality_keys(column: pa.Array | pa.ChunkedArray, collation: str) -> KeyByte
     """The keys of a column of UTF-8 text, that of "" for a NULL. Errors: TypeError for a column of another type."""
     starts, ends, data = text_bounds(column)
     rules = _rules(collation) or _BYTES
-    if rules.table is None:
+    if rules.tables == _THAI:
+        return _thai(starts, ends, data, rules.pads)
+    if not rules.tables:
         return _own_bytes(starts, ends, data, rules.pads)
-    table = weight_table(rules.table)
-    offsets = np.zeros(len(starts) + 1, np.int64)
-    lengths = ends - starts
-    room = 2 * int(lengths.sum()) + MOST_BYTES * int(lengths.max(initial=0))
-    memory = np.empty(room + max(PADDING, SLACK), np.uint8)
-    row = 0
-    while True:
-        row = put_weights(row, starts, ends, data.ctypes.data, table.entries.ctypes.data, table.many.ctypes.data,
-                          table.codes.ctypes.data, table.heads.ctypes.data, len(table.heads),
-                          table.contractions.ctypes.data, len(table.contractions), table.space if rules.pads else 0,
-                          memory.ctypes.data, len(memory) - max(PADDING, SLACK), offsets)
-        if row == len(starts):
-            return KeyBytes(offsets, memory[:offsets[-1]])
-        memory = np.concatenate([memory, np.empty_like(memory)])
+    levels = [_by_weights(starts, ends, data, weight_table(name), rules.pads_behind if level else rules.pads,
+                          True if level > 0 and name.startswith(_TURNING) else None)
+              for level, name in enumerate(rules.tables)]
+    return levels[0] if len(levels) == 1 else encode_keys([level.to_arrow() for level in levels])
 
 
 def equality_column(column: pa.Array | pa.ChunkedArray, collation: str) -> pa.Array | pa.ChunkedArray:
@@ -76,6 +92,30 @@ def equality_column(column: pa.Array | pa.ChunkedArray, collation: str) -> pa.Ar
         return column
     keys = equality_keys(column, collation).to_arrow()
     return pc.if_else(pc.is_valid(column), keys, None) if column.null_count else keys
+
+
+def _by_weights(starts: np.ndarray, ends: np.ndarray, data: np.ndarray, table: WeightTable, pads: bool,
+                turns: bool | None) -> KeyBytes:
+    offsets = np.zeros(len(starts) + 1, np.int64)
+    lengths = ends - starts
+    room = 2 * int(lengths.sum()) + MOST_BYTES * int(lengths.max(initial=0))
+    memory = np.empty(room + max(PADDING, SLACK), np.uint8)
+    row = 0
+    while True:
+        row = put_weights(row, starts, ends, data.ctypes.data, table.entries.ctypes.data, table.many.ctypes.data,
+                          table.codes.ctypes.data, table.heads.ctypes.data, len(table.heads),
+                          table.steps.ctypes.data, len(table.steps), table.space if pads else 0, turns,
+                          memory.ctypes.data, len(memory) - max(PADDING, SLACK), offsets)
+        if row == len(starts):
+            return KeyBytes(offsets, memory[:offsets[-1]])
+        memory = np.concatenate([memory, np.empty_like(memory)])
+
+
+def _thai(starts: np.ndarray, ends: np.ndarray, data: np.ndarray, pads: bool) -> KeyBytes:
+    offsets = np.zeros(len(starts) + 1, np.int64)
+    memory = np.empty(int((ends - starts).sum()) + PADDING, np.uint8)
+    put_in_order(starts, ends, data.ctypes.data, pads, memory.ctypes.data, offsets)
+    return KeyBytes(offsets, memory[:offsets[-1]])
 
 
 def _own_bytes(starts: np.ndarray, ends: np.ndarray, data: np.ndarray, pads: bool) -> KeyBytes:
@@ -95,13 +135,12 @@ def _rules(collation: str) -> _Rules | None:
     name = collation.lower()
     if name == "binary":
         return _BYTES
-    if name == "utf8mb4_0900_ai_ci":
-        return _Rules("0900_ai_ci", False)
     charset, _, kind = name.partition("_")
-    pads = "nopad_" not in kind
+    pads = "nopad_" not in kind and "0900_" not in kind
     kind = kind.replace("nopad_", "")
     if kind in ("bin", "0900_bin"):
-        return _Rules(None, pads and kind == "bin")
-    if kind not in _KINDS.get(charset, ()):
-        return None
-    return _Rules(kind if charset in _UNICODE else name.replace("nopad_", ""), pads)
+        return _Rules((), pads)
+    if (name := f"{charset}_{kind}") in _THAI:
+        return _Rules(_THAI, pads)
+    tables = collation_index().get(kind if charset in _UNICODE else name)
+    return None if tables is None else _Rules(tuple(tables), pads, pads or kind.startswith("uca1400_"))

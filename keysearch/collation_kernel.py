@@ -33,45 +33,66 @@ def _character(at, end):
 
 
 @inline
-def _lookup(contractions, n, key):
-    """The entry of a contraction by its key, 0 if there is none; they are in the order of their keys."""
+def _step(steps, n, number):
+    """The place of the step of this number (a WeightTable's), -1 if there is none."""
     low, high = np.int64(0), np.int64(n)
     while low < high:
         middle = (low + high) >> 1
-        if load_i64(contractions + 16 * middle) < key:
+        if load_i64(steps + 24 * middle) < number:
             low = middle + 1
         else:
             high = middle
-    if low < n and load_i64(contractions + 16 * low) == key:
-        return load_i64(contractions + 16 * low + 8)
-    return np.int64(0)
+    return low if low < n and load_i64(steps + 24 * low) == number else np.int64(-1)
 
 
 @inline
-def _contraction(contractions, n, point, at, end):
-    """The longest contraction of a character with those that stand at `at`: (its entry, how many bytes of these are in
-    it), 0 for none."""
-    if at >= end:
-        return np.int64(0), 0
-    second, length = _character(at, end)
-    key = (point << POINT_BITS | second) << POINT_BITS
-    if length < end - at:
-        third, more = _character(at + length, end)
-        entry = _lookup(contractions, n, key | third)
+def _longest(steps, n, point, at, end):
+    """The longest string that has weights of its own, of a character and those that stand at `at`: (its entry, how many
+    bytes of these are in it), 0 for none."""
+    found, length, start = np.int64(0), 0, at
+    place = _step(steps, n, point)
+    while place >= 0:
+        entry, node = load_i64(steps + 24 * place + 8), load_i64(steps + 24 * place + 16)
         if entry:
-            return entry, length + more
-    return _lookup(contractions, n, key), length
+            found, length = entry, at - start
+        if node == 0 or at >= end:
+            break
+        following, more = _character(at, end)
+        place = _step(steps, n, node << POINT_BITS | following)
+        at += more
+    return found, length
+
+
+@inline
+def _behind_last(entries, steps, n, at, end):
+    """What a string's first character weighs behind its last one, where the two weigh something else together: (where
+    these weights begin in `many`, how many there are, the first one's bytes), no bytes where they do not."""
+    last = end - 1
+    while last > at and load_u8(last) & 0xC0 == 0x80:
+        last -= 1
+    point, length = _character(last, end)
+    place = _step(steps, n, point)
+    if place < 0:
+        return np.int64(0), np.int64(0), 0
+    first, length = _character(at, end)
+    place = _step(steps, n, load_i64(steps + 24 * place + 16) << POINT_BITS | first)
+    if place < 0 or load_i64(steps + 24 * place + 8) == 0:
+        return np.int64(0), np.int64(0), 0
+    entry, kind = load_i64(steps + 24 * place + 8), np.int64(load_u32(entries + 4 * point) >> np.uint32(24))
+    alone = min(kind, 1) if kind <= LONGEST_CODE else kind - SEVERAL
+    return (entry & 0xFFFFFF) + alone, (entry >> 24) - SEVERAL - alone, length
 
 
 @kernel
-def put_weights(row, starts, ends, source, entries, many, codes, heads, n_heads, contractions, n_contractions, space,
-                to, room, offsets):
+def put_weights(row, starts, ends, source, entries, many, codes, heads, n_heads, steps, n_steps, space, turns, to, room,
+                offsets):
     """Write the weights of the strings source+starts[i] … source+ends[i], from string `row` on, one behind the other.
 
-    entries, many, codes, heads, contractions: a WeightTable's (addresses, and how many). space: the code that does not
-    count at a string's end; 0: all do. String i's key goes to `to` + offsets[i] and ends at offsets[i + 1]; `room`
-    bytes are there, and SLACK more. Returns the first string that did not fit, or how many there are. What is no
-    character of the set is greater than any, and then goes by its number.
+    entries, many, codes, heads, steps: a WeightTable's (addresses, and how many). space: the code that does not count
+    at a string's end; 0: all do. turns: True where a string's first character is weighed behind its last one; else
+    None, for which a kernel is compiled that is without it. String i's key goes to `to` + offsets[i] and ends at
+    offsets[i + 1]; `room` bytes are there, and SLACK more. Returns the first string that did not fit, or how many there
+    are. What is no character of the set is greater than any, and then goes by its number.
     """
     used = offsets[row]
     while row < starts.shape[0]:
@@ -80,11 +101,16 @@ def put_weights(row, starts, ends, source, entries, many, codes, heads, n_heads,
         if MOST_BYTES * (end - at) > room - used:
             return row
         kept = put
+        if turns is not None and at < end:
+            weight, count, length = _behind_last(entries, steps, n_steps, at, end)
+            for i in range(count):
+                put = _put_code(put, codes, np.uint32(load_u16(many + 2 * (weight + i))))
+            at += length
         while at < end:
             point, length = _character(at, end)
             entry = load_u32(entries + 4 * point) if point < CODE_POINTS else np.uint32(UNKNOWN << 24)
             if point < n_heads and load_u8(heads + point):
-                found, more = _contraction(contractions, n_contractions, point, at + length, end)
+                found, more = _longest(steps, n_steps, point, at + length, end)
                 if found:
                     entry, length = np.uint32(found), length + more
             kind = entry >> np.uint32(24)

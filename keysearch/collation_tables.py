@@ -1,23 +1,32 @@
 """The weights of characters, as servers gave them: what collations compare instead of characters.
 
-A table is a file weights_NAME.gz beside this module, recorded with WEIGHT_STRING from a real server:
+weights.zip, beside this module, has one table for each level by which a collation compares: UCA's first level is of
+letters, the second of accents, the third of case. A table is a line of JSON, {parent, near, arrays: {name: [type,
+length]}}, and then these arrays one behind the other:
 
-    width     1 byte             how many bytes a weight has on the server
-    counts    0x110000 bytes     for each code point how many weights it has: 0 (it is ignored) to 8; 0xF0 + i: UCA's
-                                 two implicit ones, from 0xFB00 + 0x40 * i; 0xFF: the character set does not have it
-    weights   uint16[…]          of all code points together; one that is alone, of a character below U+10000, less the
-                                 code point; then those of contractions
+    points    where there is a parent, which code points weigh something else here, each less the one before; without
+              one, none: all code points are meant
+    counts    for each of these how many weights it has: 0 (it is ignored) to 8; 0xF0 + i: the two implicit ones of
+              IMPLICIT_FIRSTS[i]; 0xFF: the character set does not have it
+    weights   of all of these together, where the table is `near` one that is alone, of a character below U+10000, less
+              the code point; then those of strings
+    lengths   of strings of characters that weigh something else together ("contractions"); the longest one counts
+    strings   their code points
+    joined    how many weights each has
+    olds      weights of the parent that are others here, each less the one before
+    news      what these are, less what they were
 
-Where characters weigh something else together, contractions_NAME.gz has, one behind the other, what these are: up to
-three code points (uint32[3], 0 after the last) and how many weights they have (uint8).
+The member `index` says by which tables each collation compares (keysearch.collation).
 
-In a key a weight is a code of one byte where a character of ASCII has it, and of three where none has: a byte that says
-between which of those it stands, and the weight. So keys are as long as most texts are, no code begins another one, and
-codes compare as weights do. A weight that has one byte on the server is its own code.
+In a key a weight is a code of one byte where a character of ASCII has it, and else of three: a byte that says between
+which of those it stands, and the weight. So keys are as long as most texts are, no code begins another one, and
+codes compare as weights do. Where all weights have one byte they are their own codes.
 """
 
-import gzip
-from functools import cache
+import io
+import json
+import zipfile
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -25,13 +34,18 @@ import numpy as np
 
 CODE_POINTS = 0x110000
 POINT_BITS = 21
-"""Of a code point in the key of a contraction."""
-_IMPLICIT_BASE = 0xFB00
-_CONTRACTED = ("uca1400_ai_ci",)
-_CONTRACTION = np.dtype([("points", "<u4", 3), ("weights", "u1")])
+"""Of a code point in a step's number."""
+IMPLICIT_FIRSTS = (0xFB00, 0xFB40, 0xFB80, 0xFBC0, 0xD800)
+"""What the first one of two implicit weights counts from: UCA's, and one for characters that weigh what they are."""
+_TAILED = range(0xFB00, 0xFC00)
+"""Behind such a weight of UCA's stands one that is a part of a code point."""
 # What an entry says in its highest byte, if not the length of a code (0: the character is ignored).
 SEVERAL, IMPLICIT, UNKNOWN = 0x40, 0xF0, 0xFF
 LONGEST_CODE = 3
+_MOST_SHORT = 127
+"""Codes of one byte: each takes two of its values, and one is for what is above them all."""
+_KEPT = 16
+"""So many tables stay in memory."""
 
 
 class WeightTable(NamedTuple):
@@ -39,15 +53,16 @@ class WeightTable(NamedTuple):
 
     entries: uint32[CODE_POINTS]: a code, as in `codes`; SEVERAL + n << 24 | where the n weights begin in `many`
     (uint16[…]); IMPLICIT << 24 | what the first weight counts from; UNKNOWN << 24. codes: uint32[65536], for each
-    weight its code's length << 24 | the code, its first byte lowest. contractions: int64[n, 2], ascending: the code
-    points of one as one number (a third one that it lacks is 0), and its entry. heads: uint8[…], 1 for each code point
-    that begins one; none is behind the last.
+    weight its code's length << 24 | the code, its first byte lowest. steps: int64[n, 3], ascending, the tree of the
+    strings that have weights of their own: node << POINT_BITS | code point (node 0 is the root), the string's entry up
+    to there (0: it is only the beginning of others), and the node there (0: there is nothing longer). heads: uint8[…],
+    1 for each code point that begins one; none is behind the last.
     """
 
     entries: np.ndarray
     many: np.ndarray
     codes: np.ndarray
-    contractions: np.ndarray
+    steps: np.ndarray
     heads: np.ndarray
 
     @property
@@ -56,45 +71,121 @@ class WeightTable(NamedTuple):
         return int(self.entries[0x20])
 
 
+class _Recorded(NamedTuple):
+    """A table as the servers have it. counts: uint8[CODE_POINTS], IMPLICIT for all kinds of these. firsts:
+    uint32[CODE_POINTS], what implicit weights count from, or where others begin in `weights`: uint16[…]. strings: {code
+    points: how many weights they have << 32 | where these begin}."""
+
+    counts: np.ndarray
+    firsts: np.ndarray
+    weights: np.ndarray
+    strings: dict[tuple[int, ...], int]
+
+
 @cache
+def collation_index() -> dict[str, list[str]]:
+    """By which tables collations compare."""
+    return json.loads(_member("index"))
+
+
+@lru_cache(_KEPT)
 def weight_table(name: str) -> WeightTable:
     """The table of a name (read-only arrays; 5 MB)."""
-    data = gzip.decompress(files("keysearch").joinpath(f"weights_{name}.gz").read_bytes())
-    counts = np.frombuffer(data, np.uint8, CODE_POINTS, 1)
-    weights = np.frombuffer(data, "<u2", -1, 1 + CODE_POINTS)
-    lengths = np.where(counts < IMPLICIT, counts, 0).astype(np.int64)
-    starts = np.cumsum(lengths) - lengths
+    counts, firsts, weights, strings = _recorded(name)
     entries = counts.astype(np.uint32) << 24
-    single, several = np.flatnonzero(lengths == 1), lengths > 1
-    near = np.where(single < 0x10000, single, 0).astype(np.uint16)
-    own = weights[starts[single]] + near
-    codes = _codes(np.unique(own[single < 0x80])) if data[0] == 2 else 1 << 24 | np.arange(0x10000, dtype=np.uint32)
+    single, several = np.flatnonzero(counts == 1), np.flatnonzero((counts > 1) & (counts < IMPLICIT))
+    own = weights[firsts[single]]
+    codes = _codes(np.unique(own[single < 0x80])[-_MOST_SHORT:], weights)
     entries[single] = codes[own]
-    entries[several] = (entries[several] + (SEVERAL << 24)) | starts[several].astype(np.uint32)
-    implied = np.flatnonzero((counts >= IMPLICIT) & (counts != UNKNOWN))
-    entries[implied] = (IMPLICIT << 24 | _IMPLICIT_BASE) + (counts[implied].astype(np.uint32) - IMPLICIT) * 0x40
+    entries[several] = (entries[several] + (SEVERAL << 24)) | firsts[several].astype(np.uint32)
+    implied = counts == IMPLICIT
+    entries[implied] |= firsts[implied].astype(np.uint32)
     entries.setflags(write=False)
-    return WeightTable(entries, weights, codes, *_contractions(name, int(lengths.sum())))
+    return WeightTable(entries, weights, codes, *_tree(strings))
 
 
-def _contractions(name: str, start: int) -> tuple[np.ndarray, np.ndarray]:
-    """The contractions of a table and their heads, as WeightTable has them; their weights begin at `start`."""
-    if name not in _CONTRACTED:
-        return np.empty((0, 2), np.int64), np.empty(0, np.uint8)
-    records = np.frombuffer(gzip.decompress(files("keysearch").joinpath(f"contractions_{name}.gz").read_bytes()),
-                            _CONTRACTION)
-    points, counts = records["points"].astype(np.int64), records["weights"].astype(np.int64)
-    keys = (points[:, 0] << POINT_BITS | points[:, 1]) << POINT_BITS | points[:, 2]
-    entries = (SEVERAL + counts) << 24 | start + np.cumsum(counts) - counts
-    heads = np.zeros(points[:, 0].max() + 1, np.uint8)
-    heads[points[:, 0]] = 1
-    return np.stack([keys, entries], 1)[np.argsort(keys)].copy(), heads
+def _recorded(name: str) -> _Recorded:
+    """A table, of its parent's what it does not say itself."""
+    data = io.BytesIO(_member(name))
+    head = json.loads(data.readline())
+    arrays = {key: np.frombuffer(data.read(np.dtype(kind).itemsize * length), kind)
+              for key, (kind, length) in head["arrays"].items()}
+    if head["parent"] is None:
+        points = np.arange(CODE_POINTS)
+        counts, firsts = np.empty(CODE_POINTS, np.uint8), np.zeros(CODE_POINTS, np.uint32)
+        weights, strings = np.empty(0, np.uint16), {}
+    else:
+        points = np.cumsum(arrays["points"], dtype=np.int64)
+        counts, firsts, weights, strings = _remapped(_parent(head["parent"]), arrays["olds"], arrays["news"])
+    said = arrays["counts"]
+    is_implicit = (said >= IMPLICIT) & (said != UNKNOWN)
+    lengths = np.where(said < IMPLICIT, said, 0).astype(np.int64)
+    starts = np.cumsum(lengths) - lengths
+    own = arrays["weights"].astype(np.uint16)
+    near = np.flatnonzero((lengths == 1) & (points < 0x10000) & head["near"])
+    own[starts[near]] += points[near].astype(np.uint16)
+    counts[points] = np.where(is_implicit, IMPLICIT, said)
+    firsts[points] = len(weights) + starts
+    for number, first in enumerate(IMPLICIT_FIRSTS):
+        firsts[points[said == IMPLICIT + number]] = first
+    ends, joined = np.cumsum(arrays["lengths"], dtype=np.int64), arrays["joined"].astype(np.int64)
+    places = len(weights) + int(lengths.sum()) + np.cumsum(joined) - joined
+    texts = arrays["strings"].tolist()
+    for length, end, place, count in zip(arrays["lengths"].tolist(), ends.tolist(), places.tolist(), joined.tolist(),
+                                         strict=True):
+        strings[tuple(texts[end - length:end])] = count << 32 | place
+    return _Recorded(counts, firsts, np.concatenate([weights, own]), strings)
 
 
-def _codes(short: np.ndarray) -> np.ndarray:
+@lru_cache(_KEPT)
+def _parent(name: str) -> _Recorded:
+    return _recorded(name)
+
+
+def _remapped(parent: _Recorded, olds: np.ndarray, news: np.ndarray) -> _Recorded:
+    """A copy of a table with other weights for some."""
+    counts, firsts, weights = parent.counts.copy(), parent.firsts.copy(), parent.weights.copy()
+    if len(olds):
+        new = np.arange(0x10000, dtype=np.uint16)
+        new[np.cumsum(olds, dtype=np.uint16)] += news
+        is_lead = (weights >= _TAILED.start) & (weights < _TAILED.stop)
+        is_tail = np.zeros(len(weights), bool)
+        is_tail[1:] = is_lead[:-1]
+        weights = np.where(is_tail, weights, new[weights])
+        implied = np.flatnonzero(counts == IMPLICIT)
+        firsts[implied] = new[firsts[implied] + (implied >> 15)] - (implied >> 15)
+    return _Recorded(counts, firsts, weights, dict(parent.strings))
+
+
+def _tree(strings: dict[tuple[int, ...], int]) -> tuple[np.ndarray, np.ndarray]:
+    """The steps and heads of a WeightTable."""
+    nodes: dict[tuple[int, ...], int] = {(): 0}
+    for text in strings:
+        for length in range(1, len(text)):
+            nodes.setdefault(text[:length], len(nodes))
+    ends = {(nodes[text[:-1]] << POINT_BITS | text[-1]): text for text in {*strings, *nodes} if text}
+    steps = [(step, _string_entry(strings[text]) if text in strings else 0, nodes.get(text, 0))
+             for step, text in sorted(ends.items())]
+    heads = np.zeros(max((text[0] for text in strings), default=-1) + 1, np.uint8)
+    heads[[text[0] for text in strings]] = 1
+    return np.array(steps, np.int64).reshape(-1, 3), heads
+
+
+def _string_entry(weights: int) -> int:
+    return SEVERAL + (weights >> 32) << 24 | weights & 0xFFFFFFFF
+
+
+def _codes(short: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """The codes of all weights; `short` are those that get one byte, ascending. The i-th of them is 2 * i + 1; what is
     before it, but after the one before, is 2 * i with its own two bytes."""
-    weights = np.arange(0x10000, dtype=np.uint32)
-    places = np.searchsorted(short, weights).astype(np.uint32)
-    long = 3 << 24 | (weights & 0xFF) << 16 | (weights >> 8) << 8 | 2 * places
-    return np.where(np.isin(weights, short), 1 << 24 | (2 * places + 1), long).astype(np.uint32)
+    numbers = np.arange(0x10000, dtype=np.uint32)
+    if weights.max(initial=0) < 0x100:
+        return 1 << 24 | numbers
+    places = np.searchsorted(short, numbers).astype(np.uint32)
+    long = 3 << 24 | (numbers & 0xFF) << 16 | (numbers >> 8) << 8 | 2 * places
+    return np.where(np.isin(numbers, short), 1 << 24 | (2 * places + 1), long).astype(np.uint32)
+
+
+def _member(name: str) -> bytes:
+    with files("keysearch").joinpath("weights.zip").open("rb") as file, zipfile.ZipFile(file) as archive:
+        return archive.read(name)

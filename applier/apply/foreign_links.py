@@ -42,7 +42,7 @@ def linked_columns(key: ForeignKey, child: TableDefinition, parent: TableDefinit
 
 def compared(column: int, link: ColumnLink, child: TableDefinition) -> Piece:
     """What a foreign key compares of a column on either side of a link."""
-    return Piece(column, None, key_collation(child.columns[link.child]))
+    return Piece(column, None, key_collation(child.columns[link.child], child.flavour))
 
 
 def order_of_work(key: ForeignKey, columns: tuple[ColumnLink, ...], child: TableDefinition,

@@ -93,7 +93,7 @@ def _groups(rows: pa.Table, key: Key, conversion: RowConversion) -> np.ndarray:
     columns, rules = [], []
     for part in key.parts:
         column = conversion.new.column(part.column)
-        collation = key_collation(column)
+        collation = key_collation(column, conversion.new.flavour)
         if collation is not None and not is_exact(collation):
             raise NotComputable(f"which strings of {column.name} are the same by {collation}")
         columns.append(_values(rows, column, conversion))

@@ -94,7 +94,7 @@ class RowPieces:
 
     def _compared(self, column: int, prefix: int | None) -> Piece:
         """What a key compares of a column."""
-        return Piece(column, prefix, key_collation(self.definition.columns[column]))
+        return Piece(column, prefix, key_collation(self.definition.columns[column], self.definition.flavour))
 
     def _number(self, piece: Piece) -> int:
         if piece not in self.pieces:

@@ -73,7 +73,7 @@ def table_key(definition: TableDefinition) -> TableKey | None:
     if len(choice.columns) == 1 and first.base in INTEGERS:
         bias = 1 << 63 if first.unsigned and first.base == "bigint" else 0
         return TableKey(choice, choice.columns, names, "int", first.unsigned, bias)
-    rules = tuple(key_rule(key_collation(definition.columns[c]), prefix)
+    rules = tuple(key_rule(key_collation(definition.columns[c], definition.flavour), prefix)
                   for c, prefix in zip(choice.columns, choice.prefixes, strict=True))
     return TableKey(choice, choice.columns, names, "bytes", rules=rules if any(rules) else ())
 

@@ -136,8 +136,9 @@ def _default_of(partitioning: Partitioning) -> int:
 def _keys(work: _Rows, columns: list[pa.Array | pa.ChunkedArray]) -> KeyBytes:
     """Values of the first so many of the columns that partitions go by, as bytes that compare as the values do."""
     named = [work.column(name) for name in work.partitioning.columns[:len(columns)]]
-    compared = [values if (collation := key_collation(column)) is None else equality_column(values, collation)
-                for values, column in zip(columns, named, strict=True)]
+    collations = [key_collation(column, work.definition.flavour) for column in named]
+    compared = [values if collation is None else equality_column(values, collation)
+                for values, collation in zip(columns, collations, strict=True)]
     last = pa.array(np.zeros(len(columns[0]), np.int8))  # the last column of a key is written in another way
     return encode_keys([*compared, last], [True] * len(compared) + [False])
 
@@ -145,7 +146,7 @@ def _keys(work: _Rows, columns: list[pa.Array | pa.ChunkedArray]) -> KeyBytes:
 def _check_columns(work: _Rows, is_known: Callable[[str], bool]) -> None:
     for name in work.partitioning.columns:
         column = work.column(name)
-        collation = key_collation(column)
+        collation = key_collation(column, work.definition.flavour)
         if column.type.base not in _COMPARED or (collation is not None and not is_known(collation)):
             raise NotComputable(f"column {name}, {column.type.sql()}, as what partitions go by")
         values, _ = work.values(name)

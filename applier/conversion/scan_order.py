@@ -20,7 +20,7 @@ from applier.errors import NotComputable
 from applier.schema.definition import Column, TableDefinition
 from applier.schema.key_infos import clustered_key, is_innodb, key_collation
 from applier.schema.types import BINARY, CHARACTER
-from keysearch.collation import equality_column, is_exact
+from keysearch.collation import equality_column, is_ordered
 
 _SORTED_AS_KEPT = BINARY | {"tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "float", "double", "bit",
                             "date", "datetime", "timestamp", "time", "year"}
@@ -59,7 +59,7 @@ def scan_order(rows: pa.Table, definition: TableDefinition, arrivals: Arrivals) 
             raise NotComputable("as partitions had them that are gone")
         return None
     for part in key.parts:
-        columns.append(_sortable(rows, definition.column(part.column)))
+        columns.append(_sortable(rows, definition.column(part.column), definition.flavour))
         sorts.append("descending" if part.descending else "ascending")
     names = [str(number) for number in range(len(columns))]
     return np.asarray(pc.sort_indices(pa.table(columns, names), sort_keys=list(zip(names, sorts, strict=True))))
@@ -71,14 +71,14 @@ def _check_appended(definition: TableDefinition, arrivals: Arrivals) -> None:
         raise NotComputable(f"as {definition.engine} had room for them")
 
 
-def _sortable(rows: pa.Table, column: Column) -> pa.Array | pa.ChunkedArray:
+def _sortable(rows: pa.Table, column: Column, flavour: str) -> pa.Array | pa.ChunkedArray:
     """A column's values as Arrow sorts them in the server's order."""
     values, base = rows.column(column.name), column.type.base
     if base in ("enum", "set"):
         return member_numbers(values.combine_chunks(), column.type)
     if base in CHARACTER:
-        collation = key_collation(column)
-        if collation is None or not is_exact(collation):
+        collation = key_collation(column, flavour)
+        if collation is None or not is_ordered(collation):
             raise NotComputable(f"by the collation {collation} of {column.name}, whose order is not known")
         # a space at the end of a string comes behind a control character, and does not count otherwise
         if pc.any(pc.match_substring_regex(values, "[\\x00-\\x1f]")).as_py():

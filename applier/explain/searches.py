@@ -79,7 +79,7 @@ def duplicate_warnings(definition: TableDefinition) -> tuple[str, ...]:
                 warnings.append(f"duplicates in {key.name} are not found: it is over an expression")
                 continue
             column = definition.column(part.column)
-            collation = key_collation(column)
+            collation = key_collation(column, definition.flavour)
             if column.generated == "virtual":
                 warnings.append(f"duplicates in {key.name} are not found: {column.name} is VIRTUAL")
             elif collation is not None and not is_exact(collation):

@@ -6,6 +6,7 @@ from applier.schema.definition import Column, Key, TableDefinition
 from applier.schema.type_conversions import most_bytes
 from applier.schema.types import BINARY, CHARACTER
 from keysearch.choose import ColumnInfo, KeyInfo, server_order
+from keysearch.collation import collation_of
 
 _LONGEST_KEY = 3072
 """Bytes of the longest key that InnoDB has as it is."""
@@ -51,7 +52,9 @@ def clustered_key(definition: TableDefinition) -> Key | None:
     return None
 
 
-def key_collation(column: Column) -> str | None:
-    """The collation by which a key compares the column's strings; None for other types, and for ENUM and SET, which go
-    by number, so that no two labels are the same."""
-    return column.type.collation if column.type.base in CHARACTER - {"enum", "set"} else None
+def key_collation(column: Column, flavour: str) -> str | None:
+    """The collation by which a key compares the column's strings, as keysearch.collation names it; None for other
+    types, and for ENUM and SET, which go by number, so that no two labels are the same."""
+    if column.type.base not in CHARACTER - {"enum", "set"} or column.type.collation is None:
+        return None
+    return collation_of(column.type.collation, flavour)

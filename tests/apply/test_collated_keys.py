@@ -1,6 +1,8 @@
 """Keys of text: a duplicate is what the column's collation takes for one (AP-IDEM, 1062), wherever its unit is."""
 
+import gzip
 import json
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -16,6 +18,10 @@ from applier.schema.ddl import parse_statement
 from applier.snapshot import manifest
 from applier.snapshot.reader import read_unit
 from keysearch.keybytes import encode_keys
+
+SERVER_COLLATIONS = Path(__file__).parent.parent / "keysearch" / "server_collations.json.gz"
+CODECS = {"utf8mb4": "utf8", "utf8mb3": "utf8", "latin1": "cp1252", "utf16": "utf-16-be", "latin2": "iso8859-2",
+          "tis620": "tis-620"}
 
 
 def table(collation, key="PRIMARY KEY (k)"):
@@ -33,7 +39,10 @@ def insert(*rows):
     ("utf8mb4_0900_ai_ci", "a", "a ", False), ("utf8mb4_general_ci", "a", "Á ", True),
     ("utf8mb4_unicode_ci", "ss", "ß", True), ("utf8mb4_general_ci", "ss", "ß", False),
     ("utf8mb4_bin", "a", "a ", True), ("utf8mb4_bin", "a", "A", False), ("utf8mb4_0900_bin", "a", "a ", False),
-    ("latin1_swedish_ci", "a", "A", True), ("utf8mb4_0900_as_cs", "a", "A", False)])
+    ("latin1_swedish_ci", "a", "A", True), ("utf8mb4_0900_as_cs", "a", "A", False),
+    ("utf8mb4_0900_as_cs", "\u00e9", "e\u0301", True), ("utf8mb4_0900_as_ci", "a", "A", True),
+    ("utf8mb4_da_0900_ai_ci", "aa", "\u00e5", True), ("utf8mb4_danish_ci", "aa", "\u00e5", True),
+    ("latin1_german2_ci", "ae", "\u00e4", True), ("latin1_german1_ci", "ae", "\u00e4", False)])
 def test_a_duplicate_is_one_by_the_collation(tmp_path, collation, first, second, same):
     """1062, of an insert and of an update."""
     rows = [(text.encode("latin1" if "latin1" in collation else "utf8"), 1) for text in (first, second, "z")]
@@ -74,6 +83,44 @@ def test_of_a_prefix_key_the_prefix_counts(tmp_path):
     assert apply(prefix, [insert(("äb".encode(), 1), ("äc".encode(), 2))], tmp_path / "other").stopped == []
     [error] = apply(prefix, [insert(("äbc".encode(), 1), ("äbd".encode(), 2))], tmp_path / "same").stopped
     assert (error.mysql_errno, error.key) == (1062, "u (k) = 'äbd'")
+
+
+RECORDED = json.loads(gzip.decompress(SERVER_COLLATIONS.read_bytes()))
+
+
+@pytest.mark.parametrize("flavour, collation", [
+    *(("mysql", name) for name in (
+        "utf8mb4_0900_as_cs", "utf8mb4_ja_0900_as_cs_ks", "utf8mb4_zh_0900_as_cs", "utf8mb4_hu_0900_ai_ci",
+        "utf8mb4_croatian_ci", "utf16_danish_ci", "gbk_chinese_ci", "euckr_korean_ci", "big5_chinese_ci",
+        "gb18030_unicode_520_ci", "latin1_german2_ci", "latin2_czech_cs", "cp1250_czech_cs", "tis620_thai_ci")),
+    *(("mariadb", name) for name in (
+        "utf8mb4_croatian_ci", "utf8mb4_myanmar_ci", "utf8mb4_thai_520_w2", "utf8mb4_uca1400_spanish2_as_ci",
+        "utf8mb3_uca1400_nopad_ai_cs", "utf16_uca1400_danish_as_cs", "euckr_korean_ci", "latin1_swedish_nopad_ci"))])
+def test_what_a_server_takes_for_duplicates(tmp_path, flavour, collation):
+    """Idempotent mode, over pairs of which a unique key of a real server refused the second one, or did not: it is the
+    row that was there which the second insert of a pair replaces."""
+    kind = RECORDED["kinds"][f"{flavour} {collation}"]
+    pairs = [(pair, same) for pair, same in zip(RECORDED["own pairs"][kind],
+                                                RECORDED["own equal"][f"{flavour} {collation}"], strict=True)
+             if same != "." and not any("\x80" <= c < "\xa0" for c in "".join(pair))]  # some codecs lack these
+    sql = f"CREATE TABLE d.t (n INT NOT NULL, k VARCHAR(60) COLLATE {collation}, side INT NOT NULL, UNIQUE u (n, k))"
+    [created] = parse_statement(sql, server_charset="utf8mb4", flavour=flavour)
+    encode = created.definition.columns[1].type.charset
+    with BinlogWriter(str(tmp_path / "binlog.000001"), flavour=flavour) as log:
+        log.query("CREATE DATABASE d")
+        log.query(sql)
+        for side in (0, 1):
+            with log.transaction():
+                log.rows(RowChanges(created.definition, after={
+                    "n": pa.array(range(len(pairs)), pa.int32()), "side": pa.array([side] * len(pairs), pa.int32()),
+                    "k": pa.array([pair[side].encode(CODECS.get(encode, encode)) for pair, _ in pairs])}))
+    replay_with(ThisProcess(), ReplayOptions((str(tmp_path),), str(tmp_path / "out"), exec_mode="idempotent"))
+    snapshot = manifest.load(str(tmp_path / "out"))
+    kept = read_unit(snapshot, snapshot.table("d", "t").files,
+                     pa.schema({"n": pa.int32(), "k": pa.string(), "side": pa.int32()}))
+    sides = sorted(zip(kept["n"].to_pylist(), kept["side"].to_pylist(), strict=True))
+    assert sides == [(n, side) for n, (_, same) in enumerate(pairs) for side in ((1,) if same == "=" else (0, 1))]
+    assert {same == "=" for _, same in pairs} == {True, False}
 
 
 def write(path, *changes):

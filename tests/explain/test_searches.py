@@ -44,12 +44,14 @@ def test_a_before_image_of_other_columns_finds_nothing():
 
 @pytest.mark.parametrize("sql, warning", [
     ("s varchar(9) PRIMARY KEY", None),
-    ("s varchar(9) COLLATE latin1_german1_ci PRIMARY KEY", "bytes only: s is of collation latin1_german1_ci"),
+    ("s varchar(9) COLLATE latin1_klingon_ci PRIMARY KEY", "bytes only: s is of collation latin1_klingon_ci"),
     ("s varchar(9) COLLATE utf8mb4_bin PRIMARY KEY", None),
-    ("s enum('a') COLLATE latin1_german1_ci PRIMARY KEY", None),
-    ("id int PRIMARY KEY, s varchar(9) COLLATE utf8mb4_0900_as_cs, UNIQUE KEY us (s)",
+    ("s varchar(9) COLLATE latin1_german2_ci PRIMARY KEY", None),
+    ("s varchar(9) COLLATE utf8mb4_zh_0900_as_cs PRIMARY KEY", None),
+    ("s enum('a') COLLATE latin1_klingon_ci PRIMARY KEY", None),
+    ("id int PRIMARY KEY, s varchar(9) COLLATE utf8mb4_klingon_ci, UNIQUE KEY us (s)",
      "duplicates in us are found by their bytes only"),
-    ("id int PRIMARY KEY, s varchar(9) COLLATE utf8mb4_0900_as_cs, KEY us (s)", None),
+    ("id int PRIMARY KEY, s varchar(9) COLLATE utf8mb4_klingon_ci, KEY us (s)", None),
     ("id int PRIMARY KEY, a int, UNIQUE KEY ua ((a + 1))", "duplicates in ua are not found: it is over an expression"),
     ("id int PRIMARY KEY, a int, v int AS (a) VIRTUAL, UNIQUE KEY uv (v)", "uv are not found: v is VIRTUAL")])
 def test_keys_whose_duplicates_cannot_be_told(sql, warning):

@@ -1,15 +1,14 @@
-"""Record what real servers take for equal: the weights that keysearch.collation has, and what tests compare it with.
+"""Record what real servers take for equal, which tests compare keysearch.collation with.
 
-    python tests/keysearch/record_collations.py tables MYSQL_URL MARIADB_URL
-    python tests/keysearch/record_collations.py truth MYSQL_URL MARIADB_URL
+    python tests/keysearch/record_collations.py MYSQL_URL MARIADB_URL
 
-A URL is mysql://user:password@host:port. `tables` writes keysearch/weights_*.gz from WEIGHT_STRING of every code point,
-and keysearch/contractions_*.gz from that of the pairs and triples of characters that may weigh something else together;
-`truth` asks both servers for a digest of the same, and compares pairs of random strings by `=`.
+A URL is mysql://user:password@host:port. Of every collation that the servers list, pairs of strings that may be equal
+are compared by `=` and by a unique key; of the usual ones, the weights of all characters are compared, too.
 """
 
 import gzip
 import hashlib
+import io
 import itertools
 import json
 import pathlib
@@ -17,19 +16,20 @@ import random
 import re
 import struct
 import sys
+import unicodedata
+import zipfile
 from collections.abc import Iterator
 from functools import cache
 from urllib.parse import urlsplit
 
+import numpy as np
 import pymysql
+
+from keysearch.collation import collation_of
+from keysearch.collation_tables import POINT_BITS, collation_index, weight_table
 
 CODE_POINTS = [*range(0xD800), *range(0xE000, 0x110000)]
 BMP = [point for point in CODE_POINTS if point < 0x10000]
-# A table's name, the collation that it is recorded from, and how many bytes a weight has.
-TABLES = {"0900_ai_ci": ("utf8mb4_0900_ai_ci", 2), "general_ci": ("utf8mb4_general_ci", 2),
-          "unicode_ci": ("utf8mb4_unicode_ci", 2), "unicode_520_ci": ("utf8mb4_unicode_520_ci", 2),
-          "latin1_swedish_ci": ("latin1_swedish_ci", 1), "ascii_general_ci": ("ascii_general_ci", 1)}
-OF_MARIADB = {"uca1400_ai_ci": ("utf8mb4_uca1400_ai_ci", 2)}  # with contractions
 COLLATIONS = {
     "mysql": ["utf8mb4_0900_ai_ci", "utf8mb4_0900_bin", "utf8mb4_general_ci", "utf8mb4_unicode_ci",
               "utf8mb4_unicode_520_ci", "utf8mb4_bin", "utf8mb3_general_ci", "utf8mb3_unicode_ci",
@@ -42,7 +42,9 @@ COLLATIONS = {
                 "ucs2_general_ci", "utf16_general_ci", "utf16_unicode_ci", "utf32_general_ci",
                 "utf8mb4_uca1400_ai_ci", "utf8mb4_uca1400_nopad_ai_ci", "utf8mb3_uca1400_ai_ci", "utf16_uca1400_ai_ci",
                 "utf32_uca1400_nopad_ai_ci"]}
-PACKAGE = pathlib.Path(__file__).parents[2] / "keysearch"
+ARCHIVE = pathlib.Path(__file__).parents[2] / "keysearch" / "weights.zip"
+UNICODE = ("utf8mb4", "utf8mb3", "ucs2", "utf16", "utf16le", "utf32")
+MOST_PAIRS, UNIQUE_PAIRS = 40, 2
 TRUTH = pathlib.Path(__file__).with_name("server_collations.json.gz")
 LATIN1 = [ord(character) for character in bytes(range(256)).decode("cp1252", "ignore")] + [0x81, 0x8D, 0x8F, 0x90, 0x9D]
 
@@ -95,73 +97,6 @@ def weights(cursor: pymysql.cursors.Cursor, collation: str) -> list[bytes]:
     return [bytes.fromhex(text) for text, in cursor.fetchall()]
 
 
-def implicit(point: int) -> dict[bytes, int]:
-    """The weights that UCA gives a character that its table lacks, by the first number of the kind of character."""
-    return {struct.pack(">HH", base + (point >> 15), point & 0x7FFF | 0x8000): base
-            for base in (0xFB00, 0xFB40, 0xFB80, 0xFBC0)}
-
-
-def contractions(cursor: pymysql.cursors.Cursor, collation: str) -> dict[tuple[int, ...], bytes]:
-    """What characters of the table weigh together, where that is not what they weigh one by one: pairs within a block
-    or with an accent, and triples of characters that are in pairs."""
-    def weight(text: str) -> str:
-        return f"WEIGHT_STRING({text} COLLATE {collation})"
-
-    def found(tables: str, *names: str) -> dict[tuple[int, ...], bytes]:
-        together = weight(f"CONCAT({', '.join(f'{name}.c' for name in names)})")
-        greedy = weight("CONCAT(a.c, b.c)") if len(names) == 3 else weight("a.c")
-        last = weight(f"{names[-1]}.c")
-        cursor.execute(f"SELECT {', '.join(f'{name}.n' for name in names)}, HEX({together}) FROM {tables} "
-                       f"AND NOT {together} <=> CONCAT({greedy}, {last})")
-        return {tuple(row[:-1]): bytes.fromhex(row[-1]) for row in cursor.fetchall()}
-
-    cursor.execute("CREATE TABLE some (n INT PRIMARY KEY, c VARCHAR(4) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin, "
-                   "block INT, KEY (block))")
-    cursor.execute("INSERT INTO some SELECT n, c, n DIV 128 FROM (SELECT ORD(CONVERT(c USING utf32)) n, c FROM t) all_ "
-                   "WHERE n < 0x2000 OR n BETWEEN 0xA000 AND 0xABFF OR n BETWEEN 0x10000 AND 0x12000")
-    near = "some a JOIN some b ON (b.block BETWEEN a.block - 1 AND a.block + 1 OR b.n BETWEEN 0x300 AND 0x36F)"
-    pairs = found(near, "a", "b")
-    heads, tails = ({pair[place] for pair in pairs} for place in (0, 1))
-    cursor.execute("ALTER TABLE some ADD COLUMN head INT DEFAULT 0, ADD COLUMN tail INT DEFAULT 0")
-    for column, points in (("head", heads), ("tail", tails)):
-        cursor.execute(f"UPDATE some SET {column} = 1 WHERE n IN ({', '.join(map(str, points))})")
-    triples = found("some a JOIN some b ON a.head AND (b.head OR b.tail) AND b.block BETWEEN a.block - 1 AND "
-                    "a.block + 1 JOIN some c ON c.tail AND c.block BETWEEN a.block - 1 AND a.block + 1", "a", "b", "c")
-    alone = dict(zip(CODE_POINTS, weights(cursor, collation), strict=True))
-    overlapping = {triple for triple, weight in triples.items() if triple[:2] not in pairs and
-                   weight == alone[triple[0]] + pairs.get(triple[1:], b"")}
-    return pairs | {triple: weight for triple, weight in triples.items() if triple not in overlapping}
-
-
-def table(found: list[bytes], points: list[int], width: int) -> bytes:
-    """The file of one table; keysearch.collation_tables says how it is read."""
-    counts, values = bytearray(b"\xff") * 0x110000, []
-    for point, weight in zip(points, found, strict=True):
-        if (base := implicit(point).get(weight)) is not None:
-            counts[point] = 0xF0 + (base - 0xFB00 >> 6)
-            continue
-        units = [int.from_bytes(weight[i:i + width]) for i in range(0, len(weight), width)]
-        counts[point] = len(units)
-        near = len(units) == 1 and point < 0x10000
-        values += [unit - point & 0xFFFF if near else unit for unit in units]
-    return struct.pack("<B", width) + bytes(counts) + struct.pack(f"<{len(values)}H", *values)
-
-
-def record_tables(mysql: str, mariadb: str) -> None:
-    for url, tables in ((mysql, TABLES), (mariadb, OF_MARIADB)):
-        cursor = connect(url)
-        fill(cursor, [chr(point) for point in CODE_POINTS])
-        for name, (collation, width) in tables.items():
-            data = table(weights(cursor, collation), points_of(collation), width)
-            if tables is OF_MARIADB:
-                found = sorted(contractions(cursor, collation).items())
-                data += b"".join(weight[i:i + 2][::-1] for _, weight in found for i in range(0, len(weight), 2))
-                records = b"".join(struct.pack("<3IB", *points, *[0] * (3 - len(points)), len(weight) // 2)
-                                   for points, weight in found)
-                PACKAGE.joinpath(f"contractions_{name}.gz").write_bytes(gzip.compress(records, 9, mtime=0))
-            PACKAGE.joinpath(f"weights_{name}.gz").write_bytes(gzip.compress(data, 9, mtime=0))
-
-
 @cache
 def joined() -> list[str]:
     """Strings of any characters, and of those of living scripts."""
@@ -171,16 +106,24 @@ def joined() -> list[str]:
 
 
 @cache
-def contracted(name: str = "uca1400_ai_ci") -> list[str]:
+def contracted(name: str = "uca1400.1") -> list[str]:
     """Strings of the characters that weigh something else together, and of spaces."""
     choose = random.Random(9)
-    records = [[point for point in points if point] for *points, _ in struct.iter_unpack(
-        "<3IB", gzip.decompress(PACKAGE.joinpath(f"contractions_{name}.gz").read_bytes()))]
-    points = sorted({point for record in records for point in record} | {0x20, 0x61, 0x301})
-    strings = [choose.choice(records) + choose.choices(points, k=choose.randrange(3)) for _ in range(10000)]
-    strings += [[head, *record] for head in sorted({record[0] for record in records}) for record in records
-                if abs(head - record[0]) < 0x80]
-    return ["".join(map(chr, string)) for string in strings]
+    records = [string for string in strings_of(name) if len(string) > 1]
+    letters = sorted({c for record in records for c in record} | set(" a\u0301"))
+    strings = [choose.choice(records) + "".join(choose.choices(letters, k=choose.randrange(3))) for _ in range(10000)]
+    return strings + [head + record for head in sorted({record[0] for record in records}) for record in records
+                      if abs(ord(head) - ord(record[0])) < 0x80]
+
+
+def strings_of(name: str) -> list[str]:
+    """The strings that have weights of their own in a table."""
+    nodes, found = {0: ""}, []
+    for step, entry, node in weight_table(name).steps.tolist():
+        text = nodes[step >> POINT_BITS] + chr(step & (1 << POINT_BITS) - 1)
+        nodes[node] = text if node else ""
+        found += [text] * (entry != 0)
+    return found
 
 
 def samples() -> Iterator[tuple[str, str]]:
@@ -201,28 +144,143 @@ def samples() -> Iterator[tuple[str, str]]:
         yield text, choose.choice([text.upper(), text.lower(), text[::-1], text.swapcase() + " "])
 
 
-def equal(cursor: pymysql.cursors.Cursor, pairs: list[tuple[str, str]], collation: str) -> str:
-    """For each pair "1" or "0" as the server finds them equal, "." where the character set lacks a character."""
-    charset = collation.partition("_")[0]
-    cursor.execute(f"SELECT CONVERT(l USING {charset}) = CONVERT(r USING {charset}) COLLATE {collation}, "
-                   f"CAST(CONVERT(CONVERT(l USING {charset}) USING utf8mb4) AS BINARY) = CAST(l AS BINARY) AND "
-                   f"CAST(CONVERT(CONVERT(r USING {charset}) USING utf8mb4) AS BINARY) = CAST(r AS BINARY) "
-                   "FROM p ORDER BY n")
-    return "".join(str(same) if whole else "." for same, whole in cursor.fetchall())
+def kind_of(collation: str, flavour: str) -> str:
+    """What collations are called together that compare alike in all their character sets."""
+    charset, _, kind = collation_of(collation, flavour).partition("_")
+    kind = kind.replace("nopad_", "")
+    return kind if charset in UNICODE else charset + "_" * bool(kind) + kind
 
 
-def record_truth(**urls: str) -> None:
+def tables_of(kind: str) -> list[str]:
+    return collation_index().get(kind, [])
+
+
+@cache
+def special(kind: str) -> tuple[list[str], list[str]]:
+    """Characters that weigh something else than in the collation's parent, or have several weights; and strings."""
+    names = tables_of(kind)
+    if not names:
+        return [], []
+    head, points, counts = listed(names[0])
+    if head["parent"] is None:
+        points = np.flatnonzero((counts > 1) & (counts < 0xF0) | (counts == 0))
+        if len(points) == 0:
+            points = np.flatnonzero(counts < 0xF0)
+    return [chr(point) for point in points], sorted(strings_of(names[0]))
+
+
+def listed(name: str) -> tuple[dict, np.ndarray, np.ndarray]:
+    """What a table's file says itself."""
+    with zipfile.ZipFile(io.BytesIO(ARCHIVE.read_bytes())) as archive:
+        data = io.BytesIO(archive.read(name))
+    head = json.loads(data.readline())
+    points, counts = (np.frombuffer(data.read(np.dtype(kind).itemsize * n), kind)
+                      for kind, n in list(head["arrays"].values())[:2])
+    return head, np.cumsum(points, dtype=np.int64), counts
+
+
+_ALIKE = [*"aAáÁäÄåæÆcCčČćhHdDđĐðsSßšŠzZžŽoOöÖőøØuUüÜűlLłĽnNñÑyYýtTþiIıİíjJ .-_'", "ch", "Ch", "CH", "ss", "ae", "aa",
+          "дД", "и\u0306й", "αΑά", "กิ", "เก", "かガｶ", "カー", "カア", "一", "丁", "۱", "क्", "\u0301", "\u0308", "\0",
+          "\t", "\u200d", "Ａ", "ａ", "①", "가", "\u1100\u1161", "밃", "밶", "ﬁ", "Ǆ", "ǆ", "dž", "Lj", "ǉ", "l·", "😀",
+          "𝐀"]
+_LATIN = [chr(c) for c in range(0x20, 0x250)]
+
+
+def own_pairs(kind: str) -> list[tuple[str, str]]:
+    """Pairs of strings that collations of a kind may take for equal, of characters that are theirs."""
+    choose = random.Random(kind)
+    points, strings = special(kind)
+    own = choose.sample(points, min(len(points), 300)) or _ALIKE
+    strings = strings or _ALIKE
+    found = set()
+    for _ in range(3000):
+        some = choose.choices([own, strings, _ALIKE, _LATIN], [3, 3, 3, 1], k=choose.randrange(1, 4))
+        left = "".join(choose.choice(pieces) for pieces in some)
+        right = _changed(left, choose, own, strings)
+        if left != right and max(len(left), len(right)) < 16:
+            found.add((left, right))
+    return sorted(found)
+
+
+def _changed(text: str, choose: random.Random, own: list[str], strings: list[str]) -> str:
+    """A string that may be equal to another one."""
+    first = choose.randrange(len(text))
+    normalized = [unicodedata.normalize(form, text) for form in ("NFD", "NFC", "NFKD")]
+    return choose.choice([
+        text.upper(), text.lower(), text.swapcase(), text[::-1], text + choose.choice(" \0\u0301\t"), *normalized,
+        normalized[0][0], text.replace(text[first], choose.choice(own)),
+        text.replace(text[first], choose.choice(_ALIKE)), text[:1] + choose.choice(strings) + text[1:],
+        text[:1] + choose.choice(own) + text[1:], text[1:] + choose.choice(strings)])
+
+
+class Judge:
+    """A server that compares strings."""
+
+    def __init__(self, url: str):
+        self.cursor = connect(url)
+        self.cursor.execute("SET sql_mode = ''")
+        self.version = self.cursor.connection.get_server_info()
+        self.flavour = "mariadb" if "MariaDB" in self.version else "mysql"
+
+    def collations(self) -> list[str]:
+        """All names, those of MariaDB that are of several character sets once for each."""
+        if self.flavour == "mysql":
+            self.cursor.execute("SELECT collation_name FROM information_schema.collations")
+        else:
+            self.cursor.execute("SELECT full_collation_name FROM "
+                                "information_schema.collation_character_set_applicability")
+        return sorted({name for name, in self.cursor.fetchall()})
+
+    def load(self, pairs: list[tuple[str, str]]) -> None:
+        """Make these the pairs that are compared."""
+        self.cursor.execute("DROP TABLE IF EXISTS p")
+        self.cursor.execute("CREATE TABLE p (n INT PRIMARY KEY, l VARCHAR(60), r VARCHAR(60)) CHARACTER SET utf8mb4 "
+                            "COLLATE utf8mb4_bin")
+        self.cursor.executemany("INSERT INTO p VALUES (%s, %s, %s)", [(n, *pair) for n, pair in enumerate(pairs)])
+
+    def compared(self, collation: str) -> str:
+        """For each pair "=", "<" or ">" as the server finds them, "." where the character set lacks a character."""
+        charset = collation.partition("_")[0]
+        if charset == "binary":
+            self.cursor.execute("SELECT CAST(l AS BINARY) = CAST(r AS BINARY), CAST(l AS BINARY) < CAST(r AS BINARY), "
+                                "1 FROM p ORDER BY n")
+        else:
+            self.cursor.execute(
+                f"SELECT CONVERT(l USING {charset}) = CONVERT(r USING {charset}) COLLATE {collation}, "
+                f"CONVERT(l USING {charset}) < CONVERT(r USING {charset}) COLLATE {collation}, "
+                f"CAST(CONVERT(CONVERT(l USING {charset}) USING utf8mb4) AS BINARY) = CAST(l AS BINARY) AND "
+                f"CAST(CONVERT(CONVERT(r USING {charset}) USING utf8mb4) AS BINARY) = CAST(r AS BINARY) "
+                "FROM p ORDER BY n")
+        return "".join("." if not whole else "=" if same else "<" if less else ">"
+                       for same, less, whole in self.cursor.fetchall())
+
+    def refused(self, collation: str, pairs: list[tuple[str, str]]) -> list[bool]:
+        """For each pair whether a unique key takes the second for a duplicate of the first."""
+        charset = collation.partition("_")[0]
+        kind = "VARBINARY(60)" if charset == "binary" else f"VARCHAR(60) CHARACTER SET {charset} COLLATE {collation}"
+        self.cursor.execute("DROP TABLE IF EXISTS u")
+        self.cursor.execute(f"CREATE TABLE u (n INT, k {kind}, UNIQUE (n, k))")
+        found = []
+        for n, (left, right) in enumerate(pairs):
+            self.cursor.execute("INSERT INTO u VALUES (%s, %s)", (n, left))
+            self.cursor.execute("INSERT IGNORE INTO u VALUES (%s, %s)", (n, right))
+            found.append(self.cursor.rowcount == 0)
+        return found
+
+
+def record_truth(mysql: str, mariadb: str) -> None:
     pairs = list(samples())
-    truth: dict = {"pairs": pairs, "equal": {}, "digests": {}, "joined": {}, "contracted": {}}
-    for flavour, url in urls.items():
-        cursor = connect(url)
+    truth: dict = {"pairs": pairs, "equal": {}, "digests": {}, "joined": {}, "contracted": {}, "own pairs": {},
+                   "own equal": {}, "kinds": {}}
+    judges = [Judge(mysql), Judge(mariadb)]
+    for judge in judges:
+        flavour, cursor = judge.flavour, judge.cursor
+        truth["version " + flavour] = judge.version
+        cursor.execute("SET sql_log_bin = 0")
         fill(cursor, [chr(point) for point in CODE_POINTS])
-        cursor.execute("CREATE TABLE p (n INT PRIMARY KEY, l VARCHAR(60), r VARCHAR(60)) CHARACTER SET utf8mb4 COLLATE "
-                       "utf8mb4_bin")
-        cursor.executemany("INSERT INTO p VALUES (%s, %s, %s)", [(n, *pair) for n, pair in enumerate(pairs)])
-        truth["version " + flavour] = cursor.connection.get_server_info()
+        judge.load(pairs)
         for name in COLLATIONS[flavour]:
-            truth["equal"][f"{flavour} {name}"] = equal(cursor, pairs, name)
+            truth["equal"][f"{flavour} {name}"] = judge.compared(name)
             if not name.endswith("_bin"):
                 truth["digests"][f"{flavour} {name}"] = digest(stripped(weights(cursor, name), name))
         fill(cursor, joined())
@@ -233,7 +291,37 @@ def record_truth(**urls: str) -> None:
         for name in COLLATIONS[flavour]:
             if "uca1400" in name and not name.startswith("utf8mb3"):
                 truth["contracted"][f"{flavour} {name}"] = digest(stripped(weights(cursor, name), name))
+    record_own(truth, judges)
     TRUTH.write_bytes(gzip.compress(json.dumps(truth).encode(), 9, mtime=0))
+
+
+def record_own(truth: dict, judges: list[Judge]) -> None:
+    """Of each kind of collations, pairs of which as many are equal as not, and what each collation says."""
+    kinds: dict[str, list[tuple[Judge, str]]] = {}
+    for judge in judges:
+        for name in judge.collations():
+            kinds.setdefault(kind_of(name, judge.flavour), []).append((judge, name))
+    for kind, collations in kinds.items():
+        judge, name = collations[0]
+        charset = name.partition("_")[0]
+        candidates = own_pairs(kind)
+        judge.load(candidates)
+        said = judge.compared(name)
+        by_value = {value: [pair for pair, one in zip(candidates, said, strict=True) if one in value]
+                    for value in ("=", "<>")}
+        chosen = [pair for some in by_value.values()
+                  for pair in random.Random(kind).sample(some, min(len(some), MOST_PAIRS))]
+        truth["own pairs"][kind] = chosen
+        for judge in judges:
+            judge.load(chosen)
+        for judge, name in collations:
+            truth["own equal"][f"{judge.flavour} {name}"] = said = judge.compared(name)
+            truth["kinds"][f"{judge.flavour} {name}"] = kind
+            few = [n for value in ("=", "<>") for n in [i for i, one in enumerate(said) if one in value][:UNIQUE_PAIRS]]
+            refused = judge.refused(name, [chosen[n] for n in few])
+            if refused != [said[n] == "=" for n in few]:
+                raise SystemExit(f"a unique key says otherwise: {judge.flavour} {name} {[chosen[n] for n in few]}")
+        print(kind, charset, len(chosen), said.count("="), flush=True)
 
 
 def digest(found: list[bytes]) -> str:
@@ -243,7 +331,4 @@ def digest(found: list[bytes]) -> str:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "tables":
-        record_tables(*sys.argv[2:])
-    else:
-        record_truth(mysql=sys.argv[2], mariadb=sys.argv[3])
+    record_truth(*sys.argv[1:])

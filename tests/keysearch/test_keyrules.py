@@ -17,7 +17,8 @@ def encoded(columns, rules):
 
 @pytest.mark.parametrize("collation, prefix, rule", [
     (None, None, ""), (None, 3, "(3)"), (CI, None, CI), (CI, 10, f"{CI}(10)"), ("utf8mb4_0900_bin", None, ""),
-    ("utf8mb4_bin", None, "utf8mb4_bin"), ("latin1_german1_ci", None, ""), ("binary", 4, "(4)")])
+    ("utf8mb4_bin", None, "utf8mb4_bin"), ("latin1_german1_ci", None, "latin1_german1_ci"),
+    ("latin1_klingon_ci", None, ""), ("binary", 4, "(4)")])
 def test_a_rule_is_a_text(collation, prefix, rule):
     assert key_rule(collation, prefix) == rule
 
