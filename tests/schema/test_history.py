@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from applier.errors import SchemaError, UnsupportedStatement
-from applier.schema.definition import KeyPart
+from applier.schema.ddl import parse_statement
+from applier.schema.definition import Default, KeyPart
 from applier.schema.history import SchemaHistory
 from applier.schema.table_versions import BEFORE_THE_LOG
 from applier.sql.defaults import default_scalar
@@ -288,3 +289,14 @@ def test_databases_under_other_names():
         assert stopped.value.table == "e.t"
     log("DROP DATABASE d")
     assert {version.definition.full_name for version in log.history.live()} == {"d.kept"}
+
+
+def test_a_default_in_the_servers_own_zone_is_a_moment_where_the_zone_is_told():
+    """EV-CTX: a base that was made without --system-time-zone, and a replay on it with one."""
+    [made] = parse_statement("CREATE TABLE d.t (s TIMESTAMP DEFAULT '2020-01-02 03:04:05')", time_zone="SYSTEM")
+    for zone, default in ((None, Default("local", "2020-01-02 03:04:05")),
+                          ("+05:30", Default("string", "2020-01-01 21:34:05"))):
+        history = SchemaHistory("mysql", system_time_zone=zone)
+        history.load_definition(made.definition)
+        [found] = history.definitions()
+        assert found.columns[0].default == default
