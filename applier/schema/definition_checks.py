@@ -1,6 +1,7 @@
-"""What no table of a server is like: checks of definitions that come from a manifest, and so from anywhere.
+"""Whether the parts of a definition fit together: checks of definitions that come from a manifest, so from anywhere.
 
-What parses a CREATE TABLE makes none of these; what reads a definition counts on that.
+The grammar of CREATE TABLE makes no definition that fails them, and code that reads definitions counts on that. What
+each part may be by itself is checked wherever a definition comes to be (applier.schema.allowed).
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from applier.schema.partitions import BY_VALUES, CURRENT, HISTORY, SYSTEM_TIME
+from applier.schema.partitions import CURRENT, HISTORY, SYSTEM_TIME
 from applier.schema.types import CHARACTER, FRACTIONAL, arrow_type
 
 if TYPE_CHECKING:
@@ -18,11 +19,6 @@ if TYPE_CHECKING:
     from applier.schema.types import ColumnType
 
 _MOST_COLUMNS = 4096
-_KEY_KINDS = frozenset({"primary", "unique", "key", "fulltext", "spatial", "vector"})
-_DEFAULT_KINDS = frozenset({"null", "string", "local", "number", "bytes", "now", "expression"})
-_GENERATED = frozenset({None, "stored", "virtual"})
-_ACTIONS = frozenset({"CASCADE", "SET NULL", "RESTRICT"})
-_METHODS = BY_VALUES | {"HASH", "LINEAR HASH", "KEY", "LINEAR KEY", SYSTEM_TIME}
 _LAST_SECOND = 253402300799
 
 
@@ -32,8 +28,6 @@ def complaint(definition: TableDefinition) -> str:
 
 
 def _complaints(definition: TableDefinition) -> Iterator[str]:
-    if definition.flavour not in ("mysql", "mariadb"):
-        yield f"is of a server {definition.flavour!r}"
     if not 0 < len(definition.columns) <= _MOST_COLUMNS:
         yield f"has {len(definition.columns)} columns"
     if not 1 <= definition.first_number < 2**64:
@@ -62,14 +56,8 @@ def _complaints(definition: TableDefinition) -> Iterator[str]:
 
 def _of_column(column: Column) -> Iterator[str]:
     yield from _of_type(column.type)
-    if column.generated not in _GENERATED or (column.generated is None) != (column.expression is None):
+    if (column.generated is None) != (column.expression is None):
         yield f"that is generated as {column.generated!r} from {column.expression!r}"
-    default = column.default
-    if default is not None:
-        if default.kind not in _DEFAULT_KINDS:
-            yield f"with a default of kind {default.kind!r}"
-        if default.kind == "bytes" and not _is_hex(default.text):
-            yield "with a default of bytes that are none"
 
 
 def _of_type(kind: ColumnType) -> Iterator[str]:
@@ -93,8 +81,6 @@ def _of_type(kind: ColumnType) -> Iterator[str]:
 
 
 def _of_key(key: Key, names: set[str]) -> Iterator[str]:
-    if key.kind not in _KEY_KINDS:
-        yield f"of kind {key.kind!r}"
     if not key.parts:
         yield "of no columns"
     for part in key.parts:
@@ -111,15 +97,11 @@ def _of_foreign_key(key: ForeignKey, names: set[str]) -> Iterator[str]:
         yield f"of {len(key.columns)} columns, to {len(key.referenced)}"
     if missing := [name for name in key.columns if name.casefold() not in names]:
         yield f"over a column {missing[0]!r} that is not there"
-    if key.on_delete not in _ACTIONS or key.on_update not in _ACTIONS:
-        yield f"with actions {key.on_delete!r} and {key.on_update!r}"
 
 
 def _of_partitioning(by: Partitioning, names: set[str]) -> Iterator[str]:
     if by.other:
         return
-    if by.method not in _METHODS:
-        yield f"by {by.method!r}"
     if not by.partitions:
         yield "into no partitions"
     if by.expression is None and any(name.casefold() not in names for name in by.columns):
@@ -140,10 +122,3 @@ def _of_partitioning(by: Partitioning, names: set[str]) -> Iterator[str]:
         yield "by times from none on"
     if by.step is not None and not 0 < by.step <= _LAST_SECOND:
         yield "by times of no length"
-
-
-def _is_hex(text: str) -> bool:
-    try:
-        return len(bytes.fromhex(text)) * 2 == len(text)
-    except ValueError:
-        return False
