@@ -30,6 +30,9 @@ def diff_texts(batch: ChangeBatch, layouts: ImageLayouts) -> dict[tuple[int, int
     texts = {}
     for i, (row, layout) in enumerate(zip(batch.after_rows[changes].tolist(), used)):
         for column in layout.diffs:
+            if values[column][i] is None:
+                raise ArchiveError(f"column @{column + 1}: a NULL that is marked as a JSON diff", errno=CORRUPT_EVENT,
+                                   hint=_DAMAGED)
             try:
                 texts[row, column] = to_sql(wire.decode(values[column][i]), f"@{column + 1}")
             except DiffError as reason:

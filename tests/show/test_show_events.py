@@ -5,8 +5,10 @@ import json
 import pathlib
 import random
 import shutil
+import struct
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import tool_events
 from hypothesis import given, settings
@@ -16,12 +18,18 @@ from tool_output import binlogs
 from applier.binlog.format import NAMES, EventType, FormatDescription
 from applier.binlog.mapping import MappedFile
 from applier.binlog.reader import FileEvent
+from applier.binlog.row_encoder import RowChanges
 from applier.binlog.table_map import parse_table_map
+from applier.binlog.writer import BinlogWriter
 from applier.errors import ArchiveError
+from applier.schema.ddl import parse_statement
 from applier.show import show
 from applier.show.json_lines import event_objects
 from applier.show.rows import RowChange, ShownEvent
 from applier.show.text import TextPrinter
+from jsondiff import wire
+from jsondiff.diff import Diff, Operation
+from jsondiff.path import parse
 
 DESCRIPTION = FormatDescription("9.7.4", "mysql", False, 19, bytes(42), 0)
 NO_FILE = MappedFile("binlog.000001", 0, np.empty(0, np.uint8), 0)
@@ -185,3 +193,32 @@ def test_a_damaged_file_is_shown_up_to_the_damage(tmp_path):
     assert error.value.file == str(torn) and error.value.position > 4
     positions = [json.loads(line)["pos"] for line in out.buffer.getvalue().decode().splitlines()]
     assert positions[0] == 4 and len(positions) > 10
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_null_that_is_marked_as_a_json_diff_is_corrupt(tmp_path, form):
+    """As in a replay (1610): no server writes one (JD-NULL)."""
+    [created] = parse_statement("CREATE TABLE d.t (j JSON)")
+    diff = wire.encode([Diff(Operation.REPLACE, parse("$.a"), 1)])
+    path = tmp_path / "binlog.000001"
+    with BinlogWriter(path, checksum=False) as log, log.transaction():
+        log.rows(RowChanges(created.definition, before={"j": pa.array([None], pa.binary())},
+                            after={"j": pa.array([diff])}, diffs=("j",)))
+    path.write_bytes(_without_its_diff(path.read_bytes(), diff))
+    with pytest.raises(ArchiveError, match="NULL that is marked as a JSON diff") as error:
+        show([str(path)], form, io.TextIOWrapper(io.BytesIO()))
+    assert error.value.mysql_errno == 1610
+
+
+def _without_its_diff(log: bytes, diff: bytes) -> bytes:
+    """A log in which the column that has this diff is NULL instead, and still marked."""
+    value = struct.pack("<I", len(diff)) + diff
+    nulls = log.index(bytes([1, 1, 0]) + value) + 2  # behind the options and their bits
+    data, at = bytearray(log), 4
+    while at < len(data):
+        size, end = struct.unpack_from("<II", data, at + 9)
+        if at + size > nulls:
+            struct.pack_into("<II", data, at + 9, size - len(value) * (at < nulls), end - len(value))
+        at += size
+    data[nulls:nulls + 1 + len(value)] = b"\1"
+    return bytes(data)
