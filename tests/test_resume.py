@@ -40,6 +40,6 @@ def test_resumed_at_every_transaction(name, tmp_path):
         if snapshot.position.gtid_set:
             named = replay(case, tmp_path / f"named{number}", stop_gtid=snapshot.position.gtid_set)
             assert (named.position.file, named.position.offset) == place
-            assert dataclasses.replace(named, source=snapshot.source, tables=()) == \
-                dataclasses.replace(snapshot, tables=())
+            assert dataclasses.replace(named, source=snapshot.source, tables=(), others=()) == \
+                dataclasses.replace(snapshot, tables=(), others=())
         base = str(step)

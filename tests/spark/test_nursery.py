@@ -46,6 +46,17 @@ def is_alive(pid):
         return False
 
 
+def holds(pid, file):
+    """Whether a process has a file open."""
+    def leads_to(link):
+        try:
+            return os.readlink(link)
+        except OSError:  # it was closed meanwhile
+            return None
+
+    return is_alive(pid) and file in map(leads_to, Path(f"/proc/{pid}/fd").iterdir())
+
+
 def assert_gone(pids):
     pids = list(pids)
     while any(map(is_alive, pids)):
@@ -106,7 +117,8 @@ import time; time.sleep(100)
     pids = [int(pid) for line in iter(process.stdout.readline, "end\n") for pid in line.split()]
     assert len(pids) >= 2
     output = os.readlink(f"/proc/{process.pid}/fd/1")
-    assert not any(output in map(os.readlink, Path(f"/proc/{pid}/fd").iterdir()) for pid in pids)
+    while any(holds(pid, output) for pid in pids):  # until the forked process has let go of what it inherited
+        time.sleep(0.05)
     process.kill()
     assert process.communicate()[0] == ""
     assert_gone(pids)
