@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.errors import NotComputable, SchemaError
+from applier.apply.generated_columns import generated_column
+from applier.errors import SchemaError
 from applier.schema.definition import Column, KeyPart, TableDefinition
 
 
@@ -66,14 +67,7 @@ class ExtraColumns:
         return rows
 
     def _value(self, rows: pa.Table, column: Column) -> pa.Array | pa.ChunkedArray:
-        from applier.sql.defaults import generated_values
-
-        try:
-            return generated_values(column, self._definition, rows.column, rows.num_rows)
-        except NotComputable as error:
-            raise SchemaError(f"column {column.name} is generated from ({column.expression}), which cannot be "
-                              f"computed: {error.message}", table=self._definition.full_name,
-                              hint="leave the table out with --ignore-tables") from None
+        return generated_column(column, self._definition, rows.column, rows.num_rows)
 
 
 class RowNumbers:

@@ -6,8 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.apply.change_keys import rows_before, times_of
+from applier.apply.change_keys import at_change, rows_before, times_of
 from applier.apply.conflicts import BY_CONTENT
+from applier.apply.generated_columns import UNKNOWN_DOCUMENT
 from applier.apply.row_pieces import RowPieces
 from applier.apply.row_store import PieceInput, Search
 from applier.binlog.change_records import IMAGE_ID_SHIFT
@@ -17,8 +18,6 @@ from applier.binlog.table_map import TableMap
 from applier.binlog.values import finish_column
 from applier.schema.zero_dates import to_python
 
-_UNKNOWN = "\0"
-"""Stands for a document that diffs make of one that no image has: it is none."""
 _MOST_VALUES = 8
 """How many columns of a row without a key are told in an error."""
 
@@ -41,7 +40,8 @@ class RowKeys:
                                         lambda: times_of(batch, batch.before_rows, batch.n_before))
         after = self._pieces.of_images(batch.after, batch.n_after, self._table_map,
                                        lambda: times_of(batch, batch.after_rows, batch.n_after),
-                                       rows_before(batch) < 0, self._documents(batch))
+                                       rows_before(batch) < 0, self._documents(batch),
+                                       lambda error, images: at_change(error, batch, batch.after_rows, images))
         return before, after, *self._pieces.searches(batch, len(self._table_map.types))
 
     def of_whole_images(self, images: ImageBuffers, rows: int) -> list[PieceInput]:
@@ -55,7 +55,8 @@ class RowKeys:
 
     def _documents(self, batch: ChangeBatch) -> dict[int, pa.Array]:
         """The values of JSON columns with diffs, by row of the after-images: what the diffs make of the before-image's
-        document. Rows are found by their documents only where before-images have them: nobody looks for _UNKNOWN."""
+        document. Rows are found by their documents only where before-images have them: nobody looks for
+        UNKNOWN_DOCUMENT."""
         numbers, found = batch.images >> IMAGE_ID_SHIFT, {}
         present = np.unique(numbers[batch.after_rows >= 0])
         for column in sorted({c for number in present for c in self._layouts.known[number].diffs}):
@@ -79,7 +80,8 @@ class RowKeys:
         if (absent := old.absent_rows(batch.n_before)) is not None:
             unknown |= absent.to_numpy(zero_copy_only=False)[rows_before(batch)[rows]]
         values = finish_column(pc.if_else(pa.array(is_diff), None, raw), defined, *wire)
-        return pc.replace_with_mask(values, pa.array(is_diff), pc.if_else(pa.array(unknown), _UNKNOWN, applied.texts))
+        made = pc.if_else(pa.array(unknown), UNKNOWN_DOCUMENT, applied.texts)
+        return pc.replace_with_mask(values, pa.array(is_diff), made)
 
     def found_by(self, batch: ChangeBatch, image: int) -> str:
         """What a before-image was searched by and its values, for people."""

@@ -11,12 +11,14 @@ A table whose before-images always have a unique key keeps only its keys' pieces
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from applier.apply.generated_columns import AfterImages, generated_column, source_numbers, why_not_compared
 from applier.apply.image_values import absent_flags, without_nulls
 from applier.apply.replica_defaults import ReplicaDefaults, Seconds
 from applier.apply.row_store import PieceInput, Search
@@ -25,6 +27,7 @@ from applier.binlog.changes import ChangeBatch
 from applier.binlog.layout import ColumnPlan, ImageBuffers
 from applier.binlog.table_map import TableMap
 from applier.binlog.values import finish_column
+from applier.errors import SchemaError
 from applier.schema.definition import Column, TableDefinition
 from applier.schema.key_infos import key_collation
 from applier.schema.types import arrow_type
@@ -59,7 +62,7 @@ class RowPieces:
         self._defaults = ReplicaDefaults(definition)
         self.pieces: list[Piece] = []
         self.unique = [UniqueKey(key.name, tuple(self._number(self._compared(*part)) for part in key.parts))
-                       for key in server_order(self._columns, self._unique_keys())]
+                       for key in self._unique_keys()]
         for column in self.stored if by_content else ():
             self._number(Piece(column))
         for piece in also:
@@ -81,16 +84,19 @@ class RowPieces:
             for part in key.parts), key.visible) for key in self.definition.row_keys]
 
     def _unique_keys(self) -> list[KeyInfo]:
-        """Those that can be compared: a snapshot has neither expressions nor VIRTUAL columns."""
-        return [key for key in self._keys if key.kind in ("primary", "unique")
-                and all(column in self.stored for column, _ in key.parts)]
+        """Those that can be compared, those over VIRTUAL columns last: they find and order no rows."""
+        compared = [why_not_compared(key, self.definition) is None for key in self.definition.row_keys]
+        keys = [key for key, is_compared in zip(self._keys, compared, strict=True)
+                if is_compared and key.kind in ("primary", "unique")]
+        ordered = server_order(self._columns, keys)
+        return sorted(ordered, key=lambda key: not all(column in self.stored for column, _ in key.parts))
 
     @property
     def clustered(self) -> bool:
         """Whether InnoDB keeps the rows in the order of the first unique key: the primary one, or one without NULLs."""
         return bool(self.unique) and not any(
-            self._columns[self.pieces[piece].column].nullable or self.pieces[piece].prefix
-            for piece in self.unique[0].pieces)
+            self._columns[piece.column].nullable or piece.prefix or piece.column not in self.stored
+            for piece in map(self.pieces.__getitem__, self.unique[0].pieces))
 
     def _compared(self, column: int, prefix: int | None) -> Piece:
         """What a key compares of a column."""
@@ -131,21 +137,56 @@ class RowPieces:
         """The pieces that these columns are as a whole."""
         return tuple(self.pieces.index(Piece(column)) for column in columns)
 
+    @cached_property
+    def _made_of(self) -> set[int]:
+        """Numbers of the columns that the generated ones of unique keys are made of."""
+        found: set[int] = set()
+        more = set(self.generated)
+        while more:
+            column = self.definition.columns[more.pop()]
+            made_of = set(source_numbers(column, self.definition)) - found if column.generated else set()
+            found, more = found | made_of, more | made_of
+        return found
+
+    @cached_property
+    def generated(self) -> dict[int, str]:
+        """Generated columns of unique keys, by number, and the keys, for people."""
+        found: dict[int, list[str]] = {}
+        for key in self.unique:
+            for column in {self.pieces[piece].column for piece in key.pieces}:
+                if self.definition.columns[column].generated:
+                    found.setdefault(column, []).append(key.name)
+        return {column: ", ".join(names) for column, names in found.items()}
+
     # ---- out of images and rows
 
     def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
         """What to decode of each image."""
-        columns = {piece.column for piece in self.pieces}
+        columns = {piece.column for piece in self.pieces} | self._made_of
         return [plan if c in columns else None for c, plan in enumerate(plans)]
 
     def of_images(self, images: ImageBuffers, rows: int, table_map: TableMap, seconds: Seconds,
-                  inserted: np.ndarray | None = None, documents: dict[int, pa.Array] | None = None) -> list[PieceInput]:
+                  inserted: np.ndarray | None = None, documents: dict[int, pa.Array] | None = None,
+                  placed: Callable[[SchemaError, np.ndarray], SchemaError] = lambda error, images: error,
+                  ) -> list[PieceInput]:
         """The pieces of the first `rows` images of a batch; what an insert's image lacks is the column's default
         (DEF-R1a, b), given which images are such (bool[rows]; None: none is). Columns that the log does not have are
-        lacking in all. `documents` has the values of JSON columns with diffs."""
+        lacking in all. `documents` has the values of JSON columns with diffs. `placed` gives an error about some images
+        (bool[rows]) its place."""
         finished = {column: self._finished(images, column, rows, table_map, seconds, (documents or {}).get(column))
-                    for column in {piece.column for piece in self.pieces} if column < len(table_map.types)}
-        return [self._input(piece, rows, seconds, inserted, *finished.get(piece.column, (None, None)))
+                    for column in {piece.column for piece in self.pieces} | self._made_of
+                    if column < len(table_map.types)}
+        made: dict[int, tuple[pa.Array, np.ndarray | None]] = {}
+        if inserted is not None and rows:
+            after = AfterImages(self.definition, self._defaults, inserted, seconds, finished)
+            for column, keys in self.generated.items():
+                if column not in finished or finished[column][1] is not None:
+                    try:
+                        made[column] = after.completed(column, placed)
+                    except SchemaError as error:
+                        raise error.at(key=keys) from None
+        return [PieceInput(self.encoded(piece, made[piece.column][0]), made[piece.column][1]) if piece.column in made
+                else self._input(piece, rows, seconds, inserted, *finished.get(piece.column, (None, None)))
                 for piece in self.pieces]
 
     def null(self, piece: Piece) -> bytes:
@@ -181,8 +222,9 @@ class RowPieces:
         return PieceInput(keys, absent, self.encoded(piece, pa.repeat(default, 1))[0])
 
     def _default(self, column: Column, logged: bool, seconds: Seconds) -> pa.Array | pa.Scalar:
-        """What inserts have for a column that their images lack; `logged`: the log has the column."""
-        if not logged and (column.auto_increment or column.generated):
+        """What inserts have for a column that their images lack; `logged`: the log has the column. Of a generated one
+        no key wants it."""
+        if column.generated or (not logged and column.auto_increment):
             return pa.scalar(None, arrow_type(column.type))  # no unique key compares it: each row gets one of its own
         return self._defaults.left_out(column, seconds)
 
@@ -199,7 +241,16 @@ class RowPieces:
 
     def of_rows(self, rows: pa.Table) -> list[KeyBytes]:
         """The pieces of a base's rows."""
-        return [self.encoded(piece, rows.column(self.definition.columns[piece.column].name)) for piece in self.pieces]
+        virtual = {column: self._virtual(column, rows) for column in self.generated if column not in self.stored}
+        return [self.encoded(piece, virtual[piece.column] if piece.column in virtual else
+                             rows.column(self.definition.columns[piece.column].name)) for piece in self.pieces]
+
+    def _virtual(self, column: int, rows: pa.Table) -> pa.Array | pa.ChunkedArray:
+        """A VIRTUAL column of a base's rows, which do not have it."""
+        try:
+            return generated_column(self.definition.columns[column], self.definition, rows.column, rows.num_rows)
+        except SchemaError as error:
+            raise error.at(key=self.generated[column]) from None
 
     def searches(self, batch: ChangeBatch, logged: int) -> tuple[np.ndarray, list[Search]]:
         """How the rows of a batch's before-images are found: (uint8 by row of the before-images, what it numbers).

@@ -23,9 +23,8 @@ from applier.schema.conversion import RowConversion
 from applier.schema.defaults import implicit_scalar
 from applier.schema.definition import Column, TableDefinition
 from applier.schema.partitions import PartRows
-from applier.schema.tokens import tokenize
 from applier.schema.types import BINARY, GEOMETRY, arrow_type
-from applier.sql.defaults import completed, default_scalar, generated_values, is_variable
+from applier.sql.defaults import completed, default_scalar, generated_values, is_variable, sources
 from applier.sql.times import current_timestamp
 
 _LONG = BINARY - {"binary", "varbinary"} | GEOMETRY | {"tinytext", "text", "mediumtext", "longtext", "json"}
@@ -64,7 +63,7 @@ class RowConverter:
                     changed.add(column.name.casefold())
         anew: dict[str, Column] = {}
         for column, _ in self._stored:
-            if column.generated and (column.name in computed or self._names(column) & changed):
+            if column.generated and (column.name in computed or sources(column, self._conversion.new) & changed):
                 anew[column.name] = column
                 changed.add(column.name.casefold())
         row = _Row(made, {column.name: column for column in added} | anew, self._made)
@@ -105,17 +104,6 @@ class RowConverter:
             return False
         old = self._conversion.old.columns[source] if source is not None else None
         return old is None or (old.generated, old.expression, old.type) != ("stored", column.expression, column.type)
-
-    def _names(self, column: Column) -> set[str]:
-        """The words in a generated column's expression, and in those of the VIRTUAL columns that it names."""
-        words: set[str] = set()
-        more = [column.expression or ""]
-        while more:
-            found = {token.text.casefold() for token in tokenize(more.pop()) if token.kind in ("word", "name")} - words
-            words |= found
-            more += [other.expression or "" for other in self._conversion.new.columns
-                     if other.generated == "virtual" and other.name.casefold() in found]
-        return words
 
     def _differs(self, rows: pa.Table, made: pa.Array | pa.ChunkedArray, source: int | None) -> bool:
         """Whether a column's values are other ones now; an integer is the same in every size."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from applier.apply.generated_columns import why_not_compared
 from applier.explain.layouts import BeforeImages
 from applier.schema.definition import TableDefinition
 from applier.schema.key_infos import column_infos, key_collation, key_infos
@@ -74,15 +75,13 @@ def duplicate_warnings(definition: TableDefinition) -> tuple[str, ...]:
     for key in definition.keys:
         if key.kind not in ("primary", "unique"):
             continue
+        if why_not := why_not_compared(key, definition):
+            warnings.append(f"duplicates in {key.name} are not found: {why_not}")
+            continue
         for part in key.parts:
-            if part.column is None:
-                warnings.append(f"duplicates in {key.name} are not found: it is over an expression")
-                continue
             column = definition.column(part.column)
             collation = key_collation(column, definition.flavour)
-            if column.generated == "virtual":
-                warnings.append(f"duplicates in {key.name} are not found: {column.name} is VIRTUAL")
-            elif collation is not None and not is_exact(collation):
+            if collation is not None and not is_exact(collation):
                 warnings.append(f"duplicates in {key.name} are found by their bytes only: {column.name} is of "
                                 f"collation {collation}")
     return tuple(warnings)

@@ -17,7 +17,7 @@ def row_search(definition: TableDefinition, uses: Sequence[UsedTable], *, tied: 
     one row store applies it.
 
     Every unique key may be met twice (1062), and in idempotent mode a row in the way of another key goes, wherever it
-    is."""
+    is. A generated column of a key is computed where an image lacks it, which a row store does, too."""
     pieces = RowPieces(definition, by_content=False)
     always, numbers_rows = set(pieces.stored), False
     for used in uses:
@@ -28,7 +28,7 @@ def row_search(definition: TableDefinition, uses: Sequence[UsedTable], *, tied: 
         whole = not tied and not pieces.unique and always.issuperset(pieces.stored) and not any(
             has_diffs(used) or _nulls_become_values(used, definition) for used in uses)
         return RowSearch(by_content=True, also=also, whole_images=whole)
-    if tied or len(pieces.unique) > 1 or numbers_rows:
+    if tied or len(pieces.unique) > 1 or numbers_rows or pieces.generated:
         return RowSearch(by_content=False, also=also)
     return None
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 from applier.errors import NotComputable, SchemaError
 from applier.schema.defaults import implicit_scalar
 from applier.schema.definition import Column, Default, TableDefinition
+from applier.schema.tokens import tokenize
 from applier.schema.zero_dates import DATES
 from applier.sql.assignment import assigned
 from applier.sql.evaluator import Typed, evaluate, uses_time, varies
@@ -147,6 +148,19 @@ def generated_values(column: Column, definition: TableDefinition, values: Stored
     known = row_columns(definition, values, n, within)
     made = assigned(evaluate(column.expression, known, n, within), column.type, within)
     return pa.repeat(made[0], n) if len(made) != n else made
+
+
+def sources(column: Column, definition: TableDefinition) -> set[str]:
+    """The words in a generated column's expression, and in those of the VIRTUAL columns that it names, casefolded:
+    names of all columns that it is made of are among them."""
+    words: set[str] = set()
+    more = [column.expression or ""]
+    while more:
+        found = {token.text.casefold() for token in tokenize(more.pop()) if token.kind in ("word", "name")} - words
+        words |= found
+        more += [other.expression or "" for other in definition.columns
+                 if other.generated == "virtual" and other.name.casefold() in found]
+    return words
 
 
 def row_columns(definition: TableDefinition, values: Stored, n: int, session: Session) -> Callable[[str], Typed]:

@@ -53,7 +53,10 @@ def test_a_before_image_of_other_columns_finds_nothing():
      "duplicates in us are found by their bytes only"),
     ("id int PRIMARY KEY, s varchar(9) COLLATE utf8mb4_klingon_ci, KEY us (s)", None),
     ("id int PRIMARY KEY, a int, UNIQUE KEY ua ((a + 1))", "duplicates in ua are not found: it is over an expression"),
-    ("id int PRIMARY KEY, a int, v int AS (a) VIRTUAL, UNIQUE KEY uv (v)", "uv are not found: v is VIRTUAL")])
+    ("id int PRIMARY KEY, a int, v int AS (a) VIRTUAL, UNIQUE KEY uv (v)", None),
+    ("id int PRIMARY KEY, a int, v text AS (soundex(a)) VIRTUAL, UNIQUE KEY uv (v(9))", "uv are not found: v is"),
+    ("id int PRIMARY KEY, a int, v int AS (a) VIRTUAL, UNIQUE KEY uv (v), "
+     "FOREIGN KEY (a) REFERENCES p (id) ON DELETE SET NULL", "uv are not found: v is VIRTUAL")])
 def test_keys_whose_duplicates_cannot_be_told(sql, warning):
     warnings = explained(sql).warnings
     assert warnings == () if warning is None else len(warnings) == 1 and warning in warnings[0]
