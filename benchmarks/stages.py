@@ -212,8 +212,9 @@ def _walk(file: Outline, bind: Callable[[TableMap], TableBinding | None], verify
     with SameBytes() as outlined:
         for split in file.splits:
             if verify:
-                outlined.check(mapped, split.outlined)
-            reader.walk(split.start, split.end)
+                outlined.walk(reader, split.outlined, split.start, split.end)
+            else:
+                reader.walk(split.start, split.end)
         reader.flush()
     return mapped
 

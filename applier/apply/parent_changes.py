@@ -77,9 +77,8 @@ def _walk(stretches: Iterable[Stretch], tables: dict[int, _Parent], outlined: Sa
             return bindings.setdefault(version, bound)
 
         file = map_file(piece.uri)
-        outlined.check(file, piece.split)
         reader = ChangeReader(file, bind, checksum=piece.checksum, header_length=piece.header_length)
-        reader.walk(piece.start, piece.end)
+        outlined.walk(reader, piece.split, piece.start, piece.end)
         reader.flush()
 
 

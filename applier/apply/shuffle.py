@@ -30,11 +30,10 @@ def split_payloads(task: SplitTask) -> Iterator[tuple[int, int, pa.Buffer]]:
     ArchiveError for damage, and where bytes are not those that were outlined."""
     with SameBytes() as outlined:
         file = map_file(task.stretch.uri)
-        outlined.check(file, task.stretch.split)
-        yield from _payloads(task, file)
+        yield from _payloads(task, file, outlined)
 
 
-def _payloads(task: SplitTask, file: MappedFile) -> Iterator[tuple[int, int, pa.Buffer]]:
+def _payloads(task: SplitTask, file: MappedFile, outlined: SameBytes) -> Iterator[tuple[int, int, pa.Buffer]]:
     tables = {version: _SplitTable(units, file.uri) for version, units in task.units.items()}
     bindings: dict[int, TableBinding] = {}
 
@@ -46,7 +45,7 @@ def _payloads(task: SplitTask, file: MappedFile) -> Iterator[tuple[int, int, pa.
         return bindings.setdefault(version, binding)
 
     reader = ChangeReader(file, bind, checksum=task.stretch.checksum, header_length=task.stretch.header_length)
-    for _ in reader.steps(task.stretch.start, task.stretch.end):
+    for _ in outlined.steps(reader, task.stretch.split, task.stretch.start, task.stretch.end):
         for table in tables.values():
             if table.pending_bytes >= PAYLOAD_BYTES:
                 yield from ((unit, task.number, payload) for unit, payload in table.payloads())

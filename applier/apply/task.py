@@ -76,13 +76,12 @@ def _walk(task: ApplyTask, walks: dict[int, TableWalk], groups: list[TiedTables]
             for walk in walks.values():
                 walk.reaches(piece.file)
         last = piece
-        outlined.check(file, piece.split)
         for group in groups:
             if group.changes_at((piece.file, piece.start)):
                 reader.flush()
                 group.advance((piece.file, piece.start))
         try:
-            reader.walk(piece.start, piece.end)
+            outlined.walk(reader, piece.split, piece.start, piece.end)
         except ReplayStopped:
             reader.flush()  # what was read before it may have to stop first
             raise

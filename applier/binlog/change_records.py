@@ -26,6 +26,8 @@ CONTENT, CONTENTS_LEFT, CONTENTS_END, INNER, WITHIN, COPY, ARENA, ARENA_END, WAN
 HEADER_BYTES = 128  # of an event: 19, or 27 with a group id
 # how many rows events of wanted tables there were; the one whose rows are being read, as EVENTS has it
 N_EVENTS, ROWS_EVENT = 136, 144
+# whether a digest of the events is taken (digest_kernel), and what it is so far
+DIGESTS, DIGEST = 152, 160
 STATE_WORDS = 24
 
 EVENT_FLAG_BITS = 16
@@ -33,7 +35,7 @@ EVENT_FLAG_BITS = 16
 
 # why the kernel stopped
 DONE, BATCH_FULL, NO_ROOM, NEW_TABLE_MAP, NEW_LAYOUT, NEW_VARIANT, NEED_CONTENTS, ARENA_FULL = range(8)
-BAD_LENGTH, UNKNOWN_TABLE, BAD_ROWS = range(-1, -4, -1)
+BAD_LENGTH, UNKNOWN_TABLE, BAD_ROWS, BAD_CHECKSUM = range(-1, -5, -1)
 
 INSERT, UPDATE, DELETE = 0, 1, 2
 IMAGE_ID_SHIFT = 48

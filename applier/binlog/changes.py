@@ -122,8 +122,8 @@ class ChangeReader:
     """Decodes the row changes of one file for the tables that `bind` wants.
 
     `bind(table_map)` is called once for each distinct table map: a TableBinding (which several table maps may share) or
-    None. `checksum` says that events end with a CRC32, which is not compared here (see same_bytes). Images of
-    compressed events lie in memory that `keep` is told of; without it they are good for one batch only.
+    None. `checksum` says that events end with a CRC32. Images of compressed events lie in memory that `keep` is told
+    of; without it they are good for one batch only.
     """
 
     def __init__(self, file: MappedFile, bind: Callable[[TableMap], TableBinding | None], *, checksum: bool,
@@ -148,11 +148,12 @@ class ChangeReader:
         for _ in self.steps(start, end):
             pass
 
-    def steps(self, start: int, end: int) -> Iterator[None]:
-        """`walk`, pausing whenever a batch was full and has been handed over."""
+    def steps(self, start: int, end: int, digests: bool = False) -> Iterator[None]:
+        """`walk`, pausing whenever a batch was full and has been handed over. With `digests`, checksums are compared,
+        where there are any, and `digest` is that of the events at the end."""
         state = self._state
         state[:k.COPY // 8] = 0
-        state[[k.POSITION // 8, k.TABLE // 8]] = start, -1
+        state[[k.POSITION // 8, k.TABLE // 8, k.DIGESTS // 8, k.DIGEST // 8]] = start, -1, digests, 0
         if not 0 <= start <= end <= self.file.size:
             raise ArchiveError(f"bytes {start}–{end} are not in the file", file=self.file.uri, position=start)
         safe_end = self.file.address + self.file.size
@@ -179,6 +180,11 @@ class ChangeReader:
                 yield
             else:
                 self._raise(status)
+
+    @property
+    def digest(self) -> int:
+        """The digest of the events that were walked last, if it was wanted."""
+        return self._word(k.DIGEST)
 
     def _word(self, word: int) -> int:
         """A word of the kernel's state."""
@@ -269,6 +275,7 @@ class ChangeReader:
     def _raise(self, status: int) -> None:
         position, table = self._word(k.POSITION), None
         message = {k.BAD_LENGTH: "an event with an impossible length",
+                   k.BAD_CHECKSUM: "an event whose checksum is another one than when it was outlined",
                    k.UNKNOWN_TABLE: "a rows event whose table map is not there",
                    k.BAD_ROWS: f"row {self._word(k.DETAIL) + 1} of a rows event contradicts its own lengths"}
         if status == k.BAD_ROWS:

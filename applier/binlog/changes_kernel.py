@@ -11,10 +11,13 @@ that are wanted are copied to an arena first.
 import numpy as np
 
 from applier.binlog.change_records import (
+    BAD_CHECKSUM,
     BAD_LENGTH,
     CONTENT,
     CONTENTS_END,
     CONTENTS_LEFT,
+    DIGEST,
+    DIGESTS,
     DONE,
     EVENT,
     HEADER_BYTES,
@@ -33,6 +36,9 @@ from applier.binlog.compressed_kernel import (
     CONTENT_WORDS,
     is_compressed,
 )
+from applier.binlog.crc32 import crc32
+from applier.binlog.digest_kernel import with_event
+from applier.binlog.format import EventType
 from applier.binlog.rows_event_kernel import rows_event, rows_kind
 from applier.binlog.table_ids_kernel import BODY, BODY_LENGTH, id_entry, same_bytes
 from keysearch.memory import (
@@ -53,9 +59,10 @@ def walk(base, end, safe_end, state, tables, ids, ids_mask, checksum_bytes, no_n
     """Decode the events from POSITION up to `end` (offsets from address `base`); says why it stopped.
 
     `ids` is the address of the table of table ids (ids_mask + 1 entries, a power of two), `tables` of the tables'
-    records. Checksums are not looked at: same_bytes compares what is walked with its outline.
+    records. With DIGESTS, checksums are compared, and the events' digest is taken (same_bytes).
     """
     position, header = load_i64(state + POSITION), load_i64(state + HEADER_BYTES)
+    digests = load_i64(state + DIGESTS) != 0
     while position < end:
         start = base + position
         if header > end - position:
@@ -71,6 +78,12 @@ def walk(base, end, safe_end, state, tables, ids, ids_mask, checksum_bytes, no_n
             status = plain_event(start, stop, safe_end, event_type, start, state, tables, ids, ids_mask, no_nulls)
         if status != DONE:
             return status
+        if digests and event_type != EventType.FORMAT_DESCRIPTION:
+            # not in a pass of its own: the CPU takes checksums in the time that it waits for rows
+            crc = crc32(start, size - checksum_bytes, np.uint32(0))
+            if checksum_bytes and crc != load_u32(stop):
+                return BAD_CHECKSUM
+            store_i64(state + DIGEST, with_event(load_i64(state + DIGEST), crc))
         position += size
         store_i64(state + POSITION, position)
         store_i64(state + ROW_AT, 0)

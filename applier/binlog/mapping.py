@@ -33,8 +33,8 @@ _Stamp = tuple[int, ...]
 class MappedFile:
     """A file's bytes. The addresses are valid as long as this object or its array is alive.
 
-    `checked` is what was found to be as it should be (same_bytes), under `lock`; mappings of a local file that was not
-    touched share it. `path` and `stamp`, of which the latter has inode, size and times, tell whether it was touched.
+    `checked` is what was found to be as it should be (same_bytes); mappings of a local file that was not touched share
+    it. `path` and `stamp`, of which the latter has inode, size and times, tell whether it was touched.
     """
 
     uri: str
@@ -44,7 +44,6 @@ class MappedFile:
     path: str | None = field(default=None, kw_only=True)
     stamp: _Stamp = field(default=(), kw_only=True)
     checked: set[Any] = field(default_factory=set, kw_only=True)
-    lock: threading.Lock = field(default_factory=threading.Lock, kw_only=True)
 
     def position_of(self, address: int) -> int:
         """The offset in the file of what lies at an address."""

@@ -1,17 +1,19 @@
 """The bytes that a task reads, which have to be those that were outlined.
 
 A file may change after its outline: a copy goes on, a tool writes into it, a disk fails. A task compares a split with
-the digest that the outline has of it before the split is read, once a process; and once more at its end where the file
+the digest that the outline has of it while the split is read, once a process; and once more at its end where the file
 was touched meanwhile, since rows are gathered out of the mapping last. A file that only grows, as the newest one of a
 server does, is touched, too, and its splits stay what they are.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import TracebackType
 
 import numpy as np
 
+from applier.binlog.changes import ChangeReader
 from applier.binlog.digest_kernel import digest_events
 from applier.binlog.format import CHECKSUM_LENGTH
 from applier.binlog.mapping import MappedFile
@@ -31,20 +33,37 @@ class SameBytes:
     def __enter__(self) -> SameBytes:
         return self
 
+    def walk(self, reader: ChangeReader, part: OutlinedBytes, start: int, end: int) -> None:
+        """Have a reader walk the events of a split in [start, end), and compare the split."""
+        for _ in self.steps(reader, part, start, end):
+            pass
+
+    def steps(self, reader: ChangeReader, part: OutlinedBytes, start: int, end: int) -> Iterator[None]:
+        """`walk`, pausing as the reader does."""
+        if (start, end) != (part.start, part.end):
+            self.check(reader.file, part)
+        self._used.setdefault(reader.file, set()).add(part)
+        known = part in reader.file.checked
+        yield from reader.steps(start, end, digests=not known)
+        if not known:
+            reader.file.check_whole()
+            _compare_digest(reader.file, part, reader.digest)
+            reader.file.checked.add(part)
+
     def check(self, file: MappedFile, part: OutlinedBytes) -> None:
-        """Compare a split before it is read, unless a task of this process has done so and the file was not touched."""
+        """Compare a split, unless a task of this process has done so and the file was not touched."""
         self._used.setdefault(file, set()).add(part)
-        with file.lock:
-            if part not in file.checked:
-                _compare(file, part)
-                file.checked.add(part)
+        if part not in file.checked:
+            _compare(file, part)
+            file.checked.add(part)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         if kind is not None and not issubclass(kind, Exception):  # interrupted, or a generator that is closed
             return
         for file, parts in self._used.items():
-            if file.was_touched():
-                for part in parts:
+            touched = file.was_touched()
+            for part in parts:
+                if touched or part not in file.checked:  # an error has ended the walk
                     _compare(file, part)
 
 
@@ -61,6 +80,10 @@ def _compare(file: MappedFile, part: OutlinedBytes) -> None:
     if reached != part.end:
         raise ArchiveError("an event here is not the one that was outlined: the file changed while it was replayed",
                            file=file.uri, position=int(reached), hint=CHANGED_HINT)
-    if digest[0] != part.digest:
+    _compare_digest(file, part, int(digest[0]))
+
+
+def _compare_digest(file: MappedFile, part: OutlinedBytes, digest: int) -> None:
+    if digest != part.digest:
         raise ArchiveError(f"the events from here to {part.end} are not those that were outlined: the file changed "
                            "while it was replayed", file=file.uri, position=part.start, hint=CHANGED_HINT)

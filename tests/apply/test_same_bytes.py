@@ -3,11 +3,11 @@
 import io
 import os
 import shutil
+from dataclasses import replace
 
 import pytest
 from small_logs import commit, held, insert, new_log, update
 
-from applier.apply import shuffle, task
 from applier.apply.executor import ThisProcess
 from applier.binlog import lost_pages, mapping, outline_pass, outlined_file
 from applier.binlog.changes import ChangeReader
@@ -119,23 +119,15 @@ def test_a_file_that_shrinks_after_the_outline(log, route, checksum, part):
 
 def on_walking(monkeypatch, meddle):
     """Have something happen when a task has walked its first stretch: it was compared, and no row is gathered yet."""
-    walk, steps, done = ChangeReader.walk, ChangeReader.steps, []
+    steps, done = SameBytes.steps, []
 
-    def once():
+    def stepped(*arguments):
+        yield from steps(*arguments)
         if not done:
             done.append(True)
             meddle()
 
-    def walked(self, start, end):
-        walk(self, start, end)
-        once()
-
-    def stepped(self, start, end):
-        yield from steps(self, start, end)
-        once()
-
-    monkeypatch.setattr(task.ChangeReader, "walk", walked)
-    monkeypatch.setattr(shuffle.ChangeReader, "steps", stepped)
+    monkeypatch.setattr(SameBytes, "steps", stepped)
 
 
 @ROUTES
@@ -234,9 +226,23 @@ def test_a_split_is_compared_once(log, monkeypatch):
         outlined.check(map_file(str(log)), split.outlined)
 
 
+def check(outlined, file, part, checksum):
+    outlined.check(file, part)
+
+
+def walk(outlined, file, part, checksum):
+    walk_with(outlined, file, part, lambda table_map: None)
+
+
+def walk_nothing_of_it(outlined, file, part, checksum):
+    """As where a version of a table ends within a split."""
+    outlined.walk(ChangeReader(file, lambda table_map: None, checksum=checksum), part, part.end, part.end)
+
+
 @CHECKSUMS
 @pytest.mark.parametrize("split_bytes", [1, 300, 5000, 1 << 26])
-def test_every_outlined_split_is_what_it_was(log, checksum, split_bytes, tmp_path):
+@pytest.mark.parametrize("compare", [check, walk, walk_nothing_of_it])
+def test_every_outlined_split_is_what_it_was(log, checksum, split_bytes, compare, tmp_path):
     """And no byte of it may be another one; those between splits are no row's."""
     outline = outline_file(str(log), split_bytes=split_bytes)
     data, parts = log.read_bytes(), [split.outlined for split in outline.splits]
@@ -244,7 +250,8 @@ def test_every_outlined_split_is_what_it_was(log, checksum, split_bytes, tmp_pat
     file = map_file(str(log))
     with SameBytes() as outlined:
         for part in parts:
-            outlined.check(file, part)
+            compare(outlined, file, part, checksum)
+    assert file.checked == set(parts)
     changed = tmp_path / "changed.000001"
     for part in parts[:: max(1, len(parts) // 7)]:
         for at in range(part.start, part.end, max(1, (part.end - part.start) // 23)):
@@ -253,8 +260,27 @@ def test_every_outlined_split_is_what_it_was(log, checksum, split_bytes, tmp_pat
             changed.write_bytes(other)
             mapped = map_file(str(changed))
             with pytest.raises(ArchiveError), SameBytes() as outlined:
-                outlined.check(mapped, part)
+                compare(outlined, mapped, part, checksum)
             mapped.close()
+
+
+def test_an_error_within_a_split_that_is_another_one_now(log):
+    """The rest of the split is compared before anybody hears of the error, as it may come of the change."""
+    [split] = outline_file(str(log)).splits
+    file = map_file(str(log))
+
+    def stop(table_map):
+        raise ArchiveError("the first table map")
+
+    with pytest.raises(ArchiveError, match="the first table map"), SameBytes() as outlined:
+        walk_with(outlined, file, split.outlined, stop)
+    other = replace(split.outlined, digest=split.outlined.digest ^ 1)
+    with pytest.raises(ArchiveError, match="not those that were outlined"), SameBytes() as outlined:
+        walk_with(outlined, file, other, stop)
+
+
+def walk_with(outlined, file, part, bind):
+    outlined.walk(ChangeReader(file, bind, checksum=part.checksum), part, part.start, part.end)
 
 
 def test_a_stop_before_the_end_of_a_file(log):

@@ -129,7 +129,7 @@ def test_dates_that_no_calendar_has_are_counted():
 
 
 def test_checksums_are_passed_over():
-    """They are compared with what was outlined, before (same_bytes)."""
+    """They are compared where a digest is wanted (same_bytes), and otherwise they were."""
     def sealed(event):
         size = (len(event) + 4).to_bytes(4, "little")
         event = event[:9] + size + event[13:]
