@@ -50,9 +50,9 @@ def refused(folder, capsys, *says, code=2, options=()):
     assert sorted(path.name for path in folder.iterdir()) == names
 
 
-def first_rows_event(data, begin, end):
-    """The position of the first WRITE_ROWS event from `begin` to `end`."""
-    while data[begin + 4] != EventType.WRITE_ROWS:
+def first_event(data, begin, end, kind=EventType.WRITE_ROWS):
+    """The position of the first event of a kind from `begin` to `end`."""
+    while data[begin + 4] != kind:
         begin += int.from_bytes(data[begin + 9:begin + 13], "little")
         assert begin < end
     return begin
@@ -68,12 +68,26 @@ def rewritten(file, position, change):
     file.write_bytes(data[:position] + event + data[position + size:])
 
 
+def test_a_table_map_whose_character_set_is_no_number(archive, capsys):
+    """What a table map says besides its columns is read later than those, and the error has its place all the same."""
+    folder, places = archive
+    path = folder / "binlog.000002"
+    data, (begin, end) = bytearray(path.read_bytes()), places["binlog.000002"][0]
+    at = first_event(data, begin, end, EventType.TABLE_MAP)
+    size = int.from_bytes(data[at + 9:at + 13], "little")
+    charset = data.index(b"\2\3\xfc\xff\0", at, at + size)  # DEFAULT_CHARSET, three bytes: 255 in two of them
+    data[charset + 2] = 0xFF
+    data[at + size - 4:at + size] = zlib.crc32(data[at:at + size - 4]).to_bytes(4, "little")
+    path.write_bytes(data)
+    refused(folder, capsys, "a length that starts with byte 255", f"binlog.000002:{at}", "1610")
+
+
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 def test_a_flipped_bit(archive, capsys, route):
     folder, places = archive
     file, (begin, end) = folder / "binlog.000002", places["binlog.000002"][4]
     data = bytearray(file.read_bytes())
-    position = first_rows_event(data, begin, end)
+    position = first_event(data, begin, end)
     data[position + HEADER + 12] ^= 0x10
     file.write_bytes(data)
     refused(folder, capsys, f"binlog.000002:{position}", "checksum", "1610", options=["--route", route])
@@ -192,7 +206,7 @@ def test_a_row_image_that_its_event_has_no_room_for(archive, capsys):
     """A string's length past the end of its event, with a good checksum."""
     folder, places = archive
     file, (begin, end) = folder / "binlog.000003", places["binlog.000003"][3]
-    position = first_rows_event(file.read_bytes(), begin, end)
+    position = first_event(file.read_bytes(), begin, end)
 
     def lengthen(event):
         at = event.index(b"binlog.000003") - 1

@@ -275,8 +275,11 @@ def used_tables(span: LogSpan, history: SchemaHistory, wanted: Wanted) -> list[U
 
 
 def _table_map(outline: Outline, use: TableUse) -> TableMap:
+    """A table map of a file. What it says of character sets is read at once: who asks later knows no place of it."""
     try:
-        return parse_table_map(use.body)
+        table_map = parse_table_map(use.body)
+        table_map.collations(outline.format.flavour)
+        return table_map
     except ArchiveError as error:
         raise error.at(file=outline.uri, position=use.first_position) from None
 
