@@ -10,8 +10,6 @@ import numpy as np
 from applier.apply.cascade_layout import (
     CASCADE,
     CHILD,
-    CHILD_INDEX,
-    CHILD_KEY,
     CHILD_PIECE,
     CHILD_TRACKED,
     COLUMNS,
@@ -25,7 +23,9 @@ from applier.apply.cascade_layout import (
     FORMS,
     MADE,
     MADE_AT,
+    MOVES,
     N_CHILD_LINKS,
+    N_CHILDREN,
     N_DERIVED,
     N_FORMS,
     N_PARTS,
@@ -38,7 +38,6 @@ from applier.apply.cascade_layout import (
     OLD,
     ON_DELETE,
     ON_UPDATE,
-    PARENT_KEY,
     PARENT_PIECE,
     PARENT_RAW,
     PARENT_TRACKED,
@@ -53,7 +52,6 @@ from applier.apply.cascade_layout import (
     SCRATCH_FULL,
     SCRATCH_USED,
     SET_NULL,
-    SLOT_AT,
     SOURCES,
     STACK,
     STACK_FULL,
@@ -68,6 +66,7 @@ from applier.apply.cascade_layout import (
     table_at,
     to_scratch,
 )
+from applier.apply.cascade_siblings import look_for_children, next_child, note_last, same_piece
 from applier.apply.pointer_kernel import (
     ARENA_FULL,
     DONE,
@@ -85,18 +84,10 @@ from applier.apply.store_layout import (
     ARENA,
     ARENA_ROOM,
     ARENA_USED,
-    HEADS,
-    LINK_BYTES,
-    LINK_HASH,
-    LINK_NEXT,
-    LINKS,
-    MASK,
     N_PIECES,
     POINTER,
     SIZE,
     has_null,
-    index_at,
-    key_hash,
     piece_end,
     piece_start,
     record_of,
@@ -104,30 +95,7 @@ from applier.apply.store_layout import (
 )
 from applier.apply.store_slots import change_record, remove_slot
 from applier.binlog.change_records import DELETE, IMAGE_ID_SHIFT, UPDATE
-from applier.binlog.table_ids_kernel import same_bytes
-from keysearch.memory import copy_bytes, inline, load_i64, load_u64, store_i64, store_u32
-
-NO_MORE = -2
-"""In place of the slot of the next child."""
-
-
-@inline
-def same_piece(a, a_n, a_piece, b, b_n, b_piece):
-    """Whether pieces of two records are the same bytes."""
-    a_start, b_start = piece_start(a, a_n, a_piece), piece_start(b, b_n, b_piece)
-    length = piece_end(a, a_n, a_piece) - a_start
-    return length == piece_end(b, b_n, b_piece) - b_start and same_bytes(a_start, b_start, length)
-
-
-@inline
-def refers_to(link, child, child_n, parent, parent_n):
-    """Whether a child's record has the key of a parent's."""
-    part = load_i64(link + PARTS)
-    for _ in range(load_i64(link + N_PARTS)):
-        if not same_piece(child, child_n, load_i64(part + CHILD_KEY), parent, parent_n, load_i64(part + PARENT_KEY)):
-            return False
-        part += 8 * PART_WORDS
-    return True
+from keysearch.memory import copy_bytes, inline, load_i64, store_i64, store_u32
 
 
 @inline
@@ -140,27 +108,6 @@ def key_changed(link, old, new, n):
             return True
         part += 8 * PART_WORDS
     return False
-
-
-@inline
-def next_child(group, link, old, parent_n, from_slot):
-    """The next row after `from_slot` (-1: from the first on) that refers to the parent `old`; -1 if there is none."""
-    child = table_at(group, load_i64(link + CHILD))
-    store = load_i64(child + STORE)
-    n, index = load_i64(store + N_PIECES), index_at(store, load_i64(link + CHILD_INDEX))
-    word = key_hash(link + PROBE, old, parent_n)
-    links = load_i64(index + LINKS)
-    if from_slot == -1:
-        number = load_i64(load_i64(index + HEADS) + 8 * np.int64(word & np.uint64(load_i64(index + MASK))))
-    else:
-        number = load_i64(links + LINK_BYTES * from_slot + LINK_NEXT)
-    while number >= 0:
-        at = links + LINK_BYTES * number
-        if load_u64(at + LINK_HASH) == word and refers_to(link, record_of(store, slot_at(store, number)), n, old,
-                                                          parent_n):
-            return number
-        number = load_i64(at + LINK_NEXT)
-    return np.int64(-1)
 
 
 @inline
@@ -348,24 +295,22 @@ def change_children(group, row, link):
     if not deleted and is_updated_above(group, load_i64(link + CHILD)):
         return DONE  # InnoDB refuses that, but where the row that is updated gets its own old key to refer to
     child, stacked = table_at(group, load_i64(link + CHILD)), load_i64(group + STACKED)
-    number = load_i64(row + SLOT_AT)
-    # below a delete, rows of any table may have changed meanwhile, and those that were changed here refer no more
-    if number == -1 or (number >= 0 and deleted and load_i64(row + MADE_AT) != load_i64(child + MADE)):
-        number = next_child(group, link, old, parent_n, np.int64(-1))
-    while number >= 0:
-        following = next_child(group, link, old, parent_n, number)
+    if not look_for_children(group, row, link, child, old, parent_n):
+        return SCRATCH_FULL
+    while True:
+        number = next_child(group, row, link, child, old, parent_n)
+        if number < 0:
+            return DONE
+        if load_i64(link + MOVES) and note_last(group, row, child, number) < 0:
+            return SCRATCH_FULL
         if deleted and action == CASCADE:
             status = remove_child(group, link, child, number)
         else:
             status = change_child(group, link, child, number, row, old, new, parent_n, action == SET_NULL)
         if status != DONE:
-            store_i64(row + SLOT_AT, number)
-            store_i64(row + MADE_AT, load_i64(child + MADE))
             store_i64(group + WHICH, load_i64(link + CHILD))
             return status
-        number = following
+        add(row + N_CHILDREN, -1)
+        store_i64(row + MADE_AT, load_i64(child + MADE))
         if load_i64(group + STACKED) != stacked:
-            store_i64(row + SLOT_AT, number if number >= 0 else NO_MORE)
-            store_i64(row + MADE_AT, load_i64(child + MADE))
             return DESCENDS
-    return DONE

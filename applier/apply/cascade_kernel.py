@@ -23,6 +23,7 @@ from applier.apply.cascade_layout import (
     LINK_AT,
     LINK_WORDS,
     N_CHILD_LINKS,
+    N_CHILDREN,
     N_TRACKED,
     OLD,
     PATCH_ARRAY,
@@ -32,7 +33,6 @@ from applier.apply.cascade_layout import (
     SCRATCH,
     SCRATCH_FULL,
     SCRATCH_USED,
-    SLOT_AT,
     STACK,
     STACK_FULL,
     STACK_ROOM,
@@ -83,7 +83,7 @@ def drain(group):
         status = change_children(group, row, link)
         if status == DONE:
             add(row + LINK_AT, 1)
-            store_i64(row + SLOT_AT, -1)
+            store_i64(row + N_CHILDREN, -1)
             store_i64(row + DERIVED_AT, -1)
         elif status != DESCENDS:
             return status

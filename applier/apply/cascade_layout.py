@@ -3,7 +3,9 @@
     group     the tables, the stack of rows whose children are being looked for, and scratch memory
     table     a row store, its table's changes, and its links
     link      a foreign key from the side of the table that it refers to: the other table's number, which of its indexes
-              has the key, what happens, and for each column where both tables have it
+              has the key, what happens, and for each column where both tables have it. ORDER is 0 where a row's
+              children may come in any order; else the address of what the server's index has behind the key: int64 [n,
+              n pieces], ~piece for a descending one; MOVES: what happens below a child may change it in another
     form      the pieces of both stores that are the same part of a column: what its child's takes from its parent's
 
 Everything goes by address (see pointer_kernel).
@@ -25,7 +27,7 @@ GROUP_WORDS = 10
 TABLE_WORDS = 20
 
 # a link, and a column of it
-CHILD, CHILD_INDEX, ON_DELETE, ON_UPDATE, PARTS, N_PARTS = range(0, 48, 8)
+CHILD, CHILD_INDEX, ON_DELETE, ON_UPDATE, PARTS, N_PARTS, ORDER, MOVES = range(0, 64, 8)
 PROBE = 64
 """Of a link: an index's record with the parent's pieces, to compute hashes by."""
 LINK_WORDS = (PROBE + INDEX_BYTES) // 8
@@ -35,11 +37,13 @@ CHILD_PIECE, PARENT_PIECE, NULL_BYTES, NULL_LENGTH = range(0, 32, 8)
 FORM_BYTES = 32
 
 # a row on the stack: its table, whether it was updated or deleted, and where in scratch memory is what it was, what it
-# is, and for each tracked column where its new value comes from; then how far its children are: the link, the slot of
-# the next child (-1: the first), what MADE of the child's table was then, and the derived row that the link's children
-# get (-1: none yet)
-ROW_TABLE, ROW_KIND, OLD, NEW, SOURCES, LINK_AT, SLOT_AT, MADE_AT, DERIVED_AT = range(0, 72, 8)
-ROW_WORDS = 9
+# is, and for each tracked column where its new value comes from; then how far its children are: the link, where in
+# scratch memory those are noted that are to come (slots, the next one last), how many (-1: not looked for yet), what
+# MADE of their table was after the last one, where that one's record and what its ORDER was (if the link MOVES), and
+# the derived row that the link's children get (-1: none yet)
+(ROW_TABLE, ROW_KIND, OLD, NEW, SOURCES, LINK_AT, CHILDREN, N_CHILDREN, MADE_AT, LAST, LAST_CAME,
+ DERIVED_AT) = range(0, 96, 8)
+ROW_WORDS = 12
 
 NOTHING, CASCADE, SET_NULL = range(3)
 UNCHANGED, NULL = -1, -2
@@ -78,6 +82,6 @@ def push_row(group, table, kind, old, new, sources):
     store_i64(row + NEW, new)
     store_i64(row + SOURCES, sources)
     store_i64(row + LINK_AT, 0)
-    store_i64(row + SLOT_AT, -1)
+    store_i64(row + N_CHILDREN, -1)
     store_i64(row + DERIVED_AT, -1)
     store_i64(group + STACKED, number + 1)

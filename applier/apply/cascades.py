@@ -16,9 +16,10 @@ import pyarrow as pa
 from applier.apply import cascade_layout as k
 from applier.apply import pointer_kernel
 from applier.apply.cascade_kernel import apply_group
-from applier.apply.foreign_links import Link, linked_columns
+from applier.apply.foreign_links import Link, Reference, linked_columns
 from applier.apply.row_store import Search
 from applier.apply.rows import table_schema
+from applier.apply.sibling_order import sibling_orders
 from applier.apply.table_walk import TableWalk
 from applier.binlog.change_records import EVENT_FLAG_BITS
 from applier.binlog.changes import ChangeBatch
@@ -116,17 +117,18 @@ class TiedTables:
                 parent = numbers.get((key.database, key.table))
                 if key.cascades and parent is not None and \
                         (columns := linked_columns(key, child.definition, self._tables[parent].definition)):
-                    found.append((key, columns, parent, number))
-        for _, columns, parent, number in found:
-            for table, column in [(self._tables[number], link.child) for link in columns] + \
-                                 [(self._tables[parent], link.parent) for link in columns]:
+                    found.append(Reference(key, number, parent, columns))
+        for reference in found:
+            for table, column in [(self._tables[reference.child], link.child) for link in reference.columns] + \
+                                 [(self._tables[reference.parent], link.parent) for link in reference.columns]:
                 if column not in table.tracked:
                     table.tracked.append(column)
-        for key, columns, parent, number in found:
-            above, below = self._tables[parent], self._tables[number]
-            link = Link(key, columns, above.pieces, below.pieces, above.tracked, below.tracked)
+        orders = sibling_orders(found, {number: table.definition for number, table in enumerate(self._tables)})
+        for reference, order in zip(found, orders, strict=True):
+            above, below = self._tables[reference.parent], self._tables[reference.child]
+            link = Link(reference, order, above.pieces, below.pieces, above.tracked, below.tracked)
             below.index.index_by(Search(pieces=link.child_key))
-            above.links.append((link, number))
+            above.links.append((link, reference.child))
         for table in self._tables:
             table.links.sort(key=lambda entry: entry[0].order)
             table.ready()

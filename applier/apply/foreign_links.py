@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,9 +12,12 @@ from applier.apply import cascade_layout as k
 from applier.apply.row_pieces import Piece, RowPieces
 from applier.schema.definition import TableDefinition
 from applier.schema.engines import is_transactional
-from applier.schema.foreign_keys import CASCADE, SET_NULL, ForeignKey
+from applier.schema.foreign_keys import CASCADE, RESTRICT, SET_NULL, ForeignKey
 from applier.schema.key_infos import column_infos, key_collation, key_infos
 from keysearch.choose import server_order
+
+if TYPE_CHECKING:
+    from applier.apply.sibling_order import SiblingOrder
 
 _ACTIONS = {CASCADE: k.CASCADE, SET_NULL: k.SET_NULL}
 
@@ -23,6 +28,31 @@ class ColumnLink:
 
     child: int
     parent: int
+
+
+DELETED = frozenset((-1,))
+"""In place of the columns that change in a row."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Reference:
+    """A foreign key in force between two tables, whatever they are known by."""
+
+    key: ForeignKey
+    child: Hashable
+    parent: Hashable
+    columns: tuple[ColumnLink, ...]
+
+    def changes(self, changed: frozenset[int]) -> frozenset[int]:
+        """The columns that change in a child where these columns of its parent do; none for nothing."""
+        deleted = changed == DELETED
+        action = self.key.on_delete if deleted else self.key.on_update
+        here = [link.child for link in self.columns if deleted or link.parent in changed]
+        if action == RESTRICT or not here:
+            return frozenset()
+        if action == SET_NULL:
+            return frozenset(link.child for link in self.columns)
+        return DELETED if deleted else frozenset(here)
 
 
 def linked_columns(key: ForeignKey, child: TableDefinition, parent: TableDefinition) -> tuple[ColumnLink, ...]:
@@ -57,15 +87,15 @@ def order_of_work(key: ForeignKey, columns: tuple[ColumnLink, ...], child: Table
 
 
 class Link:
-    """A foreign key in force, in the memory that the kernels read. `parent` and `child` are the tables' pieces,
-    `tracked` the columns of each whose values are followed."""
+    """A foreign key in force, in the memory that the kernels read. `siblings` is the order in which its children are
+    taken, `parent` and `child` are the tables' pieces, `tracked` the columns of each whose values are followed."""
 
-    def __init__(self, key: ForeignKey, columns: tuple[ColumnLink, ...], parent: RowPieces, child: RowPieces,
+    def __init__(self, reference: Reference, siblings: SiblingOrder | None, parent: RowPieces, child: RowPieces,
                  parent_tracked: list[int], child_tracked: list[int]):
-        self._key = key
-        self.order = order_of_work(key, columns, child.definition, parent.definition)
+        self._key = reference.key
+        self.order = order_of_work(reference.key, reference.columns, child.definition, parent.definition)
         parts, self._kept = [], []
-        for link in columns:
+        for link in reference.columns:
             forms = []
             for number, piece in enumerate(child.pieces):
                 if piece.column == link.child:
@@ -83,10 +113,16 @@ class Link:
         self.child_key = tuple(part[3] for part in parts)
         """The child's pieces that have the key: what to index it by."""
         self._probe_pieces = np.array([part[2] for part in parts], np.int64)
+        self._siblings = [0, 0]
+        if siblings is not None:
+            pieces = [(child.pieces.index(piece), descends) for piece, descends in siblings.behind]
+            behind = np.array([len(pieces), *(~piece if descends else piece for piece, descends in pieces)], np.int64)
+            self._kept.append(behind)
+            self._siblings = [behind.ctypes.data, int(siblings.moves)]
 
     def record(self, child: int, child_index: int) -> list[int]:
         """The words of a link's record: the child's number in the group, and that of its index over `child_key`."""
-        words = [child, child_index, _ACTIONS.get(self._key.on_delete, k.NOTHING),
-                 _ACTIONS.get(self._key.on_update, k.NOTHING), self._parts.ctypes.data, len(self._parts), 0, 0]
+        actions = [_ACTIONS.get(action, k.NOTHING) for action in (self._key.on_delete, self._key.on_update)]
+        words = [child, child_index, *actions, self._parts.ctypes.data, len(self._parts), *self._siblings]
         probe = [len(self._probe_pieces), self._probe_pieces.ctypes.data]
         return words + probe + [0] * (k.LINK_WORDS - len(words) - len(probe))

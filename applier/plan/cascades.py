@@ -11,8 +11,9 @@ from __future__ import annotations
 import dataclasses
 from collections import defaultdict
 
-from applier.apply.foreign_links import ColumnLink, compared, linked_columns
+from applier.apply.foreign_links import ColumnLink, Reference, compared, linked_columns
 from applier.apply.row_pieces import Piece, RowPieces
+from applier.apply.sibling_order import sibling_orders
 from applier.apply.table_key import table_key
 from applier.apply.work import ParentLink, Tie
 from applier.errors import SchemaError
@@ -41,6 +42,10 @@ class _Edge:
     child: TableVersion
     parent: TableVersion
     columns: tuple[ColumnLink, ...]
+
+    @property
+    def reference(self) -> Reference:
+        return Reference(self.key, self.child.id, self.parent.id, self.columns)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -166,6 +171,11 @@ def _pieces(edges: list[_Edge]) -> dict[int, tuple[Piece, ...]]:
             columns.join(*places)
             for place in places:
                 forms[place] |= {Piece(place[1]), compared(place[1], link, edge.child.definition)}
+    for order, edge in zip(sibling_orders([edge.reference for edge in edges], {
+            number: version.definition for number, version in versions.items()}), edges, strict=True):
+        for piece, _ in order.behind if order is not None else ():
+            columns.join((edge.child.id, piece.column), (edge.child.id, piece.column))
+            forms[edge.child.id, piece.column].add(piece)
     for version in versions.values():
         for piece in RowPieces(version.definition, by_content=False).pieces:
             if columns.knows((version.id, piece.column)):

@@ -1,0 +1,68 @@
+"""AP-FK: where the order of a foreign key's children matters, and where nobody pays for it."""
+
+import pytest
+
+from applier.apply.foreign_links import Reference, linked_columns
+from applier.apply.sibling_order import sibling_orders
+from applier.errors import SchemaError
+from applier.schema.ddl import parse_statement
+
+PARENT = "id INT PRIMARY KEY"
+OF_P = "FOREIGN KEY (r) REFERENCES p (id) ON DELETE"
+
+
+def orders(**tables):
+    """The order of each foreign key's children, by its name."""
+    made = {}
+    for name, columns in tables.items():
+        [change] = parse_statement(f"CREATE TABLE d.{name} ({columns})".replace("REFERENCES ", "REFERENCES d."))
+        made[name] = change.definition
+    references = [Reference(key, name, key.table, linked_columns(key, definition, made[key.table]))
+                  for name, definition in made.items() for key in definition.foreign_keys]
+    return {reference.key.name: order for reference, order
+            in zip(references, sibling_orders(references, made), strict=True)}
+
+
+NONE_MATTERS = {
+    "one level": {"c": f"id INT PRIMARY KEY, r INT, {OF_P} SET NULL"},
+    "two children": {"c": f"id INT PRIMARY KEY, r INT, {OF_P} SET NULL",
+                     "e": f"id INT PRIMARY KEY, r INT, {OF_P} CASCADE"},
+    "two levels": {"c": f"id INT PRIMARY KEY, r INT, {OF_P} CASCADE",
+                   "g": "id INT PRIMARY KEY, r INT, FOREIGN KEY (r) REFERENCES c (id) ON DELETE SET NULL"},
+    "two parents": {"q": "id INT PRIMARY KEY", "c": f"id INT PRIMARY KEY, r INT, s INT, {OF_P} SET NULL, "
+                                                    "FOREIGN KEY (s) REFERENCES q (id) ON DELETE CASCADE"},
+    "deletes alone, in a circle": {
+        "c": f"id INT PRIMARY KEY, r INT, s INT, {OF_P} CASCADE, FOREIGN KEY (s) REFERENCES c (id) ON DELETE CASCADE"},
+    "itself alone": {"c": "id INT PRIMARY KEY, r INT, FOREIGN KEY (r) REFERENCES c (id) ON DELETE SET NULL"},
+}
+
+
+@pytest.mark.parametrize("case", NONE_MATTERS)
+def test_no_order_matters(case):
+    assert set(orders(p=PARENT, **NONE_MATTERS[case]).values()) == {None}
+
+
+def test_two_ways_to_a_row():
+    """Above them the order matters, not below."""
+    found = orders(p=PARENT, c=f"id INT PRIMARY KEY, r INT, b INT, KEY (r, b), CONSTRAINT a {OF_P} CASCADE",
+                   g="id INT PRIMARY KEY, r INT, s INT, CONSTRAINT b FOREIGN KEY (r) REFERENCES c (id) ON DELETE SET "
+                     "NULL, CONSTRAINT c FOREIGN KEY (s) REFERENCES c (id) ON DELETE CASCADE")
+    assert found["b"] is found["c"] is None
+    assert [(piece.column, descends) for piece, descends in found["a"].behind] == [(2, False)]
+    assert not found["a"].moves
+
+
+@pytest.mark.parametrize("key, moves", [("(r)", False), ("(r, s)", True), ("(r, b)", False), ("(r, b, s)", True)])
+def test_a_circle(key, moves):
+    """What refers to its own table may change that, and where it is in an index."""
+    found = orders(p=PARENT, c=f"id INT PRIMARY KEY, r INT, s INT, b INT, KEY {key}, CONSTRAINT a {OF_P} CASCADE, "
+                               "CONSTRAINT b FOREIGN KEY (s) REFERENCES c (id) ON DELETE SET NULL")
+    assert found["a"].moves == moves
+    assert found["b"] is None
+
+
+def test_an_order_by_what_a_snapshot_does_not_have():
+    with pytest.raises(SchemaError, match=r"foreign key a .* computed values in the key k") as refused:
+        orders(p=PARENT, c=f"id INT PRIMARY KEY, r INT, s INT, g INT AS (s + 1), KEY k (r, g), CONSTRAINT a {OF_P} "
+                           "CASCADE, CONSTRAINT b FOREIGN KEY (s) REFERENCES c (id) ON DELETE SET NULL")
+    assert refused.value.table == "d.c" and "--ignore-tables" in refused.value.hint
