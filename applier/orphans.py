@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from applier.apply.foreign_links import ColumnLink, linked_columns
 from applier.io import resolver
 from applier.schema.definition import TableDefinition
 from applier.schema.foreign_keys import ForeignKey
 from applier.schema.key_infos import key_collation
+from applier.schema.references import ColumnLink, linked_columns
 from applier.schema.zero_dates import to_python
 from applier.snapshot.date_marks import MarkedDates
 from applier.snapshot.manifest import Snapshot, TableEntry

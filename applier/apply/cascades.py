@@ -16,15 +16,16 @@ import pyarrow as pa
 from applier.apply import cascade_layout as k
 from applier.apply import pointer_kernel
 from applier.apply.cascade_kernel import apply_group
-from applier.apply.foreign_links import Link, Reference, linked_columns
+from applier.apply.foreign_links import Link
 from applier.apply.row_store import Search
 from applier.apply.rows import table_schema
-from applier.apply.sibling_order import sibling_orders
 from applier.apply.table_walk import TableWalk
 from applier.binlog.change_records import EVENT_FLAG_BITS
 from applier.binlog.changes import ChangeBatch
 from applier.binlog.format import WITHOUT_CASCADES
 from applier.errors import ReplayStopped
+from applier.schema.references import Reference, linked_columns
+from applier.schema.sibling_order import sibling_orders
 
 _FIRST_ROOM = 1 << 10
 
@@ -116,7 +117,8 @@ class TiedTables:
             for key in child.definition.foreign_keys:
                 parent = numbers.get((key.database, key.table))
                 if key.cascades and parent is not None and \
-                        (columns := linked_columns(key, child.definition, self._tables[parent].definition)):
+                        (columns := linked_columns(key, child.definition, self._tables[parent].definition)) and \
+                        tuple(link.parent for link in columns) not in self._tables[parent].unit.spec.tie.unfollowed:
                     found.append(Reference(key, number, parent, columns))
         for reference in found:
             for table, column in [(self._tables[reference.child], link.child) for link in reference.columns] + \

@@ -3,76 +3,30 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from applier.apply import cascade_layout as k
 from applier.apply.row_pieces import Piece, RowPieces
-from applier.schema.definition import TableDefinition
-from applier.schema.engines import is_transactional
-from applier.schema.foreign_keys import CASCADE, RESTRICT, SET_NULL, ForeignKey
+from applier.schema.definition import KeyPart, TableDefinition
+from applier.schema.foreign_keys import CASCADE, SET_NULL, ForeignKey
 from applier.schema.key_infos import column_infos, key_collation, key_infos
+from applier.schema.references import ColumnLink, Reference
+from applier.schema.sibling_order import SiblingOrder
 from keysearch.choose import server_order
 
-if TYPE_CHECKING:
-    from applier.apply.sibling_order import SiblingOrder
-
 _ACTIONS = {CASCADE: k.CASCADE, SET_NULL: k.SET_NULL}
-
-
-@dataclasses.dataclass(frozen=True)
-class ColumnLink:
-    """A column of a foreign key by its number in the table, and the one that it refers to by its number there."""
-
-    child: int
-    parent: int
-
-
-DELETED = frozenset((-1,))
-"""In place of the columns that change in a row."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Reference:
-    """A foreign key in force between two tables, whatever they are known by."""
-
-    key: ForeignKey
-    child: Hashable
-    parent: Hashable
-    columns: tuple[ColumnLink, ...]
-
-    def changes(self, changed: frozenset[int]) -> frozenset[int]:
-        """The columns that change in a child where these columns of its parent do; none for nothing."""
-        deleted = changed == DELETED
-        action = self.key.on_delete if deleted else self.key.on_update
-        here = [link.child for link in self.columns if deleted or link.parent in changed]
-        if action == RESTRICT or not here:
-            return frozenset()
-        if action == SET_NULL:
-            return frozenset(link.child for link in self.columns)
-        return DELETED if deleted else frozenset(here)
-
-
-def linked_columns(key: ForeignKey, child: TableDefinition, parent: TableDefinition) -> tuple[ColumnLink, ...]:
-    """The columns of a foreign key; none where it does nothing: an engine without foreign keys, columns that are not
-    there, as foreign_key_checks=0 allows."""
-    if not (is_transactional(child) and is_transactional(parent)):
-        return ()
-    referenced = key.referenced
-    if not referenced and parent.primary_key is not None:
-        referenced = tuple(part.column for part in parent.primary_key.parts)
-    try:
-        return tuple(ColumnLink(child.column_index(own), parent.column_index(other))
-                     for own, other in zip(key.columns, referenced, strict=True))
-    except (KeyError, ValueError):
-        return ()
 
 
 def compared(column: int, link: ColumnLink, child: TableDefinition) -> Piece:
     """What a foreign key compares of a column on either side of a link."""
     return Piece(column, None, key_collation(child.columns[link.child], child.flavour))
+
+
+def key_piece(part: KeyPart, definition: TableDefinition) -> Piece:
+    """What an index of the table has of a column."""
+    column = definition.column_index(part.column)
+    return Piece(column, part.length, key_collation(definition.columns[column], definition.flavour))
 
 
 def order_of_work(key: ForeignKey, columns: tuple[ColumnLink, ...], child: TableDefinition,
@@ -115,7 +69,8 @@ class Link:
         self._probe_pieces = np.array([part[2] for part in parts], np.int64)
         self._siblings = [0, 0]
         if siblings is not None:
-            pieces = [(child.pieces.index(piece), descends) for piece, descends in siblings.behind]
+            pieces = [(child.pieces.index(key_piece(part, child.definition)), part.descending)
+                      for part in siblings.behind]
             behind = np.array([len(pieces), *(~piece if descends else piece for piece, descends in pieces)], np.int64)
             self._kept.append(behind)
             self._siblings = [behind.ctypes.data, int(siblings.moves)]

@@ -32,12 +32,13 @@ class RowSearch:
 
 @dataclasses.dataclass(frozen=True)
 class Tie:
-    """Of a unit that foreign keys tie to others: the group's number, and positions (file, offset) from which and before
-    which the unit's version is in force."""
+    """Of a unit that foreign keys tie to others: the group's number, positions (file, offset) from which and before
+    which the unit's version is in force, and the columns to which foreign keys refer that nothing follows."""
 
     group: int
     start: tuple[int, int]
     end: tuple[int, int] | None
+    unfollowed: frozenset[tuple[int, ...]] = frozenset()
 
     def holds_at(self, position: tuple[int, int]) -> bool:
         return self.start <= position and (self.end is None or position < self.end)

@@ -10,17 +10,20 @@ from __future__ import annotations
 
 import dataclasses
 from collections import defaultdict
+from collections.abc import Mapping
 
-from applier.apply.foreign_links import ColumnLink, Reference, compared, linked_columns
+from applier.apply.foreign_links import compared, key_piece
 from applier.apply.row_pieces import Piece, RowPieces
-from applier.apply.sibling_order import sibling_orders
 from applier.apply.table_key import table_key
 from applier.apply.work import ParentLink, Tie
 from applier.errors import SchemaError
 from applier.plan.log import UsedTable
 from applier.plan.row_searches import row_search
+from applier.schema.foreign_indexes import has_index, makes_index
 from applier.schema.foreign_keys import CASCADE, RESTRICT, ForeignKey
 from applier.schema.history import SchemaHistory
+from applier.schema.references import ColumnLink, Reference, linked_columns
+from applier.schema.sibling_order import sibling_orders
 from applier.schema.table_versions import TableVersion
 from applier.schema.types import arrow_type
 from applier.schema.zero_dates import DATES
@@ -47,6 +50,10 @@ class _Edge:
     def reference(self) -> Reference:
         return Reference(self.key, self.child.id, self.parent.id, self.columns)
 
+    @property
+    def referenced(self) -> tuple[int, ...]:
+        return tuple(link.parent for link in self.columns)
+
 
 @dataclasses.dataclass(frozen=True)
 class Cascades:
@@ -64,16 +71,29 @@ class Cascades:
 def cascades_of(history: SchemaHistory, used: list[UsedTable], *, idempotent: bool, compressed: bool) -> Cascades:
     """What foreign keys do in this log. In idempotent mode inserts may take the place of rows, too; rows events that a
     `compressed` one holds all have its place, and no order that could be told without reading all of them."""
-    edges = _edges(history)
+    edges, told = [], {}
+    for edge in _edges(history):
+        told[edge] = _is_followed(edge, history)
+        edges += [edge] * (told[edge] is not False)
     changing = {version.id for table in used if table.use.may_cascade or idempotent for version in table.versions}
     live: set[_Edge] = set()
     while more := {edge for edge in edges if edge.parent.id in changing} - live:
         live |= more
         changing |= {edge.child.id for edge in more}
+    for edge in live:
+        if told[edge] is None:
+            raise SchemaError(f"whether the server follows the foreign key {edge.key.name} of "
+                              f"{edge.child.definition.full_name} to it is not told: it has no key that is known and "
+                              "has the columns first that are referred to", table=edge.parent.definition.full_name,
+                              hint="leave both tables out with --ignore-tables")
+    unfollowed = defaultdict(set)
+    for edge, is_followed in told.items():
+        if is_followed is False:
+            unfollowed[edge.parent.id].add(edge.referenced)
     chains = {version.id: number for number, chain in enumerate(history.chains()) for version in chain}
     links = {} if idempotent or compressed else _links(live, chains, history, used)
     live = {edge for edge in live if edge.child.id not in links}
-    return Cascades(_tied(history, edges, live, chains) if live else {}, links)
+    return Cascades(_tied(history, edges, live, chains, unfollowed) if live else {}, links)
 
 
 def _links(live: set[_Edge], chains: dict[int, int], history: SchemaHistory,
@@ -127,8 +147,8 @@ def _link(edge: _Edge) -> ParentLink:
                       compared(columns.child, columns, child), edge.key.on_delete, edge.key.on_update)
 
 
-def _tied(history: SchemaHistory, edges: list[_Edge], live: set[_Edge],
-          chains: dict[int, int]) -> dict[int, TiedVersion]:
+def _tied(history: SchemaHistory, edges: list[_Edge], live: set[_Edge], chains: dict[int, int],
+          unfollowed: Mapping[int, set[tuple[int, ...]]]) -> dict[int, TiedVersion]:
     """The tables that one task has to apply together."""
     groups = _Groups()
     for edge in live:
@@ -141,7 +161,8 @@ def _tied(history: SchemaHistory, edges: list[_Edge], live: set[_Edge],
     for edge in edges:  # those that are not live may be in force between tables of one group, and do nothing there
         if edge.child.id in tied and edge.parent.id in tied:
             groups.join(chains[edge.child.id], chains[edge.parent.id])
-    return {number: TiedVersion(Tie(groups.of(chains[number]), version.start, version.end), pieces.get(number, ()))
+    return {number: TiedVersion(Tie(groups.of(chains[number]), version.start, version.end,
+                                    frozenset(unfollowed.get(number, ()))), pieces.get(number, ()))
             for number, version in tied.items()}
 
 
@@ -154,6 +175,25 @@ def _edges(history: SchemaHistory) -> list[_Edge]:
             for key in child.definition.foreign_keys if key.cascades
             for parent in by_name[key.database, key.table] if _overlap(child, parent)
             and (columns := linked_columns(key, child.definition, parent.definition))]
+
+
+def _is_followed(edge: _Edge, history: SchemaHistory) -> bool | None:
+    """Whether the server follows a foreign key; None where that cannot be told. MariaDB lets a statement take away the
+    index of what is referred to (another primary key in place of the first; any key, with checks off); then it changes
+    no rows by the foreign key until there is an index again. (Seen on 10.11: at once, after a flush, and after a
+    restart.) An index that the server made for a foreign key of the table's own stays without that one."""
+    if edge.parent.definition.flavour != "mariadb" or has_index(edge.parent.definition, edge.referenced):
+        return True
+    earlier, version, versions = [], edge.parent, history.versions()
+    while True:
+        earlier += [*(step.before for step in history.redefinitions(version)), version.definition]
+        if version.previous is None:
+            break
+        version = versions[version.previous]
+    if any(makes_index(definition, edge.referenced) for definition in earlier):
+        return True
+    had_one = any(has_index(definition, edge.referenced) for definition in earlier)
+    return False if had_one or not version.given else None
 
 
 def _overlap(a: TableVersion, b: TableVersion) -> bool:
@@ -173,7 +213,8 @@ def _pieces(edges: list[_Edge]) -> dict[int, tuple[Piece, ...]]:
                 forms[place] |= {Piece(place[1]), compared(place[1], link, edge.child.definition)}
     for order, edge in zip(sibling_orders([edge.reference for edge in edges], {
             number: version.definition for number, version in versions.items()}), edges, strict=True):
-        for piece, _ in order.behind if order is not None else ():
+        for part in order.behind if order is not None else ():
+            piece = key_piece(part, edge.child.definition)
             columns.join((edge.child.id, piece.column), (edge.child.id, piece.column))
             forms[edge.child.id, piece.column].add(piece)
     for version in versions.values():

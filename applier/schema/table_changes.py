@@ -30,6 +30,7 @@ from applier.schema.schema_changes import (
     TableName,
     TruncateTable,
 )
+from applier.schema.sibling_order import acts_alike
 from applier.schema.table_versions import StatementPlace, TableVersion, TableVersions
 
 
@@ -168,7 +169,9 @@ class TableChanges:
         old, new = version.definition, altered.definition
         self._check_engine(new)
         self._point_anew(altered, old, place)
-        if not altered.emptied and altered.removed is None and altered.ignores is None and same_to_rows(old, new):
+        others = (other.definition for other in self._tables.alive() if other.id != version.id)
+        if not altered.emptied and altered.removed is None and altered.ignores is None and same_to_rows(old, new) \
+                and acts_alike(old, new, others):
             self._tables.redefine(version, new, place.end, place.sql)
             return
         if self._wanted(new.database, new.name) and not self._wanted(old.database, old.name):

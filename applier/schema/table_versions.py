@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from applier.schema.conversion import RowConversion
@@ -91,6 +92,10 @@ class TableVersions:
         """The version of a name that no statement has ended yet."""
         ids = self._by_table.get(table)
         return self._versions[ids[-1]] if ids and self._versions[ids[-1]].end is None else None
+
+    def alive(self) -> Iterator[TableVersion]:
+        """The live versions of all names."""
+        return (version for ids in self._by_table.values() if (version := self._versions[ids[-1]]).end is None)
 
     def all(self) -> list[TableVersion]:
         """Every version; its id is its place in the list."""

@@ -5,8 +5,7 @@ with every action; rows change by statements of all kinds, with foreign_key_chec
 DDL makes, changes and drops tables and constraints between. A server refuses a part of the statements: those are no
 part of a history. Kept out is what servers log wrongly, as MariaDB's REPLACE, which may be an update whose partial
 image lacks what the row has got by default, and a DELETE of two tables, which logs rows, too, that a cascade deleted
-before (their replicas stop, 1032); and a primary key in another order, by which MariaDB lets a foreign key
-lose the index that it refers to, and then follows it no more.
+before (their replicas stop, 1032).
 """
 
 from __future__ import annotations
@@ -225,10 +224,11 @@ class Family:
                      "SET foreign_key_checks = 1"],
             lambda: [f"CREATE TABLE {new} LIKE {table}", f"INSERT IGNORE INTO {new} SELECT * FROM {table}"],
             lambda: [f"CREATE INDEX i{self._new()} ON {table} ({column})"],
+            lambda: [f"CREATE INDEX i{self._new()} ON {table} (r, {column}{self._pick(['', ' DESC'])})"],
             lambda: [f"CREATE UNIQUE INDEX i{self._new()} ON {table} ({column})"],
             lambda: [f"DROP INDEX {self._pick(self.keys.get(name) or ['nothing'])} ON {table}"],
             lambda: [f"ALTER TABLE {table} {self._pick(['FORCE', 'ENGINE=InnoDB', 'COMMENT=1', 'ENGINE=MyISAM'])}"],
-            lambda: [f"ALTER TABLE {table} DROP PRIMARY KEY, ADD PRIMARY KEY ({self._pick(['id', 'id, b'])})"],
+            lambda: [f"ALTER TABLE {table} DROP PRIMARY KEY, ADD PRIMARY KEY ({self._pick(['id', 'id, b', 'b, id'])})"],
             self._create,
         ]
         return self._pick(makers)()

@@ -53,8 +53,8 @@ def image(definition, rows):
             for column, kind, values in zip(definition.columns, kinds, zip(*rows, strict=True), strict=True)}
 
 
-def left_of(folder, flavour, route, parent, parents, child, children):
-    """The rows of c after the first of these parents is deleted."""
+def left_of(folder, flavour, route, parent, parents, child, children, *then):
+    """The rows of c after the first of these parents is deleted; and the second one after the statement `then`."""
     path = folder / f"{flavour}.000001"
     with BinlogWriter(path, flavour=flavour) as log:
         log.query("CREATE DATABASE d")
@@ -66,8 +66,11 @@ def left_of(folder, flavour, route, parent, parents, child, children):
         for table, rows in zip(tables, (parents, children), strict=True):
             with log.transaction():
                 log.rows(RowChanges(table, after=image(table, rows)))
-        with log.transaction():
-            log.rows(RowChanges(tables[0], before=image(tables[0], parents[:1])))
+        for statement, gone in zip((None, *then), parents, strict=False):
+            if statement is not None:
+                log.query(statement)
+            with log.transaction():
+                log.rows(RowChanges(tables[0], before=image(tables[0], [gone])))
     return held(path, folder / f"{flavour} {route}", 2, route)["c"]
 
 
@@ -85,6 +88,23 @@ def test_which_child_is_first(case, flavour, route, tmp_path):
 def test_a_child_that_moves_in_the_index(case, flavour, route, tmp_path):
     keys, rows, left = MOVES[case]
     assert left_of(tmp_path, flavour, route, TWICE, [(1, 1), (2, 1)], MOVING.format(keys), rows) == left
+
+
+@pytest.mark.parametrize("route", ["walk", "shuffle"])
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+def test_an_index_that_comes_later(flavour, route, tmp_path):
+    """The server's own, of the key alone, is there before it, and gone with it."""
+    rows = [(1, 1, None, "b"), (2, 1, 1, "a"), (3, 2, None, "b"), (4, 2, 3, "a"), (5, 2, 6, "b"), (6, 2, None, "a")]
+    assert left_of(tmp_path, flavour, route, PARENT, [(1,), (2,)], CHILD.format("PRIMARY KEY (id)"), rows,
+                   "ALTER TABLE d.c ADD KEY (r, v)") == [(2, None, None, "a"), (5, None, None, "b")]
+
+
+def test_an_index_that_another_foreign_key_makes(tmp_path):
+    """Its columns are the only ones that have the first one's behind them: no other index is made."""
+    child = MOVING.format("u INT") + ", CONSTRAINT f3 FOREIGN KEY (r, t) REFERENCES d.p (id, n)"
+    left = left_of(tmp_path, "mysql", "walk", TWICE + ", KEY (id, n)", [(1, 1), (2, 1)], child,
+                   [(1, 1, 0, 5, 0), (2, 1, 3, 4, 0), (3, 1, 0, 3, 0)])
+    assert left == []
 
 
 def test_many_children(tmp_path):

@@ -1,0 +1,58 @@
+"""Foreign keys between tables that are known: by the numbers of their columns, and what they do to rows."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Hashable
+
+from applier.schema.definition import TableDefinition
+from applier.schema.engines import is_transactional
+from applier.schema.foreign_keys import RESTRICT, SET_NULL, ForeignKey
+
+
+@dataclasses.dataclass(frozen=True)
+class ColumnLink:
+    """A column of a foreign key by its number in the table, and the one that it refers to by its number there."""
+
+    child: int
+    parent: int
+
+
+DELETED = frozenset((-1,))
+"""In place of the columns that change in a row."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Reference:
+    """A foreign key in force between two tables, whatever they are known by."""
+
+    key: ForeignKey
+    child: Hashable
+    parent: Hashable
+    columns: tuple[ColumnLink, ...]
+
+    def changes(self, changed: frozenset[int]) -> frozenset[int]:
+        """The columns that change in a child where these columns of its parent do; none for nothing."""
+        deleted = changed == DELETED
+        action = self.key.on_delete if deleted else self.key.on_update
+        here = [link.child for link in self.columns if deleted or link.parent in changed]
+        if action == RESTRICT or not here:
+            return frozenset()
+        if action == SET_NULL:
+            return frozenset(link.child for link in self.columns)
+        return DELETED if deleted else frozenset(here)
+
+
+def linked_columns(key: ForeignKey, child: TableDefinition, parent: TableDefinition) -> tuple[ColumnLink, ...]:
+    """The columns of a foreign key; none where it does nothing: an engine without foreign keys, columns that are not
+    there, as foreign_key_checks=0 allows."""
+    if not (is_transactional(child) and is_transactional(parent)):
+        return ()
+    referenced = key.referenced
+    if not referenced and parent.primary_key is not None:
+        referenced = tuple(part.column for part in parent.primary_key.parts)
+    try:
+        return tuple(ColumnLink(child.column_index(own), parent.column_index(other))
+                     for own, other in zip(key.columns, referenced, strict=True))
+    except (KeyError, ValueError):
+        return ()

@@ -1,0 +1,124 @@
+"""Where it matters in which order a foreign key's children are taken, and which order that is (AP-FK).
+
+What happens to one child touches another, or what refers to that, only where some table below is reached in two ways:
+by two foreign keys, of which the child's own is one. And if all that can happen there are deletes, the same rows are
+gone in the end in any order.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+
+from applier.errors import SchemaError
+from applier.schema.definition import KeyPart, TableDefinition
+from applier.schema.foreign_indexes import has_index, parts_behind
+from applier.schema.references import DELETED, Reference, linked_columns
+
+
+@dataclasses.dataclass(frozen=True)
+class SiblingOrder:
+    """That a foreign key's children are taken in the order of an index: what that has behind the key. `moves`: what
+    happens below a child may change some of that in another."""
+
+    behind: tuple[KeyPart, ...]
+    moves: bool
+
+
+def sibling_orders(references: Sequence[Reference],
+                   tables: Mapping[Hashable, TableDefinition]) -> list[SiblingOrder | None]:
+    """The order of each foreign key's children; None where it does not matter. Where one matters among some foreign
+    keys, it does among more of them.
+
+    Raises SchemaError where an order matters that goes by computed values, or by an index that cannot be told.
+    """
+    below = _below(references)
+    return [_order(reference, tables[reference.child], below) for reference in references]
+
+
+def acts_alike(old: TableDefinition, new: TableDefinition, others: Iterable[TableDefinition]) -> bool:
+    """Whether foreign keys do the same to rows under either definition of a table, which differ in no column and no
+    cascading foreign key but in names, among the other tables that are there."""
+    keys = [[key.name for key in definition.foreign_keys if key.cascades] for definition in (old, new)]
+    if keys[0] != keys[1]:
+        return False
+    if old.keys == new.keys:
+        return True
+    tables = {(table.database, table.name): table for table in (*others, new)}
+    name = new.database, new.name
+    references = [Reference(key, child, parent, columns) for child, table in tables.items()
+                  for key in table.foreign_keys if key.cascades and (parent := (key.database, key.table)) in tables
+                  and (columns := linked_columns(key, table, tables[parent]))]
+    if new.flavour == "mariadb" and any(has_index(old, columns) != has_index(new, columns) for columns in (
+            tuple(link.parent for link in reference.columns) for reference in references if reference.parent == name)):
+        return False
+    below = _below(references)
+    return not any(parts_behind(old, columns) != parts_behind(new, columns) and _events(reference, below)
+                   for reference in references if reference.child == name
+                   and (columns := tuple(link.child for link in reference.columns)))
+
+
+def _below(references: Iterable[Reference]) -> dict[Hashable, list[Reference]]:
+    below: dict[Hashable, list[Reference]] = {}
+    for reference in references:
+        below.setdefault(reference.parent, []).append(reference)
+    return below
+
+
+def _events(reference: Reference, below: dict[Hashable, list[Reference]]) -> list[_Happening]:
+    """All that may come of what happens to a parent, for each kind of that in which the order of children matters."""
+    updated = frozenset(link.parent for link in reference.columns)
+    return [happening for root in (DELETED, updated) if _matters(happening := _happening(reference, root, below))]
+
+
+def _order(reference: Reference, child: TableDefinition,
+           below: dict[Hashable, list[Reference]]) -> SiblingOrder | None:
+    events = _events(reference, below)
+    if not events:
+        return None
+    behind, columns = _behind(reference, child), set()
+    for happening in events:
+        columns |= {column for other, changed in happening if other.child == reference.child for column in changed}
+    return SiblingOrder(behind, not columns.isdisjoint(child.column_index(part.column) for part in behind))
+
+
+_Happening = set[tuple[Reference, frozenset[int]]]
+
+
+def _happening(first: Reference, root: frozenset[int], below: dict[Hashable, list[Reference]]) -> _Happening:
+    """All that may come of what happens to a parent: foreign keys, and the columns that each changes."""
+    left = [(first, first.changes(root))] * bool(first.changes(root))
+    seen = set(left)
+    while left:
+        reference, changed = left.pop()
+        for other in below.get(reference.child, ()):
+            made = other, other.changes(changed)
+            if made[1] and made not in seen:
+                seen.add(made)
+                left.append(made)
+    return seen
+
+
+def _matters(happening: _Happening) -> bool:
+    ways: dict[Hashable, set[Reference]] = {}
+    for reference, _ in happening:
+        ways.setdefault(reference.child, set()).add(reference)
+    return any(changed != DELETED for _, changed in happening) and any(len(keys) > 1 for keys in ways.values())
+
+
+def _behind(reference: Reference, child: TableDefinition) -> tuple[KeyPart, ...]:
+    behind, *others = parts_behind(child, tuple(link.child for link in reference.columns))
+    why = ""
+    if others:
+        why = f"which index is used, {_shown(behind)} or {_shown(others[0])} behind the key"
+    elif any(part.column is None or child.column(part.column).generated for part in behind):
+        why = f"computed values: {_shown(behind)}"
+    if why:
+        raise SchemaError(f"in which order the foreign key {reference.key.name} changes rows depends on {why}",
+                          table=child.full_name,
+                          hint="leave the tables that foreign keys tie to it out with --ignore-tables")
+    return behind
+
+
+def _shown(parts: tuple[KeyPart, ...]) -> str:
+    return f"({', '.join(part.sql() for part in parts)})"
