@@ -22,7 +22,7 @@ from applier.apply.rows import table_schema
 from applier.apply.table_walk import TableWalk
 from applier.binlog.change_records import EVENT_FLAG_BITS
 from applier.binlog.changes import ChangeBatch
-from applier.binlog.format import WITHOUT_CASCADES
+from applier.binlog.format import NO_FOREIGN_KEY_CHECKS_FLAG, WITHOUT_CASCADES
 from applier.errors import ReplayStopped
 from applier.schema.references import Reference, linked_columns
 from applier.schema.sibling_order import sibling_orders
@@ -85,6 +85,8 @@ class TiedTables:
         self._walks = sorted(walks, key=lambda walk: walk.units[0].spec.version)
         for walk in self._walks:
             walk.taker = self._take
+        idempotent = self._walks[0].units[0].spec.idempotent  # children may be there that the source had not
+        self._without = NO_FOREIGN_KEY_CHECKS_FLAG if idempotent else WITHOUT_CASCADES
         self._tables: list[_Table] = []
         self._in_force: list[TableWalk] | None = None
         self._stack = np.empty((_FIRST_ROOM, k.ROW_WORDS), np.int64)
@@ -158,7 +160,7 @@ class TiedTables:
         order = np.argsort(events >> EVENT_FLAG_BITS, kind="stable")
         tables = np.concatenate([np.full(table.batch.n, number) for number, table in changed])[order]
         changes = np.concatenate([np.arange(table.batch.n) for _, table in changed])[order]
-        cascades = ((events & WITHOUT_CASCADES) == 0)[order].astype(np.uint8)
+        cascades = ((events & self._without) == 0)[order].astype(np.uint8)
         group = np.zeros(k.GROUP_WORDS, np.int64)
         words = np.zeros((len(self._tables), 2), np.int64)
         stopped = None

@@ -30,7 +30,8 @@ IGNORABLE_FLAG = 0x80
 STATEMENT_END_FLAG = 0x1
 NO_FOREIGN_KEY_CHECKS_FLAG, SQL_FOREIGN_KEY_FLAG = 0x2, 0x10
 WITHOUT_CASCADES = NO_FOREIGN_KEY_CHECKS_FLAG | SQL_FOREIGN_KEY_FLAG
-"""Flags of rows events whose changes make no other ones: checks were off, or the log has the rows (AP-FK)."""
+"""Flags of rows events whose changes make no other ones: checks were off, or the log has the rows (AP-FK). A replica of
+MySQL makes them all the same where the log has them, which tells where it has rows that the source had not."""
 """In a rows event: the last one of its statement, so the statement's table maps end here."""
 DUMMY_TABLE_ID = 0xFFFFFF
 """A rows event with this table id has no rows: it only carries STATEMENT_END_FLAG."""
