@@ -1,0 +1,56 @@
+"""Text that becomes ENUM or SET: labels are compared by the new column's collation. As MySQL 9.7 and MariaDB 10.11 did
+it outside of strict mode."""
+
+import pyarrow as pa
+import pytest
+
+from applier.conversion.values import convert_values
+from applier.errors import NotComputable
+from applier.schema.ddl import parse_statement
+from applier.schema.types import ColumnType
+from applier.sql.session import Session
+
+TEXT = ColumnType("varchar", length=20, charset="utf8mb4", collation="utf8mb4_general_ci")
+WORDS = ["a", "A", "é", "e", "ß", "ss", "b ", "ÿ"]
+LISTS = ["a,E", "A,é", "b ,ss", "a,b "]
+
+
+def members(kind, texts, flavour):
+    [change] = parse_statement(f"CREATE TABLE d.t (v {kind})", flavour=flavour)
+    new = change.definition.columns[0].type
+    return convert_values(pa.array(texts), TEXT, new, Session(flavour)).to_pylist()
+
+
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+@pytest.mark.parametrize(("kind", "expected"), [
+    ("ENUM('a','A','e','ß','b') COLLATE utf8mb4_bin", ["a", "A", "", "e", "ß", "", "b", ""]),
+    ("ENUM('a','e','ss','b','y') COLLATE utf8mb4_general_ci", ["a", "a", "e", "e", "", "ss", "b", "y"]),
+    ("ENUM('a','e','ss','b') COLLATE utf8mb4_unicode_ci", ["a", "a", "e", "e", "ss", "ss", "b", ""]),
+])
+def test_a_label_is_the_member_that_its_collation_takes_it_for(kind, expected, flavour):
+    assert members(kind, WORDS, flavour) == expected
+
+
+@pytest.mark.parametrize(("flavour", "kind", "expected"), [
+    ("mysql", "ENUM('a','e','ss','b') COLLATE utf8mb4_0900_ai_ci", ["a", "a", "e", "e", "ss", "ss", "b", ""]),
+    ("mysql", "ENUM('a','A','e','ss','b') COLLATE utf8mb4_0900_as_cs", ["a", "A", "", "e", "", "ss", "b", ""]),
+    ("mariadb", "ENUM('a','e','ss','b') COLLATE utf8mb4_uca1400_ai_ci", ["a", "a", "e", "e", "ss", "ss", "b", ""]),
+    ("mariadb", "ENUM('a','A','e','ss','b') COLLATE utf8mb4_nopad_bin", ["a", "A", "", "e", "", "ss", "b", ""]),
+])
+def test_a_label_by_a_collation_of_one_server(flavour, kind, expected):
+    assert members(kind, WORDS, flavour) == expected
+
+
+@pytest.mark.parametrize(("flavour", "collation", "expected"), [
+    ("mysql", "utf8mb4_0900_ai_ci", ["a,e", "a,e", "ss", "a,b"]), ("mysql", "utf8mb4_bin", ["a", "", "ss", "a,b"]),
+    ("mariadb", "utf8mb4_general_ci", ["a,e", "a,e", "ss", "a,b"]), ("mariadb", "utf8mb4_bin", ["a", "", "ss", "a,b"]),
+])
+def test_spaces_do_not_count_behind_the_last_label_only(flavour, collation, expected):
+    assert members(f"SET('a','e','ss','b') COLLATE {collation}", LISTS, flavour) == expected
+
+
+def test_a_collation_that_is_not_known_is_not_guessed():
+    new = ColumnType("enum", charset="utf8mb4", collation="utf8mb4_of_tomorrow_ci", members=("a", "b"))
+    assert convert_values(pa.array(["b", "a"]), TEXT, new, Session()).to_pylist() == ["b", "a"]
+    with pytest.raises(NotComputable, match="utf8mb4_of_tomorrow_ci"):
+        convert_values(pa.array(["B"]), TEXT, new, Session())
