@@ -7,6 +7,7 @@ import re
 
 from applier.schema.conversion import RowConversion
 from applier.schema.definition import Column
+from applier.schema.tokens import tokenize
 from applier.schema.type_conversions import member_bytes, most_bytes
 from applier.schema.types import INTEGERS
 from applier.sql.evaluator import differs_by_row
@@ -21,8 +22,8 @@ _SHORT = 255
 def is_in_place(conversion: RowConversion) -> bool | None:
     """Whether the statement is one that MariaDB does in place, with InnoDB; None where it depends on more than the log
     says (foreign keys are added in place without foreign_key_checks)."""
-    old, new = conversion.old, conversion.new
-    if any((table.engine or "InnoDB").casefold() != "innodb" for table in (old, new)) or _COPIES.search(conversion.sql):
+    old, new, words = conversion.old, conversion.new, _words(conversion)
+    if any((table.engine or "InnoDB").casefold() != "innodb" for table in (old, new)) or _COPIES.search(words):
         return False
     loses_key = old.primary_key is not None and new.primary_key is None
     if loses_key or (old.versioning is None) != (new.versioning is None):
@@ -34,7 +35,13 @@ def is_in_place(conversion: RowConversion) -> bool | None:
             return False
         if source is not None and not _keeps_its_form(old.columns[source], column):
             return False
-    return None if _DEPENDS.search(_NO_KEY.sub("", conversion.sql)) else True
+    return None if _DEPENDS.search(_NO_KEY.sub("", words)) else True
+
+
+def _words(conversion: RowConversion) -> str:
+    """The statement without comments, strings and quoted names."""
+    tokens = tokenize(conversion.sql, sql_mode=conversion.sql_mode, flavour=conversion.new.flavour)
+    return " ".join(token.text for token in tokens if token.kind in ("word", "sign"))
 
 
 def _dropped(conversion: RowConversion) -> list[Column]:

@@ -64,6 +64,14 @@ def test_in_a_copy_mariadb_takes_no_default(sql, options):
     assert altered("mariadb", "v INT DEFAULT 5", "v INT NOT NULL DEFAULT 9", sql=sql, options=options) == 0
 
 
+@pytest.mark.parametrize("sql", [
+    "ALTER TABLE t MODIFY … COMMENT 'the order by hand'", "ALTER TABLE t MODIFY … COMMENT 'check (it)'",
+    "ALTER TABLE t MODIFY … /* ALGORITHM=COPY */", "ALTER TABLE t MODIFY …, CHANGE `order by` `references` INT",
+])
+def test_words_in_comments_and_names_make_no_copy(sql):
+    assert altered("mariadb", "v INT DEFAULT 5", "v INT NOT NULL DEFAULT 9", sql=sql) == 5
+
+
 def test_a_timestamp_that_may_not_be_null_any_longer_makes_mariadb_copy():
     [old], [new] = (parse_statement(f"CREATE TABLE d.t (v INT {null} DEFAULT 5, s TIMESTAMP {null})",
                                     flavour="mariadb") for null in ("NULL", "NOT NULL"))
