@@ -29,7 +29,7 @@ from applier.binlog.table_map import TableMap
 from applier.binlog.values import finish_column
 from applier.errors import SchemaError
 from applier.schema.definition import Column, TableDefinition
-from applier.schema.key_infos import key_collation
+from applier.schema.key_infos import clustered_key, key_collation
 from applier.schema.types import arrow_type
 from keysearch.choose import Choice, ColumnInfo, KeyInfo, choose_key, server_order
 from keysearch.collation import equality_column
@@ -93,10 +93,9 @@ class RowPieces:
 
     @property
     def clustered(self) -> bool:
-        """Whether InnoDB keeps the rows in the order of the first unique key: the primary one, or one without NULLs."""
-        return bool(self.unique) and not any(
-            self._columns[piece.column].nullable or piece.prefix or piece.column not in self.stored
-            for piece in map(self.pieces.__getitem__, self.unique[0].pieces))
+        """Whether InnoDB keeps the rows in the order of the first unique key."""
+        key = clustered_key(self.definition)
+        return key is not None and bool(self.unique) and self.unique[0].name == key.name
 
     def _compared(self, column: int, prefix: int | None) -> Piece:
         """What a key compares of a column."""

@@ -59,7 +59,7 @@ def scan_order(rows: pa.Table, definition: TableDefinition, arrivals: Arrivals) 
             raise NotComputable("as partitions had them that are gone")
         return None
     for part in key.parts:
-        columns.append(_sortable(rows, definition.column(part.column), definition.flavour))
+        columns.append(_sortable(rows, definition.column(part.column), definition.flavour, part.length))
         sorts.append("descending" if part.descending else "ascending")
     names = [str(number) for number in range(len(columns))]
     return np.asarray(pc.sort_indices(pa.table(columns, names), sort_keys=list(zip(names, sorts, strict=True))))
@@ -71,9 +71,11 @@ def _check_appended(definition: TableDefinition, arrivals: Arrivals) -> None:
         raise NotComputable(f"as {definition.engine} had room for them")
 
 
-def _sortable(rows: pa.Table, column: Column, flavour: str) -> pa.Array | pa.ChunkedArray:
-    """A column's values as Arrow sorts them in the server's order."""
+def _sortable(rows: pa.Table, column: Column, flavour: str, length: int | None) -> pa.Array | pa.ChunkedArray:
+    """A column's values, or so many characters or bytes of each, as Arrow sorts them in the server's order."""
     values, base = rows.column(column.name), column.type.base
+    if length is not None:
+        values = (pc.utf8_slice_codeunits if base in CHARACTER else pc.binary_slice)(values, 0, length)
     if base in ("enum", "set"):
         return member_numbers(values.combine_chunks(), column.type)
     if base in CHARACTER:

@@ -40,14 +40,15 @@ def is_hashed(definition: TableDefinition, key: Key) -> bool:
 
 
 def clustered_key(definition: TableDefinition) -> Key | None:
-    """The key in whose order InnoDB keeps the rows: the primary one, else the first unique one of whole columns that
-    may not be NULL. None: the order in which they came."""
+    """The key in whose order InnoDB keeps the rows: the primary one, which may be over prefixes, else the first unique
+    one of whole columns that may not be NULL. None: the order in which they came."""
     columns = column_infos(definition)
     by_name = {key.name: key for key in definition.row_keys}
     for info in server_order(columns, [key for key in key_infos(definition) if key.kind in ("primary", "unique")]):
         key = by_name[info.name]
-        if all(column is not None and prefix is None and not columns[column].nullable and columns[column].stored
-               for column, prefix in info.parts) and not is_hashed(definition, key):
+        if key.kind == "primary" or (not is_hashed(definition, key) and all(
+                column is not None and prefix is None and not columns[column].nullable and columns[column].stored
+                for column, prefix in info.parts)):
             return key
     return None
 

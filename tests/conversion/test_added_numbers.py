@@ -77,6 +77,22 @@ def test_rows_are_numbered_in_the_order_of_their_primary_key(key, order):
     assert numbered(key, later, (0, None), ["a", "b"]) == order
 
 
+@pytest.mark.parametrize(("kind", "rows"), [
+    ("VARCHAR(9) COLLATE utf8mb4_bin", ["\u00e4c1", "aa2"]), ("VARBINARY(9)", [b"\xe4c1", b"aa2"]),
+    ("BLOB", [b"\xe4c1", b"aa2"])])
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+def test_a_primary_key_over_prefixes_is_the_order_of_the_rows(kind, rows, flavour):
+    """As MySQL 9.7 and MariaDB 10.11 number them, though there is a unique key of whole columns."""
+    table = f"a {kind} NOT NULL, b INT NOT NULL"
+    keys = "PRIMARY KEY (a(2)), UNIQUE (b))"
+    [old], [new] = (parse_statement(f"CREATE TABLE d.t ({table}, {more}{keys}", flavour=flavour)
+                    for more in ("", "id INT NOT NULL AUTO_INCREMENT UNIQUE, "))
+    conversion = RowConversion(old.definition, new.definition, (0, 1, None), sql="ALTER")
+    chunk = pa.table({"a": rows, "b": [1, 2]}, table_schema(old.definition))
+    found = altered_rows(conversion, iter([chunk]), None, Arrivals())
+    assert found.sort_by("id").column("a").to_pylist() == rows[::-1]
+
+
 @pytest.mark.parametrize(("flavour", "table"), [
     ("mysql", "a VARCHAR(9) COLLATE gbk_chinese_ci PRIMARY KEY)"),
     ("mariadb", "a TEXT NOT NULL, UNIQUE (a))"), ("mysql", "a TEXT NOT NULL, UNIQUE (a(9)))"),
