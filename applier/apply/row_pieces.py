@@ -39,11 +39,18 @@ from keysearch.keybytes import KeyBytes, encode_keys
 @dataclasses.dataclass(frozen=True)
 class Piece:
     """A column of the definition by its number; `prefix`: how many characters (of binary ones, bytes) a key takes;
-    `collation`: what a key compares the text by."""
+    `collation`: what a key compares the text by; `by_bits`: of floating-point numbers -0.0 and 0.0 are two, as they are
+    to before-images, but not to keys."""
 
     column: int
     prefix: int | None = None
     collation: str | None = None
+    by_bits: bool = False
+
+
+def content_piece(column: int, definition: TableDefinition) -> Piece:
+    """What a before-image compares of a column, to find a row by what it holds."""
+    return Piece(column, by_bits=definition.columns[column].type.base in ("float", "double"))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,7 +71,7 @@ class RowPieces:
         self.unique = [UniqueKey(key.name, tuple(self._number(self._compared(*part)) for part in key.parts))
                        for key in self._unique_keys()]
         for column in self.stored if by_content else ():
-            self._number(Piece(column))
+            self._number(content_piece(column, definition))
         for piece in also:
             self._number(piece)
 
@@ -134,7 +141,7 @@ class RowPieces:
 
     def whole(self, columns: tuple[int, ...]) -> tuple[int, ...]:
         """The pieces that these columns are as a whole."""
-        return tuple(self.pieces.index(Piece(column)) for column in columns)
+        return tuple(self.pieces.index(content_piece(column, self.definition)) for column in columns)
 
     @cached_property
     def _made_of(self) -> set[int]:
@@ -231,6 +238,9 @@ class RowPieces:
         """Values of a piece's column as the piece's bytes."""
         if pa.types.is_list(values.type):  # VECTOR: by its numbers' bytes
             values = _vector_bytes(values)
+        if piece.by_bits and pa.types.is_floating(values.type):
+            whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+            values = whole.view(pa.int32() if whole.type == pa.float32() else pa.int64())
         if piece.prefix is not None:
             cut = pc.utf8_slice_codeunits if pa.types.is_string(values.type) else pc.binary_slice
             values = cut(values, 0, piece.prefix)

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from applier.apply.foreign_links import compared, key_piece
-from applier.apply.row_pieces import Piece, RowPieces
+from applier.apply.row_pieces import Piece, RowPieces, content_piece
 from applier.apply.table_key import table_key
 from applier.apply.work import ParentLink, Tie
 from applier.errors import SchemaError
@@ -210,7 +210,8 @@ def _pieces(edges: list[_Edge]) -> dict[int, tuple[Piece, ...]]:
             places = (edge.child.id, link.child), (edge.parent.id, link.parent)
             columns.join(*places)
             for place in places:
-                forms[place] |= {Piece(place[1]), compared(place[1], link, edge.child.definition)}
+                forms[place] |= {Piece(place[1]), compared(place[1], link, edge.child.definition),
+                                 content_piece(place[1], versions[place[0]].definition)}
     for order, edge in zip(sibling_orders([edge.reference for edge in edges], {
             number: version.definition for number, version in versions.items()}), edges, strict=True):
         for part in order.behind if order is not None else ():
@@ -223,11 +224,11 @@ def _pieces(edges: list[_Edge]) -> dict[int, tuple[Piece, ...]]:
                 forms[version.id, piece.column].add(piece)
     shared = defaultdict(set)
     for place, pieces in forms.items():
-        shared[columns.of(place)] |= {(piece.prefix, piece.collation) for piece in pieces}
+        shared[columns.of(place)] |= pieces
     kept = defaultdict(list)
     for version, column in sorted(forms):
-        for prefix, collation in sorted(shared[columns.of((version, column))], key=repr):
-            kept[version].append(Piece(column, prefix, collation))
+        found = {dataclasses.replace(piece, column=column) for piece in shared[columns.of((version, column))]}
+        kept[version] += sorted(found, key=repr)
     return {version: tuple(pieces) for version, pieces in kept.items()}
 
 
