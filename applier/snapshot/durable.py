@@ -82,10 +82,10 @@ def sync_tree(root: str) -> None:
 
 def link(source: str, target: str) -> bool:
     """Give a file another name; False where the file system has no such links, or not between these two places. Errors:
-    FileNotFoundError."""
+    FileNotFoundError, FileExistsError."""
     try:
         os.link(source, target)
-    except FileNotFoundError:
+    except (FileNotFoundError, FileExistsError):
         raise
     except OSError:
         return False

@@ -149,6 +149,10 @@ class TableEntry:
         of_history = {type(file.min_key) for file in self.history} | {type(file.max_key) for file in self.history}
         if not kinds <= {kind, type(None)} or not any(of_history <= {kind, type(None)} for kind in (int, bytes)):
             return "has key ranges of another kind than its key"
+        for files in (self.files, self.history):  # which a snapshot that carries them over has in one folder
+            names = Counter(file.path.rpartition("/")[2] for file in files)
+            if twice := [name for name, count in names.items() if count > 1]:
+                return f"has two files with the name {twice[0]!r}"
         try:
             shown = TableDefinition.from_json(self.definition).shown
         except Mismatch as error:

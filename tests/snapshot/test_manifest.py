@@ -157,6 +157,15 @@ def test_ranges_that_overlap_or_lack(tmp_path, files):
         load(_write(tmp_path, replace(SNAPSHOT, tables=(table,)).to_json()))
 
 
+def test_two_files_that_would_meet_in_one_folder_are_refused(tmp_path):
+    """A snapshot that carries them over has all of a table's in one folder; those of its history have another."""
+    here, there = FileEntry("a/x", 1, 1, 5, 8), FileEntry("b/x", 1, 1, 9, 12)
+    beside = replace(SNAPSHOT, tables=(replace(BY_ID, files=(here,), history=(there,)),))
+    assert load(_write(tmp_path, beside.to_json())) == beside
+    with pytest.raises(SnapshotError, match="two files with the name 'x'"):
+        load(_write(tmp_path, replace(SNAPSHOT, tables=(replace(BY_ID, files=(here, there)),)).to_json()))
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.tuples(st.text(min_size=1, max_size=64), st.text(min_size=1, max_size=64)))
 def test_table_folders_are_safe(names):

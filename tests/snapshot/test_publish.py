@@ -5,6 +5,7 @@ import os
 import pathlib
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from publishing_run import ROWS, check_complete, publish_once
@@ -12,6 +13,7 @@ from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
 
 from applier.errors import SnapshotError
 from applier.snapshot import durable, location, publish
+from applier.snapshot.digest import digest_of
 from applier.snapshot.manifest import BinlogPosition, FileEntry, Snapshot, TableEntry, load
 from applier.snapshot.writer import TableWriter
 
@@ -176,6 +178,18 @@ def test_carry_over_where_links_cannot_be(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "link", no_links)
     publish_once(str(tmp_path / "out"), publish_once(str(tmp_path / "base")))
     check_complete(str(tmp_path / "out"))
+
+
+def test_a_file_that_is_carried_over_takes_the_place_of_none(tmp_path):
+    """What is there may be a link to a file of the base."""
+    base = publish_once(str(tmp_path / "base"))
+    first, second = base.table("shop", "orders").files
+    same_name = replace(second, path=f"elsewhere/{first.path.rpartition('/')[2]}")
+    (tmp_path / "base/elsewhere").mkdir()
+    os.rename(tmp_path / "base" / second.path, tmp_path / "base" / same_name.path)
+    with pytest.raises(SnapshotError, match="File exists"), publish.begin(str(tmp_path / "out")) as staging:
+        staging.carry_over(base, [first, same_name], "shop", "orders")
+    assert digest_of((tmp_path / "base" / first.path).read_bytes()) == first.digest
 
 
 def test_bytes_that_pass_through_are_compared(tmp_path, monkeypatch):
