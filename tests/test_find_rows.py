@@ -1,5 +1,7 @@
 """Rows of one event that find what the rows before them made (FIND-ROWS), by every kind of key."""
 
+import itertools
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from applier.apply.executor import ThisProcess
 from applier.binlog.row_encoder import RowChanges
 from applier.binlog.writer import BinlogWriter
+from applier.errors import UnsupportedEvent
 from applier.options import ReplayOptions
 from applier.replay import replay_with
 from applier.schema.ddl import parse_statement
@@ -67,3 +70,24 @@ def test_minus_zero_is_another_row(gone, left, kind, route, tmp_path):
     replay_with(ThisProcess(), ReplayOptions((str(tmp_path / "binlog.000001"),), str(tmp_path / "out"), route=route,
                                              schema=str(tmp_path / "replica.sql")))
     assert list(map(str, pq.read_table(tmp_path / "out/d/t").column("v").to_pylist())) == list(map(str, left))
+
+
+def test_more_kinds_of_before_images_than_can_be_numbered(tmp_path):
+    """Each set of columns that rows are searched by is an index: a log that has one event of each kind is refused."""
+    names = [f"c{number}" for number in range(9)]
+    sql = f"CREATE TABLE d.t ({', '.join(f'{name} INT' for name in names)})"
+    [table] = parse_statement(sql)
+    (tmp_path / "replica.sql").write_text(sql)
+    kinds = [kind for size in range(1, 10) for kind in itertools.combinations(names, size)][:300]
+
+    def rows(columns, count):
+        return {name: pa.array([7] * count, pa.int32()) for name in columns}
+
+    with BinlogWriter(tmp_path / "binlog.000001") as log, log.transaction():
+        log.rows(RowChanges(table.definition, None, rows(names, len(kinds))))
+        for kind in kinds:
+            log.rows(RowChanges(table.definition, rows(kind, 1), None))
+    with pytest.raises(UnsupportedEvent, match="by 254 different sets of columns") as refused:
+        replay_with(ThisProcess(), ReplayOptions((str(tmp_path / "binlog.000001"),), str(tmp_path / "out"),
+                                                 schema=str(tmp_path / "replica.sql")))
+    assert refused.value.file.endswith("binlog.000001") and refused.value.position

@@ -262,17 +262,17 @@ class RowPieces:
             raise error.at(key=self.generated[column]) from None
 
     def searches(self, batch: ChangeBatch, logged: int) -> tuple[np.ndarray, list[Search]]:
-        """How the rows of a batch's before-images are found: (uint8 by row of the before-images, what it numbers).
+        """How the rows of a batch's before-images are found: (int64 by row of the before-images, what it numbers).
         logged: how many columns the log's images may have."""
         here = [column for column in self.stored if column < logged and batch.before.columns[column] is not None]
         absent = {column: flags.to_numpy(zero_copy_only=False) for column in here
                   if (flags := batch.before.columns[column].absent_rows(batch.n_before)) is not None}
         some = [column for column, flags in absent.items() if flags.any()]
         if not some:
-            return self._settled(batch, np.zeros(batch.n_before, np.uint8), [frozenset(here)])
+            return self._settled(batch, np.zeros(batch.n_before, np.int64), [frozenset(here)])
         patterns, which = np.unique(np.array([absent[column] for column in some]), axis=1, return_inverse=True)
         kinds = [frozenset(here).difference(np.array(some)[pattern].tolist()) for pattern in patterns.T]
-        return self._settled(batch, which.astype(np.uint8).reshape(-1), kinds)
+        return self._settled(batch, which.reshape(-1), kinds)
 
     def _settled(self, batch: ChangeBatch, ways: np.ndarray,
                  kinds: list[frozenset[int]]) -> tuple[np.ndarray, list[Search]]:
@@ -284,7 +284,7 @@ class RowPieces:
             if choice.unless_null:
                 nulls = [batch.before.columns[column].arrow(batch.n_before).is_null() for column in choice.columns]
                 alone = (ways == way) & ~np.logical_or.reduce([np.asarray(column) for column in nulls])
-                ways = np.where(alone, np.uint8(len(found)), ways)
+                ways = np.where(alone, len(found), ways)
                 found.append(Search(unique=[key.name for key in self.unique].index(choice.name), kind=choice.kind))
         return ways, found
 

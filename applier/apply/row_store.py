@@ -16,11 +16,13 @@ from applier.apply import store_kernel, store_upkeep_kernel
 from applier.apply import store_layout as s
 from applier.apply.key_index import Conflict, KeyIndex, batch_addresses
 from applier.binlog.changes import ChangeBatch, ImageLayouts
+from applier.errors import UnsupportedEvent
 from keysearch.keybytes import KeyBytes
 
 FIRST_ROWS = 1 << 10
 FIRST_BYTES = 1 << 16
 ORDER_OF_ARRIVAL = -1
+_HINT = "no server writes so many kinds of row images; leave the table out with --ignore-tables"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,12 +96,16 @@ class RowStore(KeyIndex):
     # ---- indexes
 
     def index_by(self, search: Search) -> int:
-        """The number of the index that a search uses, made where there is none yet."""
+        """The number of the index that a search uses, made where there is none yet. Raises UnsupportedEvent where there
+        are as many as kernels can number."""
         if search.unique is not None:
             return search.unique
         if not search.pieces:
             return s.NO_ROW if search.forgiven else s.NO_SEARCH
         if search.pieces not in self._searches:
+            if len(self._indexes) >= s.NO_ROW:
+                raise UnsupportedEvent(f"rows of one table are searched by {s.NO_ROW} different sets of columns",
+                                       hint=_HINT)
             self._searches[search.pieces] = len(self._indexes)
             self._indexes.append(_Index(search.pieces, search.ranked))
             self._rebuild([len(self._indexes) - 1])
@@ -199,9 +205,14 @@ class RowStore(KeyIndex):
     def prepare(self, batch: ChangeBatch, layouts: ImageLayouts, before: list[PieceInput], after: list[PieceInput],
                 ways: np.ndarray, searches: list[Search]) -> None:
         """Take a batch, for `run` to apply and `settle` to end. `before` and `after` are the pieces of its images;
-        `ways` (uint8, by row of the before-images) says by which of `searches` each row is found."""
+        `ways` (int64, by row of the before-images) says by which of `searches` each row is found. Raises
+        UnsupportedEvent as `index_by`."""
         inputs = _Inputs(before), _Inputs(after)
-        indexes = np.array([self.index_by(search) for search in searches] or [s.NO_SEARCH], np.uint8)[ways]
+        try:
+            numbers = [self.index_by(search) for search in searches]
+        except UnsupportedEvent as error:
+            raise error.at(file=batch.file.uri, position=int(batch.places[0])) from None
+        indexes = np.array(numbers or [s.NO_SEARCH], np.uint8)[ways]
         self._put(s.BEFORE, inputs[0].address)
         self._put(s.AFTER, inputs[1].address)
         self._put(s.SEARCHES, indexes.ctypes.data)
