@@ -72,7 +72,7 @@ class MappedFile:
 
 
 _lock = threading.Lock()
-_shared: OrderedDict[tuple[str, int, float], MappedFile] = OrderedDict()
+_shared: OrderedDict[tuple[str, _Stamp], MappedFile] = OrderedDict()
 _checked: OrderedDict[tuple[str, _Stamp], set[Any]] = OrderedDict()
 
 
@@ -89,12 +89,14 @@ def map_file(uri: str) -> MappedFile:
                                hint=f"name the binlogs in it, as {uri.rstrip('/')}/binlog.000001")
         if info.type != fs.FileType.File:
             raise ArchiveError("no such file", file=uri)
-        key = uri, info.size, info.mtime_ns
+        is_here = isinstance(filesystem, fs.LocalFileSystem)
+        # a copy that keeps sizes and times, as rsync and cp can make it, is another file
+        key = uri, _stamp(os.stat(path)) if is_here else (info.size, info.mtime_ns)
         with _lock:
             if key in _shared:
                 _shared.move_to_end(key)
                 return _shared[key]
-        mapped = _map_local(uri, path) if isinstance(filesystem, fs.LocalFileSystem) else _spool(uri, filesystem, path)
+        mapped = _map_local(uri, path) if is_here else _spool(uri, filesystem, path)
     except OSError as error:
         raise ArchiveError(f"the file cannot be read: {reason(error)}", file=uri) from error
     with _lock:

@@ -24,6 +24,17 @@ def test_a_file_is_mapped_once_until_it_changes(tmp_path):
     assert bytes(mapped.array[:4]) == b"\xfebin"  # what was mapped before lives as long as it is used
 
 
+def test_a_copy_that_keeps_size_and_times_is_another_file(tmp_path):
+    """As `rsync -t` and `cp -p` make it, of a file that was damaged and is copied again."""
+    path, again = tmp_path / "binlog.000001", tmp_path / "again"
+    path.write_bytes(b"\xfebin" + bytes(100))
+    mapping.map_file(str(path))
+    again.write_bytes(b"\xfebin" + b"x" * 100)
+    os.utime(again, ns=(0, path.stat().st_mtime_ns))
+    os.replace(again, path)
+    assert bytes(mapping.map_file(str(path)).array[4:]) == b"x" * 100
+
+
 def test_it_cannot_be_written(tmp_path):
     (tmp_path / "f").write_bytes(b"abc")
     with pytest.raises(ValueError):
