@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.conversion import number_texts, numbers
-from applier.conversion.texts import by_distinct
+from applier.conversion.texts import by_distinct, in_charset
 from applier.errors import NotComputable
 from applier.schema.types import ColumnType
 from applier.sql.session import Session
 from keysearch.collation import collation_of, equality_keys, is_exact
 
-_NUMBER = re.compile(r"\s*\+?(\d{1,20})")
+_NUMBER = re.compile(r"\s*\+?(\d{1,20})", re.ASCII)
 _SHOWN = ColumnType("longtext", charset="utf8mb4")
 _BIGINT = ColumnType("bigint")
 
@@ -26,6 +26,8 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
     """Labels as members: by name, as the new column's collation compares them, but for spaces at the end of all; else,
     where all of it is digits, by number; what is no member becomes nothing."""
     flavour = session.flavour
+    if any("?" in member for member in new.members):  # which also stands for what the character set does not have
+        values = in_charset(values, new.charset or "utf8mb4")
     texts = pc.unique(pc.utf8_rtrim(values.drop_null(), " "))
     words = pc.unique(pc.list_flatten(pc.split_pattern(texts, ","))) if new.base == "set" else texts
     by_name = _members_of(words, new, flavour)

@@ -25,6 +25,8 @@ _PLAIN = 15
 """Doubles of more digits before the point, all of them zeros at the end, are written with an exponent."""
 _PLAIN_FLOAT = 12
 """The same of a FLOAT in MySQL."""
+_MOST_EXPONENT = 9
+"""Digits of an exponent that a server surely reads."""
 _LONGEST = 20
 """Characters of a small double that surely are written without one."""
 
@@ -82,8 +84,9 @@ def _written(number: float, text: str, plain: int) -> str:
 def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Text as numbers: what it begins with, else zero."""
     if new.base in ("float", "double"):
-        return numbers.to_number(_leading(values, LEADING_NUMBER).cast(pa.float64()), ColumnType("double"), new,
-                                 session)
+        found = _leading(values, LEADING_NUMBER).cast(pa.float64())
+        found = pc.add(found, 0.0) if session.flavour == "mariadb" else found  # which has no -0
+        return numbers.to_number(found, ColumnType("double"), new, session)
     if new.base == "decimal":
         return _decimals(_leading(values, LEADING_NUMBER), new)
     cuts = new.base == "bit" or session.flavour == "mariadb"
@@ -122,10 +125,16 @@ def _whole(values: pa.Array) -> pa.Array:
     return pc.round(wide, 0, round_mode="half_towards_infinity").cast(pa.decimal128(38, 0))
 
 
+def _exact(text: str) -> Decimal:
+    """The number that text says. Raises NotComputable for an exponent that servers lose count of."""
+    if len(text.lower().partition("e")[2].lstrip("+-0")) > _MOST_EXPONENT:
+        raise NotComputable(f"the number {text[:40]}")
+    return Decimal(text)
+
+
 def _whole_of_odd(text: str) -> Decimal:
-    number = numbers.rounded(Decimal(text), 0)
-    most = Decimal(10)**21
-    return max(-most, min(most, number))
+    number, most = _exact(text), Decimal(10)**21
+    return numbers.rounded(max(-most, min(most, number)), 0)
 
 
 def _decimals(values: pa.Array, new: ColumnType) -> pa.Array:
@@ -136,8 +145,8 @@ def _decimals(values: pa.Array, new: ColumnType) -> pa.Array:
     least = Decimal(0) if new.unsigned else -most
 
     def one(text: str) -> Decimal:
-        number = Decimal(text)
-        return max(least, min(most, numbers.rounded(number, scale) if abs(number) <= most else number))
+        number = max(-most, min(most, _exact(text)))
+        return max(least, min(most, numbers.rounded(number, scale)))
 
     def plain(texts: pa.Array) -> pa.Array:
         return numbers.to_decimal(texts.cast(pa.decimal128(38, 18)), new)

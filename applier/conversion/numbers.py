@@ -117,7 +117,5 @@ def _to_double(values: pa.Array, new: ColumnType) -> pa.Array:
     values = values.cast(pa.float64(), safe=False)  # integers to the nearest double
     if new.unsigned:
         values = pc.if_else(pc.less(values, 0.0), 0.0, values)
-    if new.base == "double":
-        return values
-    most = float(np.finfo(np.float32).max)
-    return _within(values, -most, most).cast(pa.float32())
+    most = float(np.finfo(np.float32 if new.base == "float" else np.float64).max)
+    return _within(values, -most, most).cast(arrow_type(new))

@@ -22,17 +22,17 @@ from applier.sql.session import Session
 
 _MICROSECOND = timedelta(microseconds=1)
 _ZERO = ZERO_DAY * DAY
-_PLAIN = re.compile(r"(\d{4})-(\d\d)-(\d\d)([ T]\d\d:\d\d:\d\d(\.\d{1,6})?)?")
+_PLAIN = re.compile(r"(\d{4})-(\d\d)-(\d\d)([ T]\d\d:\d\d:\d\d(\.\d{1,6})?)?", re.ASCII)
 _USUAL = (r"^[1-9]\d{3}-((0[13578]|1[02])-(0[1-9]|[12]\d|3[01])|(0[469]|11)-(0[1-9]|[12]\d|30)|02-(0[1-9]|1\d|2[0-8]))"
           r"( ([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?)?$")
 """Of dates and times as servers write them, all but the 29th of February."""
-_BEGINS_A_MOMENT = re.compile(r"\s*(\d{5,}|\d{1,4}[^\w\s]+\d)")
-_WITH_TIME = re.compile(r"\s*\d{1,4}[^\w\s:.]+\d{1,2}[^\w\s]+\d{1,2}[ T]+\d")
-_TWO_FIELDS = re.compile(r"\s*\d{1,4}[^\w\s]+\d+\s*")
-_FRACTION = re.compile(r"\s*\d{1,4}\.\d+\s*")
-_DIGITS = re.compile(r"\s*(\d+)\s*")
-_GARBAGE_AFTER = re.compile(r"\s*(-?)(\d{1,7})(?![\d:.eE ])")
-_TIME = re.compile(r"\s*(-?)(\d+)(?::(\d{1,2})(?::(\d{1,2})(\.\d*)?)?|(\.\d*)?)\s*")
+_BEGINS_A_MOMENT = re.compile(r"\s*([0-9]{5,}|[0-9]{1,4}[^\w\s]+[0-9])")
+_WITH_TIME = re.compile(r"\s*[0-9]{1,4}[^\w\s:.]+[0-9]{1,2}[^\w\s]+[0-9]{1,2}[ T]+[0-9]")
+_TWO_FIELDS = re.compile(r"\s*[0-9]{1,4}[^\w\s]+[0-9]+\s*")
+_FRACTION = re.compile(r"\s*\d{1,4}\.\d+\s*", re.ASCII)
+_DIGITS = re.compile(r"\s*(\d+)\s*", re.ASCII)
+_GARBAGE_AFTER = re.compile(r"\s*(-?)(\d{1,7})(?![\d:.eE ])", re.ASCII)
+_TIME = re.compile(r"\s*(-?)(\d+)(?::(\d{1,2})(?::(\d{1,2})(\.\d*)?)?|(\.\d*)?)\s*", re.ASCII)
 _LONGEST_TIME = (838 * 3600 + 59 * 60 + 59) * 1_000_000
 _HOUR, _MINUTE, _SECOND = 3_600_000_000, 60_000_000, 1_000_000
 

@@ -14,10 +14,10 @@ _SECOND = 1_000_000  # in microseconds
 _SOME_LEAP_DAY = datetime.datetime(2024, 1, 31)  # so that a day of any month can be put in
 _LONGEST_TIME = datetime.timedelta(hours=838, minutes=59, seconds=59, microseconds=999_999)
 _LEAST_MOMENT = 101  # 2000-01-01
-_PACKED_MOMENT = re.compile(r"(\d{4}|\d{2})(\d{2})(\d{2})(?:(\d{2})(\d{2})(\d{2}))?(\.\d*)?")
-_MOMENT = re.compile(r"(\d{1,4})[^\w\s]+(\d{1,2})[^\w\s]+(\d{1,2})"
-                     r"(?:(?:\s+|T)(\d{1,2})(?:[^\w\s]+(\d{1,2})(?:[^\w\s]+(\d{1,2})(\.\d*)?)?)?)?")
-_TIME = re.compile(r"(-?)(?:(\d{1,2}) +)?(\d+)(?::(\d{1,2}))?(?::(\d{1,2}))?(\.\d*)?")
+_PACKED_MOMENT = re.compile(r"(\d{4}|\d{2})(\d{2})(\d{2})(?:(\d{2})(\d{2})(\d{2}))?(\.\d*)?", re.ASCII)
+_MOMENT = re.compile(r"([0-9]{1,4})[^\w\s]+([0-9]{1,2})[^\w\s]+([0-9]{1,2})"
+                     r"(?:(?:\s+|T)([0-9]{1,2})(?:[^\w\s]+([0-9]{1,2})(?:[^\w\s]+([0-9]{1,2})(\.[0-9]*)?)?)?)?")
+_TIME = re.compile(r"(-?)(?:(\d{1,2}) +)?(\d+)(?::(\d{1,2}))?(?::(\d{1,2}))?(\.\d*)?", re.ASCII)
 
 
 def read_date(value: str | Decimal, flavour: str) -> datetime.date | int:
