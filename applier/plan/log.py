@@ -6,8 +6,8 @@ Positions are (index of the file among the outlines, byte offset in it).
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
 
 from applier.binlog.archive import Archive, ArchiveFile
 from applier.binlog.gtid import GtidSet
@@ -30,7 +30,6 @@ from applier.schema.engines import holds_rows, is_transactional
 from applier.schema.from_log import definition_from_log, has_definition
 from applier.schema.history import SchemaHistory
 from applier.schema.other_flavour import as_mariadb, charset_as_mariadb
-from applier.schema.schema_changes import TableName
 from applier.schema.table_versions import Position, TableVersion
 from applier.snapshot.manifest import UNKNOWN, BinlogPosition, PreparedTransaction, Snapshot
 
@@ -248,7 +247,9 @@ class UsedTable:
 
 def used_tables(span: LogSpan, history: SchemaHistory, wanted: Wanted) -> list[UsedTable]:
     """All table maps of wanted tables that rows refer to. Raises SchemaError (1146) for one that nothing defines."""
-    found = []
+    found, by_name = [], defaultdict(list)
+    for version in history.versions():
+        by_name[version.definition.database, version.definition.name].append(version)
     for number, outline in enumerate(span.outlines):
         for index, use in enumerate(outline.tables):
             if not use.n_events:
@@ -258,7 +259,7 @@ def used_tables(span: LogSpan, history: SchemaHistory, wanted: Wanted) -> list[U
             if not wanted(*name):
                 continue
             first = number, max(use.first_position, outline.start)
-            known = _versions(history, name, first, (number, outline.end))
+            known = _in_force(by_name.get(name, ()), first, (number, outline.end))
             versions = tuple(version for version in known
                              if not version.definition.is_sequence and holds_rows(version.definition))
             if known and not versions:
@@ -284,7 +285,7 @@ def _table_map(outline: Outline, use: TableUse) -> TableMap:
         raise error.at(file=outline.uri, position=use.first_position) from None
 
 
-def _versions(history: SchemaHistory, name: TableName, first: Position, last: Position) -> tuple[TableVersion, ...]:
-    return tuple(version for version in history.versions()
-                 if (version.definition.database, version.definition.name) == name
-                 and version.start < last and (version.end is None or version.end > max(first, version.start)))
+def _in_force(versions: Iterable[TableVersion], first: Position, last: Position) -> list[TableVersion]:
+    """Those versions of a table that rows between two positions may be about."""
+    return [version for version in versions
+            if version.start < last and (version.end is None or version.end > max(first, version.start))]
