@@ -73,7 +73,6 @@ def outline_file(
     start: int | None = None,
     stop: StopCondition | None = None,
     split_bytes: int = 64 << 20,
-    verify_checksums: bool = True,
 ) -> Outline:
     """Outline one file in one pass.
 
@@ -83,7 +82,7 @@ def outline_file(
     file's end.
     """
     try:
-        outlining = OutlinePass(uri, stop or StopCondition(), split_bytes, verify_checksums)
+        outlining = OutlinePass(uri, stop or StopCondition(), split_bytes)
         try:
             return outlining.outline(start)
         finally:
@@ -96,7 +95,7 @@ def outline_file(
 class OutlinePass(OutlinedFile):
     """The pass over one file; `outline` is its only use."""
 
-    def __init__(self, uri: str, stop: StopCondition, split_bytes: int, verify: bool) -> None:
+    def __init__(self, uri: str, stop: StopCondition, split_bytes: int, verify: bool = True) -> None:
         super().__init__(uri, verify)
         self.stop, self.split_bytes = stop, max(int(split_bytes), 1)
 
