@@ -80,7 +80,7 @@ def _as_decimal(values: pa.Array, kind: ColumnType) -> pa.Array:
     own = pa.decimal256(precision, scale)
     fitting = pc.if_else(low, pa.scalar(least, own), fitting.cast(own))
     fitting = pc.if_else(high, pa.scalar(most, own), fitting)
-    return fitting.cast(arrow_type(kind)) if pa.types.is_decimal(arrow_type(kind)) else _decimal_text(fitting)
+    return fitting.cast(arrow_type(kind)) if pa.types.is_decimal(arrow_type(kind)) else decimal_text(fitting)
 
 
 def _shortest_digits(values: pa.Array, whole: int, scale: int) -> pa.Array:
@@ -100,10 +100,10 @@ def _shortest_digits(values: pa.Array, whole: int, scale: int) -> pa.Array:
     return pc.if_else(values.is_valid(), exact, pa.scalar(None, exact.type))
 
 
-def _decimal_text(values: pa.Array) -> pa.Array:
-    """Decimals as their digits, all of them."""
-    scale = values.type.scale
-    text = values.view(pa.decimal256(values.type.precision, 0)).cast(pa.string())
+def decimal_text(values: pa.Array) -> pa.Array:
+    """Decimals as their digits, all of them: Arrow's own cast writes small ones with an exponent, 0E-8 among them."""
+    scale, kind = values.type.scale, pa.decimal256 if pa.types.is_decimal256(values.type) else pa.decimal128
+    text = values.view(kind(values.type.precision, 0)).cast(pa.string())
     if not scale:
         return text
     sign = pc.if_else(pc.starts_with(text, "-"), "-", "")

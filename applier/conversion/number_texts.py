@@ -13,6 +13,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from applier.binlog.type_conversion import decimal_text
 from applier.conversion import numbers
 from applier.conversion.texts import by_distinct, fitted
 from applier.errors import NotComputable
@@ -50,7 +51,7 @@ def shown(values: pa.Array, old: ColumnType, flavour: str) -> pa.Array:
             return by_distinct(values, lambda number: _written(number, repr(number), _PLAIN))
         plain = _PLAIN_FLOAT if flavour == "mysql" else _PLAIN
         return by_distinct(values, lambda number: _written(number, f"{number:.5e}", plain))  # six digits
-    text = pc.cast(values, pa.string())
+    text = decimal_text(values) if pa.types.is_decimal(values.type) else pc.cast(values, pa.string())
     if old.base == "year":
         return pc.utf8_lpad(text, 4, "0")
     if old.zerofill:

@@ -206,9 +206,13 @@ def _enum(text: str, column_type: ColumnType) -> str:
 
 
 def _set(text: str, column_type: ColumnType) -> str:
+    """Spaces count but at the end of the last member."""
     if text.isdigit() and text not in column_type.members:
         return by_number(int(text), column_type)
-    wanted = {_enum(word, column_type) for word in text.split(",") if word}
+    words = text.rstrip(" ").split(",")
+    if any(word.endswith(" ") for word in words):
+        raise ValueError(f"{text!r} is no value of {column_type.column_type}")
+    wanted = {_enum(word, column_type) for word in words if word}
     return ",".join(member for member in column_type.members if member in wanted)
 
 

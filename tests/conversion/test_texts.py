@@ -1,5 +1,7 @@
 """Text in other character sets, and as dates: whole columns at once, what single values give."""
 
+from decimal import Decimal
+
 import pyarrow as pa
 import pytest
 
@@ -42,3 +44,29 @@ def test_dates_in_their_usual_form_are_read_as_others_are(monkeypatch):
     monkeypatch.setattr(temporal_texts, "_USUAL", "^$")
     assert convert_values(texts, SHOWN, definition.columns[0].type, session).equals(at_once)
     assert at_once.null_count == 1
+
+
+def column_type(kind):
+    [change] = parse_statement(f"CREATE TABLE d.t (v {kind})")
+    return change.definition.columns[0].type
+
+
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+@pytest.mark.parametrize(("kind", "expected"), [
+    ("VARCHAR(20)", ["0.00000012", "0.00000000", "-0.00000090", None, "-1.50000000"]),
+    ("CHAR(5)", ["0.000", "0.000", "-0.00", None, "-1.50"]),
+    ("VARBINARY(20)", [b"0.00000012", b"0.00000000", b"-0.00000090", None, b"-1.50000000"])])
+def test_small_decimals_become_all_of_their_digits(flavour, kind, expected):
+    """As on both servers: never with an exponent."""
+    texts = ["0.00000012", "0E-8", "-0.0000009", None, "-1.5"]
+    values = pa.array([text and Decimal(text) for text in texts], pa.decimal128(10, 8))
+    made = convert_values(values, column_type("DECIMAL(10,8)"), column_type(kind), Session(flavour))
+    assert made.to_pylist() == expected
+
+
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+def test_spaces_end_the_last_member_of_a_set(flavour):
+    """As on both servers: no other member, and no number, has them."""
+    values = pa.array(["b ", "a,b  ", "a ,b", " b", "1", "1 "])
+    made = convert_values(values, column_type("VARCHAR(9)"), column_type("SET('a','b')"), Session(flavour))
+    assert made.to_pylist() == ["b", "a,b", "b", "", "a", ""]
