@@ -62,6 +62,8 @@ def columns(draw, name, flavour):
     default = draw(_defaults)
     if column_type.base == "timestamp" and default and default.kind in ("string", "number"):
         default = None  # is converted to UTC: see test_column_grammar
+    if flavour == "mysql" and default == Default("string", "") and column_type.base.endswith(("text", "blob")):
+        default = None  # is none there
     generated = draw(st.sampled_from([None, None, None, "stored", "virtual"]))
     nullable = draw(st.booleans()) or (generated is not None and flavour == "mariadb")
     return Column(name, column_type, nullable, None if generated else default,
