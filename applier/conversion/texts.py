@@ -104,5 +104,9 @@ def by_distinct(values: pa.Array, convert: Callable[[str], object], kind: pa.Dat
 def to_json(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Text as documents, printed as the server prints them."""
     from jsondiff.normalize import normalize
+    from jsondiff.values import DocumentError
 
-    return normalize(values)
+    try:
+        return normalize(values)
+    except DocumentError as error:
+        raise NotComputable(str(error)) from None

@@ -151,7 +151,7 @@ def _parse_default_words(cursor: Cursor) -> Default:
         cursor.parenthesised()
     elif word.keyword not in ("CURRENT_DATE", "CURRENT_TIME", "CURRENT_USER", "CURRENT_ROLE"):
         raise cursor.error("no default value that is known", word)
-    return Default("expression", render(cursor.tokens[start:cursor.index]))
+    return Default("expression", cursor.sql_of(cursor.tokens[start:cursor.index]))
 
 
 def _now(cursor: Cursor) -> str:

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from applier.errors import SchemaError
 from applier.schema.collations import DEFAULT_COLLATIONS, Charset
 from applier.schema.tokens import Token, render
+from applier.sql.grammar import in_default_mode
 
 UTF8MB4 = Charset("utf8mb4", "utf8mb4_0900_ai_ci")  # a new MySQL server's default
 
@@ -194,7 +195,11 @@ class Cursor:
 
     def expression(self) -> str:
         """An expression in parentheses, as SQL without them."""
-        return render(self.parenthesised())
+        return self.sql_of(self.parenthesised())
+
+    def sql_of(self, tokens: list[Token]) -> str:
+        """An expression's tokens as SQL that means the same in the default sql_mode."""
+        return in_default_mode(render(tokens), self.context.sql_mode)
 
     def rest(self) -> str:
         """What is left, as SQL; passes over it."""

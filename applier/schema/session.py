@@ -7,7 +7,8 @@ from applier.errors import SchemaError
 from applier.schema.collations import by_id, charset_of
 
 # The sql_modes that change how a statement reads, by their bits in the QUERY event (Q_SQL_MODE_CODE).
-_SQL_MODES = {1: "REAL_AS_FLOAT", 4: "ANSI_QUOTES", 1 << 20: "NO_BACKSLASH_ESCAPES"}
+_SQL_MODES = {1: "REAL_AS_FLOAT", 2: "PIPES_AS_CONCAT", 4: "ANSI_QUOTES", 1 << 20: "NO_BACKSLASH_ESCAPES",
+              1 << 29: "HIGH_NOT_PRECEDENCE"}
 # MariaDB's mode in which a DATE is a DATETIME; MySQL's mode of that bit meant no more than its parts.
 _ORACLE = {1 << 9: "ORACLE"}
 # Those that change what values become in an ALTER: the bits from 32 on differ between the servers.

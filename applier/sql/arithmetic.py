@@ -18,12 +18,13 @@ import pyarrow.compute as pc
 from applier.conversion.values import convert_values
 from applier.errors import NotComputable
 from applier.schema import zero_dates
-from applier.schema.types import ColumnType
+from applier.schema.types import INTEGERS, ColumnType
 from applier.sql.grammar import Call
 from applier.sql.session import Session
 from applier.sql.values import (
     DOUBLE,
     NULL,
+    SEVERAL,
     TEMPORAL,
     TEXT,
     WHOLE,
@@ -31,6 +32,7 @@ from applier.sql.values import (
     as_number,
     as_text,
     as_truth,
+    collation_of,
     exact_type,
     is_ascii,
     numbers,
@@ -41,6 +43,10 @@ from applier.sql.values import (
 from keysearch.collation import equality_column
 
 Arguments = list[Value]
+_MOST_SCALE = 30
+"""Of MySQL's DECIMAL; MariaDB has more."""
+_EXACT_IN_DOUBLE = 2**53
+"""Whole numbers up to this one, and not all beyond it, are doubles."""
 
 
 def _operands(arguments: Arguments, session: Session, n: int) -> tuple[list[pa.Array], bool]:
@@ -48,26 +54,40 @@ def _operands(arguments: Arguments, session: Session, n: int) -> tuple[list[pa.A
     wide = [replace(value, values=as_number(value, session)) for value in arguments]
     arrays = together(wide, n)
     if any(pa.types.is_floating(array.type) for array in arrays):
-        arrays = [array.cast(pa.string()).cast(pa.float64()) if pa.types.is_decimal(array.type) else array
-                  for array in arrays]
+        arrays = [_as_double(array) for array in arrays]
     return arrays, all(value.constant for value in arguments)
 
 
-def _arithmetic(exact: Callable, double: Callable | None) -> Callable:
+def _as_double(array: pa.Array) -> pa.Array:
+    """The nearest doubles; a cast of decimals rounds twice."""
+    return array.cast(pa.string()).cast(pa.float64()) if pa.types.is_decimal(array.type) else array
+
+
+def _arithmetic(exact: Callable, double: Callable | None, *, zeros: bool = True) -> Callable:
+    """`zeros`: an exact zero has the digits behind the point that other results have; else servers differ on it."""
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         arrays, constant = _operands(arguments, session, n)
         if not pa.types.is_floating(arrays[0].type):
-            return numbers(exact(*arrays), constant=constant)
+            made = numbers(exact(*arrays), constant=constant)
+            return made if zeros else replace(made, shows=not _has_zero(made.values))
         if double is None:
             raise NotComputable(f"{call.name} of doubles")
-        return numbers(double(*arrays), constant=constant)
+        made = double(*arrays)
+        return numbers(pc.add(made, 0.0) if session.flavour == "mariadb" else made, constant=constant)  # it has no -0
 
     return computed
+
+
+def _has_zero(values: pa.Array) -> bool:
+    """Whether there is a zero among exact numbers with a fraction."""
+    return values.type.scale > 0 and bool(pc.any(pc.equal(values, pa.scalar(Decimal(0), values.type))).as_py())
 
 
 def _multiplied(left: pa.Array, right: pa.Array) -> pa.Array:
     """Arrow wants room for the product of all digits; what does not fit in 38 raises ArrowInvalid."""
     scale = left.type.scale + right.type.scale
+    if scale > _MOST_SCALE:
+        raise NotComputable(f"* with more than {_MOST_SCALE} digits behind the point")
     wide = pc.multiply(*(side.cast(pa.decimal256(37, side.type.scale)) for side in (left, right)))
     return wide.cast(pa.decimal128(38, scale))
 
@@ -105,7 +125,7 @@ def _quotient(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     pairs = list(zip(*(array.to_pylist() for array in arrays), strict=True))
     distinct = {pair: _divide(*pair, scale, session) for pair in set(pairs)}
     made = numbers(pa.array([distinct[pair] for pair in pairs], pa.decimal128(38, scale)), constant=constant)
-    return replace(made, shows=session.flavour == "mysql")
+    return replace(made, shows=session.flavour == "mysql" and not _has_zero(made.values))
 
 
 def _divide(left: Decimal | None, right: Decimal | None, scale: int, session: Session) -> Decimal | None:
@@ -120,6 +140,16 @@ def _divide(left: Decimal | None, right: Decimal | None, scale: int, session: Se
 _DIGITS = Context(prec=80)
 
 
+def _of_no_fraction(function: Callable) -> Callable:
+    """A function of numbers that servers do not take moments with a fraction of a second for."""
+    def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        if any(value.type.base in TEMPORAL and value.type.fsp for value in arguments):
+            raise NotComputable(f"{call.name} of a moment with a fraction of a second")
+        return function(arguments, call, session, n)
+
+    return computed
+
+
 def _round(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     [array], constant = _operands(arguments[:1], session, n)
     digits = whole_number(arguments[1], session) if len(arguments) > 1 else 0
@@ -128,7 +158,7 @@ def _round(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     scale = min(digits, array.type.scale)
     made = pc.round(array, scale, round_mode="half_towards_infinity").cast(pa.decimal128(38, scale))
     type_ = ColumnType("decimal", precision=38, scale=scale) if array.type.scale else exact_type(0)
-    return Value(made, type_, constant)
+    return Value(made, type_, constant, shows=session.flavour == "mysql" or digits <= array.type.scale)
 
 
 def _logic(function: Callable) -> Callable:
@@ -162,7 +192,7 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
     texts = [value.is_text or value.type.base in ("enum", "set") for value in arguments]
     days = [value.type.base in TEMPORAL for value in arguments]
     if all(texts):
-        return _comparable_texts(arguments, name, n)
+        return _comparable_texts(arguments, name, session, n)
     if any(days):
         if not all(days):
             moment = arguments[days.index(True)]
@@ -182,14 +212,37 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
         return together(arguments, n)
     if any(value.type.base in ("json", "geometry") or pa.types.is_binary(value.values.type) for value in arguments):
         raise NotComputable("documents or bytes compared")
+    _check_years(arguments, session)
+    exact = together([replace(value, values=as_number(value, session)) for value in arguments], n)
     arrays = _operands(arguments, session, n)[0]
+    if any(found.type != array.type and _is_large(found) for found, array in zip(exact, arrays, strict=True)):
+        raise NotComputable("large numbers compared with doubles")
     scale = max(array.type.scale if pa.types.is_decimal(array.type) else 0 for array in arrays)
     return [array.cast(pa.decimal128(38, scale)) if pa.types.is_decimal(array.type) else array for array in arrays]
 
 
-def _comparable_texts(arguments: Arguments, name: str, n: int) -> list[pa.Array]:
+def _is_large(exact: pa.Array) -> bool:
+    size = pc.max(pc.abs(exact)).as_py()
+    return size is not None and size > _EXACT_IN_DOUBLE
+
+
+def _check_years(arguments: Arguments, session: Session) -> None:
+    """A YEAR is compared with a constant as the year that it says: 99 is 1999, and '0' is 2000."""
+    if not any(value.type.base == "year" for value in arguments):
+        return
+    for value in arguments:
+        number = as_number(value, session)[0].as_py() if value.constant else None
+        if number is not None and number < 100 and (number or value.is_text):
+            raise NotComputable("a YEAR compared with one of two digits")
+
+
+def _comparable_texts(arguments: Arguments, name: str, session: Session, n: int) -> list[pa.Array]:
+    """A constant takes the other side's collation; so does in MySQL what has none of its own, as text of documents and
+    numbers."""
     collations = {value.type.collation for value in arguments if value.type.collation is not None}
-    if name not in ("=", "<>", "IN", "<=>") or len(collations) != 1:
+    unknown = session.flavour == "mariadb" and any(value.type.collation is None and not value.constant
+                                                   for value in arguments)
+    if name not in ("=", "<>", "IN", "<=>") or len(collations) != 1 or SEVERAL in collations or unknown:
         raise NotComputable("text compared in an order, or in more than one collation")
     [collation] = collations
     if any(value.constant and not is_ascii(value.values) for value in arguments):
@@ -216,7 +269,7 @@ def common_type(arguments: Arguments, session: Session) -> ColumnType:
     kinds = {value.type.base for value in typed}
     if all(value.is_text or value.type.base in ("enum", "set") for value in typed):
         charsets = {value.type.charset for value in typed}
-        return replace(TEXT, charset=charsets.pop() if len(charsets) == 1 else None)
+        return replace(TEXT, charset=charsets.pop() if len(charsets) == 1 else None, collation=collation_of(typed))
     if len(kinds) == 1 and kinds & {*TEMPORAL, "json", "geometry"}:
         return replace(typed[0].type, fsp=max(value.type.fsp for value in typed))
     if kinds & {*TEMPORAL, "json", "geometry"} or any(pa.types.is_binary(value.values.type) for value in typed) \
@@ -238,8 +291,7 @@ def one_of(arguments: Arguments, session: Session) -> tuple[list[Value], ColumnT
         if value.is_null:
             values = pa.nulls(len(value.values), _arrow_of(type_, arguments))
         elif type_.base == "double":
-            values = as_number(value, session)
-            values = values.cast(pa.string()).cast(pa.float64()) if pa.types.is_decimal(values.type) else values
+            values = _as_double(as_number(value, session))
         elif type_.base in ("decimal", "bigint"):
             values = as_number(value, session).cast(pa.decimal128(38, type_.scale or 0))
         elif type_.base == "longtext":
@@ -261,7 +313,8 @@ def _arrow_of(type_: ColumnType, arguments: Arguments) -> pa.DataType:
 
 def _coalesce(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     made, type_ = one_of(arguments, session)
-    return Value(pc.coalesce(*together(made, n)), type_, all(value.constant for value in made), shows=made[0].shows)
+    return Value(pc.coalesce(*together(made, n)), type_, all(value.constant for value in made), shows=made[0].shows,
+                 is_choice=True)
 
 
 def _case(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -274,35 +327,52 @@ def _case(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     result = choices[-1]
     for condition, choice in reversed(list(zip(conditions, choices[:-1], strict=True))):
         result = pc.if_else(condition.fill_null(False), choice, result)
-    return Value(result, type_, constant, shows=made[0].shows)
+    return Value(result, type_, constant, shows=made[0].shows, is_choice=True)
 
 
 def _if(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     return _case(arguments, call, session, n)
 
 
+def _between(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    value, low, high = arguments
+    sides = [FUNCTIONS[name]([value, bound], Call(name), session, n) for name, bound in ((">=", low), ("<=", high))]
+    return _logic(pc.and_kleene)(sides, call, session, n)
+
+
+def _simple_case(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """A value, and what it is compared with and values in turns, and what is left."""
+    subject, *branches = arguments
+    branches[:-1:2] = [FUNCTIONS["="]([subject, when], Call("="), session, n) for when in branches[:-1:2]]
+    return _case(branches, call, session, n)
+
+
 def _null_if(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     left, right = arguments
     same = _compared(pc.equal)([left, right], Call("="), session, n)
+    if left.type.base in {*INTEGERS, "year", "float"}:  # a number, which no longer shows as a column's
+        left = numbers(as_number(left, session), constant=left.constant)
     [values, equal] = together([left, replace(same, values=as_truth(same, session))], n)
     nulls = pa.scalar(None, values.type)
     return replace(left, values=pc.if_else(equal.fill_null(False), nulls, values),
-                   constant=left.constant and right.constant)
+                   constant=left.constant and right.constant, is_column=False, is_choice=True)
 
 
 FUNCTIONS: dict[str, Callable[[Arguments, Call, Session, int], Value]] = {
-    "+": _arithmetic(_summed(pc.add), pc.add), "-": _arithmetic(_summed(pc.subtract), pc.subtract),
-    "*": _arithmetic(_multiplied, pc.multiply),
+    "+": _arithmetic(_summed(pc.add), pc.add, zeros=False),
+    "-": _arithmetic(_summed(pc.subtract), pc.subtract, zeros=False),
+    "*": _arithmetic(_multiplied, pc.multiply, zeros=False),
     "/": _quotient,
     "DIV": _arithmetic(lambda left, right: _divided(left, right)[0].cast(WHOLE), None),
     "MOD": _arithmetic(lambda left, right: _divided(left, right)[1].cast(WHOLE), None),
     "NEG": _arithmetic(pc.negate, pc.negate), "ABS": _arithmetic(pc.abs, pc.abs),
     "FLOOR": _arithmetic(lambda values: pc.floor(values).cast(WHOLE), pc.floor),
-    "CEILING": _arithmetic(lambda values: pc.ceil(values).cast(WHOLE), pc.ceil),
-    "ROUND": _round,
+    "CEILING": _of_no_fraction(_arithmetic(lambda values: pc.ceil(values).cast(WHOLE), pc.ceil)),
+    "ROUND": _of_no_fraction(_round),
     "AND": _logic(pc.and_kleene), "OR": _logic(pc.or_kleene), "NOT": _logic(pc.invert), "XOR": _logic(pc.xor),
     "ISNULL": _is_null, "=": _compared(pc.equal), "<>": _compared(pc.not_equal), "<": _compared(pc.less),
     "<=": _compared(pc.less_equal), ">": _compared(pc.greater), ">=": _compared(pc.greater_equal),
-    "<=>": _compared(_null_safe_equal), "IN": _in,
-    "COALESCE": _coalesce, "IFNULL": _coalesce, "CASE": _case, "IF": _if, "NULLIF": _null_if,
+    "<=>": _compared(_null_safe_equal), "IN": _in, "BETWEEN": _between,
+    "COALESCE": _coalesce, "IFNULL": _coalesce, "CASE": _case, "SIMPLE CASE": _simple_case, "IF": _if,
+    "NULLIF": _null_if,
 }

@@ -24,6 +24,8 @@ from applier.sql.session import Session
 from applier.sql.values import DOUBLE, TEMPORAL, TEXT, Value, as_bytes, as_number, as_text, numbers
 
 _NUMBERS = {*INTEGERS, "decimal", "float", "double", "bit"}
+_OF_NUMBERS = {*_NUMBERS, "year", "enum", "set"}
+"""Types that a number becomes by its value, however many digits of it are shown."""
 
 
 def assigned(value: Value, wanted: ColumnType, session: Session, *, strict: bool = False) -> pa.Array:
@@ -35,7 +37,8 @@ def assigned(value: Value, wanted: ColumnType, session: Session, *, strict: bool
         return pa.nulls(len(value.values), arrow_type(wanted))
     local = wanted.base == "timestamp" and session.time_zone != "+00:00"  # literals are read as moments in UTC
     counts = wanted.base in ("enum", "set") and value.type.base in _NUMBERS and not strict
-    if value.constant and _is_literal(value) and not local and not counts:
+    as_digits = value.shows or wanted.base in _OF_NUMBERS
+    if value.constant and _is_literal(value) and as_digits and not local and not counts:
         try:
             made = literals.convert(_python(value), wanted, session.flavour)
             if isinstance(made, int) and wanted.base in DATES and "NO_ZERO_IN_DATE" in session.sql_mode:
@@ -44,6 +47,8 @@ def assigned(value: Value, wanted: ColumnType, session: Session, *, strict: bool
         except (ValueError, InvalidOperation, OverflowError, pa.ArrowException) as error:
             if strict:
                 raise NotComputable(str(error)) from None
+    if value.is_choice and value.type.base in TEMPORAL and session.flavour == "mysql" and wanted.base in _NUMBERS:
+        value = Value(as_text(value, session), TEXT, value.constant)  # which such a moment is there
     if value.digits is not False and wanted.base in _NUMBERS | {"year"}:
         value = numbers(as_number(value, session), constant=value.constant)
     if wanted.base == "bit" and (value.is_text or value.type.base in BINARY or value.type.base == "json"):
@@ -60,9 +65,11 @@ def assigned(value: Value, wanted: ColumnType, session: Session, *, strict: bool
     if wanted.base in _MOMENTS and value.type.base in ("decimal", "double", "float") and \
             pc.any(pc.not_equal(pc.floor(value.values), value.values)).as_py():
         raise NotComputable("numbers with a fraction as dates")
-    if value.type == wanted:
-        return value.values if value.values.type == arrow_type(wanted) else value.values.cast(arrow_type(wanted))
-    if not value.shows and wanted.base not in _NUMBERS | {"year", "enum", "set"}:
+    if wanted.base in _FIELDS and value.is_column and (value.type.zerofill or value.type.base in ("float", "year")):
+        value = numbers(as_number(value, session), constant=value.constant)
+    if value.type == wanted and value.values.type == arrow_type(wanted):
+        return value.values
+    if not as_digits:
         raise NotComputable(f"a number whose digits are not known as {wanted.base.upper()}")
     if wanted.base == "time" and value.is_text and \
             pc.any(pc.greater(pc.utf8_length(value.values), _LONGEST_TIME)).as_py():
@@ -104,6 +111,8 @@ _ZERO = Decimal(0)
 _LONGEST_TIME = 30
 """Characters of what may be a time, or a date and time."""
 _MOMENTS = frozenset({"datetime", "timestamp"})
+_FIELDS = frozenset({"char", "varchar", "binary", "varbinary"})
+"""Types that take a column's number, not the text that it is shown as: a FLOAT's double, a YEAR without zeros."""
 
 
 def _years(value: Value, wanted: ColumnType, session: Session) -> pa.Array:

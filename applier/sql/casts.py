@@ -17,7 +17,20 @@ from applier.schema import zero_dates
 from applier.schema.types import ColumnType
 from applier.sql.grammar import Call
 from applier.sql.session import Session
-from applier.sql.values import BYTES, DOUBLE, JSON, TEMPORAL, TEXT, Value, as_bytes, as_number, as_text, numbers
+from applier.sql.values import (
+    BYTES,
+    DOUBLE,
+    JSON,
+    TEMPORAL,
+    TEXT,
+    WHOLE_NUMBER,
+    Value,
+    as_bytes,
+    as_number,
+    as_text,
+    converted,
+    numbers,
+)
 
 _TYPE = re.compile(r"(\w+)(?: ?\((\d+)(?: ?, ?(\d+))?\))?(?: INTEGER| INT)?")
 _WHOLE = r"^\s*-?\d{1,18}$"
@@ -51,7 +64,7 @@ def _signed(value: Value, size: int | None, _: int | None, session: Session) -> 
         if pc.all(pc.match_substring_regex(value.values, _WHOLE)).as_py() is False:
             raise NotComputable("CAST of text that is no whole number")
         return numbers(value.values.cast(pa.int64()), constant=value.constant)
-    found = as_number(value, session)
+    found = as_number(converted(value, WHOLE_NUMBER, session) if value.type.base in TEMPORAL else value, session)
     if pa.types.is_floating(found.type):
         raise NotComputable("CAST of doubles to whole numbers")
     return numbers(pc.round(found, 0, round_mode="half_towards_infinity").cast(pa.decimal128(38, 0)), constant=False)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation
+from decimal import InvalidOperation
 
 import pyarrow as pa
 
@@ -18,10 +19,10 @@ from applier.schema.definition import Column, Default, TableDefinition
 from applier.schema.tokens import tokenize
 from applier.schema.zero_dates import DATES
 from applier.sql.assignment import assigned
-from applier.sql.evaluator import Typed, evaluate, uses_time, varies
+from applier.sql.evaluator import Typed, evaluate, number, uses_time, varies
 from applier.sql.session import Session
 from applier.sql.times import current_timestamp
-from applier.sql.values import BYTES, DOUBLE, NULL, TEXT, Value, constant, numbers
+from applier.sql.values import BYTES, NULL, TEXT, Value, constant
 
 Stored = Callable[[str], pa.Array | pa.ChunkedArray]
 """Finds the values of a stored column of the same rows; KeyError for one that is not there."""
@@ -82,14 +83,8 @@ def _literal(default: Default, column: Column) -> Value:
     if default.kind == "bytes":
         return Value(pa.array([bytes.fromhex(default.text)], pa.binary()), BYTES, constant=True, digits=True)
     if default.kind == "number":
-        if "e" in default.text.lower():
-            return constant(pa.scalar(float(default.text)), DOUBLE)
-        number = Decimal(default.text)
-        scale = max(0, -int(number.as_tuple().exponent))
-        try:
-            return numbers(pa.array([number], pa.decimal128(38, scale)), constant=True)
-        except pa.ArrowInvalid:
-            return constant(pa.scalar(default.text), TEXT)
+        with suppress(NotComputable):
+            return number(default.text)
     return constant(pa.scalar(default.text), TEXT)
 
 
@@ -99,12 +94,16 @@ def default_scalar(column: Column, definition: TableDefinition) -> pa.Scalar:
     Raises SchemaError, naming the column, where the value is not the same for every row and time: CURRENT_TIMESTAMP,
     generated columns, expressions that are not constant.
     """
+    return _scalar(column, definition, other_defaults(column, definition))
+
+
+def _scalar(column: Column, definition: TableDefinition, others: Callable[[str], Typed]) -> pa.Scalar:
     default = column.default
     try:
         if default is not None and default.kind == "now":
             raise NotComputable(f"it is {default.text}")
-        return default_values(column, definition, other_defaults(column, definition), 1,
-                              Session(definition.flavour, time_zone="+00:00"), strict=True)[0]
+        return default_values(column, definition, others, 1, Session(definition.flavour, time_zone="+00:00"),
+                              strict=True)[0]
     except (NotComputable, ValueError, InvalidOperation, pa.ArrowException) as error:
         why = error.message if isinstance(error, NotComputable) else error
         raise SchemaError(
@@ -116,13 +115,16 @@ def default_scalar(column: Column, definition: TableDefinition) -> pa.Scalar:
 
 def other_defaults(column: Column, definition: TableDefinition) -> Callable[[str], Typed]:
     """The other columns with their defaults, as a replica computes a default before the row's values are there."""
+    made: dict[str, pa.Scalar] = {}
+
     def known(name: str) -> Typed:
         other = definition.column(name)
         if other is column:
             raise NotComputable(f"it is made of itself: ({column.default.text})")
-        scalar = implicit_scalar(other.type, definition.flavour) if other.auto_increment else \
-            default_scalar(other, definition)
-        return pa.repeat(scalar, 1), other.type
+        if other.name not in made:
+            made[other.name] = implicit_scalar(other.type, definition.flavour) if other.auto_increment else \
+                _scalar(other, definition, known)
+        return pa.repeat(made[other.name], 1), other.type
 
     return known
 
@@ -145,8 +147,11 @@ def generated_values(column: Column, definition: TableDefinition, values: Stored
     """A generated column for n rows; `values` has their stored columns. Raises NotComputable where the expression, or
     its conversion to the column's type, is not known."""
     within = session or Session(definition.flavour)
-    known = row_columns(definition, values, n, within)
-    made = assigned(evaluate(column.expression, known, n, within), column.type, within)
+    return _computed(column, row_columns(definition, values, n, within), n, within)
+
+
+def _computed(column: Column, known: Callable[[str], Typed], n: int, session: Session) -> pa.Array:
+    made = assigned(evaluate(column.expression, known, n, session), column.type, session)
     return pa.repeat(made[0], n) if len(made) != n else made
 
 
@@ -164,12 +169,16 @@ def sources(column: Column, definition: TableDefinition) -> set[str]:
 
 
 def row_columns(definition: TableDefinition, values: Stored, n: int, session: Session) -> Callable[[str], Typed]:
-    """The columns of n rows, of which those that are stored are in `values`, and VIRTUAL ones are computed."""
+    """The columns of n rows, of which those that are stored are in `values`, and VIRTUAL ones are computed, once."""
+    made: dict[str, pa.Array] = {}
+
     def known(name: str) -> Typed:
         found = definition.column(name)
-        if found.generated == "virtual":
-            return generated_values(found, definition, values, n, session), found.type
-        return values(found.name), found.type
+        if found.generated != "virtual":
+            return values(found.name), found.type
+        if found.name not in made:
+            made[found.name] = _computed(found, known, n, session)
+        return made[found.name], found.type
 
     return known
 

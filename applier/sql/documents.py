@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from json.encoder import encode_basestring as quoted
 
 import pyarrow as pa
@@ -30,6 +30,8 @@ from jsondiff.values import DocumentError
 Arguments = list[Value]
 _PART = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+)\s*')
 _MOST_DEPTH = 100
+_MOST_CHARACTERS = 512
+"""Of what JSON_VALUE gives in MySQL, where nothing says another type; NULL for more."""
 
 
 @dataclass(frozen=True)
@@ -161,13 +163,15 @@ def _value(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         part = _found(_parsed(text), path, session.flavour)
         if part is None or part.text == "null":
             return None
-        if part.kind and (session.flavour == "mariadb" or len(part.written()) > 512):
+        if part.kind and session.flavour == "mariadb":
             raise NotComputable("JSON_VALUE of what is no scalar")
         if session.flavour == "mariadb":
             return {"true": "1", "false": "0"}.get(part.text, part.text)
         return part.written()
 
     made = unquoted(by_distinct(_documents(arguments[0], session), extracted))
+    if session.flavour == "mysql":
+        made = pc.if_else(pc.greater(pc.utf8_length(made), _MOST_CHARACTERS), pa.scalar(None, pa.string()), made)
     return Value(made, TEXT, arguments[0].constant)
 
 
@@ -198,11 +202,13 @@ def _scalar(value: Value, session: Session) -> Value:
     """A value as a part of a document, as its text."""
     if value.is_null:
         made = pa.nulls(len(value.values), pa.string())
+    elif not value.shows or value.type.base == "bit":
+        raise NotComputable("a number whose digits are not known in a document")
     elif value.type.base == "json":
         made = value.values
-    elif value.type == BOOL and session.flavour == "mariadb":
+    elif value.type is BOOL and session.flavour == "mariadb":
         raise NotComputable("a truth in a document, which is 1 where it has been stored")
-    elif value.type == BOOL:
+    elif value.type is BOOL:
         made = pc.if_else(pc.equal(value.values, 0), "false", "true")
     elif value.is_text and (session.flavour == "mysql" or value.constant or value.type.base != "longtext"):
         made = by_distinct(value.values, quoted)
@@ -210,7 +216,10 @@ def _scalar(value: Value, session: Session) -> Value:
         made = by_distinct(value.values, to_text)
     elif pa.types.is_decimal(value.values.type) or pa.types.is_integer(value.values.type) or \
             value.type.base == "double":
-        made = shown(value.values, value.type, session.flavour)
+        padded = session.flavour == "mysql" and (value.type.zerofill or value.type.base == "year")
+        type_ = replace(value.type, base="bigint" if value.type.base == "year" else value.type.base, zerofill=False) \
+            if padded else value.type
+        made = shown(value.values, type_, session.flavour)
     else:
         raise NotComputable(f"{value.type.base.upper()} in a document")
     return Value(made.fill_null("null"), JSON, value.constant)

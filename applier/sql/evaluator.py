@@ -35,7 +35,10 @@ _TEXT_CHARSETS = SINGLE_BYTE | {"utf8mb4", "utf8mb3"}
 def evaluate(sql: str, column: Columns, n: int, session: Session) -> Value:
     """The values of an expression for n rows, with the type that the server gives them. Raises NotComputable where the
     expression, or a value in it, is more than is known."""
-    return Evaluator(column, n, session).value(parse_expression(sql))
+    try:
+        return Evaluator(column, n, session).value(parse_expression(sql))
+    except RecursionError:  # through the columns, whose expressions are bounded
+        raise NotComputable("columns that are made of too many others, or of themselves") from None
 
 
 def no_columns(name: str) -> Typed:
@@ -82,7 +85,7 @@ class Evaluator:
                 made = _LITERALS[node.kind](node)
                 return replace(made, digits=None) if made.digits and self._session.flavour == "mariadb" else made
             return self._named(node) if isinstance(node, Name) else self._called(node)
-        except (pa.ArrowException, ValueError, TypeError, IndexError, OverflowError) as error:
+        except (pa.ArrowException, ValueError, TypeError, IndexError, ArithmeticError) as error:
             raise NotComputable(str(error).partition("\n")[0]) from None
 
     def _named(self, node: Name) -> Value:
@@ -110,12 +113,16 @@ def _is_interval(node: Node) -> bool:
     return isinstance(node, Call) and node.name == "INTERVAL"
 
 
-def _number(literal: Literal) -> Value:
-    if "e" in literal.text.lower():
-        return constant(pa.scalar(float(literal.text), pa.float64()), DOUBLE)
-    number = Decimal(literal.text)
-    scale = max(0, -int(number.as_tuple().exponent))
-    return numbers(pa.array([number], pa.decimal128(38, scale)), constant=True)
+def number(text: str) -> Value:
+    """A literal's number. Raises NotComputable for one of more than 38 digits."""
+    if "e" in text.lower():
+        return constant(pa.scalar(float(text), pa.float64()), DOUBLE)
+    exact = Decimal(text)
+    scale = max(0, -int(exact.as_tuple().exponent))
+    try:
+        return numbers(pa.array([exact], pa.decimal128(38, min(38, scale))), constant=True)
+    except pa.ArrowInvalid as error:
+        raise NotComputable(str(error)) from None
 
 
 def _string(literal: Literal) -> Value:
@@ -136,7 +143,7 @@ def _bytes(literal: Literal) -> Value:
 
 
 _LITERALS: dict[str, Callable[[Literal], Value]] = {
-    "number": _number, "string": _string, "bytes": _bytes,
+    "number": lambda literal: number(literal.text), "string": _string, "bytes": _bytes,
     "null": lambda _: Value(pa.nulls(1), NULL, constant=True),
     "bool": lambda literal: Value(pa.array([Decimal(literal.text)], pa.decimal128(38, 0)), BOOL, constant=True),
 }

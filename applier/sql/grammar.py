@@ -13,7 +13,9 @@ from applier.errors import NotComputable, SchemaError
 from applier.schema.tokens import Token, tokenize
 
 MOST_DEPTH = 100
-"""Levels of an expression; deeper ones are not computed."""
+"""Levels of an expression, as it is written; deeper ones are not computed."""
+_MOST_LEVELS = 200
+"""Of its tree, in which each of a row of operators has a level of its own."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +49,15 @@ Node = Literal | Name | Call
 
 _LEVELS = [
     {"||": "OR", "OR": "OR"}, {"XOR": "XOR"}, {"&&": "AND", "AND": "AND"}, {},
-    {"=": "=", "<=>": "<=>", ">=": ">=", ">": ">", "<=": "<=", "<": "<", "<>": "<>", "!=": "<>", "IS": "IS",
-     "LIKE": "LIKE", "IN": "IN", "BETWEEN": "BETWEEN", "NOT": "NOT", "REGEXP": "REGEXP", "RLIKE": "REGEXP"},
+    {"=": "=", "<=>": "<=>", ">=": ">=", ">": ">", "<=": "<=", "<": "<", "<>": "<>", "!=": "<>", "IS": "IS"},
+    {"LIKE": "LIKE", "IN": "IN", "BETWEEN": "BETWEEN", "NOT": "NOT", "REGEXP": "REGEXP", "RLIKE": "REGEXP"},
     {"|": "|"}, {"&": "&"}, {"<<": "<<", ">>": ">>"}, {"-": "-", "+": "+"},
     {"*": "*", "/": "/", "DIV": "DIV", "%": "MOD", "MOD": "MOD"}, {"^": "^"},
 ]
-_NOT, _COMPARISON, _BITS = 3, 4, 5
+_NOT, _COMPARISON, _PREDICATE, _BITS, _SUM = 3, 4, 5, 6, 9
+"""Places of levels. The manual has comparisons and predicates as one; the servers' grammars have not."""
+_JOINING = frozenset({"PIPES_AS_CONCAT", "ANSI", "ORACLE", "MSSQL", "DB2", "MAXDB", "POSTGRESQL"})
+"""Modes in which || joins text, as it is or as a part of what they mean."""
 _SIGNS = ("<=>", "->>", "||", "&&", ">=", "<=", "<>", "!=", "<<", ">>", "->")
 _WITHOUT_PARENTHESES = {"CURRENT_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME", "LOCALTIME", "LOCALTIMESTAMP", "UTC_DATE",
                         "UTC_TIME", "UTC_TIMESTAMP"}
@@ -74,11 +79,36 @@ def parse_expression(sql: str) -> Node:
         tokens = _joined(tokenize(sql))
     except SchemaError as error:
         raise NotComputable(error.message) from None
-    reader = _Reader(tokens, sql)
-    node = reader.expression(0)
-    if reader.token.kind != "end":
-        raise reader.unknown()
+    node = _Reader(tokens, sql).whole()
+    if _levels(node) > _MOST_LEVELS:
+        raise NotComputable("an expression of too many levels")
     return node
+
+
+def in_default_mode(sql: str, sql_mode: str) -> str:
+    """What means in the default sql_mode what an expression does in another one, where || may join text, and NOT may
+    bind as ! does. Raises NotComputable for such an expression in a form that is not known."""
+    modes = set(sql_mode.upper().split(","))
+    if not modes & {*_JOINING, "HIGH_NOT_PRECEDENCE"}:
+        return sql
+    tokens = _joined(tokenize(sql))
+    words = {token.text if token.kind == "sign" else token.keyword for token in tokens}
+    joins, binds = "||" in words and bool(modes & _JOINING), "NOT" in words and "HIGH_NOT_PRECEDENCE" in modes
+    if not joins and not binds:
+        return sql
+    if joins and "ORACLE" in modes:
+        raise NotComputable("|| in sql_mode ORACLE, where NULL is no text")
+    reader = _Reader(tokens, sql, joins=joins, binds=binds)
+    reader.whole()
+    return reader.rewritten()
+
+
+def _levels(node: Node) -> int:
+    levels, below = 0, [node]
+    while below:
+        levels += 1
+        below = [argument for one in below if isinstance(one, Call) for argument in one.arguments]
+    return levels
 
 
 def nodes_of(node: Node) -> Iterator[Node]:
@@ -106,10 +136,37 @@ def _joined(tokens: list[Token]) -> list[Token]:
 
 
 class _Reader:
-    """Reads tokens from left to right, operators by their levels."""
+    """Reads tokens from left to right, operators by their levels; || `joins` text and NOT `binds` as ! does in some
+    sql_modes, and `rewritten` is the SQL then that means the same in the default one."""
 
-    def __init__(self, tokens: list[Token], sql: str) -> None:
+    def __init__(self, tokens: list[Token], sql: str, *, joins: bool = False, binds: bool = False) -> None:
         self._tokens, self._sql, self._place, self._depth = tokens, sql, 0, 0
+        self._joins, self._binds = joins, binds
+        self._before: dict[int, str] = {}
+        self._behind_it: dict[int, str] = {}
+        self._commas: list[Token] = []
+
+    def whole(self) -> Node:
+        """The tree of all there is."""
+        node = self.expression(0)
+        if self.token.kind != "end":
+            raise self.unknown()
+        return node
+
+    def rewritten(self) -> str:
+        """The SQL with what was put into it."""
+        parts, commas = [], {token.start for token in self._commas}
+        for place in range(len(self._sql) + 1):
+            parts.append(self._behind_it.get(place, "") + self._before.get(place, ""))
+            in_comma = place in commas or place - 1 in commas
+            parts.append("," if place in commas else "" if in_comma else self._sql[place:place + 1])
+        return "".join(parts)
+
+    def _put_around(self, start: int, opening: str) -> None:
+        """From a place in the SQL to where the reader is: outer ones come later."""
+        end = self._tokens[self._place - 1].end
+        self._before[start] = opening + self._before.get(start, "")
+        self._behind_it[end] = self._behind_it.get(end, "") + ")"
 
     @property
     def token(self) -> Token:
@@ -147,17 +204,17 @@ class _Reader:
         return node
 
     def _of_level(self, level: int) -> Node:
-        if level <= _NOT and self._take("NOT"):
+        if level <= _NOT and not self._binds and self._take("NOT"):
             left: Node = Call("NOT", (self.expression(_NOT),))
         else:
-            left = self._unary()
+            left = self._text()
         for _ in range(MOST_DEPTH):
             found = next((at for at in range(level, len(_LEVELS)) if self.word in _LEVELS[at]), None)
             if found is None:
                 return left
             name = _LEVELS[found][self.word]
             self._place += 1
-            if found == _COMPARISON:
+            if found in (_COMPARISON, _PREDICATE):
                 left = self._comparison(left, name)
             elif name in ("+", "-") and self._take("INTERVAL"):
                 left = Call(name, (left, self._interval()))
@@ -168,7 +225,7 @@ class _Reader:
     def _comparison(self, left: Node, name: str) -> Node:
         negated = name == "NOT"
         if negated:
-            name = _LEVELS[_COMPARISON].get(self.word, "")
+            name = _LEVELS[_PREDICATE].get(self.word, "")
             self._next()
         if name == "IS":
             negated = self._take("NOT")
@@ -180,13 +237,29 @@ class _Reader:
         elif name == "BETWEEN":
             low = self.expression(_BITS)
             self._expect("AND")
-            high = self.expression(_BITS)
-            made = Call("AND", (Call(">=", (left, low)), Call("<=", (left, high))))
+            high = self.expression(_PREDICATE)
+            made = Call("BETWEEN", (left, low, high))
         else:
-            made = Call(name, (left, self.expression(_BITS)))
+            made = Call(name, (left, self.expression(_BITS if name in ("LIKE", "REGEXP") else _PREDICATE)))
         return Call("NOT", (made,)) if negated else made
 
+    def _text(self) -> Node:
+        """An operand, or several that || joins."""
+        start, parts = self.token.start, [self._unary()]
+        while self._joins and self.word == "||":
+            self._commas.append(self._next())
+            parts.append(self._unary())
+        if len(parts) == 1:
+            return parts[0]
+        self._put_around(start, "CONCAT(")
+        return Call("CONCAT", tuple(parts))
+
     def _unary(self) -> Node:
+        start = self.token.start
+        if self._binds and self._take("NOT"):
+            bound = Call("NOT", (self._signed(),))
+            self._put_around(start, "(")
+            return bound
         if self._take("-"):
             return Call("NEG", (self._signed(),))
         if self._take("+"):
@@ -253,7 +326,7 @@ class _Reader:
         if token.keyword == "INTERVAL":  # INTERVAL 1 DAY + x
             interval = self._interval()
             self._expect("+")
-            return Call("+", (self.expression(9), interval))
+            return Call("+", (self.expression(_SUM + 1), interval))
         if self.word == "(":
             return self._call(token.keyword)
         if token.keyword in _WITHOUT_PARENTHESES:
@@ -277,17 +350,18 @@ class _Reader:
 
     def _case(self) -> Node:
         self._expect("CASE")
-        subject = None if self.word == "WHEN" else self.expression(0)
+        subject = () if self.word == "WHEN" else (self.expression(0),)
         branches: list[tuple[Node, Node]] = []
         while self._take("WHEN"):
             when = self.expression(0)
             self._expect("THEN")
-            branches.append((when if subject is None else Call("=", (subject, when)), self.expression(0)))
+            branches.append((when, self.expression(0)))
         node: Node = self.expression(0) if self._take("ELSE") else Literal("null")
         self._expect("END")
         if not branches:
             raise self.unknown()
-        return Call("CASE", (*(part for branch in branches for part in branch), node))
+        return Call("SIMPLE CASE" if subject else "CASE",
+                    (*subject, *(part for branch in branches for part in branch), node))
 
     def _arguments(self) -> tuple[Node, ...]:
         self._expect("(")

@@ -6,6 +6,7 @@ Source: MySQL manual, "String Functions and Operators", "Encryption and Compress
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -14,7 +15,7 @@ import pyarrow.compute as pc
 
 from applier.conversion.texts import by_distinct
 from applier.errors import NotComputable
-from applier.schema.types import BINARY
+from applier.schema.types import BINARY, ColumnType
 from applier.sql.grammar import Call
 from applier.sql.session import Session
 from applier.sql.values import (
@@ -23,6 +24,7 @@ from applier.sql.values import (
     Value,
     as_bytes,
     as_text,
+    collation_of,
     is_ascii,
     numbers,
     one,
@@ -33,22 +35,25 @@ from applier.sql.values import (
 Arguments = list[Value]
 _MOST_BYTES = 1 << 20
 """Of what a function repeats or pads."""
+_DIGITS = re.compile(r"[0-9A-Fa-f]*")
 
 
-def _texts(arguments: Arguments, session: Session) -> tuple[Arguments, str | None]:
-    """The arguments as text, and the one character set that they have; None where there are more."""
+def _texts(arguments: Arguments, session: Session) -> tuple[Arguments, ColumnType]:
+    """The arguments as text, and the type of what is made of them: with the one character set that they have, None
+    where there are more."""
     charsets = {value.type.charset for value in arguments if value.is_text and not (
         value.constant and is_ascii(value.values))}
     charset = "utf8mb4" if not charsets else charsets.pop() if len(charsets) == 1 else None
-    return [Value(as_text(value, session), TEXT, value.constant) for value in arguments], charset
+    type_ = replace(TEXT, charset=charset, collation=collation_of(arguments))
+    return [Value(as_text(value, session), TEXT, value.constant) for value in arguments], type_
 
 
 def _of_text(function: Callable[..., pa.Array]) -> Callable:
     """A function of one text, and of constants behind it."""
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-        [text], charset = _texts(arguments[:1], session)
-        made = function(text.values, *(value for value in arguments[1:]), session=session)
-        return Value(made, replace(TEXT, charset=charset), text.constant)
+        [text], type_ = _texts(arguments[:1], session)
+        made = function(text.values, *arguments[1:], session=session)
+        return Value(made, type_, text.constant)
 
     return computed
 
@@ -63,18 +68,18 @@ def _case(function: Callable[[pa.Array], pa.Array]) -> Callable:
 
 
 def _concat(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    texts, charset = _texts(arguments, session)
+    texts, type_ = _texts(arguments, session)
     made = pc.binary_join_element_wise(*together(texts, n), "")
-    return Value(made, replace(TEXT, charset=charset), all(value.constant for value in texts))
+    return Value(made, type_, all(value.constant for value in texts))
 
 
 def _concat_ws(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    (separator, *texts), charset = _texts(arguments, session)
+    (separator, *texts), type_ = _texts(arguments, session)
     between = one(separator)
     if between is None:
         return Value(pa.nulls(1, pa.string()), TEXT, constant=True)
     made = pc.binary_join_element_wise(*together(texts, n), between, null_handling="skip")
-    return Value(made, replace(TEXT, charset=charset), all(value.constant for value in texts))
+    return Value(made, type_, all(value.constant for value in texts))
 
 
 def _left(text: pa.Array, count: Value, *, session: Session) -> pa.Array:
@@ -137,10 +142,7 @@ def _unhex(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     [value] = arguments
 
     def data(text: str) -> bytes | None:
-        try:
-            return bytes.fromhex(text.zfill(-(-len(text) // 2) * 2)) if " " not in text else None
-        except ValueError:
-            return None
+        return bytes.fromhex(text.zfill(-(-len(text) // 2) * 2)) if _DIGITS.fullmatch(text) else None
 
     return Value(by_distinct(as_text(value, session), data, pa.binary()), BYTES, value.constant)
 

@@ -5,6 +5,7 @@ Source: MySQL manual, "Date and Time Functions", "Temporal Intervals"; judged by
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -75,7 +76,9 @@ def added(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         raise NotComputable("an interval of time added to a date that no calendar has")
     months, micros, is_null, constant = _span(count, unit, session)
     of_days = moment.type.base == "date" and unit in (*_MONTHS, "YEAR_MONTH", "DAY", "WEEK")
-    fsp = 6 if "MICROSECOND" in unit or (micros % _SECOND).any() else moment.type.fsp
+    digits = 6 if "MICROSECOND" in unit or (unit == "SECOND" and count.is_text) else \
+        min(6, as_number(count, session).type.scale) if unit == "SECOND" else 0
+    fsp = max(digits, moment.type.fsp)
     type_ = moment.type if of_days else ColumnType("datetime", fsp=fsp)
     local = convert_values(moment.values, moment.type, ColumnType("datetime", fsp=6), session)
     constant = constant and moment.constant
@@ -227,14 +230,14 @@ def _date_format(arguments: Arguments, call: Call, session: Session, n: int) -> 
     if value.type.base not in ("date", "datetime") or not isinstance(wanted, str) or \
             zero_dates.has_any(value.values):
         raise NotComputable("DATE_FORMAT of what is no date")
-    parts = re.findall(r"%(.)|([^%]+)", wanted)
+    parts = re.findall(r"%(.)|(%\Z|[^%]+)", wanted, re.DOTALL)
     if any(sign and sign not in _FORMATS for sign, _ in parts):
         raise NotComputable(f"DATE_FORMAT {wanted!r}")
-    pattern = "".join(_FORMATS[sign] if sign else text.replace("%", "%%") for sign, text in parts)
     moments = value.values.cast(pa.timestamp("us"))
 
-    def shown(moment: object) -> str:
-        return moment.strftime(pattern.replace("%Y", f"{moment.year:04}"))
+    def shown(moment: datetime.datetime) -> str:
+        return "".join(f"{moment.year:04}" if sign == "Y" else moment.strftime(_FORMATS[sign]) if sign else text
+                       for sign, text in parts)
 
     return Value(by_distinct(moments, shown), TEXT, value.constant)
 

@@ -20,8 +20,10 @@ DOUBLE = ColumnType("double")
 WHOLE_NUMBER = ColumnType("bigint")
 NULL = ColumnType("null")
 BOOL = ColumnType("decimal", precision=1, scale=0)
-"""1 and 0, which are true and false in a document."""
+"""1 and 0, which are true and false in a document; a column of a type that is equal has numbers."""
 BYTES = ColumnType("longblob")
+SEVERAL = ""
+"""The collation of text that is made of texts of more than one."""
 WHOLE = pa.decimal128(38, 0)
 _TEXTS = frozenset({"char", "varchar", "tinytext", "text", "mediumtext", "longtext"})
 TEMPORAL = frozenset({"date", "datetime", "timestamp", "time"})
@@ -32,7 +34,8 @@ class Value:
     """`values` has one for each row, or, where it is `constant`, one for all of them. `digits`: it was written in
     hexadecimal digits or bits, which are a number where one is wanted; None where that depends on how, as in MariaDB
     (0x41 is one, x'41' is none, and no definition keeps apart what was written). `shows`: it is known with how many
-    digits behind the point a number is shown; `is_column`: it is a column as it is."""
+    digits behind the point a number is shown; `is_column`: it is a column as it is; `is_choice`: it is one of several,
+    as of CASE."""
 
     values: pa.Array
     type: ColumnType
@@ -40,6 +43,7 @@ class Value:
     digits: bool | None = False
     shows: bool = True
     is_column: bool = False
+    is_choice: bool = False
 
     def of_rows(self, n: int) -> pa.Array:
         """One value for each of n rows."""
@@ -137,6 +141,12 @@ def as_bytes(value: Value, session: Session) -> pa.Array:
     if charset not in SINGLE_BYTE:
         raise NotComputable("the bytes of text in a character set that is not known")
     return encoded(text, charset, "strict")
+
+
+def collation_of(values: list[Value]) -> str | None:
+    """The collation of text that is made of these: None where none of them is text with one of its own."""
+    collations = {value.type.collation for value in values} - {None}
+    return None if not collations else collations.pop() if len(collations) == 1 else SEVERAL
 
 
 def is_ascii(text: pa.Array) -> bool:

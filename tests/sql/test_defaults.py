@@ -13,7 +13,7 @@ from applier.schema.ddl import parse_statement
 from applier.schema.history import SchemaHistory
 from applier.schema.types import arrow_type
 from applier.schema.zero_dates import as_nulls, to_python
-from applier.sql.defaults import default_scalar
+from applier.sql.defaults import default_scalar, generated_values
 from applier.sql.evaluator import evaluate, no_columns
 from applier.sql.session import Session
 
@@ -190,3 +190,39 @@ def test_constant_expressions():
                 "1" + "+1" * 5000):
         with pytest.raises(NotComputable):
             value(sql)
+
+
+def definition_of(columns):
+    [change] = parse_statement(f"CREATE TABLE d.t (id INT, {columns})")
+    return change.definition
+
+
+def chain(n, clause):
+    """Columns of which each is made of the one behind it, twice."""
+    return ", ".join(f"c{i} INT {clause} (c{i + 1} - c{i + 1} + {i})" for i in range(n)) + f", c{n} INT DEFAULT 1"
+
+
+def test_columns_that_are_made_of_others_are_made_once():
+    """Not once for each time that they are named, which doubles with every column."""
+    defaults = definition_of(chain(50, "DEFAULT"))
+    assert default_scalar(defaults.column("c0"), defaults).as_py() == 0
+    virtual = definition_of(chain(50, "AS") + ", g INT AS (c7) STORED")
+    made = generated_values(virtual.column("g"), virtual, {"c50": pa.array([1, 2])}.__getitem__, 2)
+    assert made.to_pylist() == [7, 7]
+
+
+@pytest.mark.parametrize("columns", [
+    "a INT AS (b) VIRTUAL, b INT AS (a) VIRTUAL, g INT AS (a + 1) STORED",
+    chain(2000, "AS") + ", g INT AS (c0) STORED"])
+def test_columns_that_are_made_of_themselves_or_of_too_many(columns):
+    """Which no server has, or a hostile log: no traceback."""
+    definition = definition_of(columns)
+    with pytest.raises(NotComputable):
+        generated_values(definition.column("g"), definition, {"c2000": pa.array([1])}.__getitem__, 1)
+
+
+@pytest.mark.parametrize("columns", ["a INT DEFAULT (b), b INT DEFAULT (c), c INT DEFAULT (b)", chain(2000, "DEFAULT")])
+def test_defaults_that_are_made_of_themselves_or_of_too_many(columns):
+    definition = definition_of(columns)
+    with pytest.raises(SchemaError):
+        default_scalar(definition.columns[1], definition)

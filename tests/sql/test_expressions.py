@@ -8,7 +8,8 @@ import pytest
 
 from applier.errors import NotComputable
 from applier.schema.ddl import parse_statement
-from applier.sql.evaluator import evaluate
+from applier.schema.session import session_of
+from applier.sql.evaluator import evaluate, no_columns, varies
 from applier.sql.session import Session
 
 [TABLE] = parse_statement("""CREATE TABLE d.v (a BIGINT, b BIGINT, d DATE, m DATETIME(6), t TIMESTAMP NULL,
@@ -93,3 +94,61 @@ def test_a_bit_is_no_text():
     [table] = parse_statement("CREATE TABLE d.v (x BIT(5))")
     with pytest.raises(NotComputable):
         evaluate("CONCAT(x, '-')", lambda name: (pa.array([7]), table.definition.column(name).type), 1, Session())
+
+
+_CHAINED = "1" + " BETWEEN 0 AND 1" * 60
+_NESTED = "1"
+for _ in range(40):
+    _NESTED = f"CASE {_NESTED} WHEN 1 THEN 1 WHEN 2 THEN 2 END"
+
+
+@pytest.mark.parametrize("sql", [_CHAINED, _NESTED])
+def test_what_is_compared_twice_is_evaluated_once(sql):
+    """Else each level takes twice the work of the one below it, which no machine has."""
+    assert not varies(sql)
+    assert [str(value) for value in evaluate(sql, no_columns, 1, Session()).values.to_pylist()] == ["1"]
+
+
+_SUMS = "1"
+for _ in range(40):
+    _SUMS = f"({_SUMS}{' + 1' * 90})"
+
+
+@pytest.mark.parametrize("sql", [
+    "j" + "->'$.a'" * 3000, "'a'" + " COLLATE utf8mb4_bin" * 3000, _SUMS, "(" * 200 + "1" + ")" * 200, "-" * 3000 + "1",
+    "0." + "0" * 100 + "1", "1" * 5000, f"{'9' * 38} / 0.{'0' * 36}1", "CAST(1 AS DECIMAL(400,300))", "NOW(9)",
+    f"DATE'2024-01-01' + INTERVAL '{'9' * 5000}' DAY_HOUR", "REPEAT('a', 1e9)",
+    f"JSON_EXTRACT('{'[' * 5000}{']' * 5000}', '$')"])
+def test_an_expression_of_any_form_is_refused_at_the_worst(sql):
+    """A log may have what no server would: no traceback."""
+    varies(sql)
+    with pytest.raises(NotComputable):
+        evaluate(sql, no_columns, 1, Session("mysql", time_zone="+00:00", moments=10**15))
+
+
+@pytest.mark.parametrize(("mode", "sql", "expected"), [
+    ("PIPES_AS_CONCAT", "s || 'x' || -a * 2", "CONCAT(s , 'x' , -a) * 2"),
+    ("ANSI", "IF(s || '||' = 'q', (s || 1) || 2, 3)", "IF(CONCAT(s , '||') = 'q', CONCAT((CONCAT(s , 1)) , 2), 3)"),
+    ("HIGH_NOT_PRECEDENCE", "NOT a BETWEEN 1 AND 2", "(NOT a) BETWEEN 1 AND 2"),
+    ("HIGH_NOT_PRECEDENCE", "a IS NOT NULL", "a IS NOT NULL"),
+    ("HIGH_NOT_PRECEDENCE,PIPES_AS_CONCAT", "NOT NOT a || s", "CONCAT((NOT (NOT a)) , s)"),
+    ("", "s || 'x'", "s || 'x'"),
+])
+def test_expressions_are_kept_as_they_mean_the_same_in_the_default_mode(mode, sql, expected):
+    """EV-CTX: in which a snapshot's CREATE TABLE is loaded, too."""
+    [change] = parse_statement(f"CREATE TABLE d.t (a INT, s TEXT, v TEXT AS ({sql}), w TEXT DEFAULT ({sql}))",
+                               sql_mode=mode)
+    assert [change.definition.columns[2].expression, change.definition.columns[3].default.text] == [expected] * 2
+
+
+def test_a_log_says_in_which_mode_it_was():
+    """EV-CTX: bits 2 and 1 << 29 of sql_mode, on both servers."""
+    for flavour in ("mysql", "mariadb"):
+        assert session_of({"sql_mode": 2 | 1 << 29}, flavour)["sql_mode"] == "PIPES_AS_CONCAT,HIGH_NOT_PRECEDENCE"
+
+
+def test_text_joined_in_mode_oracle_is_refused():
+    """There, NULL is no text: a table with it is told of, if it counts."""
+    [change] = parse_statement("CREATE TABLE d.t (s TEXT, v TEXT AS (s || 'x'))", sql_mode="PIPES_AS_CONCAT,ORACLE",
+                               flavour="mariadb")
+    assert "ORACLE" in change.reason
