@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from applier.binlog.byte_columns import fixed_bytes, value_bytes
 from applier.binlog.charsets import to_utf8
 from applier.binlog.mariadb_types import network_text
+from applier.errors import SchemaError
 from applier.importing import literal_kernel as kernels
 from applier.importing import tuple_kernel as kind
 from applier.importing.moment_literal_kernel import to_moments, to_spans
@@ -149,9 +150,13 @@ def _moments(literals: Literals, column_type: ColumnType, reading: Reading) -> V
 
 def _to_utc(local: pa.Array, time_zone: str) -> pa.Array:
     """Moments of a session's time zone; one that cannot be told (SYSTEM) counts as UTC, if nothing but zero dates
-    is in it (InsertColumns)."""
+    is in it (InsertColumns). Raises SchemaError for what is none."""
     zone = "UTC" if time_zone.upper() == "SYSTEM" else time_zone
-    at_utc = pc.assume_timezone(zero_dates.as_nulls(local), zone, ambiguous="earliest", nonexistent="latest")
+    try:
+        at_utc = pc.assume_timezone(zero_dates.as_nulls(local), zone, ambiguous="earliest", nonexistent="latest")
+    except pa.ArrowInvalid:
+        raise SchemaError(f"TIMESTAMPs in a time zone that is not known: {zone[:80]}",
+                          hint="dump in UTC, as mysqldump does without --skip-tz-utc") from None
     moments = at_utc.cast(pa.timestamp("us", "UTC"))
     if not zero_dates.has_any(local):
         return moments

@@ -64,22 +64,20 @@ def shifted(moment: int, time_zone: str) -> int | None:
 
 
 def _zone(name: str) -> datetime.tzinfo | None:
-    if name[:1] in ("+", "-"):
-        hours, _, minutes = name[1:].partition(":")
-        offset = datetime.timedelta(hours=int(hours), minutes=int(minutes or 0))
-        return datetime.timezone(-offset if name[0] == "-" else offset)
+    """None for SYSTEM, and for what is none."""
     try:
+        if name[:1] in ("+", "-"):
+            hours, _, minutes = name[1:].partition(":")
+            offset = datetime.timedelta(hours=int(hours), minutes=int(minutes or 0))
+            return datetime.timezone(-offset if name[0] == "-" else offset)
         return None if name.upper() == "SYSTEM" else ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError):
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # as of a directory with zones in it
         return None
 
 
 def is_time_zone(name: str) -> bool:
     """Whether it is known what its clocks show."""
-    try:
-        return _zone(name) is not None
-    except ValueError:
-        return False
+    return _zone(name) is not None
 
 
 class Cursor:

@@ -256,3 +256,11 @@ def test_labels_as_bytes(tmp_path):
         INSERT INTO t VALUES (0xE9, 0x61, 0x702C71), ('a', 'a', 'q'), (NULL, NULL, NULL);"""
     assert imported(sql, tmp_path / "out") == 0
     assert rows_of(tmp_path / "out", "d", "t") == [("é", "a", "p,q"), ("a", "a", "q"), (None, None, None)]
+
+
+@pytest.mark.parametrize("zone", ["Europe", "no/where", "+99:00", "+x", "", "a" * 5000])
+def test_a_time_zone_that_is_none(zone, tmp_path, capsys):
+    """An error that names it, whatever it is."""
+    sql = f"SET time_zone = '{zone}'; CREATE TABLE t (id INT PRIMARY KEY, v TIMESTAMP NULL DEFAULT '2024-01-01');"
+    assert imported(BEGIN + sql + "INSERT INTO t VALUES (1, '2024-01-01 00:00:00');", tmp_path / "out") == 1
+    assert f"a time zone that is not known: {zone[:80]}" in "".join(capsys.readouterr().err.split("\n"))
