@@ -20,6 +20,7 @@ TASK_ATTEMPTS = 4
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+    "spark.ui.liveUpdate.period": "0s",  # or a task that ended soon after another began counts at the next heartbeat
     "spark.log.level": "ERROR",
     "spark.sql.codegen.wholeStage": "false",  # a plan's few rows are not worth 0.4 s of the Java compiler
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
