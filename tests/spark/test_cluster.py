@@ -7,13 +7,15 @@ import sys
 import textwrap
 from pathlib import Path
 
+import spark_servers
+
 ROOT = Path(__file__).parents[2]
 
 
 def on_cluster(master, directory, code):
     """Run `code` as a driver's program of its own, started outside the checkout; what it prints as JSON."""
     program = f"from applier.spark import session, stages\nspark = session.start({master!r})\n" + textwrap.dedent(code)
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": "127.0.0.1"}
+    environment = os.environ | spark_servers.ENVIRONMENT | {"PYTHONPATH": str(ROOT)}
     run = subprocess.run([sys.executable, "-c", program], cwd=directory, env=environment, capture_output=True,
                          text=True)
     assert run.returncode == 0, run.stderr
