@@ -55,24 +55,25 @@ sys.argv += ["--base", base] if base else []
 console()
 """
 HERE = """
-import os, sys
-left, ends_at = [0], int(os.environ.get("KILLED_AT", "0"))
-def killed_at(event, arguments):
-    if event in ("open", "os.mkdir", "os.rename", "os.link", "os.remove", "os.rmdir", "os.listdir"):
-        left[0] += 1
-        if left[0] == ends_at:
-            os.kill(os.getpid(), 9)
 from applier.apply.executor import ThisProcess
 from applier.options import ReplayOptions
 from applier.plan import units
 from applier.replay import replay_with
 units.UNIT_BYTES, units.LEAST_UNIT_BYTES = 100_000, 1
-print("begins", flush=True)
-sys.addaudithook(killed_at)
-replay_with(ThisProcess(1), ReplayOptions((sys.argv[1],), sys.argv[2], base=sys.argv[3] or None))
-print(left[0], flush=True)
+def run(ends_at):
+    touched = 0
+    def killed_at(event, arguments):
+        nonlocal touched
+        if event in ("open", "os.mkdir", "os.rename", "os.link", "os.remove", "os.rmdir", "os.listdir"):
+            touched += 1
+            if touched == ends_at:
+                os.kill(os.getpid(), 9)
+    sys.addaudithook(killed_at)
+    replay_with(ThisProcess(1), ReplayOptions((sys.argv[1],), sys.argv[2]))
+    return touched
 """
-"""Kills itself before it opens, makes, renames or removes the KILLED_AT-th file; else it says how many these were."""
+"""Of forked_runs: kills itself before it opens, makes, renames or removes a file for the `ends_at`-th time; returns how
+many times these were."""
 POINTS = {"outline": ("open", "driver"), "task": ("open", "worker"), "publication": ("os.rename", "driver")}
 """Named points of a replay on Spark: the driver outlines files while Spark starts, a worker begins a task, the driver
 makes the output visible."""
@@ -91,9 +92,9 @@ def write_archive(folder: Path) -> Path:
     return folder
 
 
-def started(program: str, archive: Path, output: Path, base: Path | str = "", **environment: str) -> subprocess.Popen:
-    """A process, and the first of its own session."""
-    return subprocess.Popen([sys.executable, "-c", program, str(archive), str(output), str(base)], cwd=ROOT,
+def started(archive: Path, output: Path, base: Path | str = "", **environment: str) -> subprocess.Popen:
+    """A replay on Spark, and the first process of its own session."""
+    return subprocess.Popen([sys.executable, "-c", ON_SPARK, str(archive), str(output), str(base)], cwd=ROOT,
                             start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                             env=os.environ | environment)
 
@@ -144,7 +145,7 @@ def attempt(number: int, victim: str, archive: Path, base: Path, folder: Path) -
     """Kill a replay on Spark once, at a random moment: a line that says what was tried and what came of it. Raises
     AssertionError where that is not right."""
     dice, output = random.Random(number), folder / "out"
-    run = started(ON_SPARK, archive, output, base)
+    run = started(archive, output, base)
     began = time.monotonic()
     while run.poll() is None and not any(folder.iterdir()):
         time.sleep(0.01)
@@ -159,7 +160,7 @@ def attempt_at(point: str, victim: str, archive: Path, base: Path, folder: Path,
     reached.mkdir()
     (reached / "sitecustomize.py").write_text(AT_POINT)
     path = os.pathsep.join([str(reached), *filter(None, [os.environ.get("PYTHONPATH")])])
-    run = started(ON_SPARK, archive, folder / "out", base, KILLING=",".join([*POINTS[point], str(reached)]),
+    run = started(archive, folder / "out", base, KILLING=",".join([*POINTS[point], str(reached)]),
                   PYTHONPATH=path)
     while not (reached / "at").exists():
         assert run.poll() is None, f"{point} was not reached: {run.communicate()[1].decode()}"
@@ -182,9 +183,9 @@ def _outcome(run: subprocess.Popen, victim: str, output: Path, what: str) -> str
     return line
 
 
-def finish(program: str, archive: Path, base: Path | str, folder: Path) -> None:
-    """One more run, which nobody kills; afterwards there is its output and nothing else."""
-    run = started(program, archive, folder / "out", base)
+def finish(archive: Path, base: Path | str, folder: Path) -> None:
+    """One more run on Spark, which nobody kills; afterwards there is its output and nothing else."""
+    run = started(archive, folder / "out", base)
     _, said = run.communicate()
     assert run.returncode == 0, said.decode()
     assert [path.name for path in folder.iterdir()] == ["out"]
@@ -207,5 +208,5 @@ def run(numbers: range, archive: Path, base: Path, folder: Path, say: Callable[[
         say(attempt(number, VICTIMS[number % len(VICTIMS)], archive, base, folder))
         if (folder / "out").exists():
             shutil.rmtree(folder / "out")
-    finish(ON_SPARK, archive, base, folder)
+    finish(archive, base, folder)
     assert files_of(base) == before, "the base is not what it was"

@@ -8,6 +8,7 @@ import shutil
 import damaging
 import killing
 import pytest
+from forked_runs import forked_runs
 
 from applier.apply.executor import ThisProcess
 from applier.options import ReplayOptions
@@ -30,22 +31,22 @@ def base(archive, tmp_path_factory):
 def test_killed_before_it_touches_a_file(archive, tmp_path):
     """One process, many short runs: each is killed before another one of the files that it opens, makes, renames or
     removes, from the first to the last."""
-    output = tmp_path / "out"
-    for _ in range(2):  # the first may fill caches
-        said, _ = killing.started(killing.HERE, archive, output).communicate()
-        assert killing.is_complete(output)
-        shutil.rmtree(output)
-    touched, absent = int(said.split()[-1]), 0
-    for place in sorted({1 + place * (touched - 1) // 11 for place in range(12)}):
-        run = killing.started(killing.HERE, archive, output, KILLED_AT=str(place))
-        run.communicate()
-        assert run.returncode == -9
-        if killing.is_complete(output):
+    output, absent = tmp_path / "out", 0
+    with forked_runs(killing.HERE, str(archive), str(output)) as run:
+        for _ in range(2):  # the first may fill caches
+            touched = run(0)
+            assert killing.is_complete(output)
             shutil.rmtree(output)
-        else:
-            absent += 1
-    assert absent >= 3
-    killing.finish(killing.HERE, archive, "", tmp_path)
+        for place in sorted({1 + place * (touched - 1) // 11 for place in range(12)}):
+            assert run(place) is None
+            if killing.is_complete(output):
+                shutil.rmtree(output)
+            else:
+                absent += 1
+        assert absent >= 3
+        assert run(0)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert killing.is_complete(output)
 
 
 def test_killed_on_spark(archive, base, tmp_path):
@@ -59,7 +60,7 @@ def test_killed_on_spark(archive, base, tmp_path):
         if (folder / "out").exists():
             shutil.rmtree(folder / "out")
     assert ["absent" in line for line in said] == [True, True, True, False, True], said
-    killing.finish(killing.ON_SPARK, archive, base, folder)
+    killing.finish(archive, base, folder)
     assert killing.files_of(base) == before, "the base is not what it was"
 
 

@@ -1,15 +1,14 @@
 """Binlogs and snapshots on an object store, from the command line's job on: S3, as moto's server plays it."""
 
-import os
 import re
 import subprocess
 import sys
 import threading
 import urllib.request
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from forked_runs import forked_runs
 from pyarrow import fs
 from small_logs import commit, insert, new_log, update
 
@@ -23,28 +22,30 @@ from applier.snapshot import manifest
 from applier.snapshots_at import replay_with as replay_at
 from applier.verify import verify
 
-ROOT = Path(__file__).parents[1]
 ROWS = [(n, n, "x" * 20) for n in range(3000)]
 KEYS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": "us-east-1"}
 
 PROGRAM = """
-import os, sys, threading
+import threading
 from applier.apply.executor import ThisProcess
 from applier.options import ReplayOptions
 from applier.plan import units
 from applier.replay import replay_with
 units.UNIT_BYTES, units.LEAST_UNIT_BYTES = 10_000, 1
-left, ends_at = [0], int(os.environ.get("KILLED_AT", "0"))
-def at_call(frame, event, argument):
-    if event == "call" and "/applier/snapshot/" in frame.f_code.co_filename:
-        left[0] += 1
-        if left[0] == ends_at:
-            os.kill(os.getpid(), 9)
-threading.setprofile(at_call)
-sys.setprofile(at_call)
-replay_with(ThisProcess(2), ReplayOptions((sys.argv[1],), sys.argv[2], base=sys.argv[3]))
-print(left[0])
+def run(ends_at):
+    calls = 0
+    def at_call(frame, event, argument):
+        nonlocal calls
+        if event == "call" and "/applier/snapshot/" in frame.f_code.co_filename:
+            calls += 1
+            if calls == ends_at:
+                os.kill(os.getpid(), 9)
+    threading.setprofile(at_call)
+    sys.setprofile(at_call)
+    replay_with(ThisProcess(2), ReplayOptions((sys.argv[1],), sys.argv[2], base=sys.argv[3]))
+    return calls
 """
+"""Of forked_runs: kills itself before the `ends_at`-th call; returns how many calls came."""
 
 
 @pytest.fixture(scope="module")
@@ -159,30 +160,17 @@ def test_several_snapshots(logs):
 def test_killed_on_its_way(logs, base):
     """At calls of the code that writes snapshots: the output is absent or complete, the base as it was; the next run
     removes what is left, and nothing else."""
-    before, left_over = objects(base), 0
-    calls = int(run_to_its_end(logs[0], "s3://lake/counted", base))
-    for place in sorted({1 + place * (calls - 1) // 7 for place in range(8)}):
-        run = program(logs[0], "s3://lake/out", base, KILLED_AT=str(place))
-        run.communicate()
-        if "_snapshot.json" in (there := objects("s3://lake/out")):
-            assert "_incomplete" in there or held("s3://lake/out") == AFTER
-            s3().delete_dir("lake/out")
-        left_over += bool(there) and "_snapshot.json" not in there
-    assert left_over
-    run_to_its_end(logs[0], "s3://lake/out", base)
-    assert held("s3://lake/out") == AFTER
+    before, left_over, output = objects(base), 0, "s3://lake/out"
+    with forked_runs(PROGRAM, logs[0], output, base) as run:
+        calls = run(0)
+        s3().delete_dir("lake/out")
+        for place in sorted({1 + place * (calls - 1) // 7 for place in range(8)}):
+            assert run(place) is None
+            if "_snapshot.json" in (there := objects(output)):
+                assert "_incomplete" in there or held(output) == AFTER
+                s3().delete_dir("lake/out")
+            left_over += bool(there) and "_snapshot.json" not in there
+        assert left_over
+        assert run(0)
+    assert held(output) == AFTER
     assert objects(base) == before and held(base) == ROWS
-
-
-def program(archive, output, base, **environment):
-    """A process that replays, and says how many calls came; it kills itself before the KILLED_AT-th."""
-    return subprocess.Popen([sys.executable, "-c", PROGRAM, archive, output, base], cwd=ROOT, stdout=subprocess.PIPE,
-                            text=True, env=os.environ | environment)
-
-
-def run_to_its_end(archive, output, base):
-    """Such a process that nobody kills: what it says."""
-    run = program(archive, output, base)
-    said, _ = run.communicate()
-    assert run.returncode == 0
-    return said

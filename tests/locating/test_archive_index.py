@@ -58,7 +58,7 @@ def tampered(archive: Path, change) -> None:
     place.write_text(f"{version}\n{zlib.crc32(text.encode())}\n{text}")
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(data=st.data())
 def test_whatever_it_says_what_is_found_is_so(archive, data):
     """A value deleted or replaced by any other, and the checksum made right: only what it leaves out may be missed."""
