@@ -49,36 +49,41 @@ STEPS = {
 
 
 def log_of(folder, work, *, minimal, logged, flavour):
-    """A log of d.t, without g; with `logged`, as if the source had a column g, which no image has."""
+    """A log of what changes in tables of d, without g; with `logged`, as if the source had a column g, which no image
+    has."""
     columns = "id INT PRIMARY KEY, a INT, x INT" + ", g INT" * logged
-    [made] = parse_statement(f"CREATE TABLE d.t ({columns})", flavour=flavour)
-    table = made.definition
 
     def image(row, names):
         return {name: pa.array([value], pa.int32()) for name, value in zip(NAMES, row, strict=True) if name in names}
 
     with BinlogWriter(folder / "binlog.000001", flavour=flavour, gtids="none") as log:
-        for before, after, changed in work:
-            with log.transaction():
-                log.rows(RowChanges(table, None if before is None else image(before, ["id"] if minimal else NAMES),
-                                    None if after is None else image(after, changed if minimal and changed else NAMES)))
+        for name, changes in work.items():
+            [made] = parse_statement(f"CREATE TABLE d.{name} ({columns})", flavour=flavour)
+            for before, after, changed in changes:
+                with log.transaction():
+                    log.rows(RowChanges(
+                        made.definition, None if before is None else image(before, ["id"] if minimal else NAMES),
+                        None if after is None else image(after, changed if minimal and changed else NAMES)))
     return str(log.path)
 
 
-def dump_of(column, key):
+def dump_of(tables, column, key):
     keys = f"{key}, KEY i (id)" if key.startswith("PRIMARY") else f"PRIMARY KEY (id), {key}"
     rows = ", ".join(map(str, BASE))
-    return (f"CREATE DATABASE d;\nUSE d;\nCREATE TABLE t (id INT NOT NULL, a INT, x INT, {column}, {keys}) "
-            f"ENGINE=InnoDB;\nINSERT INTO t (id, a, x) VALUES {rows};\n")
+    return "CREATE DATABASE d;\nUSE d;\n" + "".join(
+        f"CREATE TABLE {name} (id INT NOT NULL, a INT, x INT, {column}, {keys}) ENGINE=InnoDB;\n"
+        f"INSERT INTO {name} (id, a, x) VALUES {rows};\n" for name in tables)
 
 
-def replayed(folder, name, route, mode, column, key, *, minimal, logged=False, flavour="mysql", work=None):
-    log = log_of(folder, work or STEPS[name][0], minimal=minimal, logged=logged, flavour=flavour)
-    (folder / "target.sql").write_text(dump_of(column, key))
+def replayed(folder, work, route, mode, column, key, *, minimal, logged=False, flavour="mysql"):
+    """The rows of each table, whose name is in `work` with its changes."""
+    folder.mkdir(exist_ok=True)
+    log = log_of(folder, work, minimal=minimal, logged=logged, flavour=flavour)
+    (folder / "target.sql").write_text(dump_of(work, column, key))
     import_dump(ImportOptions(str(folder / "target.sql"), str(folder / "base"), flavour=flavour))
     replay_with(ThisProcess(1), ReplayOptions((log,), str(folder / "out"), base=str(folder / "base"), route=route,
                                               exec_mode=mode))
-    return rows_of(folder / "out")["d.t"]
+    return {name.removeprefix("d."): rows for name, rows in rows_of(folder / "out").items()}
 
 
 def plain(rows):
@@ -93,17 +98,19 @@ def test_idempotent_mode_takes_rows_out_of_the_way(tmp_path, kind, minimal, logg
     column, key = PRIMARY if kind == "primary" else KINDS[kind]
     if logged and "text" in kind:
         logged = False  # the log's g is an integer
-    for number, (name, (_, expected, _)) in enumerate(STEPS.items()):
+    work, expected = {}, {}
+    for number, (name, (changes, rows, _)) in enumerate(STEPS.items()):
         if number % 2 == (route == "walk") or (kind == "primary" and "NULL" in name):
             continue  # half of the steps by either route
-        (folder := tmp_path / str(number)).mkdir()
         if logged and "STORED" in column and any(
-                before and after and ("a" in changed or not minimal) for before, after, changed in STEPS[name][0]):
+                before and after and ("a" in changed or not minimal) for before, after, changed in changes):
             with pytest.raises(SchemaError, match="a replica computes it anew"):
-                replayed(folder, name, route, "idempotent", column, key, minimal=minimal, logged=logged)
+                replayed(tmp_path / str(number), {"t": changes}, route, "idempotent", column, key, minimal=minimal,
+                         logged=logged)
             continue
-        rows = replayed(folder, name, route, "idempotent", column, key, minimal=minimal, logged=logged)
-        assert plain(rows) == sorted(expected), name
+        work[f"`{name}`"], expected[name] = changes, sorted(rows)
+    held = replayed(tmp_path / "all", work, route, "idempotent", column, key, minimal=minimal, logged=logged)
+    assert {name: plain(rows) for name, rows in held.items()} == expected
 
 
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
@@ -112,7 +119,8 @@ def test_idempotent_mode_takes_rows_out_of_the_way(tmp_path, kind, minimal, logg
 def test_strict_mode_stops(tmp_path, name, kind, route):
     column, key = PRIMARY if kind == "primary" else KINDS[kind]
     with pytest.raises(ReplayStopped) as stopped:
-        replayed(tmp_path, name, route, "strict", column, key, minimal=route == "walk", logged=kind == "virtual")
+        replayed(tmp_path, {"t": STEPS[name][0]}, route, "strict", column, key, minimal=route == "walk",
+                 logged=kind == "virtual")
     assert stopped.value.mysql_errno == 1062
 
 
@@ -124,13 +132,13 @@ def test_strict_mode_stops(tmp_path, name, kind, route):
 def test_what_cannot_be_known_is_refused(tmp_path, column, names, mode):
     """The key has a value that depends on what the image does not tell of the row, or on a replica's faults."""
     with pytest.raises(SchemaError, match=rf"column g is generated from .*{names}") as refused:
-        replayed(tmp_path, "update to other", "walk", mode, column, "UNIQUE KEY u (g)", minimal=True)
+        replayed(tmp_path, {"t": STEPS["update to other"][0]}, "walk", mode, column, "UNIQUE KEY u (g)", minimal=True)
     assert (refused.value.table, refused.value.key) == ("d.t", "u")
     assert refused.value.position
 
 
 def test_an_update_of_other_columns_leaves_it(tmp_path):
     work = [((3, 2, 5), (3, 2, 6), "x")]
-    rows = replayed(tmp_path, "", "walk", "strict", "y INT DEFAULT 3, g INT AS (a + y) STORED", "UNIQUE KEY u (g)",
-                    minimal=True, work=work)
-    assert [row["g"] for row in rows] == [3, 4, 5]
+    held = replayed(tmp_path, {"t": work}, "walk", "strict", "y INT DEFAULT 3, g INT AS (a + y) STORED",
+                    "UNIQUE KEY u (g)", minimal=True)
+    assert [row["g"] for row in held["t"]] == [3, 4, 5]
