@@ -12,8 +12,8 @@ help:  ## this list
 demo: warm  ## replay a small real archive into a snapshot, show what is in it and how to query it
 	@$(BIN)/python tests/archives/demonstrate.py
 
-test: warm  ## the test suite (ARGS="-k name" is passed on to pytest)
-	$(BIN)/python -m pytest -q $(ARGS)
+test: warm  ## the test suite, in two processes (ARGS="-k name": what pytest is told, and in one)
+	$(BIN)/python -m pytest -q $(or $(ARGS),-n 2 --dist worksteal)
 
 torture: warm  ## kill -9 of drivers, workers and JVMs at any moment, archives damaged in every way; prints what it tried
 	PYTHONPATH=tests:. $(BIN)/python tests/torture.py
