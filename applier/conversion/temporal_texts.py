@@ -17,7 +17,7 @@ from applier.conversion.texts import by_distinct, fitted
 from applier.errors import NotComputable
 from applier.schema.temporal_literals import read_datetime
 from applier.schema.types import ColumnType
-from applier.schema.zero_dates import DAY, ZERO_DAY, parts
+from applier.schema.zero_dates import DAY, ZERO_DAY, number, parts
 from applier.sql.session import Session
 
 _MICROSECOND = timedelta(microseconds=1)
@@ -74,10 +74,10 @@ def to_moment(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
             raise NotComputable(f"{text!r} as {new.base.upper()}")  # some are a year and a month
         if not _BEGINS_A_MOMENT.match(text) or _TWO_FIELDS.fullmatch(text):
             return _ZERO
-        if (digits := _DIGITS.fullmatch(text)) and _without_month(digits[1]):
-            return _ZERO
+        if digits := _DIGITS.fullmatch(text):
+            return _of_digits(digits[1], mode)
         try:
-            moment = read_datetime(digits[1] + "0" if digits and len(digits[1]) == 5 else text, 6, flavour)
+            moment = read_datetime(text, 6, flavour)
         except (ValueError, OverflowError):
             if "ALLOW_INVALID_DATES" not in mode and (plain := _PLAIN.fullmatch(text)) \
                     and not _is_there(*map(int, plain.groups()[:3])):
@@ -101,10 +101,26 @@ def _has_month_and_day(moment: int) -> bool:
     return bool(month[0] and day[0])
 
 
-def _without_month(digits: str) -> bool:
-    """Whether a row of digits has a month that is none: they are YYMMDD… unless there are 8, or 14 and more."""
-    year = 4 if len(digits) == 8 or len(digits) >= 14 else 2
-    return not (0 if len(digits) in (5, 6, 8, 12, 14) else 1) <= int(digits[year:year + 2]) <= 12
+def _of_digits(digits: str, mode: str) -> int:
+    """Five digits or more as YYMMDDhhmmss, with four of the year where there are 8 or 14: the last part, which may be
+    any from the day on, may have one."""
+    if len(digits) > 12 and len(digits) != 14:
+        raise NotComputable("so many digits as a date")
+    of_year = 4 if len(digits) in (8, 14) else 2
+    fields = [int(digits[:of_year]), *(int(digits[place:place + 2]) for place in range(of_year, len(digits), 2))]
+    year, month, day, hour, minute, second = [*fields, 0, 0, 0][:6]
+    if not any(fields) or month > 12 or day > 31 or hour > 23 or minute > 59 or second > 59:
+        return _ZERO
+    if of_year == 2:
+        year += 2000 if year < 70 else 1900
+    clock = hour * _HOUR + minute * _MINUTE + second * _SECOND
+    if not month or not day or not year:
+        return number(year, month, day) * DAY + clock if "NO_ZERO_IN_DATE" not in mode or (month and day) else _ZERO
+    if _is_there(year, month, day):
+        return (datetime(year, month, day) - datetime(1970, 1, 1)) // _MICROSECOND + clock
+    if "ALLOW_INVALID_DATES" in mode:
+        raise NotComputable(f"{digits!r} as a date")
+    return _ZERO
 
 
 def _is_there(year: int, month: int, day: int) -> bool:

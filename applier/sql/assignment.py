@@ -33,6 +33,13 @@ def assigned(value: Value, wanted: ColumnType, session: Session, *, strict: bool
 
     With `strict`, a constant has to fit. Raises NotComputable where it is not known what the column then holds.
     """
+    try:
+        return _assigned(value, wanted, session, strict)
+    except pa.ArrowException as error:
+        raise NotComputable(str(error).partition("\n")[0]) from None
+
+
+def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) -> pa.Array:
     if value.is_null or value.values.null_count == len(value.values):
         return pa.nulls(len(value.values), arrow_type(wanted))
     local = wanted.base == "timestamp" and session.time_zone != "+00:00"  # literals are read as moments in UTC
@@ -67,6 +74,8 @@ def assigned(value: Value, wanted: ColumnType, session: Session, *, strict: bool
         raise NotComputable("numbers with a fraction as dates")
     if wanted.base in _FIELDS and value.is_column and (value.type.zerofill or value.type.base in ("float", "year")):
         value = numbers(as_number(value, session), constant=value.constant)
+    if wanted.base in DATES and value.type.base in _NUMBERS - {"bit"}:
+        value, session = _digits(value, session)
     if value.type == wanted and value.values.type == arrow_type(wanted):
         return value.values
     if not as_digits:
@@ -107,6 +116,21 @@ def _whole(value: Value, wanted: ColumnType) -> Value:
     return numbers(pc.trunc(values).cast(pa.float64()).cast(pa.decimal128(38, 0)), constant=value.constant)
 
 
+def _digits(value: Value, session: Session) -> tuple[Value, Session]:
+    """Whole numbers as servers read dates in them: by their digits from the right. (In an ALTER, doubles go as text, as
+    do all numbers of MySQL's.)"""
+    found = as_number(value, session)
+    if pc.any(pc.not_equal(pc.floor(found), found)).as_py():
+        return value, session
+    found = found.cast(pa.decimal128(38, 0))
+    low, high = (pa.scalar(Decimal(bound), pa.decimal128(38, 0)) for bound in _SHORT_YEARS)
+    if session.flavour == "mysql" and pc.any(pc.and_(pc.greater(found, low), pc.less(found, high))).as_py():
+        raise NotComputable("numbers as dates before the year 1000")
+    return numbers(found, constant=value.constant), replace(session, flavour="mariadb")
+
+
+_SHORT_YEARS = 99_12_31, 1000_01_01
+"""Between these, MySQL takes a number for a date with a year of three digits or less, and MariaDB for none."""
 _ZERO = Decimal(0)
 _LONGEST_TIME = 30
 """Characters of what may be a time, or a date and time."""

@@ -8,6 +8,7 @@ import pytest
 from applier.conversion import temporal_texts
 from applier.conversion.texts import SINGLE_BYTE, encoded, in_charset
 from applier.conversion.values import SHOWN, convert_values
+from applier.schema import zero_dates
 from applier.schema.ddl import parse_statement
 from applier.sql.session import Session
 
@@ -70,3 +71,16 @@ def test_spaces_end_the_last_member_of_a_set(flavour):
     values = pa.array(["b ", "a,b  ", "a ,b", " b", "1", "1 "])
     made = convert_values(values, column_type("VARCHAR(9)"), column_type("SET('a','b')"), Session(flavour))
     assert made.to_pylist() == ["b", "a,b", "b", "", "a", ""]
+
+
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+@pytest.mark.parametrize(("text", "expected"), [
+    ("10001", "2010-00-01"), ("1000000", "2010-00-00"), ("1200000000", "2012-00-00"), ("70000", "1970-00-00"),
+    ("120000236", "2012-00-00 23:06:00"), ("12010101240", "2012-01-01 01:24:00"),
+    ("000000000001", "2000-00-00 00:00:01"), ("13000", "2013-00-00"), ("1301010", "2013-01-01"),
+    ("20240230", "0000-00-00"), ("691231", "2069-12-31"),
+    ("20240101235960", "0000-00-00")])
+def test_digits_as_dates(flavour, text, expected):
+    """As on both servers: two digits a part, of which the last one may have one; a month or day of zero stays."""
+    made = convert_values(pa.array([text]), column_type("VARCHAR(20)"), column_type("DATETIME"), Session(flavour))
+    assert zero_dates.texts(made).to_pylist()[0][:19].removesuffix(" 00:00:00") == expected

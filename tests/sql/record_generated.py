@@ -108,8 +108,12 @@ JOINED = [
 BOUND = [("INT", text) for text in [
     "NOT i BETWEEN 0 AND 5", "NOT i = 1", "NOT i + 1", "NOT (i = 1)", "NOT i IS NULL", "NOT NOT i", "i NOT IN (1, 2)",
     "NOT i AND 1", "NOT ISNULL(i)", "i IS NOT NULL", "NOT -i = 1", "NOT i = NOT 1", "1 + NOT i"]]
-CASES = {"": PLAIN, "PIPES_AS_CONCAT": JOINED, "ANSI": JOINED, "HIGH_NOT_PRECEDENCE": BOUND,
-         "HIGH_NOT_PRECEDENCE,PIPES_AS_CONCAT": [*JOINED, *BOUND]}
+_AS_DATES = [f"{number} + {column}" for number in (
+    300, 1200, 10001, 70101, 131, 691231, 1301, 100, 20240200, 20240229, 1000000, 101000000, 120000236, 1700000000)
+    for column in ("0 * i", "0e0 * i", "big * 0")] + ["'10001'", "CONCAT('1000000', '')", "CONCAT(i * 0 + 1200000000)"]
+DATED = [(kind, text) for kind in ("DATE", "DATETIME") for text in _AS_DATES]
+CASES = {"": [*PLAIN, *DATED], "NO_ZERO_IN_DATE": DATED, "PIPES_AS_CONCAT": JOINED, "ANSI": JOINED,
+         "HIGH_NOT_PRECEDENCE": BOUND, "HIGH_NOT_PRECEDENCE,PIPES_AS_CONCAT": [*JOINED, *BOUND]}
 
 
 def shown(kind: str) -> str:

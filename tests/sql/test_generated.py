@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from applier.errors import NotComputable
+from applier.schema import zero_dates
 from applier.schema.ddl import parse_statement
 from applier.schema.types import arrow_type
 from applier.sql.defaults import generated_values
@@ -21,6 +22,12 @@ GROUPS = sorted({(case["flavour"], case["sql_mode"]) for case in RECORDED})
 
 def stored(texts, column_type):
     return pa.array(texts, pa.string()).cast(arrow_type(column_type))
+
+
+def held(made):
+    """The values, of dates their texts, since some are in no calendar."""
+    return [text and text[:19] for text in zero_dates.texts(made).to_pylist()] if zero_dates.may_have(made.type) else \
+        made.to_pylist()
 
 
 def is_equal(value, text, kind):
@@ -53,6 +60,6 @@ def test_generated_columns_hold_what_the_server_holds(flavour, sql_mode):
             continue
         computed += 1
         assert made.type == arrow_type(column.type)
-        assert all(map(is_equal, made.to_pylist(), case["values"], [made.type] * 3)), \
-            (case["create"], made.to_pylist(), case["values"])
+        assert all(map(is_equal, held(made), case["values"], [made.type] * 3)), \
+            (case["create"], held(made), case["values"])
     assert computed > n * 0.6, (computed, n)
