@@ -12,10 +12,9 @@ import pyarrow.compute as pc
 
 from applier.conversion import number_texts, numbers
 from applier.conversion.texts import by_distinct, in_charset
-from applier.errors import NotComputable
+from applier.schema.labels import places_of
 from applier.schema.types import ColumnType
 from applier.sql.session import Session
-from keysearch.collation import collation_of, equality_keys, is_exact
 
 _NUMBER = re.compile(r"\s*\+?(\d{1,20})", re.ASCII)
 _SHOWN = ColumnType("longtext", charset="utf8mb4")
@@ -30,7 +29,7 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
         values = in_charset(values, new.charset or "utf8mb4")
     texts = pc.unique(pc.utf8_rtrim(values.drop_null(), " "))
     words = pc.unique(pc.list_flatten(pc.split_pattern(texts, ","))) if new.base == "set" else texts
-    by_name = _members_of(words, new, flavour)
+    by_name = places_of(words, new, flavour)
 
     def as_enum(text: str) -> str:
         text = text.rstrip(" ")
@@ -50,21 +49,6 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
         return _of_bits(0 if flavour == "mysql" and bits >> len(new.members) else bits, new)
 
     return by_distinct(values, as_set if new.base == "set" else as_enum)
-
-
-def _members_of(words: pa.Array, new: ColumnType, flavour: str) -> dict[str, int]:
-    """The place of the first member that each of these words is by the collation, in which spaces at the end count.
-    Raises NotComputable where a word is no member byte for byte, and may be one by a collation that is not known."""
-    collation = collation_of(new.collation or "binary", flavour)
-    charset, _, kind = collation.partition("_")
-    members = pa.array(new.members, pa.string())
-    if not is_exact(collation) and not pc.all(pc.is_in(words, members)).as_py():
-        raise NotComputable(f"which labels are the same by {collation}")
-    keys = equality_keys(pa.concat_arrays([members, words]), f"{charset}_nopad_{kind}" if kind else collation)
-    coded = keys.to_arrow().dictionary_encode().indices.to_numpy()
-    places = {code: place for place, code in reversed(list(enumerate(coded[:len(members)].tolist())))}
-    return {word: places[code] for word, code in zip(words.to_pylist(), coded[len(members):].tolist(), strict=True)
-            if code in places}
 
 
 def _of_bits(bits: int, new: ColumnType) -> str:

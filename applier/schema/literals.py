@@ -16,6 +16,7 @@ from uuid import UUID
 
 import pyarrow as pa
 
+from applier.errors import NotComputable
 from applier.schema.temporal_literals import read_date, read_datetime, read_time, read_year
 from applier.schema.types import BINARY, GEOMETRY, INTEGERS, ColumnType, arrow_type
 from jsondiff.text import from_text, to_text
@@ -76,6 +77,8 @@ def convert(value: Value, column_type: ColumnType, flavour: str) -> Any:
     if base in _MEMBERS and isinstance(value, Decimal) and flavour == "mariadb":
         return by_number(int(value), column_type)
     text = _text(value, column_type)
+    if base in _MEMBERS:
+        return (_enum if base == "enum" else _set)(text, column_type, flavour)
     if base in _FROM_TEXT:
         return _FROM_TEXT[base](text, column_type)
     text = text.rstrip(" ") if base == "char" else text
@@ -195,24 +198,31 @@ def _temporal(value: Value, column_type: ColumnType, flavour: str) -> Any:
     return moment
 
 
-def _enum(text: str, column_type: ColumnType) -> str:
-    found = [member for member in column_type.members if member == text.rstrip(" ")]
-    found = found or [member for member in column_type.members if member.casefold() == text.rstrip(" ").casefold()]
-    if found:
-        return found[0]
-    if text.isdigit() and 0 < int(text) <= len(column_type.members):
-        return column_type.members[int(text) - 1]
-    raise ValueError(f"{text!r} is no member of {column_type.column_type}")
+def _enum(text: str, column_type: ColumnType, flavour: str) -> str:
+    label, members = text.rstrip(" "), column_type.members
+    if label in members:
+        return label
+    from applier.schema.labels import places_of  # with kernels, which a manifest is read without
+
+    try:
+        place = places_of(pa.array([label]), column_type, flavour).get(label)
+    except NotComputable as error:
+        raise ValueError(error.message) from None
+    if place is None and text.isdigit() and 0 < int(text) <= len(members):
+        place = int(text) - 1
+    if place is None:
+        raise ValueError(f"{text!r} is no member of {column_type.column_type}")
+    return members[place]
 
 
-def _set(text: str, column_type: ColumnType) -> str:
+def _set(text: str, column_type: ColumnType, flavour: str) -> str:
     """Spaces count but at the end of the last member."""
     if text.isdigit() and text not in column_type.members:
         return by_number(int(text), column_type)
     words = text.rstrip(" ").split(",")
     if any(word.endswith(" ") for word in words):
         raise ValueError(f"{text!r} is no value of {column_type.column_type}")
-    wanted = {_enum(word, column_type) for word in words if word}
+    wanted = {_enum(word, column_type, flavour) for word in words if word}
     return ",".join(member for member in column_type.members if member in wanted)
 
 
@@ -235,7 +245,6 @@ def _inet6(text: str, _: ColumnType) -> str:
 
 _MEMBERS = ("enum", "set")
 _FROM_TEXT: dict[str, Callable[[str, ColumnType], str]] = {
-    "enum": _enum, "set": _set,
     "inet4": lambda text, _: str(IPv4Address(text)), "inet6": _inet6, "uuid": lambda text, _: str(UUID(text)),
 }
 _TEMPORAL: dict[str, Callable[[str | Decimal, int, str], Any]] = {

@@ -1,5 +1,5 @@
-"""Text that becomes ENUM or SET: labels are compared by the new column's collation. As MySQL 9.7 and MariaDB 10.11 did
-it outside of strict mode."""
+"""Text that becomes ENUM or SET, and their defaults: labels are compared by the column's collation. As MySQL 9.7 and
+MariaDB 10.11 did it outside of strict mode."""
 
 import pyarrow as pa
 import pytest
@@ -8,6 +8,7 @@ from applier.conversion.values import convert_values
 from applier.errors import NotComputable
 from applier.schema.ddl import parse_statement
 from applier.schema.types import ColumnType
+from applier.sql.defaults import default_scalar
 from applier.sql.session import Session
 
 TEXT = ColumnType("varchar", length=20, charset="utf8mb4", collation="utf8mb4_general_ci")
@@ -47,6 +48,16 @@ def test_a_label_by_a_collation_of_one_server(flavour, kind, expected):
 ])
 def test_spaces_do_not_count_behind_the_last_label_only(flavour, collation, expected):
     assert members(f"SET('a','e','ss','b') COLLATE {collation}", LISTS, flavour) == expected
+
+
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+@pytest.mark.parametrize(("kind", "default", "expected"), [
+    ("ENUM('e','b')", "É", "e"), ("ENUM('\u00df','ss')", "SS", "ss"), ("SET('e','b','x')", "X,É", "e,x"),
+    ("ENUM('a','A') COLLATE utf8mb4_bin", "A", "A")])
+def test_a_default_is_the_member_that_its_collation_takes_it_for(kind, default, expected, flavour):
+    collated = kind if "COLLATE" in kind else f"{kind} COLLATE utf8mb4_general_ci"
+    [change] = parse_statement(f"CREATE TABLE d.t (v {collated} DEFAULT '{default}')", flavour=flavour)
+    assert default_scalar(change.definition.columns[0], change.definition).as_py() == expected
 
 
 def test_a_collation_that_is_not_known_is_not_guessed():
