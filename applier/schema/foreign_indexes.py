@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from applier.schema.definition import Key, KeyPart, TableDefinition
+from applier.schema.foreign_keys import ForeignKey
 from applier.schema.key_infos import clustered_key, column_infos, key_infos
 from keysearch.choose import server_order
 
@@ -41,7 +42,7 @@ def parts_behind(definition: TableDefinition, columns: Columns) -> list[tuple[Ke
                 return found
             break
     given = [_numbers(key.parts, definition) for key in _keys(definition)]
-    for made in _made(definition):
+    for made in _made(definition):  # another one's, which has more columns, serves this one, too
         if made[:len(columns)] == columns != made and not any(parts[:len(made)] == made for parts in given):
             found.append(tuple(KeyPart(definition.columns[column].name) for column in made[len(columns):]))
             break
@@ -55,12 +56,17 @@ def _keys(definition: TableDefinition) -> Iterator[Key]:
             yield by_name[info.name]
 
 
-def _made(definition: TableDefinition) -> Iterator[Columns]:
-    for key in definition.foreign_keys:
-        try:
-            yield tuple(map(definition.column_index, key.columns))
-        except KeyError:
-            continue
+def own_columns(key: ForeignKey, definition: TableDefinition) -> Columns:
+    """The columns of one of the table's foreign keys; none where some are not there."""
+    try:
+        return tuple(map(definition.column_index, key.columns))
+    except KeyError:
+        return ()
+
+
+def _made(definition: TableDefinition) -> list[Columns]:
+    """The columns of the table's foreign keys."""
+    return [own_columns(key, definition) for key in definition.foreign_keys]
 
 
 def _numbers(parts: tuple[KeyPart, ...], definition: TableDefinition) -> tuple[int | None, ...]:

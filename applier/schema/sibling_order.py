@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from applier.errors import SchemaError
 from applier.schema.definition import KeyPart, TableDefinition
-from applier.schema.foreign_indexes import has_index, parts_behind
+from applier.schema.foreign_indexes import has_index, own_columns, parts_behind
 from applier.schema.references import DELETED, Reference, linked_columns
 
 
@@ -44,8 +44,11 @@ def acts_alike(old: TableDefinition, new: TableDefinition, others: Iterable[Tabl
         return False
     if old.keys == new.keys:
         return True
-    tables = {(table.database, table.name): table for table in (*others, new)}
-    name = new.database, new.name
+    own = {key.name: own_columns(key, new) for key in new.foreign_keys if key.cascades}
+    moved = {name for name, columns in own.items() if parts_behind(old, columns) != parts_behind(new, columns)}
+    if not moved and new.flavour != "mariadb":
+        return True
+    tables, name = {(table.database, table.name): table for table in (*others, new)}, (new.database, new.name)
     references = [Reference(key, child, parent, columns) for child, table in tables.items()
                   for key in table.foreign_keys if key.cascades and (parent := (key.database, key.table)) in tables
                   and (columns := linked_columns(key, table, tables[parent]))]
@@ -53,9 +56,8 @@ def acts_alike(old: TableDefinition, new: TableDefinition, others: Iterable[Tabl
             tuple(link.parent for link in reference.columns) for reference in references if reference.parent == name)):
         return False
     below = _below(references)
-    return not any(parts_behind(old, columns) != parts_behind(new, columns) and _events(reference, below)
-                   for reference in references if reference.child == name
-                   and (columns := tuple(link.child for link in reference.columns)))
+    return not any(reference.child == name and reference.key.name in moved and _events(reference, below)
+                   for reference in references)
 
 
 def _below(references: Iterable[Reference]) -> dict[Hashable, list[Reference]]:

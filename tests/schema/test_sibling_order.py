@@ -66,3 +66,25 @@ def test_an_order_by_what_a_snapshot_does_not_have():
         orders(p=PARENT, c=f"id INT PRIMARY KEY, r INT, s INT, g INT AS (s + 1), KEY k (r, g), CONSTRAINT a {OF_P} "
                            "CASCADE, CONSTRAINT b FOREIGN KEY (s) REFERENCES c (id) ON DELETE SET NULL")
     assert refused.value.table == "d.c" and "--ignore-tables" in refused.value.hint
+
+
+MOVING = f"CONSTRAINT a {OF_P} CASCADE, CONSTRAINT b FOREIGN KEY (s) REFERENCES c (id) ON DELETE SET NULL"
+
+
+@pytest.mark.parametrize("keys, behind", [
+    ("KEY (s)", []), ("KEY (r, t)", ["t"]), ("KEY (r), KEY (r, t)", []), ("KEY (r), UNIQUE KEY (r, t)", ["t"]),
+    ("KEY (r(2), t)", []), ("FOREIGN KEY (r, t) REFERENCES p (id, n)", ["t"]),
+    ("UNIQUE KEY (r, s), FOREIGN KEY (r, t) REFERENCES p (id, n)", ["s"]),
+    ("KEY (r, t), FOREIGN KEY (r, t) REFERENCES p (id, n)", ["t"]),
+])
+def test_the_index_by_which_children_are_found(keys, behind):
+    """As SHOW CREATE TABLE has indexes that the server makes: none where a key or a foreign key has its columns."""
+    found = orders(p=f"{PARENT}, n INT", c=f"id INT PRIMARY KEY, r VARCHAR(9), s INT, t INT, {keys}, {MOVING}")
+    assert [part.column for part in found["a"].behind] == behind
+
+
+def test_an_index_that_is_not_told():
+    """A plain key, and one that the server makes for another foreign key: which one is first, nothing says."""
+    with pytest.raises(SchemaError, match=r"depends on which index is used, \(`t`\) or \(`n`\) behind the key"):
+        orders(p=f"{PARENT}, n INT", c="id INT PRIMARY KEY, r INT, s INT, t INT, n INT, KEY (r, t), FOREIGN KEY (r, n) "
+                                       f"REFERENCES p (id, n), {MOVING}")
