@@ -1,4 +1,4 @@
-"""The same stages on a real standalone cluster, through the death of executors."""
+"""The stages of tests/spark on a real standalone cluster, through the death of executors."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import spark_servers
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 
 
 def on_cluster(master, directory, code):
