@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from applier.conversion import number_texts, numbers
 from applier.conversion.texts import by_distinct, in_charset
-from applier.schema.labels import places_of
+from applier.schema.members import places_of
 from applier.schema.types import ColumnType
 from applier.sql.session import Session
 

@@ -178,7 +178,7 @@ def resolve_column(words: ColumnWords, table: Charset, context: StatementContext
         raise SchemaError(f"column {words.name} has the character set {error}, which is not known") from None
     nullable = words.nullable is not False and not in_primary_key and not words.auto_increment
     default = resolve_default(words.default, column_type, context)
-    column_type = replace(column_type, members=shown_members(column_type.members, context.flavour))
+    column_type = replace(column_type, members=shown_members(column_type.members, column_type.charset, context.flavour))
     return Column(words.name, column_type, nullable, default, words.on_update, words.auto_increment, words.generated,
                   words.expression, words.invisible, shown(words.comment))
 

@@ -167,6 +167,10 @@ class Cursor:
             raise self.error("a number was expected", token)
         return int(token.text)
 
+    def string_or_bytes(self) -> str | bytes:
+        """A string literal, or bytes in hexadecimal digits or bits."""
+        return bytes.fromhex(self.next().text) if self.token.kind == "bytes" else self.string()
+
     def string(self) -> str:
         """A string literal; several in a row are one, as in standard SQL."""
         token = self.next()

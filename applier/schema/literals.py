@@ -202,7 +202,7 @@ def _enum(text: str, column_type: ColumnType, flavour: str) -> str:
     label, members = text.rstrip(" "), column_type.members
     if label in members:
         return label
-    from applier.schema.labels import places_of  # with kernels, which a manifest is read without
+    from applier.schema.members import places_of  # with kernels, which a manifest is read without
 
     try:
         place = places_of(pa.array([label]), column_type, flavour).get(label)

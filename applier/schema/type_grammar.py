@@ -17,6 +17,7 @@ from applier.schema.collations import (
     default_collation,
 )
 from applier.schema.cursor import Cursor
+from applier.schema.labels import labels_in
 from applier.schema.types import CHARACTER, FRACTIONAL, GEOMETRY, INTEGERS, NETWORK, ColumnType
 
 _SYNONYMS = {
@@ -41,7 +42,7 @@ class TypeWords:
 
     base: str
     arguments: tuple[int, ...] = ()
-    members: tuple[str, ...] = ()
+    members: tuple[str | bytes, ...] = ()
     unsigned: bool = False
     zerofill: bool = False
     charset: str | None = None
@@ -83,12 +84,11 @@ def parse_type(cursor: Cursor) -> TypeWords:
     words = _parse_base(cursor)
     if words.base in ("enum", "set"):
         cursor.expect("(")
-        members = [cursor.string()]
+        members = [cursor.string_or_bytes()]
         while cursor.accept(","):
-            members.append(cursor.string())
+            members.append(cursor.string_or_bytes())
         cursor.expect(")")
-        # The servers drop the spaces at a member's end.
-        words.members = tuple(member.rstrip(" ") for member in members)
+        words.members = tuple(members)
     elif cursor.accept("("):
         arguments = [cursor.number()]
         while cursor.accept(","):
@@ -191,7 +191,8 @@ def _column_charset(words: TypeWords, table: Charset, defaults: Mapping[str, str
 def _character_type(words: TypeWords, charset: Charset) -> ColumnType:
     base, length = words.base, words.arguments[0] if words.arguments else None
     if base in ("enum", "set"):
-        return ColumnType(base, members=words.members, charset=charset.charset, collation=charset.collation)
+        members = labels_in(charset.charset, words.members)
+        return ColumnType(base, members=members, charset=charset.charset, collation=charset.collation)
     if base == "char" and length is None:
         length = 1
     if charset.charset == "binary":

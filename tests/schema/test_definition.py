@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from applier.schema.ddl import parse_statement
 from applier.schema.definition import Column, Default, Key, KeyPart, TableDefinition
+from applier.schema.labels import labels_in
 from applier.schema.types import ColumnType
 
 _names = st.text(min_size=1, max_size=8).filter(lambda name: name.strip() == name and "\0" not in name)
@@ -42,6 +43,7 @@ def column_types(draw, flavour):
     if base in ("char", "varchar", "text", "longtext", "enum", "set"):
         charset, collation = draw(_charsets)
         members = tuple(draw(st.lists(_member, min_size=1, max_size=5))) if base in ("enum", "set") else ()
+        members = labels_in(charset, members)  # as a server has them
         length = draw(st.integers(0, 255)) if base in ("char", "varchar") else None
         compressed = flavour == "mariadb" and base in ("varchar", "text", "longtext") and draw(st.booleans())
         return ColumnType(base, length=length, charset=charset, collation=collation, members=members,

@@ -1,0 +1,41 @@
+"""Labels of ENUM and SET in odd literals and character sets: what a MySQL 9.7 showed of each, and a MariaDB 10.11."""
+
+import pytest
+
+from applier.schema.ddl import parse_statement
+
+LABELS = [  # the column's set, the literal, and what a SELECT shows
+    ("utf8mb4", "x'c3a9'", "é"), ("latin1", "x'e9'", "é"), ("latin1", "x'c3a9'", "Ã©"), ("latin1", "x'81'", "\x81"),
+    ("latin1", "b'01100010'", "b"), ("latin1", "'bé'", "bé"), ("ascii", "'bé'", "b?"), ("ascii", "x'c3a9'", "??"),
+    ("gbk", "x'c3a9'", "茅"), ("gbk", "x'8140'", "丂"), ("gbk", "'bé'", "bé"), ("ucs2", "x'e9'", "é"),
+    ("ucs2", "x'c3a9'", "쎩"), ("ucs2", "0x62", "b"), ("ucs2", "'bé'", "bé"), ("latin1", "x'6220'", "b"),
+]
+OF_MYSQL = [("gbk", "'ÿ'", "?"), ("gbk", "'bÃ©'", "b??"), ("latin1", "'b閏'", "b?"),
+            ("latin1", "'b\udce9c'", "b"), ("gbk", "'b\udce9'", "b"), ("ascii", "'\udcff'", ""),
+            ("ucs2", "'b\udce9c'", "b")]
+
+
+def labels(flavour, charset, literal):
+    [made] = parse_statement(f"CREATE TABLE d.t (e ENUM({literal}, 'a') CHARACTER SET {charset}, "
+                             f"s SET({literal}, 'a') CHARACTER SET {charset})", flavour=flavour)
+    first, second = made.definition.columns
+    assert first.type.members == second.type.members
+    return first.type.members
+
+
+@pytest.mark.parametrize("charset, literal, shown", LABELS + OF_MYSQL)
+def test_mysql(charset, literal, shown):
+    assert labels("mysql", charset, literal) == (shown, "a")
+
+
+@pytest.mark.parametrize("charset, literal, shown", LABELS)
+def test_mariadb(charset, literal, shown):
+    assert labels("mariadb", charset, literal) == (shown, "a")
+
+
+@pytest.mark.parametrize("literal", ["x'e9'", "'b\udce9'"])
+def test_bytes_that_no_text_can_keep(literal):
+    """A MySQL keeps the byte in a utf8mb4 column, and sends it as it is; MariaDB shows a question mark."""
+    [made] = parse_statement(f"CREATE TABLE d.t (e ENUM({literal}, 'a') CHARACTER SET utf8mb4)", flavour="mysql")
+    assert "a member of ENUM or SET has bytes that are no text" in made.reason
+    assert labels("mariadb", "utf8mb4", literal)[0].endswith("?")
