@@ -15,6 +15,11 @@ from applier.apply.generated_columns import generated_column
 from applier.errors import SchemaError
 from applier.schema.definition import Column, KeyPart, TableDefinition
 
+KNOWN, UNKNOWN, GIVEN = 1, 2, 3
+"""Of a value that a replica computes: the image has one, too, or no image does, or one has it without anything that it
+is made of. Then a replica computes it or does not, which depends on other columns and rows of the event (seen on MySQL
+9.7): so it has to be the same."""
+
 
 class ExtraColumns:
     """The columns of a table from number `logged` on."""
@@ -23,7 +28,6 @@ class ExtraColumns:
         self._definition = definition
         extra = definition.columns[logged:]
         self._generated = [column for column in extra if column.generated == "stored"]
-        self._logged = [column for column in definition.columns[:logged] if column.generated == "stored"]
         self._numbered = next((column for column in extra if column.auto_increment), None)
 
     @property
@@ -49,15 +53,34 @@ class ExtraColumns:
         have been given before, to rows that may be gone."""
         return None if self._numbered is None else RowNumbers(self._numbered, base, given)
 
-    def filled(self, rows: pa.Table) -> pa.Table:
-        """The rows with values for the log's generated columns where they have none, as images may lack them. Raises
-        SchemaError for an expression that is not known."""
-        for column in self._logged:
-            values = rows.column(column.name)
-            if values.null_count:
-                rows = rows.set_column(rows.schema.get_field_index(column.name), rows.schema.field(column.name),
-                                       pc.coalesce(values, self._value(rows, column)))
+    def computed(self, rows: pa.Table, made: dict[str, np.ndarray]) -> pa.Table:
+        """The rows with the log's generated columns as a replica computes them, in the order of the definition: `made`
+        says by name where (uint8[n]: 0 not, or KNOWN, UNKNOWN, GIVEN). Raises SchemaError for an expression that is not
+        known where there is no other value, and for a value that a replica may keep or not."""
+        for name, kinds in made.items():
+            chosen = pa.array(kinds > 0)
+            try:
+                values = self._value(rows.filter(chosen), self._definition.column(name))
+            except SchemaError:
+                if (kinds == UNKNOWN).any():
+                    raise
+                continue
+            place = rows.schema.get_field_index(name)
+            own, values = rows.column(place), values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+            completed = pc.replace_with_mask(own, chosen, values)
+            if (kinds == GIVEN).any():
+                given = pa.array(kinds == GIVEN)
+                if not own.filter(given).equals(completed.filter(given)):
+                    raise self._ambiguous(name)
+            rows = rows.set_column(place, rows.schema.field(place), completed)
         return rows
+
+    def _ambiguous(self, name: str) -> SchemaError:
+        column = self._definition.column(name)
+        return SchemaError(f"column {name} is generated from ({column.expression}), and an image has another value of "
+                           "it and nothing that it is made of: a replica may keep it or not",
+                           table=self._definition.full_name, hint="replay logs written with binlog_row_image=FULL, or "
+                           "leave the table out with --ignore-tables")
 
     def generated(self, rows: pa.Table) -> pa.Table:
         """The rows with their generated columns made anew. Raises SchemaError for an expression that is not known."""

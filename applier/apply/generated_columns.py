@@ -1,14 +1,16 @@
 """Generated columns where there is no value of theirs: they are computed from the row's other columns.
 
-A snapshot has no VIRTUAL columns, images may lack generated ones, and the log may not have them at all. A key over one
-still compares its values (seen on MySQL 9.7): an insert gets them from what its image has and from defaults; an
-update's image that has all columns that it is made of gives another value, and one that has none leaves the row's.
-Where a log's STORED column is lacking in an update's image of what it is made of, the source's is no such column: that
-is refused.
+A snapshot has no VIRTUAL columns, images may lack generated ones, and the log may not have them at all. A MySQL replica
+computes one of the row that is there then, wherever the image has anything that it is made of: what the image has of
+it, since the source may store what it likes there, does not count (seen on 9.7). An insert's is made of what its image
+has and of defaults; an update's of what its image has and of the row that is found. MariaDB takes what images have
+(seen on 10.11): where they lack it, an insert's is NULL, and an update leaves the row's. It computes what the log does
+not have at all.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from functools import cached_property
 
@@ -63,6 +65,16 @@ def _is_computable(column: Column, definition: TableDefinition) -> bool:
     return True
 
 
+@dataclasses.dataclass(frozen=True)
+class Completed:
+    """A generated column in the after-images of a batch: `values`; `left` (bool[n]) says which rows keep what they have
+    of it, and `waiting` which of these are to have what is computed of the row that is found."""
+
+    values: pa.Array
+    left: np.ndarray
+    waiting: np.ndarray
+
+
 class AfterImages:
     """The after-images of a batch, as far as they tell what the rows have then. `decoded` has the values of columns of
     the log and which rows lack them (image_values.Rows), by number; `inserted` says which images are inserts'."""
@@ -72,29 +84,60 @@ class AfterImages:
         self._definition, self._defaults = definition, defaults
         self._inserted, self._seconds, self._decoded = inserted, seconds, decoded
 
-    def completed(self, number: int, placed: Callable[[SchemaError, np.ndarray], SchemaError]) -> tuple[pa.Array, Rows]:
-        """The values of a generated column, and the updates that leave it as it is in the row (bool[n], None: no such).
-        Raises SchemaError where it cannot be computed, `placed` at the first image of those that it is about."""
+    def completed(self, number: int, placed: Callable[[SchemaError, np.ndarray], SchemaError]) -> Completed:
+        """A generated column. Raises SchemaError where it cannot be computed, `placed` at the first image of those that
+        it is about."""
         values, lacking = self._of_image(number)
-        made = lacking & (self._inserted | self._any_source(number))
-        if self._is_chained(number) and (chained := made if number in self._decoded else lacking).any():
-            raise placed(self._chained(number), chained)
-        if number in self._decoded and self._definition.columns[number].generated == "stored" and (
-                updated := made & ~self._inserted).any():
-            raise placed(self._not_logged(number), updated)
-        if made.any():
-            if (unknown := made & ~self._all_sources(number)).any():
+        if self._takes_what_is_there(number):
+            return Completed(values, lacking & ~self._inserted, self._none)
+        made = self._inserted | self._any_source(number) | ~lacking
+        if self._definition.flavour == "mariadb" or not self._is_computable(number):
+            made &= lacking
+        if self._is_chained(number):
+            if (chained := made & lacking if number in self._decoded else lacking).any():
+                raise placed(self._chained(number), chained)
+            made &= lacking
+        known = self._all_sources(number)
+        for unknown in (made & ~known & self._inserted, made & lacking & self._unknown_document(number)):
+            if unknown.any():
                 raise placed(self._not_told(number, unknown), unknown)
+        waiting = made & ~known & ~self._unknown_document(number)
+        made &= known
+        if made.any():
             try:
                 values = pc.replace_with_mask(values, pa.array(made), _whole(self._computed(number, made)))
             except SchemaError as error:
                 raise placed(error, made) from None
-        left = lacking & ~made
-        return values, left if left.any() else None
+        return Completed(values, (lacking & ~made) | waiting, waiting)
+
+    def of_found_rows(self, number: int, images: np.ndarray, rows: pa.Table) -> pa.Array:
+        """A generated column in some images (int64[m]) whose values depend on the rows that these find. Raises
+        SchemaError where it cannot be computed."""
+        definition = self._definition
+
+        def known(name: str) -> pa.Array | pa.ChunkedArray:
+            other = definition.column_index(name)
+            if definition.columns[other].generated and not self._takes_what_is_there(other):
+                return self.of_found_rows(other, images, rows)
+            values, lacking = self._of_image(other)
+            values, lacking = values.take(pa.array(images)), lacking[images]
+            return pc.if_else(pa.array(lacking), rows.column(name), values) if lacking.any() else values
+
+        return _whole(generated_column(definition.columns[number], definition, known, len(images)))
 
     @cached_property
     def _none(self) -> np.ndarray:
         return np.zeros(len(self._inserted), np.bool_)
+
+    def _takes_what_is_there(self, number: int) -> bool:
+        """Whether a replica takes what images have of a generated column, and NULL where an insert's lacks it.
+        MariaDB's does, but for a STORED one that the log does not have: a unique key over a VIRTUAL one that images
+        lack is not kept up, and its index is corrupt then (seen on 10.11)."""
+        return self._definition.flavour == "mariadb" and (
+            number in self._decoded or self._definition.columns[number].generated == "virtual")
+
+    def _is_computable(self, number: int) -> bool:
+        return _is_computable(self._definition.columns[number], self._definition)
 
     def _of_image(self, number: int) -> tuple[pa.Array, np.ndarray]:
         """A column's values in the images, and which rows have none there."""
@@ -126,12 +169,17 @@ class AfterImages:
             if column.generated:
                 return self._all_sources(number)
             return self._none if column.auto_increment else self._inserted
-        values, absent = self._of_image(number)
         given = self._inserted & self._all_sources(number) if column.generated else self._inserted
-        known = ~absent | given
-        if column.type.base == "json":
-            known &= ~np.asarray(pc.equal(values, UNKNOWN_DOCUMENT).fill_null(False))
-        return known
+        return (~self._of_image(number)[1] | given) & ~self._is_unknown(number)
+
+    def _is_unknown(self, number: int) -> np.ndarray:
+        """Which images have diffs of a document that no image has."""
+        if self._definition.columns[number].type.base != "json" or number not in self._decoded:
+            return self._none
+        return np.asarray(pc.equal(self._of_image(number)[0], UNKNOWN_DOCUMENT).fill_null(False))
+
+    def _unknown_document(self, number: int) -> np.ndarray:
+        return np.logical_or.reduce([self._none, *(self._is_unknown(source) for source in self._sources(number))])
 
     def _computed(self, number: int, rows: np.ndarray) -> pa.Array | pa.ChunkedArray:
         """A generated column in some of the rows (bool[n])."""
@@ -147,6 +195,8 @@ class AfterImages:
         if not (rows & lacking).any():
             return values
         if column.generated:
+            if self._takes_what_is_there(number):
+                return values
             given = _whole(self._computed(number, rows & lacking))
             return pc.replace_with_mask(values, pa.array(lacking[rows]), given)
         default = self._defaults.left_out(column, self._seconds)
@@ -166,12 +216,6 @@ class AfterImages:
                            "columns, and images lack it: what a replica's key has then cannot be known",
                            table=self._definition.full_name, hint=_HINT)
 
-    def _not_logged(self, number: int) -> SchemaError:
-        column = self._definition.columns[number]
-        return SchemaError(f"column {column.name} is generated from ({column.expression}), of which an update's image "
-                           f"has columns, but it does not have {column.name}: a replica computes it anew",
-                           table=self._definition.full_name, hint=_FULL)
-
     def _not_told(self, number: int, rows: np.ndarray) -> SchemaError:
         column = self._definition.columns[number]
         names = ", ".join(self._definition.columns[source].name for source in self._sources(number)
@@ -187,6 +231,28 @@ def source_numbers(column: Column, definition: TableDefinition) -> list[int]:
     names = sources(column, definition)
     return [number for number, other in enumerate(definition.columns)
             if other.name.casefold() in names and other.generated != "virtual"]
+
+
+def computed_of_images(definition: TableDefinition) -> dict[int, frozenset[int]]:
+    """The STORED columns, by number, that a replica computes where an image has any of these columns, whatever it has
+    of the generated one: MySQL's does, and MariaDB's takes what images have (seen on MySQL 9.7 and MariaDB 10.11)."""
+    if definition.flavour == "mariadb":
+        return {}
+    return {number: _made_of(column, definition) for number, column in enumerate(definition.columns)
+            if column.generated == "stored"}
+
+
+def _made_of(column: Column, definition: TableDefinition) -> frozenset[int]:
+    """Numbers of the columns that a generated one is made of, and of those that these are made of."""
+    found: set[int] = set()
+    more = source_numbers(column, definition)
+    while more:
+        number = more.pop()
+        if number not in found:
+            found.add(number)
+            if definition.columns[number].generated:
+                more += source_numbers(definition.columns[number], definition)
+    return frozenset(found)
 
 
 def _whole(values: pa.Array | pa.ChunkedArray) -> pa.Array:

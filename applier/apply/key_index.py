@@ -39,10 +39,12 @@ class Conflict:
 
 
 class Patches:
-    """Records of rows that are made of several images: a pointer for each column."""
+    """Records of rows that are made of several images: a pointer for each column. `made_of` says which
+    columns a replica computes where an image has any of others (generated_columns.computed_of_images)."""
 
     def __init__(self, columns: int):
         self.columns = columns
+        self.made_of: dict[int, frozenset[int]] = {}
         self.pointers = np.empty((16, columns), np.int64)
         self.present = np.full((1, columns + 1), k.VALUE, np.uint8)
         self._n_diffs = np.zeros(1, np.int64)  # by layout; the last is that of changes without an after-image
@@ -56,6 +58,9 @@ class Patches:
             row = np.zeros((1, self.columns + 1), np.uint8)
             row[0, [1 + column for column in layout.present if column < self.columns]] = k.VALUE
             row[0, [1 + column for column in layout.diffs if column < self.columns]] = k.DIFF
+            has = (*layout.present, *layout.diffs)
+            row[0, [1 + column for column, made_of in self.made_of.items() if column < len(layouts.plans)
+                    and column not in has and not made_of.isdisjoint(has)]] = k.MADE
             row[0, 0] = (row[0, 1:] == k.VALUE).all()
             rows.append(row)
         self.present = np.concatenate(rows)

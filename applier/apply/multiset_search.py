@@ -51,7 +51,7 @@ class MultisetSearch(UnitSearch):
 
     def __init__(self, spec: UnitSpec, files: list[MappedFile], gatherer: Callable[[], RowGatherer]):
         self._files, self._gatherer, self._table = files, gatherer, spec.definition.full_name
-        self._store, self._images = StoreSearch(spec), RowMultiset(len(spec.definition.columns))
+        self._store, self._images = StoreSearch(spec, gatherer), RowMultiset(len(spec.definition.columns))
         self._search = self._store.pieces.search(frozenset(self._store.pieces.stored))
         self._decoder: ImageDecoder | None = None
         self._forgiven: list[pa.Table] = []

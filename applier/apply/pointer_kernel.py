@@ -23,6 +23,9 @@ from applier.binlog.change_records import IMAGE_ID_SHIFT, MAX_IMAGE_ID
 from keysearch.memory import inline, load_i64, load_u8, store_i64
 
 DEAD = -2
+COMPUTED = -3
+"""What a patch has of a generated column instead of a pointer, if the last update of what it is made of left it out:
+no image holds its value."""
 PATCH_ID = MAX_IMAGE_ID + 1
 """The layout number that marks a pointer to a patch. Number 0 marks a row of the base."""
 
@@ -35,14 +38,16 @@ of a batch in idempotent mode, 0 in strict mode. WATCH: see watched_kernel; 0 wh
 ROW_GONE = -1
 """A noted conflict: a row that is not there, instead of the number of the unique key that is taken."""
 
-VALUE, DIFF = 1, 2
-"""What a layout has of a column, if it has it (not 0)."""
+VALUE, DIFF, MADE = 1, 2, 3
+"""What a layout has of a column, if it has it (not 0). MADE: it lacks a generated column, and has some of what a
+replica computes that of."""
 
 # why a kernel stopped
-DONE, INDEX_FULL, PATCHES_FULL, ARENA_FULL, CONFLICTS_FULL, DUPLICATE, MISSING, SPLIT_PATCH, SPLIT_MOVE = range(9)
+(DONE, INDEX_FULL, PATCHES_FULL, ARENA_FULL, CONFLICTS_FULL, DUPLICATE, MISSING, SPLIT_PATCH, SPLIT_MOVE,
+ AWAITS) = range(10)
 """CONFLICTS_FULL: no room to note more conflicts. SPLIT_PATCH: a partial image moves a row out of the unit or into it;
 the planner must not let that happen. SPLIT_MOVE: a change in idempotent mode moves one so; whether it does depends on
-the rows of both units."""
+the rows of both units. AWAITS: a key's value has to be computed of the row that was found (awaited_values)."""
 
 
 @inline
@@ -110,6 +115,8 @@ def updated_pointer(old, image, present, columns, patches, state):
         for c in range(columns):
             what = load_u8(has + 1 + c)
             kept = add_diff(old, image, c, state) if what == DIFF else old
+            if what == MADE:
+                kept = np.int64(COMPUTED)
             store_i64(patch + 8 * c, image if what == VALUE else kept)
     else:
         for c in range(columns):
@@ -118,6 +125,8 @@ def updated_pointer(old, image, present, columns, patches, state):
                 store_i64(patch + 8 * c, image)
             elif what == DIFF:
                 store_i64(patch + 8 * c, add_diff(load_i64(patch + 8 * c), image, c, state))
+            elif what == MADE:
+                store_i64(patch + 8 * c, COMPUTED)
     return pointer
 
 

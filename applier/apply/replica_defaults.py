@@ -50,7 +50,7 @@ class ReplicaDefaults:
 
     def left_out(self, column: Column, seconds: Seconds) -> Values:
         """For a column that images lack, or the log. Raises SchemaError where it cannot be computed."""
-        if self._definition.flavour == "mariadb" and is_variable(column):
+        if self._definition.flavour == "mariadb" and (is_variable(column) or column.generated):
             return pa.scalar(None, arrow_type(column.type)) if column.nullable else self._implicit(column)
         return self._at(column, seconds()) if column.name in self._moments else self._scalar(column)
 

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from applier.apply.change_keys import at_change, rows_before, times_of
 from applier.apply.conflicts import BY_CONTENT
 from applier.apply.generated_columns import UNKNOWN_DOCUMENT
-from applier.apply.row_pieces import RowPieces
+from applier.apply.row_pieces import AwaitedImages, RowPieces
 from applier.apply.row_store import PieceInput, Search
 from applier.binlog.change_records import IMAGE_ID_SHIFT
 from applier.binlog.changes import ChangeBatch, ImageLayouts
@@ -34,15 +34,16 @@ class RowKeys:
         """What to decode of each image."""
         return self._pieces.wanted(plans)
 
-    def of_batch(self, batch: ChangeBatch) -> tuple[list[PieceInput], list[PieceInput], np.ndarray, list[Search]]:
+    def of_batch(self, batch: ChangeBatch) -> tuple[list[PieceInput], list[PieceInput], np.ndarray, list[Search],
+                                                    AwaitedImages | None]:
         """The arguments of RowStore.apply."""
         before = self._pieces.of_images(batch.before, batch.n_before, self._table_map,
                                         lambda: times_of(batch, batch.before_rows, batch.n_before))
-        after = self._pieces.of_images(batch.after, batch.n_after, self._table_map,
-                                       lambda: times_of(batch, batch.after_rows, batch.n_after),
-                                       rows_before(batch) < 0, self._documents(batch),
-                                       lambda error, images: at_change(error, batch, batch.after_rows, images))
-        return before, after, *self._pieces.searches(batch, len(self._table_map.types))
+        after, awaited = self._pieces.of_after_images(
+            batch.after, batch.n_after, self._table_map, lambda: times_of(batch, batch.after_rows, batch.n_after),
+            rows_before(batch) < 0, self._documents(batch),
+            lambda error, images: at_change(error, batch, batch.after_rows, images))
+        return before, after, *self._pieces.searches(batch, len(self._table_map.types)), awaited
 
     def of_whole_images(self, images: ImageBuffers, rows: int) -> list[PieceInput]:
         """The pieces of the first `rows` of images that lack no column."""

@@ -18,7 +18,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.apply.generated_columns import AfterImages, generated_column, source_numbers, why_not_compared
+from applier.apply.generated_columns import (
+    AfterImages,
+    Completed,
+    generated_column,
+    source_numbers,
+    why_not_compared,
+)
 from applier.apply.image_values import absent_flags, without_nulls
 from applier.apply.replica_defaults import ReplicaDefaults, Seconds
 from applier.apply.row_store import PieceInput, Search
@@ -70,8 +76,8 @@ class RowPieces:
         self.pieces: list[Piece] = []
         self.unique = [UniqueKey(key.name, tuple(self._number(self._compared(*part)) for part in key.parts))
                        for key in self._unique_keys()]
-        for column in self.stored if by_content else ():
-            self._number(content_piece(column, definition))
+        for column in self.stored if by_content else self.kept_for_generated:
+            self._number(content_piece(column, definition) if by_content else Piece(column))
         for piece in also:
             self._number(piece)
 
@@ -172,28 +178,52 @@ class RowPieces:
         return [plan if c in columns else None for c, plan in enumerate(plans)]
 
     def of_images(self, images: ImageBuffers, rows: int, table_map: TableMap, seconds: Seconds,
-                  inserted: np.ndarray | None = None, documents: dict[int, pa.Array] | None = None,
-                  placed: Callable[[SchemaError, np.ndarray], SchemaError] = lambda error, images: error,
-                  ) -> list[PieceInput]:
+                  inserted: np.ndarray | None = None) -> list[PieceInput]:
         """The pieces of the first `rows` images of a batch; what an insert's image lacks is the column's default
         (DEF-R1a, b), given which images are such (bool[rows]; None: none is). Columns that the log does not have are
-        lacking in all. `documents` has the values of JSON columns with diffs. `placed` gives an error about some images
-        (bool[rows]) its place."""
-        finished = {column: self._finished(images, column, rows, table_map, seconds, (documents or {}).get(column))
-                    for column in {piece.column for piece in self.pieces} | self._made_of
-                    if column < len(table_map.types)}
-        made: dict[int, tuple[pa.Array, np.ndarray | None]] = {}
-        if inserted is not None and rows:
-            after = AfterImages(self.definition, self._defaults, inserted, seconds, finished)
-            for column, keys in self.generated.items():
-                if column not in finished or finished[column][1] is not None:
-                    try:
-                        made[column] = after.completed(column, placed)
-                    except SchemaError as error:
-                        raise error.at(key=keys) from None
-        return [PieceInput(self.encoded(piece, made[piece.column][0]), made[piece.column][1]) if piece.column in made
-                else self._input(piece, rows, seconds, inserted, *finished.get(piece.column, (None, None)))
+        lacking in all."""
+        finished = self._all_finished(images, rows, table_map, seconds, {})
+        return self._inputs(finished, rows, seconds, inserted)
+
+    def of_after_images(self, images: ImageBuffers, rows: int, table_map: TableMap, seconds: Seconds,
+                        inserted: np.ndarray, documents: dict[int, pa.Array],
+                        placed: Callable[[SchemaError, np.ndarray], SchemaError],
+                        ) -> tuple[list[PieceInput], AwaitedImages | None]:
+        """The pieces of the first `rows` after-images of a batch, and what some await of the rows that are found.
+        `documents` has the values of JSON columns with diffs. `placed` gives an error about some images (bool[rows])
+        its place."""
+        finished = self._all_finished(images, rows, table_map, seconds, documents)
+        made: dict[int, Completed] = {}
+        after = AfterImages(self.definition, self._defaults, inserted, seconds, finished)
+        for column, keys in self.generated.items() if rows else ():
+            try:
+                made[column] = after.completed(column, placed)
+            except SchemaError as error:
+                raise error.at(key=keys) from None
+        inputs = [self.made_input(piece, made[piece.column]) if piece.column in made else one
+                  for piece, one in zip(self.pieces, self._inputs(finished, rows, seconds, inserted), strict=True)]
+        awaits = any(column.waiting.any() for column in made.values())
+        return inputs, AwaitedImages(self, after, made, inputs) if awaits else None
+
+    def _all_finished(self, images: ImageBuffers, rows: int, table_map: TableMap, seconds: Seconds,
+                      documents: dict[int, pa.Array]) -> dict[int, tuple[pa.Array, np.ndarray | None]]:
+        return {column: self._finished(images, column, rows, table_map, seconds, documents.get(column))
+                for column in {piece.column for piece in self.pieces} | self._made_of
+                if column < len(table_map.types)}
+
+    def _inputs(self, finished: dict[int, tuple[pa.Array, np.ndarray | None]], rows: int, seconds: Seconds,
+                inserted: np.ndarray | None) -> list[PieceInput]:
+        return [self._input(piece, rows, seconds, inserted, *finished.get(piece.column, (None, None)))
                 for piece in self.pieces]
+
+    @cached_property
+    def kept_for_generated(self) -> tuple[int, ...]:
+        """Numbers of the columns that generated ones of unique keys are made of, as far as rows have them."""
+        return tuple(sorted(self._made_of & set(self.stored)))
+
+    def made_input(self, piece: Piece, made: Completed) -> PieceInput:
+        """A piece of a generated column."""
+        return PieceInput(self.encoded(piece, made.values), made.left if made.left.any() else None)
 
     def null(self, piece: Piece) -> bytes:
         """What a row has of a piece whose column is NULL."""
@@ -287,6 +317,35 @@ class RowPieces:
                 ways = np.where(alone, len(found), ways)
                 found.append(Search(unique=[key.name for key in self.unique].index(choice.name), kind=choice.kind))
         return ways, found
+
+
+class AwaitedImages:
+    """What after-images of a batch await of the rows that they find (row_store.AwaitedValues): generated columns that
+    are made of what images have and of what rows have. `made` and `inputs` are what is known without."""
+
+    def __init__(self, pieces: RowPieces, after: AfterImages, made: dict[int, Completed], inputs: list[PieceInput]):
+        self._pieces, self._after, self._made, self._inputs = pieces, after, made, inputs
+        self.waiting = np.logical_or.reduce([column.waiting for column in made.values()])
+        self.columns = pieces.kept_for_generated
+
+    def told(self, images: np.ndarray, rows: pa.Table) -> list[PieceInput]:
+        for column, made in self._made.items():
+            chosen = made.waiting[images]
+            if chosen.any():
+                self._made[column] = self._told(column, made, images[chosen], rows.filter(pa.array(chosen)))
+        self._inputs = [self._pieces.made_input(piece, self._made[piece.column]) if piece.column in self._made else one
+                        for piece, one in zip(self._pieces.pieces, self._inputs, strict=True)]
+        return self._inputs
+
+    def _told(self, column: int, made: Completed, images: np.ndarray, rows: pa.Table) -> Completed:
+        try:
+            values = self._after.of_found_rows(column, images, rows)
+        except SchemaError as error:
+            raise error.at(key=self._pieces.generated[column]) from None
+        chosen, order = np.zeros(len(made.left), np.bool_), np.argsort(images)
+        chosen[images] = True
+        return Completed(pc.replace_with_mask(made.values, pa.array(chosen), values.take(pa.array(order))),
+                         made.left & ~chosen, made.waiting)
 
 
 def _vector_bytes(values: pa.Array | pa.ChunkedArray) -> pa.Array:

@@ -8,14 +8,17 @@ searched by, made when the first such image comes.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
+import pyarrow as pa
 
 from applier.apply import pointer_kernel as k
 from applier.apply import store_kernel, store_upkeep_kernel
 from applier.apply import store_layout as s
 from applier.apply.key_index import Conflict, KeyIndex, batch_addresses
-from applier.binlog.changes import ChangeBatch, ImageLayouts
+from applier.binlog.changes import UPDATE, ChangeBatch, ImageLayouts
 from applier.errors import UnsupportedEvent
 from keysearch.keybytes import KeyBytes
 
@@ -49,6 +52,17 @@ class Search:
     forgiven: bool = False
 
 
+class AwaitedValues(Protocol):
+    """Values of pieces that depend on the rows which are found; `waiting` (bool[n]) says of which after-images,
+    `columns` which of the rows' columns (by number in the definition) they are made of."""
+
+    waiting: np.ndarray
+    columns: tuple[int, ...]
+
+    def told(self, images: np.ndarray, rows: pa.Table) -> list[PieceInput]:
+        """All pieces of a batch's after-images, given the rows that some of these (int64[m], distinct) find."""
+
+
 class _Index:
     """One index: numbers of its pieces, and whether equal rows may differ elsewhere (then their order counts)."""
 
@@ -80,6 +94,9 @@ class RowStore(KeyIndex):
                             (s.RANK, 0 if clustered else ORDER_OF_ARRIVAL)):
             self._put(word, value)
         self.arrivals = np.empty(0, np.int64)
+        self._awaited: _Awaited | None = None
+        self.rows_at: Callable[[np.ndarray, tuple[int, ...]], pa.Table] | None = None
+        """Gives some columns (by number in the definition) of the rows that pointers (int64[n]) lead to."""
         self._rebuild()
 
     def _word(self, word: int) -> int:
@@ -195,18 +212,18 @@ class RowStore(KeyIndex):
     # ---- changes
 
     def apply(self, batch: ChangeBatch, layouts: ImageLayouts, before: list[PieceInput], after: list[PieceInput],
-              ways: np.ndarray, searches: list[Search]) -> Conflict | None:
+              ways: np.ndarray, searches: list[Search], awaited: AwaitedValues | None = None) -> Conflict | None:
         """Apply a batch, given what `prepare` takes."""
-        self.prepare(batch, layouts, before, after, ways, searches)
+        self.prepare(batch, layouts, before, after, ways, searches, awaited)
         conflict = self.run(batch)
         self.settle(batch)
         return conflict
 
     def prepare(self, batch: ChangeBatch, layouts: ImageLayouts, before: list[PieceInput], after: list[PieceInput],
-                ways: np.ndarray, searches: list[Search]) -> None:
+                ways: np.ndarray, searches: list[Search], awaited: AwaitedValues | None = None) -> None:
         """Take a batch, for `run` to apply and `settle` to end. `before` and `after` are the pieces of its images;
-        `ways` (int64, by row of the before-images) says by which of `searches` each row is found. Raises
-        UnsupportedEvent as `index_by`."""
+        `ways` (int64, by row of the before-images) says by which of `searches` each row is found. What is `awaited` of
+        after-images (None: nothing) is computed of the rows that are found. Raises UnsupportedEvent as `index_by`."""
         inputs = _Inputs(before), _Inputs(after)
         try:
             numbers = [self.index_by(search) for search in searches]
@@ -216,6 +233,10 @@ class RowStore(KeyIndex):
         self._put(s.BEFORE, inputs[0].address)
         self._put(s.AFTER, inputs[1].address)
         self._put(s.SEARCHES, indexes.ctypes.data)
+        self._awaited = None if awaited is None else _Awaited(batch, awaited)
+        for word, address in zip((s.AWAITED, s.AWAITED_OF), (0, 0) if awaited is None else self._awaited.addresses,
+                                 strict=True):
+            self._put(word, address)
         self._describe()
         self._kept = inputs, indexes
         self._receive(batch, layouts)
@@ -225,6 +246,28 @@ class RowStore(KeyIndex):
         return store_kernel.apply_rows(batch.n, *batch_addresses(batch), self._store.ctypes.data,
                                        patches.present.ctypes.data, patches.columns, patches.pointers.ctypes.data,
                                        self._state.ctypes.data)
+
+    def resolve(self, status: int) -> Conflict | None:
+        if status != k.AWAITS:
+            return super().resolve(status)
+        self._tell(self._awaited, self._get(k.NEXT))
+        return None
+
+    def _tell(self, awaited: _Awaited, first: int) -> None:
+        """Have values computed that changes from number `first` on await, as if nothing changed their rows before them:
+        what turns out to be otherwise is told again."""
+        changes = awaited.next_changes(first)
+        images = np.ascontiguousarray(awaited.batch.before_rows[changes], np.int64)
+        numbers, seen = np.empty(len(images), np.int64), 0
+        while (seen := store_upkeep_kernel.find_rows(seen, len(images), self.address, images, numbers)) < len(images):
+            self._grow_arena()
+        changes, numbers = changes[numbers >= 0], numbers[numbers >= 0]
+        self.diffs.came(self._get(k.DIFFS), awaited.batch)
+        rows = self.rows_at(self._slots[numbers, 0], awaited.columns)
+        inputs = _Inputs(awaited.tell(changes, rows, self._slots[numbers, 1]))
+        self._put(s.AFTER, inputs.address)
+        (before, _), indexes = self._kept
+        self._kept = (before, inputs), indexes
 
     @property
     def arrived(self) -> int:
@@ -252,9 +295,51 @@ class RowStore(KeyIndex):
             arena = np.empty_like(self._arena)
             store_upkeep_kernel.move_records(self._store.ctypes.data, arena.ctypes.data)
             self._arena = arena
+            if self._awaited is not None:
+                self._awaited.forget_records()
         else:
             self._arena = np.concatenate([self._arena, np.empty_like(self._arena)])
         self._describe()
+
+
+class _Awaited:
+    """What changes of a batch await of the rows that they find, and how far that has been told."""
+
+    def __init__(self, batch: ChangeBatch, values: AwaitedValues):
+        self.batch, self._values = batch, values
+        self._states = np.where(values.waiting, s.WAITS, 0).astype(np.uint8)
+        self._records = np.full(batch.n_after, -1, np.int64)
+        self._changes = np.flatnonzero((batch.kinds == UPDATE) & values.waiting[batch.after_rows])
+        self._told_until, self._first, self._at_once = 0, 0, len(self._changes)
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        return self._values.columns
+
+    @property
+    def addresses(self) -> tuple[int, int]:
+        return self._states.ctypes.data, self._records.ctypes.data
+
+    def next_changes(self, first: int) -> np.ndarray:
+        """The next changes to tell, from `first` on: fewer where those of the last time were told in vain, since their
+        rows changed in between."""
+        start = int(np.searchsorted(self._changes, first))
+        if start < self._told_until:
+            self._at_once = max(1, 2 * (start - self._first))
+        self._first, self._told_until = start, min(start + self._at_once, len(self._changes))
+        self._at_once = 2 * self._at_once
+        return self._changes[self._first:self._told_until]
+
+    def tell(self, changes: np.ndarray, rows: pa.Table, records: np.ndarray) -> list[PieceInput]:
+        """The pieces of the batch's after-images, with what these changes await, given the rows that they find, and
+        where their records are."""
+        images = self.batch.after_rows[changes]
+        self._states[images], self._records[images] = s.TOLD, records
+        return self._values.told(images, rows)
+
+    def forget_records(self) -> None:
+        """All records are elsewhere."""
+        self._states[self._states == s.TOLD] = s.WAITS
 
 
 class _Inputs:

@@ -14,7 +14,6 @@ from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from applier.apply import image_reader
 from applier.apply.base_rows import BaseRows
@@ -22,14 +21,15 @@ from applier.apply.diff_kernel import DIFF_ID
 from applier.apply.diff_nodes import DiffNodes
 from applier.apply.documents import Documents
 from applier.apply.event_times import EventTimes
-from applier.apply.extra_columns import ExtraColumns
+from applier.apply.extra_columns import GIVEN, KNOWN, UNKNOWN, ExtraColumns
+from applier.apply.generated_columns import computed_of_images
 from applier.apply.image_reader import ADDRESS, ImageMemory, ImageReader, TooMuch
 from applier.apply.image_values import absent_flags, with_defaults, without_nulls
 from applier.apply.key_index import Patches
-from applier.apply.pointer_kernel import PATCH_ID
+from applier.apply.pointer_kernel import COMPUTED, PATCH_ID
 from applier.apply.replica_defaults import ReplicaDefaults, Seconds
 from applier.binlog.change_records import IMAGE_ID_SHIFT
-from applier.binlog.changes import ImageLayouts
+from applier.binlog.changes import ImageLayout, ImageLayouts
 from applier.binlog.layout import ColumnPlan
 from applier.binlog.mapping import MappedFile
 from applier.binlog.values import finish_column
@@ -81,7 +81,11 @@ class RowGatherer:
         memory = ImageMemory(files)
         self._reader = ImageReader(memory, layouts, wanted, self._rows)
         self._documents = Documents(definition, diffs, layouts, memory)
-        self._lacks_generated = False
+        self._computed = {
+            logged.stored.index(number): np.array([0, *(_made_in(layout, number, made_of)
+                                                        for layout in layouts.known[1:])], np.uint8)
+            for number, made_of in computed_of_images(definition).items() if number < len(logged.types)}
+        """By number in the schema, what `ExtraColumns.computed` takes for images of each layout."""
 
     @property
     def zero_dates(self) -> int:
@@ -91,7 +95,17 @@ class RowGatherer:
     def batches(self, pointers: np.ndarray) -> Iterator[pa.Table]:
         """The rows that `pointers` (int64[n]) lead to, in their order, some thousand at a time; fewer of long ones."""
         for rows in self._in_chunks(pointers, self._chunk):
-            yield self._extra.generated(self._extra.filled(rows) if self._lacks_generated else rows)
+            yield self._extra.generated(rows)
+
+    def columns_at(self, pointers: np.ndarray, columns: tuple[int, ...]) -> pa.Table:
+        """Some columns (by number in the definition) of the rows that `pointers` (int64[n]) lead to."""
+        numbers = [self._logged.stored.index(column) for column in columns]
+        schema = pa.schema([self.schema.field(number) for number in numbers])
+
+        def picked(some: np.ndarray) -> pa.Table:
+            return pa.Table.from_arrays(self._columns(self._places(some)[:, numbers], numbers), schema=schema)
+
+        return pa.concat_tables([schema.empty_table(), *self._in_chunks(pointers, picked)])
 
     def failed_diff(self) -> ApplierError | None:
         """The error of the first JSON diff in the log that does not fit, of rows that came and of values that are not
@@ -121,11 +135,22 @@ class RowGatherer:
             start, rows = start + rows, min(2 * rows, self._rows)
 
     def _chunk(self, pointers: np.ndarray) -> pa.Table:
-        patched = pointers >> IMAGE_ID_SHIFT == PATCH_ID
-        if patched.any():
-            return self._patched_chunk(pointers, patched)
+        if (pointers >> IMAGE_ID_SHIFT == PATCH_ID).any():
+            return self._patched_chunk(pointers)
         columns = self._columns_of_rows(pointers, range(len(self.schema)))
-        return pa.Table.from_arrays(columns, schema=self.schema)
+        rows = pa.Table.from_arrays(columns, schema=self.schema)
+        return self._extra.computed(rows, self._made_by(dict.fromkeys(self._computed, pointers)))
+
+    def _made_by(self, places: dict[int, np.ndarray]) -> dict[str, np.ndarray]:
+        """What `ExtraColumns.computed` takes, given the pointers of generated columns by their number in the schema."""
+        found = {}
+        for column, pointers in places.items():
+            ids = pointers >> IMAGE_ID_SHIFT
+            kinds = self._computed[column][np.where((ids < 0) | (ids == DIFF_ID), 0, ids)]
+            kinds[pointers == COMPUTED] = UNKNOWN
+            if kinds.any():
+                found[self.schema.names[column]] = kinds
+        return found
 
     def _columns_of_rows(self, pointers: np.ndarray, columns: range) -> list[pa.Array | pa.ChunkedArray]:
         """Some columns (by number in the schema) of rows that each come from one place; those of the base ascending."""
@@ -141,19 +166,26 @@ class RowGatherer:
         picks[in_base], picks[~in_base] = np.arange(n_base), np.arange(n_base, len(pointers))
         return [_take([*rows.chunks, decoded], picks) for rows, decoded in zip(base, images, strict=True)]
 
-    def _patched_chunk(self, pointers: np.ndarray, patched: np.ndarray) -> pa.Table:
+    def _places(self, pointers: np.ndarray) -> np.ndarray:
+        """Where each column is of the rows that pointers lead to: int64[n, columns of the snapshot]."""
+        patched = pointers >> IMAGE_ID_SHIFT == PATCH_ID
+        places = np.repeat(pointers[:, None], len(self._logged.stored), axis=1)
+        places[patched] = self._patches.pointers[pointers[patched] & ADDRESS][:, self._logged.stored]
+        return places
+
+    def _patched_chunk(self, pointers: np.ndarray) -> pa.Table:
         """A chunk with rows whose columns come from different places. Where these are the log's columns and the others,
         as full images make them, only the others have to be picked one by one."""
-        slots = pointers[patched] & ADDRESS
-        places = np.repeat(pointers[:, None], len(self._logged.stored), axis=1)
-        places[patched] = self._patches.pointers[slots][:, self._logged.stored]
+        places = self._places(pointers)
         n_logged = sum(number < len(self._logged.types) for number in self._logged.stored)
         columns = range(len(self.schema))
+        made = self._made_by({column: places[:, column] for column in self._computed})
         if n_logged < len(columns) and self._are_rows(places[:, :n_logged]):
             together = self._columns_of_rows(places[:, 0], columns[:n_logged])
-            return pa.Table.from_arrays([*together, *self._columns(places[:, n_logged:], columns[n_logged:])],
-                                        schema=self.schema)
-        return pa.Table.from_arrays(self._columns(places, columns), schema=self.schema)
+            parts = [*together, *self._columns(places[:, n_logged:], columns[n_logged:])]
+        else:
+            parts = self._columns(places, columns)
+        return self._extra.computed(pa.Table.from_arrays(parts, schema=self.schema), made)
 
     def _are_rows(self, places: np.ndarray) -> bool:
         """Whether each row's columns (int64[n, columns]) are from one image or row of the base, these ascending."""
@@ -166,6 +198,8 @@ class RowGatherer:
         """The values of some columns (by number in the schema), given a pointer for each (int64[n, columns], which is
         changed): each image is decoded once, columns pick, and then documents get their diffs."""
         chains = [self._documents.unwind(places[:, c]) for c in range(len(columns))]
+        if (none := places == COMPUTED).any():  # any value of the row will do
+            places = np.where(none, places.max(axis=1, keepdims=True), places)
         distinct, which = np.unique(places, return_inverse=True)
         which = which.reshape(places.shape)
         n_base = int(np.searchsorted(distinct, 1 << IMAGE_ID_SHIFT))
@@ -233,9 +267,8 @@ class RowGatherer:
         if absent is None:
             return values
         used = absent if picked is None else absent & picked
-        if defined.generated and used.any():  # it is computed when the row is there
-            self._lacks_generated = True
-            return pc.if_else(pa.array(used), pa.scalar(None, values.type), values)
+        if column in self._computed:
+            return values  # it is computed when the row is there
         return with_defaults(values, defined, self._defaults, seconds, used)
 
     def _not_logged(self, column: Column, rows: int, picked: np.ndarray | None, seconds: Seconds) -> pa.Array:
@@ -244,6 +277,13 @@ class RowGatherer:
             return pa.nulls(rows, arrow_type(column.type))
         values = self._defaults.left_out(column, seconds)
         return pa.repeat(values, rows) if isinstance(values, pa.Scalar) else values
+
+
+def _made_in(layout: ImageLayout, number: int, made_of: frozenset[int]) -> int:
+    """How a replica comes by a generated column whose values images of a layout have or lack."""
+    if number not in layout.present:
+        return UNKNOWN
+    return GIVEN if made_of.isdisjoint((*layout.present, *layout.diffs)) else KNOWN
 
 
 def _take(parts: list[pa.Array], picks: np.ndarray) -> pa.Array:

@@ -15,6 +15,7 @@ import numpy as np
 
 from applier.apply.pointer_kernel import (
     ARENA_FULL,
+    AWAITS,
     CONFLICTS_FULL,
     DELETED,
     DONE,
@@ -40,6 +41,8 @@ from applier.apply.store_layout import (
     AFTER,
     ARENA,
     ARENA_USED,
+    AWAITED,
+    AWAITED_OF,
     BASIS_POINTER,
     BASIS_RECORD,
     BEFORE,
@@ -54,6 +57,7 @@ from applier.apply.store_layout import (
     SEARCHES,
     SLOT_ROOM,
     SLOTS_USED,
+    WAITS,
     find,
     index_at,
     key_hash,
@@ -167,6 +171,13 @@ def apply_rows(count, kinds, before_rows, after_rows, images, store, present, co
             add(state + DELETED, 1)
             j += 1
             continue
+        awaited = load_i64(store + AWAITED)
+        if awaited:
+            state_of_it = load_u8(awaited + after)
+            if state_of_it == WAITS or (state_of_it and load_i64(load_i64(store + AWAITED_OF) + 8 * after)
+                                        != load_i64(slot + RECORD)):
+                status = AWAITS
+                break
         old = record_of(store, slot)
         size = take_tail(store, load_i64(store + AFTER), after, old, n)
         if size < 0:

@@ -21,10 +21,15 @@ from keysearch.memory import copy_bytes, inline, load_i64, load_u8, load_u32, lo
 
 # a store
 (N_PIECES, SLOTS, SLOT_ROOM, SLOTS_USED, FREE_SLOT, ARENA, ARENA_USED, ARENA_ROOM, GARBAGE, NEXT_ORDER, INDEXES,
- N_INDEXES, N_UNIQUE, RANK, BEFORE, AFTER, SEARCHES, DETAIL, BASIS_POINTER, BASIS_RECORD) = range(0, 160, 8)
-STORE_WORDS = 20
+ N_INDEXES, N_UNIQUE, RANK, BEFORE, AFTER, SEARCHES, DETAIL, BASIS_POINTER, BASIS_RECORD, AWAITED,
+ AWAITED_OF) = range(0, 176, 8)
+STORE_WORDS = 22
 NO_SEARCH, NO_ROW = 255, 254
 """In SEARCHES: a before-image by which no row can be searched, and one by which none is found."""
+
+WAITS, TOLD = 1, 2
+"""In AWAITED (uint8 by row of the after-images; the word is 0 where no image awaits anything): a piece has to be
+computed of the row that is found; it was, of the row's record at AWAITED_OF (int64 by row of the after-images)."""
 
 # a slot; a free one has the next free one as its pointer and -1 as its record
 POINTER, RECORD, ORDER, SIZE = range(0, 32, 8)

@@ -10,9 +10,11 @@ from applier.apply.store_layout import (
     BEFORE,
     GARBAGE,
     N_PIECES,
+    NO_ROW,
     ORDER,
     POINTER,
     RECORD,
+    SEARCHES,
     SIZE,
     SLOTS_USED,
     compare_keys,
@@ -24,7 +26,7 @@ from applier.apply.store_layout import (
     slot_at,
 )
 from applier.apply.store_slots import add_slot, remove_slot, take_tail
-from keysearch.memory import copy_bytes, kernel, load_i64, store_i64
+from keysearch.memory import copy_bytes, kernel, load_i64, load_u8, store_i64
 
 
 @kernel
@@ -39,6 +41,24 @@ def fill_rows(rows, store):
         store_i64(slot + ORDER, row)
         store_i64(slot + SIZE, size)
         add(store + ARENA_USED, size)
+
+
+@kernel
+def find_rows(first, rows, store, images, places):
+    """Find the slots that the before-images numbered `images` (int64[rows]) lead to, from entry `first` on, by
+    SEARCHES, and put their numbers into `places` (int64[rows]; -1: there is none). How many were seen to: fewer where
+    the arena is full."""
+    n = load_i64(store + N_PIECES)
+    for i in range(first, rows):
+        search = np.int64(load_u8(load_i64(store + SEARCHES) + images[i]))
+        places[i] = -1
+        if search >= NO_ROW:
+            continue
+        if take_tail(store, load_i64(store + BEFORE), images[i], 0, n) < 0:
+            return i
+        index, record = index_at(store, search), load_i64(store + ARENA) + load_i64(store + ARENA_USED)
+        places[i] = find(store, index, record, key_hash(index, record, n), n)
+    return rows
 
 
 @kernel

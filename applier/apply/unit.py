@@ -114,7 +114,7 @@ class UnitApplier:
             return KeySearch(self.spec)
         if self.spec.rows.whole_images:
             return MultisetSearch(self.spec, self._files, self._gatherer)
-        return StoreSearch(self.spec)
+        return StoreSearch(self.spec, self._gatherer)
 
     def lies_in(self, file: MappedFile) -> None:
         """Tell of memory that images of later batches lie in; it stays as long as the unit."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,13 @@ import pyarrow as pa
 
 from applier.apply.change_keys import KeyReader
 from applier.apply.conflicts import ConflictReader, conflict_rows
+from applier.apply.generated_columns import computed_of_images
 from applier.apply.key_index import ByteIndex, Conflict, IntIndex, KeyIndex
 from applier.apply.pointer_kernel import ROW_GONE
 from applier.apply.row_keys import RowKeys
 from applier.apply.row_pieces import RowPieces
 from applier.apply.row_store import RowStore
+from applier.apply.rows import RowGatherer
 from applier.apply.watched_rows import WatchedRows
 from applier.apply.work import UnitSpec
 from applier.binlog.changes import UPDATE, ChangeBatch, ImageLayouts
@@ -60,6 +63,7 @@ class KeySearch(UnitSearch):
         self._key, columns, self._table = spec.key, len(spec.definition.columns), spec.definition.full_name
         kind = IntIndex if spec.key.form == "int" else ByteIndex
         self.index = kind(columns, spec.low, spec.high, idempotent=spec.idempotent)
+        self.index.patches.made_of = computed_of_images(spec.definition)
         self._found_for_nothing = self._first_given = 0
 
     def apply(self, batch: ChangeBatch, layouts: ImageLayouts, keys: tuple[Any, ...]) -> Conflict | None:
@@ -100,13 +104,16 @@ class KeySearch(UnitSearch):
 
 
 class StoreSearch(UnitSearch):
-    """By any key, or by what rows hold; rows of a table without a key are written in the order in which they came."""
+    """By any key, or by what rows hold; rows of a table without a key are written in the order in which they came.
+    `gatherer` makes what reads the values of rows that are found."""
 
-    def __init__(self, spec: UnitSpec):
+    def __init__(self, spec: UnitSpec, gatherer: Callable[[], RowGatherer]):
         self.pieces = RowPieces(spec.definition, by_content=spec.rows.by_content, also=spec.rows.also)
         self.index = RowStore(len(spec.definition.columns), len(self.pieces.pieces),
                               [key.pieces for key in self.pieces.unique], clustered=self.pieces.clustered,
                               idempotent=spec.idempotent)
+        self.index.patches.made_of = computed_of_images(spec.definition)
+        self.index.rows_at = lambda pointers, columns: gatherer().columns_at(pointers, columns)
         self._found: Counter[str] = Counter()
         self._order = self.pieces.order
 
@@ -123,7 +130,7 @@ class StoreSearch(UnitSearch):
     def settle(self, batch: ChangeBatch, keys: tuple[Any, ...]) -> None:
         """Note what came of a batch that was given."""
         self.index.settle(batch)
-        *_, ways, searches = keys
+        _, _, ways, searches, _ = keys
         noted = self.index.noted
         gone = noted[noted[:, 1] == ROW_GONE, 0]
         counts = np.bincount(ways[batch.before_rows[batch.before_rows >= 0]], minlength=len(searches))

@@ -3,6 +3,7 @@
     python tests/differential/real_replicas.py check FIRST LAST URL…     compare the seeds of a range, by both routes
     python tests/differential/real_replicas.py record URL=FIRST-LAST…    write recorded.tar.xz, which the tests replay
     python tests/differential/real_replicas.py children check|record …   the same of made_children, children_recorded
+    python tests/differential/real_replicas.py generated check|record …  the same of made_generated, generated_recorded
 
 A URL is mysql://USER@HOST:PORT or mariadb://…, of a server on this machine whose data is nobody's: the database `d` is
 dropped, and global settings change. It logs in row format, MySQL with gtid_mode=OFF. For a server in a chroot, its root
@@ -29,11 +30,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from made_children import Children
+from made_generated import Generated
 from made_tables import Maker
 from server_cells import cell
 
 HERE = Path(__file__).parent
 RECORDED, CHILDREN = HERE / "recorded.tar.xz", HERE / "children_recorded.tar.xz"
+GENERATED = HERE / "generated_recorded.tar.xz"
 OPTIONS = ["--no-defaults", "--protocol=tcp"]
 
 
@@ -195,11 +198,11 @@ def record_all(words: list[str], make: Callable[[int, str], Maker] = Maker, path
 
 if __name__ == "__main__":
     sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
-    families = sys.argv[1:2] == ["children"]
-    verb, *words = sys.argv[1 + families:] or [""]
-    maker = Children if families else Maker
+    kinds = {"children": (Children, CHILDREN), "generated": (Generated, GENERATED)}
+    maker, recorded = kinds.get("".join(sys.argv[1:2]), (Maker, RECORDED))
+    verb, *words = sys.argv[1 + (maker is not Maker):] or [""]
     if verb == "check" and len(words) > 2:
         sys.exit(bool(check(int(words[0]), int(words[1]), words[2:], maker)))
     if verb == "record" and words:
-        sys.exit(record_all(words, maker, CHILDREN if families else RECORDED))
+        sys.exit(record_all(words, maker, recorded))
     sys.exit(__doc__)
