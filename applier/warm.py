@@ -204,8 +204,25 @@ def _write_log(path: str, documents: bool = True) -> int:
                         log.rows(RowChanges(created[0].definition, after=row | {"k": passing}))
                         log.rows(RowChanges(created[0].definition, before={"k": passing}))
             _write_whole_images(log, part)
+        _write_part_of_a_key(log)
         _delete_parents(log, families)
     return middle
+
+
+def _write_part_of_a_key(log: BinlogWriter) -> None:
+    """An update that tells a part of what a unique key is made of: the rest is the row's."""
+    import pyarrow as pa
+
+    from applier.binlog.row_encoder import RowChanges
+    from applier.schema.ddl import parse_statement
+
+    sql = "CREATE TABLE d.g (k INT PRIMARY KEY, a INT, b INT, g INT AS (a + b) STORED, UNIQUE KEY (g))"
+    [created] = parse_statement(sql)
+    log.query(sql)
+    one = pa.array([1], pa.int32())
+    with log.transaction():
+        log.rows(RowChanges(created.definition, after={"k": one, "a": one, "b": one}))
+        log.rows(RowChanges(created.definition, before={"k": one}, after={"a": one}))
 
 
 def _write_whole_images(log: BinlogWriter, part: int) -> None:

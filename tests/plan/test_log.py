@@ -149,7 +149,8 @@ def test_the_tables_of_a_file_are_looked_for_by_name():
     counts = []
     for files in (1, 40):
         looked.clear()
-        span = SimpleNamespace(outlines=[SimpleNamespace(tables=[use], start=4, end=900, uri="b")] * files)
+        outline = SimpleNamespace(tables=[use], start=4, end=900, uri="b", format=SimpleNamespace(flavour="mysql"))
+        span = SimpleNamespace(outlines=[outline] * files)
         found = used_tables(span, history, lambda database, table: True)
         assert [(table.file, table.versions) for table in found] == [(file, (version,)) for file in range(files)]
         counts.append(len(looked))
