@@ -18,7 +18,7 @@ Place = tuple[str, int] | str
 
 
 def _check_time_zone(name: str | None) -> None:
-    from applier.schema.cursor import is_time_zone
+    from applier.mysql.time_zones import is_time_zone
 
     if name is not None and not is_time_zone(name):
         raise UsageError(f"--system-time-zone {name} is not known",
@@ -189,17 +189,6 @@ def parse_places(texts: list[str]) -> tuple[Place, ...]:
         else:
             places.append(str(GtidSet.parse(text)))
     return tuple(places)
-
-
-def parse_datetime(text: str) -> float:
-    """A date and time to seconds since 1970 UTC; local time where it names no offset, as mysqlbinlog takes it."""
-    from datetime import datetime
-
-    try:
-        return datetime.fromisoformat(text.strip()).timestamp()
-    except (ValueError, OverflowError):
-        raise UsageError(f"{text!r} is no date and time",
-                         hint="write '2026-01-31 10:29:59', or with an offset '2026-01-31T10:29:59+02:00'") from None
 
 
 def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> None:

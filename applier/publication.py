@@ -7,13 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from applier.apply.rows import table_schema
 from applier.apply.table_key import table_key
 from applier.apply.work import UnitResult
 from applier.explain.searches import duplicate_warnings
 from applier.plan.planned import PlannedVersion
 from applier.result import TableResult
-from applier.schema.definition import TableDefinition
+from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.table_versions import TableVersion
 from applier.snapshot.manifest import FileEntry, Snapshot, TableEntry
 from applier.snapshot.staging import Staging

@@ -17,11 +17,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from applier.apply.rows import table_schema
 from applier.apply.table_key import table_key
 from applier.errors import ApplierError, SnapshotError
 from applier.progress import Progress, Silent
-from applier.schema.definition import TableDefinition
+from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot import location, manifest
 from applier.snapshot.checks import check_columns, reading
 from applier.snapshot.date_marks import MarkedDates

@@ -295,13 +295,12 @@ def _convert_other_kinds() -> None:
     import pyarrow as pa
 
     from applier.apply.ignored_rows_kernel import copy_rows
-    from applier.apply.payload import find_ranges
     from applier.binlog.charsets import to_utf8
     from applier.binlog.compressed_kernel import as_plain_events, find_compressed, whole_events
-    from applier.binlog.mariadb_types import network_text
+    from applier.mysql.addresses import network_text
     from applier.plan.gtid_kernel import find_gtids
     from keysearch.collation import equality_keys
-    from keysearch.keybytes import encode_keys
+    from keysearch.keybytes import encode_keys, find_ranges
 
     for charset in ("latin1", "sjis", "utf16"):
         to_utf8(pa.array(["é".encode("utf-16-be")]), charset)

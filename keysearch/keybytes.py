@@ -22,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from keysearch import keybytes_kernel
 from keysearch.keybytes_kernel import add_escaped_lengths, put_escaped, put_raw, put_words
 
 PADDING = 32
@@ -249,3 +250,10 @@ def _zero_where_null(words: np.ndarray, column: pa.Array) -> np.ndarray:
 
 def _one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def find_ranges(keys: KeyBytes, bounds: KeyBytes) -> np.ndarray:
+    """For each key how many of the ascending bounds it reaches, so the number of its range: int64[n]."""
+    ranges = np.empty(len(keys), np.int64)
+    keybytes_kernel.find_ranges(keys.offsets, keys.data.ctypes.data, bounds.offsets, bounds.data.ctypes.data, ranges)
+    return ranges

@@ -6,7 +6,19 @@ moves past what was written. The caller has made room for exactly these bytes.
 
 import numpy as np
 
-from keysearch.memory import copy_bytes, kernel, store_u8, store_u16, store_u32, store_u64, swap16, swap32, swap64
+from keysearch.memory import (
+    copy_bytes,
+    inline,
+    kernel,
+    load_u8,
+    store_u8,
+    store_u16,
+    store_u32,
+    store_u64,
+    swap16,
+    swap32,
+    swap64,
+)
 
 ESCAPE_OVERHEAD = 2
 """Bytes that end an escaped value: 0x00 0x00."""
@@ -70,3 +82,33 @@ def put_escaped(starts, ends, data, cursors, address):
                 at += 1
         store_u16(at, np.uint16(0))
         cursors[row] = at + ESCAPE_OVERHEAD - address
+
+
+@inline
+def compare_bytes(a, a_length, b, b_length):
+    """memcmp order, the shorter one first: negative, 0 or positive."""
+    shorter = min(a_length, b_length)
+    for i in range(shorter):
+        difference = np.int64(load_u8(a + i)) - np.int64(load_u8(b + i))
+        if difference:
+            return difference
+    return a_length - b_length
+
+
+@kernel
+def find_ranges(offsets, data, bound_offsets, bound_data, ranges):
+    """How many of the ascending bounds each key reaches (memcmp order), so the number of its range: int64[n].
+
+    Key i is the bytes offsets[i] … offsets[i + 1] from the address `data`; bounds likewise.
+    """
+    for i in range(ranges.shape[0]):
+        at, length = data + offsets[i], offsets[i + 1] - offsets[i]
+        low, high = 0, bound_offsets.shape[0] - 1
+        while low < high:
+            middle = (low + high) >> 1
+            start = bound_offsets[middle]
+            if compare_bytes(bound_data + start, bound_offsets[middle + 1] - start, at, length) <= 0:
+                low = middle + 1
+            else:
+                high = middle
+        ranges[i] = low

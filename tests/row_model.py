@@ -15,7 +15,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from applier.binlog.mapping import MappedFile
-from applier.binlog.table_map import WireType
+from applier.mysql.wire_types import WireType
 
 INSERT, UPDATE, DELETE = 0, 1, 2
 TABLE_MAP, FORMAT = 19, 15

@@ -1,13 +1,8 @@
 import pytest
 
 from applier.errors import UsageError
-from applier.options import (
-    ReplayOptions,
-    parse_conversions,
-    parse_datetime,
-    parse_rewrites,
-    parse_stop_position,
-)
+from applier.mysql.time_zones import parse_datetime
+from applier.options import ReplayOptions, parse_conversions, parse_rewrites, parse_stop_position
 from applier.table_filter import TableFilter
 
 

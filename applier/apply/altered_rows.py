@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.apply.ignored_rows import left_by_ignore
-from applier.apply.rows import table_schema
 from applier.apply.table_key import TableKey, table_key
 from applier.conversion.rows import RowConverter
 from applier.conversion.scan_order import Arrivals, scan_order
 from applier.errors import DUPLICATE_KEY, NotComputable, ReplayStopped
 from applier.schema.conversion import RowConversion
+from applier.schema.definition import table_schema
 from keysearch.keybytes import KeyBytes
 
 

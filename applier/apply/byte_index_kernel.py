@@ -32,6 +32,7 @@ from applier.apply.pointer_kernel import (
 from applier.apply.watched_kernel import arrived, living, released, rewritten
 from applier.binlog.change_records import DELETE, IMAGE_ID_SHIFT, INSERT
 from applier.binlog.table_ids_kernel import same_bytes
+from keysearch.keybytes_kernel import compare_bytes
 from keysearch.memory import copy_bytes, inline, kernel, load_i32, load_i64, load_u8, load_u64, prefetch, store_i64
 
 _BLOCK = 64
@@ -98,17 +99,6 @@ def in_range(key, length, low, low_length, high, high_length):
     """low <= key < high as byte strings; a bound at address 0 is none."""
     return ((low == 0 or compare_bytes(low, low_length, key, length) <= 0)
             and (high == 0 or compare_bytes(key, length, high, high_length) < 0))
-
-
-@inline
-def compare_bytes(a, a_length, b, b_length):
-    """memcmp order, the shorter one first: negative, 0 or positive."""
-    shorter = min(a_length, b_length)
-    for i in range(shorter):
-        difference = np.int64(load_u8(a + i)) - np.int64(load_u8(b + i))
-        if difference:
-            return difference
-    return a_length - b_length
 
 
 @kernel

@@ -18,12 +18,12 @@ from applier.apply import pointer_kernel
 from applier.apply.cascade_kernel import apply_group
 from applier.apply.foreign_links import Link
 from applier.apply.row_store import Search
-from applier.apply.rows import table_schema
 from applier.apply.table_walk import TableWalk
 from applier.binlog.change_records import EVENT_FLAG_BITS
 from applier.binlog.changes import ChangeBatch
 from applier.binlog.format import NO_FOREIGN_KEY_CHECKS_FLAG, WITHOUT_CASCADES
 from applier.errors import ReplayStopped
+from applier.schema.definition import table_schema
 from applier.schema.references import Reference, linked_columns
 from applier.schema.sibling_order import sibling_orders
 

@@ -15,12 +15,11 @@ from applier.apply.parent_changes import FILE_SHIFT, ParentChanges, changed
 from applier.apply.parent_events_kernel import count_passed, find_values, index_values
 from applier.apply.row_pieces import RowPieces
 from applier.apply.row_store import PieceInput
-from applier.apply.rows import table_schema
 from applier.apply.work import ParentLink
 from applier.binlog.changes import INSERT, ChangeBatch
 from applier.binlog.layout import ColumnPlan
 from applier.binlog.table_map import TableMap
-from applier.schema.definition import TableDefinition
+from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.foreign_keys import CASCADE, RESTRICT
 from keysearch.keybytes import KeyBytes
 

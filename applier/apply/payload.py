@@ -28,7 +28,6 @@ from applier.apply.change_keys import KeyReader
 from applier.binlog.change_records import IMAGE_ID_SHIFT
 from applier.binlog.changes import DELETE, INSERT, ChangeBatch, ImageLayout, ImageLayouts
 from applier.binlog.mapping import MappedFile
-from keysearch.keybytes import KeyBytes
 
 _METADATA = b"changes"
 _ADDRESS = (1 << IMAGE_ID_SHIFT) - 1
@@ -61,13 +60,6 @@ def _images(pointers: np.ndarray, lengths: np.ndarray, without: np.ndarray) -> p
     payload_kernel.copy_images(pointers & _ADDRESS, lengths, offsets, data.ctypes.data)
     valid = pa.array(~without).buffers()[1]
     return pa.Array.from_buffers(pa.large_binary(), len(pointers), [valid, pa.py_buffer(offsets), pa.py_buffer(data)])
-
-
-def find_ranges(keys: KeyBytes, bounds: KeyBytes) -> np.ndarray:
-    """For each key how many of the ascending bounds it reaches, so the number of its range: int64[n]."""
-    ranges = np.empty(len(keys), np.int64)
-    payload_kernel.find_ranges(keys.offsets, keys.data.ctypes.data, bounds.offsets, bounds.data.ctypes.data, ranges)
-    return ranges
 
 
 def to_buffer(batches: list[pa.RecordBatch], uri: str, body: bytes, layouts: ImageLayouts,

@@ -34,7 +34,7 @@ from applier.binlog.layout import ColumnPlan
 from applier.binlog.mapping import MappedFile
 from applier.binlog.values import finish_column
 from applier.errors import ApplierError, UnsupportedEvent
-from applier.schema.definition import Column, TableDefinition
+from applier.schema.definition import Column, TableDefinition, table_schema
 from applier.schema.types import arrow_type
 
 _Made = TypeVar("_Made")
@@ -51,11 +51,6 @@ class LoggedColumns:
     stored: tuple[int, ...]
     types: tuple[int, ...]
     metadata: tuple[int, ...]
-
-
-def table_schema(definition: TableDefinition) -> pa.Schema:
-    """The Arrow schema of a table in a snapshot: its columns but the VIRTUAL ones."""
-    return pa.schema([pa.field(column.name, arrow_type(column.type)) for column in definition.stored_columns])
 
 
 class RowGatherer:

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.payload import ArrivedBatch, ArrivedKeys, Payload, find_ranges, payload_batch, to_buffer
+from applier.apply.payload import ArrivedBatch, ArrivedKeys, Payload, payload_batch, to_buffer
 from applier.apply.table_walk import BATCH_ROWS, LoggedTable
 from applier.apply.unit import UnitApplier
 from applier.apply.work import SplitTask, TaskOutcome, UnitSpec
@@ -20,6 +20,7 @@ from applier.binlog.changes import ChangeBatch, ChangeReader, TableBinding
 from applier.binlog.mapping import MappedFile, map_file
 from applier.binlog.same_bytes import SameBytes
 from applier.binlog.table_map import TableMap, parse_table_map
+from keysearch.keybytes import find_ranges
 
 PAYLOAD_BYTES = 32 << 20
 """What a table's changes take, all units together, before they are sent."""

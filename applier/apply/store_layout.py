@@ -15,8 +15,9 @@ Everything goes by address (see pointer_kernel).
 
 import numpy as np
 
-from applier.apply.byte_index_kernel import compare_bytes, hash_key
+from applier.apply.byte_index_kernel import hash_key
 from applier.binlog.table_ids_kernel import same_bytes
+from keysearch.keybytes_kernel import compare_bytes
 from keysearch.memory import copy_bytes, inline, load_i64, load_u8, load_u32, load_u64, store_i64, store_u32
 
 # a store

@@ -22,7 +22,7 @@ from applier.apply.key_index import Conflict
 from applier.apply.multiset_search import MultisetSearch, WholeImages
 from applier.apply.replica_defaults import ReplicaDefaults
 from applier.apply.row_keys import RowKeys
-from applier.apply.rows import CHUNK_ROWS, LoggedColumns, RowGatherer, table_schema
+from applier.apply.rows import CHUNK_ROWS, LoggedColumns, RowGatherer
 from applier.apply.table_key import alters_rows
 from applier.apply.unit_files import Written, write_unit
 from applier.apply.unit_search import KeySearch, StoreSearch, UnitSearch
@@ -33,7 +33,8 @@ from applier.binlog.mapping import MappedFile
 from applier.binlog.table_map import TableMap
 from applier.conversion.scan_order import Arrivals
 from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, ReplayStopped, SplitMove
-from applier.schema import zero_dates
+from applier.schema.definition import table_schema
+from applier.snapshot.date_marks import for_nulls
 from applier.snapshot.reader import read_unit
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ class UnitApplier:
         if spec.base is None or not spec.base_files:
             return self._base
         rows = read_unit(spec.base, spec.base_files, table_schema(spec.definition))
-        return zero_dates.for_nulls(rows, spec.definition)
+        return for_nulls(rows, spec.definition)
 
     def rows(self) -> Iterator[pa.Table]:
         """The rows that are left, in the order in which they are written, some thousand at a time; they are lost but

@@ -11,11 +11,10 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
-from applier.apply.rows import table_schema
 from applier.apply.table_key import table_key
 from applier.apply.work import UnitSpec
 from applier.conversion.versions import rows_shown
-from applier.schema.definition import TableDefinition
+from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot.manifest import FileEntry
 from applier.snapshot.writer import TablePlace, TableWriter
 

@@ -28,8 +28,9 @@ from applier.binlog.format import HEADER_LENGTH
 from applier.binlog.layout import NO_NULLS, ColumnPlan, ImageBuffers, ImageProgram
 from applier.binlog.mapping import MappedFile
 from applier.binlog.table_ids import TableIds
-from applier.binlog.table_map import TableMap, WireType, parse_table_map
+from applier.binlog.table_map import TableMap, parse_table_map
 from applier.errors import ApplierError, ArchiveError
+from applier.mysql.wire_types import WireType
 
 INSERT, UPDATE, DELETE = k.INSERT, k.UPDATE, k.DELETE
 BATCH_BYTES = 64 << 20

@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.binlog.table_map import WireType
 from applier.binlog.wire_columns import WireColumn
+from applier.mysql.wire_types import WireType
 
 Cells = np.ndarray | pa.BinaryArray
 """uint8 of shape (rows, width), or one binary value a row."""

@@ -16,8 +16,9 @@ import numpy as np
 import pyarrow as pa
 
 from applier.binlog import image_kernel as k
-from applier.binlog.table_map import TableMap, WireType
+from applier.binlog.table_map import TableMap
 from applier.errors import UnsupportedEvent
+from applier.mysql.wire_types import WireType
 
 NO_NULLS = np.zeros(512, np.uint8)
 """The NULL bitmap of a row without NULLs."""

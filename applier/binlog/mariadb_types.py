@@ -1,35 +1,15 @@
-"""Column types that only MariaDB has: INET4, INET6, UUID, and compressed columns."""
+"""Compressed columns, which only MariaDB has."""
 
 import zlib
 
-import numpy as np
 import pyarrow as pa
 
-from applier.binlog import text_kernel as kernels
-from applier.binlog.byte_columns import beside, fixed_bytes
 from applier.errors import CORRUPT_EVENT, ArchiveError
 
 MOST_INFLATED = 256 << 20
 """Bytes of a column's values that are inflated together, but for a single one."""
 _LONGEST = 1 << 30
 """max_allowed_packet's limit: no value is longer."""
-NETWORK_BYTES = {"inet4": 4, "inet6": 16, "uuid": 16}
-
-_NETWORK_TEXT = {"inet4": (kernels.inet4_text, kernels.INET4_CHARACTERS),
-                 "inet6": (kernels.inet6_text, kernels.INET6_CHARACTERS),
-                 "uuid": (kernels.uuid_text, kernels.UUID_CHARACTERS)}
-
-
-def network_text(raw: pa.Array, base: str) -> pa.Array:
-    """INET4, INET6 or UUID values as text. `raw`: pa.binary() in the order of the text, without its last zero bytes.
-
-    Raises ValueError where a value is longer than the type is.
-    """
-    values = fixed_bytes(raw, NETWORK_BYTES[base])
-    write, room = _NETWORK_TEXT[base]
-    out, offsets = np.empty(room * len(values), np.uint8), np.empty(len(values) + 1, np.int64)
-    write(values.ctypes.data, len(values), out.ctypes.data, offsets)
-    return beside(raw, pa.string(), offsets, out)
 
 
 def inflate(raw: pa.Array) -> pa.Array:

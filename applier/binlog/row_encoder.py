@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 
 from applier.binlog.column_encoder import Cells, binary_array, encode_column
 from applier.binlog.format import EventType
-from applier.binlog.table_map import WireType
 from applier.binlog.wire_columns import packed_integer, wire_columns
+from applier.mysql.wire_types import WireType
 from applier.schema.definition import TableDefinition
 
 Image = Mapping[str, pa.Array]

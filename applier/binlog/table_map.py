@@ -10,52 +10,11 @@
 from __future__ import annotations
 
 import dataclasses
-import enum
 import functools
 
 from applier.binlog.format import MOST_COLUMNS
 from applier.errors import ArchiveError
-
-
-class WireType(enum.IntEnum):
-    """Column types as TABLE_MAP events write them (enum_field_types)."""
-
-    DECIMAL = 0
-    TINY = 1
-    SHORT = 2
-    LONG = 3
-    FLOAT = 4
-    DOUBLE = 5
-    NULL = 6
-    TIMESTAMP = 7
-    LONGLONG = 8
-    INT24 = 9
-    DATE = 10
-    TIME = 11
-    DATETIME = 12
-    YEAR = 13
-    NEWDATE = 14
-    VARCHAR = 15
-    BIT = 16
-    TIMESTAMP2 = 17
-    DATETIME2 = 18
-    TIME2 = 19
-    TYPED_ARRAY = 20
-    BLOB_COMPRESSED = 140
-    VARCHAR_COMPRESSED = 141
-    VECTOR = 242
-    JSON = 245
-    NEWDECIMAL = 246
-    ENUM = 247
-    SET = 248
-    TINY_BLOB = 249
-    MEDIUM_BLOB = 250
-    LONG_BLOB = 251
-    BLOB = 252
-    VAR_STRING = 253
-    STRING = 254
-    GEOMETRY = 255
-
+from applier.mysql.wire_types import WireType
 
 _ONE_BYTE = {WireType.FLOAT, WireType.DOUBLE, WireType.TIMESTAMP2, WireType.DATETIME2, WireType.TIME2, WireType.JSON,
              WireType.TINY_BLOB, WireType.MEDIUM_BLOB, WireType.LONG_BLOB, WireType.BLOB, WireType.GEOMETRY,

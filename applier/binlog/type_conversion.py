@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.binlog.byte_columns import beside, fixed_bytes, value_bytes
-from applier.binlog.table_map import WireType
-from applier.schema.type_conversions import most_bytes
+from applier.mysql.wire_types import WireType
 from applier.schema.types import BINARY, INTEGERS, ColumnType, arrow_type
+from applier.schema.value_sizes import most_bytes
 
 _MOST_DIGITS = 76  # of an Arrow decimal of 256 bits
 _LARGEST_FLOAT = float(np.finfo(np.float32).max)

@@ -13,8 +13,7 @@ import pyarrow.compute as pc
 from applier.binlog import text_kernel as kernels
 from applier.binlog.byte_columns import beside, fixed_bytes, value_bytes
 from applier.binlog.charsets import to_utf8
-from applier.binlog.mariadb_types import inflate, network_text
-from applier.binlog.table_map import WireType
+from applier.binlog.mariadb_types import inflate
 from applier.binlog.type_conversion import (
     convert_integers,
     convert_numbers,
@@ -24,6 +23,8 @@ from applier.binlog.type_conversion import (
     fitting_text,
 )
 from applier.errors import CORRUPT_EVENT, ApplierError, ArchiveError
+from applier.mysql.addresses import network_text
+from applier.mysql.wire_types import WireType
 from applier.schema.agreement import agrees
 from applier.schema.definition import Column
 from applier.schema.types import BINARY, CHARACTER, FRACTIONAL, GEOMETRY, INTEGERS, NETWORK, ColumnType, arrow_type

@@ -14,7 +14,8 @@ no optional metadata.
 import dataclasses
 import functools
 
-from applier.binlog.table_map import SIGNEDNESS, WireType
+from applier.binlog.table_map import SIGNEDNESS
+from applier.mysql.wire_types import WireType
 from applier.schema.definition import Column, TableDefinition
 from applier.schema.types import GEOMETRY
 

@@ -6,14 +6,8 @@ from typing import Annotated
 import typer
 
 from applier.cli.application import app
-from applier.options import (
-    ReplayOptions,
-    parse_conversions,
-    parse_datetime,
-    parse_places,
-    parse_rewrites,
-    parse_stop_position,
-)
+from applier.mysql.time_zones import parse_datetime
+from applier.options import ReplayOptions, parse_conversions, parse_places, parse_rewrites, parse_stop_position
 from applier.table_filter import TableFilter, parse_table_list
 
 

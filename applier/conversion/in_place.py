@@ -8,8 +8,8 @@ import re
 from applier.schema.conversion import RowConversion
 from applier.schema.definition import Column
 from applier.schema.tokens import tokenize
-from applier.schema.type_conversions import member_bytes, most_bytes
 from applier.schema.types import INTEGERS
+from applier.schema.value_sizes import member_bytes, most_bytes
 from applier.sql.evaluator import differs_by_row
 
 _COPIES = re.compile(r"\bALGORITHM\s*=?\s*COPY\b|\bORDER\s+BY\b|\bCHECK\s*\(", re.IGNORECASE)

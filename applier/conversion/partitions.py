@@ -13,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.apply.payload import find_ranges
 from applier.errors import NotComputable, SchemaError
 from applier.schema import zero_dates
 from applier.schema.cursor import Cursor, StatementContext
@@ -28,7 +27,7 @@ from applier.sql.defaults import default_scalar
 from applier.sql.evaluator import Typed, evaluate, no_columns
 from applier.sql.session import Session
 from keysearch.collation import equality_column, is_exact
-from keysearch.keybytes import KeyBytes, encode_keys
+from keysearch.keybytes import KeyBytes, encode_keys, find_ranges
 
 NOWHERE = -1
 _COMPARED = {*INTEGERS, "date", "datetime", "char", "varchar", "binary", "varbinary"}

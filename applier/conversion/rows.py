@@ -13,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.apply.rows import table_schema
 from applier.conversion.in_place import is_in_place
 from applier.conversion.partitions import partition_numbers, subpartition_numbers
 from applier.conversion.values import convert_values
@@ -21,7 +20,7 @@ from applier.conversion.versions import rows_that_hold
 from applier.errors import NotComputable, SchemaError
 from applier.schema.conversion import RowConversion
 from applier.schema.defaults import implicit_scalar
-from applier.schema.definition import Column, TableDefinition
+from applier.schema.definition import Column, TableDefinition, table_schema
 from applier.schema.partitions import PartRows
 from applier.schema.types import BINARY, GEOMETRY, arrow_type
 from applier.sql.defaults import completed, default_scalar, generated_values, is_variable, sources

@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.rows import table_schema
 from applier.exporting import statements
 from applier.exporting.cells import Cells, cells_of, has_no_member
 from applier.exporting.text_kernel import CELL_BYTES, ROW_BYTES, write_rows
 from applier.io.resolver import resolve
-from applier.schema import zero_dates
-from applier.schema.definition import TableDefinition
+from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot.checks import check_columns, reading
-from applier.snapshot.date_marks import MarkedDates
+from applier.snapshot.date_marks import MarkedDates, for_nulls
 from applier.snapshot.manifest import FileEntry
 from applier.snapshot.reader import open_whole
 
@@ -76,7 +74,7 @@ def _batches(task: ExportTask) -> Any:
             most = max(1, min(_BATCH_ROWS, of_group.num_rows * BATCH_BYTES // max(1, of_group.total_byte_size)))
             for batch in file.iter_batches(batch_size=most, row_groups=[group], use_threads=False):
                 rows = marked.put_into(pa.Table.from_batches([batch]), first)
-                [whole] = zero_dates.for_nulls(rows, task.definition).to_batches()
+                [whole] = for_nulls(rows, task.definition).to_batches()
                 first += batch.num_rows
                 yield whole
 

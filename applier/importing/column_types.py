@@ -16,7 +16,6 @@ import pyarrow.compute as pc
 
 from applier.binlog.byte_columns import fixed_bytes, value_bytes
 from applier.binlog.charsets import to_utf8
-from applier.binlog.mariadb_types import network_text
 from applier.errors import SchemaError
 from applier.importing import literal_kernel as kernels
 from applier.importing import tuple_kernel as kind
@@ -32,6 +31,7 @@ from applier.importing.spans import (
     nulled,
     number_values,
 )
+from applier.mysql.addresses import network_text
 from applier.schema import zero_dates
 from applier.schema.types import BINARY, GEOMETRY, INTEGERS, NETWORK, ColumnType, arrow_type
 from jsondiff.normalize import normalize

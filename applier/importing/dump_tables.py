@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.rows import table_schema
 from applier.errors import SchemaError
 from applier.importing.inserts import InsertColumns, InsertSpans
 from applier.importing.sorted_rows import SortedRows
 from applier.importing.spans import OddLiteral, Reading
-from applier.schema.definition import TableDefinition
+from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.engines import holds_rows
 from applier.schema.history import SchemaHistory
 from applier.schema.schema_changes import AlterTable, RenameTables, SchemaChange, TableName

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.rows import table_schema
 from applier.errors import NotComputable, SchemaError, UnsupportedStatement
 from applier.importing import tuple_kernel as kernels
 from applier.importing.literals import column_values
 from applier.importing.spans import Literals, OddLiteral, Reading, Values
-from applier.schema.definition import Column, TableDefinition
+from applier.schema.definition import Column, TableDefinition, table_schema
 from applier.sql.defaults import completed, generated_values, is_variable
 from applier.sql.session import Session
 

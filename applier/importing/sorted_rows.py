@@ -16,13 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from applier.apply.rows import table_schema
 from applier.apply.table_key import table_key
 from applier.apply.unit_files import table_writer
 from applier.errors import DUPLICATE_KEY, ReplayStopped
 from applier.importing.inserts import FAIL, KEEP
 from applier.io.resolver import resolve
-from applier.schema.definition import TableDefinition
+from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.zero_dates import to_python
 from applier.snapshot.date_marks import MarkedDates
 from applier.snapshot.manifest import FileEntry

@@ -9,13 +9,12 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.apply.rows import table_schema
 from applier.apply.table_key import table_key
 from applier.apply.unit_files import table_writer
 from applier.conversion.versions import rows_shown
 from applier.errors import SchemaError
 from applier.importing.sorted_rows import SortedRows
-from applier.schema.definition import TableDefinition
+from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.versioning import ENDS_OF_TIME
 from applier.snapshot.manifest import FileEntry, TableEntry
 from applier.snapshot.writer import TablePlace, write_empty

@@ -14,7 +14,7 @@ from applier.errors import LOG_GAP, ArchiveError, UsageError
 from applier.locating.groups import Groups
 from applier.locating.heads import FileHead
 from applier.locating.stretches import Stretch
-from applier.options import parse_datetime
+from applier.mysql.time_zones import parse_datetime
 
 _MARIADB = re.compile(r"\d+-\d+-\d+\Z")
 Heads = Callable[[int], FileHead]

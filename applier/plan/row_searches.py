@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from applier.apply.row_pieces import Piece, RowPieces
 from applier.apply.work import RowSearch
-from applier.binlog.table_map import WireType
+from applier.mysql.wire_types import WireType
 from applier.plan.log import UsedTable
 from applier.schema.definition import TableDefinition
 

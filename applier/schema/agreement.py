@@ -6,8 +6,8 @@ definition from another time than the log's, too: decoding with it would give wr
 
 from typing import Protocol
 
-from applier.binlog.table_map import WireType
 from applier.errors import COLUMN_CONVERSION, ReplayStopped
+from applier.mysql.wire_types import WireType
 from applier.schema.collations import by_id
 from applier.schema.definition import TableDefinition
 from applier.schema.type_conversions import (
@@ -16,14 +16,12 @@ from applier.schema.type_conversions import (
     NEW_TEMPORAL,
     NONE_ALLOWED,
     TypeConversions,
-    blob_prefix,
     logged_bytes,
-    member_bytes,
-    most_bytes,
     step_between,
     type_in_log,
 )
 from applier.schema.types import BINARY, CHARACTER, FRACTIONAL, GEOMETRY, NETWORK, ColumnType
+from applier.schema.value_sizes import blob_prefix, member_bytes, most_bytes
 
 _WIRE = {
     "tinyint": {WireType.TINY}, "smallint": {WireType.SHORT}, "mediumint": {WireType.INT24}, "int": {WireType.LONG},

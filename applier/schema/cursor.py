@@ -3,9 +3,9 @@
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from applier.errors import SchemaError
+from applier.mysql.time_zones import shifted, zone_of
 from applier.schema.collations import DEFAULT_COLLATIONS, Charset
 from applier.schema.tokens import Token, render
 from applier.sql.grammar import in_default_mode
@@ -47,37 +47,10 @@ class StatementContext:
 
     def to_utc(self, moment: datetime.datetime) -> datetime.datetime | None:
         """A date and time of the session in UTC, without a zone; None where the session's zone cannot be told."""
-        zone = _zone(self.time_zone)
+        zone = zone_of(self.time_zone)
         if zone is None:
             return None
         return moment.replace(tzinfo=zone).astimezone(datetime.UTC).replace(tzinfo=None)
-
-
-def shifted(moment: int, time_zone: str) -> int | None:
-    """A moment in microseconds UTC by the clocks of a session's time zone; None where the zone cannot be told."""
-    zone = _zone(time_zone)
-    if zone is None:
-        return None
-    utc = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC) + datetime.timedelta(microseconds=moment)
-    offset = utc.astimezone(zone).utcoffset() or datetime.timedelta()
-    return moment + offset // datetime.timedelta(microseconds=1)
-
-
-def _zone(name: str) -> datetime.tzinfo | None:
-    """None for SYSTEM, and for what is none."""
-    try:
-        if name[:1] in ("+", "-"):
-            hours, _, minutes = name[1:].partition(":")
-            offset = datetime.timedelta(hours=int(hours), minutes=int(minutes or 0))
-            return datetime.timezone(-offset if name[0] == "-" else offset)
-        return None if name.upper() == "SYSTEM" else ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):  # as of a directory with zones in it
-        return None
-
-
-def is_time_zone(name: str) -> bool:
-    """Whether it is known what its clocks show."""
-    return _zone(name) is not None
 
 
 class Cursor:

@@ -5,11 +5,13 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import pyarrow as pa
+
 from applier.schema import definition_checks
 from applier.schema.allowed import check_definition
 from applier.schema.foreign_keys import ForeignKey
 from applier.schema.partitions import Partitioning
-from applier.schema.types import ColumnType, quote_name, quote_text
+from applier.schema.types import ColumnType, arrow_type, quote_name, quote_text
 from applier.schema.versioning import Versioning
 from applier.typed_json import build
 
@@ -232,3 +234,8 @@ class TableDefinition:
     def complaint(self) -> str:
         """What is wrong with it, as far as a CREATE TABLE could not be; "" if nothing is."""
         return definition_checks.complaint(self)
+
+
+def table_schema(definition: TableDefinition) -> pa.Schema:
+    """The Arrow schema of a table in a snapshot: its columns but the VIRTUAL ones."""
+    return pa.schema([pa.field(column.name, arrow_type(column.type)) for column in definition.stored_columns])

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from applier.binlog.charsets import to_utf8
-from applier.binlog.table_map import TableMap, WireType
+from applier.binlog.table_map import TableMap
 from applier.errors import CORRUPT_EVENT, ArchiveError, SchemaError
+from applier.mysql.wire_types import WireType
 from applier.schema.collations import Charset, by_id, bytes_per_character
 from applier.schema.definition import Column, Key, KeyPart, TableDefinition
 from applier.schema.schema_changes import TableName

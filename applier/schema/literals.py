@@ -238,7 +238,7 @@ def by_number(number: int, column_type: ColumnType) -> str:
 
 def _inet6(text: str, _: ColumnType) -> str:
     """An address in the notation that MariaDB shows."""
-    from applier.binlog.mariadb_types import network_text  # has kernels, and few defaults need it
+    from applier.mysql.addresses import network_text  # has kernels, and few defaults need it
 
     return network_text(pa.array([IPv6Address(text).packed]), "inet6")[0].as_py()
 

@@ -11,9 +11,10 @@ import enum
 import re
 from dataclasses import dataclass
 
-from applier.binlog.table_map import WireType
+from applier.mysql.wire_types import WireType
 from applier.schema.collations import bytes_per_character
 from applier.schema.types import BINARY, INTEGERS, ColumnType
+from applier.schema.value_sizes import member_bytes, most_bytes
 
 INTEGER_BITS = {WireType.TINY: 8, WireType.SHORT: 16, WireType.INT24: 24, WireType.LONG: 32, WireType.LONGLONG: 64}
 BLOBS = {WireType.TINY_BLOB, WireType.BLOB, WireType.MEDIUM_BLOB, WireType.LONG_BLOB, WireType.BLOB_COMPRESSED}
@@ -24,7 +25,6 @@ _STRINGS = {WireType.STRING} | VARCHARS | BLOBS
 _NUMBERS = {WireType.NEWDECIMAL, WireType.FLOAT, WireType.DOUBLE}
 _REAL_LENGTH = {WireType.FLOAT: 12, WireType.DOUBLE: 22, "float": 12, "double": 22}
 """Characters that a number may take, as the servers compare FLOAT with DOUBLE."""
-_PREFIX_BYTES = {"tiny": 1, "medium": 3, "long": 4}  # of TEXT and BLOB types, by the start of their names; else 2
 
 
 class Step(enum.Enum):
@@ -65,19 +65,6 @@ class TypeConversions:
 NONE_ALLOWED = TypeConversions()
 
 
-def blob_prefix(base: str) -> int:
-    """Bytes of the length of a TEXT or BLOB type's values in the log."""
-    return next((size for start, size in _PREFIX_BYTES.items() if base.startswith(start)), 2)
-
-
-def most_bytes(column_type: ColumnType) -> int:
-    """The longest value of a CHAR, VARCHAR, TEXT, BINARY, VARBINARY or BLOB column in bytes."""
-    if column_type.base.endswith(("text", "blob")):
-        return (1 << 8 * blob_prefix(column_type.base)) - 1
-    width = bytes_per_character(column_type.charset) if column_type.charset else 1
-    return (1 if column_type.length is None else column_type.length) * width
-
-
 def step_between(wire_type: int, metadata: int, column_type: ColumnType, flavour: str) -> Step | None:
     """How a column of the log, which has not the type of the table's, becomes one of it; None where it cannot."""
     base = column_type.base
@@ -95,14 +82,6 @@ def step_between(wire_type: int, metadata: int, column_type: ColumnType, flavour
             own *= bytes_per_character(column_type.charset or "utf8mb4")
         return _order(logged_bytes(wire_type, metadata), own)
     return _moment_step(wire_type, metadata, column_type) if flavour == "mariadb" else None
-
-
-def member_bytes(column_type: ColumnType) -> int:
-    """Bytes of an ENUM's or a SET's number in the log."""
-    n = len(column_type.members)
-    if column_type.base == "enum":
-        return 1 if n < 256 else 2
-    return (n + 7) // 8 if n <= 32 else 8
 
 
 def _number_step(wire_type: int, metadata: int, column_type: ColumnType) -> Step:

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 if TYPE_CHECKING:
-    from applier.schema.definition import TableDefinition
+    pass
 
 ZERO_DAY = -50_000_000
 """The number of '0000-00-00'. A @kernel has it compiled in (applier.binlog.value_kernel)."""
@@ -78,16 +78,6 @@ def parts(days: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Year, month and day (int64[n]) of days that are such dates."""
     packed = days.astype(np.int64) - ZERO_DAY
     return packed >> 9, packed >> 5 & 15, packed & 31
-
-
-def for_nulls(rows: pa.Table, definition: TableDefinition) -> pa.Table:
-    """Rows of a snapshot whose files do not say which dates are none: a null that cannot be was '0000-00-00'."""
-    for column in definition.stored_columns:
-        if column.type.base in DATES and not column.nullable and rows.column(column.name).null_count:
-            place = rows.schema.get_field_index(column.name)
-            filled = rows.column(place).fill_null(zero(rows.schema.field(place).type))
-            rows = rows.set_column(place, rows.schema.field(place), filled)
-    return rows
 
 
 def as_nulls(values: _Values) -> _Values:

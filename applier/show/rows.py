@@ -12,8 +12,9 @@ from applier.binlog.format import EventType, FormatDescription
 from applier.binlog.layout import ImageBuffers
 from applier.binlog.mapping import MappedFile
 from applier.binlog.reader import FileEvent
-from applier.binlog.table_map import TableMap, WireType
+from applier.binlog.table_map import TableMap
 from applier.errors import ArchiveError
+from applier.mysql.wire_types import WireType
 from applier.show.diffs import diff_texts
 from applier.show.values import Column, column_texts, plans_for_show
 

@@ -13,7 +13,7 @@ import numpy as np
 from applier.binlog.gtid import GtidSet
 from applier.binlog.mapping import MappedFile
 from applier.errors import UsageError
-from applier.options import parse_datetime
+from applier.mysql.time_zones import parse_datetime
 from applier.table_filter import TableFilter
 
 _POSITION = re.compile(r"(?:(?P<file>.+\.\d{6,}):)?(?P<offset>\d+)\Z")

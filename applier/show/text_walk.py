@@ -20,8 +20,9 @@ from applier.binlog.layout import plan_column
 from applier.binlog.mapping import MappedFile
 from applier.binlog.reader import FileEvent, file_events
 from applier.binlog.table_ids import TableIds
-from applier.binlog.table_map import TableMap, WireType, parse_table_map
+from applier.binlog.table_map import TableMap, parse_table_map
 from applier.errors import ApplierError, ArchiveError
+from applier.mysql.wire_types import WireType
 from applier.show import value_kernel as v
 from applier.show import walk_records as r
 from applier.show.context import quoted

@@ -16,8 +16,9 @@ import numpy as np
 import pyarrow as pa
 
 from applier.binlog.layout import ColumnPlan, plan_columns
-from applier.binlog.table_map import TableMap, WireType
+from applier.binlog.table_map import TableMap
 from applier.errors import CORRUPT_EVENT, ArchiveError
+from applier.mysql.wire_types import WireType
 from jsondiff.binary import JsonError, to_text
 from jsondiff.sql import quote
 

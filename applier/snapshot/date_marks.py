@@ -21,6 +21,8 @@ import pyarrow.parquet as pq
 
 from applier.errors import SnapshotError
 from applier.schema import zero_dates
+from applier.schema.definition import TableDefinition
+from applier.schema.zero_dates import DATES, zero
 
 KEY = b"applier.no_dates"
 _OPTIONS = {"compression": "zstd", "use_dictionary": ["column", "number"],
@@ -88,3 +90,13 @@ class MarkedDates:
             width = pa.int32() if pa.types.is_date32(field.type) else pa.int64()
             rows = rows.set_column(place, field, pa.array(made, mask=null).cast(width).cast(field.type))
         return rows
+
+
+def for_nulls(rows: pa.Table, definition: TableDefinition) -> pa.Table:
+    """Rows of a snapshot whose files do not say which dates are none: a null that cannot be was '0000-00-00'."""
+    for column in definition.stored_columns:
+        if column.type.base in DATES and not column.nullable and rows.column(column.name).null_count:
+            place = rows.schema.get_field_index(column.name)
+            filled = rows.column(place).fill_null(zero(rows.schema.field(place).type))
+            rows = rows.set_column(place, rows.schema.field(place), filled)
+    return rows

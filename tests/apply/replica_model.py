@@ -21,13 +21,13 @@ import itertools
 import row_model as m
 from row_model import ABSENT, BY_NAME, DELETE, INSERT, UPDATE
 
-from applier.apply.rows import table_schema
 from applier.apply.table_key import table_key
 from applier.apply.table_walk import TableWalk
 from applier.apply.task import outcome
 from applier.apply.work import UnitSpec
 from applier.binlog.changes import ChangeReader
 from applier.schema.ddl import parse_statement
+from applier.schema.definition import table_schema
 from applier.snapshot.manifest import BinlogPosition, Snapshot
 from applier.snapshot.writer import TablePlace, TableWriter
 

@@ -15,7 +15,7 @@ from small_logs import ITEM, commit, delete, held, insert, new_log, update
 
 from applier.apply import shuffle
 from applier.apply.executor import ThisProcess
-from applier.apply.payload import Payload, find_ranges
+from applier.apply.payload import Payload
 from applier.apply.shuffle import split_payloads
 from applier.apply.work import SplitTask, Stretch, UnitSpec
 from applier.binlog.outline_pass import outline_file
@@ -26,7 +26,7 @@ from applier.plan import units
 from applier.replay import replay_with
 from applier.schema.ddl import parse_statement
 from applier.snapshot import manifest
-from keysearch.keybytes import encode_keys
+from keysearch.keybytes import encode_keys, find_ranges
 
 
 def outcome(files, output, route, unit_bytes=300, **options):

@@ -13,8 +13,9 @@ from raw_events import TABLE_MAP, read_events
 
 from applier.binlog.column_encoder import encode_column, packed_integers
 from applier.binlog.row_encoder import join
-from applier.binlog.table_map import TableMap, WireType, parse_table_map
+from applier.binlog.table_map import TableMap, parse_table_map
 from applier.binlog.wire_columns import WireColumn, packed_integer
+from applier.mysql.wire_types import WireType
 
 CASES = pathlib.Path(__file__).resolve().parent.parent / "cases"
 INTEGERS = {WireType.TINY: 1, WireType.SHORT: 2, WireType.INT24: 3, WireType.LONG: 4, WireType.LONGLONG: 8}

@@ -7,8 +7,9 @@ import row_model as m
 from applier.binlog import image_kernel as k
 from applier.binlog.changes import ChangeReader, TableBinding
 from applier.binlog.layout import ColumnBuffer, decimal_bytes, plan_column, plan_columns
-from applier.binlog.table_map import WireType, parse_table_map
+from applier.binlog.table_map import parse_table_map
 from applier.errors import UnsupportedEvent
+from applier.mysql.wire_types import WireType
 
 INT, TEXT = m.BY_NAME["int"], m.BY_NAME["varchar(60000)"]
 

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from applier.binlog import mariadb_types
-from applier.binlog.mariadb_types import inflate, network_text
+from applier.binlog.mariadb_types import inflate
 from applier.errors import ArchiveError
+from applier.mysql.addresses import network_text
 
 INET6 = json.loads(pathlib.Path(__file__).with_name("inet6_of_mariadb.json").read_text())
 

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from applier.binlog.events import read_events
 from applier.binlog.format import EventType
 from applier.binlog.mapping import map_file
-from applier.binlog.table_map import TableMap, WireType, parse_table_map
+from applier.binlog.table_map import TableMap, parse_table_map
 from applier.errors import ArchiveError
+from applier.mysql.wire_types import WireType
 
 CASES = Path(__file__).parent.parent / "cases"
 

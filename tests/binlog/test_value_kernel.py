@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from applier.binlog.changes import ChangeReader, TableBinding
 from applier.binlog.layout import plan_column
-from applier.binlog.table_map import WireType as W
 from applier.errors import ArchiveError
+from applier.mysql.wire_types import WireType as W
 from applier.schema.zero_dates import DAY, ZERO_DAY, has_any, to_python, which
 from applier.schema.zero_dates import number as no_day
 

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from applier.binlog.byte_columns import beside, fixed_bytes, validity, value_bytes
-from applier.binlog.table_map import WireType
 from applier.binlog.values import finish_column
 from applier.errors import ArchiveError
+from applier.mysql.wire_types import WireType
 from applier.schema.definition import Column
 from applier.schema.types import ColumnType, arrow_type
 

@@ -6,12 +6,12 @@ import pyarrow as pa
 import pytest
 
 from applier.apply.altered_rows import altered_rows
-from applier.apply.rows import table_schema
 from applier.conversion.rows import RowConverter
 from applier.conversion.scan_order import Arrivals
 from applier.errors import SchemaError
 from applier.schema.conversion import RowConversion
 from applier.schema.ddl import parse_statement
+from applier.schema.definition import table_schema
 from applier.schema.history import SchemaHistory
 
 Statement = namedtuple("Statement", "sql database context timestamp gtid")

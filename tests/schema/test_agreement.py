@@ -8,7 +8,8 @@ import pytest
 
 from applier.binlog.events import parse_query, read_events
 from applier.binlog.mapping import map_file
-from applier.binlog.table_map import WireType, parse_table_map
+from applier.binlog.table_map import parse_table_map
+from applier.mysql.wire_types import WireType
 from applier.schema.agreement import definition_check
 from applier.schema.ddl import parse_statement
 from applier.schema.history import SchemaHistory

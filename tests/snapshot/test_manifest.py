@@ -10,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mutated_json import mutants
 
-from applier.apply.rows import table_schema
 from applier.apply.table_key import table_key
 from applier.errors import SnapshotError, UsageError
 from applier.schema.ddl import parse_statement
-from applier.schema.definition import TableDefinition
+from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot.location import is_inside, is_plain_inside, resolve, table_folder
 from applier.snapshot.manifest import (
     BinlogPosition,

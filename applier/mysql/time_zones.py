@@ -1,0 +1,42 @@
+"""Time zones as sessions name them, and dates and times as people write them on a command line."""
+
+import datetime
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from applier.errors import UsageError
+
+
+def shifted(moment: int, time_zone: str) -> int | None:
+    """A moment in microseconds UTC by the clocks of a session's time zone; None where the zone cannot be told."""
+    zone = zone_of(time_zone)
+    if zone is None:
+        return None
+    utc = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC) + datetime.timedelta(microseconds=moment)
+    offset = utc.astimezone(zone).utcoffset() or datetime.timedelta()
+    return moment + offset // datetime.timedelta(microseconds=1)
+
+
+def zone_of(name: str) -> datetime.tzinfo | None:
+    """A zone by its name in a session; None for SYSTEM, and for what is none."""
+    try:
+        if name[:1] in ("+", "-"):
+            hours, _, minutes = name[1:].partition(":")
+            offset = datetime.timedelta(hours=int(hours), minutes=int(minutes or 0))
+            return datetime.timezone(-offset if name[0] == "-" else offset)
+        return None if name.upper() == "SYSTEM" else ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # as of a directory with zones in it
+        return None
+
+
+def is_time_zone(name: str) -> bool:
+    """Whether it is known what its clocks show."""
+    return zone_of(name) is not None
+
+
+def parse_datetime(text: str) -> float:
+    """A date and time to seconds since 1970 UTC; local time where it names no offset, as mysqlbinlog takes it."""
+    try:
+        return datetime.datetime.fromisoformat(text.strip()).timestamp()
+    except (ValueError, OverflowError):
+        raise UsageError(f"{text!r} is no date and time",
+                         hint="write '2026-01-31 10:29:59', or with an offset '2026-01-31T10:29:59+02:00'") from None
