@@ -7,7 +7,8 @@ import dataclasses
 import numpy as np
 
 from applier.apply import cascade_layout as k
-from applier.apply.row_pieces import Piece, RowPieces
+from applier.apply.row_pieces import RowPieces
+from applier.apply.work import Piece
 from applier.schema.definition import KeyPart, TableDefinition
 from applier.schema.foreign_keys import CASCADE, SET_NULL, ForeignKey
 from applier.schema.key_infos import column_infos, key_collation, key_infos

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.apply.change_keys import times_of
-from applier.apply.row_pieces import Piece, RowPieces
+from applier.apply.row_pieces import RowPieces
 from applier.apply.table_walk import BATCH_ROWS, logged_columns
-from applier.apply.work import ParentLink, Stretch
+from applier.apply.work import ParentLink, Piece, Stretch
 from applier.binlog.changes import DELETE, INSERT, ChangeBatch, ChangeReader, TableBinding
 from applier.binlog.format import WITHOUT_CASCADES
 from applier.binlog.mapping import map_file

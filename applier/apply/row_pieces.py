@@ -29,6 +29,7 @@ from applier.apply.image_values import absent_flags, without_nulls
 from applier.apply.replica_defaults import ReplicaDefaults, Seconds
 from applier.apply.row_store import PieceInput, Search
 from applier.apply.table_key import table_key
+from applier.apply.work import Piece, content_piece
 from applier.binlog.changes import ChangeBatch
 from applier.binlog.layout import ColumnPlan, ImageBuffers
 from applier.binlog.table_map import TableMap
@@ -40,23 +41,6 @@ from applier.schema.types import arrow_type
 from keysearch.choose import Choice, ColumnInfo, KeyInfo, choose_key, server_order
 from keysearch.collation import equality_column
 from keysearch.keybytes import KeyBytes, encode_keys
-
-
-@dataclasses.dataclass(frozen=True)
-class Piece:
-    """A column of the definition by its number; `prefix`: how many characters (of binary ones, bytes) a key takes;
-    `collation`: what a key compares the text by; `by_bits`: of floating-point numbers -0.0 and 0.0 are two, as they are
-    to before-images, but not to keys."""
-
-    column: int
-    prefix: int | None = None
-    collation: str | None = None
-    by_bits: bool = False
-
-
-def content_piece(column: int, definition: TableDefinition) -> Piece:
-    """What a before-image compares of a column, to find a row by what it holds."""
-    return Piece(column, by_bits=definition.columns[column].type.base in ("float", "double"))
 
 
 @dataclasses.dataclass(frozen=True)

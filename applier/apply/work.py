@@ -7,7 +7,6 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from applier.apply.row_pieces import Piece
 from applier.apply.table_key import TableKey, keeps_key, table_key
 from applier.binlog.format import HEADER_LENGTH
 from applier.binlog.outline import OutlinedBytes
@@ -17,6 +16,23 @@ from applier.schema.definition import TableDefinition
 from applier.schema.type_conversions import NONE_ALLOWED, TypeConversions
 from applier.snapshot.manifest import FileEntry, KeyValue, Snapshot
 from applier.snapshot.writer import TablePlace
+
+
+@dataclasses.dataclass(frozen=True)
+class Piece:
+    """A column of the definition by its number; `prefix`: how many characters (of binary ones, bytes) a key takes;
+    `collation`: what a key compares the text by; `by_bits`: of floating-point numbers -0.0 and 0.0 are two, as they are
+    to before-images, but not to keys."""
+
+    column: int
+    prefix: int | None = None
+    collation: str | None = None
+    by_bits: bool = False
+
+
+def content_piece(column: int, definition: TableDefinition) -> Piece:
+    """What a before-image compares of a column, to find a row by what it holds."""
+    return Piece(column, by_bits=definition.columns[column].type.base in ("float", "double"))
 
 
 @dataclasses.dataclass(frozen=True)

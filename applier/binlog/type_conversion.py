@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.binlog.byte_columns import beside, fixed_bytes, value_bytes
+from applier.conversion.shown_numbers import decimal_text
 from applier.mysql.wire_types import WireType
 from applier.schema.types import BINARY, INTEGERS, ColumnType, arrow_type
 from applier.schema.value_sizes import most_bytes
@@ -98,18 +99,6 @@ def _shortest_digits(values: pa.Array, whole: int, scale: int) -> pa.Array:
     text = pc.binary_join_element_wise(sign, pa.array(digits).cast(pa.string()), zeros, "")
     exact = text.cast(pa.decimal256(_MOST_DIGITS, 0)).view(pa.decimal256(_MOST_DIGITS, scale))
     return pc.if_else(values.is_valid(), exact, pa.scalar(None, exact.type))
-
-
-def decimal_text(values: pa.Array) -> pa.Array:
-    """Decimals as their digits, all of them: Arrow's own cast writes small ones with an exponent, 0E-8 among them."""
-    scale, kind = values.type.scale, pa.decimal256 if pa.types.is_decimal256(values.type) else pa.decimal128
-    text = values.view(kind(values.type.precision, 0)).cast(pa.string())
-    if not scale:
-        return text
-    sign = pc.if_else(pc.starts_with(text, "-"), "-", "")
-    digits = pc.utf8_lpad(pc.utf8_ltrim(text, "-"), scale + 1, "0")
-    return pc.binary_join_element_wise(sign, pc.utf8_slice_codeunits(digits, 0, -scale), ".",
-                                       pc.utf8_slice_codeunits(digits, -scale), "")
 
 
 def fitting_bits(raw: pa.Array, kind: ColumnType) -> pa.Array:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.conversion import number_texts
+from applier.conversion.shown_numbers import shown
 from applier.conversion.texts import SINGLE_BYTE, SIZES, by_distinct, encoded, fitted
 from applier.errors import NotComputable
 from applier.schema.types import ColumnType
@@ -46,7 +46,7 @@ def from_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Ses
     """Numbers as their text; but a BIT in a BLOB as its bytes."""
     if old.base == "bit" and new.base.endswith("blob"):
         return to_bytes(bit_bytes(values, old), old, new, session)
-    return from_text(number_texts.shown(values, old, session.flavour), _SHOWN, new, session)
+    return from_text(shown(values, old, session.flavour), _SHOWN, new, session)
 
 
 def bit_bytes(values: pa.Array, old: ColumnType) -> pa.Array:

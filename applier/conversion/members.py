@@ -10,7 +10,8 @@ import re
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.conversion import number_texts, numbers
+from applier.conversion import numbers
+from applier.conversion.shown_numbers import shown
 from applier.conversion.texts import by_distinct, in_charset
 from applier.schema.members import places_of
 from applier.schema.types import ColumnType
@@ -59,7 +60,7 @@ def from_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Ses
     """Numbers as the members that they count."""
     flavour = session.flavour
     if flavour == "mysql" and old.base in ("decimal", "float", "double"):
-        return from_text(number_texts.shown(values, old, flavour), _SHOWN, new, session)
+        return from_text(shown(values, old, flavour), _SHOWN, new, session)
     if pa.types.is_floating(values.type) or pa.types.is_decimal(values.type):
         values = numbers.to_number(values, old, _BIGINT, session)
     masked = flavour == "mariadb" or old.base == "bit"

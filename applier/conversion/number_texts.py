@@ -13,8 +13,8 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.binlog.type_conversion import decimal_text
-from applier.conversion import numbers
+from applier.conversion import byte_strings, numbers
+from applier.conversion.shown_numbers import shown
 from applier.conversion.texts import by_distinct, fitted
 from applier.errors import NotComputable
 from applier.schema.types import ColumnType, arrow_type
@@ -22,64 +22,16 @@ from applier.sql.session import Session
 
 LEADING_NUMBER = r"^\s*\+?(?P<number>-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
 _LEADING_INTEGER = r"^\s*\+?(?P<number>-?\d+)"
-_PLAIN = 15
-"""Doubles of more digits before the point, all of them zeros at the end, are written with an exponent."""
-_PLAIN_FLOAT = 12
-"""The same of a FLOAT in MySQL."""
 _MOST_EXPONENT = 9
 """Digits of an exponent that a server surely reads."""
-_LONGEST = 20
-"""Characters of a small double that surely are written without one."""
 
 
 def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Numbers as text; a BIT is its bytes in a TEXT, its digits in a CHAR."""
     if old.base == "bit" and new.base.endswith("text"):
-        from applier.conversion import byte_strings
-
         if new.charset is not None:
             return byte_strings.to_text(byte_strings.bit_bytes(values, old), old, new, session)
     return fitted(shown(values, old, session.flavour), new)
-
-
-def shown(values: pa.Array, old: ColumnType, flavour: str) -> pa.Array:
-    """Numbers as the servers write them."""
-    if pa.types.is_floating(values.type):
-        if old.scale is not None:
-            raise NotComputable("floating-point types with digits of their own as text")
-        if old.base == "double":
-            return by_distinct(values, lambda number: _written(number, repr(number), _PLAIN))
-        plain = _PLAIN_FLOAT if flavour == "mysql" else _PLAIN
-        return by_distinct(values, lambda number: _written(number, f"{number:.5e}", plain))  # six digits
-    text = decimal_text(values) if pa.types.is_decimal(values.type) else pc.cast(values, pa.string())
-    if old.base == "year":
-        return pc.utf8_lpad(text, 4, "0")
-    if old.zerofill:
-        if old.base not in _ZEROFILL:
-            raise NotComputable("these numbers' zeros")
-        return pc.utf8_lpad(text, old.length or _ZEROFILL[old.base], "0")
-    return text
-
-
-_ZEROFILL = {"tinyint": 3, "smallint": 5, "mediumint": 8, "int": 10, "bigint": 20}
-
-
-def _written(number: float, text: str, plain: int) -> str:
-    """A number without an exponent, or, where it is very large or small, with one."""
-    if number == 0:
-        return "-0" if str(number).startswith("-") else "0"
-    sign, digits, exponent = Decimal(text).as_tuple()
-    written = "".join(map(str, digits)).rstrip("0")
-    point = len(digits) + exponent
-    minus = "-" * sign
-    if (point > plain and len(written) <= point) or point < 1 - _PLAIN:
-        return f"{minus}{written[0]}{'.' * (len(written) > 1)}{written[1:]}e{point - 1}"
-    if point <= 0:
-        if len(written) - point + 2 > min(_LONGEST, plain):
-            raise NotComputable(f"the text of {number!r}")
-        return f"{minus}0.{'0' * -point}{written}"
-    whole, fraction = written[:point].ljust(point, "0"), written[point:]
-    return minus + whole + "." * bool(fraction) + fraction
 
 
 def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.conversion import members, number_texts, numbers, temporal_texts
+from applier.conversion.shown_numbers import shown
 from applier.conversion.temporals import cut, cut_time, from_clock, local_micros, rounds
 from applier.errors import NotComputable
 from applier.schema.types import ColumnType, arrow_type
@@ -103,7 +104,7 @@ def to_moment(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
         return pc.if_else(values.is_null(), pa.scalar(None, zeros.type), zeros)
     by_digits = old.base == "bit" or (session.flavour == "mariadb" and not pa.types.is_floating(values.type))
     if not by_digits:
-        text = number_texts.shown(values, old, session.flavour)
+        text = shown(values, old, session.flavour)
         return temporal_texts.to_moment(text, _SHOWN, new, session)
     has_fraction = np.zeros(len(values), bool)
     if pa.types.is_decimal(values.type):
@@ -160,7 +161,7 @@ def to_time(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
     if old.base == "float":  # as it is shown, with six digits
         if pc.any(pc.greater(pc.abs(values), float(_MOST_TIME))).as_py():
             raise NotComputable("numbers of more than 8385959 as TIME")
-        text = number_texts.shown(values, old, session.flavour)
+        text = shown(values, old, session.flavour)
         return temporal_texts.to_time(text, _SHOWN, new, session)
     if pa.types.is_floating(values.type):
         values = numbers.to_number(values, old, ColumnType("decimal", precision=30, scale=9), session)

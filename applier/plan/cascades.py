@@ -13,9 +13,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from applier.apply.foreign_links import compared, key_piece
-from applier.apply.row_pieces import Piece, RowPieces, content_piece
+from applier.apply.row_pieces import RowPieces
 from applier.apply.table_key import table_key
-from applier.apply.work import ParentLink, Tie
+from applier.apply.work import ParentLink, Piece, Tie, content_piece
 from applier.errors import SchemaError
 from applier.plan.log import UsedTable
 from applier.plan.row_searches import row_search

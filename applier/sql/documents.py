@@ -15,7 +15,7 @@ from json.encoder import encode_basestring as quoted
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.conversion.number_texts import shown
+from applier.conversion.shown_numbers import shown
 from applier.conversion.texts import by_distinct
 from applier.errors import NotComputable
 from applier.sql.grammar import Call
