@@ -4,7 +4,7 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test torture fuzz bench lint java warm clean
+.PHONY: help demo test torture fuzz bench lint drawing java warm clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,8 +27,12 @@ fuzz: warm  ## 20,000 mutants of binlogs that know the format, 5,000 others, 5,0
 bench: warm .venv/bench  ## measure against other tools on this machine (ARGS="--size full --binlogs FILE ...")
 	$(BIN)/python -m benchmarks $(ARGS)
 
-lint: .venv/ready  ## ruff
+lint: .venv/ready  ## ruff, and that imports go down and in no circle
 	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+
+drawing: .venv/ready  ## draw the packages anew into docs/ARCHITECTURE.md
+	$(BIN)/python docs/draw_packages.py
 
 clean:  ## remove the virtual environment and what tools left behind
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis build dist *.egg-info
@@ -46,7 +50,7 @@ clean:  ## remove the virtual environment and what tools left behind
 
 # Compiles the kernels before several processes would do it side by side.
 warm: .venv/ready java
-	@$(BIN)/python -m applier.warm
+	@$(BIN)/python -m applier.jobs.warm
 
 # Spark needs a Java of 17 or newer.
 java:

@@ -3,9 +3,9 @@
 import re
 from dataclasses import dataclass
 
-from applier.binlog.gtid import GtidSet
+from applier.binlog.events.gtid import GtidSet
 from applier.errors import UsageError
-from applier.table_filter import EVERYTHING, TableFilter, unquoted
+from applier.schema.table_filter import EVERYTHING, TableFilter, unquoted
 
 TYPE_CONVERSIONS = ("all_non_lossy", "all_lossy", "all_signed", "all_unsigned")
 

@@ -7,8 +7,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from applier import warm
 from applier.errors import ApplierError
+from applier.jobs import warm
 from benchmarks import cascades, definitions, documents, many_files, searching, sections, showing, workloads
 from benchmarks.measure import in_child
 from benchmarks.report import Table, machine

@@ -5,12 +5,12 @@ import os
 import numpy as np
 import pyarrow as pa
 
-from applier.binlog.column_encoder import binary_array
-from applier.binlog.row_encoder import Image, RowChanges
-from applier.binlog.writer import BinlogWriter
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
+from applier.schema.ddl.schema_changes import CreateTable
 from applier.schema.definition import TableDefinition
-from applier.schema.schema_changes import CreateTable
+from applier.writer.column_encoder import binary_array
+from applier.writer.row_encoder import Image, RowChanges
+from applier.writer.writer import BinlogWriter
 
 STATEMENT_ROWS = 2500  # of a multi-row insert
 _SBTEST = """CREATE TABLE {name} (

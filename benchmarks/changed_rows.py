@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pyarrow as pa
 
-from applier.binlog.row_encoder import RowChanges
+from applier.writer.row_encoder import RowChanges
 from benchmarks.archive import STATEMENT_ROWS, Archive, filled_table
 from jsondiff import wire
 from jsondiff.diff import Diff, Operation

@@ -4,8 +4,8 @@ import os
 import shutil
 import sys
 
+from applier.engine.spark import session
 from applier.options import ReplayOptions
-from applier.spark import session
 from benchmarks.measure import Cost, Family, command
 
 MASTER = "local[2]"
@@ -38,8 +38,8 @@ def warm(files: tuple[str, ...], folder: str) -> Cost:
 
 def plain(files: tuple[str, ...], folder: str, exec_mode: str = "strict") -> Cost:
     """The same tasks one after another in this process; Spark is not even started."""
-    from applier.apply.executor import ThisProcess
-    from applier.replay import replay_with
+    from applier.engine.executor import ThisProcess
+    from applier.jobs.replay.job import replay_with
 
     def run() -> Cost:
         output = _fresh(folder)
@@ -59,8 +59,8 @@ def _measured(files: tuple[str, ...], folder: str) -> Cost:
 
 
 def _run(files: tuple[str, ...], folder: str) -> None:
-    from applier.progress import Silent
-    from applier.spark import replaying
+    from applier.io.progress import Silent
+    from applier.jobs.on_spark import replaying
 
     replaying.replay(ReplayOptions(binlogs=files, output=_fresh(folder), master=MASTER, route="walk"), Silent())
 

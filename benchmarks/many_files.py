@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.executor import ThisProcess
-from applier.binlog.row_encoder import RowChanges
-from applier.binlog.writer import SOURCE, BinlogWriter
-from applier.locating import search
-from applier.locating.index import INDEX_NAME
-from applier.locating.targets import target_of
+from applier.binlog.locating import search
+from applier.binlog.locating.index import INDEX_NAME
+from applier.binlog.locating.targets import target_of
+from applier.engine.executor import ThisProcess
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from applier.replay import replay_with
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import SOURCE, BinlogWriter
 from benchmarks.measure import in_child
 from benchmarks.report import Table, number, ratio
 from benchmarks.sections import Bench

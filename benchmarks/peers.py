@@ -20,8 +20,8 @@ from urllib.parse import urlsplit
 
 import pyarrow as pa
 
-from applier.binlog.changes import DELETE
-from applier.binlog.format import HEADER_LENGTH, EventType
+from applier.binlog.events.format import HEADER_LENGTH, EventType
+from applier.binlog.rows.changes import DELETE
 from benchmarks.measure import Cost, best, command
 
 MARIADB_BINLOG = "mariadb-binlog"

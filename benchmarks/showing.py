@@ -2,7 +2,7 @@
 
 from subprocess import CalledProcessError
 
-from applier.table_filter import Entry, TableFilter, parse_table_list
+from applier.schema.table_filter import Entry, TableFilter, parse_table_list
 from benchmarks import peers, stages
 from benchmarks.measure import Cost, best, in_child
 from benchmarks.report import Table, number, ratio
@@ -32,9 +32,9 @@ def showing(bench: Bench) -> list[Table]:
 
 def show(files: tuple[str, ...], tables: tuple[Entry, ...] | None = None) -> tuple[Cost, int]:
     """Print the events of the files, all or those about some tables, to nowhere; and how many bytes that are."""
-    from applier.binlog.mapping import map_file
-    from applier.show.table_choice import TableChoice
-    from applier.show.text_walk import TextWalk
+    from applier.io.mapping import map_file
+    from applier.jobs.show.table_choice import TableChoice
+    from applier.jobs.show.text_walk import TextWalk
 
     written = 0
 

@@ -14,18 +14,18 @@ from unittest.mock import patch
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from applier.apply.table_walk import TableWalk
-from applier.apply.work import UnitSpec
-from applier.binlog.changes import ChangeBatch, ChangeReader, TableBinding
-from applier.binlog.layout import plan_columns
-from applier.binlog.mapping import map_file
-from applier.binlog.outline import Outline
-from applier.binlog.outline_pass import outline_file
-from applier.binlog.same_bytes import SameBytes
-from applier.binlog.table_map import TableMap
-from applier.schema.ddl import parse_statement
+from applier.apply.spec import UnitSpec
+from applier.apply.tables.table_walk import TableWalk
+from applier.binlog.events.table_map import TableMap
+from applier.binlog.outline.outline import Outline
+from applier.binlog.outline.outline_pass import outline_file
+from applier.binlog.rows.changes import ChangeBatch, ChangeReader, TableBinding
+from applier.binlog.rows.layout import plan_columns
+from applier.binlog.rows.same_bytes import SameBytes
+from applier.io.mapping import map_file
+from applier.schema.ddl.ddl import parse_statement
+from applier.schema.ddl.schema_changes import CreateTable
 from applier.schema.definition import TableDefinition
-from applier.schema.schema_changes import CreateTable
 from applier.snapshot.writer import TablePlace, TableWriter
 from benchmarks.measure import Cost, best
 
@@ -98,7 +98,7 @@ class _Tables:
     def rows(self) -> list[pa.Table]:
         """What is left of all tables, in batches in the order of the keys. Raises the error of a change refused."""
         kept: list[pa.Table] = []
-        with patch("applier.apply.unit_files.TableWriter", functools.partial(_Collector, kept)):
+        with patch("applier.apply.output.unit_files.TableWriter", functools.partial(_Collector, kept)):
             for walk in self.walks.values():
                 if walk.units[0].stopped is not None:
                     raise walk.units[0].stopped

@@ -29,8 +29,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.binlog.column_encoder import binary_array
-from applier.binlog.row_encoder import Image, RowChanges
+from applier.writer.column_encoder import binary_array
+from applier.writer.row_encoder import Image, RowChanges
 from benchmarks import changed_rows
 from benchmarks.archive import STATEMENT_ROWS, Archive, constant, digits, filled_table
 

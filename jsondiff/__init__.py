@@ -4,3 +4,8 @@ applier.
 Documents one by one are plain Python values (values): decode, encode, text and equality need nothing else. Columns of
 them (binary, normalize, apply) are Arrow's, and have kernels.
 """
+
+__all__ = [
+    "apply", "binary", "binary_kernel", "diff", "encode", "normalize", "path", "sql", "string_kernel", "text",
+    "values", "wire",
+]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from applier.binlog.events import parse_rows_header, read_event_at, read_events, read_format
-from applier.binlog.mapping import map_file
-from applier.binlog.query import sql_offset
+from applier.binlog.events.events import parse_rows_header, read_event_at, read_events, read_format
+from applier.binlog.events.query import sql_offset
+from applier.io.mapping import map_file
 
 GTIDS, CODEC = {33, 34, 42}, pa.Codec("zstd")
 

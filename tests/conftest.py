@@ -13,7 +13,7 @@ settings.load_profile("tests")
 @pytest.fixture(scope="session")
 def spark():
     """A local session on two cores."""
-    from applier.spark import session
+    from applier.engine.spark import session
 
     started = session.start("local[2]")
     yield started

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from small_pieces import rows_of, same
 
-from applier.apply.executor import ThisProcess
-from applier.binlog.events import read_format
-from applier.binlog.mapping import map_file
+from applier.binlog.events.events import read_format
+from applier.engine.executor import ThisProcess
 from applier.errors import ApplierError, UsageError
+from applier.io.mapping import map_file
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from applier.replay import replay_with
 from applier.snapshot import manifest
 
 CASES = Path(__file__).parent / "cases"

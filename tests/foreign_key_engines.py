@@ -13,8 +13,8 @@ both_engines = pytest.mark.parametrize("engine", ENGINES)
 
 @contextmanager
 def engine_of(engine):
-    """`planned`: by value (applier.apply.parent_events) where that is possible; `together`: one task applies all tables
-    that foreign keys tie together, change by change (applier.apply.cascades)."""
+    """`planned`: by value (foreign_keys.parent_events) where that is possible; `together`: one task applies all tables
+    that foreign keys tie together, change by change (foreign_keys.cascades)."""
     if engine == "planned":
         yield
     else:

@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PARENT = """
 import os, sys
-from applier.spark import forking
+from applier.engine.spark import forking
 forking.preload()
 PROGRAM
 for line in sys.stdin:

@@ -212,7 +212,7 @@ def _cause(stderr: str) -> str:
 
 def _child(kind: str, first: int, last: int, folder: Path) -> None:
     """Take mutants one after another. One that takes too long (CPU time, whoever else is busy) ends the process."""
-    from applier import warm
+    from applier.jobs import warm
 
     warm.exercise()  # loading kernels is not what the clock is for
     faulthandler.register(signal.SIGPROF, chain=True)

@@ -5,9 +5,9 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
-from applier.binlog.events import read_events
-from applier.binlog.format import EventType
-from applier.binlog.mapping import map_file
+from applier.binlog.events.events import read_events
+from applier.binlog.events.format import EventType
+from applier.io.mapping import map_file
 
 GTIDS = {EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED, EventType.MARIADB_GTID}
 BETWEEN = {EventType.FORMAT_DESCRIPTION, EventType.PREVIOUS_GTIDS, EventType.GTID_LIST, EventType.BINLOG_CHECKPOINT,

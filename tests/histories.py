@@ -17,10 +17,10 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from applier.binlog.row_encoder import RowChanges
-from applier.binlog.writer import BinlogWriter
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
 from applier.schema.definition import TableDefinition
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
 
 DATABASE = "shop"
 EPOCH = datetime.datetime(1970, 1, 1)

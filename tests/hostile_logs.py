@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from applier.binlog.row_encoder import RowChanges
-from applier.binlog.writer import BinlogWriter
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
 
 RAW = "RAW"
 """What stands in a log for bytes that are no text: as long, so that no length changes."""

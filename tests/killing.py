@@ -42,7 +42,7 @@ sys.addaudithook(at_point)
 ON_SPARK = """
 import sys
 from applier.cli import console
-from applier.spark import nursery
+from applier.engine.spark import nursery
 fork = nursery.start
 def fork_and_divide():  # a process that has imported more has threads, and is not forked
     fork()
@@ -55,10 +55,10 @@ sys.argv += ["--base", base] if base else []
 console()
 """
 HERE = """
-from applier.apply.executor import ThisProcess
+from applier.engine.executor import ThisProcess
 from applier.options import ReplayOptions
 from applier.plan import units
-from applier.replay import replay_with
+from applier.jobs.replay.job import replay_with
 units.UNIT_BYTES, units.LEAST_UNIT_BYTES = 100_000, 1
 def run(ends_at):
     touched = 0

@@ -20,10 +20,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from applier.apply.executor import ThisProcess
+from applier.engine.executor import ThisProcess
+from applier.jobs.replay.job import replay_with
+from applier.jobs.replay.result import ReplayResult
 from applier.options import ReplayOptions
-from applier.replay import replay_with
-from applier.result import ReplayResult
 from applier.snapshot import manifest
 
 CASES = Path(__file__).parent / "cases"

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from applier.binlog.mapping import MappedFile
+from applier.io.mapping import MappedFile
 from applier.mysql.wire_types import WireType
 
 INSERT, UPDATE, DELETE = 0, 1, 2

@@ -5,10 +5,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from applier.binlog.row_encoder import RowChanges
-from applier.binlog.writer import BinlogWriter
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
 from applier.snapshot import manifest
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
 
 CREATE = "CREATE TABLE item (id INT NOT NULL PRIMARY KEY, n INT, s VARCHAR(20))"
 [_created] = parse_statement(CREATE, default_database="shop", flavour="mysql")

@@ -7,9 +7,10 @@ from unittest import mock
 import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
-from applier.apply import shuffle, table_walk
-from applier.apply.executor import ThisProcess
-from applier.binlog.outline_pass import outline_file
+from applier.apply.routes import shuffle
+from applier.apply.tables import table_walk
+from applier.binlog.outline.outline_pass import outline_file
+from applier.engine.executor import ThisProcess
 from applier.plan import units
 from applier.snapshot import manifest
 

@@ -8,7 +8,7 @@ import pytest
 from real_server import Case, differences, replayed
 
 from applier.errors import SchemaError
-from applier.table_filter import TableFilter
+from applier.schema.table_filter import TableFilter
 
 CASE = Case("mariadb-alter-ignore")
 REFUSED = tuple(sorted(file.name.removesuffix(".jsonl") for file in CASE.expected().glob("ig.refused_*")))

@@ -11,10 +11,10 @@ import pytest
 from small_logs import commit, held, insert, new_log
 
 from applier import cli
-from applier.binlog import event_encoder
-from applier.binlog.format import EventType
-from applier.binlog.writer import SOURCE
+from applier.binlog.events.format import EventType
 from applier.snapshot import manifest
+from applier.writer import event_encoder
+from applier.writer.writer import SOURCE
 
 pytestmark = pytest.mark.usefixtures("spark")
 HEADER = 19
@@ -235,8 +235,8 @@ def test_a_disk_that_is_full_leaves_no_output(archive, capsys):
     """What is written fails by a limit on file size, as on a full disk; nothing stays."""
     folder, _ = archive
     program = ("import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-               "from applier.apply.executor import ThisProcess\nfrom applier.options import ReplayOptions\n"
-               "from applier.replay import replay_with\n"
+               "from applier.engine.executor import ThisProcess\nfrom applier.options import ReplayOptions\n"
+               "from applier.jobs.replay.job import replay_with\n"
                "resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))\n"
                "replay_with(ThisProcess(), ReplayOptions((sys.argv[1],), sys.argv[1] + '/out'))")
     run = subprocess.run([sys.executable, "-c", program, str(folder)], capture_output=True, text=True)

@@ -10,13 +10,13 @@ from real_server import Case, differences
 from small_logs import commit, delete, held, insert, new_log, update
 
 from applier import cli
-from applier.apply.executor import ThisProcess
-from applier.binlog.writer import SOURCE
+from applier.engine.executor import ThisProcess
 from applier.errors import ArchiveError
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
 from applier.plan import units
-from applier.replay import replay_with
 from applier.snapshot import manifest
+from applier.writer.writer import SOURCE
 
 CASES = [("key-moves-full", ("moves.n",)), ("key-moves-minimal", ("moves.n",)), ("checksum-changes", ()),
          ("large-statements-checksum-none", ("big.nokey",)), ("large-statements-mariadb", ("big.nokey",))]

@@ -7,12 +7,12 @@ import pytest
 from foreign_key_engines import both_engines, engine_of
 from real_server import Case, differences
 
-from applier.apply.executor import ThisProcess
+from applier.engine.executor import ThisProcess
 from applier.errors import ReplayStopped
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from applier.replay import replay_with
+from applier.schema.table_filter import TableFilter
 from applier.snapshot import manifest
-from applier.table_filter import TableFilter
 
 IDEMPOTENT = Path(__file__).parent / "archives" / "cascades" / "mariadb-idempotent.000001"
 """Of a MariaDB 10.11 whose replica, in idempotent mode, still had rows that the source had lost unlogged: parents 1, 2

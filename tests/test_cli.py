@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-import applier.spark
+import applier.engine.spark
 from applier import cli
 from applier.errors import KEY_NOT_FOUND, MissingFile, ReplayStopped
-from applier.result import ReplayResult, TableResult
+from applier.jobs.replay.result import ReplayResult, TableResult
 from applier.snapshot import manifest
 
 
@@ -29,10 +29,10 @@ def asked(monkeypatch):
         return [ReplayResult(options.output, "binlog.000002:77", "u:1-9", 1773484199, tables,
                              {"outline": 0.5, "apply": 1.0})]
 
-    module = types.ModuleType("applier.spark.replaying")
+    module = types.ModuleType("applier.jobs.on_spark.replaying")
     module.replay = replay
-    monkeypatch.setitem(sys.modules, "applier.spark.replaying", module)
-    monkeypatch.setattr(applier.spark, "replaying", module, raising=False)
+    monkeypatch.setitem(sys.modules, "applier.jobs.on_spark.replaying", module)
+    monkeypatch.setattr(applier.engine.spark, "replaying", module, raising=False)
     return record
 
 

@@ -14,7 +14,8 @@ ROOT = Path(__file__).parents[1]
 
 def on_cluster(master, directory, code):
     """Run `code` as a driver's program of its own, started outside the checkout; what it prints as JSON."""
-    program = f"from applier.spark import session, stages\nspark = session.start({master!r})\n" + textwrap.dedent(code)
+    begin = f"from applier.engine.spark import session, stages\nspark = session.start({master!r})\n"
+    program = begin + textwrap.dedent(code)
     environment = os.environ | spark_servers.ENVIRONMENT | {"PYTHONPATH": str(ROOT)}
     run = subprocess.run([sys.executable, "-c", program], cwd=directory, env=environment, capture_output=True,
                          text=True)

@@ -9,13 +9,13 @@ import pytest
 from small_logs import CREATE, ITEM, commit, delete, held, images, insert, new_log, update
 
 from applier import cli
-from applier.apply.executor import ThisProcess
-from applier.binlog.row_encoder import RowChanges
-from applier.binlog.writer import SOURCE, BinlogWriter
+from applier.engine.executor import ThisProcess
 from applier.errors import ReplayStopped
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
 from applier.plan import units
-from applier.replay import replay_with
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import SOURCE, BinlogWriter
 
 both_routes = pytest.mark.parametrize("route", ["walk", "shuffle"])
 A, B, C = (1, 1, "a"), (2, 2, "b"), (3, 3, "c")

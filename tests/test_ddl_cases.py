@@ -7,7 +7,7 @@ import pytest
 from real_server import Case, differences, replayed
 
 from applier.errors import SchemaError
-from applier.table_filter import TableFilter
+from applier.schema.table_filter import TableFilter
 
 DDL = ["ddl-mysql", "ddl-mariadb", "ddl-mysql-convert", "ddl-added-mysql", "ddl-added-mariadb", "mariadb-sequences",
        "online-change-ghost-mysql", "online-change-ptosc-mariadb"]

@@ -7,13 +7,13 @@ import pyarrow.parquet as pq
 import pytest
 from foreign_key_engines import ENGINES, engine_of
 
-from applier.apply.executor import ThisProcess
-from applier.binlog.row_encoder import RowChanges
-from applier.binlog.writer import BinlogWriter
+from applier.engine.executor import ThisProcess
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from applier.replay import replay_with
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
 from applier.snapshot import manifest
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
 
 ACTIONS = ("ON DELETE CASCADE", "ON DELETE SET NULL", "ON UPDATE CASCADE", "ON UPDATE SET NULL")
 SHAPES = {  # tables, the rows of each, the row of the first one that goes or gets the key 9, what there is then

@@ -9,13 +9,13 @@ import pytest
 from small_logs import ITEM, commit, delete, held, images, insert, new_log, update
 from small_pieces import rows_of
 
-from applier.apply.executor import ThisProcess
-from applier.binlog.row_encoder import RowChanges
-from applier.binlog.writer import BinlogWriter
+from applier.engine.executor import ThisProcess
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
 from applier.plan import units
-from applier.replay import replay_with
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
 
 both_routes = pytest.mark.parametrize("route", ["walk", "shuffle"])
 N = 200

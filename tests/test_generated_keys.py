@@ -10,14 +10,14 @@ import pyarrow as pa
 import pytest
 from small_pieces import rows_of
 
-from applier.apply.executor import ThisProcess
-from applier.binlog.row_encoder import RowChanges
-from applier.binlog.writer import BinlogWriter
+from applier.engine.executor import ThisProcess
 from applier.errors import ReplayStopped, SchemaError
-from applier.importing.job import import_dump
+from applier.jobs.importing.job import import_dump
+from applier.jobs.replay.job import replay_with
 from applier.options import ImportOptions, ReplayOptions
-from applier.replay import replay_with
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
 
 KINDS = {
     "stored": ("g INT AS (a % 7) STORED", "UNIQUE KEY u (g)"),

@@ -6,11 +6,11 @@ import pytest
 from group_id_logs import with_group_ids
 from real_server import Case, differences
 
-from applier.apply.executor import ThisProcess
+from applier.binlog.locating.groups import GroupPass
+from applier.engine.executor import ThisProcess
 from applier.errors import ReplayStopped
-from applier.locating.groups import GroupPass
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from applier.replay import replay_with
 from applier.snapshot import manifest
 
 

@@ -14,11 +14,11 @@ import hostile_logs
 import pytest
 
 from applier import cli
-from applier.apply.executor import ThisProcess
-from applier.binlog.format import EventType
+from applier.binlog.events.format import EventType
+from applier.engine.executor import ThisProcess
 from applier.errors import ApplierError
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from applier.replay import replay_with
 from applier.snapshot.staging import REPORT
 
 HOSTILE = Path(__file__).parent / "hostile"

@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
-from applier import kernels
+from applier.kernels import catalogue as kernels
 
 _ENDS = ("end", "stop", "limit", "room", "END", "BYTES", "ROOM")
 

@@ -10,9 +10,9 @@ import killing
 import pytest
 from forked_runs import forked_runs
 
-from applier.apply.executor import ThisProcess
+from applier.engine.executor import ThisProcess
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from applier.replay import replay_with
 
 
 @pytest.fixture(scope="module")

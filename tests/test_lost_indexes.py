@@ -6,13 +6,13 @@ import pytest
 from foreign_key_engines import ENGINES, engine_of
 from test_foreign_key_kinds import held
 
-from applier.apply.executor import ThisProcess
-from applier.binlog.row_encoder import RowChanges
-from applier.binlog.writer import BinlogWriter
+from applier.engine.executor import ThisProcess
 from applier.errors import SchemaError
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from applier.replay import replay_with
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
 
 OTHER_PRIMARY_KEY = "ALTER TABLE d.p DROP PRIMARY KEY, ADD PRIMARY KEY (b, id)"
 INDEX = "ALTER TABLE d.p ADD KEY (id)"

@@ -7,7 +7,7 @@ In this process, without Spark: on both routes the tables' rows are found by one
 import pytest
 from real_server import Case, differences, replayed
 
-from applier.importing.job import import_dump
+from applier.jobs.importing.job import import_dump
 from applier.options import ImportOptions
 
 both_routes = pytest.mark.parametrize("route", ["walk", "shuffle"])

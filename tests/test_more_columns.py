@@ -7,11 +7,11 @@ import pytest
 from small_logs import ITEM, images
 from small_pieces import SmallPieces, rows_of
 
-from applier.binlog.row_encoder import RowChanges
-from applier.binlog.writer import BinlogWriter
-from applier.importing.job import import_dump
+from applier.jobs.importing.job import import_dump
+from applier.jobs.replay.job import replay_with
 from applier.options import ImportOptions, ReplayOptions
-from applier.replay import replay_with
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
 
 TARGET = "CREATE TABLE item (id INT NOT NULL PRIMARY KEY, n INT, s VARCHAR(20), e INT NOT NULL DEFAULT 7, f CHAR(3))"
 ALL = "id n s"

@@ -3,10 +3,10 @@
 import pytest
 from real_server import Case, differences
 
-from applier.apply.executor import ThisProcess
-from applier.importing.job import import_dump
+from applier.engine.executor import ThisProcess
+from applier.jobs.importing.job import import_dump
+from applier.jobs.replay.job import replay_with
 from applier.options import ImportOptions, ReplayOptions
-from applier.replay import replay_with
 from applier.snapshot import manifest
 
 CASE = Case("target-auto-increment")

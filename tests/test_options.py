@@ -3,7 +3,7 @@ import pytest
 from applier.errors import UsageError
 from applier.mysql.time_zones import parse_datetime
 from applier.options import ReplayOptions, parse_conversions, parse_rewrites, parse_stop_position
-from applier.table_filter import TableFilter
+from applier.schema.table_filter import TableFilter
 
 
 def test_databases_with_other_names():

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 from test_foreign_key_kinds import held
 
-from applier.binlog.row_encoder import RowChanges
-from applier.binlog.writer import BinlogWriter
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
 
 PARENT = "id INT PRIMARY KEY"
 CHILD = ("id INT, r INT, q INT, v VARCHAR(9), {}, UNIQUE KEY u (id, r), KEY kq (q, r), CONSTRAINT f1 FOREIGN KEY (r) "

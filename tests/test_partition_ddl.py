@@ -4,11 +4,11 @@ import pyarrow.parquet as pq
 import pytest
 from real_server import Case, differences, replayed
 
-from applier.apply.executor import ThisProcess
-from applier.binlog.outline import OutlineTask
-from applier.binlog.stop import StopCondition
+from applier.binlog.outline.outline import OutlineTask
+from applier.binlog.outline.stop import StopCondition
+from applier.engine.executor import ThisProcess
 from applier.errors import SchemaError
-from applier.table_filter import TableFilter
+from applier.schema.table_filter import TableFilter
 
 CASES = ["mysql-partition-ddl", "mariadb-partition-ddl", "ddl-mysql-partitions"]
 MARKS = [pytest.param(name, mark, id=f"{name}@{mark.name}") for name in CASES for mark in Case(name).marks]

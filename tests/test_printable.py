@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from applier.printable import PrintableBytes, TerminalText, printable
+from applier.io.printable import PrintableBytes, TerminalText, printable
 
 
 @pytest.mark.parametrize("text, shown", [

@@ -3,13 +3,13 @@
 import pyarrow as pa
 import pytest
 
-from applier.apply.executor import ThisProcess
-from applier.binlog.row_encoder import RowChanges
-from applier.binlog.writer import BinlogWriter
+from applier.engine.executor import ThisProcess
 from applier.errors import ReplayStopped
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from applier.replay import replay_with
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
 
 TYPES = {"id": pa.int32(), "k": pa.string(), "g": pa.int32(), "n": pa.int32()}
 COLUMNS = "id INT NOT NULL, k VARCHAR(9) NOT NULL, g INT AS (n + 1) {}, n INT"

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from replica import Change, Column, Key, Refused, Replica, Table
 from small_pieces import rows_of, same, small_pieces
 
-from applier.binlog.row_encoder import RowChanges
-from applier.binlog.writer import BinlogWriter
 from applier.errors import ApplierError
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from applier.replay import replay_with
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
 
 A = Column("a", "INT NOT NULL DEFAULT 3", default=3)
 S = Column("s", "VARCHAR(4) COLLATE utf8mb4_general_ci NOT NULL DEFAULT 'b'", default="b", ignores_case=True)

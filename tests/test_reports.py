@@ -12,16 +12,16 @@ from mutated_json import mutants
 from small_logs import commit, delete, insert, new_log, update
 
 from applier import cli
-from applier.apply.executor import ThisProcess
+from applier.cli.status import print_report
+from applier.engine.executor import ThisProcess
 from applier.errors import SnapshotError
+from applier.jobs.replay.job import replay_with
+from applier.jobs.replay.result import ReplayResult
+from applier.jobs.report.bars import bars
+from applier.jobs.report.loading import LISTED, load_report
+from applier.jobs.report.page import html_page
 from applier.options import ReplayOptions
 from applier.plan import units
-from applier.replay import replay_with
-from applier.report.bars import bars
-from applier.report.loading import LISTED, load_report
-from applier.report.page import html_page
-from applier.result import ReplayResult
-from applier.status import print_report
 
 ROWS = [(number, number, "x") for number in range(150)]
 VOID = {"meta", "br", "img", "link", "rect"}
@@ -156,8 +156,8 @@ def test_keys_whose_duplicates_are_told_by_bytes_only_are_warned_of(tmp_path, ca
     """A collation of a later server's, in a unique key of a table that the log changes."""
     import pyarrow as pa
 
-    from applier.binlog.row_encoder import RowChanges
-    from applier.schema.ddl import parse_statement
+    from applier.schema.ddl.ddl import parse_statement
+    from applier.writer.row_encoder import RowChanges
 
     create = "CREATE TABLE name (t VARCHAR(9) NOT NULL, UNIQUE KEY k (t)) COLLATE utf8mb4_klingon_ci"
     [created] = parse_statement(create, default_database="shop", flavour="mysql", server_charset="utf8mb4")

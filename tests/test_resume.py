@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 from real_server import Case, differences, replayed
 
-from applier.locating.groups import GroupPass
+from applier.binlog.locating.groups import GroupPass
 from applier.snapshot import manifest
 
 CASES = ["transactions-mysql", "transactions-mariadb", "transactions-mysql-nogtid"]

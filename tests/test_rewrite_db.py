@@ -7,8 +7,8 @@ import pytest
 from small_logs import ITEM, commit, images, insert, new_log, update
 
 from applier import cli
-from applier.binlog.row_encoder import RowChanges
 from applier.snapshot import manifest
+from applier.writer.row_encoder import RowChanges
 
 pytestmark = pytest.mark.usefixtures("spark")
 

@@ -11,16 +11,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from applier import cli
-from applier.apply.executor import ThisProcess
-from applier.binlog.row_encoder import RowChanges
-from applier.binlog.writer import BinlogWriter
+from applier.engine.executor import ThisProcess
 from applier.errors import SchemaError
-from applier.importing.job import import_dump
+from applier.jobs.importing.job import import_dump
+from applier.jobs.replay.job import replay_with
 from applier.options import ImportOptions, ReplayOptions
-from applier.replay import replay_with
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
+from applier.schema.table_filter import TableFilter, parse_table_list
 from applier.snapshot import manifest
-from applier.table_filter import TableFilter, parse_table_list
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
 
 LOG = str(Path(__file__).parent / "archives" / "engines" / "binlog.000002")
 ELSEWHERE = ["MERGE", "mrg_myisam", "FEDERATED", "Spider"]

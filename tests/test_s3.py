@@ -12,25 +12,25 @@ from forked_runs import forked_runs
 from pyarrow import fs
 from small_logs import commit, insert, new_log, update
 
-from applier.apply.executor import ThisProcess
+from applier.engine.executor import ThisProcess
 from applier.errors import SnapshotError
-from applier.exporting.job import export_snapshot
+from applier.jobs.exporting.job import export_snapshot
+from applier.jobs.replay.job import replay_with
+from applier.jobs.replay.snapshots_at import replay_with as replay_at
+from applier.jobs.verify import verify
 from applier.options import ExportOptions, ReplayOptions
 from applier.plan import units
-from applier.replay import replay_with
 from applier.snapshot import manifest
-from applier.snapshots_at import replay_with as replay_at
-from applier.verify import verify
 
 ROWS = [(n, n, "x" * 20) for n in range(3000)]
 KEYS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": "us-east-1"}
 
 PROGRAM = """
 import threading
-from applier.apply.executor import ThisProcess
+from applier.engine.executor import ThisProcess
 from applier.options import ReplayOptions
 from applier.plan import units
-from applier.replay import replay_with
+from applier.jobs.replay.job import replay_with
 units.UNIT_BYTES, units.LEAST_UNIT_BYTES = 10_000, 1
 def run(ends_at):
     calls = 0

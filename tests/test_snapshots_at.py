@@ -7,11 +7,11 @@ from real_server import Case, differences
 from small_logs import commit, insert, new_log, update
 
 from applier import cli
-from applier.apply.executor import ThisProcess
+from applier.engine.executor import ThisProcess
 from applier.errors import ApplierError
+from applier.jobs.replay.snapshots_at import replay_with
 from applier.options import ReplayOptions, parse_places
 from applier.snapshot import manifest
-from applier.snapshots_at import replay_with
 
 
 class Counting(ThisProcess):

@@ -6,10 +6,10 @@ import pytest
 from real_server import Case
 from small_logs import commit, held, insert, new_log
 
-from applier.apply.executor import ThisProcess
+from applier.engine.executor import ThisProcess
 from applier.errors import UsageError
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from applier.replay import replay_with
 
 SOURCE = "00000000-0000-4000-8000-000000000001"
 

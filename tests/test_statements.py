@@ -8,13 +8,13 @@ import pytest
 from real_server import Case, differences, replayed
 from small_logs import new_log
 
-from applier.apply.executor import ThisProcess
-from applier.binlog import event_encoder
-from applier.binlog.format import EventType
+from applier.binlog.events.format import EventType
+from applier.engine.executor import ThisProcess
 from applier.errors import KEY_NOT_FOUND, ReplayStopped, UnsupportedStatement
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from applier.replay import replay_with
-from applier.table_filter import TableFilter
+from applier.schema.table_filter import TableFilter
+from applier.writer import event_encoder
 
 ALL = {"INSERT": 6, "LOAD": 1, "UPDATE": 1, "DELETE": 1, "REPLACE": 1}
 

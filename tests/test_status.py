@@ -1,7 +1,7 @@
 import pyarrow as pa
 
 from applier import cli
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
 from applier.snapshot import manifest
 from applier.snapshot.writer import TablePlace, TableWriter
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from applier.errors import UsageError
-from applier.table_filter import TableFilter, parse_table_list
+from applier.schema.table_filter import TableFilter, parse_table_list
 
 
 @pytest.mark.parametrize("texts, entries", [

@@ -6,11 +6,11 @@ Rules: DEF-R1a, DEF-R1b, DEF-R2, AP-VAL.
 import pytest
 from real_server import Case, differences
 
-from applier.apply.executor import ThisProcess
+from applier.engine.executor import ThisProcess
 from applier.errors import SchemaError
-from applier.importing.job import import_dump
+from applier.jobs.importing.job import import_dump
+from applier.jobs.replay.job import replay_with
 from applier.options import ImportOptions, ReplayOptions
-from applier.replay import replay_with
 
 
 def replayed(case, target, folder, route):

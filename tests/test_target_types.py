@@ -9,8 +9,8 @@ from real_server import Case, differences
 from small_logs import commit, delete, insert, update
 
 from applier import cli
-from applier.binlog.writer import BinlogWriter
 from applier.snapshot import manifest
+from applier.writer.writer import BinlogWriter
 
 pytestmark = pytest.mark.usefixtures("spark")
 

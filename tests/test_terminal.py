@@ -3,7 +3,7 @@ import re
 
 from rich.console import Console
 
-from applier import terminal
+from applier.cli import terminal
 from applier.errors import ReplayStopped
 
 

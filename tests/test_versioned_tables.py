@@ -7,14 +7,14 @@ import pyarrow.parquet as pq
 import pytest
 from real_server import Case, differences, replayed
 
-from applier.apply.executor import ThisProcess
+from applier.engine.executor import ThisProcess
 from applier.errors import SchemaError
+from applier.jobs.replay.job import replay_with
 from applier.options import ExportOptions, ReplayOptions
-from applier.replay import replay_with
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
 from applier.schema.definition import TableDefinition
+from applier.schema.table_filter import TableFilter
 from applier.snapshot import manifest
-from applier.table_filter import TableFilter
 
 CASES = ["mariadb-system-versioned", "mariadb-versioning-ddl"]
 PLACES = [pytest.param(name, mark, id=f"{name}@{mark.name if mark else 'end'}")
@@ -96,7 +96,7 @@ def test_the_definition_is_kept(tmp_path):
 
 def test_an_export_has_the_rows_that_hold_and_the_past(tmp_path):
     """Each with its times: a server that loads them shows those that hold, and the others FOR SYSTEM_TIME ALL."""
-    from applier.exporting.job import export_snapshot
+    from applier.jobs.exporting.job import export_snapshot
 
     case = Case("mariadb-system-versioned")
     replayed(case, tmp_path / "out")

@@ -4,7 +4,8 @@ import threading
 import time
 from pathlib import Path
 
-from applier import kernels, warm
+from applier.jobs import warm
+from applier.kernels import catalogue as kernels
 from keysearch import kernel_cache
 
 
@@ -14,14 +15,14 @@ def test_after_a_warm_up_a_replay_compiles_nothing(tmp_path):
         import os
         import sys
         import pyarrow as pa
-        from applier import kernels, warm
-        from applier.apply.executor import ThisProcess
-        from applier.binlog.charsets import to_utf8
-        from applier.exporting.job import export_snapshot
-        from applier.importing.job import import_dump
+        from applier.kernels import catalogue as kernels; from applier.jobs import warm
+        from applier.engine.executor import ThisProcess
+        from applier.mysql.charsets import to_utf8
+        from applier.jobs.exporting.job import export_snapshot
+        from applier.jobs.importing.job import import_dump
         from applier.options import ExportOptions, ImportOptions, ReplayOptions
-        from applier.replay import replay_with
-        from applier.show import show
+        from applier.jobs.replay.job import replay_with
+        from applier.jobs.show import show
         from jsondiff.binary import to_text
         from keysearch.keybytes import encode_keys
         warm.exercise()

@@ -6,16 +6,16 @@ import pyarrow.parquet as pq
 import pytest
 from real_server import Case, differences
 
-from applier.apply.executor import ThisProcess
-from applier.binlog.row_encoder import RowChanges
-from applier.binlog.writer import BinlogWriter
+from applier.engine.executor import ThisProcess
 from applier.errors import ReplayStopped, SnapshotError
-from applier.exporting.job import export_snapshot
+from applier.jobs.exporting.job import export_snapshot
+from applier.jobs.replay.job import replay_with
 from applier.options import ExportOptions, ReplayOptions
-from applier.replay import replay_with
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
 from applier.snapshot import date_marks, manifest
 from applier.snapshot.reader import read_unit
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
 
 both_routes = pytest.mark.parametrize("route", ["walk", "shuffle"])
 

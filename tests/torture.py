@@ -12,9 +12,9 @@ from pathlib import Path
 import damaging
 import killing
 
-from applier.apply.executor import ThisProcess
+from applier.engine.executor import ThisProcess
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from applier.replay import replay_with
 
 HERE = Path(__file__).parent
 

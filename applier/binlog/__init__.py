@@ -5,8 +5,10 @@
 
 from typing import TYPE_CHECKING
 
+__all__ = ["archive", "events", "locating", "outline", "rows"]
+
 if TYPE_CHECKING:
-    from applier.binlog.reader import EventReader
+    from applier.binlog.archive.reader import EventReader
 
 
 def open(*paths: str) -> "EventReader":
@@ -26,6 +28,6 @@ def open(*paths: str) -> "EventReader":
     Raises UsageError and ArchiveError as `archive.open_archive` does, and ArchiveError (1610) where a file is damaged,
     after the events before that.
     """
-    from applier.binlog.reader import open_reader
+    from applier.binlog.archive.reader import open_reader
 
     return open_reader(paths)

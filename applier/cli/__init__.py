@@ -97,6 +97,6 @@ def _unreadable(error: OSError) -> ApplierError:
 
 
 def _print_error(error: ApplierError) -> None:
-    from applier.terminal import print_error
+    from applier.cli.terminal import print_error
 
     print_error(error)

@@ -7,7 +7,7 @@ import typer
 
 from applier.cli.application import app
 from applier.options import ExportOptions, ImportOptions, parse_stop_position
-from applier.table_filter import TableFilter, parse_table_list
+from applier.schema.table_filter import TableFilter, parse_table_list
 
 
 class Flavour(StrEnum):
@@ -49,9 +49,9 @@ def import_(
         applier import d.sql --output /lake/base
         applier replay --base /lake/base --binlogs /backup --output /lake/now
     """
-    from applier.importing.job import import_dump
-    from applier.status import print_imported
-    from applier.terminal import progress
+    from applier.cli.status import print_imported
+    from applier.cli.terminal import progress
+    from applier.jobs.importing.job import import_dump
 
     options = ImportOptions(
         dump, output, None if position is None else parse_stop_position(position), gtid_set,
@@ -89,9 +89,9 @@ def export(
     Every file has the session settings it needs, so once the definitions are loaded (_schema.sql), the others may be
     loaded side by side.
     """
-    from applier.exporting.job import export_snapshot
-    from applier.status import print_exported
-    from applier.terminal import progress
+    from applier.cli.status import print_exported
+    from applier.cli.terminal import progress
+    from applier.jobs.exporting.job import export_snapshot
 
     options = ExportOptions(snapshot, output, format.value,
                             TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])))
@@ -99,7 +99,7 @@ def export(
         if master is None:
             files = export_snapshot(options, watcher)
         else:
-            from applier.spark.exporting import export as export_by_tasks
+            from applier.jobs.on_spark.exporting import export as export_by_tasks
 
             files = export_by_tasks(options, master, watcher)
     print_exported(output, sum(file.rows for file in files), len(files), sum(file.bytes for file in files))

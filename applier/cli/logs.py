@@ -8,7 +8,7 @@ import typer
 
 from applier.cli.application import app
 from applier.options import ExplainOptions
-from applier.table_filter import TableFilter, parse_table_list
+from applier.schema.table_filter import TableFilter, parse_table_list
 
 
 class Format(StrEnum):
@@ -38,10 +38,10 @@ def show(
 
     A file or a pipe gets names and values as they are; on a terminal control characters are shown as \\x1b.
     """
-    from applier import show as printer
-    from applier.printable import TerminalText
-    from applier.show.selection import Bound, GtidChoice, Selection, parse_bound
-    from applier.terminal import print_note
+    from applier.cli.terminal import print_note
+    from applier.io.printable import TerminalText
+    from applier.jobs import show as printer
+    from applier.jobs.show.selection import Bound, GtidChoice, Selection, parse_bound
 
     selection = Selection(
         parse_bound(start) if start else Bound(), parse_bound(stop) if stop else Bound(),
@@ -71,10 +71,10 @@ def locate(
     for `replay --stop-position`, to stop before the group; with the end it is replayed, too. By heads, a time is where
     it should be if no clock went wrong; by the index it is exact.
     """
-    from applier.locating import search
-    from applier.locating.targets import target_of
-    from applier.locating.text import print_located
-    from applier.terminal import progress
+    from applier.binlog.locating import search
+    from applier.binlog.locating.targets import target_of
+    from applier.cli.located import print_located
+    from applier.cli.terminal import progress
 
     target = target_of(gtid, datetime, xid, group_id)
     with progress() as watcher:
@@ -89,9 +89,9 @@ def index(directory: Annotated[str, typer.Argument(metavar="DIR", help="A direct
 
     It is checked against the files whenever it is used, and brought to date where it does not fit them.
     """
-    from applier.locating import search
-    from applier.locating.text import print_indexed
-    from applier.terminal import progress
+    from applier.binlog.locating import search
+    from applier.cli.located import print_indexed
+    from applier.cli.terminal import progress
 
     with progress() as watcher:
         indexed = search.index(directory, watcher)
@@ -118,9 +118,9 @@ def explain(
     Reads headers, table maps and DDL only. Warns where a before-image may match another row than the one that was
     meant, and where a key's duplicates cannot be told as the server tells them.
     """
-    from applier.explain.job import explain as job
-    from applier.explain.text import print_explained
-    from applier.terminal import progress
+    from applier.cli.explained import print_explained
+    from applier.cli.terminal import progress
+    from applier.jobs.explain.job import explain as job
 
     options = ExplainOptions(tuple(binlogs), base, schema,
                              TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])),

@@ -8,7 +8,7 @@ import typer
 from applier.cli.application import app
 from applier.mysql.time_zones import parse_datetime
 from applier.options import ReplayOptions, parse_conversions, parse_places, parse_rewrites, parse_stop_position
-from applier.table_filter import TableFilter, parse_table_list
+from applier.schema.table_filter import TableFilter, parse_table_list
 
 
 class ExecMode(StrEnum):
@@ -136,12 +136,12 @@ def replay(
         check_foreign_keys=check_foreign_keys,
         master=master,
     )
-    from applier.spark import nursery, session
+    from applier.engine.spark import nursery, session
 
     session.boot(master)  # Java boots while the rest is imported
-    from applier.spark import replaying
-    from applier.status import print_result
-    from applier.terminal import progress
+    from applier.cli.status import print_result
+    from applier.cli.terminal import progress
+    from applier.jobs.on_spark import replaying
 
     if session.is_local(master):
         nursery.start()  # before there is a thread, as progress on a terminal is one

@@ -13,9 +13,9 @@ def status(snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="A s
 
     Sees that its files are there, with the size and the number of rows that they should have; `verify` reads them.
     """
+    from applier.cli.status import print_snapshot
     from applier.snapshot import manifest
     from applier.snapshot.checks import check_files
-    from applier.status import print_snapshot
 
     loaded = manifest.load(snapshot)
     print_snapshot(loaded)
@@ -29,10 +29,10 @@ def verify(snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="Wha
 
     Prints a line for each file that is not, or that is there and should not be, and exits with 2 then.
     """
+    from applier.cli.status import print_verified
+    from applier.cli.terminal import progress
     from applier.errors import SnapshotError
-    from applier.status import print_verified
-    from applier.terminal import progress
-    from applier.verify import verify as job
+    from applier.jobs.verify import verify as job
 
     with progress() as watcher:
         verified = job(snapshot, watcher)
@@ -49,14 +49,14 @@ def report(
         metavar="FILE", help="Write it to this file as one page with plots, which needs nothing else.")] = None,
 ) -> None:
     """Say what the replay that made a snapshot did: changes by table, how rows were found, conflicts, and time."""
-    from applier.report.loading import load_report
-    from applier.status import print_report
+    from applier.cli.status import print_report
+    from applier.jobs.report.loading import load_report
 
     loaded = load_report(snapshot)
     if html is None:
         print_report(loaded)
         return
-    from applier.report.page import html_page
+    from applier.jobs.report.page import html_page
 
     with open(html, "w", encoding="utf-8") as file:
         file.write(html_page(loaded))

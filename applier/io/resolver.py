@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from applier.errors import UsageError, reason
-from applier.printable import printable
+from applier.io.printable import printable
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem

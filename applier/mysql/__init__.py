@@ -1,1 +1,6 @@
 """What a log and a schema both know: types, character sets, collations, time zones, dates that are none."""
+
+__all__ = [
+    "addresses", "byte_columns", "charsets", "collations", "labels", "members", "session", "temporal_literals",
+    "time_zones", "types", "value_sizes", "wire_types", "zero_dates",
+]

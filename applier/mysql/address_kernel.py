@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from applier.mysql.digit_kernel import put_digits, put_number
+from applier.kernels.digit_kernel import put_digits, put_number
 from keysearch.memory import inline, kernel, load_u8, store_u8
 
 INET6_CHARACTERS = 40

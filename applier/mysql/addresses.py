@@ -3,8 +3,8 @@
 import numpy as np
 import pyarrow as pa
 
-from applier.binlog.byte_columns import beside, fixed_bytes
 from applier.mysql import address_kernel as kernels
+from applier.mysql.byte_columns import beside, fixed_bytes
 
 NETWORK_BYTES = {"inet4": 4, "inet6": 16, "uuid": 16}
 

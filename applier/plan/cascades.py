@@ -1,8 +1,8 @@
 """Which tables foreign keys change rows of that the log does not have.
 
 Where it can be told from the changes of a table alone what they do to rows that refer to it, those are followed by
-value (applier.apply.parent_events), table by table. Where not, all tables that foreign keys tie together are applied
-together, change by change (applier.apply.cascades): several levels, tables that refer to themselves, keys of several
+value (foreign_keys.parent_events), table by table. Where not, all tables that foreign keys tie together are applied
+together, change by change (foreign_keys.cascades): several levels, tables that refer to themselves, keys of several
 columns, definitions that DDL changes, rows that are found by more than one key.
 """
 
@@ -12,21 +12,21 @@ import dataclasses
 from collections import defaultdict
 from collections.abc import Mapping
 
-from applier.apply.foreign_links import compared, key_piece
-from applier.apply.row_pieces import RowPieces
-from applier.apply.table_key import table_key
-from applier.apply.work import ParentLink, Piece, Tie, content_piece
+from applier.apply.foreign_keys.foreign_links import compared, key_piece
+from applier.apply.search.row_pieces import RowPieces
+from applier.apply.spec import ParentLink, Piece, Tie, content_piece
+from applier.columns.table_key import table_key
 from applier.errors import SchemaError
+from applier.mysql.types import arrow_type
+from applier.mysql.zero_dates import DATES
 from applier.plan.log import UsedTable
 from applier.plan.row_searches import row_search
 from applier.schema.foreign_indexes import has_index, makes_index
 from applier.schema.foreign_keys import CASCADE, RESTRICT, ForeignKey
-from applier.schema.history import SchemaHistory
+from applier.schema.history.history import SchemaHistory
+from applier.schema.history.table_versions import TableVersion
 from applier.schema.references import ColumnLink, Reference, linked_columns
 from applier.schema.sibling_order import sibling_orders
-from applier.schema.table_versions import TableVersion
-from applier.schema.types import arrow_type
-from applier.schema.zero_dates import DATES
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,13 +13,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from applier.apply.work import UnitResult
-from applier.binlog.mapping import map_file
-from applier.binlog.outline import Outline
-from applier.binlog.same_bytes import SameBytes
+from applier.apply.spec import UnitResult
+from applier.binlog.outline.outline import Outline
+from applier.binlog.rows.same_bytes import SameBytes
 from applier.errors import CORRUPT_EVENT, ArchiveError
-from applier.plan.gtid_kernel import find_gtids
-from applier.plan.gtid_texts import gtid_texts
+from applier.io.mapping import map_file
+from applier.plan.stops.gtid_kernel import find_gtids
+from applier.plan.stops.gtid_texts import gtid_texts
 
 LISTING = pa.schema([
     ("table", pa.string()), ("operation", pa.string()), ("conflict", pa.string()), ("key", pa.string()),

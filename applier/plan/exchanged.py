@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from applier.apply.work import RowSearch, UnitSpec
+from applier.apply.spec import RowSearch, UnitSpec
+from applier.columns.type_conversions import TypeConversions
 from applier.plan.log import UsedTable
 from applier.plan.planned import PlannedVersion
-from applier.schema.history import SchemaHistory
-from applier.schema.table_versions import BEFORE_THE_LOG, TableVersion
-from applier.schema.type_conversions import TypeConversions
+from applier.schema.history.history import SchemaHistory
+from applier.schema.history.table_versions import BEFORE_THE_LOG, TableVersion
 from applier.snapshot.manifest import FileEntry, Snapshot
 from applier.snapshot.staging import Staging
 

@@ -9,10 +9,11 @@ import dataclasses
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 
-from applier.binlog.archive import Archive, ArchiveFile
-from applier.binlog.gtid import GtidSet
-from applier.binlog.outline import Blocker, Outline, Statement, TableUse
-from applier.binlog.table_map import TableMap, parse_table_map
+from applier.binlog.archive.archive import Archive, ArchiveFile
+from applier.binlog.events.gtid import GtidSet
+from applier.binlog.events.table_map import TableMap, parse_table_map
+from applier.binlog.outline.outline import Blocker, Outline, Statement, TableUse
+from applier.columns.from_log import definition_from_log, has_definition
 from applier.errors import (
     LOG_GAP,
     NO_SUCH_TABLE,
@@ -23,14 +24,13 @@ from applier.errors import (
     UnsupportedEvent,
     UnsupportedStatement,
 )
-from applier.plan.stop_error import with_transaction
-from applier.schema.collations import Charset
+from applier.mysql.collations import Charset
+from applier.plan.stops.stop_error import with_transaction
 from applier.schema.definition import TableDefinition
 from applier.schema.engines import holds_rows, is_transactional
-from applier.schema.from_log import definition_from_log, has_definition
-from applier.schema.history import SchemaHistory
+from applier.schema.history.history import SchemaHistory
+from applier.schema.history.table_versions import Position, TableVersion
 from applier.schema.other_flavour import as_mariadb, charset_as_mariadb
-from applier.schema.table_versions import Position, TableVersion
 from applier.snapshot.manifest import UNKNOWN, BinlogPosition, PreparedTransaction, Snapshot
 
 Wanted = Callable[[str, str], bool]

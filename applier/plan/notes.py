@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from applier.plan.log import UsedTable
-from applier.schema.history import SchemaHistory
-from applier.table_filter import TableFilter
+from applier.schema.history.history import SchemaHistory
+from applier.schema.table_filter import TableFilter
 
 
 def notes_on_names(history: SchemaHistory, tables: TableFilter) -> list[str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 
-from applier.apply.work import UnitSpec
+from applier.apply.spec import UnitSpec
 from applier.plan.log import UsedTable
-from applier.schema.table_versions import TableVersion
+from applier.schema.history.table_versions import TableVersion
 
 
 @dataclasses.dataclass

@@ -11,12 +11,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 
-from applier.binlog.archive import Archive
-from applier.binlog.outline import Outline, OutlineTask, XaDecision
-from applier.binlog.stop import StopCondition
+from applier.binlog.archive.archive import Archive
+from applier.binlog.locating.search import locate
+from applier.binlog.locating.targets import ByGtid
+from applier.binlog.outline.outline import Outline, OutlineTask, XaDecision
+from applier.binlog.outline.stop import StopCondition
 from applier.errors import LOG_GAP, UNKNOWN_XID, ArchiveError, ReplayStopped
-from applier.locating.search import locate
-from applier.locating.targets import ByGtid
 from applier.plan.log import LogSpan
 from applier.snapshot.manifest import PreparedTransaction, Snapshot
 

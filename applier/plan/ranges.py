@@ -7,18 +7,18 @@ from contextlib import suppress
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.change_keys import change_keys
-from applier.apply.table_key import TableKey
-from applier.apply.table_walk import logged_columns
-from applier.binlog.changes import ChangeBatch, ChangeReader, TableBinding
-from applier.binlog.format import EventType
-from applier.binlog.mapping import MappedFile
-from applier.binlog.outline import TableUse
-from applier.binlog.table_map import parse_table_map
+from applier.apply.search.change_keys import change_keys
+from applier.apply.tables.table_walk import logged_columns
+from applier.binlog.events.format import EventType
+from applier.binlog.events.table_map import parse_table_map
+from applier.binlog.outline.outline import TableUse
+from applier.binlog.rows.changes import ChangeBatch, ChangeReader, TableBinding
+from applier.columns.agreement import definition_check
+from applier.columns.table_key import TableKey
+from applier.columns.type_conversions import NONE_ALLOWED, TypeConversions
 from applier.errors import ApplierError
-from applier.schema.agreement import definition_check
+from applier.io.mapping import MappedFile
 from applier.schema.definition import TableDefinition
-from applier.schema.type_conversions import NONE_ALLOWED, TypeConversions
 from applier.snapshot.manifest import KeyValue
 
 MOST_SAMPLES = 2048

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from applier.apply.row_pieces import RowPieces
-from applier.apply.work import Piece, RowSearch
+from applier.apply.search.row_pieces import RowPieces
+from applier.apply.spec import Piece, RowSearch
 from applier.mysql.wire_types import WireType
 from applier.plan.log import UsedTable
 from applier.schema.definition import TableDefinition

@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from applier.apply.work import ApplyTask, SplitTask, Stretch, UnitSpec
+from applier.apply.spec import ApplyTask, SplitTask, Stretch, UnitSpec
 from applier.io.resolver import is_far
 from applier.plan.log import LogSpan
 from applier.plan.planned import PlannedVersion
+from applier.schema.ddl.schema_changes import TableName
 from applier.schema.engines import is_transactional
-from applier.schema.schema_changes import TableName
-from applier.schema.table_versions import TableVersion
+from applier.schema.history.table_versions import TableVersion
 
 TASK_BYTES = 512 << 20
 """Bytes of rows events that one task applies, at most by plan: what bounds a worker's memory."""

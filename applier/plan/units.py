@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from applier.apply.table_key import alters_rows, keeps_key, table_key
-from applier.apply.work import RowSearch, UnitSpec
+from applier.apply.spec import RowSearch, UnitSpec
+from applier.columns.table_key import alters_rows, keeps_key, table_key
+from applier.columns.type_conversions import NONE_ALLOWED, TypeConversions
 from applier.plan.cascades import Cascades
 from applier.plan.exchanged import add_units, exchanged_versions
 from applier.plan.log import UsedTable
 from applier.plan.planned import PlannedVersion
 from applier.plan.ranges import bounds
 from applier.plan.row_searches import has_diffs, n_logged, row_search
-from applier.schema.history import SchemaHistory
-from applier.schema.type_conversions import NONE_ALLOWED, TypeConversions
+from applier.schema.history.history import SchemaHistory
 from applier.snapshot.manifest import FileEntry, KeyValue, Snapshot
 from applier.snapshot.publish import Staging
 

@@ -12,15 +12,15 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from applier.errors import SchemaError
-from applier.printable import printable
-from applier.schema.tokens import tokenize
-from applier.schema.types import BASES
+from applier.io.printable import printable
+from applier.mysql.types import BASES
+from applier.sql.tokens import tokenize
 
 if TYPE_CHECKING:
+    from applier.mysql.types import ColumnType
     from applier.schema.definition import Column, Key, TableDefinition
     from applier.schema.foreign_keys import ForeignKey
     from applier.schema.partitions import Partitioning
-    from applier.schema.types import ColumnType
     from applier.schema.versioning import Versioning
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")

@@ -8,9 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from applier.schema.literals import convert
-from applier.schema.types import BINARY, GEOMETRY, ColumnType, arrow_type
-from applier.schema.zero_dates import DATES, DAY, ZERO_DAY
+from applier.mysql.types import BINARY, GEOMETRY, ColumnType, arrow_type
+from applier.mysql.zero_dates import DATES, DAY, ZERO_DAY
+from applier.sql.literals import convert
 
 _IMPLICIT_TEXT = {"inet4": "0.0.0.0", "inet6": "::", "uuid": "00000000-0000-0000-0000-000000000000", "json": "null"}
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from applier.io.typed_json import build
+from applier.mysql.types import ColumnType, arrow_type, quote_name, quote_text
 from applier.schema import definition_checks
 from applier.schema.allowed import check_definition
 from applier.schema.foreign_keys import ForeignKey
 from applier.schema.partitions import Partitioning
-from applier.schema.types import ColumnType, arrow_type, quote_name, quote_text
 from applier.schema.versioning import Versioning
-from applier.typed_json import build
 
 _INTRODUCED = re.compile(r"_\w+ x'[0-9a-f]*'")
 """A literal's bytes with their character set: an expression by its value, but DEFAULT takes it without parentheses."""

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from applier.mysql.types import CHARACTER, FRACTIONAL, arrow_type
 from applier.schema.partitions import CURRENT, HISTORY, SYSTEM_TIME
-from applier.schema.types import CHARACTER, FRACTIONAL, arrow_type
 
 if TYPE_CHECKING:
+    from applier.mysql.types import ColumnType
     from applier.schema.definition import Column, Key, TableDefinition
     from applier.schema.foreign_keys import ForeignKey
     from applier.schema.partitions import Partitioning
-    from applier.schema.types import ColumnType
 
 _MOST_COLUMNS = 4096
 _LAST_SECOND = 253402300799

@@ -1,7 +1,7 @@
 """Foreign keys of tables: as they are written, as a definition keeps them, and what DDL makes of them.
 
 Source: MySQL manual, "FOREIGN KEY Constraints"; MariaDB's "Foreign Keys". Which rows they change is no matter of
-definitions: see applier.apply.cascades.
+definitions: see applier.apply.foreign_keys.cascades.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from applier.schema.types import quote_name
+from applier.mysql.types import quote_name
 
 if TYPE_CHECKING:
-    from applier.schema.cursor import Cursor
+    from applier.schema.ddl.cursor import Cursor
 
 CASCADE, SET_NULL, RESTRICT = "CASCADE", "SET NULL", "RESTRICT"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from applier.mysql.types import BINARY, CHARACTER
+from applier.mysql.value_sizes import most_bytes
 from applier.schema.definition import Column, Key, TableDefinition
-from applier.schema.types import BINARY, CHARACTER
-from applier.schema.value_sizes import most_bytes
 from keysearch.choose import ColumnInfo, KeyInfo, server_order
 from keysearch.collation import collation_of
 

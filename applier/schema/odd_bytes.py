@@ -8,8 +8,8 @@ MariaDB 10.11.
 
 import re
 
+from applier.mysql.types import BINARY, ColumnType
 from applier.schema.definition import Default
-from applier.schema.types import BINARY, ColumnType
 
 _ODD = re.compile("[\udc80-\udcff]")
 _MAY_KEEP = frozenset({"utf8mb4", "utf8mb3", "utf8", "binary"})

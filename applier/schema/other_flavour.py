@@ -6,9 +6,9 @@ Such a dump is read as MySQL's. What it leaves out is then MySQL's default, whic
 from dataclasses import replace
 
 from applier.errors import SchemaError
-from applier.schema.collations import DEFAULT_COLLATIONS, Charset
+from applier.mysql.collations import DEFAULT_COLLATIONS, Charset
+from applier.mysql.types import ColumnType
 from applier.schema.definition import TableDefinition
-from applier.schema.types import ColumnType
 
 _DEFAULTS = {mysql: DEFAULT_COLLATIONS["mariadb"][charset] for charset, mysql in DEFAULT_COLLATIONS["mysql"].items()}
 """MySQL's default collations, which no dump of MariaDB names, and MariaDB's for the same character sets."""

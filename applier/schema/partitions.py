@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from applier.errors import SchemaError
-from applier.schema.types import quote_name
+from applier.mysql.types import quote_name
 
 MAXVALUE, DEFAULT = "MAXVALUE", "DEFAULT"
 SYSTEM_TIME, HISTORY, CURRENT = "SYSTEM_TIME", "HISTORY", "CURRENT"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from applier.schema.types import ColumnType
+from applier.mysql.types import ColumnType
 
 TIME = ColumnType("timestamp", fsp=6)
 ENDS_OF_TIME = (2**31 * 1_000_000 - 1, 2**32 * 1_000_000 - 1)

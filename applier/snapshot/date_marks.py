@@ -1,4 +1,4 @@
-"""Which nulls in a file of a snapshot are dates that no calendar has (applier.schema.zero_dates), and which ones.
+"""Which nulls in a file of a snapshot are dates that no calendar has (applier.mysql.zero_dates), and which ones.
 
 Readers see null. What a replay goes on from, and what `applier export` gives back, is in the file's own key-value
 metadata, under KEY: a Parquet file in base64 with a row for each such date,
@@ -20,9 +20,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from applier.errors import SnapshotError
-from applier.schema import zero_dates
+from applier.mysql import zero_dates
+from applier.mysql.zero_dates import DATES, zero
 from applier.schema.definition import TableDefinition
-from applier.schema.zero_dates import DATES, zero
 
 KEY = b"applier.no_dates"
 _OPTIONS = {"compression": "zstd", "use_dictionary": ["column", "number"],

@@ -16,7 +16,7 @@
 
 A snapshot is complete if its manifest is there, and only files that it names count. Digests are texts that begin with
 the name of their hash (applier.snapshot.digest); snapshots of older programs have none. A manifest is taken for what it
-is only if every field has its type and bounds (applier.typed_json), and its digest is right.
+is only if every field has its type and bounds (applier.io.typed_json), and its digest is right.
 
 A table's files hold one sorted key range each, in ascending order; min_key and max_key are of the first and last row,
 as numbers where the kind is "int", else as hex of the key's bytes (keysearch.keybytes has both encodings). The rules
@@ -34,12 +34,12 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
 from applier import __version__
-from applier.binlog.log_names import check_gtids, check_log_name
+from applier.binlog.archive.log_names import check_gtids, check_log_name
 from applier.errors import SchemaError, SnapshotError, UsageError, reason
+from applier.io.typed_json import Count, Mismatch, Seconds, between, build, loads
 from applier.schema.allowed import check_name, check_word
 from applier.schema.definition import TableDefinition
 from applier.snapshot import location
-from applier.typed_json import Count, Mismatch, Seconds, between, build, loads
 
 MANIFEST = "_snapshot.json"
 FORMAT_VERSION = 1

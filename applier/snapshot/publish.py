@@ -18,7 +18,8 @@ import shutil
 from pyarrow import fs
 
 from applier.errors import SnapshotError, reason
-from applier.snapshot import durable, location
+from applier.io import durable
+from applier.snapshot import location
 from applier.snapshot.manifest import MANIFEST
 from applier.snapshot.staging import MARKER, SNAPSHOTS, Staging
 

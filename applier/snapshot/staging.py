@@ -15,7 +15,8 @@ import pyarrow as pa
 from pyarrow import fs
 
 from applier.errors import SnapshotError, reason
-from applier.snapshot import durable, location
+from applier.io import durable
+from applier.snapshot import location
 from applier.snapshot.checks import check_size, reading
 from applier.snapshot.digest import HashedSink, compare_digest, digest_of
 from applier.snapshot.manifest import MANIFEST, FileEntry, OtherFile, Snapshot

@@ -1,7 +1,7 @@
 """Values of expressions as columns store them.
 
-A constant is read as a literal is (`applier.schema.literals`); what does not fit the column, and all that is no
-constant, is converted as values of columns are (`applier.conversion.values`).
+A constant is read as a literal is (`applier.sql.literals`); what does not fit the column, and all that is no
+constant, is converted as values of columns are (`applier.sql.casting.values`).
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.conversion.texts import by_distinct
-from applier.conversion.values import convert_values
 from applier.errors import NotComputable
-from applier.schema import literals
-from applier.schema.types import BINARY, GEOMETRY, INTEGERS, ColumnType, arrow_type
-from applier.schema.zero_dates import DATES
+from applier.mysql.session import Session
+from applier.mysql.types import BINARY, GEOMETRY, INTEGERS, ColumnType, arrow_type
+from applier.mysql.zero_dates import DATES
+from applier.sql import literals
+from applier.sql.casting.texts import by_distinct
+from applier.sql.casting.values import convert_values
 from applier.sql.documents import unquoted
-from applier.sql.session import Session
 from applier.sql.values import DOUBLE, TEMPORAL, TEXT, Value, as_bytes, as_number, as_text, numbers
 
 _NUMBERS = {*INTEGERS, "decimal", "float", "double", "bit"}
@@ -168,7 +168,7 @@ def _python(value: Value) -> literals.Value:
     if not _is_literal(value):
         raise ValueError(f"{value.type.base.upper()}, whose value is {made}")
     if value.is_text and value.type.charset not in (None, "utf8mb4", "utf8mb3"):
-        from applier.conversion.byte_strings import from_text
+        from applier.sql.casting.byte_strings import from_text
 
         [data] = from_text(value.values, value.type, ColumnType("longblob"), Session()).to_pylist()
         return literals.EncodedText(made, data)

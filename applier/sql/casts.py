@@ -11,12 +11,12 @@ from collections.abc import Callable
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.conversion.values import convert_values
 from applier.errors import NotComputable
-from applier.schema import zero_dates
-from applier.schema.types import ColumnType
+from applier.mysql import zero_dates
+from applier.mysql.session import Session
+from applier.mysql.types import ColumnType
+from applier.sql.casting.values import convert_values
 from applier.sql.grammar import Call
-from applier.sql.session import Session
 from applier.sql.values import (
     BYTES,
     DOUBLE,

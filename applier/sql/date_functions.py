@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.schema import zero_dates
-from applier.schema.types import ColumnType
+from applier.mysql import zero_dates
+from applier.mysql.types import ColumnType
 
 _Values = pa.Array | pa.ChunkedArray
 EPOCH_DAY = 719_528

@@ -15,11 +15,11 @@ from json.encoder import encode_basestring as quoted
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.conversion.shown_numbers import shown
-from applier.conversion.texts import by_distinct
 from applier.errors import NotComputable
+from applier.mysql.session import Session
+from applier.sql.casting.shown_numbers import shown
+from applier.sql.casting.texts import by_distinct
 from applier.sql.grammar import Call
-from applier.sql.session import Session
 from applier.sql.values import BOOL, JSON, TEXT, Value, as_text, numbers, one, together, truth
 from jsondiff.normalize import normalize
 from jsondiff.path import Member, Path, PathError

@@ -13,14 +13,14 @@ from decimal import Decimal
 
 import pyarrow as pa
 
-from applier.binlog.charsets import to_utf8
-from applier.conversion.texts import SINGLE_BYTE
 from applier.errors import NotComputable
-from applier.schema.types import ColumnType
+from applier.mysql.charsets import to_utf8
+from applier.mysql.session import Session
+from applier.mysql.types import ColumnType
 from applier.sql import arithmetic, documents, geometry, texts, times
+from applier.sql.casting.texts import SINGLE_BYTE
 from applier.sql.casts import cast
 from applier.sql.grammar import Call, Literal, Name, Node, nodes_of, parse_expression
-from applier.sql.session import Session
 from applier.sql.values import BOOL, BYTES, DOUBLE, NULL, TEXT, Value, constant, numbers
 
 Typed = tuple[pa.Array | pa.ChunkedArray, ColumnType]

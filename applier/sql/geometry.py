@@ -12,11 +12,11 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from applier.conversion.texts import by_distinct
 from applier.errors import NotComputable
-from applier.schema.types import ColumnType
+from applier.mysql.session import Session
+from applier.mysql.types import ColumnType
+from applier.sql.casting.texts import by_distinct
 from applier.sql.grammar import Call
-from applier.sql.session import Session
 from applier.sql.values import Value, as_number, as_text, whole_number
 
 GEOMETRY = ColumnType("geometry")

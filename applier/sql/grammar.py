@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from applier.errors import NotComputable, SchemaError
-from applier.schema.tokens import Token, tokenize
+from applier.sql.tokens import Token, tokenize
 
 MOST_DEPTH = 100
 """Levels of an expression, as it is written; deeper ones are not computed."""

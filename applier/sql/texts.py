@@ -13,11 +13,11 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.conversion.texts import by_distinct
 from applier.errors import NotComputable
-from applier.schema.types import BINARY, ColumnType
+from applier.mysql.session import Session
+from applier.mysql.types import BINARY, ColumnType
+from applier.sql.casting.texts import by_distinct
 from applier.sql.grammar import Call
-from applier.sql.session import Session
 from applier.sql.values import (
     BYTES,
     TEXT,

@@ -15,16 +15,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.conversion.numbers import MILLIONTH
-from applier.conversion.texts import by_distinct
-from applier.conversion.values import convert_values
 from applier.errors import NotComputable
-from applier.schema import zero_dates
-from applier.schema.types import ColumnType
-from applier.schema.zero_dates import DAY
+from applier.mysql import zero_dates
+from applier.mysql.session import Session
+from applier.mysql.types import ColumnType
+from applier.mysql.zero_dates import DAY
+from applier.sql.casting.numbers import MILLIONTH
+from applier.sql.casting.texts import by_distinct
+from applier.sql.casting.values import convert_values
 from applier.sql.date_functions import DATE_FUNCTIONS, date_function, days_between, seconds_since_epoch
 from applier.sql.grammar import Call
-from applier.sql.session import Session
 from applier.sql.values import TEXT, Value, as_number, as_text, numbers, one, together, whole_number
 
 Arguments = list[Value]

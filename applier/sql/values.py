@@ -8,11 +8,11 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.conversion.texts import SINGLE_BYTE, encoded
-from applier.conversion.values import SHOWN, convert_values
 from applier.errors import NotComputable
-from applier.schema.types import BINARY, INTEGERS, ColumnType
-from applier.sql.session import Session
+from applier.mysql.session import Session
+from applier.mysql.types import BINARY, INTEGERS, ColumnType
+from applier.sql.casting.texts import SINGLE_BYTE, encoded
+from applier.sql.casting.values import SHOWN, convert_values
 
 TEXT = SHOWN
 JSON = ColumnType("json")

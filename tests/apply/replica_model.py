@@ -21,12 +21,12 @@ import itertools
 import row_model as m
 from row_model import ABSENT, BY_NAME, DELETE, INSERT, UPDATE
 
-from applier.apply.table_key import table_key
-from applier.apply.table_walk import TableWalk
-from applier.apply.task import outcome
-from applier.apply.work import UnitSpec
-from applier.binlog.changes import ChangeReader
-from applier.schema.ddl import parse_statement
+from applier.apply.routes.task import outcome
+from applier.apply.spec import UnitSpec
+from applier.apply.tables.table_walk import TableWalk
+from applier.binlog.rows.changes import ChangeReader
+from applier.columns.table_key import table_key
+from applier.schema.ddl.ddl import parse_statement
 from applier.schema.definition import table_schema
 from applier.snapshot.manifest import BinlogPosition, Snapshot
 from applier.snapshot.writer import TablePlace, TableWriter

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from applier.apply.pointer_kernel import PATCH_ID, ROW_GONE
-from applier.binlog.change_records import IMAGE_ID_SHIFT
-from applier.binlog.changes import DELETE, INSERT, ImageLayout, ImageLayouts
+from applier.apply.index.pointer_kernel import PATCH_ID, ROW_GONE
+from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
+from applier.binlog.rows.changes import DELETE, INSERT, ImageLayout, ImageLayouts
 from keysearch.keybytes import KeyBytes
 
 DEFAULT = 9

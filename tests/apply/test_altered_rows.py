@@ -7,13 +7,13 @@ import pyarrow as pa
 import pytest
 from small_pieces import rows_of
 
-from applier.apply.executor import ThisProcess
-from applier.binlog.row_encoder import RowChanges
-from applier.binlog.writer import SOURCE, BinlogWriter
+from applier.engine.executor import ThisProcess
 from applier.errors import ReplayStopped
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from applier.replay import replay_with
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import SOURCE, BinlogWriter
 
 CREATE = "CREATE TABLE t (s VARCHAR(9) COLLATE utf8mb4_general_ci NOT NULL, n INT NOT NULL)"
 [created] = parse_statement(CREATE, default_database="d", server_charset="utf8mb4", flavour="mysql")

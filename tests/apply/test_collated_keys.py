@@ -8,15 +8,15 @@ import pyarrow as pa
 import pytest
 from replica_model import DELETE, INSERT, UPDATE, Event, Table, apply, encoded_rows, keys_of
 
-from applier.apply.executor import ThisProcess
-from applier.binlog.row_encoder import RowChanges
-from applier.binlog.writer import BinlogWriter
+from applier.engine.executor import ThisProcess
 from applier.errors import ReplayStopped
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from applier.replay import replay_with
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
 from applier.snapshot import manifest
 from applier.snapshot.reader import read_unit
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
 from keysearch.keybytes import encode_keys
 
 SERVER_COLLATIONS = Path(__file__).parent.parent / "keysearch" / "server_collations.json.gz"

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from replica_model import ABSENT, DELETE, INSERT, Event, Table, apply, model
 
-from applier.apply import key_index, table_walk
+from applier.apply.index import key_index
+from applier.apply.tables import table_walk
 
 TEXT = Table("k varbinary(255), a int, PRIMARY KEY (k)", ["varchar(255)", "int"], (b"", None), (0,))
 INT = Table("id bigint, a int, PRIMARY KEY (id)", ["bigint", "int"], (0, None), (0,))

@@ -10,8 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from replica_model import ABSENT, DELETE, INSERT, UPDATE, Event, Stop, Table, apply, m
 
-from applier.apply import documents, image_reader, key_index, rows, table_walk
-from applier.plan.stop_error import first_of
+from applier.apply.index import key_index
+from applier.apply.output import documents, image_reader, rows
+from applier.apply.tables import table_walk
+from applier.plan.stops.stop_error import first_of
 from jsondiff import diff as plain
 from jsondiff import wire
 from jsondiff.diff import Diff, DiffError, Operation

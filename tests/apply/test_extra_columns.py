@@ -4,9 +4,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from applier.apply.extra_columns import ExtraColumns
+from applier.columns.extra_columns import ExtraColumns
 from applier.errors import SchemaError
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
 
 
 def definition(columns):

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from row_list import DEFAULT, Engine, Replica, Stopped, key, keys
 
-from applier.apply.key_index import ByteIndex, IntIndex
-from applier.apply.pointer_kernel import ROW_GONE
-from applier.binlog.changes import DELETE, INSERT, UPDATE
+from applier.apply.index.key_index import ByteIndex, IntIndex
+from applier.apply.index.pointer_kernel import ROW_GONE
+from applier.binlog.rows.changes import DELETE, INSERT, UPDATE
 
 
 class KeyEngine(Engine):

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from applier.apply.key_index import ByteIndex, IntIndex
+from applier.apply.index.key_index import ByteIndex, IntIndex
 from keysearch.keybytes import KeyBytes
 
 

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from applier.apply import multiset
-from applier.apply.multiset import RowMultiset
-from applier.binlog.change_records import IMAGE_ID_SHIFT
-from applier.binlog.changes import ImageLayout, ImageLayouts
+from applier.apply.index import multiset
+from applier.apply.index.multiset import RowMultiset
+from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
+from applier.binlog.rows.changes import ImageLayout, ImageLayouts
 
 ADDRESS = (1 << IMAGE_ID_SHIFT) - 1
 LAYOUTS = ImageLayouts([None])

@@ -19,17 +19,18 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "binlog"))
 
 from compressing import compress_transactions
 
-from applier.apply import multiset_search, table_walk
-from applier.apply.executor import ThisProcess
-from applier.apply.multiset_search import MultisetSearch
-from applier.binlog import arena, compressed
-from applier.binlog.row_encoder import RowChanges
-from applier.binlog.writer import BinlogWriter
+from applier.apply.search import multiset_search
+from applier.apply.search.multiset_search import MultisetSearch
+from applier.apply.tables import table_walk
+from applier.binlog.events import arena, compressed
+from applier.engine.executor import ThisProcess
 from applier.errors import ReplayStopped
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from applier.replay import replay_with
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
 from applier.snapshot import manifest
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
 
 CREATE = "CREATE TABLE t (a INT, s VARCHAR(20), d DOUBLE, b BLOB, KEY k (a))"
 KINDS = {"a": pa.int32(), "s": pa.string(), "d": pa.float64(), "b": pa.binary()}

@@ -12,17 +12,17 @@ from foreign_key_engines import ENGINES, both_engines, engine_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from applier.apply import table_walk
-from applier.apply.executor import ThisProcess
-from applier.binlog.format import NO_FOREIGN_KEY_CHECKS_FLAG
-from applier.binlog.row_encoder import STATEMENT_END, RowChanges
-from applier.binlog.writer import BinlogWriter
+from applier.apply.tables import table_walk
+from applier.binlog.events.format import NO_FOREIGN_KEY_CHECKS_FLAG
+from applier.engine.executor import ThisProcess
 from applier.errors import ReplayStopped
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
 from applier.plan import cascades, units
-from applier.replay import replay_with
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
 from applier.snapshot import manifest
+from applier.writer.row_encoder import STATEMENT_END, RowChanges
+from applier.writer.writer import BinlogWriter
 
 PARENTS = {key: f"CREATE TABLE d.p (id INT NOT NULL PRIMARY KEY, name VARCHAR(9), {key} (name))"
            for key in ("UNIQUE KEY", "KEY")}

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from replica_model import ABSENT, DELETE, INSERT, UPDATE, Event, Table
 from replica_model import m as row_model
 
-from applier.apply.payload import ArrivedBatch, ArrivedKeys, Payload, payload_batch, to_buffer
-from applier.apply.table_walk import LoggedTable
-from applier.binlog.change_records import IMAGE_ID_SHIFT
-from applier.binlog.changes import ChangeReader, ImageLayout, ImageLayouts, TableBinding
+from applier.apply.routes.payload import ArrivedBatch, ArrivedKeys, Payload, payload_batch, to_buffer
+from applier.apply.tables.table_walk import LoggedTable
+from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
+from applier.binlog.rows.changes import ChangeReader, ImageLayout, ImageLayouts, TableBinding
 
 INT = Table("id bigint unsigned DEFAULT 3, a int, b blob, PRIMARY KEY (id)", ["bigint", "int", "blob2"],
             (3, None, None), (0,))

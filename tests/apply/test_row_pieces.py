@@ -2,8 +2,8 @@
 
 import pytest
 
-from applier.apply.row_pieces import RowPieces
-from applier.schema.ddl import parse_statement
+from applier.apply.search.row_pieces import RowPieces
+from applier.schema.ddl.ddl import parse_statement
 
 
 def pieces(sql):

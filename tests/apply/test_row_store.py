@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from row_list import DEFAULT, Engine, Replica, Stopped, key, keys
 
-from applier.apply.row_store import PieceInput, RowStore, Search
-from applier.apply.store_layout import SLOTS_USED
-from applier.binlog.changes import DELETE, INSERT, UPDATE
+from applier.apply.index.row_store import PieceInput, RowStore, Search
+from applier.apply.index.store_layout import SLOTS_USED
+from applier.binlog.rows.changes import DELETE, INSERT, UPDATE
 
 
 class StoreEngine(Engine):

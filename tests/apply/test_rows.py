@@ -3,7 +3,7 @@
 import pytest
 from replica_model import ABSENT, INSERT, UPDATE, Event, Table, apply, model
 
-from applier.apply import image_reader, rows
+from applier.apply.output import image_reader, rows
 
 WIDE = Table("id int PRIMARY KEY, a longtext, b longtext, d date", ["int", "blob4", "blob4", "date"],
              (0, None, None, None), (0,))

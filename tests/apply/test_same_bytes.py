@@ -8,18 +8,19 @@ from dataclasses import replace
 import pytest
 from small_logs import commit, held, insert, new_log, update
 
-from applier.apply.executor import ThisProcess
-from applier.binlog import lost_pages, mapping, outline_pass, outlined_file
-from applier.binlog.changes import ChangeReader
-from applier.binlog.mapping import map_file
-from applier.binlog.outline_pass import outline_file
-from applier.binlog.same_bytes import SameBytes
-from applier.binlog.stop import StopCondition
+from applier.binlog.locating.groups import GroupPass
+from applier.binlog.outline import outline_pass, outlined_file
+from applier.binlog.outline.outline_pass import outline_file
+from applier.binlog.outline.stop import StopCondition
+from applier.binlog.rows.changes import ChangeReader
+from applier.binlog.rows.same_bytes import SameBytes
+from applier.engine.executor import ThisProcess
 from applier.errors import ArchiveError
-from applier.locating.groups import GroupPass
+from applier.io import lost_pages, mapping
+from applier.io.mapping import map_file
+from applier.jobs.replay.job import replay_with
+from applier.jobs.show import show
 from applier.options import ReplayOptions
-from applier.replay import replay_with
-from applier.show import show
 
 ROUTES = pytest.mark.parametrize("route", ["walk", "shuffle"])
 CHECKSUMS = pytest.mark.parametrize("checksum", [True, False], ids=["crc32", "no checksums"])
@@ -211,7 +212,7 @@ def test_a_split_is_compared_once(log, monkeypatch):
     file = map_file(str(log))
     with SameBytes() as outlined:
         outlined.check(file, split.outlined)
-    monkeypatch.setattr("applier.binlog.same_bytes.digest_events", None)
+    monkeypatch.setattr("applier.binlog.rows.same_bytes.digest_events", None)
     with SameBytes() as outlined:
         outlined.check(file, split.outlined)
     file.close()

@@ -13,19 +13,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from small_logs import ITEM, commit, delete, held, insert, new_log, update
 
-from applier.apply import shuffle
-from applier.apply.executor import ThisProcess
-from applier.apply.payload import Payload
-from applier.apply.shuffle import split_payloads
-from applier.apply.work import SplitTask, Stretch, UnitSpec
-from applier.binlog.outline_pass import outline_file
-from applier.binlog.row_encoder import RowChanges
+from applier.apply.routes import shuffle
+from applier.apply.routes.payload import Payload
+from applier.apply.routes.shuffle import split_payloads
+from applier.apply.spec import SplitTask, Stretch, UnitSpec
+from applier.binlog.outline.outline_pass import outline_file
+from applier.engine.executor import ThisProcess
 from applier.errors import ApplierError
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
 from applier.plan import units
-from applier.replay import replay_with
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
 from applier.snapshot import manifest
+from applier.writer.row_encoder import RowChanges
 from keysearch.keybytes import encode_keys, find_ranges
 
 

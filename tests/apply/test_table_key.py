@@ -2,8 +2,8 @@
 
 import pytest
 
-from applier.apply.table_key import table_key
-from applier.schema.ddl import parse_statement
+from applier.columns.table_key import table_key
+from applier.schema.ddl.ddl import parse_statement
 
 
 def key_of(sql):

@@ -6,12 +6,12 @@ from unittest import mock
 import pytest
 from small_logs import commit, held, insert, new_log
 
-from applier.apply.executor import ThisProcess
-from applier.apply.unit import UnitApplier
-from applier.binlog import mapping
+from applier.apply.tables.unit import UnitApplier
+from applier.engine.executor import ThisProcess
 from applier.errors import ReplayStopped
+from applier.io import mapping
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from applier.replay import replay_with
 
 
 @pytest.mark.parametrize("route", ["walk", "shuffle"])

@@ -9,8 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from replica_model import ABSENT, DELETE, INSERT, UPDATE, Event, Stop, Table, apply, encoded_rows, keys_of, model
 
-from applier.apply import key_index, table_walk
-from applier.plan.stop_error import first_of
+from applier.apply.index import key_index
+from applier.apply.tables import table_walk
+from applier.plan.stops.stop_error import first_of
 
 REST = "a int DEFAULT 7, v int AS (a) VIRTUAL, b varchar(255) CHARACTER SET latin1 NOT NULL DEFAULT 'x', c text"
 REST_KINDS, REST_DEFAULTS = ["int", "int", "varchar(255)", "blob2"], (7, None, b"x", None)

@@ -7,11 +7,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from applier.apply.executor import ThisProcess
-from applier.binlog.changes import DELETE, INSERT, UPDATE
-from applier.binlog.outline_pass import outline_file
+from applier.binlog.outline.outline_pass import outline_file
+from applier.binlog.rows.changes import DELETE, INSERT, UPDATE
+from applier.engine.executor import ThisProcess
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from applier.replay import replay_with
 from benchmarks import peers, stages, workloads
 from benchmarks.__main__ import main
 from benchmarks.measure import Family, command, in_child

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from applier.binlog.writer import SOURCE
-from applier.locating.search import locate
-from applier.locating.targets import target_of
+from applier.binlog.locating.search import locate
+from applier.binlog.locating.targets import target_of
+from applier.writer.writer import SOURCE
 from benchmarks import many_files
 
 

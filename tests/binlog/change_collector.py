@@ -6,10 +6,10 @@ from typing import Any
 import row_model as m
 from row_model import ABSENT, BY_NAME, DELETE, INSERT, UPDATE
 
-from applier.binlog.change_records import IMAGE_ID_SHIFT
-from applier.binlog.changes import ChangeReader, TableBinding
-from applier.binlog.layout import plan_columns
-from applier.schema.zero_dates import to_python
+from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
+from applier.binlog.rows.changes import ChangeReader, TableBinding
+from applier.binlog.rows.layout import plan_columns
+from applier.mysql.zero_dates import to_python
 
 INT, TEXT, SHORT_TEXT = BY_NAME["int"], BY_NAME["varchar(60000)"], BY_NAME["varchar(255)"]
 

@@ -4,9 +4,9 @@ import struct
 import zlib
 from pathlib import Path
 
-from applier.binlog.events import read_events
-from applier.binlog.mapping import map_file
-from applier.binlog.outline import Outline
+from applier.binlog.events.events import read_events
+from applier.binlog.outline.outline import Outline
+from applier.io.mapping import map_file
 
 CASES = Path(__file__).parent.parent / "cases"
 

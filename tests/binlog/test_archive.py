@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from applier.binlog.archive import Archive, check_continuity, notes_on_ends, open_archive
-from applier.binlog.outline_pass import outline_file
-from applier.binlog.stop import StopCondition
+from applier.binlog.archive.archive import Archive, check_continuity, notes_on_ends, open_archive
+from applier.binlog.outline.outline_pass import outline_file
+from applier.binlog.outline.stop import StopCondition
 from applier.errors import ArchiveError, MissingFile, UsageError
 
 CASES = Path(__file__).parent.parent / "cases"

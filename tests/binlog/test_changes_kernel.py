@@ -9,7 +9,7 @@ import row_model as m
 from change_collector import INT, TEXT, Change, Collector, full, read
 from row_model import ABSENT, BY_NAME, DELETE, INSERT, UPDATE
 
-from applier.binlog.changes import ChangeReader
+from applier.binlog.rows.changes import ChangeReader
 from applier.errors import ArchiveError
 
 

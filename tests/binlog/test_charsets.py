@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from record_charsets import MULTI_BYTE, TRUTH, all_codes, digest
 
-from applier.binlog.charset_tables import single_byte_table
-from applier.binlog.charsets import CHARSETS, to_utf8
 from applier.errors import SchemaError
+from applier.mysql.charset_tables import single_byte_table
+from applier.mysql.charsets import CHARSETS, to_utf8
 
 RECORDED = json.loads(gzip.decompress(TRUTH.read_bytes()))
 VALUES = [bytes.fromhex(value) for value in RECORDED["values"]]

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from raw_events import TABLE_MAP, read_events
 
-from applier.binlog.column_encoder import encode_column, packed_integers
-from applier.binlog.row_encoder import join
-from applier.binlog.table_map import TableMap, parse_table_map
-from applier.binlog.wire_columns import WireColumn, packed_integer
+from applier.binlog.events.table_map import TableMap, parse_table_map
 from applier.mysql.wire_types import WireType
+from applier.writer.column_encoder import encode_column, packed_integers
+from applier.writer.row_encoder import join
+from applier.writer.wire_columns import WireColumn, packed_integer
 
 CASES = pathlib.Path(__file__).resolve().parent.parent / "cases"
 INTEGERS = {WireType.TINY: 1, WireType.SHORT: 2, WireType.INT24: 3, WireType.LONG: 4, WireType.LONGLONG: 8}

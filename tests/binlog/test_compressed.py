@@ -17,18 +17,18 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from real_server import Case, differences
 
-from applier.apply.executor import ThisProcess
-from applier.binlog import arena, compressed
-from applier.binlog.compressed import events_within
-from applier.binlog.events import read_events, read_format
-from applier.binlog.gtid import GtidSet
-from applier.binlog.mapping import map_file
-from applier.binlog.outline_pass import outline_file
-from applier.binlog.stop import StopCondition
+from applier.binlog.events import arena, compressed
+from applier.binlog.events.compressed import events_within
+from applier.binlog.events.events import read_events, read_format
+from applier.binlog.events.gtid import GtidSet
+from applier.binlog.outline.outline_pass import outline_file
+from applier.binlog.outline.stop import StopCondition
+from applier.engine.executor import ThisProcess
 from applier.errors import ApplierError, ArchiveError, ReplayStopped
+from applier.io.mapping import map_file
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from applier.replay import replay_with
-from applier.table_filter import TableFilter
+from applier.schema.table_filter import TableFilter
 
 CASES = Path(__file__).parent.parent / "cases"
 WITHOUT_A_KEY = {"row-image-minimal": ("uk_null", "k", "nokey"), "mariadb-row-image-full": ("uk_null", "k", "nokey")}
@@ -215,7 +215,7 @@ def test_what_is_claimed_takes_no_memory(tmp_path):
         (tmp_path / str(number)).mkdir()
         paths.append(log_with(tmp_path / str(number), lie)[0])
     program = ("import resource, sys\n"
-               "from applier.binlog.outline_pass import outline_file; from applier.errors import ArchiveError\n"
+               "from applier.binlog.outline.outline_pass import outline_file; from applier.errors import ArchiveError\n"
                "outline_file(sys.argv[1])\n"
                "pages = int(open('/proc/self/statm').read().split()[0])\n"
                "most = pages * resource.getpagesize() + (400 << 20)\n"

@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from applier.binlog.contents import Statement, content_of
-from applier.binlog.events import Event, Rotate, RowsHeader, read_events
-from applier.binlog.format import NAMES, EventType
-from applier.binlog.gtid_event import Gtid
-from applier.binlog.mapping import map_file
-from applier.binlog.server_events import (
+from applier.binlog.events.contents import Statement, content_of
+from applier.binlog.events.events import Event, Rotate, RowsHeader, read_events
+from applier.binlog.events.format import NAMES, EventType
+from applier.binlog.events.gtid_event import Gtid
+from applier.binlog.events.server_events import (
     Heartbeat,
     Incident,
     Payload,
@@ -21,9 +20,10 @@ from applier.binlog.server_events import (
     TransactionContext,
     ViewChange,
 )
-from applier.binlog.statement_events import FileBlock, FileEnd, Intvar, Load, LoadQuery, Rand, UserVar
-from applier.binlog.xa import XaPrepare
+from applier.binlog.events.statement_events import FileBlock, FileEnd, Intvar, Load, LoadQuery, Rand, UserVar
+from applier.binlog.events.xa import XaPrepare
 from applier.errors import ArchiveError
+from applier.io.mapping import map_file
 
 CASES = Path(__file__).parent.parent / "cases"
 WITHOUT_FIELDS = {EventType.UNKNOWN, EventType.STOP, EventType.SLAVE, EventType.IGNORABLE}

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from applier.binlog.crc32 import HAS_CARRYLESS_MULTIPLY, crc32, crc32_carryless, crc32_tables
+from applier.kernels.crc32 import HAS_CARRYLESS_MULTIPLY, crc32, crc32_carryless, crc32_tables
 from keysearch.memory import kernel
 
 BYTES = np.random.default_rng(32).integers(0, 256, 4096, np.uint8)

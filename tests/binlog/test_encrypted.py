@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from applier.binlog.archive import open_archive
-from applier.binlog.outline_pass import outline_file
-from applier.binlog.reader import open_reader
+from applier.binlog.archive.archive import open_archive
+from applier.binlog.archive.reader import open_reader
+from applier.binlog.locating.heads import read_head
+from applier.binlog.outline.outline_pass import outline_file
 from applier.errors import EncryptedBinlog
-from applier.locating.heads import read_head
-from applier.show import show
+from applier.jobs.show import show
 
 FILES = Path(__file__).parent / "encrypted"
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from applier.binlog import events
-from applier.binlog.events import Event, read_events
-from applier.binlog.format import EventType
-from applier.binlog.mapping import map_file
+from applier.binlog.events import events
+from applier.binlog.events.events import Event, read_events
+from applier.binlog.events.format import EventType
 from applier.errors import ArchiveError
+from applier.io.mapping import map_file
 
 CASES = Path(__file__).parent.parent / "cases"
 FILES = sorted(CASES.glob("*/binlog.0*"))

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from applier.binlog.events import read_format
-from applier.binlog.format import EventType, check_magic, event_name, parse_format_description
-from applier.binlog.mapping import map_file
+from applier.binlog.events.events import read_format
+from applier.binlog.events.format import EventType, check_magic, event_name, parse_format_description
 from applier.errors import ArchiveError, EncryptedBinlog
+from applier.io.mapping import map_file
 
 CASES = Path(__file__).parent.parent / "cases"
 POST_HEADERS = bytes([56, 13, 0, 8, 0, 18, 0, 4, 4, 4, 4, 18, 0, 0, 92, 0, 4, 26, 8, 0, 0, 0, 8, 8, 8, 2, 0])

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from applier.binlog.events import parse_gtid, read_events
-from applier.binlog.format import EventType
-from applier.binlog.gtid import GtidSet
-from applier.binlog.mapping import map_file
+from applier.binlog.events.events import parse_gtid, read_events
+from applier.binlog.events.format import EventType
+from applier.binlog.events.gtid import GtidSet
 from applier.errors import ArchiveError, UsageError
+from applier.io.mapping import map_file
 
 CASES = Path(__file__).parent.parent / "cases"
 A, B = "1e59e2af-e516-11f1-af80-02fc00000001", "0e59e2af-e516-11f1-af80-02fc00000001"

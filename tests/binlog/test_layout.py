@@ -4,10 +4,10 @@ import pyarrow as pa
 import pytest
 import row_model as m
 
-from applier.binlog import image_kernel as k
-from applier.binlog.changes import ChangeReader, TableBinding
-from applier.binlog.layout import ColumnBuffer, decimal_bytes, plan_column, plan_columns
-from applier.binlog.table_map import parse_table_map
+from applier.binlog.events.table_map import parse_table_map
+from applier.binlog.rows import image_kernel as k
+from applier.binlog.rows.changes import ChangeReader, TableBinding
+from applier.binlog.rows.layout import ColumnBuffer, decimal_bytes, plan_column, plan_columns
 from applier.errors import UnsupportedEvent
 from applier.mysql.wire_types import WireType
 

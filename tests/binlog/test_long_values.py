@@ -4,9 +4,9 @@ import pytest
 import row_model as m
 from row_model import BY_NAME, INSERT
 
-from applier.binlog import changes, layout
-from applier.binlog.changes import ChangeReader, TableBinding
-from applier.binlog.layout import plan_columns
+from applier.binlog.rows import changes, layout
+from applier.binlog.rows.changes import ChangeReader, TableBinding
+from applier.binlog.rows.layout import plan_columns
 from applier.errors import UnsupportedEvent
 
 KINDS = [BY_NAME["int"], BY_NAME["blob4"]]

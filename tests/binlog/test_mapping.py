@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from pyarrow import fs
 
-from applier.binlog import mapping
 from applier.errors import ArchiveError
+from applier.io import mapping
 
 
 def test_a_file_is_mapped_once_until_it_changes(tmp_path):

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from applier.binlog import mariadb_types
-from applier.binlog.mariadb_types import inflate
+from applier.columns import mariadb_types
+from applier.columns.mariadb_types import inflate
 from applier.errors import ArchiveError
 from applier.mysql.addresses import network_text
 

@@ -10,14 +10,14 @@ import struct
 import pytest
 from outline_logs import CASES, check_splits
 
-from applier.binlog.compressed import events_within
-from applier.binlog.events import parse_gtid, parse_rows_header, read_events
-from applier.binlog.gtid import GtidSet
-from applier.binlog.mapping import map_file
-from applier.binlog.outline_pass import outline_file
-from applier.binlog.stop import StopCondition
-from applier.binlog.table_map import parse_table_map
+from applier.binlog.events.compressed import events_within
+from applier.binlog.events.events import parse_gtid, parse_rows_header, read_events
+from applier.binlog.events.gtid import GtidSet
+from applier.binlog.events.table_map import parse_table_map
+from applier.binlog.outline.outline_pass import outline_file
+from applier.binlog.outline.stop import StopCondition
 from applier.errors import ArchiveError, UsageError
+from applier.io.mapping import map_file
 
 FILES = sorted(CASES.glob("*/binlog.0*"))
 ROWS = {*range(23, 26), *range(30, 33), 39}

@@ -5,7 +5,7 @@ import struct
 import pytest
 from outline_logs import CASES, check_splits, query, seal, split_events, without_gtids, write
 
-from applier.binlog.outline_pass import outline_file
+from applier.binlog.outline.outline_pass import outline_file
 
 
 def test_a_log_without_gtid_events(tmp_path):

@@ -5,7 +5,7 @@ import struct
 import pytest
 from outline_logs import CASES, seal, split_events, write
 
-from applier.binlog.outline_pass import outline_file
+from applier.binlog.outline.outline_pass import outline_file
 
 
 def test_statements_and_their_groups():

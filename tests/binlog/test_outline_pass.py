@@ -5,10 +5,10 @@ import struct
 import pytest
 from outline_logs import CASES, check_splits, split_events, write
 
-from applier.binlog.events import read_events
-from applier.binlog.mapping import map_file
-from applier.binlog.outline_pass import outline_file
+from applier.binlog.events.events import read_events
+from applier.binlog.outline.outline_pass import outline_file
 from applier.errors import ArchiveError
+from applier.io.mapping import map_file
 
 
 def test_a_flipped_bit_anywhere_is_found(tmp_path):

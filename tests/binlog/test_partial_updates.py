@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from row_model import ABSENT, BY_NAME
 
-from applier.binlog.change_records import IMAGE_ID_SHIFT
-from applier.binlog.changes import UPDATE, ChangeReader, TableBinding
-from applier.binlog.layout import plan_columns
+from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
+from applier.binlog.rows.changes import UPDATE, ChangeReader, TableBinding
+from applier.binlog.rows.layout import plan_columns
 from applier.errors import ArchiveError
 
 INT, TEXT, JSON = BY_NAME["int"], BY_NAME["varchar(255)"], BY_NAME["json"]

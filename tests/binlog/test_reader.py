@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import applier.binlog
-from applier.binlog import contents, reader
+from applier.binlog.archive import reader
+from applier.binlog.events import contents
 from applier.errors import ArchiveError
 
 ROOT = Path(__file__).parent.parent.parent

@@ -5,7 +5,7 @@ import row_model as m
 from change_collector import INT, SHORT_TEXT, full, read
 from row_model import INSERT
 
-from applier.binlog.changes import ChangeReader
+from applier.binlog.rows.changes import ChangeReader
 from applier.errors import ArchiveError
 
 TABLE = m.table_map_event(7, m.table_map_body([INT, SHORT_TEXT]))

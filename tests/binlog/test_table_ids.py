@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from applier.binlog.table_ids import TableIds
-from applier.binlog.table_ids_kernel import NUMBER, id_entry
+from applier.binlog.rows.table_ids import TableIds
+from applier.binlog.rows.table_ids_kernel import NUMBER, id_entry
 from keysearch.memory import kernel, load_i64
 
 

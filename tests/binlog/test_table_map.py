@@ -7,11 +7,11 @@ import row_model as m
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from applier.binlog.events import read_events
-from applier.binlog.format import EventType
-from applier.binlog.mapping import map_file
-from applier.binlog.table_map import TableMap, parse_table_map
+from applier.binlog.events.events import read_events
+from applier.binlog.events.format import EventType
+from applier.binlog.events.table_map import TableMap, parse_table_map
 from applier.errors import ArchiveError
+from applier.io.mapping import map_file
 from applier.mysql.wire_types import WireType
 
 CASES = Path(__file__).parent.parent / "cases"

@@ -10,15 +10,15 @@ import pyarrow as pa
 import pytest
 from record_type_conversions import RECORDED
 
-from applier.apply.table_walk import logged_columns
-from applier.binlog.changes import ChangeReader, TableBinding
-from applier.binlog.mapping import MappedFile
-from applier.binlog.table_map import parse_table_map
-from applier.binlog.values import finish_column
+from applier.apply.tables.table_walk import logged_columns
+from applier.binlog.events.table_map import parse_table_map
+from applier.binlog.rows.changes import ChangeReader, TableBinding
+from applier.columns.agreement import definition_check
+from applier.columns.type_conversions import TypeConversions
+from applier.columns.values import finish_column
+from applier.io.mapping import MappedFile
 from applier.options import parse_conversions
-from applier.schema.agreement import definition_check
-from applier.schema.ddl import parse_statement
-from applier.schema.type_conversions import TypeConversions
+from applier.schema.ddl.ddl import parse_statement
 
 OVERFULL = {("mariadb", "VARCHAR(20) CHARACTER SET latin1", "VARCHAR(10)"), ("mariadb", "VARBINARY(10)", "VARCHAR(5)")}
 """Where MariaDB leaves more characters in a VARCHAR than it may have, as their bytes have room: here they are cut."""

@@ -9,12 +9,12 @@ import row_model as m
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from applier.binlog.changes import ChangeReader, TableBinding
-from applier.binlog.layout import plan_column
+from applier.binlog.rows.changes import ChangeReader, TableBinding
+from applier.binlog.rows.layout import plan_column
 from applier.errors import ArchiveError
 from applier.mysql.wire_types import WireType as W
-from applier.schema.zero_dates import DAY, ZERO_DAY, has_any, to_python, which
-from applier.schema.zero_dates import number as no_day
+from applier.mysql.zero_dates import DAY, ZERO_DAY, has_any, to_python, which
+from applier.mysql.zero_dates import number as no_day
 
 MICRO = datetime.timedelta(microseconds=1)
 ZERO = ZERO_DAY * DAY

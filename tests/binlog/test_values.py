@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from applier.binlog.byte_columns import beside, fixed_bytes, validity, value_bytes
-from applier.binlog.values import finish_column
+from applier.columns.values import finish_column
 from applier.errors import ArchiveError
+from applier.mysql.byte_columns import beside, fixed_bytes, validity, value_bytes
+from applier.mysql.types import ColumnType, arrow_type
 from applier.mysql.wire_types import WireType
 from applier.schema.definition import Column
-from applier.schema.types import ColumnType, arrow_type
 
 
 def finish(raw, wire_type, metadata=0, **kind):

@@ -15,13 +15,13 @@ import re
 import pyarrow as pa
 import pytest
 
-from applier.binlog.changes import DELETE, INSERT, ChangeReader, TableBinding
-from applier.binlog.layout import plan_columns
-from applier.binlog.mapping import map_file
-from applier.binlog.values import finish_column
-from applier.schema.history import SchemaHistory
-from applier.schema.types import arrow_type
-from applier.schema.zero_dates import as_nulls
+from applier.binlog.rows.changes import DELETE, INSERT, ChangeReader, TableBinding
+from applier.binlog.rows.layout import plan_columns
+from applier.columns.values import finish_column
+from applier.io.mapping import map_file
+from applier.mysql.types import arrow_type
+from applier.mysql.zero_dates import as_nulls
+from applier.schema.history.history import SchemaHistory
 
 CASES = pathlib.Path(__file__).parent.parent / "cases"
 TEXT = {"char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum", "set", "inet4", "inet6", "uuid"}

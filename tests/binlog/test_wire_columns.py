@@ -5,10 +5,10 @@ import pathlib
 import pytest
 from raw_events import QUERY, TABLE_MAP, query_text, read_events
 
-from applier.binlog.wire_columns import encode_table_map
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
+from applier.schema.ddl.schema_changes import CreateDatabase, CreateTable
 from applier.schema.definition import TableDefinition
-from applier.schema.schema_changes import CreateDatabase, CreateTable
+from applier.writer.wire_columns import encode_table_map
 
 CASES = pathlib.Path(__file__).resolve().parent.parent / "cases"
 

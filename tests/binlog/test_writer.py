@@ -15,12 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from raw_events import ANONYMOUS, FORMAT, GTID, GTID_LIST, PREVIOUS, QUERY, ROTATE, TABLE_MAP, XID, read_events
 
-from applier.binlog.row_encoder import RowChanges
-from applier.binlog.table_map import parse_table_map
-from applier.binlog.wire_columns import encode_table_map, wire_columns
-from applier.binlog.writer import BinlogWriter
+from applier.binlog.events.table_map import parse_table_map
+from applier.mysql.types import ColumnType
 from applier.schema.definition import Column, Key, KeyPart, TableDefinition
-from applier.schema.types import ColumnType
+from applier.writer.row_encoder import RowChanges
+from applier.writer.wire_columns import encode_table_map, wire_columns
+from applier.writer.writer import BinlogWriter
 
 FLAVOURS = ("mysql", "mariadb")
 

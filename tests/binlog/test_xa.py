@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from applier.binlog.xa import parse_xa_decision, parse_xa_prepare
+from applier.binlog.events.xa import parse_xa_decision, parse_xa_prepare
 from applier.errors import ArchiveError
 
 

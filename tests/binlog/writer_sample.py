@@ -17,11 +17,11 @@ import sys
 import numpy as np
 import pyarrow as pa
 
-from applier.binlog.row_encoder import RowChanges
-from applier.binlog.writer import BinlogWriter
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
+from applier.schema.ddl.schema_changes import CreateTable
 from applier.schema.definition import TableDefinition
-from applier.schema.schema_changes import CreateTable
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
 
 RECORDS = pathlib.Path(__file__).resolve().parent.parent / "archives" / "writer"
 ROWS = 12

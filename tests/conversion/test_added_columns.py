@@ -12,14 +12,14 @@ import pytest
 from record_defaults import ADDED, ALTERED, MOMENT, TABLE, ZONE
 from test_conversions import column
 
-from applier.conversion.rows import RowConverter
+from applier.columns.alter.rows import RowConverter
+from applier.columns.defaults import completed, generated_values
 from applier.errors import NotComputable
-from applier.schema import zero_dates
-from applier.schema.alter import alter
-from applier.schema.conversion import RowConversion
-from applier.schema.ddl import parse_statement
-from applier.sql.defaults import completed, generated_values
-from applier.sql.session import Session
+from applier.mysql import zero_dates
+from applier.mysql.session import Session
+from applier.schema.ddl.ddl import parse_statement
+from applier.schema.history.alter import alter
+from applier.schema.history.conversion import RowConversion
 
 SEEN = ("NO_ZERO_IN_DATE", "ALLOW_INVALID_DATES")
 NOT_COMPUTABLE = {

@@ -5,14 +5,14 @@ from collections import namedtuple
 import pyarrow as pa
 import pytest
 
-from applier.apply.altered_rows import altered_rows
-from applier.conversion.rows import RowConverter
-from applier.conversion.scan_order import Arrivals
+from applier.apply.output.altered_rows import altered_rows
+from applier.columns.alter.rows import RowConverter
+from applier.columns.alter.scan_order import Arrivals
 from applier.errors import SchemaError
-from applier.schema.conversion import RowConversion
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
 from applier.schema.definition import table_schema
-from applier.schema.history import SchemaHistory
+from applier.schema.history.conversion import RowConversion
+from applier.schema.history.history import SchemaHistory
 
 Statement = namedtuple("Statement", "sql database context timestamp gtid")
 

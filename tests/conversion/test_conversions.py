@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 from record_conversions import MOMENT
 
-from applier.conversion.values import convert_values
 from applier.errors import NotComputable
-from applier.schema import zero_dates
-from applier.schema.ddl import parse_statement
-from applier.schema.types import arrow_type
-from applier.sql.session import Session
+from applier.mysql import zero_dates
+from applier.mysql.session import Session
+from applier.mysql.types import arrow_type
+from applier.schema.ddl.ddl import parse_statement
+from applier.sql.casting.values import convert_values
 
 RECORDED = Path(__file__).parent / "conversions.jsonl.gz"
 _ZERO = "0000-00-00 00:00:00"

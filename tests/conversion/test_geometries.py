@@ -3,10 +3,10 @@
 import pyarrow as pa
 import pytest
 
-from applier.conversion.values import convert_values
 from applier.errors import NotComputable
-from applier.schema.ddl import parse_statement
-from applier.sql.session import Session
+from applier.mysql.session import Session
+from applier.schema.ddl.ddl import parse_statement
+from applier.sql.casting.values import convert_values
 
 POINT, LINE = (bytes.fromhex(text) for text in (
     "E61000000101000000000000000000F03F0000000000000040",

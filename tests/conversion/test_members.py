@@ -4,12 +4,12 @@ MariaDB 10.11 did it outside of strict mode."""
 import pyarrow as pa
 import pytest
 
-from applier.conversion.values import convert_values
+from applier.columns.defaults import default_scalar
 from applier.errors import NotComputable
-from applier.schema.ddl import parse_statement
-from applier.schema.types import ColumnType
-from applier.sql.defaults import default_scalar
-from applier.sql.session import Session
+from applier.mysql.session import Session
+from applier.mysql.types import ColumnType
+from applier.schema.ddl.ddl import parse_statement
+from applier.sql.casting.values import convert_values
 
 TEXT = ColumnType("varchar", length=20, charset="utf8mb4", collation="utf8mb4_general_ci")
 WORDS = ["a", "A", "é", "e", "ß", "ss", "b ", "ÿ"]

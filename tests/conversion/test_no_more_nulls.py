@@ -5,11 +5,11 @@ import datetime
 import pyarrow as pa
 import pytest
 
-from applier.conversion.rows import RowConverter
+from applier.columns.alter.rows import RowConverter
 from applier.errors import SchemaError
-from applier.schema.conversion import RowConversion
-from applier.schema.ddl import parse_statement
-from applier.schema.zero_dates import to_python
+from applier.mysql.zero_dates import to_python
+from applier.schema.ddl.ddl import parse_statement
+from applier.schema.history.conversion import RowConversion
 
 MOMENT = 1_763_734_970_815_300
 

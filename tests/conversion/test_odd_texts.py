@@ -6,12 +6,12 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from applier.conversion.values import convert_values
 from applier.errors import NotComputable
-from applier.schema.ddl import parse_statement
-from applier.schema.types import ColumnType
-from applier.schema.zero_dates import to_python
-from applier.sql.session import Session
+from applier.mysql.session import Session
+from applier.mysql.types import ColumnType
+from applier.mysql.zero_dates import to_python
+from applier.schema.ddl.ddl import parse_statement
+from applier.sql.casting.values import convert_values
 
 TEXT = ColumnType("varchar", length=40, charset="utf8mb4", collation="utf8mb4_general_ci")
 WIDE_DIGITS = ["\uff12\uff10\uff12\uff10-01-02", "\uff12\uff10\uff12\uff10\uff10\uff11\uff10\uff12", "\uff112",

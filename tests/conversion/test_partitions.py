@@ -8,12 +8,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from applier.conversion.partitions import NOWHERE, partition_numbers
+from applier.columns.alter.partitions import NOWHERE, partition_numbers
 from applier.errors import NotComputable
-from applier.schema.ddl import parse_statement
+from applier.mysql.types import arrow_type
+from applier.mysql.zero_dates import ZERO_DAY, number
+from applier.schema.ddl.ddl import parse_statement
 from applier.schema.definition import TableDefinition
-from applier.schema.types import arrow_type
-from applier.schema.zero_dates import ZERO_DAY, number
 
 RECORDED = [json.loads(line) for line in (Path(__file__).parent / "partitions.jsonl").read_text().splitlines()]
 ZONE = datetime.timezone(datetime.timedelta(hours=2))

@@ -5,12 +5,12 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from applier.conversion import temporal_texts
-from applier.conversion.texts import SINGLE_BYTE, encoded, in_charset
-from applier.conversion.values import SHOWN, convert_values
-from applier.schema import zero_dates
-from applier.schema.ddl import parse_statement
-from applier.sql.session import Session
+from applier.mysql import zero_dates
+from applier.mysql.session import Session
+from applier.schema.ddl.ddl import parse_statement
+from applier.sql.casting import temporal_texts
+from applier.sql.casting.texts import SINGLE_BYTE, encoded, in_charset
+from applier.sql.casting.values import SHOWN, convert_values
 
 KNOWN = pa.array(["none", "naïve", None, "", "café ﬁ 日本", "Ωμέγα", "Жук", "é"])[1:]
 
@@ -28,7 +28,7 @@ def test_what_a_set_does_not_have_is_a_question_mark(charset, expected):
 @pytest.mark.parametrize("charset", sorted(SINGLE_BYTE))
 def test_bytes_and_text_are_each_others(charset):
     """Of the servers' own tables: each byte that is a character comes back, "?" for those that are none."""
-    from applier.binlog.charsets import to_utf8
+    from applier.mysql.charsets import to_utf8
 
     texts = to_utf8(pa.array([bytes([code]) for code in range(256)], pa.binary()), charset)
     assert to_utf8(encoded(texts, charset, "strict"), charset).equals(texts)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from real_server import differences
 
-from applier.apply.executor import ThisProcess
+from applier.engine.executor import ThisProcess
 from applier.errors import ApplierError
-from applier.importing.job import import_dump
+from applier.jobs.importing.job import import_dump
+from applier.jobs.replay.job import replay_with
 from applier.options import ImportOptions, ReplayOptions
-from applier.replay import replay_with
 
 
 def disagreement(case: Path, work: Path) -> list[str]:

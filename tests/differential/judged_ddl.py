@@ -12,12 +12,12 @@ from pathlib import Path
 
 from real_server import differences_of, rows_of
 
-from applier.apply.executor import ThisProcess
+from applier.engine.executor import ThisProcess
 from applier.errors import SchemaError
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from applier.replay import replay_with
+from applier.schema.table_filter import TableFilter, parse_table_list
 from applier.snapshot import manifest
-from applier.table_filter import TableFilter, parse_table_list
 
 _NOT_IN_A_SNAPSHOT = "of a row's key has no value"  # zero dates
 

@@ -7,12 +7,12 @@ import pyarrow as pa
 import pytest
 
 from applier import cli
-from applier.apply.executor import ThisProcess
-from applier.binlog.row_encoder import RowChanges
-from applier.binlog.writer import BinlogWriter
+from applier.engine.executor import ThisProcess
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from applier.replay import replay_with
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
 
 CASES = Path(__file__).parent.parent / "cases"
 

@@ -2,12 +2,12 @@
 
 import pyarrow as pa
 
-from applier.binlog.outline_pass import outline_file
-from applier.binlog.row_encoder import RowChanges
-from applier.binlog.table_map import parse_table_map
-from applier.binlog.writer import BinlogWriter
-from applier.explain.layouts import BeforeImages, before_images
-from applier.schema.ddl import parse_statement
+from applier.binlog.events.table_map import parse_table_map
+from applier.binlog.outline.outline_pass import outline_file
+from applier.jobs.explain.layouts import BeforeImages, before_images
+from applier.schema.ddl.ddl import parse_statement
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
 
 COLUMNS = ("id", "a", "b")
 

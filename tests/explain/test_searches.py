@@ -2,9 +2,9 @@
 
 import pytest
 
-from applier.explain.layouts import BeforeImages
-from applier.explain.searches import explain_table
-from applier.schema.ddl import parse_statement
+from applier.jobs.explain.layouts import BeforeImages
+from applier.jobs.explain.searches import explain_table
+from applier.schema.ddl.ddl import parse_statement
 
 
 def explained(sql, *images, flavour="mysql"):

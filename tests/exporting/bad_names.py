@@ -19,14 +19,14 @@ import pyarrow as pa
 TESTS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS), str(TESTS / "differential")]
 
-from applier.apply.executor import ThisProcess  # noqa: E402
-from applier.binlog.row_encoder import RowChanges  # noqa: E402
-from applier.binlog.writer import BinlogWriter  # noqa: E402
-from applier.exporting.job import LOAD, export_snapshot  # noqa: E402
+from applier.engine.executor import ThisProcess  # noqa: E402
+from applier.jobs.exporting.job import LOAD, export_snapshot  # noqa: E402
+from applier.jobs.replay.job import replay_with  # noqa: E402
+from applier.mysql.types import quote_name, quote_text  # noqa: E402
 from applier.options import ExportOptions, ReplayOptions  # noqa: E402
-from applier.replay import replay_with  # noqa: E402
-from applier.schema.ddl import parse_statement  # noqa: E402
-from applier.schema.types import quote_name, quote_text  # noqa: E402
+from applier.schema.ddl.ddl import parse_statement  # noqa: E402
+from applier.writer.row_encoder import RowChanges  # noqa: E402
+from applier.writer.writer import BinlogWriter  # noqa: E402
 
 FORMATS = ("sql", "tsv")
 NAMES = (

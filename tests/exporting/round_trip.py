@@ -25,11 +25,11 @@ sys.path[:0] = [str(TESTS), str(TESTS / "differential")]
 
 from real_server import Case, differences  # noqa: E402
 
-from applier.apply.executor import ThisProcess  # noqa: E402
-from applier.exporting.job import LOAD, export_snapshot  # noqa: E402
-from applier.importing.job import import_dump  # noqa: E402
+from applier.engine.executor import ThisProcess  # noqa: E402
+from applier.jobs.exporting.job import LOAD, export_snapshot  # noqa: E402
+from applier.jobs.importing.job import import_dump  # noqa: E402
+from applier.jobs.replay.job import replay_with  # noqa: E402
 from applier.options import ExportOptions, ImportOptions, ReplayOptions  # noqa: E402
-from applier.replay import replay_with  # noqa: E402
 from applier.snapshot import manifest  # noqa: E402
 from applier.snapshot.staging import SCHEMA  # noqa: E402
 

@@ -12,18 +12,18 @@ import pytest
 from bad_names import EVIL, NAMES, NO_NAMES
 
 from applier import cli
-from applier.apply.executor import ThisProcess
-from applier.binlog.log_names import check_log_name
-from applier.binlog.writer import BinlogWriter
+from applier.binlog.archive.log_names import check_log_name
+from applier.engine.executor import ThisProcess
 from applier.errors import ApplierError, SchemaError, UsageError
-from applier.exporting import statements
+from applier.jobs.exporting import statements
+from applier.jobs.replay.job import replay_with
+from applier.mysql.types import quote_name, quote_text
 from applier.options import ReplayOptions
-from applier.replay import replay_with
 from applier.schema.allowed import check_sql
 from applier.schema.definition import TableDefinition
-from applier.schema.history import SchemaHistory
-from applier.schema.types import quote_name, quote_text
+from applier.schema.history.history import SchemaHistory
 from applier.snapshot import manifest
+from applier.writer.writer import BinlogWriter
 
 HOSTILE = Path(__file__).parents[1] / "hostile"
 CLIENT = """#!/bin/sh

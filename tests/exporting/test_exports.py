@@ -8,11 +8,11 @@ import round_trip
 from real_server import differences
 
 from applier import cli
-from applier.exporting.job import export_snapshot
-from applier.exporting.task import export_file
+from applier.engine.spark.stages import map_tasks
+from applier.jobs.exporting.job import export_snapshot
+from applier.jobs.exporting.task import export_file
 from applier.options import ExportOptions
 from applier.snapshot import manifest
-from applier.spark.stages import map_tasks
 
 DIGESTS = json.loads(round_trip.DIGESTS.read_text())
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from applier.exporting import task
-from applier.exporting.cells import cells_of
+from applier.jobs.exporting import task
+from applier.jobs.exporting.cells import cells_of
+from applier.mysql.types import ColumnType
+from applier.mysql.zero_dates import ZERO_DAY
 from applier.schema.definition import Column
-from applier.schema.types import ColumnType
-from applier.schema.zero_dates import ZERO_DAY
 
 
 def written(columns, values, sql, head=b"INSERT\n"):

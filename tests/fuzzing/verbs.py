@@ -63,7 +63,7 @@ def _run(*arguments: str) -> int:
 
 def read(path: Path, number: int) -> str:
     """Read a log as a replay does, whatever its tables are; "ok", or what the error says."""
-    from applier.binlog.outline_pass import outline_file
+    from applier.binlog.outline.outline_pass import outline_file
     from applier.errors import ArchiveError
 
     try:
@@ -83,12 +83,12 @@ def read(path: Path, number: int) -> str:
 
 def replay(path: Path, number: int, **options: object) -> str:
     """Replay a file as an archive of its own, by either route; "ok", or what the error says."""
-    from applier.apply.executor import ThisProcess
+    from applier.engine.executor import ThisProcess
     from applier.errors import ApplierError
+    from applier.jobs.replay.job import replay_with
     from applier.options import ReplayOptions
-    from applier.replay import replay_with
+    from applier.schema.table_filter import TableFilter
     from applier.snapshot import manifest
-    from applier.table_filter import TableFilter
 
     output = path.with_name(f"snapshot-{number}")
     wanted = {"filter": TableFilter(ignored=(("moves", "n"),)), "route": ("walk", "shuffle")[number % 2],
@@ -105,10 +105,10 @@ def replay(path: Path, number: int, **options: object) -> str:
 
 
 def _decode(path: Path, start: int, end: int, number: int) -> None:
-    from applier.binlog.changes import ChangeReader, TableBinding
-    from applier.binlog.events import read_format
-    from applier.binlog.layout import plan_columns
-    from applier.binlog.mapping import map_file
+    from applier.binlog.events.events import read_format
+    from applier.binlog.rows.changes import ChangeReader, TableBinding
+    from applier.binlog.rows.layout import plan_columns
+    from applier.io.mapping import map_file
 
     def bind(table_map):
         plans = plan_columns(table_map)
@@ -132,7 +132,7 @@ def _decode(path: Path, start: int, end: int, number: int) -> None:
 def _finish(column, wire_type: int, number: int) -> None:
     import pyarrow as pa
 
-    from applier.binlog.charsets import to_utf8
+    from applier.mysql.charsets import to_utf8
     from jsondiff.binary import JsonError, to_text
 
     column.validate(full=True)

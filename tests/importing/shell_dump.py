@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from applier.exporting.job import export_snapshot
+from applier.jobs.exporting.job import export_snapshot
 from applier.options import ExportOptions
 from applier.schema.definition import TableDefinition
 from applier.snapshot import manifest

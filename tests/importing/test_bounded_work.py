@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from test_import_job import BEGIN, imported, rows_of
 
-from applier.importing.inserts import parse_head
+from applier.jobs.importing.sql.inserts import parse_head
 
 ROOT = Path(__file__).parents[2]
 DEEP = 20_000
@@ -28,20 +28,20 @@ def in_time(code, *arguments):
 
 PATTERNS = [
     ("applier.schema.allowed._NUMBER", "1" * 200_000 + "x"),
-    ("applier.importing.inserts._HEAD", "INSERT " + "/**/" * 40 + "%"),
-    ("applier.importing.inserts._HEAD", "INSERT" + " " * 60_000 + "%"),
-    ("applier.importing.inserts._HEAD", "INSERT INTO t (" + "a , /**/" * 5_000 + "%"),
-    ("applier.importing.inserts._HEAD", "INSERT INTO `" + "``" * 30_000),
-    ("applier.importing.inserts._HEAD", "INSERT /*" + "/*" * 30_000),
-    ("applier.importing.directory._CREATE", "CREATE DATABASE " + "/**/" * 40 + "%"),
-    ("applier.importing.directory._CREATE", "CREATE DATABASE " + "IF NOT EXISTS " * 20_000),
-    ("applier.importing.position._CHANGE", "--\n" * 100_000),
-    ("applier.importing.position._CHANGE", "--" + "\n" * 300_000),
-    ("applier.importing.position._PURGED", "/*" + " " * 300_000),
-    ("applier.importing.position._MASTER", "[master]\n" * 100_000),
-    ("applier.importing.position._LOG", "\n" * 300_000),
-    ("applier.importing.position._POS", "#\n" * 200_000),
-    ("applier.importing.position._GTID", "\n" * 300_000 + "GTID:" + " " * 100_000),
+    ("applier.jobs.importing.sql.inserts._HEAD", "INSERT " + "/**/" * 40 + "%"),
+    ("applier.jobs.importing.sql.inserts._HEAD", "INSERT" + " " * 60_000 + "%"),
+    ("applier.jobs.importing.sql.inserts._HEAD", "INSERT INTO t (" + "a , /**/" * 5_000 + "%"),
+    ("applier.jobs.importing.sql.inserts._HEAD", "INSERT INTO `" + "``" * 30_000),
+    ("applier.jobs.importing.sql.inserts._HEAD", "INSERT /*" + "/*" * 30_000),
+    ("applier.jobs.importing.directory._CREATE", "CREATE DATABASE " + "/**/" * 40 + "%"),
+    ("applier.jobs.importing.directory._CREATE", "CREATE DATABASE " + "IF NOT EXISTS " * 20_000),
+    ("applier.jobs.importing.position._CHANGE", "--\n" * 100_000),
+    ("applier.jobs.importing.position._CHANGE", "--" + "\n" * 300_000),
+    ("applier.jobs.importing.position._PURGED", "/*" + " " * 300_000),
+    ("applier.jobs.importing.position._MASTER", "[master]\n" * 100_000),
+    ("applier.jobs.importing.position._LOG", "\n" * 300_000),
+    ("applier.jobs.importing.position._POS", "#\n" * 200_000),
+    ("applier.jobs.importing.position._GTID", "\n" * 300_000 + "GTID:" + " " * 100_000),
 ]
 
 
@@ -54,7 +54,7 @@ def test_patterns_that_read_dumps_take_time_by_the_length(tmp_path):
             "    found = getattr(importlib.import_module(module), pattern)\n"
             "    text = text.encode() if isinstance(found.pattern, bytes) else text\n"
             "    found.fullmatch(text), all(found.finditer(text))\n"
-            "from applier.schema.tokens import split_statements\n"
+            "from applier.sql.tokens import split_statements\n"
             "for text in ('/*' * 300_000, \"' \" * 300_001, '`' + 'a' * 300_000, '\"' * 300_001, '/* ' * 200_000):\n"
             "    assert len(list(split_statements(text))) == 1", str(tmp_path / "cases"))
 
@@ -153,7 +153,7 @@ def test_small_files_that_hold_much(tmp_path):
             for _ in range(300):
                 file.write(piece)
     done = in_time(
-        "import resource, sys; from applier import cli; from applier.importing import dump_text\n"
+        "import resource, sys; from applier import cli; from applier.jobs.importing.sql import dump_text\n"
         f"dump_text.DumpText.__init__.__kwdefaults__['largest'] = {LARGEST}\n"
         "def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10\n"
         "assert cli.main(['import', sys.argv[1], '--output', sys.argv[1] + '.out']) == 0\n"

@@ -10,8 +10,8 @@ from shell_dump import make_shell_dump
 from test_import_job import rows_of
 
 from applier import cli
-from applier.importing.job import import_dump
-from applier.importing.position import of_metadata
+from applier.jobs.importing.job import import_dump
+from applier.jobs.importing.position import of_metadata
 from applier.options import ImportOptions
 from applier.snapshot import manifest
 

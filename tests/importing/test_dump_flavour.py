@@ -8,17 +8,17 @@ import pytest
 from shell_dump import make_shell_dump
 
 from applier import cli
-from applier.apply.executor import ThisProcess
-from applier.binlog.row_encoder import RowChanges
-from applier.binlog.writer import BinlogWriter
+from applier.engine.executor import ThisProcess
 from applier.errors import SchemaError, SnapshotError, UsageError
-from applier.exporting.job import export_snapshot
-from applier.importing.dump_flavour import flavour_of_text, flavour_of_version
-from applier.importing.job import import_dump
+from applier.jobs.exporting.job import export_snapshot
+from applier.jobs.importing.dump_flavour import flavour_of_text, flavour_of_version
+from applier.jobs.importing.job import import_dump
+from applier.jobs.replay.job import replay_with
 from applier.options import ExportOptions, ImportOptions, ReplayOptions
-from applier.replay import replay_with
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
 from applier.snapshot import manifest
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
 
 TABLE = "CREATE DATABASE d;\nUSE d;\nCREATE TABLE `t` (\n  `id` int PRIMARY KEY,\n  `v` varchar(9)\n) ENGINE=InnoDB;\n"
 ROWS = "INSERT INTO `t` VALUES (1,'x');\n"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from applier.importing.position import DumpPosition
-from applier.importing.session import DumpSession
-from applier.importing.spans import Reading
+from applier.jobs.importing.position import DumpPosition
+from applier.jobs.importing.sql.session import DumpSession
+from applier.jobs.importing.sql.spans import Reading
 
 UUID = "7f19961a-e517-11f1-8d67-02fc00000001"
 

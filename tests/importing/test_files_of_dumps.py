@@ -7,7 +7,7 @@ import pytest
 from shell_dump import make_shell_dump
 
 from applier import cli
-from applier.importing.job import import_dump
+from applier.jobs.importing.job import import_dump
 from applier.options import ImportOptions
 from applier.snapshot import manifest
 

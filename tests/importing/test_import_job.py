@@ -10,13 +10,13 @@ from real_server import CASES, Case, differences
 from small_logs import CREATE, commit, insert, update
 
 from applier import cli
-from applier.apply.executor import ThisProcess
-from applier.binlog.writer import BinlogWriter
+from applier.engine.executor import ThisProcess
 from applier.errors import ArchiveError
-from applier.importing import dump_text
+from applier.jobs.importing.sql import dump_text
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from applier.replay import replay_with
 from applier.snapshot import manifest
+from applier.writer.writer import BinlogWriter
 
 
 def imported(text, output, *options):

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from applier.importing import tuple_kernel as kernels
-from applier.importing.inserts import new_spans
-from applier.importing.literals import column_values
-from applier.importing.spans import OddLiteral, Reading
-from applier.schema.ddl import parse_statement
-from applier.schema.zero_dates import to_python
+from applier.jobs.importing.sql import tuple_kernel as kernels
+from applier.jobs.importing.sql.inserts import new_spans
+from applier.jobs.importing.sql.literals import column_values
+from applier.jobs.importing.sql.spans import OddLiteral, Reading
+from applier.mysql.zero_dates import to_python
+from applier.schema.ddl.ddl import parse_statement
 
 
 def values_of(column, literals, reading=None):

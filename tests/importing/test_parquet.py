@@ -11,11 +11,11 @@ from real_server import differences
 from test_import_job import rows_of
 
 from applier import cli
-from applier.importing.job import import_dump
-from applier.importing.parquet_values import NotTheColumns, parquet_values
+from applier.jobs.importing.job import import_dump
+from applier.jobs.importing.parquet_values import NotTheColumns, parquet_values
+from applier.mysql.zero_dates import to_python
 from applier.options import ImportOptions
-from applier.schema.ddl import parse_statement
-from applier.schema.zero_dates import to_python
+from applier.schema.ddl.ddl import parse_statement
 from applier.snapshot import manifest
 
 DUMPS = Path(__file__).parent / "dumps"

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from applier.errors import ReplayStopped
-from applier.importing.inserts import FAIL, KEEP, TAKE
-from applier.importing.sorted_rows import SortedRows
-from applier.schema.ddl import parse_statement
+from applier.jobs.importing.sorted_rows import SortedRows
+from applier.jobs.importing.sql.inserts import FAIL, KEEP, TAKE
+from applier.schema.ddl.ddl import parse_statement
 from applier.snapshot.writer import TablePlace
 
 KEYS = {"int": "INT", "bytes": "VARCHAR(9) CHARACTER SET binary"}

@@ -12,10 +12,10 @@ import pytest
 from real_server import differences_of, rows_of
 
 from applier import cli
-from applier.apply.executor import ThisProcess
-from applier.exporting.job import export_snapshot
+from applier.engine.executor import ThisProcess
+from applier.jobs.exporting.job import export_snapshot
+from applier.jobs.replay.job import replay_with
 from applier.options import ExportOptions, ReplayOptions
-from applier.replay import replay_with
 from applier.snapshot import manifest
 
 RECORDED = Path(__file__).parent / "versioned"

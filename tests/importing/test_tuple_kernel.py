@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from applier.importing import tuple_kernel as kernels
-from applier.importing.inserts import new_spans
+from applier.jobs.importing.sql import tuple_kernel as kernels
+from applier.jobs.importing.sql.inserts import new_spans
 
 HEAD = b"INSERT INTO t VALUES "
 

@@ -13,7 +13,7 @@ import record_collations as recorded
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from applier.schema.collations import by_id
+from applier.mysql.collations import by_id
 from keysearch.collation import collation_of, equality_column, equality_keys, is_exact, is_ordered
 from keysearch.collation_tables import collation_index, weight_table
 from keysearch.keybytes import encode_keys

@@ -8,8 +8,8 @@ import pytest
 from plain_reading import CASES
 from small_logs import commit, insert, new_log
 
-from applier.locating import index as indexes
-from applier.locating import search
+from applier.binlog.locating import index as indexes
+from applier.binlog.locating import search
 
 WITH_GTIDS = ["many-files-mysql", "many-files-mariadb", "groups-mariadb", "transactions-mysql", "transactions-mariadb",
               "gtid-tags"]

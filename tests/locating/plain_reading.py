@@ -1,15 +1,15 @@
-"""Event groups as a plain reading of the events says, and what `applier.locating` finds."""
+"""Event groups as a plain reading of the events says, and what `applier.binlog.locating` finds."""
 
 from pathlib import Path
 
 from group_id_logs import BETWEEN, GTIDS
 
-from applier.binlog.events import parse_gtid, parse_xid, read_events
-from applier.binlog.format import EventType
-from applier.binlog.mapping import map_file
-from applier.locating import search
-from applier.locating.groups import Group
-from applier.locating.targets import ByGtid
+from applier.binlog.events.events import parse_gtid, parse_xid, read_events
+from applier.binlog.events.format import EventType
+from applier.binlog.locating import search
+from applier.binlog.locating.groups import Group
+from applier.binlog.locating.targets import ByGtid
+from applier.io.mapping import map_file
 
 CASES = Path(__file__).parent.parent / "cases"
 

@@ -13,10 +13,10 @@ from mutated_json import mutants
 from plain_reading import find, gtid, read_plainly, truly
 from small_logs import commit, insert, new_log
 
+from applier.binlog.locating import index as indexes
+from applier.binlog.locating import search
+from applier.binlog.locating.targets import ByGtid, ByXid
 from applier.errors import ArchiveError
-from applier.locating import index as indexes
-from applier.locating import search
-from applier.locating.targets import ByGtid, ByXid
 
 N_FILES = 1000
 

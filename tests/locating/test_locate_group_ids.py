@@ -4,8 +4,8 @@ import pytest
 from group_id_logs import with_group_ids
 from plain_reading import CASES, find, read_plainly
 
+from applier.binlog.locating.targets import ByGroupId
 from applier.errors import ArchiveError
-from applier.locating.targets import ByGroupId
 
 
 def test_group_ids(way, tmp_path):

@@ -6,8 +6,8 @@ import shutil
 import pytest
 from plain_reading import CASES, find, gtid, read_plainly
 
+from applier.binlog.locating.targets import ByGtid, ByTime, ByXid, target_of
 from applier.errors import ArchiveError, UsageError
-from applier.locating.targets import ByGtid, ByTime, ByXid, target_of
 
 
 def test_every_group_by_its_gtid(real, way):

@@ -7,15 +7,15 @@ import pyarrow as pa
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from applier.binlog.outline_pass import outline_file
-from applier.binlog.row_encoder import RowChanges
-from applier.binlog.writer import BinlogWriter
+from applier.binlog.outline.outline_pass import outline_file
 from applier.plan.cascades import cascades_of
 from applier.plan.log import read_history, span_of, used_tables
 from applier.plan.units import changed_versions, divide
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
+from applier.schema.table_filter import TableFilter
 from applier.snapshot.publish import begin
-from applier.table_filter import TableFilter
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
 
 
 def table(name="t", columns="id int PRIMARY KEY, a int"):

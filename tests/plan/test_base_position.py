@@ -5,13 +5,13 @@ import dataclasses
 import pytest
 from small_logs import CREATE, commit, held, insert, new_log, update
 
-from applier.apply.executor import ThisProcess
-from applier.binlog.writer import SOURCE
+from applier.engine.executor import ThisProcess
 from applier.errors import ArchiveError
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from applier.replay import replay_with
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
 from applier.snapshot import manifest
+from applier.writer.writer import SOURCE
 
 N = 12
 

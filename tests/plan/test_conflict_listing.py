@@ -10,19 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_logs import commit, delete, held, insert, new_log, update
 
-from applier.apply.conflicts import CONFLICTS
-from applier.apply.executor import ThisProcess
-from applier.apply.work import UnitResult
-from applier.binlog.events import parse_gtid, read_events
-from applier.binlog.format import EventType
-from applier.binlog.mapping import map_file
-from applier.binlog.outline_pass import outline_file
-from applier.binlog.writer import SOURCE
+from applier.apply.search.conflicts import CONFLICTS
+from applier.apply.spec import UnitResult
+from applier.binlog.events.events import parse_gtid, read_events
+from applier.binlog.events.format import EventType
+from applier.binlog.outline.outline_pass import outline_file
+from applier.engine.executor import ThisProcess
 from applier.errors import ArchiveError
+from applier.io.mapping import map_file
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
 from applier.plan.conflicts import LISTING, conflict_listing
-from applier.plan.gtid_kernel import find_gtids
-from applier.replay import replay_with
+from applier.plan.stops.gtid_kernel import find_gtids
+from applier.writer.writer import SOURCE
 
 A, B, C, D = (1, 1, "a"), (2, 2, "b"), (3, 3, "c"), (4, 4, "d")
 

@@ -11,16 +11,16 @@ import pytest
 from real_server import differences
 from small_logs import commit, insert
 
-from applier.apply.executor import ThisProcess
-from applier.binlog.table_map import parse_table_map
-from applier.binlog.writer import BinlogWriter
+from applier.binlog.events.table_map import parse_table_map
+from applier.columns.from_log import COLUMN_NAME, definition_from_log, has_definition
+from applier.engine.executor import ThisProcess
 from applier.errors import ApplierError, ArchiveError, SchemaError
-from applier.importing.job import import_dump
+from applier.jobs.importing.job import import_dump
+from applier.jobs.replay.job import replay_with
 from applier.options import ImportOptions, ReplayOptions
-from applier.replay import replay_with
 from applier.schema.definition import TableDefinition
-from applier.schema.from_log import COLUMN_NAME, definition_from_log, has_definition
 from applier.snapshot import manifest
+from applier.writer.writer import BinlogWriter
 
 METADATA = Path(__file__).parent / "metadata"
 DUMPS = Path(__file__).parents[1] / "importing" / "dumps"

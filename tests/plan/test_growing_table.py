@@ -4,10 +4,10 @@ from unittest import mock
 
 from small_logs import commit, delete, held, insert, new_log, update
 
-from applier.apply.executor import ThisProcess
+from applier.engine.executor import ThisProcess
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
 from applier.plan import units
-from applier.replay import replay_with
 
 
 def test_new_keys_around_a_base_are_divided(tmp_path):

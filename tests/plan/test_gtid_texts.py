@@ -7,9 +7,9 @@ import pytest
 from group_id_logs import GTIDS, with_group_ids
 from small_logs import commit, insert, new_log
 
-from applier.binlog.events import parse_gtid, read_events
-from applier.binlog.mapping import map_file
-from applier.plan.gtid_texts import gtid_texts
+from applier.binlog.events.events import parse_gtid, read_events
+from applier.io.mapping import map_file
+from applier.plan.stops.gtid_texts import gtid_texts
 
 CASES = Path(__file__).parent.parent / "cases"
 

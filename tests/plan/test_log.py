@@ -5,16 +5,16 @@ from types import SimpleNamespace
 import pytest
 from planning import Log, plan, table
 
-from applier.binlog import event_encoder
-from applier.binlog.format import EventType
-from applier.binlog.outline import TableUse
-from applier.binlog.outline_pass import outline_file
-from applier.binlog.stop import StopCondition
-from applier.binlog.wire_columns import encode_table_map
+from applier.binlog.events.format import EventType
+from applier.binlog.outline.outline import TableUse
+from applier.binlog.outline.outline_pass import outline_file
+from applier.binlog.outline.stop import StopCondition
 from applier.errors import SchemaError, UnsupportedEvent, UnsupportedStatement
 from applier.plan.log import read_history, span_of, used_tables
-from applier.schema.ddl import parse_statement
-from applier.table_filter import TableFilter
+from applier.schema.ddl.ddl import parse_statement
+from applier.schema.table_filter import TableFilter
+from applier.writer import event_encoder
+from applier.writer.wire_columns import encode_table_map
 
 T = table()
 

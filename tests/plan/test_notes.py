@@ -4,13 +4,13 @@ import pyarrow as pa
 import pytest
 from small_logs import commit, insert, new_log
 
-from applier.apply.executor import ThisProcess
-from applier.binlog.row_encoder import RowChanges
-from applier.binlog.writer import BinlogWriter
+from applier.engine.executor import ThisProcess
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from applier.replay import replay_with
-from applier.schema.ddl import parse_statement
-from applier.table_filter import TableFilter, parse_table_list
+from applier.schema.ddl.ddl import parse_statement
+from applier.schema.table_filter import TableFilter, parse_table_list
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
 
 
 @pytest.fixture

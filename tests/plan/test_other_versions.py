@@ -6,12 +6,12 @@ import pyarrow as pa
 import pytest
 from small_logs import commit, new_log
 
-from applier.apply.executor import ThisProcess
-from applier.binlog.row_encoder import RowChanges
+from applier.engine.executor import ThisProcess
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
 from applier.plan import units
-from applier.replay import replay_with
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
+from applier.writer.row_encoder import RowChanges
 
 
 @pytest.mark.parametrize("route", ["walk", "shuffle"])

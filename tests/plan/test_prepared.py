@@ -8,14 +8,14 @@ import pytest
 from planning import Log, table
 from small_pieces import rows_of
 
-from applier.apply.executor import ThisProcess
-from applier.binlog import event_encoder
-from applier.binlog.format import EventType
-from applier.binlog.row_encoder import RowChanges
+from applier.binlog.events.format import EventType
+from applier.engine.executor import ThisProcess
 from applier.errors import ApplierError, ArchiveError, MissingFile, ReplayStopped
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from applier.replay import replay_with
 from applier.snapshot import manifest
+from applier.writer import event_encoder
+from applier.writer.row_encoder import RowChanges
 
 T = table()
 

@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 from planning import Log, plan, table
 
-from applier.apply.table_key import table_key
-from applier.binlog.row_encoder import RowChanges
+from applier.columns.table_key import table_key
 from applier.plan.ranges import bounds
+from applier.writer.row_encoder import RowChanges
 
 INT, UNSIGNED = table(), table("v", "id bigint unsigned PRIMARY KEY, a int")
 TEXT = table("w", "id varchar(20) CHARACTER SET latin1 PRIMARY KEY, a int")

@@ -7,12 +7,12 @@ import pytest
 from small_logs import commit, held, insert, new_log
 from small_pieces import rows_of, same
 
-from applier.apply.executor import ThisProcess
-from applier.binlog.writer import SOURCE
+from applier.engine.executor import ThisProcess
 from applier.errors import ArchiveError, UsageError
+from applier.jobs.replay.job import replay_with
+from applier.jobs.replay.snapshots_at import replay_with as replay_to_places
 from applier.options import ReplayOptions
-from applier.replay import replay_with
-from applier.snapshots_at import replay_with as replay_to_places
+from applier.writer.writer import SOURCE
 
 CASES = Path(__file__).parents[1] / "cases"
 

@@ -2,10 +2,10 @@
 
 from planning import Log, plan, table
 
-from applier.apply.executor import ThisProcess
+from applier.engine.executor import ThisProcess
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
 from applier.plan.tasks import by_route, split_tasks, stretches, walking_tasks
-from applier.replay import replay_with
 
 T, U = table("t"), table("u")
 

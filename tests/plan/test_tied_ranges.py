@@ -6,11 +6,11 @@ import pyarrow as pa
 import pytest
 from small_pieces import SmallPieces, rows_of
 
-from applier.binlog.row_encoder import RowChanges
-from applier.binlog.writer import BinlogWriter
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from applier.replay import replay_with
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
 from jsondiff import wire
 from jsondiff.diff import Diff, Operation
 from jsondiff.encode import encode

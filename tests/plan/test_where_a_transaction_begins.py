@@ -3,10 +3,10 @@
 import pytest
 from small_logs import commit, held, insert, new_log
 
-from applier.apply.executor import ThisProcess
+from applier.engine.executor import ThisProcess
 from applier.errors import ReplayStopped
+from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from applier.replay import replay_with
 
 
 @pytest.mark.parametrize("gtids", ["on", "anonymous", "none"])

@@ -6,14 +6,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from applier.binlog.events import parse_query, read_events
-from applier.binlog.mapping import map_file
-from applier.binlog.table_map import parse_table_map
+from applier.binlog.events.events import parse_query, read_events
+from applier.binlog.events.table_map import parse_table_map
+from applier.columns.agreement import definition_check
+from applier.columns.type_conversions import Step, TypeConversions, step_between, type_in_log
+from applier.io.mapping import map_file
 from applier.mysql.wire_types import WireType
-from applier.schema.agreement import definition_check
-from applier.schema.ddl import parse_statement
-from applier.schema.history import SchemaHistory
-from applier.schema.type_conversions import Step, TypeConversions, step_between, type_in_log
+from applier.schema.ddl.ddl import parse_statement
+from applier.schema.history.history import SchemaHistory
 
 CASES = Path(__file__).parent.parent / "cases"
 QUERY, TABLE_MAP = 2, 19

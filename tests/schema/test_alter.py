@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from applier.columns.defaults import default_scalar
 from applier.errors import SchemaError
-from applier.schema.alter import alter
-from applier.schema.collations import Charset
-from applier.schema.ddl import parse_statement
-from applier.schema.schema_changes import AlterTable, CreateTable
-from applier.sql.defaults import default_scalar
+from applier.mysql.collations import Charset
+from applier.schema.ddl.ddl import parse_statement
+from applier.schema.ddl.schema_changes import AlterTable, CreateTable
+from applier.schema.history.alter import alter
 
 RECORDED = Path(__file__).parent / "alters.jsonl.gz"
 HISTORIES = [json.loads(line) for line in gzip.open(RECORDED, "rt")]

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from applier.apply.executor import ThisProcess
-from applier.options import ReplayOptions
-from applier.replay import replay_with
-from applier.schema.collations import (
+from applier.engine.executor import ThisProcess
+from applier.jobs.replay.job import replay_with
+from applier.mysql.collations import (
     DEFAULT_COLLATIONS,
     Charset,
     by_id,
@@ -19,6 +18,7 @@ from applier.schema.collations import (
     default_collation,
     with_default,
 )
+from applier.options import ReplayOptions
 from applier.snapshot import manifest
 
 MARIADB_11 = Path(__file__).with_name("mariadb_11")

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from applier.errors import SchemaError
-from applier.schema.collations import Charset
-from applier.schema.ddl import parse_statement
+from applier.mysql.collations import Charset
+from applier.mysql.types import ColumnType
+from applier.schema.ddl.ddl import parse_statement
 from applier.schema.definition import Column, Default, Key, KeyPart
-from applier.schema.history import SchemaHistory
-from applier.schema.types import ColumnType
+from applier.schema.history.history import SchemaHistory
 
 CASES = Path(__file__).parent.parent / "cases"
 # Cases whose tables no ALTER or CREATE … SELECT touches, with the file that has the tables of `expected`.

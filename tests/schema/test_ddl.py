@@ -3,9 +3,9 @@
 import pytest
 
 from applier.errors import SchemaError
-from applier.schema.collations import Charset
-from applier.schema.ddl import parse_statement
-from applier.schema.schema_changes import (
+from applier.mysql.collations import Charset
+from applier.schema.ddl.ddl import parse_statement
+from applier.schema.ddl.schema_changes import (
     AlterDatabase,
     CreateDatabase,
     CreateTable,

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from applier.schema.ddl import parse_statement
+from applier.mysql.labels import labels_in
+from applier.mysql.types import ColumnType
+from applier.schema.ddl.ddl import parse_statement
 from applier.schema.definition import Column, Default, Key, KeyPart, TableDefinition
-from applier.schema.labels import labels_in
-from applier.schema.types import ColumnType
 
 _names = st.text(min_size=1, max_size=8).filter(lambda name: name.strip() == name and "\0" not in name)
 _member = st.text(max_size=6).map(lambda text: text.rstrip(" "))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
 from applier.schema.engines import is_transactional
 
 

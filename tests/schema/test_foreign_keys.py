@@ -6,7 +6,7 @@ import pytest
 
 from applier.schema.definition import TableDefinition
 from applier.schema.foreign_keys import honours_inline_references
-from applier.schema.history import SchemaHistory
+from applier.schema.history.history import SchemaHistory
 from applier.schema.schema_file import schema_file
 
 STATEMENTS = """

@@ -2,7 +2,7 @@
 
 import pytest
 
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
 
 LABELS = [  # the column's set, the literal, and what a SELECT shows
     ("utf8mb4", "x'c3a9'", "é"), ("latin1", "x'e9'", "é"), ("latin1", "x'c3a9'", "Ã©"), ("latin1", "x'81'", "\x81"),

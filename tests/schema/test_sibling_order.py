@@ -3,7 +3,7 @@
 import pytest
 
 from applier.errors import SchemaError
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
 from applier.schema.references import Reference, linked_columns
 from applier.schema.sibling_order import sibling_orders
 

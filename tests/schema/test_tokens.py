@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from applier.errors import SchemaError
-from applier.schema.tokens import render, split_statements, tokenize
-from applier.schema.types import quote_name, quote_text
+from applier.mysql.types import quote_name, quote_text
+from applier.sql.tokens import render, split_statements, tokenize
 
 
 def pairs(sql, **options):

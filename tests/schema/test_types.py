@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from applier.schema.types import ColumnType, arrow_type, quote_name, quote_text
+from applier.mysql.types import ColumnType, arrow_type, quote_name, quote_text
 
 
 @pytest.mark.parametrize(("column_type", "expected"), [

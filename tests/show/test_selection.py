@@ -8,7 +8,7 @@ from tool_output import binlogs
 
 from applier.cli import main
 from applier.errors import UsageError
-from applier.show.selection import GtidChoice, parse_bound
+from applier.jobs.show.selection import GtidChoice, parse_bound
 
 
 @pytest.fixture(autouse=True)

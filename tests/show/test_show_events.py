@@ -15,18 +15,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tool_output import binlogs
 
-from applier.binlog.format import NAMES, EventType, FormatDescription
-from applier.binlog.mapping import MappedFile
-from applier.binlog.reader import FileEvent
-from applier.binlog.row_encoder import RowChanges
-from applier.binlog.table_map import parse_table_map
-from applier.binlog.writer import BinlogWriter
+from applier.binlog.archive.reader import FileEvent
+from applier.binlog.events.format import NAMES, EventType, FormatDescription
+from applier.binlog.events.table_map import parse_table_map
 from applier.errors import ArchiveError
-from applier.schema.ddl import parse_statement
-from applier.show import show
-from applier.show.json_lines import event_objects
-from applier.show.rows import RowChange, ShownEvent
-from applier.show.text import TextPrinter
+from applier.io.mapping import MappedFile
+from applier.jobs.show import show
+from applier.jobs.show.json_lines import event_objects
+from applier.jobs.show.rows import RowChange, ShownEvent
+from applier.jobs.show.text import TextPrinter
+from applier.schema.ddl.ddl import parse_statement
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
 from jsondiff import wire
 from jsondiff.diff import Diff, Operation
 from jsondiff.path import parse

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from applier.binlog.contents import MappedTable
-from applier.binlog.mapping import MappedFile, map_file
-from applier.binlog.reader import file_events
+from applier.binlog.archive.reader import file_events
+from applier.binlog.events.contents import MappedTable
 from applier.errors import ArchiveError
-from applier.show import shown_events, table_choice
-from applier.show.table_choice import TableChoice
-from applier.show.text import TextPrinter
-from applier.show.text_walk import TextWalk
-from applier.table_filter import TableFilter, parse_table_list
+from applier.io.mapping import MappedFile, map_file
+from applier.jobs.show import shown_events, table_choice
+from applier.jobs.show.table_choice import TableChoice
+from applier.jobs.show.text import TextPrinter
+from applier.jobs.show.text_walk import TextWalk
+from applier.schema.table_filter import TableFilter, parse_table_list
 
 CASES = Path(__file__).parent.parent / "cases"
 FILES = sorted(path for path in CASES.glob("*/binlog.0*") if path.stat().st_size < 100_000)

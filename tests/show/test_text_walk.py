@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from row_model import DELETE, INSERT, UPDATE
 
-from applier.binlog import compressed as inflating
-from applier.binlog.mapping import MappedFile, map_file
+from applier.binlog.events import compressed as inflating
 from applier.errors import ArchiveError
-from applier.show import shown_events, text_walk
-from applier.show.text import TextPrinter
-from applier.show.text_walk import TextWalk
+from applier.io.mapping import MappedFile, map_file
+from applier.jobs.show import shown_events, text_walk
+from applier.jobs.show.text import TextPrinter
+from applier.jobs.show.text_walk import TextWalk
 
 CASES = Path(__file__).parent.parent / "cases"
 FILES = sorted(path for path in CASES.glob("*/binlog.0*") if path.stat().st_size < 200_000)

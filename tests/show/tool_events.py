@@ -16,9 +16,9 @@ import subprocess
 import sys
 from collections import Counter
 
-from applier.binlog.events import read_format
-from applier.binlog.mapping import map_file
-from applier.show import show
+from applier.binlog.events.events import read_format
+from applier.io.mapping import map_file
+from applier.jobs.show import show
 
 RECORDED = pathlib.Path(__file__).parent / "tool_events.json.gz"
 _HEADER = re.compile(r"(?m)^#\d{6} [ \d:]{8} server id \d+  end_log_pos (\d+)(?: CRC32 0x[0-9a-f]+)?\s*(.*)$")

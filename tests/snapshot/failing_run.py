@@ -16,17 +16,17 @@ from pathlib import Path
 
 from small_logs import CREATE, commit, insert, new_log, update
 
-from applier.apply.executor import ThisProcess
+from applier.binlog.locating import index as indexes
+from applier.binlog.locating import search
+from applier.engine.executor import ThisProcess
 from applier.errors import ApplierError
-from applier.exporting.job import export_snapshot
-from applier.importing import sorted_rows
-from applier.importing.job import import_dump
-from applier.locating import index as indexes
-from applier.locating import search
+from applier.jobs.exporting.job import export_snapshot
+from applier.jobs.importing import sorted_rows
+from applier.jobs.importing.job import import_dump
+from applier.jobs.replay.job import replay_with
+from applier.jobs.replay.snapshots_at import replay_with as replay_to_places
+from applier.jobs.verify import verify
 from applier.options import ExportOptions, ImportOptions, ReplayOptions
-from applier.replay import replay_with
-from applier.snapshots_at import replay_with as replay_to_places
-from applier.verify import verify
 
 ROOT = Path(os.environ["FAIL_BELOW"])
 LOG, BASE, OUT, DUMP, SPILL = (ROOT / name for name in ("log", "base", "out", "dump.sql", "spill"))

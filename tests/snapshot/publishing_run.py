@@ -14,9 +14,10 @@ import orjson
 import pyarrow as pa
 
 from applier.errors import SnapshotError
+from applier.io import durable
+from applier.mysql.types import ColumnType
 from applier.schema.definition import Column, Key, KeyPart, TableDefinition
-from applier.schema.types import ColumnType
-from applier.snapshot import durable, publish, staging
+from applier.snapshot import publish, staging
 from applier.snapshot.manifest import MANIFEST, BinlogPosition, Snapshot, TableEntry, load
 from applier.snapshot.reader import read_unit
 from applier.snapshot.writer import TableWriter

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mutated_json import mutants
 
-from applier.apply.table_key import table_key
+from applier.cli.status import print_snapshot
+from applier.columns.table_key import table_key
 from applier.errors import SnapshotError, UsageError
-from applier.schema.ddl import parse_statement
+from applier.schema.ddl.ddl import parse_statement
 from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot.location import is_inside, is_plain_inside, resolve, table_folder
 from applier.snapshot.manifest import (
@@ -26,7 +27,6 @@ from applier.snapshot.manifest import (
     TableEntry,
     load,
 )
-from applier.status import print_snapshot
 
 POSITION = BinlogPosition("binlog.000003", 1234, "3e11fa47-71ca-11e1-9e33-c80aa9429562:1-5", 1_700_000_000, "mysql")
 def _definition(create):

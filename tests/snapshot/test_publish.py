@@ -12,7 +12,8 @@ from publishing_run import ROWS, check_complete, publish_once
 from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
 
 from applier.errors import SnapshotError
-from applier.snapshot import durable, location, publish
+from applier.io import durable
+from applier.snapshot import location, publish
 from applier.snapshot.digest import digest_of
 from applier.snapshot.manifest import BinlogPosition, FileEntry, Snapshot, TableEntry, load
 from applier.snapshot.writer import TableWriter

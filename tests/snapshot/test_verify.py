@@ -10,12 +10,12 @@ import pytest
 from small_logs import commit, insert, new_log, update
 
 from applier import cli
-from applier.apply.executor import ThisProcess
+from applier.engine.executor import ThisProcess
+from applier.jobs.replay.job import replay_with
+from applier.jobs.verify import verify
 from applier.options import ReplayOptions
-from applier.replay import replay_with
 from applier.snapshot import manifest
 from applier.snapshot.digest import digest_of
-from applier.verify import verify
 
 ROWS = [(number, number, "x") for number in range(50)]
 

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
+from applier.engine.spark import java
 from applier.errors import ApplierError, UsageError
-from applier.spark import java
 
 
 def runtime(directory, version, script="exit 1"):

@@ -12,16 +12,16 @@ ROOT = Path(__file__).parents[2]
 
 START = """
 import os, sys
-from applier.spark import nursery, session
+from applier.engine.spark import nursery, session
 session.boot("local[2]")
 import pyarrow, pyspark.sql
 started = nursery.start()
 def facts(_):
-    return os.getpid(), os.getppid(), os.environ["PYTHONHASHSEED"], "applier.apply.task" in sys.modules
+    return os.getpid(), os.getppid(), os.environ["PYTHONHASHSEED"], "applier.apply.routes.task" in sys.modules
 """
 
 RUN = START + """
-from applier.spark import stages
+from applier.engine.spark import stages
 spark = session.start("local[2]")
 """
 
@@ -97,7 +97,7 @@ import signal
 [nursery_pid] = [int(pid) for pid in open(f"/proc/self/task/{os.getpid()}/children").read().split()
                  if open(f"/proc/{pid}/comm").read().startswith("python")]
 os.kill(nursery_pid, signal.SIGKILL)
-from applier.spark import stages
+from applier.engine.spark import stages
 [(_, parent, _, loaded)] = stages.map_tasks(session.start("local[2]"), facts, [0])
 print(parent != nursery_pid, loaded)
 """
@@ -137,6 +137,6 @@ def test_a_driver_that_ends_before_java_is_up_leaves_no_process(tmp_path):
 def test_a_place_whose_name_is_too_long_for_a_socket(tmp_path):
     directory = tmp_path / ("d" * 100)
     directory.mkdir()
-    code = "from applier.spark import nursery; print(nursery.start(), nursery.settings())"
+    code = "from applier.engine.spark import nursery; print(nursery.start(), nursery.settings())"
     assert said(program(code, directory)) == ["False {}"]
     assert list(directory.iterdir()) == []

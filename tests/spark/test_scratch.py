@@ -8,11 +8,11 @@ import time
 
 import pytest
 
-from applier.spark.scratch import OLD_SECONDS, Scratch
+from applier.engine.spark.scratch import OLD_SECONDS, Scratch
 
 KILLED = """
 import os, signal
-from applier.spark.scratch import Scratch
+from applier.engine.spark.scratch import Scratch
 kept = Scratch()
 print(kept.path, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from applier.spark import session
+from applier.engine.spark import session
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,7 +33,7 @@ def program(code, directory, **environment):
 
 def test_a_program_outside_the_checkout_says_only_what_it_says(tmp_path):
     """Also through a fault in a task, of which Spark's own logs are long; and no file is left in the directory."""
-    run = program("from applier.spark import running, session, stages\n"
+    run = program("from applier.engine.spark import running, session, stages\n"
                   "spark = session.start_in_background('local[2]').result()\n"
                   "try:\n    stages.map_tasks(spark, lambda item: 1 // 0, [1])\n"
                   "except running.TaskFailed as error:\n    print(str(error).splitlines()[-1])\n", tmp_path)
@@ -43,7 +43,7 @@ def test_a_program_outside_the_checkout_says_only_what_it_says(tmp_path):
 
 
 def test_missing_java_is_an_error_of_the_future(tmp_path):
-    run = program("from applier.spark import session\nfrom applier.errors import UsageError\n"
+    run = program("from applier.engine.spark import session\nfrom applier.errors import UsageError\n"
                   "try:\n    session.start_in_background().result()\n"
                   "except UsageError as error:\n    print(error.message)\n", tmp_path, JAVA_HOME=str(tmp_path))
     assert "no bin/java" in run.stdout
@@ -57,7 +57,7 @@ def test_a_command_after_one_that_failed_at_once(tmp_path):
 
 
 def test_a_master_that_cannot_be_is_explained(tmp_path):
-    run = program("from applier.spark import session\nfrom applier.errors import ApplierError\n"
+    run = program("from applier.engine.spark import session\nfrom applier.errors import ApplierError\n"
                   "try:\n    session.start('nonsense')\n"
                   "except ApplierError as error:\n    print(error.message)\n", tmp_path)
     assert "Spark did not start with master nonsense" in run.stdout and "org.apache" not in run.stdout
@@ -69,7 +69,7 @@ def test_a_program_may_end_while_a_job_runs(tmp_path):
     run = program("""if True:
         import time
         from threading import Event, Thread
-        from applier.spark import session, stages
+        from applier.engine.spark import session, stages
         def slow(item):
             import time
             time.sleep(0.3)

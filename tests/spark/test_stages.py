@@ -10,9 +10,9 @@ import time
 
 import pytest
 
+from applier.engine.spark.running import TaskFailed, while_java_lives
+from applier.engine.spark.stages import SPOOL_BYTES, map_tasks, shuffle_tasks
 from applier.errors import ApplierError, ArchiveError, ReplayStopped
-from applier.spark.running import TaskFailed, while_java_lives
-from applier.spark.stages import SPOOL_BYTES, map_tasks, shuffle_tasks
 
 
 def test_results_in_order_of_items(spark):

@@ -8,14 +8,14 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from applier.columns.defaults import default_scalar, generated_values
 from applier.errors import NotComputable, SchemaError
-from applier.schema.ddl import parse_statement
-from applier.schema.history import SchemaHistory
-from applier.schema.types import arrow_type
-from applier.schema.zero_dates import as_nulls, to_python
-from applier.sql.defaults import default_scalar, generated_values
+from applier.mysql.session import Session
+from applier.mysql.types import arrow_type
+from applier.mysql.zero_dates import as_nulls, to_python
+from applier.schema.ddl.ddl import parse_statement
+from applier.schema.history.history import SchemaHistory
 from applier.sql.evaluator import evaluate, no_columns
-from applier.sql.session import Session
 
 CASES = Path(__file__).parent.parent / "cases"
 

@@ -7,10 +7,10 @@ import pyarrow as pa
 import pytest
 
 from applier.errors import NotComputable
-from applier.schema.ddl import parse_statement
-from applier.schema.session import session_of
+from applier.mysql.session import Session
+from applier.schema.ddl.ddl import parse_statement
+from applier.schema.history.session import session_of
 from applier.sql.evaluator import evaluate, no_columns, varies
-from applier.sql.session import Session
 
 [TABLE] = parse_statement("""CREATE TABLE d.v (a BIGINT, b BIGINT, d DATE, m DATETIME(6), t TIMESTAMP NULL,
     s VARCHAR(20), n DECIMAL(10,3), f DOUBLE)""")

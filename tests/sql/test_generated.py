@@ -9,12 +9,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from applier.columns.defaults import generated_values
 from applier.errors import NotComputable
-from applier.schema import zero_dates
-from applier.schema.ddl import parse_statement
-from applier.schema.types import arrow_type
-from applier.sql.defaults import generated_values
-from applier.sql.session import Session
+from applier.mysql import zero_dates
+from applier.mysql.session import Session
+from applier.mysql.types import arrow_type
+from applier.schema.ddl.ddl import parse_statement
 
 RECORDED = [json.loads(line) for line in gzip.open(Path(__file__).parent / "generated.jsonl.gz", "rt")]
 GROUPS = sorted({(case["flavour"], case["sql_mode"]) for case in RECORDED})

@@ -1,0 +1,204 @@
+"""Which rows refer to one that was updated or deleted, and in which order they are taken (AP-FK).
+
+InnoDB goes through the index that a foreign key has in the child's table, entry by entry: by what the index has behind
+the key, then by the clustered key, or in the order in which the rows came. It changes each row, and all that refers to
+that, before it goes on from there. So a row that is changed meanwhile and whose entry moves to where InnoDB has been
+already is passed over (seen on MySQL 9.7 and MariaDB 10.11). Where none of that can matter (sibling_order), children
+are taken as they lie in their bucket.
+"""
+
+import numpy as np
+
+from applier.apply.foreign_keys.cascade_layout import (
+    CHILD_INDEX,
+    CHILD_KEY,
+    CHILDREN,
+    LAST,
+    LAST_CAME,
+    MADE,
+    MADE_AT,
+    MOVES,
+    N_CHILDREN,
+    N_PARTS,
+    ORDER,
+    PARENT_KEY,
+    PART_WORDS,
+    PARTS,
+    PROBE,
+    SCRATCH,
+    SCRATCH_ROOM,
+    SCRATCH_USED,
+    STORE,
+    to_scratch,
+)
+from applier.apply.index.byte_index_kernel import compare_bytes
+from applier.apply.index.store_layout import (
+    HEADS,
+    LINK_BYTES,
+    LINK_HASH,
+    LINK_NEXT,
+    LINKS,
+    MASK,
+    N_PIECES,
+    RANK,
+    RECORD,
+    SIZE,
+    compare_keys,
+    index_at,
+    key_hash,
+    piece_end,
+    piece_start,
+    record_of,
+    slot_at,
+)
+from applier.apply.index.store_layout import ORDER as CAME
+from applier.binlog.rows.table_ids_kernel import same_bytes
+from keysearch.memory import inline, load_i64, load_u64, store_i64
+
+
+@inline
+def same_piece(a, a_n, a_piece, b, b_n, b_piece):
+    """Whether pieces of two records are the same bytes."""
+    a_start, b_start = piece_start(a, a_n, a_piece), piece_start(b, b_n, b_piece)
+    length = piece_end(a, a_n, a_piece) - a_start
+    return length == piece_end(b, b_n, b_piece) - b_start and same_bytes(a_start, b_start, length)
+
+
+@inline
+def refers_to(link, child, child_n, parent, parent_n):
+    """Whether a child's record has the key of a parent's."""
+    part = load_i64(link + PARTS)
+    for _ in range(load_i64(link + N_PARTS)):
+        if not same_piece(child, child_n, load_i64(part + CHILD_KEY), parent, parent_n, load_i64(part + PARENT_KEY)):
+            return False
+        part += 8 * PART_WORDS
+    return True
+
+
+@inline
+def is_entered_before(link, store, n, a, a_came, b, b_came):
+    """Whether the index has a row before another one with the same key; of each its record, and when it came."""
+    order = load_i64(link + ORDER)
+    for i in range(load_i64(order)):
+        piece = load_i64(order + 8 + 8 * i)
+        descends = piece < 0
+        if descends:
+            piece = ~piece
+        a_start, b_start = piece_start(a, n, piece), piece_start(b, n, piece)
+        result = compare_bytes(a_start, piece_end(a, n, piece) - a_start, b_start, piece_end(b, n, piece) - b_start)
+        if result:
+            return (result > 0) == descends
+    rank = load_i64(store + RANK)
+    if rank >= 0:
+        result = compare_keys(index_at(store, rank), a, b, n)
+        if result:
+            return result < 0
+    return a_came < b_came
+
+
+@inline
+def comes_before_slot(link, store, n, a, b):
+    """The same of two slots by their numbers."""
+    first, second = slot_at(store, a), slot_at(store, b)
+    return is_entered_before(link, store, n, record_of(store, first), load_i64(first + CAME),
+                             record_of(store, second), load_i64(second + CAME))
+
+
+@inline
+def sift_down(link, store, n, numbers, at, end):
+    """Make a heap, whose first is the first in the index, of numbers[at:end], whose parts below `at` are ones."""
+    while 2 * at + 1 < end:
+        below = 2 * at + 1
+        if below + 1 < end and comes_before_slot(link, store, n, load_i64(numbers + 8 * below + 8),
+                                                 load_i64(numbers + 8 * below)):
+            below += 1
+        number, other = load_i64(numbers + 8 * at), load_i64(numbers + 8 * below)
+        if not comes_before_slot(link, store, n, other, number):
+            return
+        store_i64(numbers + 8 * at, other)
+        store_i64(numbers + 8 * below, number)
+        at = below
+
+
+@inline
+def sort_backwards(link, store, n, numbers, count):
+    """Sort slot numbers (address of int64) so that the first in the index is the last one."""
+    for at in range(count // 2 - 1, -1, -1):
+        sift_down(link, store, n, numbers, np.int64(at), count)
+    for end in range(count - 1, 0, -1):
+        first = load_i64(numbers)
+        store_i64(numbers, load_i64(numbers + 8 * end))
+        store_i64(numbers + 8 * end, first)
+        sift_down(link, store, n, numbers, np.int64(0), np.int64(end))
+
+
+@inline
+def note_children(group, row, link, child, old, parent_n, last):
+    """Note the rows that refer to the parent `old`, in scratch memory from CHILDREN on: whether there was room. Given a
+    `last` record (else 0), those only whose entries are behind its."""
+    store = load_i64(child + STORE)
+    n, index = load_i64(store + N_PIECES), index_at(store, load_i64(link + CHILD_INDEX))
+    word, links = key_hash(link + PROBE, old, parent_n), load_i64(index + LINKS)
+    numbers, count = load_i64(group + SCRATCH) + load_i64(row + CHILDREN), np.int64(0)
+    room = (load_i64(group + SCRATCH_ROOM) - load_i64(row + CHILDREN)) // 8
+    number = load_i64(load_i64(index + HEADS) + 8 * np.int64(word & np.uint64(load_i64(index + MASK))))
+    while number >= 0:
+        at, slot = links + LINK_BYTES * number, slot_at(store, number)
+        record = record_of(store, slot)
+        if load_u64(at + LINK_HASH) == word and refers_to(link, record, n, old, parent_n) and (
+                last == 0 or is_entered_before(link, store, n, last, load_i64(row + LAST_CAME), record,
+                                               load_i64(slot + CAME))):
+            if count >= room:
+                return False
+            store_i64(numbers + 8 * count, number)
+            count += 1
+        number = load_i64(at + LINK_NEXT)
+    if load_i64(link + ORDER):
+        sort_backwards(link, store, n, numbers, count)
+    store_i64(row + N_CHILDREN, count)
+    store_i64(row + MADE_AT, load_i64(child + MADE))
+    store_i64(group + SCRATCH_USED, load_i64(row + CHILDREN) + 8 * count)
+    return True
+
+
+@inline
+def look_for_children(group, row, link, child, old, parent_n):
+    """Note the children that are to come, where they are not yet, or may not be those any more; whether there was room.
+    """
+    count = load_i64(row + N_CHILDREN)
+    if count < 0:
+        store_i64(row + CHILDREN, load_i64(group + SCRATCH_USED))
+        return note_children(group, row, link, child, old, parent_n, np.int64(0))
+    if count == 0 or load_i64(link + MOVES) == 0 or load_i64(row + MADE_AT) == load_i64(child + MADE):
+        return True
+    # there are fewer now than before the last one, behind which that one's record lies
+    return note_children(group, row, link, child, old, parent_n, load_i64(group + SCRATCH) + load_i64(row + LAST))
+
+
+@inline
+def next_child(group, row, link, child, old, parent_n):
+    """The slot of the next child; -1 if there is none, and then nothing is noted any more. What has changed may not be
+    one any more."""
+    store, numbers = load_i64(child + STORE), load_i64(group + SCRATCH) + load_i64(row + CHILDREN)
+    n = load_i64(store + N_PIECES)
+    for left in range(load_i64(row + N_CHILDREN), 0, -1):
+        number = load_i64(numbers + 8 * (left - 1))
+        slot = slot_at(store, number)
+        if load_i64(slot + RECORD) >= 0 and refers_to(link, record_of(store, slot), n, old, parent_n):
+            store_i64(row + N_CHILDREN, left)
+            return number
+    store_i64(row + N_CHILDREN, 0)
+    store_i64(group + SCRATCH_USED, load_i64(row + CHILDREN))
+    return np.int64(-1)
+
+
+@inline
+def note_last(group, row, child, number):
+    """Keep the record of a child that is about to change: its offset in scratch memory; -1 if there was no room."""
+    store = load_i64(child + STORE)
+    slot = slot_at(store, number)
+    store_i64(group + SCRATCH_USED, load_i64(row + CHILDREN) + 8 * load_i64(row + N_CHILDREN))
+    last = to_scratch(group, record_of(store, slot), load_i64(slot + SIZE))
+    store_i64(row + LAST, last)
+    store_i64(row + LAST_CAME, load_i64(slot + CAME))
+    return last

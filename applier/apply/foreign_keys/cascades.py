@@ -1,0 +1,237 @@
+"""Tables that foreign keys tie together, in one task: their changes in the order of the log, and what these make of
+other rows that the log does not have (AP-FK).
+
+Changes come in batches, a table each, so all tables hand over theirs together and a kernel goes through them by the
+numbers of their events. Values that foreign keys give are those of after-images: each of a batch's has a number, the
+kernel says which ones are needed, and they become rows of the bases, which pointers lead to as to any others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pyarrow as pa
+
+from applier.apply.foreign_keys import cascade_layout as k
+from applier.apply.foreign_keys.cascade_kernel import apply_group
+from applier.apply.foreign_keys.foreign_links import Link
+from applier.apply.index import pointer_kernel
+from applier.apply.index.row_store import Search
+from applier.apply.tables.table_walk import TableWalk
+from applier.binlog.events.format import NO_FOREIGN_KEY_CHECKS_FLAG, WITHOUT_CASCADES
+from applier.binlog.rows.change_records import EVENT_FLAG_BITS
+from applier.binlog.rows.changes import ChangeBatch
+from applier.errors import ReplayStopped
+from applier.schema.definition import table_schema
+from applier.schema.references import Reference, linked_columns
+from applier.schema.sibling_order import sibling_orders
+
+_FIRST_ROOM = 1 << 10
+
+
+class _Table:
+    """A table of a group while one version of it is in force."""
+
+    def __init__(self, walk: TableWalk):
+        self.walk, [self.unit] = walk, walk.units
+        self.unit.open()
+        self.pieces, self.index = self.unit.store.pieces, self.unit.store.index
+        self.links: list[tuple[Link, int]] = []
+        self.tracked: list[int] = []
+        self.batch: ChangeBatch | None = None
+        self.keys: tuple = ()
+        self.derived = np.empty((0, 0), np.int64)
+
+    @property
+    def definition(self):
+        return self.pieces.definition
+
+    def ready(self) -> None:
+        """Have the memory that the kernels read, once all links are known."""
+        self._tracked = np.array(self.tracked, np.int64)
+        self.derived = np.empty((_FIRST_ROOM, len(self.tracked)), np.int64)
+
+    def take_batch(self) -> None:
+        """Take what the reader has of the table, if it has something."""
+        binding = self.walk.binding
+        self.batch = None
+        if binding is not None and binding.batch.n:
+            self.walk.logged.pass_over(binding.batch)
+            self.batch = binding.batch if binding.batch.n else None
+        if self.batch is not None:
+            self.keys = self.walk.logged.keys.of_batch(self.batch)
+            self.unit.prepare(self.batch, self.keys)
+
+    def record(self, links: np.ndarray, first_value: int, words: np.ndarray) -> list[int]:
+        """The words of the table's record; `words` are the two that the kernel changes."""
+        index, batch = self.index, self.batch
+        arrays = [0] * 4 if batch is None else [array.ctypes.data for array in (
+            batch.kinds, batch.before_rows, batch.after_rows, batch.images)]
+        return [index.address, index.state_address, index.patches.present.ctypes.data,
+                index.patches.pointers.ctypes.data, index.patches.columns, *arrays, links.ctypes.data, len(links),
+                len(self.tracked), first_value, self._tracked.ctypes.data, self.derived.ctypes.data, len(self.derived),
+                int(words[0]), self.unit.base_rows, int(words[1]), 0]
+
+    def grow_derived(self) -> None:
+        self.derived = np.concatenate([self.derived, np.empty((len(self.derived), len(self.tracked)), np.int64)])
+
+
+class TiedTables:
+    """One group of tied tables in a task. Between two calls of `advance` the same versions of them are in force; every
+    walk's batches come here while it is."""
+
+    def __init__(self, walks: Iterable[TableWalk]):
+        self._walks = sorted(walks, key=lambda walk: walk.units[0].spec.version)
+        for walk in self._walks:
+            walk.taker = self._take
+        idempotent = self._walks[0].units[0].spec.idempotent  # children may be there that the source had not
+        self._without = NO_FOREIGN_KEY_CHECKS_FLAG if idempotent else WITHOUT_CASCADES
+        self._tables: list[_Table] = []
+        self._in_force: list[TableWalk] | None = None
+        self._stack = np.empty((_FIRST_ROOM, k.ROW_WORDS), np.int64)
+        self._scratch = np.empty(_FIRST_ROOM << 6, np.uint8)
+
+    # ---- versions
+
+    def changes_at(self, position: tuple[int, int]) -> bool:
+        """Whether other versions are in force at a position than at the last one."""
+        return self._at(position) != self._in_force
+
+    def _at(self, position: tuple[int, int]) -> list[TableWalk]:
+        return [walk for walk in self._walks if walk.units[0].spec.tie.holds_at(position)]
+
+    def advance(self, position: tuple[int, int]) -> None:
+        """The log goes on at a position, and all batches before it were handed over."""
+        if not self.changes_at(position):
+            return
+        self._in_force = self._at(position)
+        known = {table.walk: table for table in self._tables}
+        self._tables = [known.get(walk) or _Table(walk) for walk in self._in_force]
+        self._link()
+
+    def _link(self) -> None:
+        """Find the foreign keys that are in force."""
+        numbers = {(table.definition.database, table.definition.name): n for n, table in enumerate(self._tables)}
+        found = []
+        for number, child in enumerate(self._tables):
+            child.links, child.tracked = [], []
+            for key in child.definition.foreign_keys:
+                parent = numbers.get((key.database, key.table))
+                if key.cascades and parent is not None and \
+                        (columns := linked_columns(key, child.definition, self._tables[parent].definition)) and \
+                        tuple(link.parent for link in columns) not in self._tables[parent].unit.spec.tie.unfollowed:
+                    found.append(Reference(key, number, parent, columns))
+        for reference in found:
+            for table, column in [(self._tables[reference.child], link.child) for link in reference.columns] + \
+                                 [(self._tables[reference.parent], link.parent) for link in reference.columns]:
+                if column not in table.tracked:
+                    table.tracked.append(column)
+        orders = sibling_orders(found, {number: table.definition for number, table in enumerate(self._tables)})
+        for reference, order in zip(found, orders, strict=True):
+            above, below = self._tables[reference.parent], self._tables[reference.child]
+            link = Link(reference, order, above.pieces, below.pieces, above.tracked, below.tracked)
+            below.index.index_by(Search(pieces=link.child_key))
+            above.links.append((link, reference.child))
+        for table in self._tables:
+            table.links.sort(key=lambda entry: entry[0].order)
+            table.ready()
+
+    # ---- changes
+
+    def _take(self, batch: ChangeBatch) -> None:
+        """A reader hands over the batch of one table: take those of all."""
+        if any(table.unit.stopped is not None for table in self._tables):
+            return
+        for table in self._tables:
+            if table.walk.binding is not None:
+                table.walk.binding.batch.file = batch.file
+            table.take_batch()
+        if any(table.batch is not None for table in self._tables):
+            self._apply()
+        for table in self._tables:
+            if table.walk.binding is not None and table.walk.binding.batch is not batch:
+                table.walk.binding.batch.reset()
+            table.batch = None
+
+    def _apply(self) -> None:
+        changed = [(number, table) for number, table in enumerate(self._tables) if table.batch is not None]
+        events = np.concatenate([table.batch.events for _, table in changed])
+        order = np.argsort(events >> EVENT_FLAG_BITS, kind="stable")
+        tables = np.concatenate([np.full(table.batch.n, number) for number, table in changed])[order]
+        changes = np.concatenate([np.arange(table.batch.n) for _, table in changed])[order]
+        cascades = ((events & self._without) == 0)[order].astype(np.uint8)
+        group = np.zeros(k.GROUP_WORDS, np.int64)
+        words = np.zeros((len(self._tables), 2), np.int64)
+        stopped = None
+        while True:
+            records = self._describe(group, words)
+            status = apply_group(len(order), tables.ctypes.data, changes.ctypes.data, cascades.ctypes.data,
+                                   group.ctypes.data)
+            words[:] = records[:, [k.N_DERIVED // 8, k.MADE // 8]]
+            if status == pointer_kernel.DONE:
+                break
+            which = self._tables[int(group[k.WHICH // 8])]
+            if status == k.STACK_FULL:
+                self._stack = np.concatenate([self._stack, np.empty_like(self._stack)])
+            elif status == k.SCRATCH_FULL:
+                self._scratch = np.concatenate([self._scratch, np.empty_like(self._scratch)])
+            elif status == k.DERIVED_FULL:
+                which.grow_derived()
+            elif (conflict := which.index.resolve(status)) is not None:
+                stopped = which, conflict
+                break
+        for table, (n_derived, made) in zip(self._tables, words.tolist(), strict=True):
+            if made and table.definition.versioning is not None:
+                first = changed[0][1].batch
+                raise ReplayStopped("a foreign key changes rows of a system-versioned table, and when is not told",
+                                    file=first.file.uri, position=int(first.places[0]),
+                                    table=table.definition.full_name, hint="leave it out with --ignore-tables")
+            table.unit.by_foreign_keys += made
+            if n_derived:
+                table.unit.add_derived(self._derived_rows(table, table.derived[:n_derived]))
+        for _, table in changed:
+            conflict = stopped[1] if stopped is not None and stopped[0] is table else None
+            table.unit.settle(table.batch, table.keys, conflict, table.walk.logged.keys)
+
+    def _describe(self, group: np.ndarray, words: np.ndarray) -> np.ndarray:
+        """Tell the kernel where everything is; the tables' records."""
+        self._links = [self._link_records(table) for table in self._tables]
+        starts = np.cumsum([0, *(len(table.tracked) for table in self._tables)])
+        records = np.array([table.record(links, int(start), kept) for table, links, start, kept
+                            in zip(self._tables, self._links, starts, words, strict=False)], np.int64)
+        for word, value in ((k.TABLES, records.ctypes.data), (k.STACK, self._stack.ctypes.data),
+                            (k.STACK_ROOM, len(self._stack)), (k.SCRATCH, self._scratch.ctypes.data),
+                            (k.SCRATCH_ROOM, len(self._scratch))):
+            group[word // 8] = value
+        return records
+
+    def _link_records(self, table: _Table) -> np.ndarray:
+        rows = [link.record(child, self._tables[child].index.index_by(Search(pieces=link.child_key)))
+                for link, child in table.links]
+        return np.array(rows, np.int64).reshape(-1, k.LINK_WORDS)
+
+    # ---- values
+
+    def _derived_rows(self, table: _Table, sources: np.ndarray) -> pa.Table:
+        """Rows of a table with the values of `sources` (int64[n, tracked]) in the tracked columns, NULL elsewhere."""
+        schema = table_schema(table.definition)
+        arrays = {column: self._values(sources[:, i], schema.field(table.definition.columns[column].name).type)
+                  for i, column in enumerate(table.tracked)}
+        places = {table.definition.columns[column].name: array for column, array in arrays.items()}
+        return pa.Table.from_arrays([places.get(field.name, pa.nulls(len(sources), field.type)) for field in schema],
+                                    schema=schema)
+
+    def _values(self, sources: np.ndarray, kind: pa.DataType) -> pa.Array:
+        """The values of these numbers as a column."""
+        parts, picks, start = [pa.nulls(1, kind)], np.zeros(len(sources), np.int64), 1
+        owners = [(table, column) for table in self._tables for column in table.tracked]
+        columns = np.where(sources < 0, -1, sources >> k.VALUE_SHIFT)
+        for number in np.unique(columns[columns >= 0]).tolist():
+            here = columns == number
+            table, column = owners[number]
+            values = table.walk.logged.keys.after_values(table.batch, column).cast(kind)
+            parts.append(values)
+            picks[here] = start + (sources[here] & (1 << k.VALUE_SHIFT) - 1)
+            start += len(values)
+        return pa.concat_arrays(parts).take(pa.array(picks))

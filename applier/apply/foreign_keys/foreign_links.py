@@ -1,0 +1,84 @@
+"""Foreign keys between row stores: which columns and pieces of which tables belong together, as the kernels read it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from applier.apply.foreign_keys import cascade_layout as k
+from applier.apply.search.row_pieces import RowPieces
+from applier.apply.spec import Piece
+from applier.schema.definition import KeyPart, TableDefinition
+from applier.schema.foreign_keys import CASCADE, SET_NULL, ForeignKey
+from applier.schema.key_infos import column_infos, key_collation, key_infos
+from applier.schema.references import ColumnLink, Reference
+from applier.schema.sibling_order import SiblingOrder
+from keysearch.choose import server_order
+
+_ACTIONS = {CASCADE: k.CASCADE, SET_NULL: k.SET_NULL}
+
+
+def compared(column: int, link: ColumnLink, child: TableDefinition) -> Piece:
+    """What a foreign key compares of a column on either side of a link."""
+    return Piece(column, None, key_collation(child.columns[link.child], child.flavour))
+
+
+def key_piece(part: KeyPart, definition: TableDefinition) -> Piece:
+    """What an index of the table has of a column."""
+    column = definition.column_index(part.column)
+    return Piece(column, part.length, key_collation(definition.columns[column], definition.flavour))
+
+
+def order_of_work(key: ForeignKey, columns: tuple[ColumnLink, ...], child: TableDefinition,
+                  parent: TableDefinition) -> tuple[int, bytes]:
+    """Ascending in the order in which InnoDB looks at the foreign keys that refer to a table: index by index, and of
+    one index by their names, which begin with their databases'. (Seen on MySQL 9.7 and MariaDB 10.11.)"""
+    referenced = tuple((link.parent, None) for link in columns)
+    indexes = server_order(column_infos(parent), key_infos(parent))
+    place = next((number for number, index in enumerate(indexes)
+                  if index.parts[:len(referenced)] == referenced), len(indexes))
+    return place, f"{child.database}/{key.name}".encode()
+
+
+class Link:
+    """A foreign key in force, in the memory that the kernels read. `siblings` is the order in which its children are
+    taken, `parent` and `child` are the tables' pieces, `tracked` the columns of each whose values are followed."""
+
+    def __init__(self, reference: Reference, siblings: SiblingOrder | None, parent: RowPieces, child: RowPieces,
+                 parent_tracked: list[int], child_tracked: list[int]):
+        self._key = reference.key
+        self.order = order_of_work(reference.key, reference.columns, child.definition, parent.definition)
+        parts, self._kept = [], []
+        for link in reference.columns:
+            forms = []
+            for number, piece in enumerate(child.pieces):
+                if piece.column == link.child:
+                    null = np.frombuffer(child.null(piece) + b"\0", np.uint8)
+                    self._kept.append(null)
+                    forms.append([number, parent.pieces.index(dataclasses.replace(piece, column=link.parent)),
+                                  null.ctypes.data, len(null) - 1])
+            forms_array = np.array(forms, np.int64)
+            self._kept.append(forms_array)
+            parts.append([parent_tracked.index(link.parent), child_tracked.index(link.child),
+                          parent.pieces.index(compared(link.parent, link, child.definition)),
+                          child.pieces.index(compared(link.child, link, child.definition)),
+                          parent.pieces.index(Piece(link.parent)), forms_array.ctypes.data, len(forms), 0])
+        self._parts = np.array(parts, np.int64)
+        self.child_key = tuple(part[3] for part in parts)
+        """The child's pieces that have the key: what to index it by."""
+        self._probe_pieces = np.array([part[2] for part in parts], np.int64)
+        self._siblings = [0, 0]
+        if siblings is not None:
+            pieces = [(child.pieces.index(key_piece(part, child.definition)), part.descending)
+                      for part in siblings.behind]
+            behind = np.array([len(pieces), *(~piece if descends else piece for piece, descends in pieces)], np.int64)
+            self._kept.append(behind)
+            self._siblings = [behind.ctypes.data, int(siblings.moves)]
+
+    def record(self, child: int, child_index: int) -> list[int]:
+        """The words of a link's record: the child's number in the group, and that of its index over `child_key`."""
+        actions = [_ACTIONS.get(action, k.NOTHING) for action in (self._key.on_delete, self._key.on_update)]
+        words = [child, child_index, *actions, self._parts.ctypes.data, len(self._parts), *self._siblings]
+        probe = [len(self._probe_pieces), self._probe_pieces.ctypes.data]
+        return words + probe + [0] * (k.LINK_WORDS - len(words) - len(probe))

@@ -1,0 +1,149 @@
+"""What happens in a log to rows that foreign keys refer to: a first pass over the parents' changes.
+
+In strict mode every change in the log finds its row, or the replay stops there. So what a change makes of a parent's
+children can be told from its images alone, before any row is looked for, by every task that has children.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import defaultdict
+from collections.abc import Iterable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.apply.search.change_keys import times_of
+from applier.apply.search.row_pieces import RowPieces
+from applier.apply.spec import ParentLink, Piece, Stretch
+from applier.apply.tables.table_walk import BATCH_ROWS, logged_columns
+from applier.binlog.events.format import WITHOUT_CASCADES
+from applier.binlog.events.table_map import TableMap
+from applier.binlog.rows.changes import DELETE, INSERT, ChangeBatch, ChangeReader, TableBinding
+from applier.binlog.rows.same_bytes import SameBytes
+from applier.columns.type_conversions import TypeConversions
+from applier.errors import ReplayStopped
+from applier.io.mapping import map_file
+
+FILE_SHIFT = 44
+"""A place in the log is one number: the file's above this bit, the offset in it below."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ParentChanges:
+    """The deletes of a parent's rows, and the updates of what is referred to, that may change rows of other tables, in
+    commit order: `places` (int64, see FILE_SHIFT) of their rows events, `rows` (int32) in these, `deletes` (bool), and
+    by number of the column its values before and after (deletes: any)."""
+
+    places: np.ndarray
+    rows: np.ndarray
+    deletes: np.ndarray
+    before: dict[int, pa.Array]
+    after: dict[int, pa.Array]
+
+
+def read_parents(stretches: Iterable[Stretch], links: Iterable[ParentLink], allowed: TypeConversions,
+                 outlined: SameBytes) -> dict[int, ParentChanges]:
+    """The changes of the parents of these links, by id of their version. Raises ArchiveError for damage.
+
+    What a parent's own unit stops at ends the pass: the replay stops there, or earlier.
+    """
+    columns, parents = defaultdict(set), {}
+    for link in links:
+        columns[link.version].add(link.parent_column)
+        parents[link.version] = link
+    tables = {version: _Parent(link, sorted(columns[version]), allowed) for version, link in parents.items()}
+    try:
+        _walk(stretches, tables, outlined)
+    except ReplayStopped:
+        pass
+    return {version: table.changes() for version, table in tables.items()}
+
+
+def _walk(stretches: Iterable[Stretch], tables: dict[int, _Parent], outlined: SameBytes) -> None:
+    reader: ChangeReader | None = None
+    for piece in stretches:
+        names = {name: version for name, version in piece.tables.items() if version in tables}
+        if not names:
+            continue
+        bindings: dict[int, TableBinding] = {}
+
+        def bind(table_map: TableMap, names=names, bindings=bindings, file=piece.file) -> TableBinding | None:
+            version = names.get((table_map.database, table_map.table))
+            if version is None:
+                return None
+            bound = tables[version].bind(table_map, file, bindings.get(version))
+            return bindings.setdefault(version, bound)
+
+        file = map_file(piece.uri)
+        reader = ChangeReader(file, bind, checksum=piece.checksum, header_length=piece.header_length)
+        outlined.walk(reader, piece.split, piece.start, piece.end)
+        reader.flush()
+
+
+class _Parent:
+    """A table in the pass."""
+
+    def __init__(self, link: ParentLink, columns: list[int], allowed: TypeConversions):
+        self._definition, self._columns, self._allowed = link.parent, columns, allowed
+        also = tuple(Piece(column) for column in columns)
+        self._pieces = RowPieces(dataclasses.replace(link.parent, keys=()), by_content=False, also=also)
+        self._table_map: TableMap | None = None
+        self._parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        self._values: dict[tuple[int, bool], list[pa.Array]] = defaultdict(list)
+
+    def bind(self, table_map: TableMap, file: int, bound: TableBinding | None) -> TableBinding:
+        """What is wanted of the table's row events."""
+        self._table_map, self._file = table_map, file
+        if bound is not None:
+            return bound
+        plans = logged_columns(table_map, self._definition, self._allowed)
+        wanted = self._pieces.wanted(plans)
+        return TableBinding(plans, wanted, wanted, self._take, BATCH_ROWS)
+
+    def _take(self, batch: ChangeBatch) -> None:
+        chosen = np.flatnonzero((batch.kinds != INSERT) & (batch.events & WITHOUT_CASCADES == 0))
+        if not len(chosen):
+            return
+        deletes = batch.kinds[chosen] == DELETE
+        before = {column: self._images(batch, column, batch.before_rows[chosen], False) for column in self._columns}
+        after = {column: self._after(batch, column, chosen, before[column]) for column in self._columns}
+        counts = deletes.copy()
+        for column in self._columns:
+            counts |= changed(before[column], after[column])
+        kept = pa.array(np.flatnonzero(counts))
+        places = batch.places[chosen] + (self._file << FILE_SHIFT)
+        self._parts.append((places[counts], batch.rows[chosen][counts], deletes[counts]))
+        for column in self._columns:
+            self._values[column, False].append(before[column].take(kept))
+            self._values[column, True].append(after[column].take(kept))
+
+    def _images(self, batch: ChangeBatch, column: int, rows: np.ndarray, after: bool) -> pa.Array:
+        """The values of a column in these rows of the images; NULL for row -1."""
+        images, count, of = (batch.after, batch.n_after, batch.after_rows) if after else \
+            (batch.before, batch.n_before, batch.before_rows)
+        values = self._pieces.values(images, column, count, self._table_map, lambda: times_of(batch, of, count))
+        return values.take(pa.array(rows, mask=rows < 0))
+
+    def _after(self, batch: ChangeBatch, column: int, chosen: np.ndarray, before: pa.Array) -> pa.Array:
+        """What the changes leave in a column: what an after-image lacks is as before (DEF-R2)."""
+        rows = batch.after_rows[chosen]
+        after = self._images(batch, column, rows, True)
+        absent = batch.after.columns[column].absent_rows(batch.n_after)
+        if absent is None:
+            return after
+        return pc.if_else(absent.take(pa.array(rows, mask=rows < 0)).fill_null(False), before, after)
+
+    def changes(self) -> ParentChanges:
+        parts = [np.concatenate(part) for part in zip(*self._parts, strict=True)] or \
+            [np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.bool_)]
+        values = {key: pa.concat_arrays(arrays) for key, arrays in self._values.items()}
+        return ParentChanges(*parts, {column: array for (column, is_after), array in values.items() if not is_after},
+                             {column: array for (column, is_after), array in values.items() if is_after})
+
+
+def changed(before: pa.Array, after: pa.Array) -> np.ndarray:
+    """Where a column's value is not what it was, byte for byte: bool[n]."""
+    same = pc.or_kleene(pc.equal(before, after), pc.and_(before.is_null(), after.is_null())).fill_null(False)
+    return ~np.asarray(same)

@@ -1,0 +1,79 @@
+"""The JSON diffs of a unit as the kernels note them (see diff_kernel), and their chains."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from applier.apply.index import diff_kernel as k
+from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
+from applier.binlog.rows.changes import ChangeBatch
+
+
+@dataclasses.dataclass(frozen=True)
+class Chains:
+    """Diffs for the values `rows` (int64[k]) of a column: `numbers` are those of their nodes, the oldest first, value i
+    has those from offsets[i] to offsets[i + 1]."""
+
+    rows: np.ndarray
+    offsets: np.ndarray
+    numbers: np.ndarray
+
+
+class DiffNodes:
+    """The nodes of a unit, in the order of their changes."""
+
+    def __init__(self) -> None:
+        self._nodes = np.empty((0, k.NODE_WORDS), np.int64)
+        self.n = 0
+
+    def reserve(self, more: int) -> int:
+        """Make room for so many more nodes; the address of the first of all."""
+        if self.n + more > len(self._nodes):
+            nodes = np.empty((max(2 * len(self._nodes), self.n + more), k.NODE_WORDS), np.int64)
+            nodes[:self.n] = self._nodes[:self.n]
+            self._nodes = nodes
+        return self._nodes.ctypes.data
+
+    def came(self, n: int, batch: ChangeBatch) -> None:
+        """There are `n` nodes now; the new ones are of this batch, and get their changes' place."""
+        if n > self.n:
+            new, images = self._nodes[self.n:n], batch.images
+            order = np.argsort(images, kind="stable")
+            changes = order[np.searchsorted(images[order], new[:, k.IMAGE])]
+            new[:, k.PLACE], new[:, k.ROW] = batch.places[changes], batch.rows[changes]
+            self.n = n
+
+    @property
+    def images(self) -> np.ndarray:
+        """The image that each diff is in: int64[n]."""
+        return self._nodes[:self.n, k.IMAGE]
+
+    def place(self, number: int) -> tuple[int, int]:
+        """The place of a node's change: offset of its event in the file, row in the event."""
+        return int(self._nodes[number, k.PLACE]), int(self._nodes[number, k.ROW])
+
+    def unwind(self, pointers: np.ndarray) -> Chains | None:
+        """The chains of a column's values, given their pointers (int64[n]); these become pointers to what the chains
+        begin with. None where no value has diffs."""
+        rows = np.flatnonzero(pointers >> IMAGE_ID_SHIFT == k.DIFF_ID)
+        if not len(rows):
+            return None
+        tops, offsets = pointers[rows], np.zeros(len(rows) + 1, np.int64)
+        k.chain_lengths(tops, self._nodes, offsets[1:])
+        np.cumsum(offsets, out=offsets)
+        numbers = np.empty(offsets[-1], np.int64)
+        k.list_chains(tops, self._nodes, offsets, numbers)
+        pointers[rows] = tops
+        return Chains(rows, offsets, numbers)
+
+    def tops_without(self, seen: np.ndarray) -> dict[int, np.ndarray]:
+        """Pointers to the last nodes of the chains that are not `seen` (bool[n]), by column."""
+        nodes = self._nodes[:self.n]
+        before = nodes[:, k.PREVIOUS]
+        last = ~seen
+        last[before[before >> IMAGE_ID_SHIFT == k.DIFF_ID] & (1 << IMAGE_ID_SHIFT) - 1] = False
+        numbers = np.flatnonzero(last)
+        columns = nodes[numbers, k.COLUMN]
+        return {int(column): numbers[columns == column] | k.DIFF_ID << IMAGE_ID_SHIFT for column in np.unique(columns)}

@@ -1,0 +1,103 @@
+"""The rows of one unit as a multiset of row images: the memory around the kernels of `multiset_kernel`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from applier.apply.index import multiset_kernel as m
+from applier.apply.index import pointer_kernel as k
+from applier.apply.index.key_index import Conflict, KeyIndex, growth
+from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
+from applier.binlog.rows.changes import ChangeBatch, ImageLayouts
+
+FIRST_ROWS = 1 << 12
+
+
+class RowMultiset(KeyIndex):
+    """Rows that are found by their whole images. `elsewhere` is how many rows of the unit are not in it."""
+
+    def __init__(self, columns: int):
+        super().__init__(columns)
+        self.elsewhere = 0
+        self._rows = np.zeros(m.SET_WORDS, np.int64)
+        self._put(m.FREE_SLOT, -1)
+        self._slots = np.empty((FIRST_ROWS, m.SLOT_BYTES // 8), np.int64)
+        self._entries = np.full((2 * FIRST_ROWS, 2), -1, np.int64)
+        self._describe()
+
+    def _word(self, word: int) -> int:
+        return int(self._rows[word // 8])
+
+    def _put(self, word: int, value: int) -> None:
+        self._rows[word // 8] = value
+
+    def _describe(self) -> None:
+        """Tell the kernels where everything is."""
+        for word, value in ((m.ENTRIES, self._entries.ctypes.data), (m.MASK, len(self._entries) - 1),
+                            (m.SLOTS, self._slots.ctypes.data), (m.SLOT_ROOM, len(self._slots))):
+            self._put(word, value)
+
+    @property
+    def live(self) -> int:
+        return super().live + self.elsewhere
+
+    @property
+    def arrived(self) -> int:
+        """How many rows have come, those of the base among them."""
+        return self._word(m.NEXT_PLACE)
+
+    def begin_after(self, rows: int) -> None:
+        """So many rows, which are elsewhere, come before all others."""
+        self.elsewhere = rows
+        self._put(m.NEXT_PLACE, rows)
+
+    def holds_all(self, batch: ChangeBatch, layouts: ImageLayouts) -> bool:
+        """Whether the images of a batch hold a value of each column of the log: then equal bytes are equal rows."""
+        columns = len(layouts.plans)
+        whole = np.array([*(len(layout.present) == columns and not layout.diffs for layout in layouts.known), True])
+        return all(bool(whole[pointers >> IMAGE_ID_SHIFT].all()) for pointers in (batch.before_images, batch.images))
+
+    def apply(self, batch: ChangeBatch, layouts: ImageLayouts) -> Conflict | None:
+        """Apply a batch whose images hold all columns, up to the first change whose row is not here."""
+        return self._apply(batch, layouts)
+
+    def _run(self, batch: ChangeBatch) -> int:
+        return m.apply_images(batch.n, batch.before_images.ctypes.data, batch.before_lengths.ctypes.data,
+                              batch.images.ctypes.data, batch.image_lengths.ctypes.data, self._rows.ctypes.data,
+                              self._state.ctypes.data)
+
+    def missing(self, batch: ChangeBatch) -> np.ndarray:
+        """Numbers of the changes yet to be applied (int64[n]) whose rows are not here now."""
+        found = np.empty(batch.n, np.int64)
+        return found[:m.missing_rows(batch.n, batch.before_images.ctypes.data, batch.before_lengths.ctypes.data,
+                                     self._rows.ctypes.data, self._state.ctypes.data, found)]
+
+    def add(self, pointers: np.ndarray, lengths: np.ndarray, places: np.ndarray) -> None:
+        """Put in rows that were elsewhere: pointers to their images, the bytes of these, and when the rows came."""
+        rows = super().live + len(pointers)
+        while rows > len(self._slots):
+            self._grow(k.INDEX_FULL)
+        m.put_rows(pointers, lengths.astype(np.int64), places, self._rows.ctypes.data)
+        self._set(k.LIVE, rows)
+        self.elsewhere -= len(pointers)
+
+    def _begin(self, keys: int) -> None:
+        """Room for the first rows comes as for all others."""
+
+    def _grow(self, status: int) -> None:
+        more = growth(len(self._entries))
+        self._slots = np.concatenate(
+            [self._slots, np.empty(((more - 1) * len(self._slots), m.SLOT_BYTES // 8), np.int64)])
+        larger = np.full((more * len(self._entries), 2), -1, np.int64)
+        m.grow_entries(self._entries.ctypes.data, len(self._entries), larger.ctypes.data, len(larger) - 1)
+        self._entries = larger
+        self._describe()
+
+    def rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """The rows that are left, in the order in which they came: pointers to their images, and the how manieth each
+        came, from 0 on (both int64[n])."""
+        slots = self._slots[:self._word(m.SLOTS_USED)]
+        slots = slots[slots[:, m.POINTER // 8] >= 0]
+        pointers, places = (np.ascontiguousarray(slots[:, word // 8]) for word in (m.POINTER, m.PLACE))
+        order = np.argsort(places, kind="stable")
+        return pointers[order], places[order]

@@ -1,0 +1,147 @@
+"""Pointers to rows: what the kernels of `int_index_kernel` and `byte_index_kernel` move instead of values.
+
+They are the replica's algorithm: changes one after another against a hash index of the keys. For each key there is one
+pointer to where its row is: in the base (its row number), in an image of the log (layout number and address), or, when
+updates had only some of the columns, in a *patch*: a record with one pointer a column. A JSON column's may lead to a
+diff and what that came on top of (see diff_kernel). Values are gathered at the end, for the rows that are left. A key
+that was deleted stays in the index with the pointer DEAD.
+
+Everything that helpers share goes by address: an array handed to a function that is compiled on its own costs two
+atomic reference counts a call, which is as much as finding a key.
+
+Idempotent mode (APP-R7, AP-IDEM) differs only where a change meets a conflict: it is noted, as the number of the change
+and that of the unique key that is taken, or ROW_GONE. Strict mode stops there, but JSON diffs are applied before a key
+is found to be taken: they are there when a kernel says DUPLICATE of an update.
+
+Rules: FIND (by a key that is unique, the row found is the row), APP-R5, DEF-R2, FIND-ROWS, AP-ORD of the rules list.
+"""
+
+import numpy as np
+
+from applier.apply.index.diff_kernel import COLUMN, DIFF_ID, IMAGE, NODE_WORDS, PREVIOUS
+from applier.binlog.rows.change_records import IMAGE_ID_SHIFT, MAX_IMAGE_ID
+from keysearch.memory import inline, load_i64, load_u8, store_i64
+
+DEAD = -2
+COMPUTED = -3
+"""What a patch has of a generated column instead of a pointer, if the last update of what it is made of left it out:
+no image holds its value."""
+PATCH_ID = MAX_IMAGE_ID + 1
+"""The layout number that marks a pointer to a patch. Number 0 marks a row of the base."""
+
+# state, in bytes from its start
+(NEXT, KEYS, LIVE, PATCHES, FREE_PATCH, PATCH_ROOM, INSERTED, UPDATED, DELETED, ARENA, DIFFS,
+ DIFF_NODES, NOTED, N_NOTED, NOTED_ROOM, WATCH) = range(0, 128, 8)
+STATE_WORDS = 16
+"""DIFF_NODES is the address of the JSON diffs' nodes; there is room for all of a batch. NOTED is that of the conflicts
+of a batch in idempotent mode, 0 in strict mode. WATCH: see watched_kernel; 0 where no foreign key changes rows."""
+ROW_GONE = -1
+"""A noted conflict: a row that is not there, instead of the number of the unique key that is taken."""
+
+VALUE, DIFF, MADE = 1, 2, 3
+"""What a layout has of a column, if it has it (not 0). MADE: it lacks a generated column, and has some of what a
+replica computes that of."""
+
+# why a kernel stopped
+(DONE, INDEX_FULL, PATCHES_FULL, ARENA_FULL, CONFLICTS_FULL, DUPLICATE, MISSING, SPLIT_PATCH, SPLIT_MOVE,
+ AWAITS) = range(10)
+"""CONFLICTS_FULL: no room to note more conflicts. SPLIT_PATCH: a partial image moves a row out of the unit or into it;
+the planner must not let that happen. SPLIT_MOVE: a change in idempotent mode moves one so; whether it does depends on
+the rows of both units. AWAITS: a key's value has to be computed of the row that was found (awaited_values)."""
+
+
+@inline
+def add(address, number):
+    store_i64(address, load_i64(address) + number)
+
+
+@inline
+def note(state, change, what):
+    """Note a conflict, for which there is room: number of the change, number of the unique key or ROW_GONE."""
+    entry = load_i64(state + NOTED) + 16 * load_i64(state + N_NOTED)
+    store_i64(entry, change)
+    store_i64(entry + 8, what)
+    add(state + N_NOTED, 1)
+
+
+@inline
+def met(state, change, what, strict):
+    """What becomes of a change that met a conflict: the status `strict` stops strict mode. Idempotent mode notes it and
+    goes on, DONE, or stops for room before anything is changed."""
+    if load_i64(state + NOTED) == 0:
+        return strict
+    if load_i64(state + N_NOTED) >= load_i64(state + NOTED_ROOM):
+        return CONFLICTS_FULL
+    note(state, change, what)
+    return DONE
+
+
+@inline
+def patch_of(pointer, patches, columns):
+    """The address of the patch that a pointer leads to."""
+    return patches + 8 * columns * (pointer & ((np.int64(1) << IMAGE_ID_SHIFT) - 1))
+
+
+@inline
+def free_patch(pointer, patches, columns, state):
+    """Give back the patch that a pointer led to, if it did."""
+    if pointer >> IMAGE_ID_SHIFT == PATCH_ID:
+        store_i64(patch_of(pointer, patches, columns), load_i64(state + FREE_PATCH))
+        store_i64(state + FREE_PATCH, pointer & ((np.int64(1) << IMAGE_ID_SHIFT) - 1))
+
+
+@inline
+def updated_pointer(old, image, present, columns, patches, state):
+    """The pointer of a row after an update with this after-image (DEF-R2: what it does not have stays).
+
+    `present` is the address of uint8[layout, columns + 1]: first whether the layout has a VALUE of all columns, then
+    what it has of each.
+    """
+    has = present + (image >> IMAGE_ID_SHIFT) * (columns + 1)
+    if load_u8(has):
+        free_patch(old, patches, columns, state)
+        return image
+    pointer = old
+    if old >> IMAGE_ID_SHIFT != PATCH_ID:
+        slot = load_i64(state + FREE_PATCH)
+        if slot >= 0:
+            store_i64(state + FREE_PATCH, load_i64(patches + 8 * columns * slot))
+        else:
+            slot = load_i64(state + PATCHES)
+            store_i64(state + PATCHES, slot + 1)
+        pointer = (np.int64(PATCH_ID) << IMAGE_ID_SHIFT) | slot
+    patch = patch_of(pointer, patches, columns)
+    if pointer != old:
+        for c in range(columns):
+            what = load_u8(has + 1 + c)
+            kept = add_diff(old, image, c, state) if what == DIFF else old
+            if what == MADE:
+                kept = np.int64(COMPUTED)
+            store_i64(patch + 8 * c, image if what == VALUE else kept)
+    else:
+        for c in range(columns):
+            what = load_u8(has + 1 + c)
+            if what == VALUE:
+                store_i64(patch + 8 * c, image)
+            elif what == DIFF:
+                store_i64(patch + 8 * c, add_diff(load_i64(patch + 8 * c), image, c, state))
+            elif what == MADE:
+                store_i64(patch + 8 * c, COMPUTED)
+    return pointer
+
+
+@inline
+def add_diff(previous, image, column, state):
+    """A pointer to a new node: the diff for this column in `image`, on top of what `previous` leads to."""
+    number = load_i64(state + DIFFS)
+    node = load_i64(state + DIFF_NODES) + 8 * NODE_WORDS * number
+    store_i64(node + 8 * PREVIOUS, previous)
+    store_i64(node + 8 * IMAGE, image)
+    store_i64(node + 8 * COLUMN, column)
+    store_i64(state + DIFFS, number + 1)
+    return (np.int64(DIFF_ID) << IMAGE_ID_SHIFT) | number
+
+
+@inline
+def no_patch_left(state):
+    return load_i64(state + FREE_PATCH) < 0 and load_i64(state + PATCHES) >= load_i64(state + PATCH_ROOM)

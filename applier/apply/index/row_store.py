@@ -1,0 +1,360 @@
+"""Rows of one unit that are found by several keys: the memory around the kernels of `store_kernel`.
+
+A RowStore is to tables without one key that settles all what IntIndex and ByteIndex are to the others. Its indexes are
+over *pieces* (row_pieces): first the table's unique keys, then one for each set of pieces that before-images are
+searched by, made when the first such image comes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from applier.apply.index import pointer_kernel as k
+from applier.apply.index import store_kernel, store_upkeep_kernel
+from applier.apply.index import store_layout as s
+from applier.apply.index.key_index import Conflict, KeyIndex, batch_addresses
+from applier.binlog.rows.changes import UPDATE, ChangeBatch, ImageLayouts
+from applier.errors import UnsupportedEvent
+from keysearch.keybytes import KeyBytes
+
+FIRST_ROWS = 1 << 10
+FIRST_BYTES = 1 << 16
+ORDER_OF_ARRIVAL = -1
+_HINT = "no server writes so many kinds of row images; leave the table out with --ignore-tables"
+
+
+@dataclasses.dataclass(frozen=True)
+class PieceInput:
+    """A piece of each image of a batch: `keys` by row, `absent` (bool[n]; None: no image lacks it) says which rows lack
+    it, `default` is what these have instead (None: what `keys` has there)."""
+
+    keys: KeyBytes
+    absent: np.ndarray | None = None
+    default: bytes | None = b""
+
+
+@dataclasses.dataclass(frozen=True)
+class Search:
+    """How a before-image finds its row: by the unique key of this number, or else by all these pieces, where `ranked`
+    says that rows equal in them may differ elsewhere, so that the first in the table's order is taken. By no piece at
+    all: not (IDX-R2), which idempotent mode passes over if that is `forgiven`. `kind` is what a server does
+    to find them (keysearch.choose.Choice.kind)."""
+
+    unique: int | None = None
+    pieces: tuple[int, ...] = ()
+    ranked: bool = False
+    kind: str = "scan"
+    forgiven: bool = False
+
+
+class AwaitedValues(Protocol):
+    """Values of pieces that depend on the rows which are found; `waiting` (bool[n]) says of which after-images,
+    `columns` which of the rows' columns (by number in the definition) they are made of."""
+
+    waiting: np.ndarray
+    columns: tuple[int, ...]
+
+    def told(self, images: np.ndarray, rows: pa.Table) -> list[PieceInput]:
+        """All pieces of a batch's after-images, given the rows that some of these (int64[m], distinct) find."""
+
+
+class _Index:
+    """One index: numbers of its pieces, and whether equal rows may differ elsewhere (then their order counts)."""
+
+    def __init__(self, pieces: tuple[int, ...], ranked: bool):
+        self.pieces, self.ranked = np.array(pieces, np.int64), ranked
+        self.heads = np.empty(0, np.int64)
+        self.links = np.empty((0, 3), np.int64)
+
+    def record(self) -> list[int]:
+        return [len(self.pieces), self.pieces.ctypes.data, self.heads.ctypes.data, len(self.heads) - 1,
+                self.links.ctypes.data, int(self.ranked), 0, 0]
+
+
+class RowStore(KeyIndex):
+    """An index by several keys.
+
+    columns: of the table in the log. pieces: how many a record has. unique: for each unique key, in the server's order,
+    its pieces. clustered: whether the first of them is what the server keeps the rows in the order of.
+    """
+
+    def __init__(self, columns: int, pieces: int, unique: list[tuple[int, ...]], *, clustered: bool, idempotent: bool):
+        super().__init__(columns, idempotent=idempotent)
+        self._indexes = [_Index(parts, False) for parts in unique]
+        self._searches: dict[tuple[int, ...], int] = {}
+        self._slots = np.empty((FIRST_ROWS, 4), np.int64)
+        self._arena = np.empty(FIRST_BYTES, np.uint8)
+        self._store = np.zeros(s.STORE_WORDS, np.int64)
+        for word, value in ((s.N_PIECES, pieces), (s.N_UNIQUE, len(unique)), (s.FREE_SLOT, -1), (s.BASIS_RECORD, -1),
+                            (s.RANK, 0 if clustered else ORDER_OF_ARRIVAL)):
+            self._put(word, value)
+        self.arrivals = np.empty(0, np.int64)
+        self._awaited: _Awaited | None = None
+        self.rows_at: Callable[[np.ndarray, tuple[int, ...]], pa.Table] | None = None
+        """Gives some columns (by number in the definition) of the rows that pointers (int64[n]) lead to."""
+        self._rebuild()
+
+    def _word(self, word: int) -> int:
+        return int(self._store[word // 8])
+
+    def _put(self, word: int, value: int) -> None:
+        self._store[word // 8] = value
+
+    @property
+    def address(self) -> int:
+        """Where the store's words are (store_layout)."""
+        return self._store.ctypes.data
+
+    # ---- indexes
+
+    def index_by(self, search: Search) -> int:
+        """The number of the index that a search uses, made where there is none yet. Raises UnsupportedEvent where there
+        are as many as kernels can number."""
+        if search.unique is not None:
+            return search.unique
+        if not search.pieces:
+            return s.NO_ROW if search.forgiven else s.NO_SEARCH
+        if search.pieces not in self._searches:
+            if len(self._indexes) >= s.NO_ROW:
+                raise UnsupportedEvent(f"rows of one table are searched by {s.NO_ROW} different sets of columns",
+                                       hint=_HINT)
+            self._searches[search.pieces] = len(self._indexes)
+            self._indexes.append(_Index(search.pieces, search.ranked))
+            self._rebuild([len(self._indexes) - 1])
+        return self._searches[search.pieces]
+
+    def _rebuild(self, numbers: list[int] | None = None) -> None:
+        """Build indexes anew (None: all), for as many rows as there are slots."""
+        for number in range(len(self._indexes)) if numbers is None else numbers:
+            index = self._indexes[number]
+            index.heads = np.full(2 * len(self._slots), -1, np.int64)
+            index.links = np.empty((len(self._slots), 3), np.int64)
+        self._describe()
+        for number in range(len(self._indexes)) if numbers is None else numbers:
+            store_upkeep_kernel.build_index(self._store.ctypes.data, number)
+
+    def _describe(self) -> None:
+        """Tell the kernels where everything is."""
+        self._records = np.array([index.record() for index in self._indexes], np.int64).reshape(-1, s.INDEX_BYTES // 8)
+        for word, value in ((s.INDEXES, self._records.ctypes.data), (s.N_INDEXES, len(self._indexes)),
+                            (s.SLOTS, self._slots.ctypes.data), (s.SLOT_ROOM, len(self._slots)),
+                            (s.ARENA, self._arena.ctypes.data), (s.ARENA_ROOM, len(self._arena))):
+            self._put(word, value)
+
+    def rank_by_arrival(self, after: tuple[int, ...]) -> None:
+        """The server keeps the rows in the order of these pieces, and then in that in which they come, whatever the
+        first unique key is."""
+        self._put(s.RANK, self.index_by(Search(pieces=after)) if after else ORDER_OF_ARRIVAL)
+
+    # ---- rows that are there
+
+    def seed(self, rows: int, pieces: list[KeyBytes]) -> None:
+        """Put `rows` base rows in, in the table's order; row i's pieces are at i in each of `pieces`."""
+        self._slots = np.empty((max(FIRST_ROWS, 1 << int(rows).bit_length()), 4), np.int64)
+        for word, value in ((s.SLOTS_USED, rows), (s.NEXT_ORDER, rows)):
+            self._put(word, value)
+        self._set(k.LIVE, rows)
+        inputs = _Inputs([PieceInput(keys) for keys in pieces])
+        self._put(s.AFTER, inputs.address)
+        total = rows * 4 * len(pieces) + sum(int(keys.offsets[-1]) for keys in pieces)
+        self._arena = np.empty(max(FIRST_BYTES, total + total // 2), np.uint8)
+        self._describe()
+        store_upkeep_kernel.fill_rows(rows, self._store.ctypes.data)
+        self._rebuild()
+
+    def pointers(self, order_by: tuple[int, ...] = ()) -> np.ndarray:
+        """Pointers to the rows that are left, int64[n], ordered by these pieces, and by arrival where they are the
+        same. Then `arrivals` has the how manieth each came, from 0 on."""
+        numbers = np.flatnonzero(self._slots[:self._word(s.SLOTS_USED), 1] >= 0)
+        numbers = numbers[np.argsort(self._slots[numbers, 2], kind="stable")]
+        if order_by:
+            self._indexes.append(_Index(order_by, False))
+            self._describe()
+            store_upkeep_kernel.sort_slots(self._store.ctypes.data, len(self._indexes) - 1, numbers,
+                                           np.empty_like(numbers))
+        self.arrivals = self._slots[numbers, 2]
+        return np.ascontiguousarray(self._slots[numbers, 0])
+
+    # ---- rows that come from elsewhere or go there (multiset_search)
+
+    def take(self, search: Search, pieces: list[PieceInput], images: int) -> np.ndarray:
+        """Take out a row for each of `images` before-images with these pieces, as far as there are any that it finds:
+        when each came (int64[images]; -1: there is none)."""
+        places, inputs, seen = np.empty(images, np.int64), _Inputs(pieces), 0
+        number = self.index_by(search)
+        self._put(s.BEFORE, inputs.address)
+        while (seen := store_upkeep_kernel.take_rows(seen, images, self.address, number, places)) < images:
+            self._grow_arena()
+        self._set(k.LIVE, self.live - int((places >= 0).sum()))
+        return places
+
+    def add(self, pieces: list[KeyBytes], pointers: np.ndarray, places: np.ndarray) -> None:
+        """Put rows in that no unique key keeps apart, given their pieces, pointers, and when they came."""
+        inputs, added, rows = _Inputs([PieceInput(keys) for keys in pieces]), 0, len(pointers)
+        while self._word(s.SLOTS_USED) + rows > len(self._slots):
+            self._grow(k.INDEX_FULL)
+        self._put(s.AFTER, inputs.address)
+        while (added := store_upkeep_kernel.add_rows(added, rows, self.address, pointers, places)) < rows:
+            self._grow_arena()
+        self._set(k.LIVE, self.live + rows)
+
+    def go_on_after(self, arrived: int, inserted: int, updated: int, deleted: int) -> None:
+        """So many rows have come, and were inserted, updated and deleted, before this store's own."""
+        self._put(s.NEXT_ORDER, arrived)
+        for word, count in ((k.INSERTED, inserted), (k.UPDATED, updated), (k.DELETED, deleted)):
+            self._set(word, count)
+
+    # ---- changes
+
+    def apply(self, batch: ChangeBatch, layouts: ImageLayouts, before: list[PieceInput], after: list[PieceInput],
+              ways: np.ndarray, searches: list[Search], awaited: AwaitedValues | None = None) -> Conflict | None:
+        """Apply a batch, given what `prepare` takes."""
+        self.prepare(batch, layouts, before, after, ways, searches, awaited)
+        conflict = self.run(batch)
+        self.settle(batch)
+        return conflict
+
+    def prepare(self, batch: ChangeBatch, layouts: ImageLayouts, before: list[PieceInput], after: list[PieceInput],
+                ways: np.ndarray, searches: list[Search], awaited: AwaitedValues | None = None) -> None:
+        """Take a batch, for `run` to apply and `settle` to end. `before` and `after` are the pieces of its images;
+        `ways` (int64, by row of the before-images) says by which of `searches` each row is found. What is `awaited` of
+        after-images (None: nothing) is computed of the rows that are found. Raises UnsupportedEvent as `index_by`."""
+        inputs = _Inputs(before), _Inputs(after)
+        try:
+            numbers = [self.index_by(search) for search in searches]
+        except UnsupportedEvent as error:
+            raise error.at(file=batch.file.uri, position=int(batch.places[0])) from None
+        indexes = np.array(numbers or [s.NO_SEARCH], np.uint8)[ways]
+        self._put(s.BEFORE, inputs[0].address)
+        self._put(s.AFTER, inputs[1].address)
+        self._put(s.SEARCHES, indexes.ctypes.data)
+        self._awaited = None if awaited is None else _Awaited(batch, awaited)
+        for word, address in zip((s.AWAITED, s.AWAITED_OF), (0, 0) if awaited is None else self._awaited.addresses,
+                                 strict=True):
+            self._put(word, address)
+        self._describe()
+        self._kept = inputs, indexes
+        self._receive(batch, layouts)
+
+    def _run(self, batch: ChangeBatch) -> int:
+        patches = self.patches
+        return store_kernel.apply_rows(batch.n, *batch_addresses(batch), self._store.ctypes.data,
+                                       patches.present.ctypes.data, patches.columns, patches.pointers.ctypes.data,
+                                       self._state.ctypes.data)
+
+    def resolve(self, status: int) -> Conflict | None:
+        if status != k.AWAITS:
+            return super().resolve(status)
+        self._tell(self._awaited, self._get(k.NEXT))
+        return None
+
+    def _tell(self, awaited: _Awaited, first: int) -> None:
+        """Have values computed that changes from number `first` on await, as if nothing changed their rows before them:
+        what turns out to be otherwise is told again."""
+        changes = awaited.next_changes(first)
+        images = np.ascontiguousarray(awaited.batch.before_rows[changes], np.int64)
+        numbers, seen = np.empty(len(images), np.int64), 0
+        while (seen := store_upkeep_kernel.find_rows(seen, len(images), self.address, images, numbers)) < len(images):
+            self._grow_arena()
+        changes, numbers = changes[numbers >= 0], numbers[numbers >= 0]
+        self.diffs.came(self._get(k.DIFFS), awaited.batch)
+        rows = self.rows_at(self._slots[numbers, 0], awaited.columns)
+        inputs = _Inputs(awaited.tell(changes, rows, self._slots[numbers, 1]))
+        self._put(s.AFTER, inputs.address)
+        (before, _), indexes = self._kept
+        self._kept = (before, inputs), indexes
+
+    @property
+    def arrived(self) -> int:
+        """How many rows have come, the base's among them."""
+        return self._word(s.NEXT_ORDER)
+
+    @property
+    def unique_met(self) -> int:
+        """After a conflict of a key that is there: which unique key it was."""
+        return self._word(s.DETAIL)
+
+    def _begin(self, keys: int) -> None:
+        """Room for the first rows comes as for all others."""
+
+    def _grow(self, status: int) -> None:
+        if status == k.ARENA_FULL:
+            self._grow_arena()
+        else:
+            self._slots = np.concatenate([self._slots, np.empty((3 * len(self._slots), 4), np.int64)])
+            self._rebuild()
+
+    def _grow_arena(self) -> None:
+        """Forget what is garbage, or double. A row whose place an insert is taking is garbage, and still needed."""
+        if 2 * self._word(s.GARBAGE) > len(self._arena) and self._word(s.BASIS_RECORD) < 0:
+            arena = np.empty_like(self._arena)
+            store_upkeep_kernel.move_records(self._store.ctypes.data, arena.ctypes.data)
+            self._arena = arena
+            if self._awaited is not None:
+                self._awaited.forget_records()
+        else:
+            self._arena = np.concatenate([self._arena, np.empty_like(self._arena)])
+        self._describe()
+
+
+class _Awaited:
+    """What changes of a batch await of the rows that they find, and how far that has been told."""
+
+    def __init__(self, batch: ChangeBatch, values: AwaitedValues):
+        self.batch, self._values = batch, values
+        self._states = np.where(values.waiting, s.WAITS, 0).astype(np.uint8)
+        self._records = np.full(batch.n_after, -1, np.int64)
+        self._changes = np.flatnonzero((batch.kinds == UPDATE) & values.waiting[batch.after_rows])
+        self._told_until, self._first, self._at_once = 0, 0, len(self._changes)
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        return self._values.columns
+
+    @property
+    def addresses(self) -> tuple[int, int]:
+        return self._states.ctypes.data, self._records.ctypes.data
+
+    def next_changes(self, first: int) -> np.ndarray:
+        """The next changes to tell, from `first` on: fewer where those of the last time were told in vain, since their
+        rows changed in between."""
+        start = int(np.searchsorted(self._changes, first))
+        if start < self._told_until:
+            self._at_once = max(1, 2 * (start - self._first))
+        self._first, self._told_until = start, min(start + self._at_once, len(self._changes))
+        self._at_once = 2 * self._at_once
+        return self._changes[self._first:self._told_until]
+
+    def tell(self, changes: np.ndarray, rows: pa.Table, records: np.ndarray) -> list[PieceInput]:
+        """The pieces of the batch's after-images, with what these changes await, given the rows that they find, and
+        where their records are."""
+        images = self.batch.after_rows[changes]
+        self._states[images], self._records[images] = s.TOLD, records
+        return self._values.told(images, rows)
+
+    def forget_records(self) -> None:
+        """All records are elsewhere."""
+        self._states[self._states == s.TOLD] = s.WAITS
+
+
+class _Inputs:
+    """The pieces of a batch's images as the kernels read them."""
+
+    def __init__(self, pieces: list[PieceInput]):
+        self._kept: list[object] = list(pieces)
+        rows = []
+        for piece in pieces:
+            absent = None if piece.absent is None else np.ascontiguousarray(piece.absent, np.uint8)
+            given = piece.default or b""
+            default = np.frombuffer(given + b"\0", np.uint8)
+            self._kept += [absent, default]
+            rows.append([piece.keys.offsets.ctypes.data, piece.keys.data.ctypes.data,
+                         0 if absent is None else absent.ctypes.data,
+                         0 if piece.default is None else default.ctypes.data, len(given), 0, 0, 0])
+        self._records = np.array(rows, np.int64).reshape(-1, s.INPUT_BYTES // 8)
+        self.address = self._records.ctypes.data

@@ -1,0 +1,202 @@
+"""The pointer algorithm for rows that are found by any key, or by all they hold: find_row, and both exec modes.
+
+A store keeps, beside each row's pointer, the bytes of the columns that its indexes are over (store_layout). Indexes are
+of two kinds: the table's unique keys, in the server's order, first the primary one; and one for each set of columns
+that before-images are searched by, where several rows may be equal and the first in the table's order is the row.
+
+Idempotent mode (APP-R7, AP-IDEM): an insert that meets rows takes their places; it keeps what its image does not have
+from the last of them. An update or delete of a row that is not there, and an update to a key that is taken, is skipped.
+Each is noted as a conflict. A before-image that has nothing to search by stops this mode, too, on MySQL (IDX-R2).
+
+Rules: FIND, FIND-ROWS, IDX-R1 to R4, APP-R5 to R7, DEF-R1b, DEF-R2, AP-IDEM.
+"""
+
+import numpy as np
+
+from applier.apply.index.pointer_kernel import (
+    ARENA_FULL,
+    AWAITS,
+    CONFLICTS_FULL,
+    DELETED,
+    DONE,
+    DUPLICATE,
+    INDEX_FULL,
+    INSERTED,
+    LIVE,
+    MISSING,
+    N_NOTED,
+    NEXT,
+    NOTED,
+    NOTED_ROOM,
+    PATCHES_FULL,
+    ROW_GONE,
+    UPDATED,
+    add,
+    free_patch,
+    no_patch_left,
+    note,
+    updated_pointer,
+)
+from applier.apply.index.store_layout import (
+    AFTER,
+    ARENA,
+    ARENA_USED,
+    AWAITED,
+    AWAITED_OF,
+    BASIS_POINTER,
+    BASIS_RECORD,
+    BEFORE,
+    DETAIL,
+    FREE_SLOT,
+    N_PIECES,
+    N_UNIQUE,
+    NO_ROW,
+    NO_SEARCH,
+    POINTER,
+    RECORD,
+    SEARCHES,
+    SLOT_ROOM,
+    SLOTS_USED,
+    WAITS,
+    find,
+    index_at,
+    key_hash,
+    record_of,
+    slot_at,
+)
+from applier.apply.index.store_slots import add_slot, change_record, remove_slot, take_tail, taken_key
+from applier.binlog.rows.change_records import DELETE, INSERT
+from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8, store_i64
+
+
+@inline
+def insert_row(store, change, row, image, present, columns, patches, state, n):
+    """One insert; DONE, or why it stopped. BASIS_… is the row whose place it takes, over a stop for room."""
+    while True:
+        basis = load_i64(store + BASIS_RECORD)
+        old = load_i64(store + ARENA) + basis if basis >= 0 else np.int64(0)
+        size = take_tail(store, load_i64(store + AFTER), row, old, n)
+        if size < 0:
+            return ARENA_FULL
+        record = load_i64(store + ARENA) + load_i64(store + ARENA_USED)
+        taken = taken_key(store, record, n, -1, 0)
+        if taken < 0:
+            pointer = image
+            if basis >= 0:
+                pointer = updated_pointer(load_i64(store + BASIS_POINTER), image, present, columns, patches, state)
+            add_slot(store, pointer, size, n)
+            add(state + LIVE, 1)
+            break
+        if not load_i64(state + NOTED):
+            store_i64(store + DETAIL, taken)
+            return DUPLICATE
+        other = load_i64(store + DETAIL)
+        slot = slot_at(store, other)
+        if taken == load_i64(store + N_UNIQUE) - 1:
+            size = take_tail(store, load_i64(store + AFTER), row, record_of(store, slot), n)
+            if size < 0:
+                return ARENA_FULL
+            store_i64(slot + POINTER,
+                      updated_pointer(load_i64(slot + POINTER), image, present, columns, patches, state))
+            change_record(store, other, size, n)
+            if basis >= 0:
+                free_patch(load_i64(store + BASIS_POINTER), patches, columns, state)
+            note(state, change, taken)
+            break
+        if basis >= 0:
+            free_patch(load_i64(store + BASIS_POINTER), patches, columns, state)
+        store_i64(store + BASIS_POINTER, load_i64(slot + POINTER))
+        store_i64(store + BASIS_RECORD, load_i64(slot + RECORD))
+        remove_slot(store, other)
+        add(state + LIVE, -1)
+        note(state, change, taken)
+    store_i64(store + BASIS_RECORD, -1)
+    add(state + INSERTED, 1)
+    return DONE
+
+
+@kernel
+def apply_rows(count, kinds, before_rows, after_rows, images, store, present, columns, patches, state):
+    """Apply `count` changes from NEXT on; says why it stopped. `kinds` … `images` are the addresses of a batch's
+    arrays, `store` of a store whose BEFORE, AFTER and SEARCHES are the batch's.
+
+    DUPLICATE: DETAIL is the number of the unique key. CONFLICTS_FULL and the like: go on when there is room.
+    """
+    n = load_i64(store + N_PIECES)
+    idempotent = load_i64(state + NOTED) != 0
+    j = load_i64(state + NEXT)
+    status = DONE
+    while j < count:
+        if load_i64(store + FREE_SLOT) < 0 and load_i64(store + SLOTS_USED) >= load_i64(store + SLOT_ROOM):
+            status = INDEX_FULL
+            break
+        if no_patch_left(state):
+            status = PATCHES_FULL
+            break
+        if idempotent and load_i64(store + N_UNIQUE) >= load_i64(state + NOTED_ROOM) - load_i64(state + N_NOTED):
+            status = CONFLICTS_FULL
+            break
+        kind = load_u8(kinds + j)
+        before, after = np.int64(load_i32(before_rows + 4 * j)), np.int64(load_i32(after_rows + 4 * j))
+        image = load_i64(images + 8 * j)
+        if kind == INSERT:
+            status = insert_row(store, j, after, image, present, columns, patches, state, n)
+            if status != DONE:
+                break
+            j += 1
+            continue
+        search = np.int64(load_u8(load_i64(store + SEARCHES) + before))
+        if search == NO_SEARCH:
+            status = MISSING
+            break
+        number = np.int64(-1)
+        if search != NO_ROW:
+            if take_tail(store, load_i64(store + BEFORE), before, 0, n) < 0:
+                status = ARENA_FULL
+                break
+            index, record = index_at(store, search), load_i64(store + ARENA) + load_i64(store + ARENA_USED)
+            number = find(store, index, record, key_hash(index, record, n), n)
+        if number < 0:
+            if not idempotent:
+                status = MISSING
+                break
+            note(state, j, ROW_GONE)
+            j += 1
+            continue
+        slot = slot_at(store, number)
+        if kind == DELETE:
+            free_patch(load_i64(slot + POINTER), patches, columns, state)
+            remove_slot(store, number)
+            add(state + LIVE, -1)
+            add(state + DELETED, 1)
+            j += 1
+            continue
+        awaited = load_i64(store + AWAITED)
+        if awaited:
+            state_of_it = load_u8(awaited + after)
+            if state_of_it == WAITS or (state_of_it and load_i64(load_i64(store + AWAITED_OF) + 8 * after)
+                                        != load_i64(slot + RECORD)):
+                status = AWAITS
+                break
+        old = record_of(store, slot)
+        size = take_tail(store, load_i64(store + AFTER), after, old, n)
+        if size < 0:
+            status = ARENA_FULL
+            break
+        record = load_i64(store + ARENA) + load_i64(store + ARENA_USED)
+        taken = taken_key(store, record, n, number, old)
+        if taken >= 0 and idempotent:
+            note(state, j, taken)
+            j += 1
+            continue
+        pointer = updated_pointer(load_i64(slot + POINTER), image, present, columns, patches, state)
+        if taken >= 0:
+            store_i64(store + DETAIL, taken)
+            status = DUPLICATE
+            break
+        store_i64(slot + POINTER, pointer)
+        change_record(store, number, size, n)
+        add(state + UPDATED, 1)
+        j += 1
+    store_i64(state + NEXT, j)
+    return status

@@ -1,0 +1,86 @@
+"""The memory around `watched_kernel`: which rows of a unit wait for events of their parents, and what came of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from applier.apply.index import pointer_kernel, watched_kernel
+from applier.apply.index import watched_kernel as k
+from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
+
+if TYPE_CHECKING:
+    from applier.apply.foreign_keys.parent_events import ParentEvents
+    from applier.apply.index.key_index import Patches
+
+_FIRST_ROOM = 1 << 10
+_NUMBER = (1 << IMAGE_ID_SHIFT) - 1
+
+
+class WatchedRows:
+    """The watched rows of one unit; `events` are those of its table, in a task that may have several of its units."""
+
+    def __init__(self, events: ParentEvents):
+        self._events = events
+        self._records = np.empty((_FIRST_ROOM, (k.OWN + k.OWN_BYTES * len(events.columns)) // 8), np.int64)
+        self._words = np.zeros(k.WATCH_WORDS, np.int64)
+        self._words[[k.FREE // 8, k.N_LINKS // 8, k.LINKS // 8]] = -1, len(events.columns), events.records.ctypes.data
+
+    @property
+    def _used(self) -> int:
+        return int(self._words[k.USED // 8])
+
+    @property
+    def made(self) -> int:
+        """How many rows events have changed or deleted so far, each as often as that happened."""
+        return int(self._words[k.MADE // 8])
+
+    def receive(self) -> int:
+        """Get ready for the rows that `events` has looked at; the address of the kernels' words, 0 if no row is
+        watched."""
+        if not self._used and not self._events.n_watched:
+            return 0
+        while len(self._records) < self._used + self._events.n_watched:
+            self._records = np.concatenate([self._records, np.empty_like(self._records)])
+        self._words[k.RECORDS // 8] = self._records.ctypes.data
+        self._words[[k.VALUES // 8, k.NEXTS // 8]] = (self._events.values.ctypes.data, self._events.nexts.ctypes.data)
+        if self._events.turns is not None:
+            self._words[k.TURNS // 8] = self._events.turns.ctypes.data
+        return self._words.ctypes.data
+
+    def base_pointers(self, rows: pa.Table) -> np.ndarray:
+        """Pointers to the rows of a base, int64[n], those to watch by way of their records."""
+        pointers = np.arange(rows.num_rows)
+        for first, count in self._events.base_rows(rows):
+            if self._events.n_watched:
+                watched_kernel.watch_base(self.receive(), count, first, pointers.ctypes.data)
+        return pointers
+
+    def finish(self) -> None:
+        """Have all events happen that are left."""
+        self._words[k.RECORDS // 8] = self._records.ctypes.data
+        watched_kernel.pass_all(self._words.ctypes.data)
+
+    def resolved(self, pointers: np.ndarray, patches: Patches, patches_used: int, first_given: int) -> np.ndarray:
+        """After `finish`, pointers (int64[n]) to the rows that are left and not watched, in their order. Those with
+        values that events gave become patches, which come after the `patches_used` first ones; given values are in rows
+        of the base from `first_given` on."""
+        at = np.flatnonzero(pointers >> IMAGE_ID_SHIFT == k.WATCHED_ID)
+        if not len(at):
+            return pointers
+        records = self._records[pointers[at] & _NUMBER]
+        gone = records[:, k.NEXT_TURN // 8] == k.IS_GONE
+        left, records = at[~gone], records[~gone]
+        inner = records[:, k.POINTER // 8]
+        rows = np.repeat(inner[:, None], patches.columns, axis=1)
+        patched = inner >> IMAGE_ID_SHIFT == pointer_kernel.PATCH_ID
+        rows[patched] = patches.pointers[inner[patched] & _NUMBER]
+        for number, column in enumerate(self._events.columns):
+            given = records[:, (k.OWN + k.OWN_BYTES * number) // 8 + 1]
+            rows[:, column] = np.where(given != k.NOT_GIVEN, first_given + given, rows[:, column])
+        patches.pointers = np.concatenate([patches.pointers[:patches_used], rows])
+        pointers = pointers.copy()
+        pointers[left] = pointer_kernel.PATCH_ID << IMAGE_ID_SHIFT | patches_used + np.arange(len(left))
+        return np.delete(pointers, at[gone])

@@ -1,0 +1,134 @@
+"""JSON documents with the diffs that came to them: a column at a time, each document with all its diffs in order.
+
+A diff that does not fit stops the replay as it stops a replica (JD-SAFE1, JD-SAFE2, JD-NULL): the first one in the log
+is kept, whatever order they are found in. Diffs that were overwritten later count, too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.apply.index.diff_nodes import Chains, DiffNodes
+from applier.apply.output.image_reader import ImageMemory, ImageReader, TooMuch
+from applier.binlog.rows.changes import ImageLayouts
+from applier.errors import CORRUPT_EVENT, ApplierError, ArchiveError, ReplayStopped
+from applier.schema.definition import TableDefinition
+
+PIECE = 1 << 14
+"""So many diffs are read at a time; of a single document so many are applied at a time."""
+CHUNK_DIFFS = 1 << 18
+"""Documents of a chunk have so many diffs in all, at most, unless it is one document."""
+
+
+class Documents:
+    """Applies the diffs of a table's JSON columns. `failure` is the error of the first diff that did not fit, in the
+    log's order, of those that were applied so far."""
+
+    def __init__(self, definition: TableDefinition, nodes: DiffNodes, layouts: ImageLayouts, memory: ImageMemory):
+        self.failure: ApplierError | None = None
+        self.seen = np.zeros(nodes.n, np.bool_)
+        self._definition, self._nodes, self._layouts, self._memory = definition, nodes, layouts, memory
+        self._failed_node: int | None = None
+        self._readers: dict[int, ImageReader] = {}
+
+    def not_applied(self) -> dict[int, np.ndarray]:
+        """Pointers to the last diffs of the chains that were not applied yet, by column."""
+        return self._nodes.tops_without(self.seen)
+
+    def unwind(self, pointers: np.ndarray) -> Chains | None:
+        """`DiffNodes.unwind`. Raises TooMuch."""
+        chains = self._nodes.unwind(pointers)
+        if chains is not None and len(chains.numbers) > CHUNK_DIFFS and len(pointers) > 1:
+            raise TooMuch
+        return chains
+
+    def applied(self, column: int, texts: pa.Array, chains: Chains) -> pa.Array:
+        """The documents of a column (by number in the definition) after their diffs. Raises TooMuch."""
+        documents, alone = texts.take(pa.array(chains.rows)), len(texts) == 1
+        if alone:
+            documents = self._one_document(column, documents, chains.numbers)
+        else:
+            documents = self._some_documents(column, documents, chains.offsets, chains.numbers)
+        self.seen[chains.numbers] = True
+        chosen = np.zeros(len(texts), np.bool_)
+        chosen[chains.rows] = True
+        return pc.replace_with_mask(texts, pa.array(chosen), documents)
+
+    def _one_document(self, column: int, document: pa.Array, numbers: np.ndarray) -> pa.Array:
+        """A document with any number of diffs, some of them at a time."""
+        start, step = 0, PIECE
+        while start < len(numbers):
+            piece = numbers[start:start + step]
+            try:
+                document = self._some_documents(column, document, np.array([0, len(piece)]), piece)
+            except TooMuch:
+                step = len(piece) // 2
+                continue
+            if document.null_count:
+                break  # a diff did not fit
+            start += step
+        return document
+
+    def _some_documents(self, column: int, documents: pa.Array, offsets: np.ndarray, numbers: np.ndarray) -> pa.Array:
+        from jsondiff.apply import apply_diffs
+
+        try:
+            diffs = self._read(column, numbers)
+            applied = apply_diffs(documents, diffs, offsets)
+        except (OverflowError, pa.ArrowCapacityError) as error:
+            if len(numbers) > 1:
+                raise TooMuch from error
+            raise
+        for row in np.flatnonzero(applied.failed >= 0):
+            value = int(applied.failed[row])
+            self._note(column, int(numbers[value]), int(applied.codes[row]),
+                       _shown(diffs[value].as_py(), int(applied.numbers[row])))
+        return applied.texts
+
+    def _read(self, column: int, numbers: np.ndarray) -> pa.Array:
+        """The diffs of these nodes as the log has them, without their length in front."""
+        reader = self._readers.get(column)
+        if reader is None:
+            wanted = [plan if c == column else None for c, plan in enumerate(self._layouts.plans)]
+            reader = ImageReader(self._memory, self._layouts, wanted, PIECE, raw_diffs=True)
+            self._readers[column] = reader
+        parts = []
+        for start in range(0, len(numbers), PIECE):
+            images = self._nodes.images[numbers[start:start + PIECE]]
+            reader.read(images)
+            values = reader.buffers.columns[column].arrow(len(images))
+            if values.null_count:
+                image = int(images[np.flatnonzero(values.is_null())[0]])
+                raise self._memory.placed(ArchiveError("a NULL that is marked as a JSON diff", errno=CORRUPT_EVENT),
+                                          image, self._definition.full_name)
+            parts.append(pa.concat_arrays([values, values.slice(0, 0)]))  # in memory of their own
+        return pa.concat_arrays(parts)
+
+    def _note(self, column: int, node: int, code: int, diff: str) -> None:
+        """Keep a failure if it is the first one in the log."""
+        from jsondiff.apply import explain
+
+        if self._failed_node is not None and self._failed_node <= node:
+            return
+        self._failed_node = node
+        place, row = self._nodes.place(node)
+        errno, what = explain(code)
+        kind, hint = (ArchiveError, "the file is damaged; copy it again from the server") if errno == CORRUPT_EVENT \
+            else (ReplayStopped, None)
+        file, name = self._memory.file_of(int(self._nodes.images[node])), self._definition.columns[column].name
+        self.failure = kind(f"the JSON diff {diff} does not fit column {name}: {what}", file=file.uri, position=place,
+                            row=row, table=self._definition.full_name, errno=errno, hint=hint)
+
+
+def _shown(value: bytes, number: int) -> str:
+    """A diff of a column's value for people: its operation and path, as far as they can be read."""
+    from jsondiff.diff import DiffError
+    from jsondiff.wire import decode
+
+    try:
+        diff = decode(value)[number]
+    except DiffError as error:
+        return f"{number + 1}" if error.path is None else f"of {error.path}"
+    return f"{diff.operation.name} of {diff.path}"

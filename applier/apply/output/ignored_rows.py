@@ -1,0 +1,132 @@
+"""What ALTER IGNORE leaves of a table's rows: of those with the same value in a unique key the first, and none that is
+of no partition.
+
+A server copies the rows one by one and passes over errors. In MariaDB 10.11.19 InnoDB takes back more than that where
+the clustered index has the value already: also the row that it wrote last, whichever that is. Judged by that server;
+what others do there is not known.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.apply.output.ignored_rows_kernel import CLUSTERED, HASHED, NO_VALUE, PLAIN, copy_rows
+from applier.columns.alter.partitions import NOWHERE, partition_numbers
+from applier.columns.defaults import generated_values
+from applier.errors import NotComputable
+from applier.mysql.types import arrow_type
+from applier.schema.definition import Column, Key
+from applier.schema.history.conversion import RowConversion
+from applier.schema.key_infos import clustered_key, is_hashed, is_innodb, key_collation
+from keysearch.collation import is_exact
+from keysearch.keybytes import encode_keys
+from keysearch.keyrules import encode_by_rules, key_rule
+
+_UNDOES = "10.11.19"
+"""The version of MariaDB whose InnoDB was seen to take back the row before."""
+
+
+def left_by_ignore(rows: pa.Table, conversion: RowConversion, unknown_order: str) -> pa.Table:
+    """The rows that a statement with IGNORE leaves of those that it converts, given in the order in which the server
+    copies them; `unknown_order`: why that is not known. An added AUTO_INCREMENT column counts the rows that are
+    written. Raises SchemaError where it cannot be known which rows are left."""
+    if not rows.num_rows:
+        return rows
+    try:
+        return _left(rows, conversion, unknown_order)
+    except NotComputable as error:
+        raise conversion.refusal(f"which rows IGNORE leaves is not known: {error.message}") from None
+
+
+def _left(rows: pa.Table, conversion: RowConversion, unknown_order: str) -> pa.Table:
+    new = conversion.new
+    if conversion.ignores.checks:
+        raise NotComputable("rows go that fail a CHECK")
+    if new.partitioning is not None and new.partitioning != conversion.old.partitioning:
+        rows = rows.filter(pa.array(partition_numbers(rows, new, new.partitioning) != NOWHERE))
+    clustered = clustered_key(new) if is_innodb(new) else None
+    if clustered is None and conversion.ignores.sorts and not unknown_order:
+        unknown_order = "by ORDER BY"
+    keys = [(_kind(key, clustered, conversion), key) for key in new.row_keys
+            if key.kind in ("primary", "unique") and _may_repeat(key, conversion)]
+    if not keys or not rows.num_rows:
+        return rows
+    keys.sort(key=lambda item: [HASHED, CLUSTERED, PLAIN].index(item[0]))
+    groups = np.stack([_groups(rows, key, conversion) for _, key in keys])
+    kept, numbers = np.empty(rows.num_rows, np.bool_), np.empty(rows.num_rows, np.int64)
+    in_clustered = copy_rows(groups, np.array([kind for kind, _ in keys], np.uint8),
+                             np.full((len(keys), int(groups.max()) + 1), -1, np.int64),
+                             conversion.server_version.startswith(_UNDOES), kept, numbers)
+    if in_clustered and new.flavour == "mariadb" and not conversion.server_version.startswith(_UNDOES):
+        raise NotComputable("in some versions of MariaDB a duplicate in the clustered index takes the row before it "
+                            f"along; it is known of {_UNDOES} only")
+    if unknown_order and not kept.all() and (in_clustered or not _are_alike(rows, groups)):
+        raise NotComputable(f"rows lie {unknown_order}, and the first one is left")
+    return _numbered(rows, numbers, conversion).filter(pa.array(kept))
+
+
+def _kind(key: Key, clustered: Key | None, conversion: RowConversion) -> int:
+    return HASHED if is_hashed(conversion.new, key) else CLUSTERED if key == clustered else PLAIN
+
+
+def _may_repeat(key: Key, conversion: RowConversion) -> bool:
+    """Whether rows may have the same value in a key: it is new, or something about its columns is."""
+    old, new = conversion.old, conversion.new
+    columns = [new.column_index(part.column) for part in key.parts]
+    sources = [conversion.sources[column] for column in columns]
+    for column, source in zip(columns, sources, strict=True):
+        was, is_now = old.columns[source] if source is not None else None, new.columns[column]
+        if was is None or is_now.generated or was.type != is_now.type or (was.nullable and not is_now.nullable):
+            return True
+    parts = [(source, part.length) for source, part in zip(sources, key.parts, strict=True)]
+    return not any([(old.column_index(part.column), part.length) for part in before.parts] == parts
+                   for before in old.row_keys if before.kind in ("primary", "unique")
+                   and all(part.column is not None for part in before.parts))
+
+
+def _groups(rows: pa.Table, key: Key, conversion: RowConversion) -> np.ndarray:
+    """Which rows have the same value in a key: int64[n], NO_VALUE for those that have a NULL in it."""
+    columns, rules = [], []
+    for part in key.parts:
+        column = conversion.new.column(part.column)
+        collation = key_collation(column, conversion.new.flavour)
+        if collation is not None and not is_exact(collation):
+            raise NotComputable(f"which strings of {column.name} are the same by {collation}")
+        columns.append(_values(rows, column, conversion))
+        rules.append(key_rule(collation, part.length))
+    valid = functools.reduce(pc.and_, [pc.is_valid(values) for values in columns])
+    keys = encode_by_rules([values.filter(valid) for values in columns], rules).to_arrow()
+    groups = np.full(rows.num_rows, NO_VALUE, np.int64)
+    groups[np.asarray(valid)] = np.asarray(keys.dictionary_encode().indices)
+    return groups
+
+
+def _values(rows: pa.Table, column: Column, conversion: RowConversion) -> pa.Array | pa.ChunkedArray:
+    if column.generated == "virtual":
+        return generated_values(column, conversion.new, rows.column, rows.num_rows, conversion.session)
+    return rows.column(column.name)
+
+
+def _are_alike(rows: pa.Table, groups: np.ndarray) -> bool:
+    """Whether rows with the same value in a key are the same in all columns, so that either may go."""
+    whole = encode_keys(rows.columns, [True] * rows.num_columns).to_arrow()
+    same = np.asarray(whole.dictionary_encode().indices).astype(np.int64)
+    for of_key in groups:
+        has_value = of_key != NO_VALUE
+        pairs = np.unique(np.stack([of_key[has_value], same[has_value]]), axis=1)
+        if pairs.shape[1] != len(np.unique(of_key[has_value])):
+            return False
+    return True
+
+
+def _numbered(rows: pa.Table, numbers: np.ndarray, conversion: RowConversion) -> pa.Table:
+    """The rows with the numbers of an added AUTO_INCREMENT column, which goes on where a row was written."""
+    for column, source in zip(conversion.new.columns, conversion.sources, strict=True):
+        if source is None and column.auto_increment:
+            values = pa.array(conversion.first_number + numbers).cast(arrow_type(column.type))
+            rows = rows.set_column(rows.schema.get_field_index(column.name), rows.schema.field(column.name), values)
+    return rows

@@ -1,0 +1,88 @@
+"""Row images that pointers lead to, decoded many at a time: whose memory they lie in, and buffers for their columns.
+
+What a column takes at a time is bounded: `TooMuch` says that fewer images have to be read at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from applier.apply.output import rows_kernel
+from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
+from applier.binlog.rows.changes import ImageLayouts
+from applier.binlog.rows.image_kernel import FULL
+from applier.binlog.rows.layout import MOST_BYTES, NO_NULLS, ColumnPlan, ImageBuffers, ImageProgram
+from applier.errors import CORRUPT_EVENT, ApplierError, ArchiveError
+from applier.io.mapping import MappedFile
+
+ADDRESS = (1 << IMAGE_ID_SHIFT) - 1
+CHUNK_BYTES = 256 << 20
+"""What one string column of a chunk takes at most, but for a single row: memory, and Arrow's offsets of 31 bits."""
+
+
+class TooMuch(Exception):
+    """The rows of a chunk take more than CHUNK_BYTES in a column: it has to be smaller."""
+
+
+class ImageMemory:
+    """The memory of `files`, which images lie in."""
+
+    def __init__(self, files: list[MappedFile]):
+        self._files = sorted(files, key=lambda file: file.address)
+        self._starts = np.array([file.address for file in self._files], np.int64)
+        self._ends = np.array([file.address + file.size for file in self._files], np.int64)
+
+    def _numbers_of(self, pointers: np.ndarray) -> np.ndarray:
+        """The number of the file that each image lies in."""
+        if len(self._files) == 1:
+            return np.zeros(len(pointers), np.int64)
+        return np.searchsorted(self._starts, pointers & ADDRESS, side="right") - 1
+
+    def ends(self, pointers: np.ndarray) -> np.ndarray:
+        """Where the memory of each image ends: int64[n]."""
+        return self._ends[self._numbers_of(pointers)]
+
+    def file_of(self, pointer: int) -> MappedFile:
+        """The file that an image lies in."""
+        return self._files[int(self._numbers_of(np.array([pointer]))[0])]
+
+    def placed(self, error: ApplierError, pointer: int, table: str) -> ApplierError:
+        """The error with the place of the image that it is about."""
+        file = self.file_of(pointer)
+        return error.at(file=file.uri, position=file.position_of(pointer & ADDRESS), table=table)
+
+
+class ImageReader:
+    """Decodes images into `buffers`, which have room for the `wanted` columns (by number in the log) of `rows` images.
+
+    With `raw_diffs` a diff's bytes come out where it stands for a value; else the column is absent there.
+    """
+
+    def __init__(self, memory: ImageMemory, layouts: ImageLayouts, wanted: list[ColumnPlan | None], rows: int, *,
+                 raw_diffs: bool = False):
+        self.memory, self.buffers, self.zero_dates = memory, ImageBuffers(wanted, rows), 0
+        self._kept = [ImageProgram(layouts.plans, layout.present, self.buffers, () if raw_diffs else layout.diffs)
+                      for layout in layouts.known]
+        self._programs = np.array([program.address for program in self._kept], np.int64)
+
+    def read(self, pointers: np.ndarray) -> None:
+        """Fill the buffers with the images at `pointers` (int64[n]). Raises ArchiveError (1610) for a value that no
+        server writes, and TooMuch."""
+        buffers, most = self.buffers, CHUNK_BYTES if len(pointers) > 1 else MOST_BYTES
+        buffers.reset()
+        buffers.limit(most)
+        pointers, ends = np.ascontiguousarray(pointers), self.memory.ends(pointers)
+        zero_dates, row = np.zeros(1, np.int64), 0
+        while row < len(pointers):
+            done = int(rows_kernel.decode_images(pointers, ends, self._programs, row, zero_dates.ctypes.data,
+                                                 NO_NULLS.ctypes.data))
+            if done >= 0 and done < len(pointers):
+                raise ArchiveError("a row image holds a value that no server writes", errno=CORRUPT_EVENT,
+                                   hint="the file is damaged; copy it again from the server")
+            row = done if done >= 0 else FULL - done
+            if done < 0:
+                if len(pointers) > 1 and buffers.room >= CHUNK_BYTES:
+                    raise TooMuch
+                buffers.double(row)
+                buffers.limit(most)
+        self.zero_dates += int(zero_dates[0])

@@ -1,0 +1,290 @@
+"""The rows that are left in a unit, as Arrow: every value is decoded once, late, and in the order of the keys.
+
+A pointer leads to a row of the base, to an image in the log, or to a patch with a pointer a column, which for a JSON
+column may lead to diffs. Rows come in chunks, so memory is bounded by the chunk, not by the unit. What an image did not
+have is the table's default (DEF-R1b).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from applier.apply.index.diff_kernel import DIFF_ID
+from applier.apply.index.diff_nodes import DiffNodes
+from applier.apply.index.key_index import Patches
+from applier.apply.index.pointer_kernel import COMPUTED, PATCH_ID
+from applier.apply.output import image_reader
+from applier.apply.output.base_rows import BaseRows
+from applier.apply.output.documents import Documents
+from applier.apply.output.image_reader import ADDRESS, ImageMemory, ImageReader, TooMuch
+from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
+from applier.binlog.rows.changes import ImageLayout, ImageLayouts
+from applier.binlog.rows.layout import ColumnPlan
+from applier.columns.event_times import EventTimes
+from applier.columns.extra_columns import GIVEN, KNOWN, UNKNOWN, ExtraColumns
+from applier.columns.generated_columns import computed_of_images
+from applier.columns.image_values import absent_flags, with_defaults, without_nulls
+from applier.columns.replica_defaults import ReplicaDefaults, Seconds
+from applier.columns.values import finish_column
+from applier.errors import ApplierError, UnsupportedEvent
+from applier.io.mapping import MappedFile
+from applier.mysql.types import arrow_type
+from applier.schema.definition import Column, TableDefinition, table_schema
+
+_Made = TypeVar("_Made")
+CHUNK_ROWS = 1 << 15
+CHUNK_VALUES = 1 << 20
+"""Rows of wide tables are fewer in a chunk: as many as have so many values."""
+
+
+@dataclasses.dataclass(frozen=True)
+class LoggedColumns:
+    """The log's columns of a table: which are stored (`stored[i]` is the number in the log of the i-th column of the
+    snapshot), and the wire type and metadata of each column of the log."""
+
+    stored: tuple[int, ...]
+    types: tuple[int, ...]
+    metadata: tuple[int, ...]
+
+
+class RowGatherer:
+    """Turns pointers into record batches of a table's schema.
+
+    `base` holds the rows that pointers of layout 0 mean, `files` the memory that images lie in, in commit order,
+    `times` what `defaults` need of the events.
+    """
+
+    def __init__(self, definition: TableDefinition, logged: LoggedColumns, layouts: ImageLayouts, patches: Patches,
+                 diffs: DiffNodes, base: pa.Table, files: list[MappedFile], defaults: ReplicaDefaults,
+                 times: EventTimes):
+        self.schema = table_schema(definition)
+        self._definition, self._logged, self._patches = definition, logged, patches
+        self._defaults, self._times = defaults, times
+        self._base = BaseRows(base)
+        self._rows = min(CHUNK_ROWS, max(1024, CHUNK_VALUES // len(logged.stored)))
+        wanted: list[ColumnPlan | None] = [None] * len(layouts.plans)
+        for column in logged.stored:
+            if column < len(wanted):
+                wanted[column] = layouts.plans[column]
+        self._extra = ExtraColumns(definition, len(logged.types))
+        memory = ImageMemory(files)
+        self._reader = ImageReader(memory, layouts, wanted, self._rows)
+        self._documents = Documents(definition, diffs, layouts, memory)
+        self._computed = {
+            logged.stored.index(number): np.array([0, *(_made_in(layout, number, made_of)
+                                                        for layout in layouts.known[1:])], np.uint8)
+            for number, made_of in computed_of_images(definition).items() if number < len(logged.types)}
+        """By number in the schema, what `ExtraColumns.computed` takes for images of each layout."""
+
+    @property
+    def zero_dates(self) -> int:
+        """Dates in the rows so far that became null because they are no day."""
+        return self._reader.zero_dates
+
+    def batches(self, pointers: np.ndarray) -> Iterator[pa.Table]:
+        """The rows that `pointers` (int64[n]) lead to, in their order, some thousand at a time; fewer of long ones."""
+        for rows in self._in_chunks(pointers, self._chunk):
+            yield self._extra.generated(rows)
+
+    def columns_at(self, pointers: np.ndarray, columns: tuple[int, ...]) -> pa.Table:
+        """Some columns (by number in the definition) of the rows that `pointers` (int64[n]) lead to."""
+        numbers = [self._logged.stored.index(column) for column in columns]
+        schema = pa.schema([self.schema.field(number) for number in numbers])
+
+        def picked(some: np.ndarray) -> pa.Table:
+            return pa.Table.from_arrays(self._columns(self._places(some)[:, numbers], numbers), schema=schema)
+
+        return pa.concat_tables([schema.empty_table(), *self._in_chunks(pointers, picked)])
+
+    def failed_diff(self) -> ApplierError | None:
+        """The error of the first JSON diff in the log that does not fit, of rows that came and of values that are not
+        there any more."""
+        zero_dates = self.zero_dates
+        for column, tops in self._documents.not_applied().items():
+            if column in self._logged.stored:
+                apply = partial(self._documents_at, self._logged.stored.index(column))
+                for _ in self._in_chunks(tops, apply):
+                    pass
+        self._reader.zero_dates = zero_dates
+        return self._documents.failure
+
+    def _documents_at(self, column: int, pointers: np.ndarray) -> pa.Array:
+        return self._columns(pointers[:, None].copy(), (column,))[0]
+
+    def _in_chunks(self, pointers: np.ndarray, make: Callable[[np.ndarray], _Made]) -> Iterator[_Made]:
+        start, rows = 0, self._rows
+        while start < len(pointers):
+            zero_dates = self.zero_dates
+            try:
+                made = make(pointers[start:start + rows])
+            except TooMuch:
+                rows, self._reader.zero_dates = max(1, min(rows, len(pointers) - start) // 2), zero_dates
+                continue
+            yield made
+            start, rows = start + rows, min(2 * rows, self._rows)
+
+    def _chunk(self, pointers: np.ndarray) -> pa.Table:
+        if (pointers >> IMAGE_ID_SHIFT == PATCH_ID).any():
+            return self._patched_chunk(pointers)
+        columns = self._columns_of_rows(pointers, range(len(self.schema)))
+        rows = pa.Table.from_arrays(columns, schema=self.schema)
+        return self._extra.computed(rows, self._made_by(dict.fromkeys(self._computed, pointers)))
+
+    def _made_by(self, places: dict[int, np.ndarray]) -> dict[str, np.ndarray]:
+        """What `ExtraColumns.computed` takes, given the pointers of generated columns by their number in the schema."""
+        found = {}
+        for column, pointers in places.items():
+            ids = pointers >> IMAGE_ID_SHIFT
+            kinds = self._computed[column][np.where((ids < 0) | (ids == DIFF_ID), 0, ids)]
+            kinds[pointers == COMPUTED] = UNKNOWN
+            if kinds.any():
+                found[self.schema.names[column]] = kinds
+        return found
+
+    def _columns_of_rows(self, pointers: np.ndarray, columns: range) -> list[pa.Array | pa.ChunkedArray]:
+        """Some columns (by number in the schema) of rows that each come from one place; those of the base ascending."""
+        in_base = pointers >> IMAGE_ID_SHIFT == 0
+        if not in_base.any():
+            return [_copied(array) for array in self._decode(pointers, columns)]
+        base = self._rows_of_base(pointers[in_base]).columns[columns.start:columns.stop]
+        if in_base.all():
+            return base
+        images = self._decode(pointers[~in_base], columns)
+        picks = np.empty(len(pointers), np.int64)
+        n_base = int(in_base.sum())
+        picks[in_base], picks[~in_base] = np.arange(n_base), np.arange(n_base, len(pointers))
+        return [_take([*rows.chunks, decoded], picks) for rows, decoded in zip(base, images, strict=True)]
+
+    def _places(self, pointers: np.ndarray) -> np.ndarray:
+        """Where each column is of the rows that pointers lead to: int64[n, columns of the snapshot]."""
+        patched = pointers >> IMAGE_ID_SHIFT == PATCH_ID
+        places = np.repeat(pointers[:, None], len(self._logged.stored), axis=1)
+        places[patched] = self._patches.pointers[pointers[patched] & ADDRESS][:, self._logged.stored]
+        return places
+
+    def _patched_chunk(self, pointers: np.ndarray) -> pa.Table:
+        """A chunk with rows whose columns come from different places. Where these are the log's columns and the others,
+        as full images make them, only the others have to be picked one by one."""
+        places = self._places(pointers)
+        n_logged = sum(number < len(self._logged.types) for number in self._logged.stored)
+        columns = range(len(self.schema))
+        made = self._made_by({column: places[:, column] for column in self._computed})
+        if n_logged < len(columns) and self._are_rows(places[:, :n_logged]):
+            together = self._columns_of_rows(places[:, 0], columns[:n_logged])
+            parts = [*together, *self._columns(places[:, n_logged:], columns[n_logged:])]
+        else:
+            parts = self._columns(places, columns)
+        return self._extra.computed(pa.Table.from_arrays(parts, schema=self.schema), made)
+
+    def _are_rows(self, places: np.ndarray) -> bool:
+        """Whether each row's columns (int64[n, columns]) are from one image or row of the base, these ascending."""
+        first = places[:, 0]
+        kinds = first >> IMAGE_ID_SHIFT
+        return bool((places == first[:, None]).all() and (np.diff(first[kinds == 0]) > 0).all()
+                    and not (kinds == DIFF_ID).any())
+
+    def _columns(self, places: np.ndarray, columns: Sequence[int]) -> list[pa.Array]:
+        """The values of some columns (by number in the schema), given a pointer for each (int64[n, columns], which is
+        changed): each image is decoded once, columns pick, and then documents get their diffs."""
+        chains = [self._documents.unwind(places[:, c]) for c in range(len(columns))]
+        if (none := places == COMPUTED).any():  # any value of the row will do
+            places = np.where(none, places.max(axis=1, keepdims=True), places)
+        distinct, which = np.unique(places, return_inverse=True)
+        which = which.reshape(places.shape)
+        n_base = int(np.searchsorted(distinct, 1 << IMAGE_ID_SHIFT))
+        if len(distinct) > 4 * self._rows and len(places) > 1:
+            raise TooMuch
+        picked = np.zeros((len(distinct), len(columns)), np.bool_)
+        np.put_along_axis(picked, which, True, axis=0)
+        base = self._rows_of_base(distinct[:n_base])
+        parts: list[list[pa.Array]] = [base.column(column).chunks for column in columns]
+        for start in range(n_base, len(distinct), self._rows):
+            chunk = slice(start, start + self._rows)
+            for part, array in zip(parts, self._decode(distinct[chunk], columns, picked[chunk]), strict=True):
+                part.append(_copied(array))
+            longest = max(sum(array.nbytes for array in part) for part in parts)
+            if len(places) > 1 and longest > image_reader.CHUNK_BYTES:
+                raise TooMuch
+        arrays = [_take(part, which[:, c]) for c, part in enumerate(parts)]
+        return [array if chain is None else self._documents.applied(self._logged.stored[column], array, chain)
+                for column, array, chain in zip(columns, arrays, chains, strict=True)]
+
+    def _rows_of_base(self, rows: np.ndarray) -> pa.Table:
+        taken = self._base.take(rows)
+        if len(rows) > 1 and max(column.nbytes for column in taken.columns) > image_reader.CHUNK_BYTES:
+            raise TooMuch
+        return taken
+
+    def _decode(self, pointers: np.ndarray, columns: Sequence[int],
+                picked: np.ndarray | None = None) -> list[pa.Array]:
+        """Finished columns of the images at `pointers`; good until the next call. Columns that an image lacks get their
+        default (DEF-R1b) where `picked` (bool[n, columns]; None: all) says that they are used: what an update's
+        after-image lacks, its row has from elsewhere (DEF-R2). An error names the image that it is about."""
+        try:
+            if any(self._logged.stored[column] < len(self._logged.types) for column in columns):
+                self._reader.read(pointers)
+            return [self._finished(column, pointers, None if picked is None else picked[:, c])
+                    for c, column in enumerate(columns)]
+        except ApplierError as error:
+            if len(pointers) == 1:
+                raise self._placed(error, int(pointers[0])) from error
+            middle = len(pointers) // 2
+            for half in (slice(None, middle), slice(middle, None)):
+                self._decode(pointers[half], columns, None if picked is None else picked[half])
+            raise
+        except pa.ArrowCapacityError as error:
+            if len(pointers) == 1:
+                too_long = UnsupportedEvent(f"a value of more than 2 GiB: {error}")
+                raise self._placed(too_long, int(pointers[0])) from error
+            raise TooMuch from error
+
+    def _placed(self, error: ApplierError, pointer: int) -> ApplierError:
+        return self._reader.memory.placed(error, pointer, self._definition.full_name)
+
+    def _finished(self, column: int, pointers: np.ndarray, picked: np.ndarray | None) -> pa.Array:
+        number, defined, rows = self._logged.stored[column], self._definition.stored_columns[column], len(pointers)
+
+        def seconds() -> np.ndarray:
+            return self._times.of(pointers)
+
+        if number >= len(self._logged.types):
+            return self._not_logged(defined, rows, picked, seconds)
+        buffer = self._reader.buffers.columns[number]
+        values = finish_column(buffer.arrow(rows), defined, self._logged.types[number], self._logged.metadata[number])
+        absent = absent_flags(buffer.absent_rows(rows))
+        values = without_nulls(values, defined, self._defaults, seconds, absent, picked)
+        if absent is None:
+            return values
+        used = absent if picked is None else absent & picked
+        if column in self._computed:
+            return values  # it is computed when the row is there
+        return with_defaults(values, defined, self._defaults, seconds, used)
+
+    def _not_logged(self, column: Column, rows: int, picked: np.ndarray | None, seconds: Seconds) -> pa.Array:
+        """A column that the log does not have: its default, where `extra_columns` does not make its values."""
+        if column.generated or column.auto_increment or (picked is not None and not picked.any()):
+            return pa.nulls(rows, arrow_type(column.type))
+        values = self._defaults.left_out(column, seconds)
+        return pa.repeat(values, rows) if isinstance(values, pa.Scalar) else values
+
+
+def _made_in(layout: ImageLayout, number: int, made_of: frozenset[int]) -> int:
+    """How a replica comes by a generated column whose values images of a layout have or lack."""
+    if number not in layout.present:
+        return UNKNOWN
+    return GIVEN if made_of.isdisjoint((*layout.present, *layout.diffs)) else KNOWN
+
+
+def _take(parts: list[pa.Array], picks: np.ndarray) -> pa.Array:
+    return pa.concat_arrays(parts).take(pa.array(picks))
+
+
+def _copied(array: pa.Array) -> pa.Array:
+    """The same values in memory of their own."""
+    return pa.concat_arrays([array, array.slice(0, 0)])

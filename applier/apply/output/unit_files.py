@@ -1,0 +1,50 @@
+"""The files of a unit: its rows in key order, those of a table without one as they came.
+
+A system-versioned table has two sets: the rows that hold now, as readers find them, and all rows with both their times,
+which a later replay goes on from.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from applier.apply.spec import UnitSpec
+from applier.columns.alter.versions import rows_shown
+from applier.columns.table_key import table_key
+from applier.schema.definition import TableDefinition, table_schema
+from applier.snapshot.manifest import FileEntry
+from applier.snapshot.writer import TablePlace, TableWriter
+
+
+@dataclasses.dataclass(frozen=True)
+class Written:
+    """`files` of the rows, None where nothing is written; `history` of a versioned table, all of them."""
+
+    files: tuple[FileEntry, ...] | None
+    history: tuple[FileEntry, ...] = ()
+
+
+def write_unit(spec: UnitSpec, rows: Iterable[pa.Table]) -> Written:
+    """Write a unit's rows, which come in the order of its key, to its place."""
+    definition = spec.definition
+    if definition.versioning is None:
+        with table_writer(spec.place, spec.number, definition) as writer:
+            for chunk in rows:
+                writer.write(chunk)
+            return Written(tuple(writer.close()))
+    with table_writer(spec.place, spec.number, definition.shown) as now, \
+            table_writer(spec.place.history, spec.number, definition) as ever:
+        for chunk in rows:
+            ever.write(chunk)
+            now.write(rows_shown(chunk, definition))
+        return Written(tuple(now.close()), tuple(ever.close()))
+
+
+def table_writer(place: TablePlace, unit: int, definition: TableDefinition) -> TableWriter:
+    """For rows of the table in the order of its key; `unit` is its number among the table's."""
+    key = table_key(definition)
+    names, form, rules = (key.names, key.form, key.rules) if key else ((), None, ())
+    return TableWriter(place, unit=unit, schema=table_schema(definition), key=names, key_kind=form, key_rules=rules)

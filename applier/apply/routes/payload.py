@@ -1,0 +1,158 @@
+"""Changes on their way through a shuffle: Arrow record batches, in the order of commit, for one unit (EV-MAT).
+
+    kind    uint8     0 insert, 1 update, 2 delete
+    place   int64     offset in the file of the rows event
+    row     int32     number of the row in the event, from 0
+    time    uint32    when the event was made, in seconds since 1970
+    before  struct    the key's columns of the before-image as a snapshot has them (an integer key: one int64); NULL in
+                      inserts
+    after   struct    the same of the after-image, with what it lacks filled in; NULL in deletes
+    layout  int32     which columns `image` holds: a number in the metadata's list of layouts
+    image   binary    the after-image as the log has it, decoded only if its row is left at the end; NULL in deletes.
+                      One without any byte takes one, so that each has a place of its own
+
+Metadata of the schema (JSON under b"changes"): id of the table's version, uri of the file, table map body (hex),
+layouts (present columns, and those of them that are diffs).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import orjson
+import pyarrow as pa
+
+from applier.apply.routes import payload_kernel
+from applier.apply.search.change_keys import KeyReader
+from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
+from applier.binlog.rows.changes import DELETE, INSERT, ChangeBatch, ImageLayout, ImageLayouts
+from applier.io.mapping import MappedFile
+
+_METADATA = b"changes"
+_ADDRESS = (1 << IMAGE_ID_SHIFT) - 1
+
+
+def payload_batch(batch: ChangeBatch, picks: np.ndarray, before: list[pa.Array],
+                  after: list[pa.Array]) -> pa.RecordBatch:
+    """The changes `picks` (int64: numbers in the batch), given the columns of their keys by image row."""
+    kinds = batch.kinds[picks]
+    inserts, deletes = kinds == INSERT, kinds == DELETE
+    pointers, lengths = batch.images[picks], batch.image_lengths[picks]
+    columns = [
+        pa.array(kinds), pa.array(batch.places[picks]), pa.array(batch.rows[picks]),
+        pa.array(batch.times[picks]),
+        _struct(before, batch.before_rows[picks], inserts), _struct(after, batch.after_rows[picks], deletes),
+        pa.array((pointers >> IMAGE_ID_SHIFT).astype(np.int32)), _images(pointers, lengths, deletes)]
+    return pa.record_batch(columns, names=["kind", "place", "row", "time", "before", "after", "layout", "image"])
+
+
+def _struct(columns: list[pa.Array], rows: np.ndarray, without: np.ndarray) -> pa.StructArray:
+    chosen = pa.array(rows, mask=without)
+    return pa.StructArray.from_arrays([column.take(chosen) for column in columns],
+                                      names=[str(i) for i in range(len(columns))], mask=pa.array(without))
+
+
+def _images(pointers: np.ndarray, lengths: np.ndarray, without: np.ndarray) -> pa.LargeBinaryArray:
+    offsets = np.zeros(len(pointers) + 1, np.int64)
+    np.cumsum(np.where(without, 0, np.maximum(lengths, 1)), out=offsets[1:])
+    data = np.zeros(int(offsets[-1]), np.uint8)
+    payload_kernel.copy_images(pointers & _ADDRESS, lengths, offsets, data.ctypes.data)
+    valid = pa.array(~without).buffers()[1]
+    return pa.Array.from_buffers(pa.large_binary(), len(pointers), [valid, pa.py_buffer(offsets), pa.py_buffer(data)])
+
+
+def to_buffer(batches: list[pa.RecordBatch], uri: str, body: bytes, layouts: ImageLayouts,
+              version: int = 0) -> pa.Buffer:
+    """One payload: an Arrow stream of batches of one version of a table of one file."""
+    known = {"version": version, "uri": uri, "table_map": body.hex(),
+             "layouts": [dataclasses.astuple(layout) for layout in layouts.known]}
+    schema = batches[0].schema.with_metadata({_METADATA: orjson.dumps(known)})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, schema) as stream:
+        for batch in batches:
+            stream.write_batch(batch.replace_schema_metadata(schema.metadata))
+    return sink.getvalue()
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _PayloadMemory(MappedFile):
+    """A payload's bytes, which are not a file's, with the places in the file that its images are from."""
+
+    batches: list[pa.RecordBatch]
+
+    def position_of(self, address: int) -> int:
+        """The place of the rows event whose image lies at an address."""
+        for batch in self.batches:
+            _, offsets, data = batch.column("image").buffers()
+            if data is not None and data.address <= address < data.address + data.size:
+                starts = np.frombuffer(offsets, np.int64)[:batch.num_rows]
+                row = int(np.searchsorted(starts, address - data.address, side="right")) - 1
+                return batch.column("place")[row].as_py()
+        raise ValueError(f"no image of the payload lies at {address}")
+
+
+@dataclasses.dataclass
+class Payload:
+    """A payload that arrived: what it says of itself, and its batches over the buffer's own memory."""
+
+    version: int
+    uri: str
+    table_map: bytes
+    layouts: list[ImageLayout]
+    batches: list[pa.RecordBatch]
+    memory: MappedFile
+
+    @classmethod
+    def read(cls, buffer: pa.Buffer) -> Payload:
+        """Read a payload without copying it."""
+        with pa.ipc.open_stream(buffer) as stream:
+            known = orjson.loads(stream.schema.metadata[_METADATA])
+            batches = list(stream)
+        memory = _PayloadMemory(known["uri"], buffer.size, np.frombuffer(buffer, np.uint8), buffer.address, batches)
+        layouts = [ImageLayout(tuple(present), tuple(diffs)) for present, diffs in known["layouts"]]
+        return cls(known["version"], known["uri"], bytes.fromhex(known["table_map"]), layouts, batches, memory)
+
+
+class ArrivedBatch:
+    """A record batch of a payload in the form that an index takes: arrays like those of a ChangeBatch, by change."""
+
+    def __init__(self, batch: pa.RecordBatch, payload: Payload, layouts: ImageLayouts):
+        self.n, self.file = batch.num_rows, payload.memory
+        self.kinds = np.ascontiguousarray(batch.column("kind"))
+        self.places, self.rows = np.asarray(batch.column("place")), np.asarray(batch.column("row"))
+        self.times = np.asarray(batch.column("time"))
+        self.before, self.after = batch.column("before"), batch.column("after")
+        numbers = np.arange(self.n, dtype=np.int32)
+        self.before_rows = np.where(self.kinds == INSERT, np.int32(-1), numbers)
+        self.after_rows = np.where(self.kinds == DELETE, np.int32(-1), numbers)
+        local = np.asarray(batch.column("layout"))
+        numbering = np.array([0, *(layouts.number(layout) for layout in payload.layouts[1:])], np.int64)
+        image = batch.column("image")
+        offsets = np.frombuffer(image.buffers()[1], np.int64)[:self.n]
+        data = image.buffers()[2]
+        address = data.address if data is not None else 0  # of deletes alone
+        pointers = numbering[np.maximum(local, 0)] << IMAGE_ID_SHIFT | (address + offsets)
+        self.images = np.where(self.kinds == DELETE, np.int64(-1), pointers)
+
+
+class ArrivedKeys(KeyReader):
+    """Keys of arrived batches, in the form that the index of a table's key takes."""
+
+    def of_batch(self, batch: ArrivedBatch) -> tuple:
+        before, after = self.columns(batch)
+        if self._key.form == "int":
+            self._kept = [np.asarray(_filled(column)) for column in (before[0], after[0])]
+            return self._kept[0].ctypes.data, self._kept[1].ctypes.data, 0
+        return tuple(self._key.encode([_filled(column) for column in columns]) for columns in (before, after))
+
+    def columns(self, batch: ArrivedBatch) -> tuple[list[pa.Array], list[pa.Array]]:
+        """The key's columns by change."""
+        before, after = ([struct.field(i) for i in range(struct.type.num_fields)]
+                         for struct in (batch.before, batch.after))
+        return before, after
+
+
+def _filled(column: pa.Array) -> pa.Array:
+    """The column without its NULLs: where a change has no such image stands zero or nothing, and nobody looks at it."""
+    return pa.Array.from_buffers(column.type, len(column), [None, *column.buffers()[1:]], offset=column.offset)

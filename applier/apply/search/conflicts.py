@@ -1,0 +1,54 @@
+"""What idempotent mode forgave (APP-R7, AP-IDEM): one row a conflict, for the report and `_conflicts.parquet`."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from applier.apply.index.pointer_kernel import ROW_GONE
+from applier.binlog.rows.changes import DELETE, INSERT, UPDATE, ChangeBatch
+
+CONFLICTS = pa.schema([
+    ("table", pa.string()), ("file", pa.string()), ("position", pa.int64()), ("row", pa.int32()),
+    ("operation", pa.string()), ("conflict", pa.string()), ("key", pa.string()), ("values", pa.string()),
+])
+"""db.table; where the rows event is, which row in it; insert, update or delete; DUPLICATE or MISSING; the name of the
+key that is taken or that the row was searched by (empty for a search by what it holds), and the values of that key."""
+
+DUPLICATE, MISSING = "duplicate key", "row not found"
+BY_CONTENT = -1
+"""Instead of the number of a unique key: the row was searched by what it holds."""
+_OPERATIONS = {INSERT: "insert", UPDATE: "update", DELETE: "delete"}
+
+
+class ConflictReader(Protocol):
+    """Tells the keys of a batch's images: RowKeys, or the reader of a table's one key, which is its number 0."""
+
+    def searched_by(self, batch: ChangeBatch, images: np.ndarray) -> np.ndarray:
+        """For some before-images the number of the unique key that the row is found by, or BY_CONTENT; int64[n]."""
+
+    def key_name(self, unique: int) -> str:
+        """The name of a unique key; nothing for BY_CONTENT."""
+
+    def texts(self, batch: ChangeBatch, images: np.ndarray, after: bool, unique: int) -> list[str]:
+        """The values of some after- or before-images in a unique key for people; for BY_CONTENT what else they hold."""
+
+
+def conflict_rows(table: str, batch: ChangeBatch, noted: np.ndarray, reader: ConflictReader) -> pa.Table:
+    """The conflicts of a batch (as KeyIndex.noted has them) of a table (db.table) in their order, as CONFLICTS says."""
+    changes, uniques = noted[:, 0], noted[:, 1].copy()
+    missing = uniques == ROW_GONE
+    images = np.where(missing, batch.before_rows[changes], batch.after_rows[changes])
+    uniques[missing] = reader.searched_by(batch, images[missing])
+    keys, values = np.empty(len(noted), object), np.empty(len(noted), object)
+    for gone, unique in {*zip(missing.tolist(), uniques.tolist(), strict=True)}:
+        picks = (missing == gone) & (uniques == unique)
+        keys[picks] = reader.key_name(unique)
+        values[picks] = reader.texts(batch, images[picks], not gone, unique)
+    return pa.Table.from_arrays([
+        pa.repeat(table, len(noted)), pa.repeat(batch.file.uri, len(noted)), pa.array(batch.places[changes]),
+        pa.array(batch.rows[changes]), pa.array([_OPERATIONS[kind] for kind in batch.kinds[changes].tolist()]),
+        pa.array([MISSING if gone else DUPLICATE for gone in missing]),
+        pa.array(keys, pa.string()), pa.array(values, pa.string())], schema=CONFLICTS)

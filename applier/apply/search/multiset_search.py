@@ -1,0 +1,145 @@
+"""How the rows of a table without any unique key are found where images hold all columns: as a multiset of images.
+
+Equal bytes are equal rows, so nothing is decoded before the end. Rows that are in no image yet, those of the base, are
+in a row store, by their values; each leaves it for the multiset with the first before-image that it equals. An image
+whose row is neither here nor there may still stand for one: a value can have several forms. Then all rows go to the
+store, which compares values, and with it the unit goes on: it knows what is missing, and what idempotent mode does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from applier.apply.index.key_index import Conflict, KeyIndex
+from applier.apply.index.multiset import RowMultiset
+from applier.apply.output.image_decoder import DecodedChanges, ImageDecoder
+from applier.apply.output.rows import RowGatherer
+from applier.apply.search.row_keys import RowKeys
+from applier.apply.search.unit_search import StoreSearch, UnitSearch
+from applier.apply.spec import UnitSpec
+from applier.binlog.rows.changes import ChangeBatch, ImageLayouts
+from applier.binlog.rows.layout import ColumnPlan
+from applier.io.mapping import MappedFile
+
+
+class WholeImages:
+    """What `change_keys` gives for tables with one key, for those whose rows are found by whole images: no column is
+    wanted of the walk. `keys` reads the values of images that are decoded after all."""
+
+    raw_diffs = before_images = True
+
+    def __init__(self, keys: RowKeys):
+        self.keys = keys
+
+    def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
+        """What to decode of each image: nothing."""
+        return [None] * len(plans)
+
+    def of_batch(self, batch: ChangeBatch) -> tuple[RowKeys]:
+        """The last argument of MultisetSearch.apply."""
+        return (self.keys,)
+
+
+class MultisetSearch(UnitSearch):
+    """By whole images, as long as bytes tell. `files` is the memory of images so far, a list that grows; `gatherer`
+    makes what reads the values of rows that images lead to."""
+
+    def __init__(self, spec: UnitSpec, files: list[MappedFile], gatherer: Callable[[], RowGatherer]):
+        self._files, self._gatherer, self._table = files, gatherer, spec.definition.full_name
+        self._store, self._images = StoreSearch(spec, gatherer), RowMultiset(len(spec.definition.columns))
+        self._search = self._store.pieces.search(frozenset(self._store.pieces.stored))
+        self._decoder: ImageDecoder | None = None
+        self._forgiven: list[pa.Table] = []
+        self._stopped_in: DecodedChanges | None = None
+        self.index: KeyIndex = self._images
+
+    def apply(self, batch: ChangeBatch, layouts: ImageLayouts, keys: tuple[Any, ...]) -> Conflict | None:
+        [reader] = keys
+        self._forgiven = []
+        if self._decoder is None:
+            self._decoder = ImageDecoder(self._files, layouts, reader.wanted(layouts.plans))
+        if self.index is not self._images:
+            return self._apply_decoded(batch, 0, layouts, reader)
+        first = 0
+        if self._images.holds_all(batch, layouts):
+            conflict = self._apply_images(batch, layouts, reader)
+            if conflict is None:
+                return None
+            first = conflict.change
+        self._compare_values_from_now_on()
+        return self._apply_decoded(batch, first, layouts, reader)
+
+    def _apply_images(self, batch: ChangeBatch, layouts: ImageLayouts, reader: RowKeys) -> Conflict | None:
+        """Apply a batch by the bytes of its images. Rows of the base that it needs are looked for twice at most, the
+        second time for all images that are left: what is not here then is not there either."""
+        conflict = self._images.apply(batch, layouts)
+        for changes in (self._images.missing, _with_before_image):
+            if conflict is None or not self._store.index.live:
+                break
+            wanted = changes(batch)
+            self._bring(batch, wanted[wanted >= conflict.change], reader)
+            conflict = self._images.run(batch)
+        return conflict
+
+    def _bring(self, batch: ChangeBatch, changes: np.ndarray, reader: RowKeys) -> None:
+        """Have rows of the base, as many as there are, that equal the before-images of these changes, as images."""
+        for numbers, buffers in self._decoder.befores(batch, changes):
+            places = self._store.index.take(self._search, reader.of_whole_images(buffers, len(numbers)), len(numbers))
+            numbers, places = numbers[places >= 0], places[places >= 0]
+            self._images.add(batch.before_images[numbers], batch.before_lengths[numbers], places)
+
+    def _compare_values_from_now_on(self) -> None:
+        """Have all rows in the store."""
+        store, (pointers, places), start = self._store.index, self._images.rows(), 0
+        for rows in self._gatherer().batches(pointers):
+            part = slice(start, start + rows.num_rows)
+            store.add(self._store.pieces.of_rows(rows), pointers[part], places[part])
+            start = part.stop
+        store.go_on_after(self._images.arrived, self._images.inserted, self._images.updated, self._images.deleted)
+        self.index = store
+
+    def _apply_decoded(self, batch: ChangeBatch, first: int, layouts: ImageLayouts, reader: RowKeys) -> Conflict | None:
+        """Apply the changes of a batch from number `first` on by the values of their images."""
+        for part in self._decoder.changes(batch, first):
+            conflict = self._store.apply(part, layouts, reader.of_batch(part))
+            if conflict is not None:
+                self._stopped_in = part
+                return Conflict(part.first + conflict.change, conflict.duplicate)
+            self._forgiven += self._store.forgiven(self._table, part, reader)
+        return None
+
+    @property
+    def found(self) -> Counter[str]:
+        by_images = Counter({self._search.kind: self._images.updated + self._images.deleted})
+        return by_images + self._store.found
+
+    def seed(self, rows: pa.Table) -> None:
+        self._store.seed(rows)
+        self._images.begin_after(rows.num_rows)
+
+    def pointers(self) -> np.ndarray:
+        if self.index is not self._images:
+            return self._store.pointers()
+        pointers, places = self._images.rows()
+        if not self._store.index.live:
+            return pointers
+        others = self._store.pointers()
+        order = np.argsort(np.concatenate([self._store.index.arrivals, places]), kind="stable")
+        return np.concatenate([others, pointers])[order]
+
+    def key_text(self, batch: ChangeBatch, conflict: Conflict, reader: WholeImages) -> str:
+        part = self._stopped_in
+        return self._store.key_text(part, Conflict(conflict.change - part.first, conflict.duplicate), reader.keys)
+
+    def forgiven(self, table: str, batch: ChangeBatch, reader: WholeImages) -> list[pa.Table]:
+        return self._forgiven
+
+
+def _with_before_image(batch: ChangeBatch) -> np.ndarray:
+    """Numbers of the changes that have a before-image: int64[n]."""
+    return np.flatnonzero(batch.before_images >= 0)

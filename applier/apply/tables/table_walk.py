@@ -1,0 +1,145 @@
+"""A table's way through the log in one task: its units, how its columns are read, and the batches that come of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from applier.apply.search.change_keys import ChangeKeys, change_keys
+from applier.apply.search.multiset_search import WholeImages
+from applier.apply.search.row_keys import RowKeys
+from applier.apply.search.row_pieces import RowPieces
+from applier.apply.spec import RowSearch, UnitSpec
+from applier.apply.tables.unit import UnitApplier
+from applier.binlog.events.table_map import TableMap
+from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
+from applier.binlog.rows.changes import UPDATE, ChangeBatch, ImageLayouts, TableBinding
+from applier.binlog.rows.layout import ColumnPlan, plan_columns
+from applier.columns.agreement import agrees, definition_check
+from applier.columns.table_key import table_key
+from applier.columns.type_conversions import INTEGER_BITS, NONE_ALLOWED, TypeConversions
+from applier.errors import COLUMN_CONVERSION, ReplayStopped
+from applier.schema.definition import TableDefinition
+
+if TYPE_CHECKING:
+    from applier.apply.foreign_keys.parent_events import ParentEvents
+
+BATCH_ROWS = 1 << 13
+
+
+class LoggedTable:
+    """How one version of a table is read from the log: the same for all its table maps, or the replay stops (1677)."""
+
+    def __init__(self, definition: TableDefinition, rows: RowSearch | None = None,
+                 allowed: TypeConversions = NONE_ALLOWED, same_columns: bool = True):
+        self._same_columns, self._rows = same_columns, rows
+        self.definition, self.key, self._allowed = definition, table_key(definition), allowed
+        self._pieces = RowPieces(definition, by_content=rows.by_content, also=rows.also) if rows is not None else None
+        self.table_map: TableMap | None = None
+        self.plans: list[ColumnPlan] = []
+        self.keys: ChangeKeys | RowKeys | WholeImages | None = None
+        self.layouts: ImageLayouts | None = None
+
+    def meet(self, table_map: TableMap) -> bool:
+        """Compare a table map with the definition (AP-POS); True if it is the first one."""
+        if stopped := definition_check(table_map, self.definition, self._allowed,
+                                       same_columns=self._same_columns):
+            raise stopped
+        plans = logged_columns(table_map, self.definition, self._allowed)
+        if self.table_map is not None:
+            if plans != self.plans:
+                raise ReplayStopped("the log has two layouts of one table definition", table=self.definition.full_name,
+                                    errno=COLUMN_CONVERSION, hint="give the definitions in force with --schema")
+            return False
+        self.table_map, self.plans, self.layouts = table_map, plans, ImageLayouts(plans)
+        self.keys = self._reader(table_map)
+        return True
+
+    def _reader(self, table_map: TableMap) -> ChangeKeys | RowKeys | WholeImages:
+        if self._pieces is None:
+            return change_keys(self.key, self.definition, table_map)
+        keys = RowKeys(self._pieces, table_map, self.layouts)
+        return WholeImages(keys) if self._rows.whole_images else keys
+
+    def pass_over(self, batch: ChangeBatch) -> None:
+        """Drop updates that assign columns only which the table does not have: a MySQL replica does not look for their
+        rows, so that none is missing (seen on 9.7; MariaDB's does)."""
+        columns = len(self.definition.columns)
+        if self.definition.flavour == "mariadb" or len(self.table_map.types) <= columns:
+            return
+        nothing = np.array([*(min(layout.present, default=columns) >= columns for layout in self.layouts.known), False])
+        if nothing.any():
+            dropped = (batch.kinds == UPDATE) & nothing[batch.images >> IMAGE_ID_SHIFT]
+            if dropped.any():
+                batch.keep(~dropped)
+
+
+def logged_columns(table_map: TableMap, definition: TableDefinition,
+                   allowed: TypeConversions = NONE_ALLOWED) -> list[ColumnPlan]:
+    """How each column of the log is read; the old temporal types have their digits only in the definition."""
+    digits = [column.type.fsp for column in definition.columns[:len(table_map.types)]]
+    plans = plan_columns(table_map, digits + [None] * (len(table_map.types) - len(digits)))
+    for number, (plan, column) in enumerate(zip(plans, definition.columns, strict=False)):
+        kind, wire_type = column.type, table_map.types[number]
+        if (wire_type in INTEGER_BITS and not agrees(kind, wire_type, table_map.metadata[number])
+                and allowed.reads_unsigned(kind, definition.flavour)):
+            plans[number] = plan.as_unsigned()
+    return plans
+
+
+class TableWalk:
+    """The units of one version of a table in one task. They all see every batch and take what is in their range.
+
+    `before` has the units of the version that DDL made this one of, and `joined` those that it exchanged rows with: all
+    their changes come before this one's. `binding` is the one that the reader fills now, and `taker` who takes its
+    batches.
+    """
+
+    def __init__(self, units: tuple[UnitSpec, ...], before: TableWalk | None = None, joined: TableWalk | None = None):
+        earlier, others = ([None] * len(units) if walk is None else walk.units for walk in (before, joined))
+        self.units = [UnitApplier(*unit) for unit in zip(units, earlier, others, strict=True)]
+        self.logged = LoggedTable(units[0].definition, units[0].rows, units[0].type_conversions,
+                                  units[0].same_columns)
+        self.binding: TableBinding | None = None
+        self._events: ParentEvents | None = None
+        self.taker: Callable[[ChangeBatch], None] = self.take
+
+    def wait_for(self, events: ParentEvents) -> None:
+        """Foreign keys change rows of the table as these events say."""
+        self._events = events
+        for unit in self.units:
+            unit.wait_for(events)
+
+    def reaches(self, file: int) -> None:
+        """The batches from here on are of the file of this number."""
+        if self._events is not None:
+            self._events.file = file
+
+    def meet(self, table_map: TableMap) -> None:
+        """The table's next rows have these columns."""
+        if self.logged.meet(table_map):
+            for unit in self.units:
+                unit.begin(table_map, self.logged.layouts)
+
+    def bind(self, table_map: TableMap) -> TableBinding:
+        """What is wanted of the table's row events: the key of both images, and pointers to the after-images."""
+        self.meet(table_map)
+        keys = self.logged.keys
+        wanted = keys.wanted(self.logged.plans)
+        after = wanted if self._events is None else self._events.wanted(self.logged.plans, wanted)
+        binding = TableBinding(self.logged.plans, wanted, after, self.taker, BATCH_ROWS, keys.raw_diffs,
+                               keys.before_images)
+        binding.layouts = self.logged.layouts
+        self.binding = binding
+        return binding
+
+    def take(self, batch: ChangeBatch) -> None:
+        """Changes in commit order."""
+        self.logged.pass_over(batch)
+        keys = self.logged.keys.of_batch(batch)
+        if self._events is not None:
+            self._events.take(batch, self.logged.table_map)
+        for unit in self.units:
+            unit.take(batch, keys, self.logged.keys)

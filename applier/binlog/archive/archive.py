@@ -1,0 +1,278 @@
+"""An archive: binlog files in their order, with nothing missing.
+
+Files are numbered (binlog.000001, …) and follow each other by number. What is in them must continue as well: ROTATE
+names the next file, and each file says at its head which transactions came before it.
+"""
+
+import fnmatch
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from pyarrow import fs
+
+from applier.binlog.outline.outline import Outline
+from applier.errors import LOG_GAP, ArchiveError, MissingFile, UsageError, reason
+from applier.io.resolver import absolute, folder_of, is_uri, join, resolve
+
+_NUMBERED = re.compile(r"(?P<base>.+)\.(?P<number>\d{6,})\Z")
+_GLOB = re.compile(r"[*?\[]")
+
+
+@dataclass(frozen=True)
+class ArchiveFile:
+    """A binlog file; `name` is its base name, `size` in bytes, `changed` when it was written last, in nanoseconds."""
+
+    uri: str
+    name: str
+    size: int
+    changed: int = 0
+
+
+@dataclass(frozen=True)
+class Archive:
+    """The files in the order in which they were written, up to the one that `gap` says is missing. A place in it is
+    (index of the file, offset)."""
+
+    files: tuple[ArchiveFile, ...]
+    gap: MissingFile | None = None
+
+    def check_has(self, name: str) -> None:
+        """Raises MissingFile for a file (by its base name) that is not there, or only behind one that is missing."""
+        if self.gap is not None and all(file.name != name for file in self.files):
+            raise self.gap
+
+    @property
+    def size(self) -> int:
+        return sum(file.size for file in self.files)
+
+    @property
+    def extent(self) -> str:
+        """From where to where it goes, for a person."""
+        return f"it goes from {self.files[0].name} to {self.files[-1].name}"
+
+    def index_of(self, name: str) -> int:
+        """The index of the file with this base name. Raises MissingFile."""
+        for index, file in enumerate(self.files):
+            if file.name == name:
+                return index
+        raise MissingFile(
+            f"the archive has no file {name}: {self.extent}",
+            file=name,
+            errno=LOG_GAP,
+        )
+
+
+def open_archive(paths: Sequence[str], *, with_gap: bool = False) -> Archive:
+    """Find the files of an archive. Each path is a binlog, a directory of them, an index file (*.index), or a glob;
+    local or any pyarrow.fs URI.
+
+    Raises UsageError where the order cannot be told, MissingFile for a number that is skipped or a file that an index
+    names and that is not there, unless that is left to the caller (`with_gap`), ArchiveError where there is nothing to
+    read.
+    """
+    found: dict[str, ArchiveFile] = {}
+    missing: list[MissingFile] = []
+    try:
+        for path in paths:
+            for file in _expand(path):
+                if isinstance(file, MissingFile):
+                    missing.append(file)
+                else:
+                    found.setdefault(file.uri, file)
+    except OSError as error:
+        raise ArchiveError(f"the archive cannot be read: {reason(error)}", file=path) from error
+    if not found and missing:
+        raise missing[0]
+    if not found:
+        raise ArchiveError(
+            f"no binlog files in {', '.join(paths) or 'nothing'}",
+            hint="binlogs have names such as binlog.000001, without .gz and the like; give the directory that holds "
+            "them",
+        )
+    files = _in_order(list(found.values()))
+    gap = _first_gap(files, missing)
+    if gap is None:
+        return Archive(tuple(files))
+    before = tuple(file for file in files if _number(file.name) < _number(gap.file))
+    if not with_gap or not before:
+        raise gap
+    return Archive(before, gap)
+
+
+def _number(name: str) -> int:
+    match = _NUMBERED.match(name)
+    return int(match["number"]) if match else 0
+
+
+def _first_gap(files: list[ArchiveFile], missing: list[MissingFile]) -> MissingFile | None:
+    """The first file that is missing: whose number is skipped, or which an index names."""
+    skipped = []
+    for file, next_file in pairwise(files):
+        number = _number(file.name)
+        if _number(next_file.name) != number + 1:
+            name = f"{_NUMBERED.match(file.name)['base']}.{number + 1:06d}"
+            skipped.append(MissingFile(f"{name} is missing: the archive goes from {file.name} to {next_file.name}",
+                                       file=name, errno=LOG_GAP))
+    return min([*missing, *skipped], key=lambda gap: _number(gap.file), default=None)
+
+
+def _expand(path: str) -> list[ArchiveFile | MissingFile]:
+    if _GLOB.search(path):
+        parent, pattern = os.path.split(path)
+        return [file for file in _list(parent or ".") if fnmatch.fnmatchcase(file.name, pattern)]
+    info = _info(path)
+    if info.type == fs.FileType.Directory:
+        return _list(path)
+    if info.type != fs.FileType.File:
+        raise MissingFile("no such file or directory", file=path)
+    if path.endswith(".index"):
+        return _read_index(path)
+    return [ArchiveFile(absolute(path), os.path.basename(path), info.size, info.mtime_ns)]
+
+
+def _list(directory: str) -> list[ArchiveFile]:
+    """The numbered files of a directory."""
+    filesystem, inner = resolve(directory)
+    try:
+        infos = filesystem.get_file_info(fs.FileSelector(inner))
+    except UnicodeDecodeError as error:
+        raise UsageError("a file in the directory has a name that is not UTF-8", file=directory,
+                         hint="rename it, or name the binlogs") from error
+    return [
+        ArchiveFile(join(absolute(directory), info.base_name), info.base_name, info.size, info.mtime_ns)
+        for info in infos
+        if info.type == fs.FileType.File and _NUMBERED.match(info.base_name)
+    ]
+
+
+def _read_index(path: str) -> list[ArchiveFile | MissingFile]:
+    """The files that a server's index names, a line each; looked for beside the index if they are not where it says."""
+    filesystem, inner = resolve(path)
+    with filesystem.open_input_stream(inner) as stream:
+        lines = [line.strip() for line in stream.read().decode("utf-8", "surrogateescape").splitlines()]
+    files: list[ArchiveFile | MissingFile] = []
+    for line in filter(None, lines):
+        beside = join(folder_of(path), os.path.basename(line))
+        places = [line, beside] if os.path.isabs(line) and not is_uri(path) else [beside]
+        for place in places:
+            info = _info(place)
+            if info.type == fs.FileType.File:
+                files.append(ArchiveFile(absolute(place), os.path.basename(line), info.size, info.mtime_ns))
+                break
+        else:
+            files.append(MissingFile(f"{path} names {line}, which is not there", file=os.path.basename(line),
+                                     errno=LOG_GAP))
+    return files
+
+
+def _in_order(files: list[ArchiveFile]) -> list[ArchiveFile]:
+    matches = [_NUMBERED.match(file.name) for file in files]
+    if len(files) == 1:
+        return files
+    unnumbered = [file.name for file, match in zip(files, matches, strict=True) if match is None]
+    if unnumbered:
+        raise UsageError(f"the order of files is told by their numbers, and {unnumbered[0]} has none")
+    bases = sorted({match["base"] for match in matches if match})
+    if len(bases) > 1:
+        raise UsageError(
+            f"these are files of several logs: {', '.join(bases)}", hint=f"give one, such as '{bases[0]}.*'"
+        )
+    numbered = [(int(match["number"]), file) for match, file in zip(matches, files, strict=True) if match]
+    numbered.sort(key=lambda entry: entry[0])
+    for (number, file), (following, next_file) in pairwise(numbered):
+        if following == number:
+            raise UsageError(f"the archive has two files {file.name}: {file.uri} and {next_file.uri}")
+    return [file for _, file in numbered]
+
+
+def check_continuity(outlines: Sequence[Outline]) -> None:
+    """Does each file continue the one before? `outlines` are in archive order; what follows a stop is not looked at.
+
+    Raises MissingFile for a file that ROTATE names, ArchiveError for a GTID gap (1236), a file before the newest that
+    is cut short, and mixed flavours. A file that was rotated to, as its format description says, comes after a ROTATE.
+    """
+    for before, after in pairwise(outlines):
+        if before.stopped:
+            return
+        if before.torn:
+            raise ArchiveError(
+                f"{before.torn_what}, and it is not the newest file of the archive",
+                file=before.name,
+                position=before.torn_at,
+                errno=LOG_GAP,
+                hint=f"copy it again from the server, or stop before it: --stop-position {before.name}:{before.end}",
+            )
+        if before.format.flavour != after.format.flavour:
+            raise ArchiveError(
+                f"{before.name} is of {before.format.flavour}, {after.name} of {after.format.flavour}", file=after.name
+            )
+        if before.next_file is not None and before.next_file != after.name:
+            raise MissingFile(
+                f"{before.name} goes on in {before.next_file}, and the archive has {after.name} next",
+                file=before.next_file,
+                errno=LOG_GAP,
+            )
+        if before.next_file is not None and after.format.created and not _has_proof(after):
+            raise ArchiveError(
+                f"{after.name} does not continue {before.name}, which was rotated: a server started with it",
+                file=after.name,
+                errno=LOG_GAP,
+                hint="are these files of one server? If it crashed as it rotated, replay up to here, and go on from "
+                f"that --base with --start-position {after.name}:4",
+            )
+        if _has_no_end(before) and not after.format.created:
+            raise ArchiveError(
+                f"the end of the file is missing: {after.name} was rotated to, and {before.name} does not say so",
+                file=before.name,
+                position=before.size,
+                errno=LOG_GAP,
+                hint=f"copy it again from the server, or stop before it: --stop-position {before.name}:{before.end}",
+            )
+        _check_gtids(before, after)
+
+
+def notes_on_ends(outlines: Sequence[Outline]) -> list[str]:
+    """Lines about files that may be cut short at the end of a group: a server that crashed leaves such files, too.
+    Where groups have GTIDs, the next file tells."""
+    return [f"{before.name} ends at {before.size} neither with a rotation nor with a shutdown: the server crashed "
+            "there, or the end of the file is missing, which without GTIDs cannot be told"
+            for before, after in pairwise(outlines)
+            if not before.stopped and _has_no_end(before) and not _has_proof(after)]
+
+
+def _has_proof(outline: Outline) -> bool:
+    """Whether the file says which transactions came before it: MariaDB's always do."""
+    return outline.format.flavour == "mariadb" or bool(outline.previous_gtids)
+
+
+def _has_no_end(outline: Outline) -> bool:
+    return outline.next_file is None and not outline.shut_down
+
+
+def _check_gtids(before: Outline, after: Outline) -> None:
+    logged = before.previous_gtids.union(before.gtids)
+    if missing := after.previous_gtids.subtract(logged):
+        raise ArchiveError(
+            f"transactions {missing} are in no file: {after.name} says that they came before it, and up to the "
+            f"end of {before.name} they did not",
+            file=after.name,
+            errno=LOG_GAP,
+        )
+    # MySQL's sets only grow. A MariaDB server may forget domains (FLUSH BINARY LOGS DELETE_DOMAIN_ID), but none that
+    # a file which it still has, as the one before, has groups of.
+    known = logged if before.format.flavour == "mysql" else before.gtids
+    if extra := known.subtract(after.previous_gtids):
+        raise ArchiveError(
+            f"{after.name} does not continue {before.name}: it does not know of transactions {extra}",
+            file=after.name,
+            errno=LOG_GAP,
+            hint="are these files of one server?",
+        )
+
+
+def _info(uri: str) -> fs.FileInfo:
+    filesystem, path = resolve(uri)
+    return filesystem.get_file_info(path)

@@ -1,0 +1,108 @@
+"""The events of binlogs in order, for tools: headers at once, what an event holds when it is asked for (EV-ACC).
+
+    import applier.binlog
+
+    for event in applier.binlog.open("/backup/binlogs"):
+        if event.name == "QUERY":
+            print(event.file, event.position, event.content.database, event.content.text)
+
+Needs no Spark, decodes no rows, and compiles no kernels but for what is compressed.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from applier.binlog.archive.archive import Archive, ArchiveFile, open_archive
+from applier.binlog.events.contents import content_of
+from applier.binlog.events.events import Event, read_event_at, read_events, read_format
+from applier.binlog.events.format import FormatDescription
+from applier.errors import ArchiveError
+from applier.io.mapping import MappedFile, map_file
+
+
+@dataclass(frozen=True)
+class FileEvent(Event):
+    """An event of a file. Beside the fields of its header:
+
+    `file` is the file's base name, `format` what the file's first event says of all (server version, flavour).
+    """
+
+    mapped: MappedFile
+    format: FormatDescription
+    within: Event | None = None
+
+    @property
+    def file(self) -> str:
+        return self.mapped.uri.rstrip("/").rpartition("/")[2]
+
+    @property
+    def end_position(self) -> int:
+        """Where the next event is in the file; for one within a compressed event, what follows that."""
+        return self.end_log_pos if self.within is None else self.within.end_log_pos
+
+    @cached_property
+    def content(self) -> Any:
+        """What the event holds, by its type: a Query, Gtid, MappedTable, RowsHeader, Rotate, … (`contents` has all);
+        None where the type has no fields, or is not known. Raises ArchiveError (1610) where the body is malformed."""
+        try:
+            return content_of(self)
+        except ArchiveError as reason:
+            raise reason.at(file=self.mapped.uri) from None
+
+    @property
+    def checksum(self) -> int | None:
+        """The CRC32 at the event's end, which is not compared here; None where the file has none."""
+        if not self.format.checksum or self.within is not None:
+            return None
+        end = self.position + self.size
+        return int.from_bytes(self.mapped.array[end - 4 : end].tobytes(), "little")
+
+    def events(self) -> Iterator["FileEvent"]:
+        """The events in a TRANSACTION_PAYLOAD, and the plain form of MariaDB's compressed events; none in others.
+
+        They have the position of the event that they are in.
+        """
+        from applier.binlog.events.compressed import events_within  # kernels: not needed where nothing is compressed
+
+        if self.is_compressed:
+            for event in events_within(self.mapped, self, self.format):
+                yield _of_file(event, self.mapped, self.format, self)
+
+    def inner(self, data: bytes) -> "FileEvent":
+        """An event within this one, by its bytes."""
+        return _of_file(read_event_at(data, self.position, self.format), self.mapped, self.format, self)
+
+
+def file_events(mapped: MappedFile, start: int = 4, end: int | None = None) -> Iterator[FileEvent]:
+    """The events in [start, end) of a file, by default all of them; `start` must be where an event is."""
+    description = read_format(mapped)
+    for event in read_events(mapped, start, end):
+        yield _of_file(event, mapped, description)
+
+
+def _of_file(event: Event, mapped: MappedFile, format: FormatDescription, within: Event | None = None) -> FileEvent:
+    return FileEvent(event.position, event.type, event.timestamp, event.server_id, event.size, event.end_log_pos,
+                     event.flags, event.group_id, event.body, mapped, format, within)
+
+
+class EventReader:
+    """Iterates over the events of some files; `files` are these in their order. It can be iterated over again."""
+
+    def __init__(self, archive: Archive) -> None:
+        self.files: tuple[ArchiveFile, ...] = archive.files
+
+    def __iter__(self) -> Iterator[FileEvent]:
+        """All events, file by file. Raises ArchiveError (1610) where one is damaged, after the events before that."""
+        for file in self.files:
+            yield from self.events_of(file)
+
+    def events_of(self, file: ArchiveFile) -> Iterator[FileEvent]:
+        """The events of one of the files."""
+        return file_events(map_file(file.uri))
+
+
+def open_reader(paths: tuple[str, ...]) -> EventReader:
+    """A reader of the archive at these paths, as `open_archive` takes them."""
+    return EventReader(open_archive(paths))

@@ -1,0 +1,6 @@
+"""What single events hold: headers, table maps, queries, GTIDs, compressed payloads. No rows."""
+
+__all__ = [
+    "arena", "compressed", "compressed_kernel", "contents", "digest_kernel", "events", "format", "group_ids",
+    "gtid", "packed_kernel", "query", "statement_events", "table_map", "xa",
+]

@@ -1,0 +1,54 @@
+"""Memory for rows events that came out of compressed ones: images of their rows lie there as others lie in the file.
+
+An arena is filled by the kernel that walks the changes: address of the compressed event in the file's memory i64,
+length i64, and the rows event, again and again.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from applier.io.mapping import MappedFile
+
+RECORD_BYTES = 16
+ARENA_BYTES = 4 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Arena(MappedFile):
+    """An arena, as memory in which images lie. `file_address` is where the file is mapped."""
+
+    file_address: int
+
+    def position_of(self, address: int) -> int:
+        """The place in the file of the compressed event whose row lies at an address."""
+        at = 0
+        while True:
+            place, length = self.array[at : at + RECORD_BYTES].view(np.int64).tolist()
+            at += RECORD_BYTES + length
+            if address < self.address + at:
+                return place - self.file_address
+
+
+class Arenas:
+    """The arenas of one reader. `keep` is told of each one before it is filled; without it there is one at a time, and
+    its rows are good until the next is asked for."""
+
+    def __init__(self, uri: str, file_address: int, keep: Callable[[MappedFile], None] | None):
+        self._uri, self._file_address, self._keep = uri, file_address, keep
+        self._current: Arena | None = None
+
+    @property
+    def is_kept(self) -> bool:
+        return self._keep is not None
+
+    def next(self, length: int) -> Arena:
+        """An arena with room for at least one rows event of `length` bytes."""
+        size = max(ARENA_BYTES, RECORD_BYTES + length)
+        if self._current is None or self.is_kept or self._current.size < size:
+            array = np.empty(size, np.uint8)
+            self._current = Arena(self._uri, size, array, array.ctypes.data, self._file_address)
+            if self._keep is not None:
+                self._keep(self._current)
+        return self._current

@@ -1,0 +1,217 @@
+"""What compressed events hold, as plain events without checksums (compressed_kernel says how they are compressed).
+
+An Inflater works ahead of a kernel that walks a file: many small events are inflated in one go, and a large payload in
+pieces. No size is believed: memory grows with what is there, not with what an event claims.
+"""
+
+import ctypes
+import zlib
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from applier.binlog.events import compressed_kernel as k
+from applier.binlog.events.events import Event, read_event_at
+from applier.binlog.events.format import FormatDescription, event_name
+from applier.errors import CORRUPT_EVENT, ArchiveError, UnsupportedEvent
+from applier.io.mapping import MappedFile
+
+AHEAD_BYTES = 4 << 20
+"""What is inflated at a time, but for a single event that holds more."""
+_AHEAD_EVENTS, _AHEAD_FILE_BYTES = 4096, 16 << 20
+_MOST_EVENT_BYTES = (1 << 30) + 4096
+"""max_allowed_packet's limit, and a header: no event that was compressed is larger."""
+_GUARD = bytes(64)
+
+_Found = list[int]
+"""A record of find_compressed."""
+
+
+class Inflater:
+    """Inflates the compressed events of a file in their order, for a kernel that asks for what comes next.
+
+    `contents` (int64[n, CONTENT_WORDS]) says what is there; it and the memory are good until the next call.
+    """
+
+    def __init__(self, file: MappedFile, header_length: int, checksum_length: int):
+        self._file, self._header_length, self._checksum_length = file, header_length, checksum_length
+        self._bytes = memoryview(file.array)
+        self._ahead: list[_Found] = []
+        self._pieces: Iterator[tuple[bytes, bool]] | None = None
+        self._zstd = pa.Codec("zstd")
+        self._memory = np.zeros(0, np.uint8)
+        self.contents = np.zeros((0, k.CONTENT_WORDS), np.int64)
+
+    @property
+    def memory_end(self) -> int:
+        """The address after the memory that `contents` lie in."""
+        return self._memory.ctypes.data + len(self._memory)
+
+    def advance(self, position: int, end: int, within: bool) -> None:
+        """Inflate what follows, none of it past `end`: from the compressed event at `position` on, or, `within` it, the
+        next piece. Raises ArchiveError (1610) where that event is malformed; later ones are left until they come."""
+        try:
+            if not within:
+                found = self._look_ahead(position, end)
+                self._pieces = self._cut(found[0]) if _is_large(found[0]) else None
+            if self._pieces is not None:
+                piece, goes_on = next(self._pieces)
+                self._set([position], [piece], [len(piece)], goes_on)
+                self._ahead = self._ahead[1:] if not goes_on else self._ahead
+            elif not self._inflate_together(found):
+                self._inflate_several(found)
+        except ArchiveError as error:
+            raise error.at(file=self._file.uri, position=position) from None
+
+    def _look_ahead(self, position: int, end: int) -> list[_Found]:
+        """The compressed events from `position` on, as far as was looked."""
+        if not self._ahead or self._ahead[0][k.FOUND_POSITION] != position:
+            found = np.empty((_AHEAD_EVENTS, k.FOUND_WORDS), np.int64)
+            size = int.from_bytes(self._bytes[position + 9:position + 13], "little")
+            until = min(end, position + max(_AHEAD_FILE_BYTES, size))
+            count = k.find_compressed(self._file.address, position, until, self._header_length, self._checksum_length,
+                                      found.ctypes.data, len(found))
+            self._ahead = found[:count].tolist()
+        return self._ahead
+
+    def _inflate_several(self, found: list[_Found]) -> None:
+        """The first event, and as many of those that follow as take AHEAD_BYTES, up to a large or malformed one."""
+        places, parts, lengths, total = [], [], [], 0
+        for event in found:
+            position, prefix = event[k.FOUND_POSITION], event[k.FOUND_PREFIX]
+            try:
+                if places and _is_large(event):
+                    break
+                data = self._inflated(event)
+            except ArchiveError:
+                if not places:
+                    raise
+                break
+            places.append(position)
+            parts += self._bytes[position:position + prefix], data
+            lengths.append(prefix + len(data))
+            total += lengths[-1]
+            if total >= AHEAD_BYTES:
+                break
+        self._ahead = found[len(places):]
+        self._set(places, parts, lengths, False)
+
+    def _inflate_together(self, found: list[_Found]) -> bool:
+        """The zstd payloads that come first, by one stream over all of them: a decompressor each costs more than what a
+        small one holds. False where any does not hold whole events of the length that it says: one by one they tell
+        which. (Lengths that are wrong by whole events, and make up for each other, pass: no damage makes such.)"""
+        lengths, total = [], 0
+        for event in found:
+            total += event[k.FOUND_INFLATED]
+            if event[k.FOUND_FORM] != k.ZSTD or total > AHEAD_BYTES:
+                break
+            lengths.append(event[k.FOUND_INFLATED])
+        if len(lengths) < 2:
+            return False
+        frames = b"".join(self._bytes[event[k.FOUND_DATA]:event[k.FOUND_END]] for event in found[:len(lengths)])
+        try:
+            text = pa.CompressedInputStream(pa.BufferReader(frames), "zstd").read(sum(lengths) + 1)
+        except OSError:
+            return False
+        ends = np.cumsum(lengths)
+        address = np.frombuffer(text, np.uint8).ctypes.data
+        if len(text) != ends[-1] or any(k.whole_events(address + end - length, length) != length
+                                        for end, length in zip(ends.tolist(), lengths, strict=True)):
+            return False
+        self._ahead = found[len(lengths):]
+        self._set([event[k.FOUND_POSITION] for event in found[:len(lengths)]], [text], lengths, False)
+        return True
+
+    def _set(self, places: list[int], parts: list[bytes], lengths: list[int], goes_on: bool) -> None:
+        self._memory = np.frombuffer(bytearray().join((*parts, _GUARD)), np.uint8)
+        self.contents = np.empty((len(places), k.CONTENT_WORDS), np.int64)
+        self.contents[:, k.CONTENT_POSITION] = places
+        ends = self._memory.ctypes.data + np.cumsum(lengths)
+        self.contents[:, k.CONTENT_START] = ends - lengths
+        self.contents[:, k.CONTENT_END] = ends
+        self.contents[:, k.CONTENT_GOES_ON] = goes_on
+        k.as_plain_events(self.contents.ctypes.data, len(places))
+
+    def _inflated(self, found: _Found) -> bytes | memoryview:
+        """What is compressed in an event, in one piece."""
+        data, length, form = self._bytes[found[k.FOUND_DATA]:found[k.FOUND_END]], *found[k.FOUND_INFLATED:]
+        try:
+            if form == k.ZSTD:
+                return self._zstd.decompress(data, length, asbytes=True)
+            if form == k.ZLIB:
+                stream = zlib.decompressobj()
+                text = stream.decompress(data, min(length, _MOST_EVENT_BYTES) + 1)
+                if len(text) != length or not stream.eof:
+                    raise self._malformed(found)
+                return text
+        except (OSError, zlib.error) as reason:
+            raise self._malformed(found, reason) from None
+        self._check_form(found)
+        return data
+
+    def _cut(self, found: _Found) -> Iterator[tuple[bytes, bool]]:
+        """A large payload's events some at a time, and whether more follow."""
+        pending, rest, total = b"", bytearray(), 0
+        for piece in self._read(found):
+            total += len(piece)
+            rest += piece
+            whole = k.whole_events(np.frombuffer(rest, np.uint8).ctypes.data, len(rest))
+            next_size = int.from_bytes(rest[whole + 9:whole + 13], "little") if whole >= 0 else 0
+            if whole < 0 or total > found[k.FOUND_INFLATED] or next_size > _MOST_EVENT_BYTES:
+                raise self._malformed(found)
+            if whole:
+                if pending:
+                    yield pending, True
+                pending = bytes(memoryview(rest)[:whole])
+                del rest[:whole]
+        if rest or not pending or total != found[k.FOUND_INFLATED]:
+            raise self._malformed(found)
+        yield pending, False
+
+    def _read(self, found: _Found) -> Iterator[bytes]:
+        self._check_form(found)
+        source = pa.BufferReader(pa.py_buffer(self._bytes[found[k.FOUND_DATA]:found[k.FOUND_END]]))
+        try:
+            stream = pa.CompressedInputStream(source, "zstd") if found[k.FOUND_FORM] == k.ZSTD else source
+            while piece := stream.read(AHEAD_BYTES):
+                yield piece
+        except OSError as reason:
+            raise self._malformed(found, reason) from None
+
+    # ---- what is wrong
+
+    def _check_form(self, found: _Found) -> None:
+        if found[k.FOUND_FORM] == k.UNKNOWN:
+            raise UnsupportedEvent("a TRANSACTION_PAYLOAD event is compressed by an algorithm that is not known",
+                                   hint="a newer version of this program may know it")
+        if found[k.FOUND_FORM] == k.MALFORMED:
+            raise self._malformed(found)
+
+    def _malformed(self, found: _Found, reason: Exception | None = None) -> ArchiveError:
+        name = event_name(self._bytes[found[k.FOUND_POSITION] + 4])
+        return ArchiveError(f"a {name} event does not hold what it says" + (f": {reason}" if reason else ""),
+                            errno=CORRUPT_EVENT, hint="the file is damaged; copy it again from the server")
+
+
+def _is_large(found: _Found) -> bool:
+    """Whether an event is a payload that is inflated in pieces."""
+    return found[k.FOUND_INFLATED] > AHEAD_BYTES and found[k.FOUND_FORM] in (k.ZSTD, k.NONE)
+
+
+def events_within(file: MappedFile, event: Event, description: FormatDescription) -> Iterator[Event]:
+    """The events that a compressed event of the file holds, for tools; all have its position. Raises ArchiveError."""
+    inflater = Inflater(file, description.header_length, description.checksum_length)
+    goes_on, within, end = True, False, event.position + event.size
+    while goes_on:
+        inflater.advance(event.position, end, within)
+        [(_, start, stop, goes_on)] = inflater.contents.tolist()
+        data, at = ctypes.string_at(start, stop - start), 0
+        while at < len(data):
+            size = int.from_bytes(data[at + 9:at + 13], "little")
+            if size < description.header_length or at + size > len(data):
+                raise ArchiveError("what a compressed event holds are no events", file=file.uri,
+                                   position=event.position, errno=CORRUPT_EVENT)
+            yield read_event_at(data[at:at + size], event.position, description)
+            at += size
+        within = True

@@ -1,0 +1,168 @@
+"""Finding compressed events and the compressed bytes in them, and making plain events of what these hold.
+
+    TRANSACTION_PAYLOAD    fields (type, length, value), each number of variable length: 1 size of the payload, 2
+                           algorithm (0 zstd, 255 none), 3 size when inflated, 0 the end; then the payload: events
+                           (MySQL Source Documentation, "Transaction_payload_event")
+    QUERY_COMPRESSED       MariaDB: a QUERY whose SQL is compressed
+    …_ROWS_COMPRESSED      MariaDB: a rows event whose rows are compressed (log_bin_compress)
+
+MariaDB's compressed bytes: 0x80 | n, the length in n bytes, a zlib stream.
+"""
+
+import numpy as np
+
+from applier.binlog.events.packed_kernel import read_bitmaps, read_packed
+from keysearch.memory import (
+    inline,
+    kernel,
+    load_i64,
+    load_u8,
+    load_u16,
+    load_u32,
+    store_i64,
+    store_u8,
+    store_u32,
+)
+
+HEADER_BYTES = 19
+
+_PAYLOAD, _QUERY_COMPRESSED, _LAST_COMPRESSED = 40, 165, 171
+_FIRST_ROWS_V1, _FIRST_ROWS_V2, _PLAIN_QUERY, _PLAIN_ROWS_V1, _PLAIN_ROWS_V2 = 166, 169, 2, 23, 30
+_FIELD_END, _FIELD_SIZE, _FIELD_ALGORITHM, _FIELD_INFLATED = range(4)
+_QUERY_POST_HEADER = 13
+
+# What is known of a compressed event: its position, how many bytes of it come before what is compressed, where that is
+# (offsets in the file), how long it says it is when inflated, and its form.
+FOUND_POSITION, FOUND_PREFIX, FOUND_DATA, FOUND_END, FOUND_INFLATED, FOUND_FORM, FOUND_WORDS = range(7)
+ZSTD, NONE, ZLIB, UNKNOWN, MALFORMED = range(5)
+
+# An entry of what was inflated: the compressed event's place in the file, from where to where (addresses) its events
+# lie, and whether more of them follow in the next entry.
+CONTENT_POSITION, CONTENT_START, CONTENT_END, CONTENT_GOES_ON, CONTENT_WORDS = range(5)
+
+
+@inline
+def is_compressed(event_type):
+    """TRANSACTION_PAYLOAD, and MariaDB's QUERY_COMPRESSED and compressed rows events."""
+    return event_type == _PAYLOAD or (event_type >= _QUERY_COMPRESSED and event_type <= _LAST_COMPRESSED)
+
+
+@kernel
+def find_compressed(base, position, end, header_bytes, checksum_bytes, found, most):
+    """Describe up to `most` compressed events in the records at `found`: those in [position, end), offsets from address
+    `base`, up to what is no event. Gives how many there are."""
+    count = 0
+    while end - position >= header_bytes and count < most:
+        event = base + position
+        size = np.int64(load_u32(event + 9))
+        if size < header_bytes + checksum_bytes or size > end - position:
+            break
+        event_type = load_u8(event + 4)
+        if is_compressed(event_type):
+            record = found + 8 * FOUND_WORDS * count
+            store_i64(record + 8 * FOUND_POSITION, position)
+            body, stop = event + header_bytes, event + size - checksum_bytes
+            if event_type == _PAYLOAD:
+                describe_payload(record, base, body, stop)
+            else:
+                _describe_event(record, base, event, body, stop, event_type)
+            count += 1
+        position += size
+    return count
+
+
+@inline
+def _describe(record, prefix, data, end, inflated, form):
+    store_i64(record + 8 * FOUND_PREFIX, prefix)
+    store_i64(record + 8 * FOUND_DATA, data)
+    store_i64(record + 8 * FOUND_END, end)
+    store_i64(record + 8 * FOUND_INFLATED, inflated)
+    store_i64(record + 8 * FOUND_FORM, form)
+
+
+@inline
+def describe_payload(record, base, at, end):
+    """Describe a TRANSACTION_PAYLOAD whose body is from address `at` to `end` in the record at `record`."""
+    size, algorithm, inflated = np.int64(-1), np.int64(0), np.int64(-1)
+    field = np.int64(-1)
+    while field != _FIELD_END:
+        field, at = read_packed(at, end)
+        if at != 0 and field != _FIELD_END:
+            length, at = read_packed(at, end)
+            if at != 0 and length > end - at:
+                at = np.int64(0)
+            if at != 0:
+                value, after = read_packed(at, at + length)
+                if field <= _FIELD_INFLATED and after == 0:
+                    at = np.int64(0)
+                elif field == _FIELD_SIZE:
+                    size = value
+                elif field == _FIELD_ALGORITHM:
+                    algorithm = value
+                elif field == _FIELD_INFLATED:
+                    inflated = value
+            at = at + length if at != 0 else at
+        if at == 0:
+            return _describe(record, 0, 0, 0, 0, MALFORMED)
+    form = ZSTD if algorithm == 0 else NONE if algorithm == 255 else UNKNOWN
+    if size != end - at or (form == NONE and inflated != size) or (form == ZSTD and inflated < 0):
+        form = MALFORMED
+    return _describe(record, 0, at - base, end - base, inflated, form)
+
+
+@inline
+def _describe_event(record, base, event, body, end, event_type):
+    """MariaDB's: what comes before the compressed bytes, and the length before the zlib stream."""
+    at, prefix = body, np.int64(-1)  # how many bytes of the body are not compressed
+    if event_type == _QUERY_COMPRESSED:
+        if end - body >= _QUERY_POST_HEADER:
+            prefix = _QUERY_POST_HEADER + np.int64(load_u16(body + 11)) + np.int64(load_u8(body + 8)) + 1
+    else:
+        n_bitmaps = 2 if event_type == _FIRST_ROWS_V1 + 1 or event_type == _FIRST_ROWS_V2 + 1 else 1
+        columns, bitmaps = read_bitmaps(body, end, event_type >= _FIRST_ROWS_V2, n_bitmaps)
+        if bitmaps != 0:
+            prefix = bitmaps - body + n_bitmaps * ((columns + 7) >> 3)
+    if prefix < 0 or prefix >= end - body:
+        return _describe(record, 0, 0, 0, 0, MALFORMED)
+    at += prefix
+    first = load_u8(at)
+    n_length = np.int64(first) & 7
+    if first & 0xF0 != 0x80 or n_length < 1 or n_length > 4 or n_length >= end - at:
+        return _describe(record, 0, 0, 0, 0, MALFORMED)
+    inflated = np.int64(0)
+    for i in range(n_length):
+        inflated = inflated << 8 | np.int64(load_u8(at + 1 + i))
+    return _describe(record, at - event, at + 1 + n_length - base, end - base, inflated, ZLIB)
+
+
+@kernel
+def as_plain_events(contents, count):
+    """Give MariaDB's events in `count` contents the type and size that they have without compression."""
+    for i in range(count):
+        content = contents + 8 * CONTENT_WORDS * i
+        start = load_i64(content + 8 * CONTENT_START)
+        end = load_i64(content + 8 * CONTENT_END)
+        event_type = np.int64(load_u8(start + 4)) if end - start >= HEADER_BYTES else np.int64(0)
+        if event_type < _QUERY_COMPRESSED or event_type > _LAST_COMPRESSED:
+            continue
+        plain = np.int64(_PLAIN_QUERY)
+        if event_type >= _FIRST_ROWS_V2:
+            plain = event_type - _FIRST_ROWS_V2 + _PLAIN_ROWS_V2
+        elif event_type >= _FIRST_ROWS_V1:
+            plain = event_type - _FIRST_ROWS_V1 + _PLAIN_ROWS_V1
+        store_u8(start + 4, np.uint8(plain))
+        store_u32(start + 9, np.uint32(end - start))
+
+
+@kernel
+def whole_events(address, length):
+    """How many bytes the whole events take that begin the `length` bytes at an address; -1 for an impossible size."""
+    at = np.int64(0)
+    while length - at >= HEADER_BYTES:
+        size = np.int64(load_u32(address + at + 9))
+        if size < HEADER_BYTES:
+            return np.int64(-1)
+        if size > length - at:
+            break
+        at += size
+    return at

@@ -1,0 +1,42 @@
+"""The digest of whole events: what an outline keeps of a split, and a task compares before it applies it.
+
+It is made of the CRC32s of events, which an outline takes anyway. It says which bytes were outlined, so that it finds
+what checksums do not: an event that is another one, whole in itself, and changes of a log without checksums.
+"""
+
+import numpy as np
+
+from applier.binlog.events.format import EventType
+from applier.kernels.crc32 import crc32
+from keysearch.memory import inline, kernel, load_u8, load_u32, store_i64
+
+_MIXER = 0xFF51AFD7ED558CCD
+
+
+@inline
+def with_event(digest, crc):
+    """The digest (int64) of some events with one more behind them, whose CRC32 this is."""
+    word = (np.uint64(digest) ^ np.uint64(crc)) * np.uint64(_MIXER)
+    return np.int64(word ^ (word >> np.uint64(32)))
+
+
+@kernel
+def digest_events(base, start, end, header_bytes, checksum_bytes, digest):
+    """Put the digest of the events in [start, end), offsets from address `base`, at the address `digest`. Gives where
+    it ends: `end`, or the first event that goes past it, has an impossible length or another checksum."""
+    position, word = start, np.int64(0)
+    while position < end:
+        event = base + position
+        if header_bytes > end - position:
+            break
+        size = np.int64(load_u32(event + 9))
+        if size < header_bytes + checksum_bytes or size > end - position:
+            break
+        if load_u8(event + 4) != EventType.FORMAT_DESCRIPTION:  # a flag in it may change
+            crc = crc32(event, size - checksum_bytes, np.uint32(0))
+            if checksum_bytes and crc != load_u32(event + size - 4):
+                break
+            word = with_event(word, crc)
+        position += size
+    store_i64(digest, word)
+    return position

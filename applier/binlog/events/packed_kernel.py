@@ -1,0 +1,62 @@
+"""Reading what says its own length, for kernels: packed integers, and what stands before the bitmaps of a rows event.
+
+A packed integer is one byte up to 250; or 252, 253 or 254, and 2, 3 or 8 bytes (MySQL manual, "Protocol::
+LengthEncodedInteger"). Lengths out of a log are compared with what is left, `length > end - at`, and never added to an
+address before that: a sum may overflow.
+"""
+
+import numpy as np
+
+from applier.binlog.events.format import MOST_COLUMNS
+from keysearch.memory import inline, load_u8, load_u16, load_u64
+
+NO_HEADER = -1
+_LEAST_EXTRA = 2
+
+
+@inline
+def packed_bytes(first):
+    """How many bytes follow the first one of a packed integer; -1 where it begins none."""
+    return 0 if first < 251 else 2 if first == 252 else 3 if first == 253 else 8 if first == 254 else -1
+
+
+@inline
+def read_packed(at, end):
+    """The packed integer at `at`, and the address after it: 0 where it is cut short, is none, or has more than 63
+    bits."""
+    if at >= end:
+        return np.int64(0), np.int64(0)
+    first = load_u8(at)
+    more = packed_bytes(first)
+    at += 1
+    if more == 0:
+        return np.int64(first), at
+    if more < 0 or more > end - at:
+        return np.int64(0), np.int64(0)
+    if more == 8:
+        value = np.int64(load_u64(at))
+        return value, at + 8 if value >= 0 else np.int64(0)
+    value = np.int64(load_u16(at))
+    return (value if more == 2 else value | np.int64(load_u8(at + 2)) << 16), at + more
+
+
+@inline
+def read_bitmaps(body, end, has_extra, bitmaps):
+    """Of the rows event whose body is from `body` to `end`, and has so many bitmaps of columns: how many columns, and
+    the address of the first bitmap; 0 where they are not there, or are more than a table has (NO_HEADER columns: what
+    comes before them is not there). `has_extra`: it is of version 2, and has extra data (u16 length, itself included)
+    behind table id and flags."""
+    at = body + 8
+    if end - body < 8:
+        return np.int64(NO_HEADER), np.int64(0)
+    if has_extra:
+        if end - at < _LEAST_EXTRA:
+            return np.int64(NO_HEADER), np.int64(0)
+        extra = np.int64(load_u16(at))
+        if extra < _LEAST_EXTRA or extra > end - at:
+            return np.int64(NO_HEADER), np.int64(0)
+        at += extra
+    columns, at = read_packed(at, end)
+    if at == 0 or columns > MOST_COLUMNS or bitmaps * ((columns + 7) >> 3) > end - at:
+        return np.int64(0), np.int64(0)
+    return columns, at

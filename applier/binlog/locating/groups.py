@@ -1,0 +1,110 @@
+"""The event groups of a file, or of a stretch of it, as columns: what the outline's kernel sees of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from applier.binlog.events.gtid import GtidSet
+from applier.binlog.outline.outline_pass import GROUP_BYTES, OutlinePass
+from applier.binlog.outline.outline_recording import (
+    ENTRY_END,
+    ENTRY_NUMBER,
+    ENTRY_SERVER,
+    ENTRY_SOURCE,
+    ENTRY_START,
+    ENTRY_TIME,
+    ENTRY_XID,
+    GROUPS,
+    SOURCES,
+    TAG_AT,
+    source_text,
+)
+from applier.binlog.outline.stop import StopCondition
+
+_WHOLE = 1 << 62
+
+
+@dataclass(frozen=True)
+class Group:
+    """One event group: [start, end) in a file, its time in epoch seconds. What it does not have is None."""
+
+    file: str
+    start: int
+    end: int
+    timestamp: int
+    gtid: str | None
+    xid: int | None
+    group_id: int | None
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The groups of a stretch, in the order of the log; each array has an entry for each.
+
+    `sources` are indexes in `names`: what a GTID has before its last number, "uuid", "uuid:tag" or "domain-server".
+    """
+
+    file: str
+    starts: np.ndarray
+    ends: np.ndarray
+    times: np.ndarray
+    names: list[str]
+    sources: np.ndarray  # -1 without a GTID
+    numbers: np.ndarray
+    xids: np.ndarray  # -1 without an XID event
+    ids: np.ndarray | None  # None where headers have no group id (GRP-3)
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __getitem__(self, index: int) -> Group:
+        source, xid = int(self.sources[index]), int(self.xids[index])
+        gtid = None
+        if source >= 0:
+            name = self.names[source]
+            gtid = f"{name}{'-' if name.count('-') == 1 else ':'}{self.numbers[index]}"
+        return Group(self.file, int(self.starts[index]), int(self.ends[index]), int(self.times[index]), gtid,
+                     None if xid < 0 else xid, None if self.ids is None else int(self.ids[index]))
+
+
+class GroupPass(OutlinePass):
+    """A pass over a file that only its groups are wanted of. Checksums are not verified: nothing is applied.
+
+    Raises ArchiveError where the file's head cannot be read.
+    """
+
+    def __init__(self, uri: str) -> None:
+        super().__init__(uri, StopCondition(), _WHOLE, verify=False)
+
+    def groups(self, begin: int | None = None, end: int | None = None) -> Groups:
+        """The whole groups of [begin, end), the file by default. `begin` must be where a group starts. Raises
+        ArchiveError (1610) where what is read cannot be told into events."""
+        begin = self.head_end if begin is None else begin
+        end = self.mapped.size if end is None else min(end, self.mapped.size)
+        try:
+            result = self._walk(begin, max(begin, end), GtidSet(), None, 1 + max(0, end - begin) // GROUP_BYTES)
+        finally:
+            self.mapped.check_whole()
+        recording = result.recording
+        entries = recording.groups[: recording.state[GROUPS]]
+        has_gtid = entries[:, ENTRY_NUMBER] >= 0
+        sources = np.where(has_gtid, entries[:, ENTRY_SOURCE], -1)
+        known = [source.tobytes() for source in recording.sources[: recording.state[SOURCES]]]
+        if self.format.flavour == "mariadb":
+            names, sources = _domain_servers(known, sources, entries[:, ENTRY_SERVER])
+        else:
+            names = [source_text(source) for source in known]
+        return Groups(self.name, entries[:, ENTRY_START], entries[:, ENTRY_END], entries[:, ENTRY_TIME], names, sources,
+                      entries[:, ENTRY_NUMBER], entries[:, ENTRY_XID], self.group_ids(entries[:, ENTRY_START]))
+
+
+def _domain_servers(known: list[bytes], sources: np.ndarray, servers: np.ndarray) -> tuple[list[str], np.ndarray]:
+    """MariaDB's sources by domain and server, as a GTID names both."""
+    domains = np.array([int.from_bytes(source[: TAG_AT // 4], "little") for source in known] or [0], np.int64)
+    pairs = np.where(sources >= 0, domains[sources] << 32 | servers, -1)
+    distinct, places = np.unique(pairs, return_inverse=True)
+    first = int(len(distinct) > 0 and distinct[0] < 0)
+    names = [f"{pair >> 32}-{pair & 0xFFFFFFFF}" for pair in distinct[first:].tolist()]
+    return names, places - first

@@ -1,0 +1,119 @@
+"""What a binlog file's first events say of it, read without reading the file.
+
+    FORMAT_DESCRIPTION   when the file was begun
+    PREVIOUS_GTIDS       MySQL: every transaction that was logged before the file
+    GTID_LIST            MariaDB: for each domain and server, the last number before the file
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+
+from applier.binlog.archive.archive import ArchiveFile
+from applier.binlog.events.events import encrypted
+from applier.binlog.events.format import (
+    HEADER,
+    HEADER_LENGTH,
+    IN_USE_FLAG,
+    EventType,
+    FormatDescription,
+    check_magic,
+    parse_format_description,
+)
+from applier.binlog.events.gtid import GtidSet, read_gtid_list
+from applier.errors import CORRUPT_EVENT, ArchiveError
+from applier.io.resolver import resolve
+
+_FIRST_READ = 8192
+_FLAGS_AT = 4 + 17
+
+
+@dataclass(frozen=True)
+class FileHead:
+    """A file's head. `digest` is the CRC32 of its bytes (as if the file had been closed); `first_id` is the group id of
+    the event behind it, None where there is none (GRP-3)."""
+
+    format: FormatDescription
+    created: int  # epoch seconds
+    before: GtidSet  # MySQL
+    last_numbers: dict[tuple[int, int], int]  # MariaDB: (domain, server) -> number
+    digest: int
+    first_id: int | None
+
+    @property
+    def executed(self) -> GtidSet:
+        """All that was executed before the file. A MariaDB list's last entry of a domain is where that stands."""
+        domains = {domain: (server, number) for (domain, server), number in self.last_numbers.items()}
+        return self.before if self.before else GtidSet.from_intervals({}, domains)
+
+
+def read_head(file: ArchiveFile) -> FileHead:
+    """Read the head of a file, a few KB in all. Raises ArchiveError / EncryptedBinlog naming file and position."""
+    position = 4
+    try:
+        with _Start(file) as start:
+            check_magic(start.take(0, 4))
+            format_event, position = _event(start, 4), 4
+            description = parse_format_description(format_event)
+            before, last_numbers = GtidSet(), {}
+            position += len(format_event)
+            while (kind := start.take(position + 4, 1)) and kind[0] in _OF_THE_HEAD:
+                event = _event(start, position)
+                body = event[description.header_length : len(event) - description.checksum_length]
+                if kind[0] == EventType.PREVIOUS_GTIDS:
+                    before = GtidSet.from_previous_gtids_event(body)
+                elif kind[0] == EventType.GTID_LIST:
+                    last_numbers = {(domain, server): number for domain, server, number in read_gtid_list(body)}
+                else:
+                    raise encrypted(file.uri, position)
+                position += len(event)
+            digest = zlib.crc32(_as_closed(start.take(0, position)))
+            extra = start.take(position + HEADER_LENGTH, description.header_length - HEADER_LENGTH)
+    except OSError as reason:
+        raise ArchiveError(f"the file cannot be read: {reason}", file=file.uri) from reason
+    except ArchiveError as reason:
+        raise reason.at(file=file.uri, position=position) from None
+    created = HEADER.unpack_from(format_event)[0]
+    return FileHead(description, created, before, last_numbers, digest, int.from_bytes(extra, "little") or None)
+
+
+_OF_THE_HEAD = (EventType.PREVIOUS_GTIDS, EventType.GTID_LIST, EventType.START_ENCRYPTION)
+
+
+class _Start:
+    """The start of a file, of which more is read as it is asked for."""
+
+    def __init__(self, file: ArchiveFile) -> None:
+        filesystem, path = resolve(file.uri)
+        self._source = filesystem.open_input_file(path)
+        self.size = self._source.size()
+        self._data = self._source.read_at(_FIRST_READ, 0)
+
+    def __enter__(self) -> _Start:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._source.close()
+
+    def take(self, at: int, size: int) -> bytes:
+        """`size` bytes from `at`, or those that are there."""
+        if at + size > len(self._data) and self.size > len(self._data):
+            self._data = self._source.read_at(min(at + size, self.size), 0)
+        return self._data[at : at + size]
+
+
+def _event(start: _Start, position: int) -> bytes:
+    """The event at a position, whole. Raises ArchiveError where the file ends before it does."""
+    header = start.take(position, HEADER_LENGTH)
+    size = int.from_bytes(header[9:13], "little")
+    if len(header) < HEADER_LENGTH or size < HEADER_LENGTH or position + size > start.size:
+        raise ArchiveError("the events that open a binlog are not whole", errno=CORRUPT_EVENT,
+                           hint="copy the file again from the server")
+    return start.take(position, size)
+
+
+def _as_closed(head: bytes) -> bytes:
+    """The head with the flag cleared that says that the server still writes the file."""
+    flags = head[_FLAGS_AT] & ~IN_USE_FLAG
+    return head[:_FLAGS_AT] + bytes([flags]) + head[_FLAGS_AT + 1 :]

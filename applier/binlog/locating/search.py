@@ -1,0 +1,136 @@
+"""Finds event groups in an archive (GRP-4, GRP-7), and keeps its index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from applier.binlog.archive.archive import Archive, ArchiveFile, open_archive
+from applier.binlog.locating import index as indexes
+from applier.binlog.locating.groups import Group, GroupPass, Groups
+from applier.binlog.locating.heads import read_head
+from applier.binlog.locating.index import Index
+from applier.binlog.locating.stretches import describe
+from applier.binlog.locating.targets import Target
+from applier.errors import LOG_GAP, ArchiveError, UsageError
+from applier.io.progress import Progress, Silent
+
+
+@dataclass(frozen=True)
+class Indexed:
+    """What `index` did: the file it wrote, its bytes, how many files it describes, how many of them were read."""
+
+    uri: str
+    size: int
+    n_files: int
+    n_read: int
+
+
+def index(directory: str, progress: Progress | None = None) -> Indexed:
+    """Write an archive's index, or bring it to date: files that are as they were, heads included, are not read again.
+
+    Raises ApplierError where the archive cannot be read, or the index cannot be written.
+    """
+    archive, progress = open_archive([directory]), progress or Silent()
+    uri = indexes.place(archive)
+    if uri is None:
+        raise UsageError("the files are in several directories", hint="an index is kept beside the files of one")
+    known = indexes.load(uri) or {}
+    wrong = indexes.outdated(known, archive)
+    stale = {file.name for file in wrong}
+    current = [file for file in archive.files if file.name not in stale]
+    wrong += indexes.mistaken(known, current)
+    progress.phase("index", len(wrong), "files")
+    known.update(indexes.describe_files(wrong, progress.update))
+    known = {file.name: known[file.name] for file in archive.files}
+    return Indexed(uri, indexes.save(known, uri), len(known), len(wrong))
+
+
+def locate(binlogs: list[str], target: Target, progress: Progress | None = None) -> list[Group]:
+    """The groups that a target names, in the log's order; by the archive's index where it has one.
+
+    Raises ArchiveError (1236) where there is none.
+    """
+    archive, progress = open_archive(binlogs), progress or Silent()
+    uri = indexes.place(archive)
+    known = indexes.load(uri) if uri is not None else None
+    found = list(_by_heads(archive, target) if known is None else _by_index(archive, known, uri, target, progress))
+    if not found:
+        raise ArchiveError(f"{target.what} is not in the archive, which goes from {archive.files[0].name} to "
+                           f"{archive.files[-1].name}", errno=LOG_GAP,
+                           hint="are these all binlogs, and of the right server?")
+    return found
+
+
+def _by_heads(archive: Archive, target: Target) -> Iterator[Group]:
+    @cache
+    def head(number: int):
+        return read_head(archive.files[number])
+
+    for number in target.files(head, len(archive.files)):
+        found = _among(GroupPass(archive.files[number].uri).groups(), target)
+        yield from found
+        if found and target.first_only:
+            return
+
+
+def _among(groups: Groups, target: Target) -> list[Group]:
+    places = target.among(groups)
+    return [groups[place] for place in (places[:1] if target.first_only else places).tolist()]
+
+
+def _by_index(archive: Archive, known: Index, uri: str, target: Target, progress: Progress) -> list[Group]:
+    """What the index leads to, which is brought to date before, and made anew where a file proves it wrong."""
+    wrong = indexes.outdated(known, archive)
+    described: set[str] = set()
+    while True:
+        if wrong:
+            described.update(file.name for file in wrong)
+            progress.note(f"the index does not fit {_named(wrong)}: it is brought to date")
+            _bring_to_date(known, wrong, uri, progress)
+        found, liar = _led_to(archive, known, target)
+        if liar is not None:
+            wrong = [file for file in archive.files if file.name not in described]
+        elif found:
+            return found
+        else:
+            wrong = indexes.mistaken(known, archive.files)
+            liar = next((file for file in wrong if file.name in described), None)
+        if liar is not None and liar.name in described:
+            raise ArchiveError("the file changes while it is searched", file=liar.name)
+        if not wrong:
+            return []
+
+
+def _bring_to_date(known: Index, wrong: list[ArchiveFile], uri: str, progress: Progress) -> None:
+    progress.phase("index", len(wrong), "files")
+    known.update(indexes.describe_files(wrong, progress.update))
+    try:
+        indexes.save(known, uri)
+    except ArchiveError as error:  # an archive that cannot be written to can be searched
+        progress.note(error.message)
+
+
+def _led_to(archive: Archive, known: Index, target: Target) -> tuple[list[Group], ArchiveFile | None]:
+    """The groups that the index leads to, or the file that is not as it says."""
+    found: list[Group] = []
+    for file in archive.files:
+        stretches = [part for part in known[file.name].stretches if target.may_be_in(part)]
+        if stretches and indexes.mistaken(known, [file]):
+            return [], file
+        for part in stretches:
+            try:
+                groups = GroupPass(file.uri).groups(part.start, part.end)
+            except ArchiveError:  # no group begins there, or the file is damaged: who describes it anew will see
+                return [], file
+            if not len(groups) or describe(groups, 0, len(groups)) != part:
+                return [], file
+            found += _among(groups, target)
+            if found and target.first_only:
+                return found, None
+    return found, None
+
+
+def _named(files: list[ArchiveFile]) -> str:
+    return files[0].name if len(files) == 1 else f"{len(files)} files, {files[0].name} among them"

@@ -1,0 +1,71 @@
+"""What an index says of a file: stretches of whole groups, and of each what could be in it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from applier.binlog.locating.groups import Groups
+from applier.io.typed_json import Count
+
+STRETCH_BYTES = 16 << 20
+"""A stretch is about this long: what is read of a file once the index has said where."""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """The groups of [start, end) of a file: their first and last time, xid and group id, and their GTIDs as intervals
+    of numbers by what comes before the number."""
+
+    start: int
+    end: int
+    first_time: int
+    last_time: int
+    xids: tuple[int, int] | None
+    ids: tuple[int, int] | None
+    gtids: dict[str, tuple[tuple[int, int], ...]]
+
+    def to_json(self) -> list[Any]:
+        """As a list, since an index has many."""
+        return list(dataclasses.asdict(self).values())
+
+
+_Interval = tuple[int, int]
+StretchFields = tuple[Count, Count, int, int, _Interval | None, _Interval | None, dict[str, tuple[_Interval, ...]]]
+"""What `to_json` gives."""
+
+
+def stretches(groups: Groups) -> Iterator[Stretch]:
+    """All groups of a file, in stretches."""
+    first = 0
+    while first < len(groups):
+        last = int(np.searchsorted(groups.ends, groups.starts[first] + STRETCH_BYTES))
+        last = min(max(last, first + 1), len(groups))
+        yield describe(groups, first, last)
+        first = last
+
+
+def describe(groups: Groups, first: int, last: int) -> Stretch:
+    """The stretch of the groups from one index to before another; at least one."""
+    part = slice(first, last)
+    sources, numbers, times, xids = groups.sources[part], groups.numbers[part], groups.times[part], groups.xids[part]
+    gtids = {groups.names[source]: _intervals(numbers[sources == source])
+             for source in np.unique(sources[sources >= 0]).tolist()}
+    return Stretch(int(groups.starts[first]), int(groups.ends[last - 1]), int(times.min()), int(times.max()),
+                   _range(xids[xids >= 0]), None if groups.ids is None else _range(groups.ids[part]),
+                   dict(sorted(gtids.items())))
+
+
+def _range(numbers: np.ndarray) -> tuple[int, int] | None:
+    return (int(numbers.min()), int(numbers.max())) if len(numbers) else None
+
+
+def _intervals(numbers: np.ndarray) -> tuple[tuple[int, int], ...]:
+    distinct = np.unique(numbers)
+    cuts = np.flatnonzero(np.diff(distinct) != 1)
+    firsts, lasts = distinct[np.append(0, cuts + 1)], distinct[np.append(cuts, len(distinct) - 1)]
+    return tuple(zip(firsts.tolist(), lasts.tolist(), strict=True))

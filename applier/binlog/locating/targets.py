@@ -1,0 +1,185 @@
+"""What is looked for, and what tells where it may be: a file's head, a stretch of the index, the groups themselves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from applier.binlog.events.gtid import GtidSet
+from applier.binlog.locating.groups import Groups
+from applier.binlog.locating.heads import FileHead
+from applier.binlog.locating.stretches import Stretch
+from applier.errors import LOG_GAP, ArchiveError, UsageError
+from applier.mysql.time_zones import parse_datetime
+
+_MARIADB = re.compile(r"\d+-\d+-\d+\Z")
+Heads = Callable[[int], FileHead]
+"""The head of a file by its place in the archive; each is read when it is asked for first."""
+
+
+class Target(Protocol):
+    """One kind of place. `what` names it in messages; `first_only`: the first group that matches is the answer."""
+
+    what: str
+    first_only: bool
+
+    def files(self, heads: Heads, n: int) -> Iterator[int]:
+        """Of n files those that may have it by their heads, in the order in which to look. May raise ArchiveError where
+        the heads say that none has."""
+
+    def may_be_in(self, stretch: Stretch) -> bool:
+        """Whether the index lets it be in a stretch."""
+
+    def among(self, groups: Groups) -> np.ndarray:
+        """The indexes of the groups that it names."""
+
+
+@dataclass(frozen=True)
+class ByGtid:
+    """The group with a GTID: `source` is what comes before its last number."""
+
+    text: str
+    source: str
+    number: int
+    first_only: bool = True
+
+    @classmethod
+    def parse(cls, text: str) -> ByGtid:
+        """Read one GTID as servers write it: uuid:number, uuid:tag:number, domain-server-number. Raises UsageError."""
+        parsed = GtidSet.parse(text)
+        pairs = [(source, *interval) for source, intervals in parsed.intervals.items() for interval in intervals]
+        if _MARIADB.match(text.strip()):
+            [(domain, (server, number))] = parsed.domains.items()
+            pairs = [(f"{domain}-{server}", number, number)]
+        if len(pairs) != 1 or pairs[0][1] != pairs[0][2]:
+            raise UsageError(f"{text!r} is not one transaction",
+                             hint="write one GTID, as in UUID:5, UUID:tag:5 or 0-1-5 (domain-server-number)")
+        return cls(str(parsed), pairs[0][0], pairs[0][1])
+
+    @property
+    def what(self) -> str:
+        return f"transaction {self.text}"
+
+    def files(self, heads: Heads, n: int) -> Iterator[int]:
+        if heads(0).format.flavour == "mysql":
+            yield from self._mysql_files(heads, n)
+            return
+        # A domain's numbers may go down (gtid_strict_mode=OFF), and a domain may be forgotten (FLUSH BINARY LOGS
+        # DELETE_DOMAIN_ID): where the lists say it is comes first, and what they say of the other files is no proof.
+        domain, server = map(int, self.source.split("-")) if _MARIADB.match(self.text) else (-1, -1)
+        likely = _first(range(1, n), lambda i: heads(i).last_numbers.get((domain, server), -1) >= self.number) - 1
+        yield likely
+        yield from (i for i in range(n - 1, -1, -1) if i != likely)
+
+    def _mysql_files(self, heads: Heads, n: int) -> Iterator[int]:
+        """Sets of executed transactions only grow, so the file before the first that knows of it has it."""
+        wanted = GtidSet.from_intervals({self.source: [(self.number, self.number)]})
+        if heads(0).before.contains(wanted):
+            raise ArchiveError(f"{self.what} came before the first file of the archive", errno=LOG_GAP,
+                               hint="give the binlogs before it, too")
+        yield _first(range(1, n), lambda i: heads(i).before.contains(wanted)) - 1
+
+    def may_be_in(self, stretch: Stretch) -> bool:
+        return any(first <= self.number <= last for first, last in stretch.gtids.get(self.source, ()))
+
+    def among(self, groups: Groups) -> np.ndarray:
+        if self.source not in groups.names:
+            return np.empty(0, np.int64)
+        return np.flatnonzero((groups.sources == groups.names.index(self.source)) & (groups.numbers == self.number))
+
+
+@dataclass(frozen=True)
+class ByTime:
+    """The first group in the log of a time (epoch seconds) or later: where `replay --stop-datetime` stops."""
+
+    time: float
+    text: str
+    first_only: bool = True
+
+    @property
+    def what(self) -> str:
+        return f"an event group of {self.text} or later"
+
+    def files(self, heads: Heads, n: int) -> Iterator[int]:
+        """A group is no younger than the file after its own."""
+        yield from range(_first(range(1, n), lambda i: heads(i).created >= self.time) - 1, n)
+
+    def may_be_in(self, stretch: Stretch) -> bool:
+        return stretch.last_time >= self.time
+
+    def among(self, groups: Groups) -> np.ndarray:
+        return np.flatnonzero(groups.times >= self.time)
+
+
+@dataclass(frozen=True)
+class ByXid:
+    """The groups whose XID event has a number. A server counts anew when it starts, so there may be several."""
+
+    xid: int
+    first_only: bool = False
+
+    @property
+    def what(self) -> str:
+        return f"a transaction with xid {self.xid}"
+
+    def files(self, heads: Heads, n: int) -> Iterator[int]:
+        yield from range(n)
+
+    def may_be_in(self, stretch: Stretch) -> bool:
+        return stretch.xids is not None and stretch.xids[0] <= self.xid <= stretch.xids[1]
+
+    def among(self, groups: Groups) -> np.ndarray:
+        return np.flatnonzero(groups.xids == self.xid)
+
+
+@dataclass(frozen=True)
+class ByGroupId:
+    """The group with a group id, which events with headers of 27 bytes have, and which grows (GRP-3)."""
+
+    group_id: int
+    first_only: bool = True
+
+    @property
+    def what(self) -> str:
+        return f"the group with id {self.group_id}"
+
+    def files(self, heads: Heads, n: int) -> Iterator[int]:
+        ids = [(i, heads(i).first_id) for i in range(n)]
+        if all(first is None for _, first in ids):
+            raise ArchiveError("the events of these binlogs have no group ids",
+                               hint="look for a GTID (--gtid) or a time (--datetime)")
+        yield from (i for i, first in reversed(ids) if first is not None and first <= self.group_id)
+
+    def may_be_in(self, stretch: Stretch) -> bool:
+        return stretch.ids is not None and stretch.ids[0] <= self.group_id <= stretch.ids[1]
+
+    def among(self, groups: Groups) -> np.ndarray:
+        return np.flatnonzero(groups.ids == self.group_id) if groups.ids is not None else np.empty(0, np.int64)
+
+
+def target_of(gtid: str | None, time: str | None, xid: int | None, group_id: int | None) -> Target:
+    """The one that is asked for. Raises UsageError for none, or for several, or for what is none of its kind."""
+    asked = [target for text, target in (
+        (gtid, lambda: ByGtid.parse(gtid)), (time, lambda: ByTime(parse_datetime(time), time)),
+        (xid, lambda: ByXid(xid)), (group_id, lambda: ByGroupId(group_id)),
+    ) if text is not None]  # fmt: skip
+    if len(asked) != 1:
+        raise UsageError("one thing can be located at a time",
+                         hint="give one of --gtid, --datetime, --xid and --group-id")
+    return asked[0]()
+
+
+def _first(places: range, holds: Callable[[int], bool]) -> int:
+    """The first place where it holds, by bisection; where it holds nowhere, the end."""
+    low, high = places.start, places.stop
+    while low < high:
+        middle = (low + high) // 2
+        if holds(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low

@@ -1,0 +1,144 @@
+"""Kernels of the outline that read the GTID of a group, and tell its source from those before.
+
+GTID, ANONYMOUS_GTID   flags u8, UUID 16 bytes, transaction number i64, …
+GTID_TAGGED            MySQL's serialization: integers of variable length, fields by number (events._tagged_gtid)
+MariaDB GTID           sequence number u64, domain u32, flags u8; its server id is in the header
+"""
+
+import numpy as np
+
+from applier.binlog.events.format import EventType
+from applier.binlog.outline.outline_recording import (
+    BAD_EVENT,
+    DONE,
+    GROUP_GTID,
+    GROUP_NUMBER,
+    GROUP_SERVER,
+    GROUP_SOURCE,
+    MOST_TAG_BYTES,
+    NEED_ROOM,
+    ROOM_SOURCE_SLOTS,
+    SOURCE_BYTES,
+    SOURCE_LENGTH,
+    SOURCE_SLOTS,
+    SOURCES,
+    TAG_AT,
+    append,
+    at,
+    get,
+    put,
+)
+from applier.binlog.outline.outline_tables import equal_bytes, hash_bytes
+from keysearch.memory import copy_bytes, inline, load_u8, load_u32, load_u64, store_u8
+
+NO_SERVER = -1
+_GTID_LEAST, _MARIADB_GTID_LEAST = 25, 13
+
+
+@inline
+def read_gtid(state, event_type, position, body, end, server_id):
+    """The GTID of the group that was just opened. (result, MariaDB's flags)"""
+    put(state, GROUP_GTID, position)
+    if event_type == EventType.ANONYMOUS_GTID:
+        return DONE, np.int64(0)
+    free = append(state, SOURCES, SOURCE_LENGTH)  # given back if the source is known
+    if free == 0:
+        return NEED_ROOM, np.int64(0)
+    for i in range(SOURCE_LENGTH):
+        put(free, i, 0)
+    flags = np.int64(0)
+    put(state, GROUP_SERVER, NO_SERVER)
+    if event_type == EventType.GTID_TAGGED:
+        number = _read_tagged(free, body, end)
+    elif event_type == EventType.MARIADB_GTID:
+        if end - body < _MARIADB_GTID_LEAST:
+            return BAD_EVENT, flags
+        number = np.int64(load_u64(body))
+        put(free, 0, load_u32(body + 8))
+        flags = np.int64(load_u8(body + 12))
+        put(state, GROUP_SERVER, server_id)
+    else:
+        if end - body < _GTID_LEAST:
+            return BAD_EVENT, flags
+        copy_bytes(free, body + 1, TAG_AT)
+        number = np.int64(load_u64(body + 17))
+    if number < 0 or (number == 0 and event_type != EventType.MARIADB_GTID):
+        return BAD_EVENT, flags
+    put(state, GROUP_NUMBER, number)
+    put(state, GROUP_SOURCE, _known_source(state, free))
+    return DONE, flags
+
+
+@inline
+def _known_source(state, free):
+    """The index of the source in the last record, which is given back where an earlier one is equal."""
+    last = get(state, SOURCES) - 1
+    if last > 0 and equal_bytes(free, at(state, SOURCES, SOURCE_LENGTH, get(state, GROUP_SOURCE)), SOURCE_BYTES):
+        put(state, SOURCES, last)
+        return get(state, GROUP_SOURCE)
+    mask = get(state, ROOM_SOURCE_SLOTS) - 1
+    slot = np.int64(hash_bytes(free, SOURCE_BYTES)) & mask
+    while True:
+        known = get(get(state, SOURCE_SLOTS), slot)  # source + 1
+        if known == 0:
+            put(get(state, SOURCE_SLOTS), slot, last + 1)
+            return last
+        if equal_bytes(free, at(state, SOURCES, SOURCE_LENGTH, known - 1), SOURCE_BYTES):
+            put(state, SOURCES, last)
+            return known - 1
+        slot = (slot + 1) & mask
+
+
+@inline
+def _read_variable(place, end):
+    """An unsigned integer of MySQL's serialization: (value, next address), or next address 0 where it is cut short."""
+    if place >= end:
+        return np.uint64(0), np.int64(0)
+    first = np.uint64(load_u8(place))
+    extra = 0
+    while (first >> np.uint64(extra)) & np.uint64(1):
+        extra += 1
+    if extra + 1 > end - place:
+        return np.uint64(0), np.int64(0)
+    drop = min(extra + 1, 8)
+    value = first >> np.uint64(drop)
+    for i in range(extra):
+        value |= np.uint64(load_u8(place + 1 + i)) << np.uint64(8 * (i + 1) - drop)
+    return value, np.int64(place + extra + 1)
+
+
+@inline
+def _read_tagged(source, place, end):
+    """UUID and tag of a GTID_TAGGED body into `source`; the transaction's number, or -1 where it is malformed."""
+    number = np.int64(-1)
+    for _ in range(3):  # version, size, last required field
+        _, place = _read_variable(place, end)
+        if place == 0:
+            return np.int64(-1)
+    while True:
+        field, place = _read_variable(place, end)
+        if place == 0:
+            return np.int64(-1)
+        if field == 0:  # flags
+            _, place = _read_variable(place, end)
+        elif field == 1:
+            for i in range(TAG_AT):
+                byte, place = _read_variable(place, end)
+                if place == 0 or byte > 255:
+                    return np.int64(-1)
+                store_u8(source + i, np.uint8(byte))
+        elif field == 2:
+            value, place = _read_variable(place, end)
+            number = np.int64(value >> np.uint64(1)) if value & np.uint64(1) == 0 else np.int64(-1)
+        elif field == 3:
+            length, place = _read_variable(place, end)
+            if place == 0 or length > MOST_TAG_BYTES or np.int64(length) > end - place:
+                return np.int64(-1)
+            store_u8(source + TAG_AT, np.uint8(length))
+            for i in range(np.int64(length)):
+                store_u8(source + TAG_AT + 1 + i, load_u8(place + i))
+            return number
+        else:  # the fields from 4 on are no part of the GTID
+            return number
+        if place == 0:
+            return np.int64(-1)

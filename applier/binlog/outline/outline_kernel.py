@@ -1,0 +1,296 @@
+"""The one pass over a binlog file: headers, checksums, event groups, tables, split points.
+
+`walk` reads every event once and writes down only what a plan needs, in the arrays of a `Recording`. What Python has to
+look at in words (DDL, file borders, what cannot be applied) becomes a note; notes are few, row events are many.
+
+Event groups (GRP-1) as MySQL and MariaDB write them. A group is opened by any GTID event, or, in logs without GTIDs, by
+its first event, and is in one of these states:
+
+    ANNOUNCED    a GTID, INTVAR, … was seen: BEGIN makes it a TRANSACTION, any other statement is the whole group
+    STANDALONE   MariaDB's GTID event says that the group is one statement
+    TRANSACTION  up to XID, COMMIT or ROLLBACK; statements within do not end it
+    ROWS         row events without BEGIN: up to the one that ends the statement
+
+Every read is checked against the end of its event, and every event against the end of the file. Nothing is written past
+an array: where one is full, `walk` gives NEED_ROOM, and the caller starts again with larger arrays.
+"""
+
+import numpy as np
+
+from applier.binlog.events.compressed_kernel import (
+    CONTENT_END,
+    CONTENT_GOES_ON,
+    CONTENT_POSITION,
+    CONTENT_START,
+    CONTENT_WORDS,
+)
+from applier.binlog.events.digest_kernel import with_event
+from applier.binlog.events.format import IGNORABLE_FLAG, MARIADB_STANDALONE, EventType
+from applier.binlog.outline.outline_groups import ROLLED_BACK, end_group, open_group
+from applier.binlog.outline.outline_gtids import read_gtid
+from applier.binlog.outline.outline_recording import (
+    ANNOUNCED,
+    BAD_CHECKSUM,
+    BAD_EVENT,
+    BAD_LENGTH,
+    BASE,
+    BLOCKED,
+    CHECKSUM_BYTES,
+    CONTENT,
+    CONTENTS_LEFT,
+    CUT_SHORT,
+    DIGEST,
+    DONE,
+    END,
+    EVENT_CRC,
+    FILE_EVENT,
+    GROUP_ROW_EVENTS,
+    GROUP_STATE,
+    GROUP_XID,
+    HEADER_BYTES,
+    INNER,
+    KEPT_AT,
+    KEPT_END,
+    KEPT_WANTED,
+    LAST_END,
+    N_EVENTS,
+    N_INFLATED,
+    N_ROW_BYTES,
+    N_ROW_EVENTS,
+    NEED_CONTENTS,
+    NEED_MEMORY,
+    NEED_ROOM,
+    OUTSIDE,
+    POSITION,
+    ROWS,
+    SAMPLE_BYTES,
+    STANDALONE,
+    STATEMENT,
+    STOPPED,
+    TRANSACTION,
+    VERIFY,
+    WITHIN,
+    get,
+    increase,
+    put,
+)
+from applier.binlog.outline.outline_statements import ENDS_GROUP, note, note_once, query, xa_prepare
+from applier.binlog.outline.outline_tables import NO_TABLE, cut_split, map_table, use_table
+from applier.kernels.crc32 import crc32
+from keysearch.memory import inline, kernel, load_u8, load_u16, load_u32, load_u64
+
+# What becomes of an event, by its type.
+(
+    _PASSED_OVER, _GTID, _TABLE_MAP, _ROWS_V1, _ROWS_V2, _QUERY, _XID, _CONTEXT, _BLOCKED_STATEMENT, _LOAD_DATA,
+    _XA_PREPARE, _COMPRESSED, _FILE, _BLOCKED_EVENT, _UNKNOWN,
+) = range(15)  # fmt: skip
+
+
+def _actions() -> np.ndarray:
+    kinds = {
+        _PASSED_OVER: (3, 27, 28, 29, 36, 37, 41, 160, 161, 35, 163),
+        _GTID: (33, 34, 42, 162),
+        _TABLE_MAP: (19,),
+        _ROWS_V1: (23, 24, 25),
+        _ROWS_V2: (30, 31, 32, 39),
+        _QUERY: (2,),
+        _XID: (16,),
+        _CONTEXT: (5, 9, 11, 13, 14, 17),
+        _BLOCKED_STATEMENT: (6, 10, 12),
+        _LOAD_DATA: (18,),
+        _XA_PREPARE: (38,),
+        _COMPRESSED: (40, *range(165, 172)),
+        _FILE: (4, 15, 164),
+        _BLOCKED_EVENT: (1, 7, 8, 20, 21, 22, 26),
+    }
+    actions = np.full(256, _UNKNOWN, np.uint8)
+    for action, types in kinds.items():
+        actions[list(types)] = action
+    return actions
+
+
+_ACTIONS = _actions()
+@inline
+def _statement_end(state, result):
+    """After an event that is a statement in a form of its own: outside transactions it is the whole group."""
+    if result != DONE or get(state, GROUP_STATE) == TRANSACTION:
+        return result
+    return ENDS_GROUP
+
+
+@inline
+def _rows(state, header, event_type, action, body, end, size):
+    version = 1 if action == _ROWS_V1 else 2
+    result, use, ends_statement = use_table(state, header, event_type, version, body, end, size)
+    if result != DONE:
+        return result
+    if use != NO_TABLE:
+        increase(state, N_ROW_EVENTS, 1)
+        increase(state, N_ROW_BYTES, size)
+        increase(state, GROUP_ROW_EVENTS, 1)
+    if result == DONE and ends_statement and get(state, GROUP_STATE) == ROWS:
+        return ENDS_GROUP
+    return result
+
+
+@inline
+def _gtid(state, position, event_type, body, end, server_id, timestamp):
+    if get(state, GROUP_STATE) != OUTSIDE:  # the group before was never ended
+        result = end_group(state, position, ROLLED_BACK)
+        if result != DONE:
+            return result
+    result = open_group(state, position, timestamp, ANNOUNCED)
+    if result != DONE:
+        return result
+    result, flags = read_gtid(state, event_type, position, body, end, server_id)
+    if event_type == EventType.MARIADB_GTID:
+        put(state, GROUP_STATE, STANDALONE if flags & MARIADB_STANDALONE else TRANSACTION)
+    return result
+
+
+@inline
+def _incident(state, position, timestamp):
+    """MySQL's follows a GTID event and MariaDB's nothing; nothing follows it in either's group."""
+    if get(state, GROUP_STATE) == OUTSIDE:
+        result = open_group(state, position, timestamp, ANNOUNCED)
+        if result != DONE:
+            return result
+    return _statement_end(state, note_once(state, BLOCKED, EventType.INCIDENT, position))
+
+
+@inline
+def _event(state, header, end, position, next_position, event_type, size):
+    """Take in one event, which is whole and whose checksum is right: from address `header` to `end`, the checksum left
+    out; `position` and `next_position` are of the event in the file that it is, or is in."""
+    body = header + get(state, HEADER_BYTES)
+    timestamp = np.int64(load_u32(header))
+    action = _ACTIONS[event_type]
+    if action == _GTID:
+        server_id = np.int64(load_u32(header + 5))
+        return _gtid(state, position, event_type, body, end, server_id, timestamp)
+    if action == _QUERY:
+        return query(state, position, next_position, body, end, timestamp)
+    if action == _PASSED_OVER or (action == _UNKNOWN and load_u16(header + 17) & IGNORABLE_FLAG):
+        return DONE
+    if action == _FILE:
+        return note(state, FILE_EVENT, position, NO_TABLE)
+    if event_type == EventType.INCIDENT:
+        return _incident(state, position, timestamp)
+    if action == _BLOCKED_EVENT or action == _UNKNOWN:
+        return note_once(state, BLOCKED, event_type, position)
+    if get(state, GROUP_STATE) == OUTSIDE:
+        rows = _TABLE_MAP <= action <= _ROWS_V2
+        result = open_group(state, position, timestamp, ROWS if rows else ANNOUNCED)
+        if result != DONE:
+            return result
+    elif get(state, GROUP_STATE) < TRANSACTION and _TABLE_MAP <= action <= _ROWS_V2:
+        put(state, GROUP_STATE, ROWS)
+    if action == _TABLE_MAP:
+        return map_table(state, position, body, end)
+    if action <= _ROWS_V2:
+        return _rows(state, header, event_type, action, body, end, size)
+    if action == _XID:
+        if end - body >= 8:
+            put(state, GROUP_XID, np.int64(load_u64(body)))
+        return ENDS_GROUP
+    if action == _BLOCKED_STATEMENT:
+        return _statement_end(state, note_once(state, BLOCKED, event_type, position))
+    if action == _LOAD_DATA:
+        return _statement_end(state, note(state, STATEMENT, position, NO_TABLE))
+    if action == _XA_PREPARE:
+        return xa_prepare(state, position, body, end)
+    return DONE  # _CONTEXT: it belongs to the statement that follows
+
+
+@inline
+def _compressed(state, position, next_position):
+    """The events that a compressed event holds, as far as they are inflated. No group goes on behind its end."""
+    header_length, result, goes_on = get(state, HEADER_BYTES), DONE, True
+    while goes_on:
+        content = get(state, CONTENT)
+        if get(state, CONTENTS_LEFT) == 0 or get(content, CONTENT_POSITION) != position:
+            return NEED_CONTENTS
+        header, end = get(state, INNER), get(content, CONTENT_END)
+        if header == 0:
+            header = get(content, CONTENT_START)
+            increase(state, N_INFLATED, end - header)
+            put(state, WITHIN, 1)
+        while header < end:
+            put(state, INNER, header)
+            if result >= ENDS_GROUP or header_length > end - header:
+                return BAD_EVENT
+            size, event_type = np.int64(load_u32(header + 9)), np.int64(load_u8(header + 4))
+            action = _ACTIONS[event_type]
+            if size < header_length or size > end - header or action == _GTID or _COMPRESSED <= action <= _FILE:
+                return BAD_EVENT
+            wanted = np.int64(SAMPLE_BYTES) if action == _ROWS_V1 or action == _ROWS_V2 else 2 * size
+            if get(state, KEPT_END) - get(state, KEPT_AT) < wanted:
+                put(state, KEPT_WANTED, wanted)
+                return NEED_MEMORY
+            result = _event(state, header, header + size, position, next_position, event_type, size)
+            if result != DONE and result < ENDS_GROUP:
+                return result
+            header += size
+        goes_on = get(content, CONTENT_GOES_ON) != 0
+        if goes_on and result != DONE:
+            return BAD_EVENT
+        put(state, CONTENT, content + 8 * CONTENT_WORDS)
+        increase(state, CONTENTS_LEFT, -1)
+        put(state, INNER, 0)
+    put(state, WITHIN, 0)
+    return result
+
+
+@kernel
+def walk(state):
+    """Read events from POSITION to END of the state at this address. Gives how the pass ended; POSITION says where.
+
+    DONE: at END. STOPPED: a stop condition was met; LAST_END says where. CUT_SHORT: the event here goes past END. In
+    these cases the last split is written, unless a group is open. NEED_CONTENTS, NEED_MEMORY: it goes on from here when
+    it is called again. After anything else the recording is incomplete.
+    """
+    base, end, position, verify = get(state, BASE), get(state, END), get(state, POSITION), get(state, VERIFY)
+    header_length, checksum_bytes = get(state, HEADER_BYTES), get(state, CHECKSUM_BYTES)
+    least = header_length + checksum_bytes
+    result = DONE
+    while position < end:
+        if header_length > end - position:
+            result = CUT_SHORT
+            break
+        header = base + position
+        size = np.int64(load_u32(header + 9))
+        if size < least:
+            result = BAD_LENGTH
+            break
+        if size > end - position:
+            result = CUT_SHORT
+            break
+        event_type = np.int64(load_u8(header + 4))
+        # The format description's checksum is taken without a flag. Python verifies it.
+        has_crc = verify != 0 and event_type != EventType.FORMAT_DESCRIPTION
+        if has_crc and get(state, WITHIN) == 0:
+            crc = crc32(header, size - checksum_bytes, np.uint32(0))
+            if checksum_bytes and crc != load_u32(header + size - 4):
+                result = BAD_CHECKSUM
+                break
+            put(state, EVENT_CRC, np.int64(crc))
+        if _ACTIONS[event_type] == _COMPRESSED:
+            result = _compressed(state, position, position + size)
+        else:
+            result = _event(state, header, header + size - checksum_bytes, position, position + size, event_type, size)
+        if has_crc and (result == DONE or result >= ENDS_GROUP):
+            put(state, DIGEST, with_event(get(state, DIGEST), get(state, EVENT_CRC)))
+        if result >= ENDS_GROUP:
+            result = end_group(state, position + size, result - ENDS_GROUP)
+        if result != DONE:
+            break
+        increase(state, N_EVENTS, 1)
+        position += size
+    if result == STOPPED and get(state, LAST_END) > position:  # this event ended the last group that counts
+        increase(state, N_EVENTS, 1)
+        position = get(state, LAST_END)
+    put(state, POSITION, position)
+    if (result == DONE or result == STOPPED or result == CUT_SHORT) and get(state, GROUP_STATE) == OUTSIDE:
+        if cut_split(state, get(state, LAST_END)) == NEED_ROOM:
+            return NEED_ROOM
+    return result

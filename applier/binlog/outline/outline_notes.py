@@ -1,0 +1,119 @@
+"""What the outline's kernel wrote down, as what an outline says of it: tables, splits, statements, blockers, XA.
+
+These few events are read in Python, once a kind or a statement.
+"""
+
+from applier.binlog.events.events import Event, encrypted, parse_execute_load_query, parse_query, parse_rotate
+from applier.binlog.events.format import HEADER_LENGTH, MARIADB_ALTER_WITHOUT_EFFECT, EventType
+from applier.binlog.events.xa import parse_xa_decision, parse_xa_prepare
+from applier.binlog.outline.blockers import stops_always, what_blocks
+from applier.binlog.outline.outline import (
+    Blocker,
+    Outline,
+    OutlinedBytes,
+    PreparedGroup,
+    Split,
+    Statement,
+    TableUse,
+    XaDecision,
+)
+from applier.binlog.outline.outline_recording import (
+    AFTER_COLUMNS,
+    BLOCKED,
+    BLOCKED_SAVEPOINT,
+    BODY,
+    BODY_LENGTH,
+    FILE_EVENT,
+    FIRST_POSITION,
+    LACKED_COLUMNS,
+    N_SAMPLES,
+    NOTES,
+    PARTIAL,
+    ROWS_BYTES,
+    ROWS_EVENTS,
+    SAMPLE_BYTES,
+    SAMPLES,
+    SPLIT_TABLES,
+    SPLITS,
+    TABLES,
+    VOIDS,
+    XA_DECIDED,
+    XA_PREPARED,
+    Recording,
+)
+from applier.binlog.outline.outline_tables import MAY_CASCADE, PARTIAL_IMAGES, PARTIAL_VALUES
+from applier.binlog.outline.outlined_file import OutlinedFile
+from applier.errors import ArchiveError
+
+
+def add_recorded(outline: Outline, file: OutlinedFile, recording: Recording) -> None:
+    """Tables, splits and voids, and what the notes are about. Raises ArchiveError for what no archive may hold."""
+    for row in recording.used(recording.tables, TABLES):
+        outline.tables.append(TableUse(
+            file.bytes_at(row[BODY], row[BODY_LENGTH]), row[FIRST_POSITION], row[ROWS_EVENTS],
+            row[ROWS_BYTES], bool(row[PARTIAL] & PARTIAL_IMAGES), _number(row[AFTER_COLUMNS:LACKED_COLUMNS]),
+            _number(row[LACKED_COLUMNS:]), bool(row[PARTIAL] & PARTIAL_VALUES), bool(row[PARTIAL] & MAY_CASCADE),
+            [_sample(file, place) for place in row[SAMPLES : SAMPLES + row[N_SAMPLES]]],
+        ))  # fmt: skip
+    form = file.format.checksum, file.format.header_length
+    outline.splits = [Split(start, end, {}, OutlinedBytes(start, end, digest, *form))
+                      for start, end, digest in recording.used(recording.splits, SPLITS)]
+    for split, use, n_bytes in recording.used(recording.split_tables, SPLIT_TABLES):
+        outline.splits[split].tables[use] = n_bytes
+    outline.voids = [(start, end) for start, end in recording.used(recording.voids, VOIDS)]
+    _add_notes(outline, file, recording.used(recording.notes, NOTES))
+
+
+def _sample(file: OutlinedFile, place: int) -> bytes:
+    """The beginning of a rows event, with a header of 19 bytes."""
+    event = file.bytes_at(place, min(file.size_at(place), SAMPLE_BYTES))
+    return event[:HEADER_LENGTH] + event[file.format.header_length :]
+
+
+def _add_notes(outline: Outline, file: OutlinedFile, notes: list[list[int]]) -> None:
+    for kind, position, place, group_start, gtid_position, table in notes:
+        end = position + file.size_at(position)
+        event = file.read(position) if place == position else file.kept_event(place, position)
+        if kind == FILE_EVENT:
+            _add_file_event(outline, file, event)
+            continue
+        gtid = file.gtid_at(gtid_position)
+        if kind == XA_PREPARED:
+            xid = file.placed(event, parse_xa_prepare, event.body).xid
+            outline.prepared.append(PreparedGroup(group_start, end, xid, gtid))
+            continue
+        if kind in (BLOCKED, BLOCKED_SAVEPOINT):
+            what, errno, hint = what_blocks(kind, event)
+            outline.blockers.append(Blocker(position, group_start, what, errno, hint, gtid,
+                                            table if table >= 0 else None, stops_always(event)))
+            continue
+        parse = parse_execute_load_query if event.type == EventType.EXECUTE_LOAD_QUERY else parse_query
+        query = file.placed(event, parse, event.body)
+        if kind == XA_DECIDED:
+            xid, commits = file.placed(event, parse_xa_decision, query.sql)
+            outline.decisions.append(XaDecision(position, xid, commits, gtid))
+            continue
+        if query.context.get("gtid_flags_extra", 0) & MARIADB_ALTER_WITHOUT_EFFECT:
+            continue
+        outline.statements.append(Statement(
+            position, end, group_start, query.text, query.database, query.context, event.timestamp, gtid,
+        ))  # fmt: skip
+
+
+def _add_file_event(outline: Outline, file: OutlinedFile, event: Event) -> None:
+    if event.type == EventType.ROTATE:
+        outline.next_file = parse_rotate(event.body).next_file
+    elif event.type == EventType.START_ENCRYPTION:
+        raise encrypted(file.uri, event.position)
+    else:
+        raise ArchiveError(
+            "a second format description within a file",
+            file=file.uri,
+            position=event.position,
+            hint="this may be a relay log; give the source's own binlogs",
+        )
+
+
+def _number(words: list[int]) -> int:
+    """Words of 64 bits, the lowest first, as one number."""
+    return sum((word & 0xFFFFFFFFFFFFFFFF) << 64 * i for i, word in enumerate(words) if word)

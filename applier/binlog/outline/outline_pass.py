@@ -1,0 +1,239 @@
+"""One pass over a file: runs the kernel with what it asks for, and says what the run means for the file as a whole.
+
+Where it ends, whether it is torn there or corrupt, and which GTIDs it holds.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from applier.binlog.events.compressed import Inflater
+from applier.binlog.events.format import HEADER_LENGTH, event_name
+from applier.binlog.events.group_ids import NO_GROUP_ID, late_group
+from applier.binlog.events.gtid import GtidSet
+from applier.binlog.outline.outline import Outline
+from applier.binlog.outline.outline_kernel import walk
+from applier.binlog.outline.outline_notes import add_recorded
+from applier.binlog.outline.outline_recording import (
+    BAD_CHECKSUM,
+    BAD_LENGTH,
+    CUT_SHORT,
+    DONE,
+    ENTRY_START,
+    FIRST_START,
+    FIRST_TIME,
+    GROUP_START,
+    GROUP_STATE,
+    GROUPS,
+    LAST_END,
+    LAST_GTID,
+    LAST_TIME,
+    N_EVENTS,
+    N_GROUPS,
+    N_INFLATED,
+    N_ROW_BYTES,
+    N_ROW_EVENTS,
+    NEED_CONTENTS,
+    NEED_MEMORY,
+    NEED_ROOM,
+    OUTSIDE,
+    POSITION,
+    STOPPED,
+    UNMAPPED_TABLE,
+    WITHIN,
+    Recording,
+)
+from applier.binlog.outline.outlined_file import OutlinedFile
+from applier.binlog.outline.stop import StopCondition
+from applier.errors import CORRUPT_EVENT, LOG_GAP, ArchiveError, UsageError
+
+_FIRST_ROOM = 256
+GROUP_BYTES = 128
+"""A guess, for the first room of a record of each group; groups are rarely smaller."""
+
+
+@dataclass
+class _Result:
+    """A pass of the kernel: what it ended with, and what it wrote down."""
+
+    code: int
+    recording: Recording
+
+    def __getitem__(self, field: int) -> int:
+        return int(self.recording.state[field])
+
+    @property
+    def within_group(self) -> bool:
+        return self[GROUP_STATE] != OUTSIDE
+
+
+def outline_file(
+    uri: str,
+    *,
+    start: int | None = None,
+    stop: StopCondition | None = None,
+    split_bytes: int = 64 << 20,
+) -> Outline:
+    """Outline one file in one pass.
+
+    `start`: a position between two groups; only groups from there on count (those before are executed already). A file
+    that ends within an event or a group is `torn`; whether it may be is the archive's question. Raises ArchiveError
+    with file and position for what is corrupt (1610), EncryptedBinlog, and UsageError for a stop position past the
+    file's end.
+    """
+    try:
+        outlining = OutlinePass(uri, stop or StopCondition(), split_bytes)
+        try:
+            return outlining.outline(start)
+        finally:
+            outlining.mapped.check_whole()
+    except ArchiveError as error:
+        error.file = error.file or uri
+        raise
+
+
+class OutlinePass(OutlinedFile):
+    """The pass over one file; `outline` is its only use."""
+
+    def __init__(self, uri: str, stop: StopCondition, split_bytes: int, verify: bool = True) -> None:
+        super().__init__(uri, verify)
+        self.stop, self.split_bytes = stop, max(int(split_bytes), 1)
+
+    def outline(self, start: int | None) -> Outline:
+        """The file's outline; see outline_file."""
+        begin, before, size = self.head_end, GtidSet(), self.mapped.size
+        if start is not None and start > begin:
+            before, begin = self._skip_to(start), start
+        offset = self.stop.offset_in(self.name)
+        if offset is not None and offset > size:
+            raise UsageError(f"the stop position {offset} is past the end of {self.name}, which has {size} bytes")
+        limit = size if offset is None else max(offset, begin)
+        missing = self.stop.gtid_set.subtract(self.previous_gtids.union(before)) if self.stop.gtid_set else None
+        if missing is not None and not missing:
+            limit, offset = begin, begin
+        n_groups = 0 if self.format.header_length == HEADER_LENGTH else 1 + (limit - begin) // GROUP_BYTES
+        result = self._walk(begin, limit, missing or GtidSet(), self.stop.datetime, n_groups)
+        stopped = result.code == STOPPED or offset is not None
+        torn_at, torn_what = None, None
+        if limit == size and (result.code == CUT_SHORT or result.within_group) and result.code != STOPPED:
+            torn_at, torn_what = self._tear(result)
+        if result.within_group:  # what is in the open group does not count
+            result = self._walk(begin, result[LAST_END], GtidSet(), None, n_groups)
+        gtids = before.followed_by(self._executed(result))
+        outline = Outline(
+            self.uri, self.name, size, self.format, None, self.ends_with_stop(), self.previous_gtids, gtids,
+            start=result[FIRST_START] if result[FIRST_START] >= 0 else result[LAST_END], end=result[LAST_END],
+            torn=torn_at is not None, torn_at=torn_at, torn_what=torn_what, stopped=stopped,
+            n_groups=result[N_GROUPS], n_events=result[N_EVENTS] + self.head_events, n_row_events=result[N_ROW_EVENTS],
+            row_bytes=result[N_ROW_BYTES], inflated_bytes=result[N_INFLATED], gtids_before=before,
+        )  # fmt: skip
+        if outline.n_groups:
+            outline.first_timestamp, outline.last_timestamp = result[FIRST_TIME], result[LAST_TIME]
+            outline.last_gtid = self.gtid_at(result[LAST_GTID])
+            outline.first_group_id, outline.last_group_id = self._grown_ids(result)
+        add_recorded(outline, self, result.recording)
+        return outline
+
+    # ---- the kernel
+
+    def _walk(self, begin: int, end: int, stop_gtids: GtidSet, stop_time: int | None, n_groups: int = 0) -> _Result:
+        """Walk [begin, end), or up to where the stop set or time says. Raises ArchiveError for what is corrupt."""
+        n_splits = (end - begin) // self.split_bytes + 2
+        room = _FIRST_ROOM
+        while True:
+            recording = Recording(room, n_splits, stop_gtids, n_groups * room // _FIRST_ROOM)
+            recording.set_limits(self.mapped.address, begin, end, self.format, self.verify, self.split_bytes, stop_time)
+            result = self._run(recording, end)
+            if result.code != NEED_ROOM:
+                break
+            room *= 4
+        if result.code in (DONE, STOPPED, CUT_SHORT):
+            return result
+        raise self._corrupt(result)
+
+    def _run(self, recording: Recording, end: int) -> _Result:
+        """Run the kernel, and inflate for it what is compressed."""
+        inflater = Inflater(self.mapped, self.format.header_length, self.format.checksum_length)
+        while True:
+            result = _Result(walk(recording.address), recording)
+            if result.code == NEED_CONTENTS:
+                inflater.advance(result[POSITION], end, within=result[WITHIN] != 0)
+                recording.set_contents(inflater.contents)
+            elif result.code == NEED_MEMORY:
+                recording.add_memory()
+            else:
+                return result
+
+    def _skip_to(self, start: int) -> GtidSet:
+        """The transactions before `start`, which must be a place between two groups."""
+        result = self._walk(self.head_end, min(start, self.mapped.size), GtidSet(), stop_time=None)
+        if result.code != DONE or result.within_group or start > self.mapped.size:
+            raise ArchiveError(
+                "the replay cannot go on from here: no event group starts at this position",
+                file=self.uri,
+                position=start,
+                errno=LOG_GAP,
+                hint="is the base snapshot of this archive, and is the file the one that it was made from?",
+            )
+        return self._executed(result)
+
+    def group_ids(self, starts: np.ndarray) -> np.ndarray | None:
+        """The ids of the groups that start there (GRP-3); None where headers have none."""
+        if self.format.header_length == HEADER_LENGTH:
+            return None
+        places = starts[:, None] + np.arange(HEADER_LENGTH, HEADER_LENGTH + 8)
+        return np.ascontiguousarray(self.mapped.array[places]).view("<u8")[:, 0]
+
+    def _grown_ids(self, result: _Result) -> tuple[int | None, int | None]:
+        """The first and the last group id, which must grow. Raises ReplayStopped."""
+        starts = result.recording.groups[: result.recording.state[GROUPS], ENTRY_START]
+        ids = self.group_ids(starts)
+        if ids is None:
+            return None, None
+        known = ids != NO_GROUP_ID
+        ids, starts = ids[known], starts[known]
+        late = np.flatnonzero(ids[1:] <= ids[:-1])
+        if len(late):
+            raise late_group(int(ids[late[0] + 1]), int(ids[late[0]]), self.uri, int(starts[late[0] + 1]))
+        return (int(ids[0]), int(ids[-1])) if len(ids) else (None, None)
+
+    def _executed(self, result: _Result) -> GtidSet:
+        return result.recording.executed(self.format.flavour == "mariadb")
+
+    def _corrupt(self, result: _Result) -> ArchiveError:
+        position = result[POSITION]
+        event = self.mapped.array[position : position + HEADER_LENGTH].tobytes()
+        name, size = event_name(event[4]), int.from_bytes(event[9:13], "little")
+        what = {
+            BAD_LENGTH: f"a {name} event of {size} bytes is impossible",
+            BAD_CHECKSUM: f"the checksum of a {name} event does not match",
+            UNMAPPED_TABLE: f"a {name} event is for a table that no table map in its group names",
+        }.get(result.code, f"a {name} event does not hold what it must")
+        return ArchiveError(
+            what,
+            file=self.uri,
+            position=position,
+            errno=CORRUPT_EVENT,
+            hint=f"copy the file again from the server, or stop before it: --stop-position "
+            f"{self.name}:{result[LAST_END]}",
+        )
+
+    def _tear(self, result: _Result) -> tuple[int, str]:
+        """Where and how the file was cut short. Raises ArchiveError where it is not cut but corrupt."""
+        position = result[POSITION]
+        if result.code != CUT_SHORT:
+            return result[GROUP_START], "the last event group has no end"
+        header = self.mapped.array[position : position + HEADER_LENGTH].tobytes()
+        if len(header) < HEADER_LENGTH:
+            return position, "the file ends within an event's header"
+        size, end_log_pos = (int.from_bytes(header[at : at + 4], "little") for at in (9, 13))
+        if end_log_pos and end_log_pos != (position + size) & 0xFFFFFFFF:
+            raise ArchiveError(
+                f"a {event_name(header[4])} event of {size} bytes goes past the end of the file, which its "
+                f"end position {end_log_pos} does not",
+                file=self.uri,
+                position=position,
+                errno=CORRUPT_EVENT,
+                hint=f"to stop before it: --stop-position {self.name}:{result[LAST_END]}",
+            )
+        return position, f"the file ends within a {event_name(header[4])} event"

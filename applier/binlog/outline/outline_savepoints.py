@@ -1,0 +1,120 @@
+"""Kernels of the outline about savepoints: what of a group ROLLBACK TO takes back.
+
+Servers write `SAVEPOINT name` and `ROLLBACK TO name` into a group only where they must: where rows that are taken back
+were logged, since others with them cannot be (MySQL: of a table without transactions; MariaDB: of a changed temporary
+table, too). Names are compared without regard to the case of ASCII letters, as far as a log shows.
+"""
+
+import numpy as np
+
+from applier.binlog.outline.outline_groups import forget_notes, void
+from applier.binlog.outline.outline_recording import (
+    BASE,
+    DONE,
+    GROUP_ROW_EVENTS,
+    NEED_ROOM,
+    SAVEPOINT_END,
+    SAVEPOINT_LENGTH,
+    SAVEPOINT_NAME,
+    SAVEPOINT_NAME_LENGTH,
+    SAVEPOINT_ROW_EVENTS,
+    SAVEPOINTS,
+    append,
+    at,
+    get,
+    kept,
+    put,
+)
+from keysearch.memory import inline, load_u8
+
+NO_SUCH_SAVEPOINT = 200
+_NONE = -1
+_SPACE, _QUOTE, _BACKTICK = 0x20, ord('"'), ord("`")
+_A, _Z, _TO_LOWER_CASE = ord("A"), ord("Z"), 0x20
+
+
+@inline
+def set_savepoint(state, sql, length, next_position):
+    """SAVEPOINT name: it replaces one of the same name."""
+    name, name_length = _name(sql, length)
+    known = _find(state, name, name_length)
+    if known != _NONE:
+        _remove(state, known)
+    savepoint = append(state, SAVEPOINTS, SAVEPOINT_LENGTH)
+    if savepoint == 0:
+        return NEED_ROOM
+    put(savepoint, SAVEPOINT_NAME, kept(state, name, name_length))
+    put(savepoint, SAVEPOINT_NAME_LENGTH, name_length)
+    put(savepoint, SAVEPOINT_END, next_position)
+    put(savepoint, SAVEPOINT_ROW_EVENTS, get(state, GROUP_ROW_EVENTS))
+    return DONE
+
+
+@inline
+def roll_back_to(state, sql, length, position):
+    """ROLLBACK TO name: rows since the savepoint are void; it stays, and those after it are gone."""
+    name, name_length = _name(sql, length)
+    known = _find(state, name, name_length)
+    if known == _NONE:
+        return NO_SUCH_SAVEPOINT if get(state, GROUP_ROW_EVENTS) > 0 else DONE
+    put(state, SAVEPOINTS, known + 1)
+    savepoint = at(state, SAVEPOINTS, SAVEPOINT_LENGTH, known)
+    if get(savepoint, SAVEPOINT_ROW_EVENTS) == get(state, GROUP_ROW_EVENTS):
+        return DONE
+    if get(savepoint, SAVEPOINT_END) > position:  # both are in one compressed event, whose rows have one position
+        return NO_SUCH_SAVEPOINT
+    forget_notes(state, get(savepoint, SAVEPOINT_END))
+    return void(state, get(savepoint, SAVEPOINT_END), position)
+
+
+@inline
+def _name(sql, length):
+    """The savepoint's name, which ends a statement: from its quote on, or after the last space."""
+    end = sql + length
+    last = load_u8(end - 1)
+    start = end
+    if last == _BACKTICK or last == _QUOTE:
+        start = sql
+        while load_u8(start) != last:
+            start += 1
+        if end - start <= 1:
+            return sql, np.int64(0)
+        return start + 1, end - start - 2
+    while start > sql and load_u8(start - 1) > _SPACE:
+        start -= 1
+    return start, end - start
+
+
+@inline
+def _find(state, name, length):
+    """The number of the savepoint with this name; _NONE if there is none."""
+    for i in range(get(state, SAVEPOINTS)):
+        savepoint = at(state, SAVEPOINTS, SAVEPOINT_LENGTH, i)
+        if get(savepoint, SAVEPOINT_NAME_LENGTH) == length:
+            if _same_name(get(state, BASE) + get(savepoint, SAVEPOINT_NAME), name, length):
+                return np.int64(i)
+    return np.int64(_NONE)
+
+
+@inline
+def _remove(state, number):
+    """Close the gap that a savepoint leaves."""
+    count = get(state, SAVEPOINTS) - 1
+    for i in range(number, count):
+        to, origin = (at(state, SAVEPOINTS, SAVEPOINT_LENGTH, i), at(state, SAVEPOINTS, SAVEPOINT_LENGTH, i + 1))
+        for field in range(SAVEPOINT_LENGTH):
+            put(to, field, get(origin, field))
+    put(state, SAVEPOINTS, count)
+
+
+@inline
+def _same_name(a, b, length):
+    for i in range(length):
+        if _lower(load_u8(a + i)) != _lower(load_u8(b + i)):
+            return False
+    return True
+
+
+@inline
+def _lower(letter):
+    return letter | np.uint8(_TO_LOWER_CASE) if letter >= _A and letter <= _Z else letter

@@ -1,0 +1,102 @@
+"""A binlog file that an outline is made of: what its head says of it, and its single events in Python.
+
+The head is the format description and what follows it directly: the GTIDs executed before the file, encryption.
+"""
+
+import ctypes
+import os
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+from applier.binlog.events.events import Event, encrypted, parse_gtid, read_event, read_event_at, read_format
+from applier.binlog.events.format import HEADER_LENGTH, IN_USE_FLAG, EventType
+from applier.binlog.events.gtid import GtidSet
+from applier.errors import CORRUPT_EVENT, ArchiveError
+from applier.io.mapping import map_file
+
+_HEAD = (EventType.FORMAT_DESCRIPTION, EventType.PREVIOUS_GTIDS, EventType.GTID_LIST, EventType.START_ENCRYPTION)
+
+
+class OutlinedFile:
+    """A mapped file with its format; `head_end` is after the `head_events` that say what the file is.
+
+    Raises ArchiveError where the head cannot be read, EncryptedBinlog where the rest cannot. With `verify`, the
+    checksums of events that are read here are compared.
+    """
+
+    def __init__(self, uri: str, verify: bool) -> None:
+        self.uri, self.name, self.verify = uri, os.path.basename(uri.rstrip("/")), verify
+        self.mapped = map_file(uri)
+        self.format = read_format(self.mapped)
+        self.previous_gtids = GtidSet()
+        self.head_end = 4
+        self.head_events = 0
+        self._read_head()
+
+    def _read_head(self) -> None:
+        """The format description and what follows it directly. Events that are cut short are left to the kernel."""
+        while self.head_end + HEADER_LENGTH <= self.mapped.size:
+            at = self.head_end
+            header = self.mapped.array[at : at + HEADER_LENGTH].tobytes()
+            size = int.from_bytes(header[9:13], "little")
+            if header[4] not in _HEAD or at + size > self.mapped.size:
+                return
+            event = self.read(at)
+            if event.type == EventType.START_ENCRYPTION:
+                raise encrypted(self.uri, at)
+            if event.type == EventType.PREVIOUS_GTIDS:
+                self.previous_gtids = GtidSet.from_previous_gtids_event(bytes(event.body))
+            elif event.type == EventType.GTID_LIST:
+                self.previous_gtids = GtidSet.from_gtid_list_event(bytes(event.body))
+            self.head_end = at + size
+            self.head_events += 1
+
+    def read(self, position: int) -> Event:
+        """An event outside the kernel's way, with its checksum verified here."""
+        event = read_event(self.mapped, position, self.format)
+        if self.verify and self.format.checksum:
+            data = bytearray(self.mapped.array[position : position + event.size].tobytes())
+            if event.type == EventType.FORMAT_DESCRIPTION:
+                data[17] &= ~IN_USE_FLAG
+            if zlib.crc32(data[:-4]) != int.from_bytes(data[-4:], "little"):
+                raise ArchiveError(
+                    f"the checksum of a {event.name} event does not match",
+                    file=self.uri,
+                    position=position,
+                    errno=CORRUPT_EVENT,
+                )
+        return event
+
+    def ends_with_stop(self) -> bool:
+        """Whether the file's last event says that the server was shut down."""
+        size = self.format.header_length + self.format.checksum_length
+        header = self.mapped.array[max(0, self.mapped.size - size) :][:HEADER_LENGTH].tobytes()
+        return (len(header) == HEADER_LENGTH and header[4] == EventType.STOP
+                and [int.from_bytes(header[at : at + 4], "little") for at in (9, 13)] == [size, self.mapped.size])
+
+    def gtid_at(self, position: int) -> str | None:
+        """The GTID in the event at a position; None for position 0, and for an anonymous one."""
+        if not position:
+            return None
+        event = read_event(self.mapped, position, self.format)
+        return parse_gtid(event.type, event.body, event.server_id).text
+
+    def bytes_at(self, place: int, length: int) -> bytes:
+        """What the kernel found or kept, by an address relative to the file's."""
+        return ctypes.string_at(self.mapped.address + place, length)
+
+    def size_at(self, place: int) -> int:
+        """The length of the event there."""
+        return int.from_bytes(self.bytes_at(place + 9, 4), "little")
+
+    def kept_event(self, place: int, position: int) -> Event:
+        """An event from within the compressed one at a position."""
+        return read_event_at(self.bytes_at(place, self.size_at(place)), position, self.format)
+
+    def placed(self, event: Event, parse: Callable[[Any], Any], data: Any) -> Any:
+        """What a parser makes of an event's data; an error names the event's place."""
+        try:
+            return parse(data)
+        except ArchiveError as reason:
+            raise reason.at(file=self.uri, position=event.position) from None

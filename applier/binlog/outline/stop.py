@@ -1,0 +1,30 @@
+"""Where a replay stops: always at the end of an event group (GRP-2)."""
+
+from dataclasses import dataclass
+
+from applier.binlog.events.gtid import GtidSet
+
+
+@dataclass(frozen=True)
+class StopCondition:
+    """The first of the given conditions to hold ends the replay.
+
+    position   (file name, offset): groups that end at or before it count. The file's base name, without a folder.
+    gtid_set   stop after the group with which the whole set has been executed. What was executed before (the base
+               snapshot's set, Previous_gtids) counts, so the set may name more than the archive holds.
+    datetime   epoch seconds: stop before the first group whose timestamp is this or later. A group's timestamp is that
+               of its first event, as for mysqlbinlog --stop-datetime.
+    """
+
+    position: tuple[str, int] | None = None
+    gtid_set: GtidSet | None = None
+    datetime: int | None = None
+
+    @property
+    def is_set(self) -> bool:
+        """Whether it says anything."""
+        return self != StopCondition()
+
+    def offset_in(self, file_name: str) -> int | None:
+        """The offset to stop at in this file, if it is the one that the position names."""
+        return self.position[1] if self.position is not None and self.position[0] == file_name else None

@@ -1,0 +1,128 @@
+"""What row events become: a batch of changes of one table, and the layouts that their after-images have."""
+
+import dataclasses
+
+import numpy as np
+
+from applier.binlog.rows import change_records as k
+from applier.binlog.rows.layout import ColumnPlan, ImageBuffers
+from applier.errors import ArchiveError
+
+
+@dataclasses.dataclass(frozen=True)
+class ImageLayout:
+    """What an after-image holds: the columns that are `present`, and those of them whose value is a JSON diff."""
+
+    present: tuple[int, ...]
+    diffs: tuple[int, ...] = ()
+
+
+class ImageLayouts:
+    """The distinct after-image layouts of one table, numbered from 1 on: what the upper bits of image pointers mean."""
+
+    def __init__(self, plans: list[ColumnPlan]):
+        self.plans = plans
+        self.known: list[ImageLayout] = [ImageLayout(())]
+        self._numbers: dict[ImageLayout, int] = {}
+
+    def number(self, layout: ImageLayout) -> int:
+        """The layout's number. Raises ArchiveError where there are more than pointers can tell apart."""
+        found = self._numbers.get(layout)
+        if found is None:
+            found = self._numbers[layout] = len(self.known)
+            if found > k.MAX_IMAGE_ID:
+                raise ArchiveError(f"more than {k.MAX_IMAGE_ID} row layouts")
+            self.known.append(layout)
+        return found
+
+
+class ChangeBatch:
+    """Changes of one table. Arrays of `n` entries: `kinds` (uint8: INSERT, UPDATE, DELETE), `places` (int64: offset in
+    the file of the rows event), `rows` (int32: row in the event), `before_rows` and `after_rows` (int32: the row of
+    `before` and `after` with this change's image, -1 if it has none), `images` (int64: pointer to the after-image, -1
+    if there is none), `image_lengths` (int32: its bytes), `times` (uint32: when the event was made, in seconds since
+    1970), `events` (int64: the rows event's number in the walk and, in EVENT_FLAG_BITS below it, its flags),
+    `before_images` and `before_lengths` (the same of the before-image as of the after-image; of a compressed event it
+    is good only where the binding asks for it)."""
+
+    def __init__(self, before: ImageBuffers, after: ImageBuffers, rows: int):
+        self.before, self.after, self.file = before, after, None
+        self._arrays = [np.empty(rows, kind) for kind in
+                        (np.uint8, np.int64, np.int32, np.int32, np.int32, np.int64, np.int32, np.uint32,
+                         np.int64, np.int64, np.int32)]
+        self.record = np.zeros(k.BATCH_WORDS, np.int64)
+        self.record[k.CAPACITY // 8] = rows
+        self.record[k.KINDS // 8:k.BEFORE_LENGTHS // 8 + 1] = [array.ctypes.data for array in self._arrays]
+
+    @property
+    def n(self) -> int:
+        return int(self.record[k.N // 8])
+
+    @property
+    def n_before(self) -> int:
+        return int(self.record[k.N_BEFORE // 8])
+
+    @property
+    def n_after(self) -> int:
+        return int(self.record[k.N_AFTER // 8])
+
+    @property
+    def zero_dates(self) -> int:
+        """Dates in the wanted columns of both images that became null because they are no day."""
+        return int(self.record[k.ZERO_DATES // 8])
+
+    @property
+    def kinds(self) -> np.ndarray:
+        return self._arrays[0][:self.n]
+
+    @property
+    def places(self) -> np.ndarray:
+        return self._arrays[1][:self.n] - self.file.address
+
+    @property
+    def rows(self) -> np.ndarray:
+        return self._arrays[2][:self.n]
+
+    @property
+    def before_rows(self) -> np.ndarray:
+        return self._arrays[3][:self.n]
+
+    @property
+    def after_rows(self) -> np.ndarray:
+        return self._arrays[4][:self.n]
+
+    @property
+    def images(self) -> np.ndarray:
+        return self._arrays[5][:self.n]
+
+    @property
+    def image_lengths(self) -> np.ndarray:
+        return self._arrays[6][:self.n]
+
+    @property
+    def times(self) -> np.ndarray:
+        return self._arrays[7][:self.n]
+
+    @property
+    def events(self) -> np.ndarray:
+        return self._arrays[8][:self.n]
+
+    @property
+    def before_images(self) -> np.ndarray:
+        return self._arrays[9][:self.n]
+
+    @property
+    def before_lengths(self) -> np.ndarray:
+        return self._arrays[10][:self.n]
+
+    def keep(self, wanted: np.ndarray) -> None:
+        """Drop all changes but the `wanted` ones (bool[n]); the images stay where they are."""
+        kept = int(wanted.sum())
+        for array in self._arrays:
+            array[:kept] = array[:self.n][wanted]
+        self.record[k.N // 8] = kept
+
+    def reset(self) -> None:
+        self.before.reset()
+        self.after.reset()
+        self.record[[k.N // 8, k.N_BEFORE // 8, k.N_AFTER // 8, k.ZERO_DATES // 8]] = 0

@@ -1,0 +1,285 @@
+"""Row events as columns: the changes of the wanted tables of a binlog, a batch at a time, in commit order.
+
+    ChangeReader    walks a file and hands each table's changes to that table's `TableBinding`
+    TableBinding    which columns of which image a consumer wants of one table, and the batch they come in
+    ChangeBatch     up to `rows` changes: kind, place in the log, before-image, after-image, pointer to the after-image
+
+What a batch holds is good until the next one of the same table: its buffers are used again (fresh memory costs more in
+page faults than the decoding does). A column that the image does not have is NULL and `absent`; a NULL is just NULL.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from applier.binlog.events.arena import Arenas
+from applier.binlog.events.compressed import Inflater
+from applier.binlog.events.format import HEADER_LENGTH
+from applier.binlog.events.table_map import TableMap, parse_table_map
+from applier.binlog.rows import change_records as k
+from applier.binlog.rows.change_batch import ChangeBatch as ChangeBatch
+from applier.binlog.rows.change_batch import ImageLayout as ImageLayout
+from applier.binlog.rows.change_batch import ImageLayouts as ImageLayouts
+from applier.binlog.rows.changes_kernel import walk
+from applier.binlog.rows.layout import NO_NULLS, ColumnPlan, ImageBuffers, ImageProgram
+from applier.binlog.rows.table_ids import TableIds
+from applier.errors import ApplierError, ArchiveError
+from applier.io.mapping import MappedFile
+from applier.mysql.wire_types import WireType
+
+INSERT, UPDATE, DELETE = k.INSERT, k.UPDATE, k.DELETE
+BATCH_BYTES = 64 << 20
+"""A batch whose string columns have room for so much is handed over when one is full; a single row may take more."""
+_LAYOUT_WORDS = k.LAYOUT_BYTES // 8
+_DAMAGED = "the file is damaged; copy it again from the server"
+
+
+@dataclasses.dataclass
+class TableBinding:
+    """What a consumer wants of one table.
+
+    `plans` says how each column of the log's images is read, `before` and `after` what comes out for each (None: not
+    wanted; a plan of `plans`, or a variant of it). `take` is called with each batch when it is full or the walk ends.
+    A JSON diff stands for no value and is absent, but with `raw_diffs`, where its bytes come out. With `before_images`
+    the memory that they lie in is kept as that of after-images is.
+    """
+
+    plans: list[ColumnPlan]
+    before: list[ColumnPlan | None]
+    after: list[ColumnPlan | None]
+    take: Callable[[ChangeBatch], None]
+    rows: int = 4096
+    raw_diffs: bool = False
+    before_images: bool = False
+
+    def __post_init__(self) -> None:
+        self.batch = ChangeBatch(ImageBuffers(self.before, self.rows), ImageBuffers(self.after, self.rows), self.rows)
+        self.layouts = ImageLayouts(self.plans)
+
+    def flush(self, file: MappedFile) -> None:
+        """Hand over what is in the batch, and empty it."""
+        if self.batch.n:
+            self.batch.file = file
+            self.take(self.batch)
+        self.batch.reset()
+
+
+class _BoundTable:
+    """One distinct table map: its binding, and the layouts met so far with their variants."""
+
+    def __init__(self, table_map: TableMap, binding: TableBinding):
+        self.table_map, self.binding = table_map, binding
+        self.json_columns = [column for column, kind in enumerate(table_map.types) if kind == WireType.JSON]
+        self._kept: list[object] = []
+        self._layouts: list[ImageLayout] = []
+        self._records = np.zeros((0, _LAYOUT_WORDS), np.int64)
+        self._variants: dict[int, np.ndarray] = {}
+
+    def add_layout(self, bitmap: bytes) -> None:
+        """Compile the programs for images with this bitmap of present columns."""
+        columns = len(self.table_map.types)
+        bits = int.from_bytes(bitmap, "little")
+        present = [column for column in range(columns) if bits >> column & 1]
+        binding, stored = self.binding, np.frombuffer(bitmap, np.uint8).copy()
+        programs = [ImageProgram(binding.plans, present, buffers)
+                    for buffers in (binding.batch.before, binding.batch.after)]
+        self._kept += [stored, *programs]
+        layout = ImageLayout(tuple(present))
+        row = [stored.ctypes.data, binding.layouts.number(layout), *(program.address for program in programs)]
+        self._records = np.vstack([self._records, _layout_record(row)])
+        self._layouts.append(layout)
+
+    def add_variant(self, layout: int, bitmap: bytes) -> None:
+        """Compile the program for after-images of the layout whose record is at this address, with this bitmap of
+        partial JSON columns. A bit for a column that the image does not have says nothing."""
+        number, binding = (layout - self._records.ctypes.data) // k.LAYOUT_BYTES, self.binding
+        bits, stored = int.from_bytes(bitmap, "little"), np.frombuffer(bitmap, np.uint8).copy()
+        present = self._layouts[number].present
+        diffs = tuple(column for bit, column in enumerate(self.json_columns) if bits >> bit & 1 and column in present)
+        program = ImageProgram(binding.plans, present, binding.batch.after, () if binding.raw_diffs else diffs)
+        row = [stored.ctypes.data, binding.layouts.number(ImageLayout(present, diffs)), 0, program.address]
+        known = self._variants.get(number, np.zeros((0, _LAYOUT_WORDS), np.int64))
+        variants = self._variants[number] = np.vstack([known, _layout_record(row)])
+        self._kept += [stored, program]
+        words = k.VARIANTS // 8
+        self._records[number, words:words + 3] = variants.ctypes.data, len(variants), 0
+
+    def record(self) -> list[int]:
+        wanted = k.WITH_BEFORE_IMAGES if self.binding.before_images else 1
+        return [wanted, len(self.table_map.types), self.binding.batch.record.ctypes.data, self._records.ctypes.data,
+                len(self._records), 0, 0, len(self.json_columns)]
+
+
+def _layout_record(row: list[int]) -> np.ndarray:
+    return np.array([row + [0] * (_LAYOUT_WORDS - len(row))], np.int64)
+
+
+class ChangeReader:
+    """Decodes the row changes of one file for the tables that `bind` wants.
+
+    `bind(table_map)` is called once for each distinct table map: a TableBinding (which several table maps may share) or
+    None. `checksum` says that events end with a CRC32. Images of compressed events lie in memory that `keep` is told
+    of; without it they are good for one batch only.
+    """
+
+    def __init__(self, file: MappedFile, bind: Callable[[TableMap], TableBinding | None], *, checksum: bool,
+                 header_length: int = HEADER_LENGTH, keep: Callable[[MappedFile], None] | None = None):
+        self.file, self._bind = file, bind
+        self._header_bytes = header_length
+        self._checksum_bytes = 4 if checksum else 0
+        self._tables: list[_BoundTable | None] = []
+        self._bodies: dict[bytes, tuple[int, np.ndarray]] = {}  # number of the table map, and the body at an address
+        self._records = np.zeros((16, k.TABLE_WORDS), np.int64)
+        self._ids = TableIds()
+        self._state = np.zeros(k.STATE_WORDS, np.int64)
+        self._state[k.HEADER_BYTES // 8] = header_length
+        self._arenas = Arenas(file.uri, file.address, keep)
+        self._inflater: Inflater | None = None
+
+    def walk(self, start: int, end: int) -> None:
+        """Decode the events in [start, end), offsets of whole events. Batches that are not full wait for `flush`.
+
+        Raises ArchiveError (1610) with file and position where bytes contradict each other.
+        """
+        for _ in self.steps(start, end):
+            pass
+
+    def steps(self, start: int, end: int, digests: bool = False) -> Iterator[None]:
+        """`walk`, pausing whenever a batch was full and has been handed over. With `digests`, checksums are compared,
+        where there are any, and `digest` is that of the events at the end."""
+        state = self._state
+        state[:k.COPY // 8] = 0
+        state[[k.POSITION // 8, k.TABLE // 8, k.DIGESTS // 8, k.DIGEST // 8]] = start, -1, digests, 0
+        if not 0 <= start <= end <= self.file.size:
+            raise ArchiveError(f"bytes {start}–{end} are not in the file", file=self.file.uri, position=start)
+        safe_end = self.file.address + self.file.size
+        while True:
+            status = walk(self.file.address, end, safe_end, state.ctypes.data, self._records.ctypes.data,
+                          self._ids.address, self._ids.mask, self._checksum_bytes, NO_NULLS.ctypes.data)
+            if status == k.DONE:
+                return
+            if status == k.NEW_TABLE_MAP:
+                self._add_table_map(self._word(k.EVENT))
+            elif status == k.NEW_LAYOUT:
+                self._add_layout(self._word(k.TABLE), self._word(k.DETAIL))
+            elif status == k.NEW_VARIANT:
+                self._add_variant(self._tables[self._word(k.TABLE)], self._word(k.PARTIAL_BITS))
+            elif status == k.BATCH_FULL:
+                self._tables[self._word(k.TABLE)].binding.flush(self.file)
+                yield
+            elif status == k.NO_ROOM:
+                self._make_room(self._tables[self._word(k.TABLE)])
+            elif status == k.NEED_CONTENTS:
+                self._inflate(end)
+            elif status == k.ARENA_FULL:
+                self._next_arena()
+                yield
+            else:
+                self._raise(status)
+
+    @property
+    def digest(self) -> int:
+        """The digest of the events that were walked last, if it was wanted."""
+        return self._word(k.DIGEST)
+
+    def _word(self, word: int) -> int:
+        """A word of the kernel's state."""
+        return int(self._state[word // 8])
+
+    def flush(self) -> None:
+        """Hand over every batch that has something in it."""
+        seen: set[int] = set()
+        for table in self._tables:
+            if table is not None and id(table.binding) not in seen:
+                seen.add(id(table.binding))
+                table.binding.flush(self.file)
+
+    def _inflate(self, end: int) -> None:
+        """Have what the compressed event at the cursor holds inflated, and some of those that follow."""
+        inflater = self._inflater = self._inflater or Inflater(self.file, self._header_bytes, self._checksum_bytes)
+        inflater.advance(self._word(k.POSITION), end, within=self._word(k.WITHIN) != 0)
+        words = [word // 8 for word in (k.CONTENT, k.CONTENTS_LEFT, k.CONTENTS_END, k.INNER)]
+        self._state[words] = inflater.contents.ctypes.data, len(inflater.contents), inflater.memory_end, 0
+
+    def _next_arena(self) -> None:
+        if not self._arenas.is_kept:
+            self.flush()
+        arena = self._arenas.next(self._word(k.WANTED_BYTES))
+        self._state[[k.ARENA // 8, k.ARENA_END // 8]] = arena.address, arena.address + arena.size
+
+    def _event_size(self) -> int:
+        """The size of the event at the cursor, which does not go past the file even if that changed since."""
+        event, size = self._word(k.EVENT), int.from_bytes(ctypes.string_at(self._word(k.EVENT) + 9, 4), "little")
+        return size if self._word(k.WITHIN) else min(size, self.file.address + self.file.size - event)
+
+    def _add_table_map(self, address: int) -> None:
+        end = self._event_size() - (0 if self._word(k.WITHIN) else self._checksum_bytes)
+        event = ctypes.string_at(address, end)[self._header_bytes:]
+        table_id, body = int.from_bytes(event[:6], "little"), event[6:]
+        if body not in self._bodies:
+            self._bodies[body] = self._bind_table(body, self._word(k.POSITION)), np.frombuffer(body, np.uint8)
+        number, stored = self._bodies[body]
+        self._ids.set(table_id, number, stored)
+
+    def _bind_table(self, body: bytes, position: int) -> int:
+        try:
+            table_map = parse_table_map(body)
+            binding = self._bind(table_map)
+        except ApplierError as error:
+            raise error.at(file=self.file.uri, position=position) from None
+        self._tables.append(None if binding is None else _BoundTable(table_map, binding))
+        number = len(self._tables) - 1
+        if number == len(self._records):
+            self._records = np.vstack([self._records, np.zeros_like(self._records)])
+        if binding is not None:
+            self._records[number] = self._tables[number].record()
+        return number
+
+    def _add_layout(self, number: int, address: int) -> None:
+        table = self._tables[number]
+        length = (len(table.table_map.types) + 7) // 8
+        with self._placed(table):
+            table.add_layout(ctypes.string_at(address, length))
+        self._records[number] = table.record()
+
+    def _add_variant(self, table: _BoundTable, address: int) -> None:
+        length, batch = (len(table.json_columns) + 7) // 8, table.binding.batch
+        with self._placed(table):
+            table.add_variant(self._word(k.LAYOUT), ctypes.string_at(address, length))
+        batch.before.rewind(batch.n_before)
+
+    @contextmanager
+    def _placed(self, table: _BoundTable) -> Iterator[None]:
+        """Give errors the place of the event at the cursor."""
+        try:
+            yield
+        except ApplierError as error:
+            raise error.at(file=self.file.uri, position=self._word(k.POSITION), table=table.table_map.name) from None
+
+    def _make_room(self, bound: _BoundTable) -> None:
+        """The row at the cursor did not fit into a string buffer: empty the batch if it holds much, else more room for
+        all that the row's event may hold."""
+        batch = bound.binding.batch
+        if batch.n and max(batch.before.room, batch.after.room) >= BATCH_BYTES:
+            bound.binding.flush(self.file)
+            return
+        longest = self._event_size() - self._word(k.ROW_AT)
+        with self._placed(bound):
+            batch.before.make_room(batch.n_before, longest)
+            batch.after.make_room(batch.n_after, longest)
+
+    def _raise(self, status: int) -> None:
+        position, table = self._word(k.POSITION), None
+        message = {k.BAD_LENGTH: "an event with an impossible length",
+                   k.BAD_CHECKSUM: "an event whose checksum is another one than when it was outlined",
+                   k.UNKNOWN_TABLE: "a rows event whose table map is not there",
+                   k.BAD_ROWS: f"row {self._word(k.DETAIL) + 1} of a rows event contradicts its own lengths"}
+        if status == k.BAD_ROWS:
+            table = self._tables[self._word(k.TABLE)].table_map.name
+        raise ArchiveError(message[status], file=self.file.uri, position=position, table=table, errno=1610,
+                           hint=_DAMAGED)

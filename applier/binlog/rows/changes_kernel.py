@@ -1,0 +1,142 @@
+"""Walks the events of a stretch of a binlog and decodes the row changes of the wanted tables into their batches.
+
+The kernel stops and says why whenever Python must decide something about a *kind*: a table map that it has not seen, a
+row layout that it has no program for, a batch that is full. It then goes on exactly where it stopped. Tables, layouts
+and batches are records of eight-byte words that Python fills in (change_records).
+
+What a compressed event holds is asked for (compressed.Inflater), and its memory is used again: rows events with images
+that are wanted are copied to an arena first.
+"""
+
+import numpy as np
+
+from applier.binlog.events.compressed_kernel import (
+    CONTENT_END,
+    CONTENT_GOES_ON,
+    CONTENT_POSITION,
+    CONTENT_START,
+    CONTENT_WORDS,
+    is_compressed,
+)
+from applier.binlog.events.digest_kernel import with_event
+from applier.binlog.events.format import EventType
+from applier.binlog.rows.change_records import (
+    BAD_CHECKSUM,
+    BAD_LENGTH,
+    CONTENT,
+    CONTENTS_END,
+    CONTENTS_LEFT,
+    DIGEST,
+    DIGESTS,
+    DONE,
+    EVENT,
+    HEADER_BYTES,
+    INNER,
+    NEED_CONTENTS,
+    NEW_TABLE_MAP,
+    POSITION,
+    ROW_AT,
+    WITHIN,
+)
+from applier.binlog.rows.rows_event_kernel import rows_event, rows_kind
+from applier.binlog.rows.table_ids_kernel import BODY, BODY_LENGTH, id_entry, same_bytes
+from applier.kernels.crc32 import crc32
+from keysearch.memory import (
+    inline,
+    kernel,
+    load_i64,
+    load_u8,
+    load_u32,
+    load_u64,
+    store_i64,
+)
+
+_TABLE_MAP = 19
+
+
+@kernel
+def walk(base, end, safe_end, state, tables, ids, ids_mask, checksum_bytes, no_nulls):
+    """Decode the events from POSITION up to `end` (offsets from address `base`); says why it stopped.
+
+    `ids` is the address of the table of table ids (ids_mask + 1 entries, a power of two), `tables` of the tables'
+    records. With DIGESTS, checksums are compared, and the events' digest is taken (same_bytes).
+    """
+    position, header = load_i64(state + POSITION), load_i64(state + HEADER_BYTES)
+    digests = load_i64(state + DIGESTS) != 0
+    while position < end:
+        start = base + position
+        if header > end - position:
+            return BAD_LENGTH
+        size = np.int64(load_u32(start + 9))
+        if size < header + checksum_bytes or size > end - position:
+            return BAD_LENGTH
+        event_type = load_u8(start + 4)
+        stop = start + size - checksum_bytes
+        if is_compressed(event_type):
+            status = compressed_event(position, start, state, tables, ids, ids_mask, no_nulls)
+        else:
+            status = plain_event(start, stop, safe_end, event_type, start, state, tables, ids, ids_mask, no_nulls)
+        if status != DONE:
+            return status
+        if digests and event_type != EventType.FORMAT_DESCRIPTION:
+            # not in a pass of its own: the CPU takes checksums in the time that it waits for rows
+            crc = crc32(start, size - checksum_bytes, np.uint32(0))
+            if checksum_bytes and crc != load_u32(stop):
+                return BAD_CHECKSUM
+            store_i64(state + DIGEST, with_event(load_i64(state + DIGEST), crc))
+        position += size
+        store_i64(state + POSITION, position)
+        store_i64(state + ROW_AT, 0)
+    return DONE
+
+
+@inline
+def compressed_event(position, place, state, tables, ids, ids_mask, no_nulls):
+    """The events that a compressed event holds, as far as they are inflated; all have its place."""
+    goes_on, header = True, load_i64(state + HEADER_BYTES)
+    while goes_on:
+        content = load_i64(state + CONTENT)
+        if load_i64(state + CONTENTS_LEFT) == 0 or load_i64(content + 8 * CONTENT_POSITION) != position:
+            return NEED_CONTENTS
+        start, content_end = load_i64(state + INNER), load_i64(content + 8 * CONTENT_END)
+        if start == 0:
+            start = load_i64(content + 8 * CONTENT_START)
+            store_i64(state + WITHIN, 1)
+        while start < content_end:
+            store_i64(state + INNER, start)
+            if header > content_end - start:
+                return BAD_LENGTH
+            size = np.int64(load_u32(start + 9))
+            if size < header or size > content_end - start:
+                return BAD_LENGTH
+            status = plain_event(start, start + size, load_i64(state + CONTENTS_END), load_u8(start + 4), place, state,
+                                 tables, ids, ids_mask, no_nulls)
+            if status != DONE:
+                return status
+            start += size
+            store_i64(state + ROW_AT, 0)
+        goes_on = load_i64(content + 8 * CONTENT_GOES_ON) != 0
+        store_i64(state + CONTENT, content + 8 * CONTENT_WORDS)
+        store_i64(state + CONTENTS_LEFT, load_i64(state + CONTENTS_LEFT) - 1)
+        store_i64(state + INNER, 0)
+    store_i64(state + WITHIN, 0)
+    return DONE
+
+
+@inline
+def plain_event(start, stop, safe_end, event_type, place, state, tables, ids, ids_mask, no_nulls):
+    """One event that is not compressed, or was; `place` is the address of the event in the file."""
+    store_i64(state + EVENT, start)
+    kind, body = rows_kind(np.int64(event_type)), start + load_i64(state + HEADER_BYTES)
+    if event_type == _TABLE_MAP:
+        if stop - body < 8:
+            return BAD_LENGTH
+        entry = id_entry(ids, ids_mask, np.int64(load_u64(body) & np.uint64(0xFFFFFFFFFFFF)))
+        definition, length = body + 6, stop - body - 6
+        if (load_i64(entry) == -1 or load_i64(entry + BODY_LENGTH) != length
+                or not same_bytes(load_i64(entry + BODY), definition, length)):
+            return NEW_TABLE_MAP
+        return DONE
+    if kind < 0:
+        return DONE
+    return rows_event(body, stop, safe_end, kind, event_type, place, state, tables, ids, ids_mask, no_nulls)

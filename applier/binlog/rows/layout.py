@@ -1,0 +1,286 @@
+"""Row layouts: what one image of a table holds, compiled to the steps that `image_kernel` runs.
+
+A layout is a table map's columns with one bitmap of present columns. Python sees each distinct layout once.
+
+    ColumnPlan      how a column's value is read, and the raw Arrow type that comes out
+    ImageBuffers    where the values of one image go: a reusable buffer for each wanted column
+    ImageProgram    the steps for one layout into one set of buffers
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from applier.binlog.events.table_map import TableMap
+from applier.binlog.rows import image_kernel as k
+from applier.errors import UnsupportedEvent
+from applier.mysql.wire_types import WireType
+
+NO_NULLS = np.zeros(512, np.uint8)
+"""The NULL bitmap of a row without NULLs."""
+MOST_BYTES = (1 << 31) - 1
+"""What the offsets of a string column can say."""
+_DIGIT_BYTES = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
+_OLD_TIME_BYTES = (3, 4, 4, 5, 5, 5, 6)
+_OLD_DATETIME_BYTES = (8, 6, 6, 7, 7, 7, 8)
+
+
+@dataclasses.dataclass(frozen=True)
+class ColumnPlan:
+    """How one column is read.
+
+    `need` bytes must be there before the value (a string's: its length prefix) is looked at, `width` is what a value
+    without a length prefix takes in the log (0 for strings), `arrow` the raw type that comes out.
+    """
+
+    operation: int
+    need: int
+    meta: int
+    width: int
+    arrow: pa.DataType
+
+    @property
+    def is_bytes(self) -> bool:
+        return k.BYTES1 <= self.operation <= k.BYTES_N
+
+    def as_key(self, unsigned: bool) -> ColumnPlan:
+        """The same integer as int64 that compares in the value's order (BIGINT UNSIGNED with its top bit turned)."""
+        return dataclasses.replace(self, operation=k.KEY_INT, meta=int(unsigned), arrow=pa.int64())
+
+    def as_unsigned(self) -> ColumnPlan:
+        """The same integer as one of an unsigned type (of MEDIUMINT, the lower 24 bits are the number)."""
+        return dataclasses.replace(self, arrow=_UNSIGNED[self.arrow])
+
+    def as_log_bytes(self) -> ColumnPlan:
+        """The value's bytes as the log has them (fixed width only)."""
+        return dataclasses.replace(self, operation=k.FIXED, arrow=pa.binary(self.width))
+
+
+def decimal_bytes(precision: int, scale: int) -> int:
+    """What a DECIMAL(precision, scale) takes in the log: 4 bytes for nine digits, fewer for the digits over."""
+    whole = precision - scale
+    return whole // 9 * 4 + _DIGIT_BYTES[whole % 9] + scale // 9 * 4 + _DIGIT_BYTES[scale % 9]
+
+
+def _fixed(operation: int, width: int, arrow: pa.DataType, meta: int = 0) -> ColumnPlan:
+    return ColumnPlan(operation, width, meta, width, arrow)
+
+
+def _string(prefix: int) -> ColumnPlan:
+    operation = {1: k.BYTES1, 2: k.BYTES2}.get(prefix, k.BYTES_N)
+    return ColumnPlan(operation, prefix, prefix, 0, pa.binary())
+
+
+_UNSIGNED = {pa.int8(): pa.uint8(), pa.int16(): pa.uint16(), pa.int32(): pa.uint32(), pa.int64(): pa.uint64()}
+_MICROS, _UTC_MICROS, _DURATION = pa.timestamp("us"), pa.timestamp("us", tz="UTC"), pa.duration("us")
+_PLAIN = {
+    WireType.TINY: _fixed(k.WORD1, 1, pa.int8()),
+    WireType.SHORT: _fixed(k.WORD2, 2, pa.int16()),
+    WireType.INT24: _fixed(k.INT24, 3, pa.int32()),
+    WireType.LONG: _fixed(k.WORD4, 4, pa.int32()),
+    WireType.LONGLONG: _fixed(k.WORD8, 8, pa.int64()),
+    WireType.FLOAT: _fixed(k.WORD4, 4, pa.float32()),
+    WireType.DOUBLE: _fixed(k.WORD8, 8, pa.float64()),
+    WireType.YEAR: _fixed(k.YEAR_NUMBER, 1, pa.int16()),
+    WireType.DATE: _fixed(k.DATE_DAYS, 3, pa.date32()),
+    WireType.NEWDATE: _fixed(k.DATE_DAYS, 3, pa.date32()),
+}
+_STRINGS = {WireType.VARCHAR, WireType.VAR_STRING, WireType.STRING, WireType.VARCHAR_COMPRESSED}
+_BLOBS = {WireType.TINY_BLOB, WireType.MEDIUM_BLOB, WireType.LONG_BLOB, WireType.BLOB, WireType.GEOMETRY,
+          WireType.JSON, WireType.VECTOR, WireType.BLOB_COMPRESSED}
+
+
+def plan_column(wire_type: int, metadata: int, digits: int | None = None) -> ColumnPlan:
+    """How a column is read. `digits`: fractional digits by its definition, which the old temporal types need, as the
+    log does not say them. Raises UnsupportedEvent for a type that no row event can hold."""
+    if wire_type in _PLAIN:
+        return _PLAIN[wire_type]
+    if wire_type in _STRINGS:
+        return _string(1 if metadata < 256 else 2)
+    if wire_type in _BLOBS and 1 <= metadata <= 4:
+        return _string(metadata)
+    if wire_type in (WireType.DATETIME2, WireType.TIMESTAMP2, WireType.TIME2) and metadata <= 6:
+        operation, base, arrow = {WireType.DATETIME2: (k.DATETIME2_US, 5, _MICROS),
+                                  WireType.TIMESTAMP2: (k.TIMESTAMP2_US, 4, _UTC_MICROS),
+                                  WireType.TIME2: (k.TIME2_US, 3, _DURATION)}[wire_type]
+        return _fixed(operation, base + (metadata + 1) // 2, arrow, metadata)
+    if wire_type in (WireType.DATETIME, WireType.TIMESTAMP, WireType.TIME):
+        digits = digits or 0
+        operation, width, arrow = {
+            WireType.DATETIME: (k.OLD_DATETIME_US, _OLD_DATETIME_BYTES[digits], _MICROS),
+            WireType.TIMESTAMP: (k.OLD_TIMESTAMP_US, 4 + (digits + 1) // 2, _UTC_MICROS),
+            WireType.TIME: (k.OLD_TIME_US, _OLD_TIME_BYTES[digits], _DURATION)}[wire_type]
+        return _fixed(operation, width, arrow, digits)
+    if wire_type == WireType.NEWDECIMAL:
+        precision, scale = metadata >> 8, metadata & 255
+        if 0 < precision <= 65 and scale <= min(precision, 38):
+            width = decimal_bytes(precision, scale)
+            if precision <= 38:
+                return _fixed(k.DECIMAL_128, width, pa.decimal128(precision, scale), metadata)
+            return _fixed(k.FIXED, width, pa.binary(width), metadata)
+    if wire_type == WireType.BIT:
+        width = (metadata >> 8) + (1 if metadata & 255 else 0)
+        if 1 <= width <= 8 and metadata & 255 < 8:
+            return _fixed(k.BITS, width, pa.uint64())
+    if wire_type == WireType.ENUM and metadata in (1, 2):
+        return _fixed(k.UNSIGNED, metadata, pa.uint16(), 2)
+    if wire_type == WireType.SET and 1 <= metadata <= 8:
+        return _fixed(k.UNSIGNED, metadata, pa.uint64(), 8)
+    raise UnsupportedEvent(f"a column of type {wire_type} with metadata {metadata}", errno=1610,
+                           hint="the file is damaged, or newer than this program")
+
+
+def plan_columns(table_map: TableMap, digits: list[int | None] | None = None) -> list[ColumnPlan]:
+    """A plan for each column of a table map; `digits` as in `plan_column`, by column."""
+    digits = digits or [None] * len(table_map.types)
+    return [plan_column(*column) for column in zip(table_map.types, table_map.metadata, digits, strict=True)]
+
+
+class ColumnBuffer:
+    """The values of one column of up to `rows` rows, filled by the kernel and used again for the next ones."""
+
+    def __init__(self, plan: ColumnPlan, rows: int):
+        self.plan, self.rows = plan, rows
+        self.valid = np.full((rows + 7) // 8 + 8, 255, np.uint8)
+        self.absent = np.zeros((rows + 7) // 8 + 8, np.uint8)
+        self.record = np.zeros(k.RECORD_BYTES // 8, np.int64)
+        if plan.is_bytes:
+            self.values = np.zeros(rows + 1, np.int32)
+            self._use(np.empty(32 * rows + k.GUARD, np.uint8))
+        else:
+            self.values = np.empty(rows * plan.arrow.bit_width // 8 + 8, np.uint8)
+
+    def _use(self, data: np.ndarray) -> None:
+        self.data = data
+        self.record[k.CAPACITY // 8], self.record[k.DATA // 8] = len(data) - k.GUARD, data.ctypes.data
+
+    @property
+    def length(self) -> int:
+        return int(self.record[k.LENGTH // 8])
+
+    @property
+    def has_nulls(self) -> bool:
+        """Whether a value is NULL or absent."""
+        return bool(self.record[k.HAS_NULLS // 8])
+
+    def grow(self, least: int) -> None:
+        """Room for at least `least` bytes of string data in all, as far as MOST_BYTES; what is there stays. Raises
+        UnsupportedEvent where there are MOST_BYTES already."""
+        room = len(self.data) - k.GUARD
+        if room >= MOST_BYTES:
+            raise UnsupportedEvent("a value of more than 2 GiB", hint="leave the table out with --ignore-tables")
+        data = np.empty(min(max(least, 2 * room), MOST_BYTES) + k.GUARD, np.uint8)
+        data[:self.length] = self.data[:self.length]
+        self._use(data)
+
+    def rewind(self, row: int) -> None:
+        """Forget string bytes of rows from `row` on (a row that did not fit)."""
+        if self.plan.is_bytes:
+            self.record[k.LENGTH // 8] = self.values[row]
+
+    def reset(self) -> None:
+        """Make it empty. Bitmaps are wiped only where something was written."""
+        if self.has_nulls:
+            self.valid[:] = 255
+        if self.record[k.HAS_ABSENT // 8]:
+            self.absent[:] = 0
+        self.record[[k.LENGTH // 8, k.HAS_NULLS // 8, k.HAS_ABSENT // 8]] = 0
+
+    def arrow(self, rows: int) -> pa.Array:
+        """The first `rows` values without a copy: good until the buffer is used again."""
+        valid = pa.py_buffer(self.valid) if self.has_nulls else None
+        buffers = [valid, pa.py_buffer(self.values)]
+        if self.plan.is_bytes:
+            buffers.append(pa.py_buffer(self.data[:self.length]))
+        return pa.Array.from_buffers(self.plan.arrow, rows, buffers)
+
+    def absent_rows(self, rows: int) -> pa.BooleanArray | None:
+        """Which of the first `rows` values no image had, as booleans; None if every one was there."""
+        if not self.record[k.HAS_ABSENT // 8]:
+            return None
+        return pa.Array.from_buffers(pa.bool_(), rows, [None, pa.py_buffer(self.absent)])
+
+    def step(self) -> list[int]:
+        plan = self.plan
+        return [plan.operation, plan.need, plan.meta, self.values.ctypes.data, self.record.ctypes.data,
+                self.valid.ctypes.data, self.absent.ctypes.data, plan.width]
+
+
+class ImageBuffers:
+    """Buffers for the wanted columns of one image: `columns[c]` is None where nobody wants column c."""
+
+    def __init__(self, plans: list[ColumnPlan | None], rows: int):
+        self.plans, self.rows = plans, rows
+        self.columns = [None if plan is None else ColumnBuffer(plan, rows) for plan in plans]
+        self.used = [column for column in self.columns if column is not None]
+        self._growing = [column for column in self.used if column.plan.is_bytes]
+
+    def reset(self) -> None:
+        for column in self.used:
+            column.reset()
+
+    @property
+    def room(self) -> int:
+        """Bytes that a string column takes before it is full, at most."""
+        return max((int(column.record[k.CAPACITY // 8]) for column in self._growing), default=0)
+
+    def limit(self, most: int) -> None:
+        """Let no string column take more than `most` bytes, whatever room it has."""
+        for column in self._growing:
+            column.record[k.CAPACITY // 8] = min(len(column.data) - k.GUARD, most)
+
+    def rewind(self, row: int) -> None:
+        """Forget rows from `row` on that were begun."""
+        for column in self._growing:
+            column.rewind(row)
+
+    def make_room(self, row: int, longest: int) -> None:
+        """Rewind to `row`, which did not fit, and let every nearly full string column take `longest` bytes more."""
+        for column in self._growing:
+            column.rewind(row)
+            if column.length + longest > column.record[k.CAPACITY // 8]:
+                column.grow(column.length + longest)
+
+    def double(self, row: int) -> None:
+        """Rewind to `row`, which did not fit, and give string columns twice the room (untouched memory is free)."""
+        for column in self._growing:
+            column.rewind(row)
+            column.grow(0)
+
+
+class ImageProgram:
+    """The steps for images with the columns `present`, into `buffers`. Columns in `diffs` are there, but do not hold a
+    value: they are passed over, and absent. `address` is what the kernel is given."""
+
+    def __init__(self, plans: list[ColumnPlan], present: Sequence[int], buffers: ImageBuffers,
+                 diffs: Sequence[int] = ()):
+        steps, compact = [], []
+        for column in present:
+            buffer = None if column in diffs else buffers.columns[column]
+            step = _skip(plans[column]) if buffer is None else buffer.step()
+            steps.append(step)
+            if step[0] == k.SKIP and compact and compact[-1][0] == k.SKIP:
+                width = compact[-1][7] + step[7]
+                compact[-1] = [k.SKIP, width, 0, 0, 0, 0, 0, width]
+            else:
+                compact.append(step)
+        here = set(present).difference(diffs)
+        missing = [buffer.step() for column, buffer in enumerate(buffers.columns)
+                   if buffer is not None and column not in here]
+        self._arrays = [np.array(part, np.int64).reshape(-1, 8) for part in (steps, compact, missing)]
+        self._buffers = buffers
+        words = [len(present)]
+        for array in self._arrays:
+            words += [array.ctypes.data, len(array)]
+        self._record = np.array(words + [0] * (8 - len(words)), np.int64)
+        self.address = self._record.ctypes.data
+
+
+def _skip(plan: ColumnPlan) -> list[int]:
+    if plan.is_bytes:
+        return [k.SKIP_BYTES, plan.need, plan.meta, 0, 0, 0, 0, 0]
+    return [k.SKIP, plan.width, 0, 0, 0, 0, 0, plan.width]

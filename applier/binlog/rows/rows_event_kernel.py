@@ -1,0 +1,280 @@
+"""Decodes one rows event of a wanted table into the table's batch.
+
+A rows event: header (19 bytes), table id (6), flags (2), in version 2 the length of extra data (2, itself included) and
+that data, the number of columns (packed), a bitmap of present columns for each image, then the images.
+
+PARTIAL_UPDATE_ROWS (JD-TYPE) has between the two images of a row its value options, and if these say so a bitmap with
+a bit for each JSON column of the table, in the image or not: columns whose value in the after-image is a diff. Rows of
+one event may differ in it, so a row's layout is a *variant* of the event's.
+"""
+
+import numpy as np
+
+from applier.binlog.events.arena import RECORD_BYTES
+from applier.binlog.events.packed_kernel import NO_HEADER, read_bitmaps
+from applier.binlog.rows.change_records import (
+    AFTER,
+    AFTER_ROWS,
+    ARENA,
+    ARENA_END,
+    ARENA_FULL,
+    BAD_LENGTH,
+    BAD_ROWS,
+    BATCH,
+    BATCH_FULL,
+    BEFORE,
+    BEFORE_IMAGES,
+    BEFORE_LENGTHS,
+    BEFORE_ROWS,
+    BITMAP,
+    CAPACITY,
+    COPY,
+    DELETE,
+    DETAIL,
+    DONE,
+    EVENT,
+    EVENT_FLAG_BITS,
+    EVENTS,
+    IMAGE_ID,
+    IMAGE_ID_SHIFT,
+    IMAGE_LENGTHS,
+    IMAGES,
+    INSERT,
+    KINDS,
+    LAST_AFTER,
+    LAST_BEFORE,
+    LAST_VARIANT,
+    LAYOUT,
+    LAYOUT_BYTES,
+    LAYOUTS,
+    N_AFTER,
+    N_BEFORE,
+    N_COLUMNS,
+    N_EVENTS,
+    N_JSON_COLUMNS,
+    NEW_LAYOUT,
+    NEW_VARIANT,
+    NO_ROOM,
+    PARTIAL_BITS,
+    PLACES,
+    ROW_AT,
+    ROWS,
+    ROWS_EVENT,
+    TABLE,
+    TABLE_WORDS,
+    TIMES,
+    UNKNOWN_TABLE,
+    UPDATE,
+    VARIANTS,
+    WANTED,
+    WANTED_BYTES,
+    WITH_BEFORE_IMAGES,
+    WITHIN,
+    ZERO_DATES,
+    N,
+)
+from applier.binlog.rows.image_kernel import CORRUPT, FULL, N_PRESENT, read_image
+from applier.binlog.rows.table_ids_kernel import NUMBER, id_entry, same_bytes
+from keysearch.memory import (
+    copy_bytes,
+    inline,
+    load_i64,
+    load_u8,
+    load_u16,
+    load_u32,
+    load_u64,
+    store_i32,
+    store_i64,
+    store_u8,
+    store_u32,
+)
+
+_PARTIAL_UPDATE = 39
+_NO_OPTIONS = -1
+_PLAIN, _PARTIAL_JSON = 0, 1
+"""Value options."""
+_DUMMY_TABLE_ID, _ALL_ONES = 0xFFFFFF, 0xFFFFFFFFFFFF
+"""Ids of rows events without rows, which only end a statement."""
+
+
+@inline
+def find_layout(layouts, last, bitmap, bitmap_bytes):
+    """The layout with this bitmap (0: none) among those that two words at `layouts` say (where they are, how many); the
+    one used last, whose address is at `last`, is tried first."""
+    layout = load_i64(last)
+    if layout and same_bytes(load_i64(layout + BITMAP), bitmap, bitmap_bytes):
+        return layout
+    layout = load_i64(layouts)
+    for _ in range(load_i64(layouts + 8)):
+        if same_bytes(load_i64(layout + BITMAP), bitmap, bitmap_bytes):
+            store_i64(last, layout)
+            return layout
+        layout += LAYOUT_BYTES
+    return np.int64(0)
+
+
+@inline
+def rows_kind(event_type):
+    """INSERT, UPDATE or DELETE for the rows events of versions 1 and 2, else -1."""
+    if event_type >= 30 and event_type <= 32:
+        return event_type - 30
+    if event_type >= 23 and event_type <= 25:
+        return event_type - 23
+    if event_type == _PARTIAL_UPDATE:
+        return UPDATE
+    return -1
+
+
+@inline
+def to_arena(start, length, place, state):
+    """Copy a rows event to the arena; the address there, 0 where it is full."""
+    free = load_i64(state + ARENA)
+    if load_i64(state + ARENA_END) - free < length + RECORD_BYTES:
+        store_i64(state + WANTED_BYTES, length)
+        return np.int64(0)
+    store_i64(free, place)
+    store_i64(free + 8, length)
+    copy_bytes(free + RECORD_BYTES, start, length)
+    store_i64(state + COPY, free + RECORD_BYTES)
+    store_i64(state + ARENA, free + RECORD_BYTES + length)
+    return free + RECORD_BYTES
+
+
+@inline
+def rows_event(start, stop, safe_end, kind, event_type, place, state, tables, ids, ids_mask, no_nulls):
+    """Decode one rows event, whose header ends at `start`, from the row at ROW_AT on if that is not 0."""
+    if stop - start < 8:
+        return BAD_LENGTH
+    table_id = np.int64(load_u64(start) & np.uint64(0xFFFFFFFFFFFF))
+    entry = id_entry(ids, ids_mask, table_id)
+    if load_i64(entry) == -1:
+        return DONE if table_id == _DUMMY_TABLE_ID or table_id == _ALL_ONES else UNKNOWN_TABLE
+    number = load_i64(entry + NUMBER)
+    store_i64(state + TABLE, number)
+    table = tables + 8 * TABLE_WORDS * number
+    if load_i64(table + WANTED) == 0:
+        return DONE
+    columns, at = read_bitmaps(start, stop, event_type >= 30, 2 if kind == UPDATE else 1)
+    if at == 0 or columns != load_i64(table + N_COLUMNS):
+        return BAD_LENGTH if columns == NO_HEADER else BAD_ROWS
+    bitmap_bytes = (columns + 7) >> 3
+    before, after = np.int64(0), np.int64(0)
+    if kind != INSERT:
+        before = find_layout(table + LAYOUTS, table + LAST_BEFORE, at, bitmap_bytes)
+        if before == 0:
+            store_i64(state + DETAIL, at)
+            return NEW_LAYOUT
+        at += bitmap_bytes
+    if kind != DELETE:
+        after = find_layout(table + LAYOUTS, table + LAST_AFTER, at, bitmap_bytes)
+        if after == 0:
+            store_i64(state + DETAIL, at)
+            return NEW_LAYOUT
+        at += bitmap_bytes
+    if load_i64(state + ROW_AT) == 0:
+        store_i64(state + N_EVENTS, load_i64(state + N_EVENTS) + 1)
+        flags = np.int64(load_u16(start + 6))
+        store_i64(state + ROWS_EVENT, load_i64(state + N_EVENTS) << EVENT_FLAG_BITS | flags)
+    json_columns = load_i64(table + N_JSON_COLUMNS) if event_type == _PARTIAL_UPDATE else np.int64(_NO_OPTIONS)
+    if load_i64(state + WITHIN) != 0 and (kind != DELETE or load_i64(table + WANTED) == WITH_BEFORE_IMAGES):
+        copy = load_i64(state + COPY) if load_i64(state + ROW_AT) else to_arena(start, stop - start, place, state)
+        if copy == 0:
+            return ARENA_FULL
+        start, at, stop, safe_end = copy, at + copy - start, stop + copy - start, load_i64(state + ARENA_END)
+    return rows_of_event(start, at, stop, safe_end, kind, before, after, json_columns, load_i64(table + BATCH), place,
+                         state, no_nulls)
+
+
+@inline
+def read_options(at, stop, json_columns, layout, state):
+    """What stands between the images of a row of PARTIAL_UPDATE_ROWS: the address after it, and the row's layout (0: a
+    variant that is not known yet). The address is CORRUPT where it makes no sense."""
+    if at >= stop or load_u8(at) > _PARTIAL_JSON:
+        return np.int64(CORRUPT), layout
+    options = load_u8(at)
+    at += 1
+    if options == _PLAIN:
+        return at, layout
+    bitmap_bytes = (json_columns + 7) >> 3
+    if bitmap_bytes > stop - at:
+        return np.int64(CORRUPT), layout
+    variant = find_layout(layout + VARIANTS, layout + LAST_VARIANT, at, bitmap_bytes)
+    if variant == 0:
+        store_i64(state + LAYOUT, layout)
+        store_i64(state + PARTIAL_BITS, at)
+    return at + bitmap_bytes, variant
+
+
+@inline
+def rows_of_event(start, first, stop, safe_end, kind, before, after, json_columns, batch, place, state, no_nulls):
+    """The images of one rows event into its table's batch; where a row is bad, those before it are there.
+
+    `json_columns` is how many the table has, _NO_OPTIONS where nothing stands between the images of a row.
+    """
+    resume = load_i64(state + ROW_AT)
+    at = start + resume if resume else first
+    row = load_i64(state + DETAIL) if resume else np.int64(0)
+    n, n_before, n_after = load_i64(batch + N), load_i64(batch + N_BEFORE), load_i64(batch + N_AFTER)
+    capacity, zero_dates = load_i64(batch + CAPACITY), batch + ZERO_DATES
+    kinds, places, rows = load_i64(batch + KINDS), load_i64(batch + PLACES), load_i64(batch + ROWS)
+    before_rows, after_rows = load_i64(batch + BEFORE_ROWS), load_i64(batch + AFTER_ROWS)
+    images, image_lengths = load_i64(batch + IMAGES), load_i64(batch + IMAGE_LENGTHS)
+    times, time = load_i64(batch + TIMES), load_u32(load_i64(state + EVENT))
+    events, event = load_i64(batch + EVENTS), load_i64(state + ROWS_EVENT)
+    before_images, before_lengths = load_i64(batch + BEFORE_IMAGES), load_i64(batch + BEFORE_LENGTHS)
+    before_id = load_i64(before + IMAGE_ID) << IMAGE_ID_SHIFT if before else np.int64(0)
+    before_program = load_i64(before + BEFORE) if before else np.int64(0)
+    after_program = load_i64(after + AFTER) if after else np.int64(0)
+    image_id = load_i64(after + IMAGE_ID) << IMAGE_ID_SHIFT if after else np.int64(0)
+    # an insert of no column at all takes no byte, and is one row
+    empty_insert = kind == INSERT and at == stop and row == 0 and load_i64(after_program + N_PRESENT) == 0
+    status = DONE
+    while at < stop or empty_insert:
+        empty_insert = False
+        if n >= capacity:
+            status = BATCH_FULL
+            break
+        next_at, zero_before = at, load_i64(zero_dates)
+        if before:
+            next_at = read_image(next_at, stop, safe_end, before_program, n_before, zero_dates, no_nulls)
+        before_end = next_at
+        if json_columns != _NO_OPTIONS and next_at >= 0:
+            next_at, variant = read_options(next_at, stop, json_columns, after, state)
+            if variant == 0:
+                store_i64(zero_dates, zero_before)
+                status = NEW_VARIANT
+                break
+            after_program, image_id = load_i64(variant + AFTER), load_i64(variant + IMAGE_ID) << IMAGE_ID_SHIFT
+        image = next_at
+        if after and next_at >= 0:
+            next_at = read_image(next_at, stop, safe_end, after_program, n_after, zero_dates, no_nulls)
+        if next_at == FULL:
+            store_i64(zero_dates, zero_before)
+            status = NO_ROOM
+            break
+        if next_at == CORRUPT or (next_at == at and at < stop):
+            status = BAD_ROWS
+            break
+        store_u8(kinds + n, np.uint8(kind))
+        store_i64(places + 8 * n, place)
+        store_i32(rows + 4 * n, np.int32(row))
+        store_i32(before_rows + 4 * n, np.int32(n_before if before else -1))
+        store_i32(after_rows + 4 * n, np.int32(n_after if after else -1))
+        store_i64(images + 8 * n, image_id | image if after else -1)
+        store_i32(image_lengths + 4 * n, np.int32(next_at - image if after else 0))
+        store_i64(before_images + 8 * n, before_id | at if before else -1)
+        store_i32(before_lengths + 4 * n, np.int32(before_end - at if before else 0))
+        store_u32(times + 4 * n, time)
+        store_i64(events + 8 * n, event)
+        n += 1
+        row += 1
+        n_before += 1 if before else 0
+        n_after += 1 if after else 0
+        at = next_at
+    store_i64(batch + N, n)
+    store_i64(batch + N_BEFORE, n_before)
+    store_i64(batch + N_AFTER, n_after)
+    if status != DONE:
+        store_i64(state + ROW_AT, at - start)
+        store_i64(state + DETAIL, row)
+    return status

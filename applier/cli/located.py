@@ -1,0 +1,28 @@
+"""What was located or indexed, on stdout."""
+
+from datetime import UTC, datetime
+
+from applier.binlog.locating.groups import Group
+from applier.binlog.locating.search import Indexed
+from applier.io.printable import printable
+
+
+def print_located(found: list[Group]) -> None:
+    """Each group: where it starts and ends, as `replay --stop-position` takes it, and what it is known by."""
+    for number, group in enumerate(found):
+        facts = [
+            ("start", f"{group.file}:{group.start}"),
+            ("end", f"{group.file}:{group.end}"),
+            ("GTID", group.gtid),
+            ("time", f"{datetime.fromtimestamp(group.timestamp, UTC):%Y-%m-%d %H:%M:%S} UTC"),
+            ("xid", group.xid),
+            ("group id", group.group_id),
+        ]
+        print("\n" * (number > 0) + "\n".join(f"{name:<9}{printable(str(value))}" for name, value in facts
+                                                 if value is not None))
+
+
+def print_indexed(indexed: Indexed) -> None:
+    """Where the index is, and what was done for it."""
+    print(printable(f"{indexed.uri} describes {indexed.n_files:,} files in {indexed.size:,} bytes; {indexed.n_read:,} "
+                    "were read"))

@@ -1,0 +1,166 @@
+"""Results as tables on stdout: what a replay did, and what a snapshot holds."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from applier.cli.terminal import ResultConsole, assembled, words
+from applier.jobs.replay.result import ReplayResult
+from applier.jobs.report.loading import Report
+from applier.schema.definition import TableDefinition
+from applier.snapshot.manifest import Snapshot
+
+if TYPE_CHECKING:
+    from applier.jobs.verify import Verified
+
+WIDE = 200
+"""Columns where no terminal cuts the lines: nothing is wrapped in a file or a pipe."""
+
+
+def print_result(result: ReplayResult) -> None:
+    """One line a table with its row changes, then where the snapshot stands and how long it took."""
+    console = _console()
+    for note in result.notes:
+        console.print(words(note, "yellow"))
+    for table in result.tables:
+        for warning in table.warnings:
+            console.print(words(f"{table.full_name}: {warning}", "yellow"))
+    conflicts = ("conflicts",) if result.conflicts else ()
+    cascades = ("made by foreign keys",) if result.by_foreign_keys else ()
+    grid = _grid("table", "rows", "inserted", "updated", "deleted", *cascades, "found by", *conflicts, "units",
+                 "seconds", "files written", "carried over")
+    for table in sorted(result.tables, key=lambda table: (table.database, table.name)):
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in table.conflicts.items())
+        _add(grid, table.full_name, table.rows, table.inserts, table.updates, table.deletes,
+             *[table.by_foreign_keys for _ in cascades], table.found_by, *[kinds for _ in conflicts], table.units,
+             table.seconds, table.files_written, table.files_carried)
+    console.print(grid)
+    for table in result.tables:
+        if table.ranges > table.units:
+            console.print(words(f"{table.full_name} was {table.units:,} unit of work, by its size it would have been "
+                                f"{table.ranges:,}: {table.tied}"))
+    if result.conflicts:
+        console.print(words(f"{result.conflicts:,} conflicts were passed over: {result.snapshot}/_conflicts.parquet "
+                            "has each with its key, GTID and place", "yellow"))
+    console.print(assembled((result.snapshot, "bold"), " stands at ", (result.position, "bold"),
+                                f" ({_when(result.timestamp)})"))
+    total = sum(result.seconds.values())
+    phases = ", ".join(f"{name} {seconds:.1f}" for name, seconds in result.seconds.items())
+    console.print(words(f"{result.changes:,} row changes in {total:.1f} s" + (f" ({phases})" if phases else "")))
+
+
+def print_report(report: Report) -> None:
+    """What `print_result` says of a run, and the first conflicts that it passed over."""
+    console = _console()
+    if report.conflicts:
+        grid = _grid("rows event", "row", "table", "change", "conflict", "key", "values", "GTID")
+        for row in report.conflicts:
+            _add(grid, f"{row['file']}:{row['position']}", row["row"], row["table"], row["operation"], row["conflict"],
+                 row["key"], row["values"], row["gtid"] or "")
+        console.print(grid)
+        if len(report.conflicts) < report.result.conflicts:
+            console.print(words(f"… and {report.result.conflicts - len(report.conflicts):,} more"))
+    print_result(report.result)
+
+
+def print_imported(result: ReplayResult) -> None:
+    """One line a table of a dump, then where the snapshot stands and how long it took."""
+    console = _console()
+    grid = _grid("table", "rows", "files")
+    for table in result.tables:
+        _add(grid, f"{table.database}.{table.name}", table.rows, table.files_written)
+    console.print(grid)
+    for note in result.notes:
+        console.print(words(note, "yellow"))
+    console.print(assembled((result.snapshot, "bold"), " stands at ", (result.position, "bold")))
+    console.print(words(f"{sum(table.rows for table in result.tables):,} rows in {sum(result.seconds.values()):.1f} s"))
+
+
+def print_exported(output: str, rows: int, files: int, size: int) -> None:
+    """How much was written, and what to do with it."""
+    console = _console()
+    console.print(words(f"{rows:,} rows in {files:,} files, {size / 1e6:,.1f} MB"))
+    console.print(assembled("to load it: ", (f"sh {shlex.quote(f'{output}/_load.sh')} -h HOST -u USER -p", "bold")))
+
+
+def print_verified(verified: Verified) -> None:
+    """The damaged files, a line each, and how much was read."""
+    console = _console()
+    for line in verified.damaged:
+        console.print(words(line))
+    if verified.unchecked:
+        console.print(words(f"{verified.unchecked:,} files have no digest, as an older version wrote them: what is in "
+                            "them could not be compared", style="yellow"))
+    if not verified.damaged:
+        console.print(words(f"{verified.files:,} files with {verified.rows:,} rows, {verified.bytes / 1e6:,.1f} MB, "
+                            "are as they should be"))
+
+
+def print_snapshot(snapshot: Snapshot) -> None:
+    """The position and the tables of a snapshot."""
+    console = _console()
+    position = snapshot.position
+    facts = [
+        ("position", str(position)),
+        ("time", "not known: a dump" if "dump" in snapshot.source.options else _when(position.timestamp)),
+        ("GTID set", position.gtid_set.replace("\n", "") or "none"),
+        ("server", position.flavour),
+        ("base", snapshot.source.base or "none: from the first binlog on"),
+        ("binlogs", _first_and_last(snapshot.source.binlogs)),
+        *(("prepared", f"XA {entry.xid} at {entry.file}:{entry.start}: not in the snapshot until it is committed")
+          for entry in snapshot.prepared),
+        ("options", ", ".join(f"{name}={value}" for name, value in snapshot.source.options.items()) or "defaults"),
+        ("made by", snapshot.created_by),
+    ]
+    console.print(words(snapshot.uri, "bold"))
+    for name, value in facts:
+        console.print(assembled((f"  {name:<9}", "cyan"), value))
+    grid = _grid("table", "rows", "bytes", "files", "sorted by")
+    for table in snapshot.tables:
+        _add(grid, table.full_name, table.rows, table.bytes, len(table.files), ", ".join(table.key))
+    console.print(grid)
+    for table in snapshot.tables:
+        console.print(words(TableDefinition.from_json(table.definition).to_sql() + ";", keep="\n"))
+
+
+def _console() -> ResultConsole:
+    return ResultConsole(width=None if sys.stdout.isatty() else WIDE)
+
+
+def _grid(*columns: str) -> Table:
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        grid.add_column(column, overflow="fold")
+    return grid
+
+
+def _add(grid: Table, *cells: str | int | float) -> None:
+    """A row; numbers stand at the right of their column, and texts as they are: never as markup."""
+    grid.add_row(*map(_cell, cells))
+
+
+def _cell(value: str | int | float) -> Text:
+    if isinstance(value, str):
+        return words(value)
+    number = words(f"{value:,}" if isinstance(value, int) else f"{value:,.2f}")
+    number.justify = "right"
+    return number
+
+
+def _when(timestamp: int | None) -> str:
+    if timestamp is None:
+        return "before the first event group"
+    return f"{datetime.fromtimestamp(timestamp, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _first_and_last(names: tuple[str, ...]) -> str:
+    if len(names) < 3:
+        return ", ".join(names) or "none"
+    return f"{names[0]} to {names[-1]} ({len(names)} files)"

@@ -1,0 +1,185 @@
+"""What people see: of a long job and of errors on stderr, of results on stdout.
+
+Whatever is printed with rich comes through `words` or `assembled`, as names out of a log may have anything in them.
+"""
+
+import sys
+import time
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, NoReturn, TextIO
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from applier.errors import ApplierError
+from applier.io.printable import printable
+
+LOG_EVERY_SECONDS = 10.0
+
+
+def words(text: str, style: str = "", keep: str = "") -> Text:
+    """Text for a console: printable, and never markup. `keep` is as of `printable`."""
+    return Text(printable(text, keep), style=style)
+
+
+def assembled(*parts: str | tuple[str, str]) -> Text:
+    """Pieces of text side by side; a pair is a text and its style."""
+    return Text.assemble(*(words(part) if isinstance(part, str) else words(*part) for part in parts))
+
+
+class ResultConsole(Console):
+    """stdout. Where its reader has gone, as `head` does, printing raises BrokenPipeError, as it does without rich,
+    which would end the program with exit code 1."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, **options)
+
+    def on_broken_pipe(self) -> NoReturn:
+        raise BrokenPipeError
+
+
+class _Unwatched:
+    """A text stream that no job depends on: what cannot be written to it, as its reader is gone or its disk is full, is
+    lost."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> None:
+        with suppress(OSError):
+            self._stream.write(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+class TerminalProgress:
+    """Bars on a terminal: one a phase, with rows a second and the time left. A context manager."""
+
+    def __init__(self, console: Console) -> None:
+        self._bars = Progress(
+            TextColumn("{task.description:<9}", markup=False), BarColumn(), MofNCompleteColumn(),
+            TextColumn("{task.fields[what]}", markup=False), _RowsPerSecond(), TimeRemainingColumn(compact=True),
+            console=console,
+        )
+        self._task = None
+
+    def __enter__(self) -> "TerminalProgress":
+        self._bars.start()
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if error is None:
+            self._finish_phase()
+        self._bars.stop()
+
+    def phase(self, name: str, total: int, what: str) -> None:
+        self._finish_phase()
+        self._task = self._bars.add_task(name, total=total or None, what=what, rows=0)
+
+    def update(self, done: int, rows: int = 0) -> None:
+        if self._task is not None:
+            self._bars.update(self._task, completed=done, rows=rows)
+
+    def note(self, text: str) -> None:
+        self._bars.console.print(words(text, "yellow"))
+
+    def _finish_phase(self) -> None:
+        if self._task is None:
+            return
+        task = next(task for task in self._bars.tasks if task.id == self._task)
+        total = task.completed if task.total is None else task.total
+        self._bars.update(self._task, total=total, completed=total)
+        self._bars.stop_task(self._task)
+
+
+class LogProgress:
+    """Lines of log where no terminal watches: a phase's start and end, and where it stands every ten seconds."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._name, self._total, self._what = "", 0, ""
+        self._done = self._rows = 0
+        self._began = self._last_line = 0.0
+
+    def __enter__(self) -> "LogProgress":
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if error is None:
+            self._finish_phase()
+
+    def phase(self, name: str, total: int, what: str) -> None:
+        self._finish_phase()
+        self._name, self._total, self._what = name, total, what
+        self._done = self._rows = 0
+        self._began = self._last_line = time.monotonic()
+        self._line(f"{name}: {total} {what}" if total else name)
+
+    def update(self, done: int, rows: int = 0) -> None:
+        if not self._name:
+            return
+        self._done, self._rows = done, rows
+        now = time.monotonic()
+        if now - self._last_line < LOG_EVERY_SECONDS:
+            return
+        self._last_line = now
+        seconds = now - self._began
+        left = f", {seconds / done * (self._total - done):.0f} s left" if 0 < done <= self._total else ""
+        rate = f", {rows / seconds:,.0f} rows/s" if rows else ""
+        self._line(f"{self._name}: {done} of {self._total or '?'} {self._what}{rate}{left}")
+
+    def note(self, text: str) -> None:
+        self._line(text)
+
+    def _finish_phase(self) -> None:
+        if self._name:
+            rows = f", {self._rows:,} rows" if self._rows else ""
+            self._line(f"{self._name}: done in {time.monotonic() - self._began:.1f} s{rows}")
+
+    def _line(self, text: str) -> None:
+        self._console.print(words(f"{time.strftime('%H:%M:%S')} {text}"), soft_wrap=True)
+
+
+class _RowsPerSecond(ProgressColumn):
+    """Row changes a second of the phase so far; nothing where the phase counts none."""
+
+    def render(self, task: Task) -> Text:
+        rows, seconds = task.fields.get("rows", 0), task.finished_time or task.elapsed
+        return Text(f"{rows / seconds:,.0f} rows/s" if rows and seconds else "", style="progress.data.speed")
+
+
+def progress() -> TerminalProgress | LogProgress:
+    """The watcher that suits stderr."""
+    console = _stderr()
+    return TerminalProgress(console) if console.is_terminal else LogProgress(console)
+
+
+def print_error(error: ApplierError) -> None:
+    """The error on stderr; on a terminal its hint has a line of its own."""
+    console = _stderr()
+    message, separator, hint = str(error).partition(" hint: ")
+    if console.is_terminal and separator:
+        console.print(assembled(("error: ", "bold red"), message))
+        console.print(assembled(("hint: ", "bold cyan"), hint))
+    else:
+        console.file.write(f"applier: error: {printable(str(error))}\n")
+
+
+def print_note(text: str) -> None:
+    """What a person should know of a result, on stderr."""
+    console = _stderr()
+    if console.is_terminal:
+        console.print(assembled(("note: ", "bold yellow"), text))
+    else:
+        console.file.write(f"applier: note: {printable(text)}\n")
+
+
+def _stderr() -> Console:
+    return Console(file=_Unwatched(sys.stderr))  # type: ignore[arg-type]  (rich asks for no more of it)

@@ -1,0 +1,6 @@
+"""A log's columns under a table's definition: whether they agree, their values, and what an image leaves out."""
+
+__all__ = [
+    "agreement", "alter", "defaults", "event_times", "extra_columns", "from_log", "generated_columns",
+    "image_values", "replica_defaults", "table_key", "text_kernel", "type_conversions", "values",
+]

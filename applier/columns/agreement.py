@@ -1,0 +1,143 @@
+"""Do the columns of a TABLE_MAP event and those of a table definition agree?
+
+A replica stops where they do not, unless it is allowed to convert (AP-POS; `type_conversions`). That guards against a
+definition from another time than the log's, too: decoding with it would give wrong values and no error.
+"""
+
+from typing import Protocol
+
+from applier.columns.type_conversions import (
+    BLOBS,
+    COMPRESSED,
+    NEW_TEMPORAL,
+    NONE_ALLOWED,
+    TypeConversions,
+    logged_bytes,
+    step_between,
+    type_in_log,
+)
+from applier.errors import COLUMN_CONVERSION, ReplayStopped
+from applier.mysql.collations import by_id
+from applier.mysql.types import BINARY, CHARACTER, FRACTIONAL, GEOMETRY, NETWORK, ColumnType
+from applier.mysql.value_sizes import blob_prefix, member_bytes, most_bytes
+from applier.mysql.wire_types import WireType
+from applier.schema.definition import TableDefinition
+
+_WIRE = {
+    "tinyint": {WireType.TINY}, "smallint": {WireType.SHORT}, "mediumint": {WireType.INT24}, "int": {WireType.LONG},
+    "bigint": {WireType.LONGLONG}, "decimal": {WireType.NEWDECIMAL}, "float": {WireType.FLOAT},
+    "double": {WireType.DOUBLE}, "bit": {WireType.BIT}, "year": {WireType.YEAR}, "json": {WireType.JSON},
+    "date": {WireType.DATE, WireType.NEWDATE}, "time": {WireType.TIME, WireType.TIME2},
+    "datetime": {WireType.DATETIME, WireType.DATETIME2}, "timestamp": {WireType.TIMESTAMP, WireType.TIMESTAMP2},
+    "char": {WireType.STRING}, "binary": {WireType.STRING}, "enum": {WireType.ENUM}, "set": {WireType.SET},
+    "varchar": {WireType.VARCHAR, WireType.VAR_STRING, WireType.VARCHAR_COMPRESSED},
+    "varbinary": {WireType.VARCHAR, WireType.VAR_STRING, WireType.VARCHAR_COMPRESSED}, "vector": {WireType.VECTOR},
+} | {name: {WireType.GEOMETRY} for name in GEOMETRY} | {name: {WireType.STRING} for name in NETWORK}
+_GIVE_DEFINITION = "give the table's definition at the first binlog's start with --schema"
+
+
+class ColumnsInLog(Protocol):
+    """A parsed TABLE_MAP event: see applier.binlog.events.table_map.TableMap for what the fields hold."""
+
+    types: tuple[int, ...]
+    metadata: tuple[int, ...]
+
+    @property
+    def unsigned(self) -> tuple[bool | None, ...]: ...
+
+    def collations(self, flavour: str) -> tuple[int | None, ...]: ...
+
+
+def definition_check(table_map: ColumnsInLog, definition: TableDefinition,
+                     allowed: TypeConversions = NONE_ALLOWED, *, same_columns: bool = True) -> ReplayStopped | None:
+    """None where each column in the log has the type that the definition gives it, or one that may become it; else the
+    error to stop with. Without `same_columns` either side may have more columns at its end.
+
+    A server does not compare signs, character sets, nor digits of a second in the same bytes: where nothing is allowed
+    to differ, they are compared here.
+    """
+    if same_columns and len(table_map.types) - _hashes(table_map, definition) != len(definition.columns):
+        return _stop(f"the log's rows have {len(table_map.types)} columns, the table has {len(definition.columns)}",
+                     definition)
+    columns = zip(definition.columns, table_map.types, table_map.metadata, table_map.unsigned, strict=False)
+    for number, (column, wire_type, metadata, unsigned) in enumerate(columns):
+        if why := _refusal(column.type, wire_type, metadata, unsigned, allowed, definition.flavour):
+            logged = type_in_log(wire_type, metadata, unsigned)
+            return _stop(f"column {number}, {column.name}, cannot be converted from type '{logged}' to type "
+                         f"'{column.type.sql()}'", definition, why)
+    if allowed.any:
+        return None
+    for column, collation in zip(definition.columns, table_map.collations(definition.flavour), strict=False):
+        logged = _charset(collation)
+        if logged is not None and column.type.charset is not None and logged != column.type.charset:
+            return _stop(f"column {column.name} has the character set {logged} in the log and {column.type.charset} in "
+                         "the table", definition,
+                         "give the table's definition at the first binlog's start with --schema, or, where the log "
+                         "makes the table, its database's as CREATE DATABASE … CHARACTER SET …")
+    return None
+
+
+def _hashes(table_map: ColumnsInLog, definition: TableDefinition) -> int:
+    """How many hidden columns the log has at the end: MariaDB keeps a number for each unique key that is too long for
+    an index, or made USING HASH. Rows are told apart by the key's own columns here."""
+    more = table_map.types[len(definition.columns):]
+    unique = sum(key.kind == "unique" for key in definition.keys)
+    return len(more) if definition.flavour == "mariadb" and set(more) == {WireType.LONGLONG} and len(more) <= unique \
+        else 0
+
+
+def _refusal(column_type: ColumnType, wire_type: int, metadata: int, unsigned: bool | None,
+             allowed: TypeConversions, flavour: str) -> str | None:
+    """None where a column may be taken; else what to do about it."""
+    if agrees(column_type, wire_type, metadata):
+        if allowed.any or unsigned is None or unsigned == column_type.unsigned or column_type.base == "year":
+            return None
+        return _GIVE_DEFINITION
+    if _same_bytes(column_type, wire_type, metadata):
+        return None if allowed.any else _GIVE_DEFINITION
+    step = step_between(wire_type, metadata, column_type, flavour)
+    if step is None:
+        return _GIVE_DEFINITION
+    if allowed.allow(step):
+        return None
+    return f"{_GIVE_DEFINITION}; if the tables shall differ, allow it with --type-conversions {step.value}"
+
+
+def _same_bytes(column_type: ColumnType, wire_type: int, metadata: int) -> bool:
+    """Fractional digits are logged in pairs: a DATETIME(1) looks as a DATETIME(2) does."""
+    return (wire_type in NEW_TEMPORAL and column_type.base == NEW_TEMPORAL[wire_type] and metadata > 0
+            and (metadata + 1) // 2 == (column_type.fsp + 1) // 2)
+
+
+def _charset(collation: int | None) -> str | None:
+    """A collation's character set, None where it is not known. Text that is read in another one is wrong text."""
+    try:
+        return by_id(collation).charset if collation is not None else None
+    except KeyError:
+        return None
+
+
+def _stop(message: str, definition: TableDefinition, hint: str = _GIVE_DEFINITION) -> ReplayStopped:
+    return ReplayStopped(message, table=definition.full_name, errno=COLUMN_CONVERSION, hint=hint)
+
+
+def agrees(column_type: ColumnType, wire_type: int, metadata: int) -> bool:
+    """Whether values of a column in the log are of the table's type, signs apart."""
+    base = column_type.base
+    if column_type.compressed != (wire_type in COMPRESSED):
+        return False
+    if base.endswith(("text", "blob")):
+        return wire_type in BLOBS and metadata == blob_prefix(base)
+    if wire_type not in _WIRE[base]:
+        return False
+    if base == "decimal":
+        return metadata == (column_type.precision or 10) << 8 | (column_type.scale or 0)
+    if base == "bit":
+        return (metadata >> 8) * 8 + (metadata & 0xFF) == column_type.length
+    if base in FRACTIONAL:
+        return wire_type not in NEW_TEMPORAL or metadata == column_type.fsp
+    if base in ("enum", "set"):
+        return metadata == member_bytes(column_type)
+    if base in CHARACTER | BINARY:
+        return logged_bytes(wire_type, metadata) == most_bytes(column_type)
+    return True

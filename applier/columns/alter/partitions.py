@@ -1,0 +1,280 @@
+"""In which partition each row of a table is, over whole columns.
+
+Source: MySQL manual, "Partitioning Types", "How MySQL Partitioning Handles NULL", "LINEAR HASH Partitioning"; the hash
+of KEY is that of the servers' sources (my_hash_sort_bin over a column's bytes). Judged by real servers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.columns.defaults import default_scalar
+from applier.errors import NotComputable, SchemaError
+from applier.mysql import zero_dates
+from applier.mysql.session import Session
+from applier.mysql.types import INTEGERS
+from applier.schema.ddl.cursor import Cursor, StatementContext
+from applier.schema.ddl.partition_grammar import parse_partitioning
+from applier.schema.definition import Column, Default, TableDefinition
+from applier.schema.key_infos import key_collation
+from applier.schema.partitions import DEFAULT, MAXVALUE, SYSTEM_TIME, Partition, Partitioning
+from applier.schema.versioning import ENDS_OF_TIME
+from applier.sql.evaluator import Typed, evaluate, no_columns
+from applier.sql.tokens import tokenize
+from keysearch.collation import equality_column, is_exact
+from keysearch.keybytes import KeyBytes, encode_keys, find_ranges
+
+NOWHERE = -1
+_COMPARED = {*INTEGERS, "date", "datetime", "char", "varchar", "binary", "varbinary"}
+_IN_ORDER_OF_BYTES = frozenset({"utf8mb4_bin", "utf8mb3_bin", "utf8_bin", "ascii_bin", "utf8mb4_0900_bin"})
+
+
+def partition_numbers(rows: pa.Table, definition: TableDefinition, partitioning: Partitioning) -> np.ndarray:
+    """The number of each row's partition, int64[n]; NOWHERE where no partition takes it.
+
+    Raises NotComputable where the partitioning function, or the values that partitions are for, are not known.
+    """
+    work = _Rows(rows, definition, partitioning)
+    try:
+        method = _METHODS[partitioning.method]
+    except KeyError:
+        raise NotComputable(f"PARTITION BY {partitioning.method or partitioning.other}") from None
+    try:
+        return method(work)
+    except pa.ArrowException as error:
+        raise NotComputable(str(error)) from None
+
+
+def subpartition_numbers(rows: pa.Table, definition: TableDefinition, partitioning: Partitioning) -> np.ndarray:
+    """The same of subpartitions, whose numbers go on from partition to partition."""
+    cursor = Cursor(tokenize(partitioning.subpartition_by), StatementContext(definition.flavour))
+    within = parse_partitioning(cursor)
+    n = partitioning.n_subpartitions
+    within = replace(within, partitions=tuple(Partition(f"p{number}") for number in range(n)))
+    numbers = partition_numbers(rows, definition, partitioning)
+    return np.where(numbers == NOWHERE, NOWHERE, numbers * n + partition_numbers(rows, definition, within))
+
+
+class _Rows:
+    """The rows, and what divides them."""
+
+    def __init__(self, rows: pa.Table, definition: TableDefinition, partitioning: Partitioning):
+        self.rows, self.definition, self.partitioning = rows, definition, partitioning
+        self.n_partitions = len(partitioning.partitions)
+
+    def column(self, name: str) -> Column:
+        try:
+            return self.definition.column(name)
+        except KeyError:
+            raise NotComputable(f"there is no column {name}") from None
+
+    def values(self, name: str) -> Typed:
+        found = self.definition.column(name)
+        if found.generated == "virtual":
+            raise NotComputable(f"column {name} is VIRTUAL")
+        return self.rows.column(found.name), found.type
+
+    def numbers(self) -> tuple[np.ndarray, np.ndarray]:
+        """The values of the expression (int64[n]), and where it is NULL."""
+        n, session = self.rows.num_rows, Session(self.definition.flavour)
+        return _whole(evaluate(self.partitioning.expression, self.values, n, session).of_rows(n))
+
+    def bounds(self) -> np.ndarray:
+        """The bounds of RANGE, int64; without the last one where that is MAXVALUE."""
+        texts = [partition.values[0][0] for partition in self.partitioning.partitions]
+        return np.array([_constant(text) for text in texts if text != MAXVALUE], np.int64)
+
+
+def _whole(values: pa.Array | pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
+    if not (pa.types.is_integer(values.type) or pa.types.is_decimal(values.type)):
+        raise NotComputable("what partitions go by is no whole number")
+    whole = values.cast(pa.int64())
+    return np.asarray(whole.fill_null(0)), np.asarray(whole.is_null())
+
+
+def _constant(sql: str) -> int:
+    [value], [is_null] = _whole(evaluate(sql, no_columns, 1, Session()).values)
+    if is_null:
+        raise NotComputable(f"the bound {sql}")
+    return int(value)
+
+
+def _range(work: _Rows) -> np.ndarray:
+    """NULL is below every bound."""
+    bounds = work.bounds()
+    values, nulls = work.numbers()
+    numbers = np.searchsorted(bounds, values, side="right")
+    numbers[nulls] = 0
+    return np.where(numbers < work.n_partitions, numbers, NOWHERE)
+
+
+def _list(work: _Rows) -> np.ndarray:
+    values, nulls = work.numbers()
+    numbers = np.full(len(values), _default_of(work.partitioning), np.int64)
+    for number, partition in enumerate(work.partitioning.partitions):
+        texts = [text for text, in partition.values]
+        numbers[np.isin(values, [_constant(text) for text in texts if text not in ("NULL", DEFAULT)]) & ~nulls] = number
+        if "NULL" in texts:
+            numbers[nulls] = number
+    return numbers
+
+
+def _default_of(partitioning: Partitioning) -> int:
+    return next((number for number, partition in enumerate(partitioning.partitions)
+                 if (DEFAULT,) in partition.values), NOWHERE)
+
+
+# ---- by columns
+
+
+def _keys(work: _Rows, columns: list[pa.Array | pa.ChunkedArray]) -> KeyBytes:
+    """Values of the first so many of the columns that partitions go by, as bytes that compare as the values do."""
+    named = [work.column(name) for name in work.partitioning.columns[:len(columns)]]
+    collations = [key_collation(column, work.definition.flavour) for column in named]
+    compared = [values if collation is None else equality_column(values, collation)
+                for values, collation in zip(columns, collations, strict=True)]
+    last = pa.array(np.zeros(len(columns[0]), np.int8))  # the last column of a key is written in another way
+    return encode_keys([*compared, last], [True] * len(compared) + [False])
+
+
+def _check_columns(work: _Rows, is_known: Callable[[str], bool]) -> None:
+    for name in work.partitioning.columns:
+        column = work.column(name)
+        collation = key_collation(column, work.definition.flavour)
+        if column.type.base not in _COMPARED or (collation is not None and not is_known(collation)):
+            raise NotComputable(f"column {name}, {column.type.sql()}, as what partitions go by")
+        values, _ = work.values(name)
+        if zero_dates.has_any(values) and not (zero_dates.which(values) == zero_dates.are_zero(values)).all():
+            raise NotComputable(f"column {name} has dates that no calendar has")  # they have a place among others
+
+
+def _key_of(work: _Rows, texts: tuple[str, ...]) -> bytes:
+    """The key of a partition's values. MAXVALUE is above every value, whatever columns come after it."""
+    known = texts[:texts.index(MAXVALUE)] if MAXVALUE in texts else texts
+    if not known:
+        return _HIGHEST
+    scalars = [_scalar(text, work.column(name), work.definition)
+               for text, name in zip(known, work.partitioning.columns, strict=False)]
+    key = _keys(work, [pa.repeat(scalar, 1) for scalar in scalars])[0]
+    return key if len(known) == len(texts) else key[:-1] + _HIGHEST
+
+
+_HIGHEST = b"\xff"
+
+
+def _scalar(text: str, column: Column, definition: TableDefinition) -> pa.Scalar:
+    """A literal as a value of the column."""
+    default = Default("null") if text == "NULL" else Default("expression", text)
+    try:
+        return default_scalar(replace(column, default=default), definition)
+    except SchemaError as error:
+        raise NotComputable(f"{text} for column {column.name}: {error.message}") from None
+
+
+def _range_columns(work: _Rows) -> np.ndarray:
+    _check_columns(work, lambda collation: is_exact(collation) and collation in _IN_ORDER_OF_BYTES)
+    for name in work.partitioning.columns:
+        values, kind = work.values(name)
+        if kind.base in ("char", "varchar") and pc.any(pc.match_substring_regex(values, r"[\x00-\x1f]")).as_py():
+            raise NotComputable(f"column {name} has characters below the space, which pads what is shorter")
+    keys = _keys(work, [work.values(name)[0] for name in work.partitioning.columns])
+    bounds = [_key_of(work, partition.values[0]) for partition in work.partitioning.partitions]
+    offsets = np.zeros(len(bounds) + 1, np.int64)
+    np.cumsum([len(bound) for bound in bounds], out=offsets[1:])
+    numbers = find_ranges(keys, KeyBytes(offsets, np.frombuffer(b"".join(bounds), np.uint8)))
+    return np.where(numbers < work.n_partitions, numbers, NOWHERE)
+
+
+def _list_columns(work: _Rows) -> np.ndarray:
+    _check_columns(work, is_exact)
+    keys = _keys(work, [work.values(name)[0] for name in work.partitioning.columns]).to_arrow()
+    taken = [(_key_of(work, texts), number) for number, partition in enumerate(work.partitioning.partitions)
+             for texts in partition.values if texts != (DEFAULT,)]
+    found = pc.index_in(keys, value_set=pa.array([key for key, _ in taken], pa.large_binary()))
+    numbers = np.array([*(number for _, number in taken), _default_of(work.partitioning)], np.int64)
+    return numbers[np.asarray(found.fill_null(len(taken)))]
+
+
+# ---- by a hash
+
+
+def _hash(work: _Rows) -> np.ndarray:
+    values, nulls = work.numbers()
+    values = np.where(nulls, np.iinfo(np.int64).min, values)
+    if work.partitioning.method.startswith("LINEAR"):
+        return _linear(values, work.n_partitions)
+    return np.abs(np.fmod(values, work.n_partitions))  # of the lowest number, too, before its sign is lost
+
+
+def _linear(values: np.ndarray, n: int) -> np.ndarray:
+    mask = (1 << (n - 1).bit_length()) - 1
+    numbers = values & mask
+    return np.where(numbers >= n, values & (mask >> 1), numbers)
+
+
+def _key(work: _Rows) -> np.ndarray:
+    """Of integers, in the table's order of columns, by their bytes, the lowest first. ALGORITHM=1 takes them as they
+    are, the later one for characters of latin1_swedish_ci: by their weights, and without spaces at the end."""
+    primary = work.definition.primary_key
+    names = work.partitioning.columns or tuple(part.column for part in (primary.parts if primary else ()))
+    names = tuple(sorted(names, key=work.definition.column_index))
+    by_weight = not work.partitioning.old_hash
+    hashed, step = np.full(work.rows.num_rows, 1, np.uint64), np.full(work.rows.num_rows, 4, np.uint64)
+    for name in names:
+        values, kind = work.values(name)
+        if kind.base not in INTEGERS:
+            raise NotComputable(f"column {name}, {kind.sql()}, in the hash of KEY")
+        nulls = np.asarray(values.is_null())
+        whole = _bits(values.fill_null(0))
+        size = INTEGERS[kind.base] // 8
+        rows_bytes = [(whole >> np.uint64(8 * place)) & np.uint64(0xFF) for place in range(size)]
+        length = np.full(len(whole), size)
+        for place in reversed(range(size if by_weight else 0)):
+            length = np.where((length == place + 1) & (rows_bytes[place] == ord(" ")), place, length)
+        for place, byte in enumerate(rows_bytes):
+            mixed = ((hashed & np.uint64(63)) + step) * (_WEIGHTS[byte] if by_weight else byte)
+            counts = (place < length) & ~nulls
+            hashed = np.where(counts, hashed ^ (mixed + (hashed << np.uint64(8))), hashed)
+            step = np.where(counts, step + np.uint64(3), step)
+        hashed = np.where(nulls, hashed ^ (hashed << np.uint64(1) | np.uint64(1)), hashed)
+    numbers = (hashed & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    if work.partitioning.method.startswith("LINEAR"):
+        return _linear(numbers, work.n_partitions)
+    return numbers % work.n_partitions
+
+
+def _bits(values: pa.Array | pa.ChunkedArray) -> np.ndarray:
+    """Integers as uint64[n] with the same bits; BIGINT UNSIGNED comes as decimals."""
+    if not pa.types.is_decimal(values.type):
+        return np.asarray(values.cast(pa.int64())).view(np.uint64)
+    return np.asarray(values.cast(pa.decimal128(20, 0)).cast(pa.uint64()))
+
+
+def _system_time(work: _Rows) -> np.ndarray:
+    """Rows that hold now are in the last partition; those of the past are where their end's second is, the first and
+    the last of these partitions having all that was before and came after."""
+    versioning, n_past = work.definition.versioning, work.n_partitions - 1
+    if versioning is None:
+        raise NotComputable("SYSTEM_TIME of a table that is not versioned")
+    ends = np.asarray(work.rows.column(versioning.row_end).cast(pa.int64()))
+    numbers = np.zeros(len(ends), np.int64)
+    if n_past > 1:
+        start, step = work.partitioning.start, work.partitioning.step
+        if start is None or step is None:
+            raise NotComputable(f"PARTITION BY SYSTEM_TIME {work.partitioning.expression}")
+        numbers = np.clip((ends // 1_000_000 - start) // step, 0, n_past - 1)
+    return np.where(np.isin(ends, ENDS_OF_TIME), n_past, numbers)
+
+
+_WEIGHTS = np.frombuffer(bytes(range(0x60 + 1)) + bytes(range(0x41, 0x5B)) + bytes(range(0x7B, 0xC0)) + bytes.fromhex(
+    "414141415C5B5C434545454549494949444E4F4F4F4F5DD7D85555555959DEDF"
+    "414141415C5B5C434545454549494949444E4F4F4F4F5DF7D85555555959DEFF"), np.uint8).astype(np.uint64)
+"""Of the bytes of latin1_swedish_ci, as WEIGHT_STRING shows them."""
+
+_METHODS = {"RANGE": _range, "LIST": _list, "RANGE COLUMNS": _range_columns, "LIST COLUMNS": _list_columns,
+            "HASH": _hash, "LINEAR HASH": _hash, "KEY": _key, "LINEAR KEY": _key, SYSTEM_TIME: _system_time}

@@ -1,0 +1,204 @@
+"""Rows of one definition of a table as rows of the next one: columns kept, converted, added, dropped and moved.
+
+What an added column holds in rows that are there: its default, else NULL or the type's implicit default (MySQL manual,
+"ALTER TABLE Statement"); CURRENT_TIMESTAMP is the statement's time, AUTO_INCREMENT numbers the rows as they are given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.columns.alter.in_place import is_in_place
+from applier.columns.alter.partitions import partition_numbers, subpartition_numbers
+from applier.columns.alter.versions import rows_that_hold
+from applier.columns.defaults import completed, default_scalar, generated_values, is_variable, sources
+from applier.errors import NotComputable, SchemaError
+from applier.mysql.types import BINARY, GEOMETRY, arrow_type
+from applier.schema.defaults import implicit_scalar
+from applier.schema.definition import Column, TableDefinition, table_schema
+from applier.schema.history.conversion import RowConversion
+from applier.schema.partitions import PartRows
+from applier.sql.casting.values import convert_values
+from applier.sql.times import current_timestamp
+
+_LONG = BINARY - {"binary", "varbinary"} | GEOMETRY | {"tinytext", "text", "mediumtext", "longtext", "json"}
+"""Types that have no default where a table is altered in place."""
+
+
+class RowConverter:
+    """Converts the rows of a table over one statement, a chunk at a time, in their order."""
+
+    def __init__(self, conversion: RowConversion):
+        self._conversion = conversion
+        self.schema = table_schema(conversion.new)
+        self._places = {column.name: place for place, column in enumerate(conversion.old.stored_columns)}
+        self._done = 0
+        self._stored = [(column, source) for column, source in
+                        zip(conversion.new.columns, conversion.sources, strict=True) if column.generated != "virtual"]
+
+    def convert(self, rows: pa.Table) -> pa.Table:
+        """The rows after the statement. Raises SchemaError for what cannot be computed as the server does it."""
+        if self._conversion.removed is not None:
+            rows = self._without_removed(rows)
+        if self._conversion.old.versioning is not None and self._conversion.new.versioning is None:
+            rows = rows_that_hold(rows, self._conversion.old.versioning)
+        if not rows.num_rows:
+            return self.schema.empty_table()
+        made: dict[str, pa.Array | pa.ChunkedArray] = {}
+        added, computed, changed = [], set(), set()
+        for column, source in self._stored:
+            if self._is_computed(column, source):
+                computed.add(column.name)
+            elif source is None:
+                added.append(column)
+            else:
+                made[column.name] = self._plain(rows, column, source)
+                if column.generated is None and self._differs(rows, made[column.name], source):
+                    changed.add(column.name.casefold())
+        anew: dict[str, Column] = {}
+        for column, _ in self._stored:
+            if column.generated and (column.name in computed or sources(column, self._conversion.new) & changed):
+                anew[column.name] = column
+                changed.add(column.name.casefold())
+        row = _Row(made, {column.name: column for column in added} | anew, self._made)
+        for name in anew:
+            made.pop(name, None)
+        for column, _ in self._stored:
+            row.values(column.name, rows.num_rows)
+        self._done += rows.num_rows
+        converted = pa.Table.from_arrays([made[column.name] for column, _ in self._stored], schema=self.schema)
+        self._check_required(converted)
+        return converted
+
+    def _check_required(self, rows: pa.Table) -> None:
+        """Rows that come into a partition must be of it: a server can be told not to look."""
+        required = self._conversion.required
+        if required is None:
+            return
+        numbers = self._partitions_of(rows, self._conversion.new, required)
+        if not np.isin(numbers, required.numbers).all():
+            raise self._cannot("a row comes into a partition that is not for it")
+
+    def _without_removed(self, rows: pa.Table) -> pa.Table:
+        """The rows but those of partitions that the statement drops or empties."""
+        removed = self._conversion.removed
+        numbers = self._partitions_of(rows, self._conversion.old, removed)
+        return rows.filter(pa.array(np.isin(numbers, removed.numbers) != removed.inside))
+
+    def _partitions_of(self, rows: pa.Table, definition: TableDefinition, part: PartRows) -> np.ndarray:
+        numbers = subpartition_numbers if part.of_subpartitions else partition_numbers
+        try:
+            return numbers(rows, definition, part.partitioning)
+        except NotComputable as error:
+            raise self._cannot(f"which rows are in these partitions is not known: {error.message}") from None
+
+    def _is_computed(self, column: Column, source: int | None) -> bool:
+        """Whether a stored generated column is new, or has another expression or type."""
+        if not column.generated:
+            return False
+        old = self._conversion.old.columns[source] if source is not None else None
+        return old is None or (old.generated, old.expression, old.type) != ("stored", column.expression, column.type)
+
+    def _differs(self, rows: pa.Table, made: pa.Array | pa.ChunkedArray, source: int | None) -> bool:
+        """Whether a column's values are other ones now; an integer is the same in every size."""
+        if source is None or made is (before := rows.column(self._places[self._conversion.old.columns[source].name])):
+            return False
+        made, before = (pa.chunked_array([side]) if isinstance(side, pa.Array) else side for side in (made, before))
+        if pa.types.is_integer(made.type) and pa.types.is_integer(before.type):
+            made, before = made.cast(pa.int64()), before.cast(pa.int64())
+        return made.type != before.type or not made.equals(before)
+
+    def _plain(self, rows: pa.Table, column: Column, source: int) -> pa.Array | pa.ChunkedArray:
+        old = self._conversion.old.columns[source]
+        if old.generated == "virtual":
+            raise self._cannot(f"column {column.name} was VIRTUAL, and its values are not kept")
+        values = made = rows.column(self._places[old.name])
+        try:
+            if old.type != column.type:
+                made = convert_values(values.combine_chunks(), old.type, column.type, self._conversion.session)
+        except NotComputable as error:
+            raise self._cannot(f"column {column.name}, {old.type.sql()}, becomes {column.type.sql()}: "
+                               f"{error.message}") from None
+        if old.nullable and not column.nullable and values.null_count:
+            made = pc.if_else(values.is_null(), self._instead_of_null(column, old), made)
+        return made
+
+    def _instead_of_null(self, column: Column, source: Column) -> pa.Scalar:
+        """What a column that may not be NULL any longer has instead: zero, nothing, no member; a TIMESTAMP the
+        statement's time. Where MariaDB alters the table in place, without a copy, it is what the column's default was
+        before, if it was the same for every row."""
+        conversion, flavour = self._conversion, self._conversion.new.flavour
+        if column.type.base == "timestamp":
+            return self._now(column)
+        nothing = pa.scalar("", pa.string()) if column.type.base == "enum" else implicit_scalar(column.type, flavour)
+        if flavour == "mysql" or source.default is None or source.default.kind == "null" or is_variable(source) or \
+                column.type.base in _LONG:
+            return nothing
+        in_place = is_in_place(conversion)
+        before = default_scalar(replace(column, default=source.default), conversion.new)
+        if in_place is None and not before.equals(nothing):
+            raise self._cannot(f"column {column.name} may not be NULL any longer, and whether it becomes its default "
+                               "depends on how the server altered the table")
+        return nothing if in_place is False else before
+
+    def _made(self, column: Column, values: Callable[[str], pa.Array | pa.ChunkedArray], n: int) -> pa.Array:
+        """A column that the statement adds, or computes anew, out of the others of the row."""
+        if not column.generated:
+            return self._added(n, column, values)
+        try:
+            return generated_values(column, self._conversion.new, values, n, self._conversion.session)
+        except NotComputable as error:
+            raise self._cannot(f"column {column.name} is generated from ({column.expression}), which cannot be "
+                               f"computed: {error.message}") from None
+
+    def _added(self, n: int, column: Column, values: Callable[[str], pa.Array | pa.ChunkedArray]) -> pa.Array:
+        if column.auto_increment:
+            return self._numbers(n, column)
+        if (versioning := self._conversion.new.versioning) is not None and versioning.has(column.name):
+            starts = column.name.casefold() == versioning.row_start.casefold()
+            time = self._conversion.moment if starts else self._conversion.end_of_time
+            return pa.repeat(pa.scalar(time, pa.int64()).cast(arrow_type(column.type)), n)
+        try:
+            return completed(column, self._conversion.new, values, n, self._conversion.session)
+        except NotComputable as error:
+            raise self._cannot(f"column {column.name} is added, and its default cannot be computed: "
+                               f"{error.message}") from None
+
+    def _numbers(self, n: int, column: Column) -> pa.Array:
+        if any(other.auto_increment for other in self._conversion.old.columns):
+            raise self._cannot(f"column {column.name} goes on with the numbers of another column")
+        if self._conversion.numbering != (1, 1):  # it begins elsewhere as the server alters in place or copies
+            raise self._cannot(f"column {column.name} numbers the rows with auto_increment_increment and _offset "
+                               f"{self._conversion.numbering}")
+        first = self._conversion.first_number + self._done
+        return pa.array(np.arange(first, first + n)).cast(arrow_type(column.type))
+
+    def _now(self, column: Column) -> pa.Scalar:
+        return current_timestamp(column.type.fsp, self._conversion.session).values[0]
+
+    def _cannot(self, what: str) -> SchemaError:
+        return self._conversion.refusal(what)
+
+
+class _Row:
+    """The columns of some rows, of which those of `made` are there and those of `missing` are made when they are asked
+    for: one may be made of another."""
+
+    def __init__(self, made: dict[str, pa.Array | pa.ChunkedArray], missing: dict[str, Column], make: Callable):
+        self._made, self._missing, self._make = made, missing, make
+        self._busy: set[str] = set()
+
+    def values(self, name: str, n: int) -> pa.Array | pa.ChunkedArray:
+        """The values of a column. Raises KeyError for one that is not stored, NotComputable for one made of itself."""
+        if name not in self._made:
+            column = self._missing[name]
+            if name in self._busy:
+                raise NotComputable(f"column {name} is made of itself")
+            self._busy.add(name)
+            self._made[name] = self._make(column, lambda other: self.values(other, n), n)
+        return self._made[name]

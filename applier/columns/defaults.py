@@ -1,0 +1,195 @@
+"""DEFAULT clauses and generated columns: what a row has where no value is given.
+
+Source: MySQL manual, "Data Type Default Values", "CREATE TABLE and Generated Columns"; judged by both servers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from decimal import InvalidOperation
+
+import pyarrow as pa
+
+from applier.errors import NotComputable, SchemaError
+from applier.mysql.session import Session
+from applier.mysql.zero_dates import DATES
+from applier.schema.defaults import implicit_scalar
+from applier.schema.definition import Column, Default, TableDefinition
+from applier.sql.assignment import assigned
+from applier.sql.evaluator import Typed, evaluate, number, uses_time, varies
+from applier.sql.times import current_timestamp
+from applier.sql.tokens import tokenize
+from applier.sql.values import BYTES, NULL, TEXT, Value, constant
+
+Stored = Callable[[str], pa.Array | pa.ChunkedArray]
+"""Finds the values of a stored column of the same rows; KeyError for one that is not there."""
+_NOW = re.compile(r"(?:CURRENT_TIMESTAMP|NOW)(?:\((\d)?\))?", re.IGNORECASE)
+
+
+def default_values(column: Column, definition: TableDefinition, columns: Callable[[str], Typed], n: int,
+                   session: Session, *, strict: bool = False) -> pa.Array:
+    """A column's DEFAULT for n rows, of `arrow_type`; one value where it is the same for all of them. `columns` finds
+    the values of the rows' other columns, with their types. With `strict`, a constant has to fit the column.
+
+    Raises NotComputable where it is not known.
+    """
+    default = column.default
+    if default is None and not column.nullable and not column.generated and not column.auto_increment:
+        return pa.repeat(implicit_scalar(column.type, definition.flavour), 1)
+    if column.type.base == "timestamp" and default is not None and default.kind not in ("now", "expression"):
+        session = replace(session, time_zone="+00:00")  # in which literals of a TIMESTAMP are kept
+    return assigned(_value(column, definition, columns, n, session), column.type, session, strict=strict)
+
+
+def _value(column: Column, definition: TableDefinition, columns: Callable[[str], Typed], n: int,
+           session: Session) -> Value:
+    default = column.default
+    if column.generated:
+        raise NotComputable(f"it is generated from ({column.expression})")
+    if column.auto_increment:
+        raise NotComputable("it is AUTO_INCREMENT")
+    if default is None:
+        return constant(pa.scalar(None), NULL)
+    if default.kind == "local" and not default.text.startswith("0000"):
+        raise NotComputable(f"{default.text!r} is in the server's own time zone, which nothing tells but "
+                            "--system-time-zone")
+    if (fsp := _now_digits(default, column, session.flavour)) is not None:
+        return current_timestamp(fsp, session) if column.type.base == "timestamp" else \
+            evaluate(f"NOW({fsp})", columns, n, session)
+    if default.kind == "expression":
+        made = evaluate(default.text, columns, n, session)
+        return replace(made, digits=True) if made.digits is None else made  # MariaDB refuses x'41' for a number
+    return _literal(default, column)
+
+
+def _now_digits(default: Default, column: Column, flavour: str) -> int | None:
+    """How many digits of a second CURRENT_TIMESTAMP has; None for any other default. A DATETIME or TIMESTAMP takes as
+    many as it has from one that says none."""
+    found = _NOW.fullmatch(default.text)
+    if default.kind not in ("now", "expression") or found is None:
+        return None
+    if found[1] is None and (default.kind == "now" or flavour == "mariadb") and column.type.base in DATES:
+        return column.type.fsp
+    return int(found[1] or 0)
+
+
+def _literal(default: Default, column: Column) -> Value:
+    """A literal, of which a TIMESTAMP's is kept in UTC already."""
+    if default.kind == "null":
+        return constant(pa.scalar(None), NULL)
+    if default.kind == "bytes":
+        return Value(pa.array([bytes.fromhex(default.text)], pa.binary()), BYTES, constant=True, digits=True)
+    if default.kind == "number":
+        with suppress(NotComputable):
+            return number(default.text)
+    return constant(pa.scalar(default.text), TEXT)
+
+
+def default_scalar(column: Column, definition: TableDefinition) -> pa.Scalar:
+    """The column's default as a scalar of `arrow_type`, other columns being what their defaults are.
+
+    Raises SchemaError, naming the column, where the value is not the same for every row and time: CURRENT_TIMESTAMP,
+    generated columns, expressions that are not constant.
+    """
+    return _scalar(column, definition, other_defaults(column, definition))
+
+
+def _scalar(column: Column, definition: TableDefinition, others: Callable[[str], Typed]) -> pa.Scalar:
+    default = column.default
+    try:
+        if default is not None and default.kind == "now":
+            raise NotComputable(f"it is {default.text}")
+        return default_values(column, definition, others, 1, Session(definition.flavour, time_zone="+00:00"),
+                              strict=True)[0]
+    except (NotComputable, ValueError, InvalidOperation, pa.ArrowException) as error:
+        why = error.message if isinstance(error, NotComputable) else error
+        raise SchemaError(
+            f"an INSERT leaves out column {column.name}, and its default cannot be computed: {why or default}",
+            table=definition.full_name,
+            hint="replay logs written with binlog_row_image=FULL, or leave the table out with --ignore-tables",
+        ) from None
+
+
+def other_defaults(column: Column, definition: TableDefinition) -> Callable[[str], Typed]:
+    """The other columns with their defaults, as a replica computes a default before the row's values are there."""
+    made: dict[str, pa.Scalar] = {}
+
+    def known(name: str) -> Typed:
+        other = definition.column(name)
+        if other is column:
+            raise NotComputable(f"it is made of itself: ({column.default.text})")
+        if other.name not in made:
+            made[other.name] = implicit_scalar(other.type, definition.flavour) if other.auto_increment else \
+                _scalar(other, definition, known)
+        return pa.repeat(made[other.name], 1), other.type
+
+    return known
+
+
+def is_moment(column: Column) -> bool:
+    """Whether a column's default is made of the current time."""
+    default = column.default
+    return default is not None and not column.generated and (
+        default.kind == "now" or (default.kind == "expression" and uses_time(default.text)))
+
+
+def is_variable(column: Column) -> bool:
+    """Whether a column's default has other values in other rows or at other times."""
+    default = column.default
+    return default is not None and (default.kind == "now" or (default.kind == "expression" and varies(default.text)))
+
+
+def generated_values(column: Column, definition: TableDefinition, values: Stored, n: int,
+                     session: Session | None = None) -> pa.Array:
+    """A generated column for n rows; `values` has their stored columns. Raises NotComputable where the expression, or
+    its conversion to the column's type, is not known."""
+    within = session or Session(definition.flavour)
+    return _computed(column, row_columns(definition, values, n, within), n, within)
+
+
+def _computed(column: Column, known: Callable[[str], Typed], n: int, session: Session) -> pa.Array:
+    made = assigned(evaluate(column.expression, known, n, session), column.type, session)
+    return pa.repeat(made[0], n) if len(made) != n else made
+
+
+def sources(column: Column, definition: TableDefinition) -> set[str]:
+    """The words in a generated column's expression, and in those of the VIRTUAL columns that it names, casefolded:
+    names of all columns that it is made of are among them."""
+    words: set[str] = set()
+    more = [column.expression or ""]
+    while more:
+        found = {token.text.casefold() for token in tokenize(more.pop()) if token.kind in ("word", "name")} - words
+        words |= found
+        more += [other.expression or "" for other in definition.columns
+                 if other.generated == "virtual" and other.name.casefold() in found]
+    return words
+
+
+def row_columns(definition: TableDefinition, values: Stored, n: int, session: Session) -> Callable[[str], Typed]:
+    """The columns of n rows, of which those that are stored are in `values`, and VIRTUAL ones are computed, once."""
+    made: dict[str, pa.Array] = {}
+
+    def known(name: str) -> Typed:
+        found = definition.column(name)
+        if found.generated != "virtual":
+            return values(found.name), found.type
+        if found.name not in made:
+            made[found.name] = _computed(found, known, n, session)
+        return made[found.name], found.type
+
+    return known
+
+
+def completed(column: Column, definition: TableDefinition, values: Stored, n: int, session: Session) -> pa.Array:
+    """A column that no value is given for, in n rows of a table: its default, or, where that is NULL and the column may
+    not be, what its type has instead. Raises NotComputable."""
+    made = default_values(column, definition, row_columns(definition, values, n, session), n, session)
+    if made.null_count and not column.nullable:
+        now = column.type.base == "timestamp" and definition.flavour == "mariadb" and session.moments is not None
+        nothing = pa.scalar("") if column.type.base == "enum" and definition.flavour == "mysql" else \
+            implicit_scalar(column.type, definition.flavour)
+        made = made.fill_null(current_timestamp(column.type.fsp, session).values[0] if now else nothing)
+    return pa.repeat(made[0], n) if len(made) != n else made

@@ -1,0 +1,54 @@
+"""When the events were made that a unit's images are of, where defaults are made of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from applier.binlog.events.table_map import TableMap
+from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
+from applier.binlog.rows.changes import INSERT, ChangeBatch, ImageLayouts
+from applier.columns.replica_defaults import ReplicaDefaults
+
+_ADDRESS = (1 << IMAGE_ID_SHIFT) - 1
+
+
+class EventTimes:
+    """Keeps the times of images that lack a column whose default is the time; of all where one may stand for a NULL."""
+
+    def __init__(self, defaults: ReplicaDefaults, table_map: TableMap, layouts: ImageLayouts):
+        self._columns, self._all = defaults.timed(table_map.nullable)
+        self._layouts = layouts
+        self._lacking = np.zeros(1, np.bool_)  # by layout; the last is that of changes without an after-image
+        self._addresses: list[np.ndarray] = []
+        self._times: list[np.ndarray] = []
+        self._sorted: tuple[np.ndarray, np.ndarray] | None = None
+
+    def came(self, batch: ChangeBatch) -> None:
+        """Keep what is needed of a batch; its memory may be used again afterwards."""
+        if self._all:
+            wanted = batch.images >= 0
+        elif self._columns and self._lack().any():
+            wanted = self._lacking[batch.images >> IMAGE_ID_SHIFT] & (batch.kinds == INSERT)
+        else:
+            return
+        self._sorted = None
+        self._addresses.append(batch.images[wanted] & _ADDRESS)
+        self._times.append(batch.times[wanted])
+
+    def _lack(self) -> np.ndarray:
+        known = self._layouts.known
+        if len(known) >= len(self._lacking):
+            lacking = [not set(self._columns).issubset(layout.present) for layout in known[1:]]
+            self._lacking = np.array([False, *lacking, False])
+        return self._lacking
+
+    def of(self, pointers: np.ndarray) -> np.ndarray:
+        """The times of images, uint32[n]; any for those that need none."""
+        if self._sorted is None:
+            addresses = np.concatenate([np.empty(0, np.int64), *self._addresses])
+            order = np.argsort(addresses)
+            self._sorted = addresses[order], np.concatenate([np.empty(0, np.uint32), *self._times])[order]
+        addresses, times = self._sorted
+        if not len(times):
+            return np.zeros(len(pointers), np.uint32)
+        return times[np.minimum(np.searchsorted(addresses, pointers & _ADDRESS), len(times) - 1)]

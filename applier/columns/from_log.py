@@ -1,0 +1,192 @@
+"""A table's definition out of a TABLE_MAP event with full metadata (binlog_row_metadata=FULL).
+
+The log has the columns' names, types, character sets, whether they may be NULL and are visible, the labels of ENUM and
+SET, and the primary key, or the unique key that a server takes for it. It does not have other keys, defaults, the
+digits of a DOUBLE(M,D), nor which columns are generated; of MariaDB it does not have what is visible, INET4, INET6 and
+UUID look as BINARY does there, and JSON as LONGTEXT.
+Source: MySQL source documentation, class Table_map_event ("optional metadata fields").
+"""
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from applier.binlog.events.table_map import TableMap
+from applier.errors import CORRUPT_EVENT, ArchiveError, SchemaError
+from applier.mysql.charsets import to_utf8
+from applier.mysql.collations import Charset, by_id, bytes_per_character
+from applier.mysql.types import ColumnType
+from applier.mysql.wire_types import WireType
+from applier.schema.ddl.schema_changes import TableName
+from applier.schema.definition import Column, Key, KeyPart, TableDefinition
+
+COLUMN_NAME, SET_LABELS, ENUM_LABELS, GEOMETRY_TYPE, SIMPLE_KEY, KEY_WITH_PREFIXES = range(4, 10)
+ENUM_AND_SET_DEFAULT_CHARSET, ENUM_AND_SET_CHARSET, VISIBILITY, DIMENSIONS = range(10, 14)
+"""Kinds of optional metadata; those before them are in applier.binlog.events.table_map."""
+
+_BINARY = Charset("binary", "binary")
+_NUMBERS = {WireType.TINY: "tinyint", WireType.SHORT: "smallint", WireType.INT24: "mediumint", WireType.LONG: "int",
+            WireType.LONGLONG: "bigint", WireType.FLOAT: "float", WireType.DOUBLE: "double"}
+_FRACTIONAL = {WireType.TIME2: "time", WireType.DATETIME2: "datetime", WireType.TIMESTAMP2: "timestamp"}
+_PLAIN = {WireType.YEAR: "year", WireType.DATE: "date", WireType.NEWDATE: "date", WireType.TIME: "time",
+          WireType.DATETIME: "datetime", WireType.TIMESTAMP: "timestamp", WireType.JSON: "json"}
+_SIZES = ("tiny", "", "medium", "long")
+_GEOMETRIES = ("geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon",
+               "geometrycollection")
+
+
+def has_definition(table_map: TableMap) -> bool:
+    """Whether the log was written with full metadata."""
+    return COLUMN_NAME in table_map.optional
+
+
+def definition_from_log(table_map: TableMap, name: TableName, flavour: str) -> TableDefinition:
+    """The table of that name as the log tells of it. Raises SchemaError where the log does not, or has a column that
+    cannot be told; ArchiveError (1610) where what it says is malformed."""
+    if not has_definition(table_map):
+        raise SchemaError("the log does not say what the table's columns are", table=".".join(name),
+                          hint="it was written without binlog_row_metadata=FULL: give the CREATE TABLE with --schema")
+    try:
+        names = [text.decode() for text in _texts(table_map.optional[COLUMN_NAME])]
+        types = _types(table_map, flavour, ".".join(name))
+        visible = table_map.optional.get(VISIBILITY)
+        hidden = [visible is not None and not _bit(visible, number) for number in range(len(names))]
+        columns = tuple(Column(column, column_type, nullable, invisible=is_hidden) for
+                        column, column_type, nullable, is_hidden in
+                        zip(names, types, table_map.nullable, hidden, strict=True))
+        return TableDefinition(*name, columns, tuple(_primary_key(table_map, names)), flavour=flavour)
+    except (IndexError, ValueError, StopIteration) as error:
+        raise ArchiveError(f"the metadata of a TABLE_MAP event is malformed: {error}", table=".".join(name),
+                           errno=CORRUPT_EVENT, hint="the file is damaged; copy it again from the server") from None
+
+
+def _types(table_map: TableMap, flavour: str, table: str) -> list[ColumnType]:
+    collations = [_charset(collation, table) for collation in table_map.collations(flavour)]
+    labelled = [kind for kind in table_map.types if kind in (WireType.ENUM, WireType.SET)]
+    charsets = iter(_label_charsets(table_map, len(labelled), table))
+    sets, enums = (_members(table_map.optional.get(kind, b"")) for kind in (SET_LABELS, ENUM_LABELS))
+    shapes, dimensions = (_packed(table_map.optional.get(kind, b"")) for kind in (GEOMETRY_TYPE, DIMENSIONS))
+    found = []
+    for number, (kind, metadata) in enumerate(zip(table_map.types, table_map.metadata, strict=True)):
+        if kind in (WireType.ENUM, WireType.SET):
+            charset, labels = next(charsets), next(enums if kind == WireType.ENUM else sets)
+            members = tuple(to_utf8(pa.array(labels, pa.binary()), charset.charset).to_pylist())
+            found.append(ColumnType("enum" if kind == WireType.ENUM else "set", members=members,
+                                    charset=charset.charset, collation=charset.collation))
+        elif kind == WireType.GEOMETRY:
+            found.append(ColumnType(_GEOMETRIES[next(shapes, 0)]))
+        elif kind == WireType.VECTOR:
+            found.append(ColumnType("vector", length=next(dimensions, None)))
+        else:
+            found.append(_type(kind, metadata, bool(table_map.unsigned[number]), collations[number], table))
+    return found
+
+
+def _type(kind: int, metadata: int, unsigned: bool, collation: Charset | None, table: str) -> ColumnType:
+    if kind in _NUMBERS:
+        return ColumnType(_NUMBERS[kind], unsigned=unsigned)
+    if kind == WireType.NEWDECIMAL:
+        return ColumnType("decimal", unsigned=unsigned, precision=metadata >> 8, scale=metadata & 0xFF)
+    if kind == WireType.BIT:
+        return ColumnType("bit", length=(metadata >> 8) * 8 + (metadata & 0xFF))
+    if kind in _FRACTIONAL:
+        return ColumnType(_FRACTIONAL[kind], fsp=metadata)
+    if kind in _PLAIN:
+        return ColumnType(_PLAIN[kind])
+    charset = collation or _BINARY
+    is_text = charset.charset != "binary"
+    words = {"charset": charset.charset, "collation": charset.collation} if is_text else {}
+    compressed = kind in (WireType.VARCHAR_COMPRESSED, WireType.BLOB_COMPRESSED)
+    if kind in (WireType.BLOB, WireType.BLOB_COMPRESSED):
+        return ColumnType(_SIZES[metadata - 1] + ("text" if is_text else "blob"), compressed=compressed, **words)
+    length = metadata - compressed  # a byte says how the value is compressed
+    if is_text:
+        length //= bytes_per_character(charset.charset)
+    if kind in (WireType.VARCHAR, WireType.VAR_STRING, WireType.VARCHAR_COMPRESSED):
+        return ColumnType("varchar" if is_text else "varbinary", length=length, compressed=compressed, **words)
+    if kind == WireType.STRING:
+        return ColumnType("char" if is_text else "binary", length=length, **words)
+    raise SchemaError(f"the log does not say enough of a column of type {WireType(kind).name}", table=table,
+                      hint="give the CREATE TABLE with --schema")
+
+
+def _charset(collation: int | None, table: str) -> Charset | None:
+    if collation is None:
+        return None
+    try:
+        return by_id(collation)
+    except KeyError:
+        raise SchemaError(f"the collation number {collation} is not known", table=table,
+                          hint="give the CREATE TABLE with --schema") from None
+
+
+def _label_charsets(table_map: TableMap, n_columns: int, table: str) -> list[Charset]:
+    """The character sets of the ENUM and SET columns, in the forms that those of other columns have."""
+    each = table_map.optional.get(ENUM_AND_SET_CHARSET)
+    if each is not None:
+        numbers = list(_packed(each))
+    else:
+        default, *others = _packed(table_map.optional.get(ENUM_AND_SET_DEFAULT_CHARSET, b"\x21"))
+        pairs = dict(zip(others[::2], others[1::2], strict=True))
+        numbers = [pairs.get(number, default) for number in range(n_columns)]
+    return [_charset(number, table) for number in numbers]
+
+
+def _primary_key(table_map: TableMap, names: list[str]) -> Iterator[Key]:
+    if SIMPLE_KEY in table_map.optional:
+        parts = [KeyPart(names[number]) for number in _packed(table_map.optional[SIMPLE_KEY])]
+    elif KEY_WITH_PREFIXES in table_map.optional:
+        numbers = list(_packed(table_map.optional[KEY_WITH_PREFIXES]))
+        parts = [KeyPart(names[number], length or None) for number, length in zip(numbers[::2], numbers[1::2],
+                                                                                  strict=True)]
+    else:
+        return
+    yield Key("PRIMARY", "primary", tuple(parts))
+
+
+def _bit(bits: bytes, number: int) -> int:
+    """Bits stand from each byte's highest to its lowest."""
+    return bits[number >> 3] >> (7 - number % 8) & 1
+
+
+def _number(data: bytes, at: int) -> tuple[int, int]:
+    """A packed integer and the place after it."""
+    first = data[at]
+    if first < 251:
+        return first, at + 1
+    length = {252: 2, 253: 3, 254: 8}.get(first)
+    if length is None or at + 1 + length > len(data):
+        raise ValueError("a packed integer is cut short")
+    return int.from_bytes(data[at + 1:at + 1 + length], "little"), at + 1 + length
+
+
+def _packed(data: bytes) -> Iterator[int]:
+    at = 0
+    while at < len(data):
+        number, at = _number(data, at)
+        yield number
+
+
+def _texts(data: bytes) -> Iterator[bytes]:
+    at = 0
+    while at < len(data):
+        length, at = _number(data, at)
+        if at + length > len(data):
+            raise ValueError("a text is cut short")
+        yield data[at:at + length]
+        at += length
+
+
+def _members(data: bytes) -> Iterator[list[bytes]]:
+    """The labels of each column, after their number."""
+    at = 0
+    while at < len(data):
+        count, at = _number(data, at)
+        labels = []
+        for _ in range(count):
+            length, at = _number(data, at)
+            if at + length > len(data):
+                raise ValueError("a label is cut short")
+            labels.append(data[at:at + length])
+            at += length
+        yield labels

@@ -1,0 +1,259 @@
+"""Generated columns where there is no value of theirs: they are computed from the row's other columns.
+
+A snapshot has no VIRTUAL columns, images may lack generated ones, and the log may not have them at all. A MySQL replica
+computes one of the row that is there then, wherever the image has anything that it is made of: what the image has of
+it, since the source may store what it likes there, does not count (seen on 9.7). An insert's is made of what its image
+has and of defaults; an update's of what its image has and of the row that is found. MariaDB takes what images have
+(seen on 10.11): where they lack it, an insert's is NULL, and an update leaves the row's. It computes what the log does
+not have at all.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.columns.defaults import Stored, generated_values, sources
+from applier.columns.image_values import Rows
+from applier.columns.replica_defaults import ReplicaDefaults, Seconds
+from applier.errors import NotComputable, SchemaError
+from applier.mysql.types import arrow_type
+from applier.schema.definition import Column, Key, TableDefinition
+
+UNKNOWN_DOCUMENT = "\0"
+"""Stands for a document that diffs make of one that no image has: it is none."""
+_FULL = "replay logs written with binlog_row_image=FULL, or leave the table out with --ignore-tables"
+_HINT = "leave the table out with --ignore-tables"
+
+
+def generated_column(column: Column, definition: TableDefinition, stored: Stored,
+                     n: int) -> pa.Array | pa.ChunkedArray:
+    """The values of a generated column in n rows, given their stored columns. Raises SchemaError for an expression that
+    is not known."""
+    try:
+        return generated_values(column, definition, stored, n)
+    except NotComputable as error:
+        raise SchemaError(f"column {column.name} is generated from ({column.expression}), which cannot be "
+                          f"computed: {error.message}", table=definition.full_name, hint=_HINT) from None
+
+
+def why_not_compared(key: Key, definition: TableDefinition) -> str | None:
+    """Why duplicates in a unique key are not found, for people; None where they are."""
+    for part in key.parts:
+        if part.column is None:
+            return "it is over an expression"
+        column = definition.column(part.column)
+        if column.generated == "virtual":
+            if not _is_computable(column, definition):
+                return f"{column.name} is VIRTUAL, and ({column.expression}) cannot be computed"
+            if sources(column, definition) & {name.casefold() for foreign in definition.foreign_keys
+                                              if foreign.cascades for name in foreign.columns}:
+                return f"{column.name} is VIRTUAL, and foreign keys change what it is made of"
+    return None
+
+
+def _is_computable(column: Column, definition: TableDefinition) -> bool:
+    try:
+        generated_values(column, definition, lambda name: pa.nulls(1, arrow_type(definition.column(name).type)), 1)
+    except NotComputable:
+        return False
+    return True
+
+
+@dataclasses.dataclass(frozen=True)
+class Completed:
+    """A generated column in the after-images of a batch: `values`; `left` (bool[n]) says which rows keep what they have
+    of it, and `waiting` which of these are to have what is computed of the row that is found."""
+
+    values: pa.Array
+    left: np.ndarray
+    waiting: np.ndarray
+
+
+class AfterImages:
+    """The after-images of a batch, as far as they tell what the rows have then. `decoded` has the values of columns of
+    the log and which rows lack them (image_values.Rows), by number; `inserted` says which images are inserts'."""
+
+    def __init__(self, definition: TableDefinition, defaults: ReplicaDefaults, inserted: np.ndarray, seconds: Seconds,
+                 decoded: dict[int, tuple[pa.Array, Rows]]):
+        self._definition, self._defaults = definition, defaults
+        self._inserted, self._seconds, self._decoded = inserted, seconds, decoded
+
+    def completed(self, number: int, placed: Callable[[SchemaError, np.ndarray], SchemaError]) -> Completed:
+        """A generated column. Raises SchemaError where it cannot be computed, `placed` at the first image of those that
+        it is about."""
+        values, lacking = self._of_image(number)
+        if self._takes_what_is_there(number):
+            return Completed(values, lacking & ~self._inserted, self._none)
+        made = self._inserted | self._any_source(number) | ~lacking
+        if self._definition.flavour == "mariadb" or not self._is_computable(number):
+            made &= lacking
+        if self._is_chained(number):
+            if (chained := made & lacking if number in self._decoded else lacking).any():
+                raise placed(self._chained(number), chained)
+            made &= lacking
+        known = self._all_sources(number)
+        for unknown in (made & ~known & self._inserted, made & lacking & self._unknown_document(number)):
+            if unknown.any():
+                raise placed(self._not_told(number, unknown), unknown)
+        waiting = made & ~known & ~self._unknown_document(number)
+        made &= known
+        if made.any():
+            try:
+                values = pc.replace_with_mask(values, pa.array(made), _whole(self._computed(number, made)))
+            except SchemaError as error:
+                raise placed(error, made) from None
+        return Completed(values, (lacking & ~made) | waiting, waiting)
+
+    def of_found_rows(self, number: int, images: np.ndarray, rows: pa.Table) -> pa.Array:
+        """A generated column in some images (int64[m]) whose values depend on the rows that these find. Raises
+        SchemaError where it cannot be computed."""
+        definition = self._definition
+
+        def known(name: str) -> pa.Array | pa.ChunkedArray:
+            other = definition.column_index(name)
+            if definition.columns[other].generated and not self._takes_what_is_there(other):
+                return self.of_found_rows(other, images, rows)
+            values, lacking = self._of_image(other)
+            values, lacking = values.take(pa.array(images)), lacking[images]
+            return pc.if_else(pa.array(lacking), rows.column(name), values) if lacking.any() else values
+
+        return _whole(generated_column(definition.columns[number], definition, known, len(images)))
+
+    @cached_property
+    def _none(self) -> np.ndarray:
+        return np.zeros(len(self._inserted), np.bool_)
+
+    def _takes_what_is_there(self, number: int) -> bool:
+        """Whether a replica takes what images have of a generated column, and NULL where an insert's lacks it.
+        MariaDB's does, but for a STORED one that the log does not have: a unique key over a VIRTUAL one that images
+        lack is not kept up, and its index is corrupt then (seen on 10.11)."""
+        return self._definition.flavour == "mariadb" and (
+            number in self._decoded or self._definition.columns[number].generated == "virtual")
+
+    def _is_computable(self, number: int) -> bool:
+        return _is_computable(self._definition.columns[number], self._definition)
+
+    def _of_image(self, number: int) -> tuple[pa.Array, np.ndarray]:
+        """A column's values in the images, and which rows have none there."""
+        if number not in self._decoded:
+            return pa.nulls(len(self._inserted), arrow_type(self._definition.columns[number].type)), ~self._none
+        values, absent = self._decoded[number]
+        return values, self._none if absent is None else absent
+
+    def _sources(self, number: int) -> list[int]:
+        return source_numbers(self._definition.columns[number], self._definition)
+
+    def _any_source(self, number: int) -> np.ndarray:
+        """Which images have a column that this one is made of."""
+        return np.logical_or.reduce([self._none, *(self._is_there(source) for source in self._sources(number))])
+
+    def _is_there(self, number: int) -> np.ndarray:
+        if number in self._decoded:
+            return ~self._of_image(number)[1]
+        return self._any_source(number) if self._definition.columns[number].generated else self._none
+
+    def _all_sources(self, number: int) -> np.ndarray:
+        """Of which images all columns are known that this one is made of."""
+        return np.logical_and.reduce([~self._none, *(self._is_known(source) for source in self._sources(number))])
+
+    def _is_known(self, number: int) -> np.ndarray:
+        """Which images tell what the row has in a column: in an insert's, where they have none, it is the default."""
+        column = self._definition.columns[number]
+        if number not in self._decoded:
+            if column.generated:
+                return self._all_sources(number)
+            return self._none if column.auto_increment else self._inserted
+        given = self._inserted & self._all_sources(number) if column.generated else self._inserted
+        return (~self._of_image(number)[1] | given) & ~self._is_unknown(number)
+
+    def _is_unknown(self, number: int) -> np.ndarray:
+        """Which images have diffs of a document that no image has."""
+        if self._definition.columns[number].type.base != "json" or number not in self._decoded:
+            return self._none
+        return np.asarray(pc.equal(self._of_image(number)[0], UNKNOWN_DOCUMENT).fill_null(False))
+
+    def _unknown_document(self, number: int) -> np.ndarray:
+        return np.logical_or.reduce([self._none, *(self._is_unknown(source) for source in self._sources(number))])
+
+    def _computed(self, number: int, rows: np.ndarray) -> pa.Array | pa.ChunkedArray:
+        """A generated column in some of the rows (bool[n])."""
+        definition = self._definition
+        return generated_column(definition.columns[number], definition,
+                                lambda name: self._known(definition.column_index(name), rows), int(rows.sum()))
+
+    def _known(self, number: int, rows: np.ndarray) -> pa.Array | pa.ChunkedArray:
+        """The values that a column is known to have in some of the rows (bool[n])."""
+        column = self._definition.columns[number]
+        values, lacking = self._of_image(number)
+        values = values.filter(pa.array(rows))
+        if not (rows & lacking).any():
+            return values
+        if column.generated:
+            if self._takes_what_is_there(number):
+                return values
+            given = _whole(self._computed(number, rows & lacking))
+            return pc.replace_with_mask(values, pa.array(lacking[rows]), given)
+        default = self._defaults.left_out(column, self._seconds)
+        if isinstance(default, pa.Array):
+            default = default.filter(pa.array(rows))
+        return pc.if_else(pa.array(lacking[rows]), default, values)
+
+    def _is_chained(self, number: int) -> bool:
+        """Whether a column is generated from generated ones. A MySQL replica that computes such a one in a row event
+        may take garbage for the other, and then has entries in the key that do not fit the rows (seen on 9.7)."""
+        names = sources(self._definition.columns[number], self._definition)
+        return any(column.generated and column.name.casefold() in names for column in self._definition.columns)
+
+    def _chained(self, number: int) -> SchemaError:
+        column = self._definition.columns[number]
+        return SchemaError(f"column {column.name} is generated from ({column.expression}), which names generated "
+                           "columns, and images lack it: what a replica's key has then cannot be known",
+                           table=self._definition.full_name, hint=_HINT)
+
+    def _not_told(self, number: int, rows: np.ndarray) -> SchemaError:
+        column = self._definition.columns[number]
+        names = ", ".join(self._definition.columns[source].name for source in self._sources(number)
+                          if (rows & ~self._is_known(source)).any())
+        return SchemaError(f"column {column.name} is generated from ({column.expression}), and an image tells some of "
+                           f"that, but not {names}, so that the row's value cannot be known",
+                           table=self._definition.full_name,
+                           hint=_FULL)
+
+
+def source_numbers(column: Column, definition: TableDefinition) -> list[int]:
+    """Numbers of the columns with values of their own that a generated column is made of."""
+    names = sources(column, definition)
+    return [number for number, other in enumerate(definition.columns)
+            if other.name.casefold() in names and other.generated != "virtual"]
+
+
+def computed_of_images(definition: TableDefinition) -> dict[int, frozenset[int]]:
+    """The STORED columns, by number, that a replica computes where an image has any of these columns, whatever it has
+    of the generated one: MySQL's does, and MariaDB's takes what images have (seen on MySQL 9.7 and MariaDB 10.11)."""
+    if definition.flavour == "mariadb":
+        return {}
+    return {number: _made_of(column, definition) for number, column in enumerate(definition.columns)
+            if column.generated == "stored"}
+
+
+def _made_of(column: Column, definition: TableDefinition) -> frozenset[int]:
+    """Numbers of the columns that a generated one is made of, and of those that these are made of."""
+    found: set[int] = set()
+    more = source_numbers(column, definition)
+    while more:
+        number = more.pop()
+        if number not in found:
+            found.add(number)
+            if definition.columns[number].generated:
+                more += source_numbers(definition.columns[number], definition)
+    return frozenset(found)
+
+
+def _whole(values: pa.Array | pa.ChunkedArray) -> pa.Array:
+    return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values

@@ -1,0 +1,46 @@
+"""A column of row images as a replica's row gets it: NULLs that the column cannot be, and values that images lack.
+
+Both are made only for images where something takes them: a default that cannot be computed stops nobody who does not
+need it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.columns.replica_defaults import ReplicaDefaults, Seconds
+from applier.schema.definition import Column
+
+Rows = np.ndarray | None
+"""Which rows are meant, bool[n]; None for no row where it says what is absent, for all where it says what is used."""
+
+
+def without_nulls(values: pa.Array, column: Column, defaults: ReplicaDefaults, seconds: Seconds, absent: Rows,
+                  used: Rows = None) -> pa.Array:
+    """The values with what a replica takes for a NULL that the column cannot be; `absent` ones are no NULLs, and stay
+    null. Raises SchemaError where that cannot be computed."""
+    if not values.null_count or column.nullable:
+        return values
+    nulls = np.asarray(values.is_null())
+    for left in (None if absent is None else ~absent, used):
+        nulls = nulls if left is None else nulls & left
+    return _with(values, nulls, defaults.instead_of_null(column, seconds)) if nulls.any() else values
+
+
+def with_defaults(values: pa.Array, column: Column, defaults: ReplicaDefaults, seconds: Seconds,
+                  lacking: np.ndarray) -> pa.Array:
+    """The values with what a replica gives rows that lack one (DEF-R1a, DEF-R1b). Raises SchemaError where that cannot
+    be computed."""
+    return _with(values, lacking, defaults.left_out(column, seconds)) if lacking.any() else values
+
+
+def absent_flags(absent: pa.BooleanArray | None) -> Rows:
+    """Which rows lack the column (ColumnBuffer.absent_rows), None where none does."""
+    flags = None if absent is None else absent.to_numpy(zero_copy_only=False)
+    return flags if flags is not None and flags.any() else None
+
+
+def _with(values: pa.Array, chosen: np.ndarray, given: pa.Array | pa.Scalar) -> pa.Array:
+    return pc.if_else(pa.array(chosen), given, values)

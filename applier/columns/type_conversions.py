@@ -1,0 +1,139 @@
+"""Which columns of the log a replica takes into columns of another type, and what it has to be allowed for that.
+
+The rules are those of replica_type_conversions (MariaDB: slave_type_conversions; MySQL manual, "Replication with
+Differing Table Definitions on Source and Replica"), as real servers showed them: types of one family only, and within
+it the longer type is the one with more room in the log, not the one that holds all values of the other.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from dataclasses import dataclass
+
+from applier.mysql.collations import bytes_per_character
+from applier.mysql.types import BINARY, INTEGERS, ColumnType
+from applier.mysql.value_sizes import member_bytes, most_bytes
+from applier.mysql.wire_types import WireType
+
+INTEGER_BITS = {WireType.TINY: 8, WireType.SHORT: 16, WireType.INT24: 24, WireType.LONG: 32, WireType.LONGLONG: 64}
+BLOBS = {WireType.TINY_BLOB, WireType.BLOB, WireType.MEDIUM_BLOB, WireType.LONG_BLOB, WireType.BLOB_COMPRESSED}
+VARCHARS = {WireType.VARCHAR, WireType.VAR_STRING, WireType.VARCHAR_COMPRESSED}
+NEW_TEMPORAL = {WireType.TIME2: "time", WireType.DATETIME2: "datetime", WireType.TIMESTAMP2: "timestamp"}
+COMPRESSED = {WireType.BLOB_COMPRESSED, WireType.VARCHAR_COMPRESSED}
+_STRINGS = {WireType.STRING} | VARCHARS | BLOBS
+_NUMBERS = {WireType.NEWDECIMAL, WireType.FLOAT, WireType.DOUBLE}
+_REAL_LENGTH = {WireType.FLOAT: 12, WireType.DOUBLE: 22, "float": 12, "double": 22}
+"""Characters that a number may take, as the servers compare FLOAT with DOUBLE."""
+
+
+class Step(enum.Enum):
+    """What a conversion is, and so what has to be allowed."""
+
+    NON_LOSSY = "all_non_lossy"
+    LOSSY = "all_lossy"
+
+
+@dataclass(frozen=True)
+class TypeConversions:
+    """What is allowed. `unsigned`: integers that are converted are read as unsigned ones, whatever they are."""
+
+    non_lossy: bool = False
+    lossy: bool = False
+    unsigned: bool = False
+
+    @classmethod
+    def of(cls, names: frozenset[str]) -> TypeConversions:
+        """By the names of the server's option, in lower case; all_signed is the default, and wins."""
+        unsigned = "all_unsigned" in names and "all_signed" not in names
+        return cls("all_non_lossy" in names, "all_lossy" in names, unsigned)
+
+    @property
+    def any(self) -> bool:
+        """Whether columns may differ at all."""
+        return self.non_lossy or self.lossy
+
+    def allow(self, step: Step) -> bool:
+        return self.non_lossy if step is Step.NON_LOSSY else self.lossy
+
+    def reads_unsigned(self, column_type: ColumnType, flavour: str) -> bool:
+        """Whether an integer in the log that becomes another integer is read as an unsigned one: a MariaDB replica
+        takes it for what its own column is."""
+        return self.unsigned or (flavour == "mariadb" and column_type.unsigned)
+
+
+NONE_ALLOWED = TypeConversions()
+
+
+def step_between(wire_type: int, metadata: int, column_type: ColumnType, flavour: str) -> Step | None:
+    """How a column of the log, which has not the type of the table's, becomes one of it; None where it cannot."""
+    base = column_type.base
+    if wire_type in INTEGER_BITS and base in INTEGERS:
+        return _order(INTEGER_BITS[wire_type], INTEGERS[base])
+    if wire_type in _NUMBERS and base in ("decimal", "float", "double"):
+        return _number_step(wire_type, metadata, column_type)
+    if wire_type == WireType.BIT and base == "bit":
+        return _order((metadata >> 8) * 8 + (metadata & 0xFF), column_type.length or 1)
+    if wire_type in (WireType.ENUM, WireType.SET) and base == WireType(wire_type).name.lower():
+        return _order(metadata, member_bytes(column_type))
+    if wire_type in _STRINGS and (base in BINARY or base == "char" or base.endswith(("varchar", "text"))):
+        own = most_bytes(column_type)
+        if base.endswith("text"):  # the servers count the bytes as if each were a character
+            own *= bytes_per_character(column_type.charset or "utf8mb4")
+        return _order(logged_bytes(wire_type, metadata), own)
+    return _moment_step(wire_type, metadata, column_type) if flavour == "mariadb" else None
+
+
+def _number_step(wire_type: int, metadata: int, column_type: ColumnType) -> Step:
+    if column_type.base == "decimal" and wire_type == WireType.NEWDECIMAL:
+        return _order((metadata >> 8, metadata & 0xFF), (column_type.precision or 10, column_type.scale or 0))
+    if column_type.base == "decimal" or wire_type == WireType.NEWDECIMAL:
+        return Step.LOSSY
+    length = column_type.precision if column_type.scale is not None else _REAL_LENGTH[column_type.base]
+    return _order(_REAL_LENGTH[wire_type], length)
+
+
+def _moment_step(wire_type: int, metadata: int, column_type: ColumnType) -> Step | None:
+    """MariaDB alone converts moments; and a log whose digits are none is taken for one that does not tell them."""
+    base = column_type.base
+    if wire_type in NEW_TEMPORAL and base == NEW_TEMPORAL[wire_type] and metadata:
+        return _order(metadata, column_type.fsp)
+    if wire_type in (WireType.DATE, WireType.NEWDATE) and base == "datetime":
+        return Step.NON_LOSSY
+    return Step.LOSSY if wire_type == WireType.DATETIME2 and base == "date" else None
+
+
+def logged_bytes(wire_type: int, metadata: int) -> int:
+    """The longest value of a column with characters or bytes in the log."""
+    if wire_type in BLOBS:
+        return (1 << 8 * metadata) - 1
+    return metadata - 1 if wire_type == WireType.VARCHAR_COMPRESSED else metadata
+
+
+def _order(logged: object, own: object) -> Step:
+    """Different types of the same length still are a conversion."""
+    return Step.LOSSY if logged > own else Step.NON_LOSSY
+
+
+def type_in_log(wire_type: int, metadata: int, unsigned: bool | None = None) -> str:
+    """A column's type as far as a TABLE_MAP event tells it, in the words of the servers' error 1677."""
+    name = WireType(wire_type).name.lower()
+    if wire_type in INTEGER_BITS:
+        name = {8: "tinyint", 16: "smallint", 24: "mediumint", 32: "int", 64: "bigint"}[INTEGER_BITS[wire_type]]
+    elif wire_type == WireType.NEWDECIMAL:
+        name = f"decimal({metadata >> 8},{metadata & 0xFF})"
+    elif wire_type == WireType.BIT:
+        name = f"bit({(metadata >> 8) * 8 + (metadata & 0xFF)})"
+    elif wire_type == WireType.STRING:
+        name = f"char({metadata}(bytes))"
+    elif wire_type in VARCHARS:
+        name = f"varchar({logged_bytes(wire_type, metadata)}(bytes))"
+    elif wire_type in BLOBS:
+        name = {1: "tinyblob", 2: "blob", 3: "mediumblob", 4: "longblob"}.get(metadata, "blob")
+    elif wire_type in NEW_TEMPORAL:
+        name = f"{NEW_TEMPORAL[wire_type]}({metadata})"
+    elif wire_type in (WireType.ENUM, WireType.SET):
+        name = f"{name} of {metadata} bytes"
+    if wire_type in COMPRESSED:
+        name += " compressed"
+    return re.sub(r"^newdate$", "date", name) + " unsigned" * bool(unsigned)

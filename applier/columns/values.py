@@ -1,0 +1,175 @@
+"""From what the decode kernel emits to what a snapshot holds: a column's values by its definition.
+
+Row images do not say whether a number is signed, in which character set text is, or what an ENUM's labels are; the
+table's definition does. Everything here works on whole columns.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.columns import text_kernel as kernels
+from applier.columns.agreement import agrees
+from applier.columns.mariadb_types import inflate
+from applier.columns.type_conversion import (
+    convert_integers,
+    convert_numbers,
+    fitting_bits,
+    fitting_bytes,
+    fitting_moments,
+    fitting_text,
+)
+from applier.errors import CORRUPT_EVENT, ApplierError, ArchiveError
+from applier.mysql.addresses import network_text
+from applier.mysql.byte_columns import beside, fixed_bytes, value_bytes
+from applier.mysql.charsets import to_utf8
+from applier.mysql.types import BINARY, CHARACTER, FRACTIONAL, GEOMETRY, INTEGERS, NETWORK, ColumnType, arrow_type
+from applier.mysql.wire_types import WireType
+from applier.schema.definition import Column
+from jsondiff.binary import JsonError, to_text
+
+_COMPRESSED = (WireType.BLOB_COMPRESSED, WireType.VARCHAR_COMPRESSED)
+_EXACT_POWERS_OF_TEN = 22  # 10.0**22 is the last that a double holds exactly
+_UNSIGNED = {WireType.TINY: pa.uint8(), WireType.SHORT: pa.uint16(), WireType.LONG: pa.uint32(),
+             WireType.LONGLONG: pa.uint64()}
+
+
+def finish_column(raw: pa.Array, column: Column, wire_type: int, metadata: int) -> pa.Array:
+    """The values of `raw` as `arrow_type(column.type)`, nulls kept.
+
+    `raw` is what `layout.plan_column(wire_type, metadata)` says comes out of the log; where that is not the column's
+    type, values are converted. What is the same in a snapshot is not copied, so the result may share `raw`'s buffers.
+    Raises ArchiveError (1610), naming the column, for values that no server writes.
+    """
+    wanted, finish = arrow_type(column.type), _FINISH.get(column.type.base, _as_it_is)
+    if column.type.base != "json" and not agrees(column.type, wire_type, metadata):  # MariaDB's JSON is a LONGTEXT
+        finish = _converted
+    try:
+        finished = finish(raw, column.type, wire_type, metadata)
+        return finished if finished.type == wanted else finished.cast(wanted)
+    except ApplierError as error:
+        error.message = f"column {column.name}: {error.message}"
+        raise
+    except (ValueError, JsonError, pa.ArrowInvalid) as error:
+        hint = "the file is damaged, or the table's definition is not the one it was written with"
+        raise ArchiveError(f"column {column.name}: {error}", errno=CORRUPT_EVENT, hint=hint) from error
+
+
+def _converted(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+    """Values of another type than the column's (AP-POS); the replay has stopped where that may not be."""
+    if kind.base in INTEGERS:
+        return convert_integers(raw, kind, wire_type)
+    if wire_type == WireType.NEWDECIMAL and pa.types.is_fixed_size_binary(raw.type):
+        raw = _decimal(raw, kind, wire_type, metadata).cast(pa.decimal256(metadata >> 8, metadata & 255))
+    if kind.base in ("decimal", "float", "double"):
+        return convert_numbers(raw, kind)
+    if kind.base == "bit":
+        return _bit(fitting_bits(raw, kind), kind, wire_type, metadata)
+    if kind.base in FRACTIONAL or kind.base == "date":
+        return fitting_moments(raw, kind)
+    if kind.base in ("enum", "set"):
+        return _FINISH[kind.base](raw, kind, wire_type, metadata)
+    fitting = fitting_bytes(_bytes(raw, kind, wire_type, metadata), kind, wire_type, metadata)
+    if kind.base in CHARACTER:
+        return fitting_text(to_utf8(fitting, kind.charset or "utf8mb4"), kind, wire_type)
+    return _padded_bytes(fitting, kind, wire_type, metadata) if kind.base == "binary" else fitting
+
+
+def _as_it_is(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+    return raw
+
+
+def _integer(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+    if not kind.unsigned:
+        return raw
+    if wire_type == WireType.INT24:
+        return pc.bit_wise_and(raw, pa.scalar(0xFFFFFF, pa.int32()))
+    return raw.view(_UNSIGNED[wire_type])
+
+
+def _decimal(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+    if not pa.types.is_fixed_size_binary(raw.type):
+        return raw
+    values = fixed_bytes(raw, raw.type.byte_width)
+    out = np.empty(len(raw) * kernels.DECIMAL_CHARACTERS, np.uint8)
+    offsets = np.empty(len(raw) + 1, np.int64)
+    valid = raw.is_valid().to_numpy(zero_copy_only=False)
+    bad = kernels.decimal_text(values.ctypes.data, raw.type.byte_width, valid, metadata >> 8, metadata & 255,
+                               out.ctypes.data, offsets)
+    if bad != kernels.ALL_ROWS:
+        raise ValueError(f"row {bad} is no DECIMAL")
+    return beside(raw, pa.string(), offsets, out)
+
+
+def _double(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+    """DOUBLE(M,D) holds what rounding to D decimals left of a number; a SELECT shows the D decimals again."""
+    if kind.scale is None or kind.scale > _EXACT_POWERS_OF_TEN:
+        return raw
+    numbers, power = raw.to_numpy(zero_copy_only=False), 10.0**kind.scale
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = numbers * power
+        rounded = np.where(np.abs(scaled) < 2.0**53, np.rint(scaled) / power, numbers)  # else all are there
+    return pa.array(rounded, pa.float64(), mask=raw.is_null().to_numpy(zero_copy_only=False))
+
+
+def _bit(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+    return raw if kind.length == 64 else raw.view(pa.int64())
+
+
+def _enum(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+    """Number 0 is the empty string of an invalid value; a number without a label shows as that, too."""
+    known = pc.less_equal(raw, pa.scalar(len(kind.members), raw.type))
+    return pa.array(["", *kind.members], pa.string()).take(pc.if_else(known, raw, pa.scalar(0, raw.type)))
+
+
+def _set(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+    label_offsets, labels = value_bytes(pa.array(kind.members, pa.string()))
+    values = pc.fill_null(raw, pa.scalar(0, pa.uint64())).to_numpy()
+    offsets = np.empty(len(raw) + 1, np.int64)
+    kernels.set_text(values, labels.ctypes.data, label_offsets, False, 0, offsets)
+    out = np.empty(offsets[-1], np.uint8)
+    kernels.set_text(values, labels.ctypes.data, label_offsets, True, out.ctypes.data, offsets)
+    return beside(raw, pa.string(), offsets, out)
+
+
+def _text(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+    return to_utf8(inflate(raw) if wire_type in _COMPRESSED else raw, kind.charset or "utf8mb4")
+
+
+def _bytes(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+    return inflate(raw) if wire_type in _COMPRESSED else raw
+
+
+def _padded_bytes(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+    width = 1 if kind.length is None else kind.length
+    padded = fixed_bytes(raw, width)
+    return beside(raw, pa.binary(), np.arange(len(raw) + 1, dtype=np.int64) * width, padded.ravel())
+
+
+def _json(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+    """MySQL's binary documents; MariaDB's JSON is text."""
+    return to_text(raw) if wire_type == WireType.JSON else _text(raw, kind, wire_type, metadata)
+
+
+def _vector(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+    offsets, data = value_bytes(raw)
+    if (offsets % 4).any():
+        raise ValueError("a VECTOR that is no whole number of floats")
+    numbers = pa.array(np.frombuffer(data.tobytes(), np.float32))
+    return pa.ListArray.from_arrays(pa.array((offsets // 4).astype(np.int32)), numbers, mask=raw.is_null())
+
+
+def _network(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+    return network_text(raw, kind.base)
+
+
+_Finish = Callable[[pa.Array, ColumnType, int, int], pa.Array]
+_FINISH: dict[str, _Finish] = {
+    **dict.fromkeys(INTEGERS, _integer), "decimal": _decimal, "double": _double, "bit": _bit,
+    "enum": _enum, "set": _set,
+    **dict.fromkeys(("char", "varchar", "tinytext", "text", "mediumtext", "longtext"), _text),
+    **dict.fromkeys(BINARY | GEOMETRY, _bytes), "binary": _padded_bytes,
+    "json": _json, "vector": _vector, **dict.fromkeys(NETWORK, _network),
+}

@@ -1,0 +1,3 @@
+"""Who runs tasks: this process, or Spark."""
+
+__all__ = ["executor", "spark"]

@@ -1,0 +1,73 @@
+"""The stages of a replay as Spark jobs.
+
+Python workers of a local master share the driver's machine, so there files are outlined on threads of the driver while
+Java boots: the kernels hold no lock. On a cluster each file is outlined by a task.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from applier.apply.routes.shuffle import apply_payloads, split_payloads
+from applier.apply.routes.task import apply_by_walking
+from applier.apply.spec import ApplyTask, SplitTask, TaskOutcome, UnitSpec
+from applier.binlog.outline.outline import Outline, OutlineTask
+from applier.binlog.outline.outline_pass import outline_file
+from applier.engine.executor import OnProgress
+from applier.engine.spark import running
+from applier.engine.spark.session import is_local
+from applier.engine.spark.stages import map_tasks, shuffle_tasks
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class OnSpark:
+    """Runs tasks in a session that may still be starting."""
+
+    def __init__(self, session: Future[SparkSession], master: str | None):
+        self._session, self._master = session, master
+
+    @property
+    def cores(self) -> int:
+        named = re.fullmatch(r"local\[(\d+)(?:,\s*\d+)?\]", self._master or "")
+        if named:
+            return int(named[1])
+        if self._master == "local":
+            return 1
+        if is_local(self._master):
+            return os.cpu_count() or 1
+        return running.parallelism(self._session.result())
+
+    def outline(self, tasks: Sequence[OutlineTask], on_progress: OnProgress) -> list[Outline]:
+        if not is_local(self._master):
+            with running.while_java_lives():
+                return map_tasks(self._session.result(), _outline, tasks, on_progress=on_progress)
+        with ThreadPoolExecutor(self.cores, thread_name_prefix="outline") as pool:
+            jobs = [pool.submit(_outline, task) for task in tasks]
+            for done, _ in enumerate(as_completed(jobs), 1):
+                on_progress(done, len(jobs))
+            return [job.result() for job in jobs]
+
+    def walk(self, tasks: Sequence[ApplyTask], on_progress: OnProgress) -> list[TaskOutcome]:
+        with running.while_java_lives():
+            return map_tasks(self._session.result(), apply_by_walking, tasks, on_progress=on_progress)
+
+    def shuffle(self, splits: Sequence[SplitTask], units: Sequence[UnitSpec],
+                on_progress: OnProgress) -> list[TaskOutcome]:
+        def reduce(number: int, payloads: Iterator[tuple[int, pa.Buffer]]) -> TaskOutcome:
+            return apply_payloads(units[number], payloads)
+
+        with running.while_java_lives():
+            return shuffle_tasks(self._session.result(), split_payloads, splits, reduce, len(units),
+                                 on_progress=on_progress)
+
+
+def _outline(task: OutlineTask) -> Outline:
+    return outline_file(task.uri, start=task.start, stop=task.stop)

@@ -1,0 +1,75 @@
+"""What the process loads that forks Spark's Python workers, so that they have it when they come to be.
+
+A worker forked from a bare interpreter spends 1-5 s on imports; one forked from here has them already and shares their
+memory pages with its siblings. No thread may live at a fork, so numpy's BLAS and pyarrow's jemalloc are told to start
+none when they are imported.
+"""
+
+import gc
+import importlib
+import os
+import sys
+import traceback
+
+PRELOADED = (
+    "numpy",
+    "pyarrow.compute",
+    "pyarrow.parquet",
+    "pandas",  # pyspark.worker wants it for its Arrow serializers
+    "pyspark.worker",
+    "pyspark.sql.pandas.serializers",
+    "applier.engine.spark.stages",
+    "applier.apply.routes.task",
+)
+
+
+def start_no_threads() -> None:
+    """Tell libraries that are yet to be imported to leave this process forkable."""
+    for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
+        os.environ[name] = "1"
+    os.environ["JE_ARROW_MALLOC_CONF"] = "background_thread:false"
+
+
+def preload(modules: tuple[str, ...] = PRELOADED) -> None:
+    """Import `modules` and keep the garbage collector of the forked workers away from all that they made.
+
+    A module that cannot be imported is reported on stderr and left out: the task that needs it fails by itself, with
+    the reason in its traceback, where a daemon that dies says nothing that reaches the driver.
+    """
+    start_no_threads()
+    for name in modules:
+        try:
+            importlib.import_module(name)
+        except Exception:
+            traceback.print_exc(file=sys.stderr)
+    try:
+        load_kernels()
+    except Exception:
+        traceback.print_exc(file=sys.stderr)
+    # pyspark collects garbage after every task; without this, each time over every object of every module (~30 ms).
+    gc.collect()
+    gc.freeze()
+
+
+def load_kernels() -> int:
+    """Load all compiled kernels from Numba's cache, without a call and without compiling any; how many there were.
+
+    Calling them would start threads here. A kernel that is not in the cache yet is left to the task that needs it.
+    """
+    from applier.kernels.catalogue import kernels
+
+    loaded = 0
+    for kernel in kernels():
+        cache, codegen = kernel._cache, kernel.targetctx.codegen()
+        for signature, *_ in kept if (kept := cache._cache_file._load_index()) else ():
+            if cache._index_key(signature, codegen) in kept:
+                kernel.compile(signature)
+                loaded += 1
+    return loaded
+
+
+def serve() -> None:
+    """Serve forks as pyspark's own daemon does, until SystemExit. Its protocol goes over stdin and stdout."""
+    from pyspark.daemon import manager
+
+    manager()

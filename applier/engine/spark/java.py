@@ -1,0 +1,240 @@
+"""Finding Java, and starting Spark's driver JVM in about a second where Spark's own scripts take several.
+
+Spark's `spark-submit` starts a JVM to print the command of the driver's JVM, and that one parses and verifies some
+15,000 classes. Here the printed command is kept, and so is an archive of the loaded classes (AppCDS), which the first
+JVM writes as it ends, after the program that used it has gone. Both lie in the user's cache directory and are bound to
+this Java and this Spark: a change of either makes new ones. pyspark finds the JVM by the variables that spark-submit
+itself uses (PYSPARK_GATEWAY_PORT and _SECRET).
+"""
+
+import atexit
+import hashlib
+import importlib.util
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from applier.engine.spark.scratch import Scratch
+from applier.errors import ApplierError, UsageError
+
+OLDEST_JAVA = 17
+START_SECONDS = 120
+UNUSED_SECONDS = 14 * 86400
+
+RECORDING_SECONDS = 600
+
+# What a JVM can do without that serves this package alone. Spark asks every jar for extensions of SQL sessions, and the
+# one of spark-mllib loads all of Scala's reflection: 1.5 s of a session's 2.
+UNWANTED_JARS = ("spark-mllib_", "spark-connect_", "spark-hive", "spark-kubernetes_", "spark-yarn_", "hive-",
+                 "kubernetes-", "datanucleus-", "breeze", "spire", "derby")
+
+_ANSWER = "gateway"
+
+# $1 $2 $3: the archive being written, the claim (not empty: worth keeping), its place; the JVM's command follows.
+_THEN_KEEP_ARCHIVE = """
+    new=$1 claim=$2 place=$3; shift 3
+    "$@"
+    [ -s "$claim" ] && mv "$new" "$place"
+    rm -f "$new" "$claim"
+"""
+
+
+@dataclass
+class Gateway:
+    """A driver JVM. Once it has told its port it ends when `process.stdin` closes, at the latest with this process.
+
+    Before, it does not look at stdin, and where it finds no directory to tell its port in, it never will.
+    """
+
+    process: subprocess.Popen[bytes]
+    log: IO[bytes]  # all that the JVM and its Python workers print; has no name, so nothing is left behind
+    claim: Path | None  # where this JVM records a class archive: empty until a job has run
+    directory: Scratch  # where it will tell its port and secret
+
+    def connection(self) -> tuple[int, str]:
+        """Its port and secret, once it is up; ApplierError with what it printed if it does not come up.
+
+        It writes them to another file first and renames, so they are whole.
+        """
+        deadline = time.monotonic() + START_SECONDS
+        with self.directory as directory:
+            while not (answer := Path(directory, _ANSWER)).exists():
+                if self.process.poll() is not None or time.monotonic() > deadline:
+                    code = self.process.poll()
+                    self.kill()
+                    how = f" (killed by signal {-code})" if code is not None and code < 0 else ""
+                    raise ApplierError(f"Spark's Java process did not start{how}:\n{self.last_words()}".rstrip(":\n"))
+                time.sleep(0.005)
+            port, length = struct.unpack_from(">ii", told := answer.read_bytes())
+        atexit.unregister(self.kill)
+        return port, told[8 : 8 + length].decode()
+
+    def kill(self) -> None:
+        """End it, and the shell that may be around it, at once."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+
+    def ran_a_job(self) -> None:
+        """The classes that are loaded now are those that the next JVM will need, so their archive may be kept."""
+        if self.claim is not None:
+            self.claim.write_text("a job has run\n")
+
+    def last_words(self, n_lines: int = 20) -> str:
+        """The end of what was printed."""
+        self.log.seek(0)
+        return "\n".join(self.log.read().decode(errors="replace").splitlines()[-n_lines:])
+
+
+def find_java() -> Path:
+    """The `java` that Spark will run, from JAVA_HOME, else the PATH; UsageError where it is missing or too old."""
+    hint = f"install Java {OLDEST_JAVA} or newer (Debian: apt install openjdk-17-jre-headless) or set JAVA_HOME"
+    if home := os.environ.get("JAVA_HOME"):
+        java = Path(home, "bin", "java")
+        if not java.is_file():
+            raise UsageError(f"JAVA_HOME is {home}, where there is no bin/java", hint=hint)
+    elif found := shutil.which("java"):
+        java = Path(found)
+    else:
+        raise UsageError("Spark needs Java, and there is no java on the PATH", hint=hint)
+    version = _version(java)
+    if version is not None and version < OLDEST_JAVA:
+        raise UsageError(f"Spark needs Java {OLDEST_JAVA} or newer, and {java} is Java {version}", hint=hint)
+    return java
+
+
+def plain_spark_home() -> Path | None:
+    """The Spark that came with pyspark, where nobody has configured another one or changed how it starts."""
+    found = importlib.util.find_spec("pyspark")  # not imported: the JVM shall boot while it is
+    if found is None or found.origin is None:
+        raise UsageError("pyspark is not installed", hint="pip install pyspark")
+    home = Path(found.origin).parent
+    configured = {"SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT"} & os.environ.keys()
+    return None if configured or (home / "conf").exists() or not (home / "jars").is_dir() else home
+
+
+def launch(java: Path, spark_home: Path, settings: dict[str, str], *, lean: bool = False) -> Gateway:
+    """Start a driver JVM with `settings` (spark.driver.*). It boots while the caller does something else.
+
+    A `lean` one lacks UNWANTED_JARS: for a local master, in a program whose session no other code will use.
+    """
+    command = _driver_command(java, spark_home, settings)
+    if lean:
+        command = [_lean(word) for word in command]
+    claim = None
+    if cache := _cache_directory():
+        without = dict.fromkeys(UNWANTED_JARS, "") if lean else {}
+        archive = cache / f"{_key(java, spark_home, without)}.jsa"  # good for any settings
+        if archive.exists():
+            os.utime(archive)
+            command[1:1] = [f"-XX:SharedArchiveFile={archive}", "-Xshare:auto"]
+        elif claim := _claimed(archive.with_suffix(".recording")):
+            new = archive.with_suffix(".new")
+            command[1:1] = [f"-XX:ArchiveClassesAtExit={new}"]
+            command = ["/bin/sh", "-c", _THEN_KEEP_ARCHIVE, "sh", str(new), str(claim), str(archive), *command]
+    log = tempfile.TemporaryFile()
+    directory = Scratch()
+    environment = os.environ | {"_PYSPARK_DRIVER_CONN_INFO_PATH": os.path.join(directory.path, _ANSWER),
+                                "SPARK_HOME": str(spark_home), "SPARK_CONNECT_MODE": "0",
+                                "JAVA_HOME": str(_home(java))}
+    # A process group of its own: Ctrl-C is for us, who then ends the job in an orderly way.
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment, process_group=0)
+    gateway = Gateway(process, log, claim, directory)
+    atexit.register(gateway.kill)
+    return gateway
+
+
+def _lean(word: str) -> str:
+    """The class path without UNWANTED_JARS; any other word of the command as it is."""
+    if not word.endswith("/jars/*"):
+        return word
+    *first, rest = word.split(os.pathsep)
+    jars = sorted(str(jar) for jar in Path(rest).parent.glob("*.jar") if not jar.name.startswith(UNWANTED_JARS))
+    return os.pathsep.join([*first, *jars])
+
+
+def _driver_command(java: Path, spark_home: Path, settings: dict[str, str]) -> list[str]:
+    """What Spark's launcher would run, from the cache or from the launcher itself."""
+    cache = _cache_directory()
+    variables = {name: value for name, value in os.environ.items() if name.startswith("SPARK_")}
+    kept = cache / f"{_key(java, spark_home, settings | variables)}.command" if cache else None
+    if kept is not None and kept.exists():
+        return kept.read_text().split("\0")
+    scala = next((match[1] for jar in (spark_home / "jars").iterdir()
+                  if (match := re.match(r"spark-core_([\d.]+)-", jar.name))), "")
+    options = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
+    launcher = [str(java), "-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp", f"{spark_home}/jars/*",
+                "org.apache.spark.launcher.Main", "org.apache.spark.deploy.SparkSubmit", *options, "pyspark-shell"]
+    environment = os.environ | {"SPARK_HOME": str(spark_home), "SPARK_SCALA_VERSION": scala,
+                                "JAVA_HOME": str(_home(java))}
+    run = subprocess.run(launcher, env=environment, capture_output=True, text=True, check=False)
+    words = run.stdout.partition("\0\n")[2].rstrip("\0").split("\0")  # after a line for messages
+    if run.returncode != 0 or len(words) < 2:
+        raise ApplierError(f"Spark's launcher failed:\n{run.stderr}")
+    if kept is not None:
+        new = kept.with_suffix(f".{os.getpid()}")
+        new.write_text("\0".join(words))
+        new.replace(kept)
+    return words
+
+
+def _key(java: Path, spark_home: Path, settings: dict[str, str]) -> str:
+    """Changes when anything does that a kept command or class archive depends on."""
+    jars = spark_home / "jars"
+    java = java.resolve()
+    facts = [java, java.stat().st_mtime_ns, jars, jars.stat().st_mtime_ns, *sorted(settings.items())]
+    return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
+
+
+def _cache_directory() -> Path | None:
+    """Where archives (about 150 MB each) are kept; None where none can be."""
+    place = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "applier" / "java"
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return place if os.access(place, os.W_OK) else None
+
+
+def _claimed(claim: Path) -> Path | None:
+    """The claim, if recording an archive is now up to us: not while another process does, or was killed at it just now.
+
+    Also clears the directory of what other versions of Java or Spark have left there and nobody uses.
+    """
+    for path in claim.parent.iterdir():
+        keep_seconds = RECORDING_SECONDS if path.suffix in (".recording", ".new") else UNUSED_SECONDS
+        try:
+            if time.time() - path.stat().st_mtime > keep_seconds:
+                path.unlink()
+        except OSError:
+            continue  # another process was quicker
+    try:
+        claim.touch(exist_ok=False)
+    except OSError:
+        return None
+    return claim
+
+
+def _home(java: Path) -> Path:
+    return java.resolve().parent.parent
+
+
+def _version(java: Path) -> int | None:
+    """The major version out of the runtime's `release` file (asking java itself would cost a start of it)."""
+    try:
+        lines = (_home(java) / "release").read_text().splitlines()
+    except OSError:
+        return None
+    text = next((line.partition("=")[2].strip('"') for line in lines if line.startswith("JAVA_VERSION=")), "")
+    numbers = text.split(".")
+    major = numbers[1] if numbers[0] == "1" and len(numbers) > 1 else numbers[0]  # 1.8.0_392 is Java 8
+    return int(major) if major.isdigit() else None
+

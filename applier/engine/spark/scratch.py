@@ -1,0 +1,55 @@
+"""Directories for sockets and answers, in the system's directory for temporary files.
+
+One lives until it is removed or its process ends: what a process left that was killed goes when the next one makes its
+own. Not at once, as a Java that is still booting tells in it where it can be reached, and ends only after that.
+"""
+
+import os
+import re
+import shutil
+import stat
+import tempfile
+import time
+import weakref
+from types import TracebackType
+
+from applier.io import durable
+
+OLD_SECONDS = 600
+_OURS = re.compile(r"applier-\d+-[0-9a-f]{12}")
+
+
+class Scratch:
+    """A directory that nobody else may look into, `path`; a context manager that removes it."""
+
+    def __init__(self) -> None:
+        parent = tempfile.gettempdir()
+        for entry in os.scandir(parent):
+            if _OURS.fullmatch(entry.name) and _is_old(entry):
+                durable.remove_if_dead(entry.path)
+        self.path, self.lock = durable.make_locked(parent, "applier-", 0o700)
+        self._removal = weakref.finalize(self, _remove, self.path, self.lock)
+
+    def __enter__(self) -> str:
+        return self.path
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._removal()
+
+    def leave(self) -> None:
+        """Leave its removal to another process, a fork of this one that holds the lock, too."""
+        self._removal.detach()
+
+
+def _is_old(entry: os.DirEntry[str]) -> bool:
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except FileNotFoundError:  # another process was quicker
+        return False
+    return stat.S_ISDIR(status.st_mode) and time.time() - status.st_mtime >= OLD_SECONDS
+
+
+def _remove(path: str, lock: int | None) -> None:
+    shutil.rmtree(path, ignore_errors=True)
+    if lock is not None:
+        os.close(lock)

@@ -1,0 +1,232 @@
+"""Starting Spark for work that is done in Python: quiet, quick to start, one session a process."""
+
+import os
+import re
+import sys
+from concurrent.futures import Future
+from pathlib import Path
+from threading import Lock, Thread
+from types import ModuleType
+from typing import TYPE_CHECKING, TypeGuard
+
+from applier.engine.spark import forking, java, nursery
+from applier.errors import ApplierError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+TASK_ATTEMPTS = 4
+
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.ui.liveUpdate.period": "0s",  # or a task that ended soon after another began counts at the next heartbeat
+    "spark.log.level": "ERROR",
+    "spark.sql.codegen.wholeStage": "false",  # a plan's few rows are not worth 0.4 s of the Java compiler
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",  # partitions are exactly our tasks; nothing to adapt
+    "spark.sql.shuffle.partitions": "4",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
+    "spark.shuffle.sort.bypassMergeThreshold": "1000",  # few, large payloads: straight into files, never sorted
+    "spark.driver.maxResultSize": "0",
+    "spark.locality.wait": "0s",
+    "spark.task.maxFailures": str(TASK_ATTEMPTS),
+    "spark.python.daemon.module": "applier.engine.spark.daemon",
+    "spark.python.unix.domain.socket.enabled": "true",  # TCP's delayed acknowledgements cost 40 ms a task
+}
+
+_SETTINGS_OF_A_QUERY = ["spark.sql.adaptive.enabled", "spark.sql.execution.arrow.maxRecordsPerBatch",
+                        "spark.sql.execution.arrow.maxBytesPerBatch"]
+"""What a session of a Spark Connect server may set for itself, and needs."""
+
+_booted: java.Gateway | None = None  # a JVM that no session has yet
+_gateway: java.Gateway | None = None
+_warm: "SparkSession | None" = None
+_starting = Lock()
+
+
+def start(master: str | None = None, *, app_name: str = "applier") -> "SparkSession":
+    """The process's Spark session, started if there is none; `master` is a Spark master URL, all local cores if None,
+    or sc://HOST:PORT, a Spark Connect server, on whose workers this package must be installed.
+
+    Raises ApplierError where Java is missing or too old, or where Spark does not start.
+    """
+    if _is_connect(master):
+        return _connected(master, app_name)
+    master = _with_retries(master or "local[*]")
+    driver = _driver_settings(master)
+    local = nursery.settings() if is_local(master) else {}
+    with _starting:
+        _connect(driver)
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+        from pyspark.sql import SparkSession
+
+        os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+        builder = SparkSession.builder.appName(app_name).master(master)
+        for name, value in (SETTINGS | _python_path() | driver | local).items():
+            builder = builder.config(name, value)
+        try:
+            spark = builder.getOrCreate()
+        except (PySparkException, Py4JError, OSError, EOFError) as error:
+            from applier.engine.spark import running
+
+            if running.is_silence(error) or (_gateway is not None and _gateway.process.poll() is not None):
+                raise running.java_is_gone(" while Spark was starting") from None
+            if isinstance(error, OSError | EOFError):
+                raise
+            of_java = re.search(r"^: [\w.$]+: (.*)", str(error), re.MULTILINE)
+            reason = of_java[1] if of_java else str(error)
+            raise ApplierError(f"Spark did not start with master {master}: {reason}") from None
+        finally:
+            os.environ.pop("PYSPARK_GATEWAY_PORT", None)
+            os.environ.pop("PYSPARK_GATEWAY_SECRET", None)
+    if _gateway is not None and _gateway.claim is not None:
+        _warm_up(spark)  # what this first JVM has not loaded, the next ones will not find in their archive
+    return spark
+
+
+def boot(master: str | None = None) -> None:
+    """Have Java boot for the `start` that will come with the same `master`, while the caller imports what it needs.
+
+    For a command line, before it has imported anything that may start threads (see `nursery`).
+    """
+    global _booted
+    if _is_connect(master):
+        return
+    _booted = _launched(_driver_settings(_with_retries(master or "local[*]")), lean=is_local(master))
+    if is_local(master):
+        forking.start_no_threads()
+
+
+def start_in_background(master: str | None = None, *, app_name: str = "applier") -> "Future[SparkSession]":
+    """`start` on a thread of its own: Java boots while the caller does something else.
+
+    Once the session is there it also runs a first small job, so that the Python workers of a local master are forked
+    and have loaded what they need, and Java its classes, before the caller's first job.
+    """
+    future: Future[SparkSession] = Future()
+
+    def run() -> None:
+        try:
+            spark = start(master, app_name=app_name)
+        except BaseException as error:
+            future.set_exception(error)
+            return
+        future.set_result(spark)
+        if is_local(master) and not nursery.settings():  # from a nursery they come ready
+            _warm_up(spark)
+
+    Thread(target=run, name="spark-start", daemon=True).start()
+    return future
+
+
+def _warm_up(spark: "SparkSession") -> None:
+    """Once a session, run a job of nothing on every core. Fails silently: who runs the next job hears of it there."""
+    global _warm
+    if _warm is spark:
+        return
+    _warm = spark
+    from applier.engine.spark import running, stages
+
+    try:
+        with running.awaited_at_exit():
+            stages.map_tasks(spark, _nothing, range(spark.sparkContext.defaultParallelism))
+    except Exception:
+        return
+    if _gateway is not None:
+        _gateway.ran_a_job()
+
+
+def is_local(master: str | None) -> bool:
+    """Whether the executors live in the driver's own process."""
+    return master is None or master == "local" or master.startswith("local[")
+
+
+def _is_connect(master: str | None) -> TypeGuard[str]:
+    return master is not None and master.startswith("sc://")
+
+
+def _connected(master: str, app_name: str) -> "SparkSession":
+    """A session of a Spark Connect server; how its JVM runs is the server's own matter."""
+    try:
+        import grpc
+    except ImportError:
+        raise ApplierError(f"--master {master} needs the packages of Spark Connect",
+                           hint="pip install 'mysql-binlog-applier[connect]'") from None
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    try:
+        spark = SparkSession.builder.remote(master).appName(app_name).getOrCreate()
+        for name in _SETTINGS_OF_A_QUERY:
+            spark.conf.set(name, SETTINGS[name])
+    except (PySparkException, grpc.RpcError) as error:
+        raise ApplierError(f"Spark did not start with master {master}: {str(error).splitlines()[0]}") from None
+    return spark
+
+
+def _nothing(_: int) -> None:
+    return None
+
+
+def _launched(driver: dict[str, str], *, lean: bool = False) -> java.Gateway | None:
+    """A JVM for pyspark to find, unless there is one or Spark is configured to be started in another way."""
+    executable = java.find_java()
+    home = java.plain_spark_home()
+    if home is None or _has_jvm(sys.modules.get("pyspark")):  # not imported here: the JVM boots while it is
+        return None
+    return java.launch(executable, home, driver, lean=lean)
+
+
+def _has_jvm(pyspark: ModuleType | None) -> bool:
+    """Whether there is a JVM, or another thread is about to have one: it still imports pyspark."""
+    if pyspark is None:
+        return False
+    context = getattr(pyspark, "SparkContext", None)
+    return context is None or context._gateway is not None
+
+
+def _connect(driver: dict[str, str]) -> None:
+    """Tell pyspark where its JVM is: the one that has been booted, or one that is launched now."""
+    global _booted, _gateway
+    gateway, _booted = _booted or _launched(driver), None
+    if gateway is None:
+        return
+    import pyspark.sql  # noqa: F401  (takes as long as the JVM does)
+
+    port, secret = gateway.connection()
+    _gateway = gateway
+    os.environ["PYSPARK_GATEWAY_PORT"] = str(port)
+    os.environ["PYSPARK_GATEWAY_SECRET"] = secret
+
+
+def _with_retries(master: str) -> str:
+    """Local masters try a task once unless told otherwise; a killed worker should cost a task, not the run."""
+    if master == "local":
+        return f"local[1,{TASK_ATTEMPTS}]"
+    return re.sub(r"^local\[([^,\]]+)\]$", rf"local[\1,{TASK_ATTEMPTS}]", master)
+
+
+def _python_path() -> dict[str, str]:
+    """Where workers find this package when it runs from a checkout; an installed package needs nothing."""
+    root = Path(__file__).parents[3]
+    if root.name in ("site-packages", "dist-packages"):
+        return {}
+    return {"spark.executorEnv.PYTHONPATH": str(root)}
+
+
+def _driver_settings(master: str) -> dict[str, str]:
+    """What the driver's JVM itself must start with."""
+    if not is_local(master):
+        return {}
+    half_of_memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 21
+    return {
+        # Short runs spend more on the optimising compiler than it gives back: what is hot here is not Java.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.driver.memory": f"{min(2048, half_of_memory)}m",
+        "spark.driver.host": "localhost",
+        "spark.driver.bindAddress": "127.0.0.1",
+    }

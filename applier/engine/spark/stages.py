@@ -1,0 +1,189 @@
+"""Two kinds of Spark stage for Python tasks: one task an item, and one with a shuffle of payloads to units between.
+
+Spark sees binary columns only: pickled items in, pickled results out, payloads between. `repartitionById` puts every
+item, and every unit, in a partition of its own. An ApplierError that a task raises travels as a value, so it reaches
+the caller as it was raised and Spark does not try the task again; any other exception is a fault, which Spark retries.
+"""
+
+import pickle
+import struct
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pyarrow as pa
+
+from applier.engine.spark import running
+from applier.engine.spark.running import Progress
+from applier.engine.spark.spool import Spool
+from applier.errors import ApplierError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+SPOOL_BYTES = 64 << 20  # of a unit's payloads, what its task holds in memory before it takes to a file
+
+# In place of a split's number, lower than any: rows that are no payload.
+FAILED, UNIT_EXISTS = -2, -1
+
+_TASKS = pa.schema([("task", pa.int32()), ("item", pa.binary())])
+_RESULTS = pa.schema([("task", pa.int32()), ("result", pa.binary())])
+_PAYLOADS = pa.schema([("unit", pa.int32()), ("split", pa.int32()), ("task", pa.int32()), ("number", pa.int32()),
+                       ("payload", pa.binary())])
+
+
+def map_tasks(
+    spark: "SparkSession",
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    *,
+    on_progress: Progress | None = None,
+) -> list[Result]:
+    """`function` of every item, each in a Spark task of its own; results in the order of the items.
+
+    `on_progress(done, total)` is called on this thread as tasks end. Raises the ApplierError of the first item (in
+    their order) whose task raised one, and TaskFailed for any other exception of a task.
+    """
+    items = list(items)
+    if not items:
+        return []
+    frame = _one_a_partition(spark, items).mapInArrow(_result_of_each(function), "task int, result binary")
+    return _collect(spark, frame, len(items), on_progress)
+
+
+def shuffle_tasks(
+    spark: "SparkSession",
+    map_function: Callable[[Item], Iterable[tuple[int, int, Any]]],
+    items: Iterable[Item],
+    reduce_function: Callable[[int, Iterator[tuple[int, pa.Buffer]]], Result],
+    n_units: int,
+    *,
+    on_progress: Progress | None = None,
+) -> list[Result]:
+    """A task an item gives payloads (unit, split, bytes), and a task a unit takes its own in the order of their splits.
+
+    `map_function(item)` yields (unit in 0..n_units, split, payload), payload being any buffer of up to 64 MB; payloads
+    of the same unit and split keep the order in which their item gave them. `reduce_function(unit, payloads)` runs for
+    every unit, also for one that got nothing; `payloads` yields (split, buffer), and a buffer may lie in a mapped file,
+    so that memory holds at most SPOOL_BYTES of them. Results in the order of units; progress and errors as in
+    `map_tasks`, an ApplierError of an item before one of a unit.
+    """
+    items = list(items)
+    if n_units == 0:
+        return []
+    frame = _one_a_partition(spark, items or [None]).mapInArrow(
+        _payloads_of_each(map_function if items else _no_payloads, n_units),
+        "unit int, split int, task int, number int, payload binary",
+    )
+    frame = frame.repartitionById(n_units, "unit").mapInArrow(
+        _result_of_unit(reduce_function), "task int, result binary")
+    return _collect(spark, frame, n_units, on_progress)
+
+
+def _no_payloads(_: None) -> tuple[()]:
+    return ()
+
+
+def _payloads_of_each(function: Callable[[Any], Any], n_units: int) -> Callable[..., Iterator[pa.RecordBatch]]:
+    """Rows of _PAYLOADS. The first item also gives each unit a row that says only that the unit is there."""
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for task, item in zip(batch.column(0).to_pylist(), batch.column(1), strict=True):
+                if task == 0:
+                    yield _payload_rows(range(n_units), UNIT_EXISTS, 0, range(n_units), [b""] * n_units)
+                number = -1
+                try:
+                    for number, (unit, split, payload) in enumerate(function(pickle.loads(item.as_buffer()))):
+                        if not 0 <= unit < n_units:
+                            raise ValueError(f"unit {unit} of {n_units}")
+                        yield _payload_rows([unit], split, task, [number], [pa.py_buffer(payload)])
+                except ApplierError as error:
+                    yield _payload_rows([0], FAILED, task, [number + 1], [pickle.dumps(error)])
+
+    return run
+
+
+def _payload_rows(
+    units: Iterable[int], split: int, task: int, numbers: Iterable[int], payloads: list[Any]
+) -> pa.RecordBatch:
+    units, n = pa.array(units, pa.int32()), len(payloads)
+    splits, tasks = (pa.array([value] * n, pa.int32()) for value in (split, task))
+    return pa.record_batch([units, splits, tasks, pa.array(numbers, pa.int32()), _binary(payloads)], schema=_PAYLOADS)
+
+
+def _binary(payloads: list[Any]) -> pa.Array:
+    """A binary array; of one payload without a copy."""
+    if len(payloads) != 1:
+        return pa.array(payloads, pa.binary())
+    data = pa.py_buffer(payloads[0])
+    return pa.Array.from_buffers(pa.binary(), 1, [None, pa.py_buffer(struct.pack("=ii", 0, data.size)), data])
+
+
+def _result_of_unit(function: Callable[[int, Iterator[tuple[int, pa.Buffer]]], Any]) -> Callable[..., Any]:
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        unit = 0
+        with Spool(SPOOL_BYTES) as spool:
+            for batch in batches:
+                units, splits, tasks, numbers = (column.to_pylist() for column in batch.columns[:4])
+                unit = units[0]
+                for split, task, number, payload in zip(splits, tasks, numbers, batch.column(4), strict=True):
+                    if split != UNIT_EXISTS:
+                        spool.add((split, task, number), payload.as_buffer())
+
+            yield _outcome(unit, lambda: _reduced(function, unit, spool.in_order()))
+
+    return run
+
+
+def _reduced(function: Callable[..., Any], unit: int, payloads: Iterator[tuple[tuple[int, ...], pa.Buffer]]) -> Any:
+    first = next(payloads, None)
+    if first is None:
+        return function(unit, iter(()))
+    if first[0][0] == FAILED:
+        raise pickle.loads(first[1])
+    return function(unit, ((key[0], payload) for key, payload in chain([first], payloads)))
+
+
+def _one_a_partition(spark: "SparkSession", items: list[Any]) -> "DataFrame":
+    pickled = pa.array([pickle.dumps(item, pickle.HIGHEST_PROTOCOL) for item in items], pa.binary())
+    numbers = pa.array(range(len(items)), pa.int32())
+    return spark.createDataFrame(pa.table([numbers, pickled], schema=_TASKS)).repartitionById(len(items), "task")
+
+
+def _result_of_each(function: Callable[[Any], Any]) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for task, item in zip(batch.column(0).to_pylist(), batch.column(1), strict=True):
+                yield _outcome(task, lambda item=item: function(pickle.loads(item.as_buffer())))
+
+    return run
+
+
+def _outcome(task: int, work: Callable[[], Any]) -> pa.RecordBatch:
+    """One row: the task's number, and what it came to, pickled: (True, result) or (False, ApplierError)."""
+    try:
+        outcome = True, work()
+    except ApplierError as error:
+        outcome = False, error
+    pickled = pickle.dumps(outcome, pickle.HIGHEST_PROTOCOL)
+    return pa.record_batch([pa.array([task], pa.int32()), pa.array([pickled], pa.binary())], schema=_RESULTS)
+
+
+def _collect(spark: "SparkSession", frame: "DataFrame", n_tasks: int, on_progress: Progress | None) -> list[Any]:
+    """Run the job and unpickle each task's outcome, in the order of the tasks."""
+    table = running.collect(spark, frame, n_tasks, on_progress)
+    results: list[Any] = [None] * n_tasks
+    errors: dict[int, ApplierError] = {}
+    for task, pickled in zip(table.column(0).to_pylist(), table.column(1), strict=True):
+        good, value = pickle.loads(pickled.as_buffer())
+        if good:
+            results[task] = value
+        else:
+            errors[task] = value
+    if errors:
+        raise errors[min(errors)]
+    return results

@@ -1,1 +1,0 @@
-"""Snapshots as files that a server loads."""

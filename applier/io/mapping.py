@@ -1,0 +1,144 @@
+"""A binlog file as bytes in memory: mapped read-only, whether it is local or far.
+
+A file on a remote filesystem is first spooled to a local temporary file, which has no name any more once it is mapped,
+so nothing is left behind whatever happens to the process.
+"""
+
+import mmap
+import os
+import tempfile
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from pyarrow import fs
+
+from applier.errors import ArchiveError, reason
+from applier.io import lost_pages
+from applier.io.resolver import resolve
+
+_SPOOL_BYTES = 8 << 20
+_SHARED = 16
+"""Mappings kept for the next task of the same process. A mapping in use lives on when it falls out."""
+_REMEMBERED = 4096
+"""Files of which it is remembered what was checked, also where they are mapped anew for every task."""
+
+
+_Stamp = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class MappedFile:
+    """A file's bytes. The addresses are valid as long as this object or its array is alive.
+
+    `checked` is what was found to be as it should be (same_bytes); mappings of a local file that was not touched share
+    it. `path` and `stamp`, of which the latter has inode, size and times, tell whether it was touched.
+    """
+
+    uri: str
+    size: int
+    array: np.ndarray  # np.uint8[size], read-only
+    address: int
+    path: str | None = field(default=None, kw_only=True)
+    stamp: _Stamp = field(default=(), kw_only=True)
+    checked: set[Any] = field(default_factory=set, kw_only=True)
+
+    def position_of(self, address: int) -> int:
+        """The offset in the file of what lies at an address."""
+        return address - self.address
+
+    def was_touched(self) -> bool:
+        """Whether the file may have changed since it was mapped."""
+        if self.path is None:
+            return False
+        try:
+            return _stamp(os.stat(self.path)) != self.stamp
+        except OSError:
+            return True
+
+    def check_whole(self) -> None:
+        """Raises ArchiveError where bytes were read that the file does not have any more: zeros came in their place."""
+        if lost_pages.has_lost(self.address):
+            raise ArchiveError(f"the file shrank while it was read: it had {self.size} bytes", file=self.uri,
+                               hint="give files that nobody changes meanwhile")
+
+    def close(self) -> None:
+        """Stop sharing the mapping; its memory is unmapped with the last reference to `array`."""
+        with _lock:
+            for key in [key for key, mapped in _shared.items() if mapped is self]:
+                del _shared[key]
+
+
+_lock = threading.Lock()
+_shared: OrderedDict[tuple[str, _Stamp], MappedFile] = OrderedDict()
+_checked: OrderedDict[tuple[str, _Stamp], set[Any]] = OrderedDict()
+
+
+def map_file(uri: str) -> MappedFile:
+    """Map a local path or any pyarrow.fs URI; tasks of one process share the mapping of a file that did not change.
+
+    Raises ArchiveError where the file cannot be read.
+    """
+    try:
+        filesystem, path = resolve(uri)
+        info = filesystem.get_file_info(path)
+        if info.type == fs.FileType.Directory:
+            raise ArchiveError("this is a directory", file=uri,
+                               hint=f"name the binlogs in it, as {uri.rstrip('/')}/binlog.000001")
+        if info.type != fs.FileType.File:
+            raise ArchiveError("no such file", file=uri)
+        is_here = isinstance(filesystem, fs.LocalFileSystem)
+        # a copy that keeps sizes and times, as rsync and cp can make it, is another file
+        key = uri, _stamp(os.stat(path)) if is_here else (info.size, info.mtime_ns)
+        with _lock:
+            if key in _shared:
+                _shared.move_to_end(key)
+                return _shared[key]
+        mapped = _map_local(uri, path) if is_here else _spool(uri, filesystem, path)
+    except OSError as error:
+        raise ArchiveError(f"the file cannot be read: {reason(error)}", file=uri) from error
+    with _lock:
+        _shared[key] = mapped
+        while len(_shared) > _SHARED:
+            _shared.popitem(last=False)
+    return mapped
+
+
+def _map_local(uri: str, path: str) -> MappedFile:
+    with open(path, "rb") as file:
+        return _map_descriptor(uri, file.fileno(), path)
+
+
+def _spool(uri: str, filesystem: fs.FileSystem, path: str) -> MappedFile:
+    with tempfile.TemporaryFile(prefix="binlog-") as spool:
+        with filesystem.open_input_stream(path) as source:
+            while piece := source.read(_SPOOL_BYTES):
+                spool.write(piece)
+        spool.flush()
+        return _map_descriptor(uri, spool.fileno())
+
+
+def _stamp(status: os.stat_result) -> _Stamp:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def _map_descriptor(uri: str, descriptor: int, path: str | None = None) -> MappedFile:
+    status = os.fstat(descriptor)
+    size = status.st_size
+    if size == 0:
+        raise ArchiveError("the file is empty", file=uri)
+    memory = mmap.mmap(descriptor, size, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ)
+    memory.madvise(mmap.MADV_SEQUENTIAL)
+    array = np.frombuffer(memory, np.uint8)
+    lost_pages.guard(memory, array.ctypes.data)
+    if path is None:
+        return MappedFile(uri, size, array, array.ctypes.data)
+    stamp = _stamp(status)
+    with _lock:
+        checked = _checked.setdefault((path, stamp), set())
+        _checked.move_to_end((path, stamp))
+        while len(_checked) > _REMEMBERED:
+            _checked.popitem(last=False)
+    return MappedFile(uri, size, array, array.ctypes.data, path=path, stamp=stamp, checked=checked)

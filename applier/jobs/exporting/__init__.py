@@ -1,0 +1,3 @@
+"""Snapshots as files that a server loads."""
+
+__all__ = ["job", "task"]

@@ -1,0 +1,95 @@
+"""A snapshot's columns as the bytes that a server is given of them, whole columns at once.
+
+A server reads them back as what they were: FLOAT and DOUBLE as texts that round to the same bits, dates and times as
+ISO texts, YEAR with four digits (0 is not 2000), BIT as a number, ENUM and SET by label, bytes, geometries and vectors
+as bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.jobs.exporting.text_kernel import BYTES, LONGEST_SPAN, PLAIN, TEXT, span_texts
+from applier.mysql import zero_dates
+from applier.mysql.byte_columns import beside, value_bytes
+from applier.mysql.types import BINARY, CHARACTER, GEOMETRY, INTEGERS, NETWORK
+from applier.mysql.zero_dates import DATES
+from applier.schema.definition import Column
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A column's bytes: value i is data[offsets[i]:offsets[i + 1]] (int64[n + 1], uint8); nulls: uint8[n]; and the mode
+    in which the kernel writes them."""
+
+    offsets: np.ndarray
+    data: np.ndarray
+    nulls: np.ndarray
+    mode: int
+
+
+def cells_of(column: Column, values: pa.Array) -> Cells:
+    """The values (of `arrow_type(column.type)`) as bytes."""
+    mode, write = _WRITERS[column.type.base]
+    texts = write(values)
+    nulls = texts.is_null().cast(pa.uint8()).to_numpy(zero_copy_only=False)
+    return Cells(*value_bytes(texts), nulls, mode)
+
+
+def has_no_member(column: Column, values: pa.Array) -> bool:
+    """Whether an ENUM has the empty value that a server holds in place of one that was none: strict mode refuses it."""
+    if column.type.base != "enum" or "" in column.type.members:
+        return False
+    return bool(pc.any(pc.equal(values, "")).as_py())
+
+
+def _texts(values: pa.Array) -> pa.Array:
+    return values.cast(pa.string())
+
+
+def _as_is(values: pa.Array) -> pa.Array:
+    return values
+
+
+def _floats(values: pa.Array) -> pa.Array:
+    """Shortest texts. A server reads a double first, which must not be over the largest float, and which then rounds to
+    a float: where that is another one than the text's, all digits of the double are written."""
+    texts = values.cast(pa.string())
+    read = texts.cast(pa.float64())
+    same = pc.and_(pc.equal(read.cast(pa.float32(), safe=False), values),
+                   pc.less_equal(pc.abs(read), float(np.finfo(np.float32).max))).fill_null(True)
+    return texts if pc.all(same).as_py() else pc.if_else(same, texts, values.cast(pa.float64()).cast(pa.string()))
+
+
+def _years(values: pa.Array) -> pa.Array:
+    return pc.utf8_lpad(values.cast(pa.string()), 4, "0")
+
+
+def _spans(values: pa.Array) -> pa.Array:
+    numbers = values.cast(pa.int64()).fill_null(0).to_numpy()
+    out, offsets = np.empty(LONGEST_SPAN * len(numbers), np.uint8), np.empty(len(numbers) + 1, np.int64)
+    span_texts(np.require(numbers, requirements="W"), out.ctypes.data, offsets)
+    return beside(values, pa.string(), offsets, out)
+
+
+def _vectors(values: pa.Array) -> pa.Array:
+    """Each one's floats as they are in memory, which is what a server takes and gives."""
+    flat = values.flatten().to_numpy(zero_copy_only=False).astype("<f4").view(np.uint8)
+    lengths = pc.list_value_length(values).fill_null(0).to_numpy(zero_copy_only=False)
+    return beside(values, pa.binary(), np.r_[0, np.cumsum(4 * lengths.astype(np.int64))], flat)
+
+
+_Writer = Callable[[pa.Array], pa.Array]
+
+_WRITERS: dict[str, tuple[int, _Writer]] = {
+    **dict.fromkeys(INTEGERS, (PLAIN, _texts)), "bit": (PLAIN, _texts), "decimal": (TEXT, _texts),
+    "float": (TEXT, _floats), "double": (TEXT, _texts), "year": (TEXT, _years),
+    **dict.fromkeys(DATES, (TEXT, zero_dates.texts)), "time": (TEXT, _spans),
+    **dict.fromkeys(CHARACTER | NETWORK, (TEXT, _as_is)), "json": (TEXT, _as_is),
+    **dict.fromkeys(BINARY | GEOMETRY, (BYTES, _as_is)), "vector": (BYTES, _vectors),
+}

@@ -1,0 +1,114 @@
+"""The job: files that a server loads, out of a snapshot.
+
+    DIR/_load.sh             gives all of it to a client: sh DIR/_load.sh -h HOST -u USER -p
+    DIR/_schema.sql          databases and tables
+    DIR/DB/TABLE/0000.sql    rows, a file for each of the snapshot's; or 0000.tsv, and
+    DIR/_load.sql            LOAD DATA for each of these
+
+A script, since a client's own SOURCE goes on after an error in the file (MariaDB) or is off in a pipe (MySQL 9).
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+
+from applier import __version__
+from applier.errors import UsageError
+from applier.io.progress import Progress, Silent
+from applier.jobs.exporting import statements
+from applier.jobs.exporting.task import Exported, ExportTask, export_file
+from applier.options import ExportOptions
+from applier.schema.definition import TableDefinition
+from applier.snapshot import manifest
+from applier.snapshot.checks import check_files
+from applier.snapshot.manifest import DatabaseEntry, Snapshot, TableEntry
+from applier.snapshot.publish import begin
+from applier.snapshot.staging import SCHEMA
+
+LOAD = "_load.sh"
+LOAD_DATA = "_load.sql"
+
+OnProgress = Callable[[int, int], None]
+Runner = Callable[[Sequence[ExportTask], OnProgress], list[Exported]]
+
+
+def export_snapshot(options: ExportOptions, progress: Progress | None = None,
+                    run: Runner | None = None) -> list[Exported]:
+    """Export a snapshot; returns its files of rows. Raises ApplierError, and publishes nothing then.
+
+    `run` runs the tasks; without it they run on threads of this process, as kernels hold no lock."""
+    progress = progress or Silent()
+    snapshot = manifest.load(options.snapshot)
+    tables = [table for table in snapshot.tables if options.filter.wanted(table.database, table.name)]
+    if not tables and snapshot.tables:
+        raise UsageError("no table of the snapshot is chosen", file=options.snapshot,
+                         hint="--tables and --ignore-tables leave none; `applier status` lists them")
+    definitions = [TableDefinition.from_json(table.definition) for table in tables]
+    check_files(snapshot, [file for table in tables for file in table.all_files])
+    with begin(options.output) as staging:
+        tasks = []
+        for table, definition in zip(tables, definitions, strict=True):
+            place = staging.place(table.database, table.name)
+            # a versioned table takes its rows with their times, those that hold no more among them
+            files = [file for file in (table.files if definition.versioning is None else table.history) if file.rows]
+            tasks += [ExportTask(snapshot.uri, file, definition, place.root,
+                                 f"{place.folder}/{number:04d}.{options.format}", options.format)
+                      for number, file in enumerate(files)]
+        progress.phase("export", len(tasks), "files")
+        done = (run or _on_threads)(tasks, lambda count, _: progress.update(count))
+        sql = statements.schema_sql(snapshot.position, _databases(snapshot, tables), definitions)
+        small = {SCHEMA: sql.encode()}
+        if options.format == "tsv":
+            small[LOAD_DATA] = "".join([statements.session(), *(file.load for file in done)]).encode()
+        staging.commit_files([file.target for file in done], small, LOAD,
+                             _load_script(snapshot, options, done).encode())
+    return done
+
+
+def _databases(snapshot: Snapshot, tables: list[TableEntry]) -> list[DatabaseEntry]:
+    """Those of the tables, in their order by name."""
+    needed = {table.database for table in tables}
+    known = {entry.name: entry for entry in snapshot.databases}
+    return [known.get(name, DatabaseEntry(name, "utf8mb4", "utf8mb4_general_ci")) for name in sorted(needed)]
+
+
+def _load_script(snapshot: Snapshot, options: ExportOptions, files: list[Exported]) -> str:
+    """A shell script that gives the files to one client, which stops at the first error."""
+    client = "mariadb" if snapshot.position.flavour == "mariadb" else "mysql"
+    # what LOAD DATA LOCAL cannot take is a warning, not an error
+    words = " --local-infile=1 --show-warnings" if options.format == "tsv" else ""
+    names = [LOAD_DATA] if options.format == "tsv" else [file.target for file in files]
+    files_given = "".join(f"cat -- {shlex.quote(f'./{name}')} || exit\n" for name in [SCHEMA, *names])
+    return _SCRIPT.format(version=__version__, client=client, files=files_given, words=words)
+
+
+_SCRIPT = """\
+#!/bin/sh
+# applier {version}: loads what lies beside this script. Options of the client may follow:
+#     sh _load.sh -h HOST -u USER -p
+# MYSQL=... names another client.
+CDPATH= cd -- "$(dirname -- "$0")" || exit
+client="${{MYSQL:-{client}}}"
+# a client that can takes nothing for a command of its own, such as \\! is, and bytes for UTF-8 whatever is usual here
+case "$($client --help 2>/dev/null </dev/null)" in
+*--binary-mode*) set -- "$@" --binary-mode --default-character-set=utf8mb4 ;;
+esac
+{{
+{files}}} | $client "$@"{words}
+"""
+
+
+def _on_threads(tasks: Sequence[ExportTask], on_progress: OnProgress) -> list[Exported]:
+    with ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="export") as pool:
+        jobs = [pool.submit(export_file, task) for task in tasks]
+        try:
+            for count, job in enumerate(as_completed(jobs), 1):
+                job.result()
+                on_progress(count, len(jobs))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+        return [job.result() for job in jobs]

@@ -1,0 +1,95 @@
+"""The SQL around the rows: sessions, definitions, the statements that load a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from applier.jobs.exporting.text_kernel import BYTES
+from applier.mysql.types import quote_name, quote_text
+from applier.schema.definition import Column, TableDefinition
+from applier.snapshot.manifest import BinlogPosition, DatabaseEntry
+
+STRICT = "STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES"
+"""What does not fit is an error; dates that no calendar has, and 0 for AUTO_INCREMENT, are what they are."""
+LENIENT = "NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES"
+"""For an ENUM's empty value, which strict mode refuses."""
+_SESSION = f"""\
+SET NAMES utf8mb4;
+SET time_zone = '+00:00';
+SET sql_mode = '{STRICT}';
+SET foreign_key_checks = 0;
+SET unique_checks = 0;
+"""
+
+
+_WITH_TIMES = "/*M!101100 SET system_versioning_insert_history = 1 */;\n"
+"""MariaDB takes the times of a versioned table's rows from 10.11 on; before it refuses them."""
+
+
+def session(definition: TableDefinition | None = None) -> str:
+    """What every file begins with, so that each can be loaded by itself; `definition` is that of the table whose rows
+    are in it."""
+    return _SESSION if definition is None or definition.versioning is None else _SESSION + _WITH_TIMES
+
+
+def loaded_columns(definition: TableDefinition) -> list[Column]:
+    """The columns that rows are given for: invisible ones among them, generated ones not."""
+    return [column for column in definition.columns if not column.generated]
+
+
+def insert_head(definition: TableDefinition) -> bytes:
+    """INSERT … VALUES, with a line's end, for rows to follow."""
+    names = ",".join(quote_name(column.name) for column in loaded_columns(definition))
+    return f"INSERT INTO {_full_name(definition)} ({names}) VALUES\n".encode()
+
+
+def load_data(definition: TableDefinition, path: str, modes: Sequence[int], lenient: bool) -> str:
+    """The statements that load a TSV file of rows; `modes` are those of the kernel, a column each."""
+    places, assignments = [], []
+    for number, (column, mode) in enumerate(zip(loaded_columns(definition), modes, strict=True)):
+        name = quote_name(column.name)
+        if mode != BYTES and column.type.base != "bit":
+            places.append(name)
+            continue
+        places.append(f"@c{number}")
+        value = f"UNHEX(@c{number})" if mode == BYTES else f"CAST(@c{number} AS UNSIGNED)"
+        assignments.append(f"{name} = {value}")
+    statement = (f"LOAD DATA LOCAL INFILE {quote_text(path)} INTO TABLE {_full_name(definition)} CHARACTER SET utf8mb4 "
+                 f"FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' LINES TERMINATED BY '\\n' ({','.join(places)})")
+    if assignments:
+        statement += " SET " + ", ".join(assignments)
+    before = _WITH_TIMES if definition.versioning is not None else ""
+    return in_mode(f"{before}{statement};\n", lenient)
+
+
+def in_mode(statements: str, lenient: bool) -> str:
+    """Statements, and around them a mode that takes an ENUM's empty value where that is needed."""
+    return f"SET sql_mode = '{LENIENT}';\n{statements}SET sql_mode = '{STRICT}';\n" if lenient else statements
+
+
+def schema_sql(position: BinlogPosition, databases: Iterable[DatabaseEntry],
+               definitions: Iterable[TableDefinition]) -> str:
+    """Where the rows stand, and CREATE DATABASE and CREATE TABLE of all."""
+    parts = [f"CREATE DATABASE IF NOT EXISTS {quote_name(entry.name)} DEFAULT CHARACTER SET {entry.charset} "
+             f"COLLATE {entry.collation};\n" for entry in databases]
+    parts += [f"\n{definition.to_sql()};\n" for definition in definitions]
+    return _position_comments(position) + session() + "\n" + "".join(parts)
+
+
+def _position_comments(position: BinlogPosition) -> str:
+    """Of which server and where the rows are, as comments that a dump has them in: `applier import` reads them."""
+    names = {"mysql": "MySQL", "mariadb": "MariaDB"}
+    lines = [f"-- Server version {names[position.flavour]}\n"] if position.flavour in names else []
+    if position.file:
+        words = "MASTER TO MASTER" if position.flavour == "mariadb" else "REPLICATION SOURCE TO SOURCE"
+        name = "SOURCE" if words.startswith("REPLICATION") else "MASTER"
+        lines.append(f"-- CHANGE {words}_LOG_FILE={quote_text(position.file)}, {name}_LOG_POS={position.offset};\n")
+    if position.gtid_set:
+        gtids = "".join(position.gtid_set.split())
+        lines.append(f"-- SET GLOBAL gtid_slave_pos='{gtids}';\n" if position.flavour == "mariadb" else
+                     f"-- SET @@GLOBAL.GTID_PURGED='{gtids}';\n")
+    return "".join(lines)
+
+
+def _full_name(definition: TableDefinition) -> str:
+    return f"{quote_name(definition.database)}.{quote_name(definition.name)}"

@@ -1,0 +1,118 @@
+"""The tables of a dump: their definitions as statements make them, and their rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from applier.errors import SchemaError
+from applier.jobs.importing.sorted_rows import SortedRows
+from applier.jobs.importing.sql.inserts import InsertColumns, InsertSpans
+from applier.jobs.importing.sql.spans import OddLiteral, Reading
+from applier.schema.ddl.schema_changes import AlterTable, RenameTables, SchemaChange, TableName
+from applier.schema.definition import TableDefinition, table_schema
+from applier.schema.engines import holds_rows
+from applier.schema.history.history import SchemaHistory
+from applier.schema.history.table_versions import BEFORE_THE_LOG
+from applier.schema.table_filter import TableFilter
+from applier.snapshot.staging import Staging
+
+
+class DumpTables:
+    """Definitions in a `history`, rows sorted by key in the staged snapshot; `spill` is a directory for what does not
+    fit in memory."""
+
+    def __init__(self, flavour: str, filter: TableFilter, staging: Staging, spill: str) -> None:
+        self.flavour, self.wanted = flavour, filter.wanted
+        self.history = SchemaHistory(flavour, wanted=filter.wanted)
+        self.zero_dates = 0
+        self._staging, self._spill = staging, spill
+        self._tables: dict[tuple[str, str], SortedRows] = {}
+        self._last: tuple[str, str] | None = None
+
+    @property
+    def rows(self) -> int:
+        """Rows that are put away."""
+        return sum(rows.rows for rows in self._tables.values())
+
+    def columns(self, database: str, table: str, names: tuple[str, ...] | None, *,
+                with_history: bool = False) -> InsertColumns:
+        """The columns of a table that rows are given for; `with_history` says that those of a system-versioned table
+        may come with their times, and those of the past among them. Raises SchemaError."""
+        version = self.history.at(database, table, BEFORE_THE_LOG)
+        if version is None:
+            raise SchemaError("rows of a table that the dump does not make", table=f"{database}.{table}", errno=1146,
+                              hint="dump it with its definition")
+        columns = InsertColumns(version.definition, names)
+        if version.definition.versioning is not None and not (with_history and columns.have_times):
+            raise SchemaError("the dump lacks a system-versioned table's rows of the past, or the times of its rows, "
+                              "by which the log finds them", table=version.definition.full_name,
+                              hint="dump it with mariadb-dump --dump-history (MariaDB 10.11 or newer), or leave the "
+                                   "table out with --ignore-tables")
+        return columns
+
+    def add(self, columns: InsertColumns, spans: InsertSpans, n_rows: int, data: np.ndarray, reading: Reading,
+            on_duplicate: int) -> None:
+        """Convert rows and put them to the table's. Raises OddLiteral, with its column, and SchemaError."""
+        rows, zero_dates = columns.rows(spans, n_rows, data, reading)
+        self.zero_dates += zero_dates
+        self.take(columns.definition, rows, on_duplicate)
+
+    def take(self, definition: TableDefinition, rows: pa.Table, on_duplicate: int) -> None:
+        """Put rows as a snapshot has them to a table's, if its engine keeps any."""
+        if holds_rows(definition):
+            self.rows_of(definition).add(rows, on_duplicate)
+
+    def rows_of(self, definition: TableDefinition) -> SortedRows:
+        """Where the table's rows go; those of the table before it are put away, as most likely no more are coming."""
+        name = definition.database, definition.name
+        if self._last not in (None, name) and self._last in self._tables:
+            self._tables[self._last].flush()
+        self._last = name
+        if name not in self._tables:
+            versioned = definition.versioning is not None
+            place = self._staging.place(*name, history=versioned)
+            self._tables[name] = SortedRows(definition, place.history if versioned else place, self._spill)
+        return self._tables[name]
+
+    def live(self) -> list[TableDefinition]:
+        """The tables that are there in the end and count, by name."""
+        found = (version.definition for version in self.history.live())
+        return sorted((definition for definition in found if self.wanted(definition.database, definition.name)),
+                      key=lambda definition: (definition.database, definition.name))
+
+    def follow(self, changes: list[SchemaChange]) -> None:
+        """Rows of tables that the changes drop or make anew are forgotten; those of an altered table are kept if its
+        columns stay, as where keys come after the rows. Raises SchemaError where they do not."""
+        altered = {table for change in changes for table in _altered(change)}
+        for name, rows in list(self._tables.items()):
+            version = self.history.at(*name, BEFORE_THE_LOG)
+            if version is not None and version.definition == rows.definition:
+                continue
+            del self._tables[name]
+            if name not in altered:
+                rows.abort()
+                continue
+            if version is None or table_schema(version.definition) != table_schema(rows.definition):
+                raise SchemaError("the dump changes a table's columns, or its name, after it has put rows into it",
+                                  table=rows.definition.full_name,
+                                  hint="load it into a server and dump that")
+            anew = self.rows_of(version.definition)
+            for block in rows.drain():
+                anew.add(block)
+
+
+def refused_literal(error: OddLiteral, columns: InsertColumns) -> SchemaError:
+    """The error for a literal that its column cannot take."""
+    return SchemaError(f"column {error.column} cannot take the value {error.literal}: {str(error)[:200]}",
+                       table=columns.definition.full_name)
+
+
+def _altered(change: SchemaChange) -> list[TableName]:
+    """The tables whose rows a change keeps."""
+    match change:
+        case AlterTable(table):
+            return [table]
+        case RenameTables(pairs):
+            return [name for pair in pairs for name in pair]
+    return []

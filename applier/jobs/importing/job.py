@@ -1,0 +1,142 @@
+"""The job: a snapshot out of a dump, read once from its beginning to its end.
+
+    file or directory → parts, in their order
+    parts             → definitions, sorted files of rows, position
+    publish           as a replay does
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+
+from applier import __version__
+from applier.io.progress import Progress, Silent
+from applier.jobs.importing.directory import Dump, SqlPart, open_dump
+from applier.jobs.importing.dump_flavour import MYSQL, check_no_mariadb, flavour_of_gtids, flavour_of_text
+from applier.jobs.importing.dump_tables import DumpTables
+from applier.jobs.importing.parquet_file import ParquetPart, read_parquet
+from applier.jobs.importing.position import DumpPosition
+from applier.jobs.importing.rows_file import read_rows
+from applier.jobs.importing.sql.dump_text import DumpText
+from applier.jobs.importing.sql.load_data import RowsFile
+from applier.jobs.importing.sql.spans import Reading
+from applier.jobs.importing.sql_file import SqlFile
+from applier.jobs.importing.table_files import table_entry
+from applier.jobs.replay.result import ReplayResult, TableResult
+from applier.options import ImportOptions
+from applier.schema.schema_file import schema_file
+from applier.snapshot.manifest import UNKNOWN, DatabaseEntry, Snapshot, Source
+from applier.snapshot.publish import begin
+from applier.snapshot.staging import Staging
+
+_HEAD_BYTES = 4 << 20
+"""How much of a dump's first file is looked through for whose it is."""
+
+
+def import_dump(options: ImportOptions, progress: Progress | None = None) -> ReplayResult:
+    """Import a dump and publish a snapshot. Raises ApplierError, and publishes nothing then."""
+    dump = open_dump(options.dump, options.schema)
+    with begin(options.output) as staging, tempfile.TemporaryDirectory(prefix="applier-import-") as spill:
+        return _Import(options, dump, staging, spill, progress or Silent()).run()
+
+
+class _Import:
+    """One run."""
+
+    def __init__(self, options: ImportOptions, dump: Dump, staging: Staging, spill: str, progress: Progress) -> None:
+        self.options, self.dump, self.staging, self.progress = options, dump, staging, progress
+        self.flavour = options.flavour or flavour_of_gtids(options.gtid_set or "") or dump.flavour or _flavour_of(dump)
+        self.tables = DumpTables(self.flavour or MYSQL, options.filter, staging, spill)
+        self.position = dump.position
+        self._bytes_before = 0
+
+    def run(self) -> ReplayResult:
+        began = time.perf_counter()
+        self.progress.phase("import", 0, "MB")
+        for part in self.dump.parts:
+            self._bytes_before += self._read(part)
+        return self._publish(began)
+
+    def _read(self, part: SqlPart | RowsFile | ParquetPart) -> int:
+        """Read a part of the dump; the number of its bytes."""
+        if isinstance(part, SqlPart):
+            return self._read_sql(part)
+        if isinstance(part, ParquetPart):
+            return read_parquet(part, self.tables, self._on_progress)
+        return read_rows(part, part.uri, self.tables, Reading(flavour=self.tables.flavour), self._on_progress)
+
+    def _read_sql(self, part: SqlPart) -> int:
+        with DumpText(part.uri) as text:
+            zone = part.time_zone or self.options.system_time_zone or "SYSTEM"
+            said = SqlFile(text, self.tables, part.database, zone, self._on_progress).read()
+            if self.position == DumpPosition():
+                self.position = said
+            return text.bytes_read
+
+    def _on_progress(self, done: int) -> None:
+        self.progress.update((self._bytes_before + done) >> 20, self.tables.rows)
+
+    def _publish(self, began: float) -> ReplayResult:
+        live, history = self.tables.live(), self.tables.history
+        position = self._position()
+        if self.flavour is None:
+            check_no_mariadb(live, position.gtid_set, self.options.dump)
+            self.flavour = flavour_of_gtids(position.gtid_set)
+        entries, results = [], []
+        for definition in live:
+            rows = self.tables.rows_of(definition)
+            entry = table_entry(rows, self.staging.place(definition.database, definition.name))
+            entries.append(entry)
+            results.append(TableResult(definition.database, definition.name, entry.rows, inserts=rows.rows,
+                                       files_written=len(entry.files)))
+        imported = time.perf_counter() - began
+        databases = tuple(DatabaseEntry(name, charset.charset, charset.collation)
+                          for name, charset in sorted(history.databases().items()))
+        source = Source((), {"dump": self.options.dump, **self.options.for_manifest()}, None)
+        snapshot = Snapshot(position.in_manifest(self.flavour or UNKNOWN), tuple(entries), source,
+                            f"mysql-binlog-applier {__version__}", databases=databases,
+                            sequences=history.sequences())
+        schema_sql = schema_file(live)
+        seconds = {"import": imported}
+        result = ReplayResult(self.options.output, str(snapshot.position), snapshot.position.gtid_set, None,
+                              tuple(results), seconds, tuple(self._notes(position)), zero_dates=self.tables.zero_dates)
+        self.staging.commit(snapshot, schema_sql, result.report())
+        seconds["publish"] = time.perf_counter() - began - imported
+        return result
+
+    def _notes(self, position: DumpPosition) -> Iterator[str]:
+        """What a person should know of the snapshot."""
+        if self.tables.zero_dates:
+            yield f"{self.tables.zero_dates:,} zero dates became null"
+        if self.flavour is None:
+            yield "the dump does not say whether it is of MySQL or of MariaDB: it was read as MySQL's, and the log " \
+                  "of a replay on top of it decides; --flavour says it"
+        if not position.file and not position.gtid_set:
+            yield "the dump does not say at which binlog position it was made: a replay on top of it begins with the " \
+                  "first binlog that it is given"
+
+    def _position(self) -> DumpPosition:
+        """What the options say, else what the dump says."""
+        given, said = self.options, self.position
+        if given.position is not None:
+            said = DumpPosition(*given.position, given.gtid_set or said.gtid_set)
+        elif given.gtid_set is not None:
+            said = DumpPosition(said.file, said.offset, given.gtid_set)
+        return said
+
+
+def _flavour_of(dump: Dump) -> str | None:
+    """The server whose dump it says it is, in the first of its files that says anything of that; None where none of the
+    definitions does."""
+    for part in dump.parts:
+        if not isinstance(part, SqlPart):
+            break
+        with DumpText(part.uri, _HEAD_BYTES) as text:
+            text.more()
+            if flavour := flavour_of_text(text.text(text.end), part.uri):
+                return flavour
+        if not part.has_definitions:
+            break
+    return None

@@ -1,0 +1,241 @@
+"""A table's rows in the order of its key, in bounded memory, from whatever order they come in.
+
+Rows are collected up to CHUNK_BYTES and sorted. Chunks that go on where the one before ended, as most dumps have them,
+are written to the snapshot at once; from the first that does not, chunks go to files of their own beside it, and are
+merged in the end. A table without a key keeps the order in which its rows come.
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from applier.apply.output.unit_files import table_writer
+from applier.columns.table_key import table_key
+from applier.errors import DUPLICATE_KEY, ReplayStopped
+from applier.io.resolver import resolve
+from applier.jobs.importing.sql.inserts import FAIL, KEEP
+from applier.mysql.zero_dates import to_python
+from applier.schema.definition import TableDefinition, table_schema
+from applier.snapshot.date_marks import MarkedDates
+from applier.snapshot.manifest import FileEntry
+from applier.snapshot.writer import TablePlace, TableWriter, write_empty
+from keysearch.keybytes import KeyBytes
+
+CHUNK_BYTES = 96 << 20
+_BLOCK_ROWS = 1 << 15
+_BLOCK_BYTES = 8 << 20
+
+Keys = np.ndarray | KeyBytes
+
+
+class SortedRows:
+    """Takes the rows of one table in any order: `add`, then `finish`. `spill` is a directory for what does not fit."""
+
+    def __init__(self, definition: TableDefinition, place: TablePlace, spill: str, *,
+                 chunk_bytes: int = CHUNK_BYTES) -> None:
+        self.definition = definition
+        self.rows = 0
+        self._key, self._schema = table_key(definition), table_schema(definition)
+        self._place, self._spill, self._chunk_bytes = place, spill, chunk_bytes
+        self._pending: list[pa.Table] = []
+        self._pending_bytes = 0
+        self._on_duplicate = FAIL
+        self._writer: TableWriter | None = None
+        self._last_key: int | bytes | None = None
+        self._runs: list[tuple[str, int]] = []
+
+    @property
+    def key_names(self) -> tuple[str, ...]:
+        """The columns that the rows are sorted by."""
+        return self._key.names if self._key else ()
+
+    def add(self, rows: pa.Table, on_duplicate: int = FAIL) -> None:
+        """Rows of the table's schema; `on_duplicate` says what becomes of those whose key is there."""
+        if on_duplicate != self._on_duplicate:
+            self.flush()
+            self._on_duplicate = on_duplicate
+        self._pending.append(rows)
+        self._pending_bytes += rows.nbytes
+        if self._pending_bytes >= self._chunk_bytes:
+            self.flush()
+
+    def flush(self) -> None:
+        """Put away what is in memory. Raises ReplayStopped (1062) for a key that is there twice."""
+        if not self._pending:
+            return
+        chunk = pa.concat_tables(self._pending)
+        self._pending, self._pending_bytes = [], 0
+        if self._key is None:
+            self._main().write(chunk)
+            return
+        chunk, keys = self._in_order(chunk, self._on_duplicate)
+        if not self._runs and (self._last_key is None or keys[0] > self._last_key):
+            self._main().write(chunk)
+            self._last_key = keys[-1]
+        else:
+            self._runs.append((self._written(chunk), self._on_duplicate))
+
+    def finish(self) -> list[FileEntry]:
+        """The files of all rows, in the order of their keys; one without rows for an empty table."""
+        self.flush()
+        if self._runs:
+            self._merge()
+        files = self._writer.close() if self._writer is not None else []
+        self.rows = sum(file.rows for file in files)
+        return files or [write_empty(self._place, self._schema, self.key_names)]
+
+    def blocks(self, files: list[FileEntry]) -> Iterator[pa.Table]:
+        """The rows of files that `finish` named, in their order."""
+        filesystem, root = resolve(self._place.root)
+        yield from _parquet_blocks(filesystem, [f"{root}/{file.path}" for file in files])
+
+    def drain(self) -> Iterator[pa.Table]:
+        """All rows that were added, older ones first, for another table of the same columns; none are left here."""
+        self.flush()
+        filesystem, root = resolve(self._place.root)
+        main = [f"{root}/{file.path}" for file in self._writer.close()] if self._writer is not None else []
+        self._writer, self._last_key = None, None
+        yield from _parquet_blocks(filesystem, main)
+        for path in main:
+            filesystem.delete_file(path)
+        for path, _ in self._runs:
+            yield from _arrow_blocks(path)
+            os.remove(path)
+        self._runs = []
+
+    def abort(self) -> None:
+        """Drop what was written."""
+        if self._writer is not None:
+            self._writer.abort()
+        for path, _ in self._runs:
+            os.remove(path)
+
+    def _main(self) -> TableWriter:
+        if self._writer is None:
+            self._writer = table_writer(self._place, 0, self.definition)
+        return self._writer
+
+    def _keys(self, rows: pa.Table) -> Keys:
+        return self._key.of_rows(rows, self.definition.full_name)
+
+    def _in_order(self, rows: pa.Table, on_duplicate: int) -> tuple[pa.Table, Keys]:
+        """Rows sorted by their key, each key once; of several rows with one key those that came last count as newer."""
+        keys = self._keys(rows)
+        if _ascending(keys).all():
+            return rows, keys
+        order = np.argsort(keys, kind="stable") if isinstance(keys, np.ndarray) else \
+            pc.sort_indices(keys.to_arrow()).to_numpy()
+        rows = rows.take(pa.array(order))
+        keys = self._keys(rows)
+        distinct = _ascending(keys)
+        if not distinct.all():
+            rows = self._without_duplicates(rows, distinct, on_duplicate)
+            keys = self._keys(rows)
+        return rows, keys
+
+    def _without_duplicates(self, rows: pa.Table, distinct: np.ndarray, on_duplicate: int) -> pa.Table:
+        if on_duplicate == FAIL:
+            first = int(np.flatnonzero(~distinct)[0])
+            values = [str(to_python(rows.column(name).slice(first, 1).combine_chunks())[0]) for name in self.key_names]
+            raise ReplayStopped("a row with this key is there already", table=self.definition.full_name,
+                                key=f"{self._key.choice.name} ({', '.join(self.key_names)}) = ({', '.join(values)})",
+                                errno=DUPLICATE_KEY, hint="the dump inserts it twice")
+        kept = np.r_[True, distinct] if on_duplicate == KEEP else np.r_[distinct, True]
+        return rows.filter(pa.array(kept))
+
+    def _written(self, rows: pa.Table) -> str:
+        """A sorted chunk in a file of its own."""
+        path = os.path.join(self._spill, f"{id(self):x}-{len(self._runs)}.arrow")
+        each = max(1, min(_BLOCK_ROWS, rows.num_rows * _BLOCK_BYTES // max(1, rows.nbytes)))
+        with pa.ipc.new_file(path, self._schema) as file:
+            file.write_table(rows, max_chunksize=each)
+        return path
+
+    def _merge(self) -> None:
+        """Write all chunks anew, merged."""
+        main = self._writer.close() if self._writer is not None else []
+        self._writer, self._last_key = None, None
+        filesystem, root = resolve(self._place.root)
+        runs = [_Run(self, _parquet_blocks(filesystem, [f"{root}/{file.path}" for file in main]))] if main else []
+        runs += [_Run(self, _arrow_blocks(path)) for path, _ in self._runs]
+        policies = [FAIL] * bool(main) + [on_duplicate for _, on_duplicate in self._runs]
+        writer = self._main()
+        while True:
+            live = [run for run in runs if run.load()]
+            if not live:
+                break
+            bound = min((run.last_key for run in live), default=None)
+            merged: pa.Table | None = None
+            for run, policy in zip(runs, policies, strict=True):
+                taken = run.take_up_to(bound)
+                if taken is None:
+                    continue
+                merged = taken if merged is None else self._in_order(pa.concat_tables([merged, taken]), policy)[0]
+            writer.write(merged)
+        for path in [path for path, _ in self._runs]:
+            os.remove(path)
+        for file in main:
+            filesystem.delete_file(f"{root}/{file.path}")
+        self._runs = []
+
+
+class _Run:
+    """A sorted chunk that is read block by block."""
+
+    def __init__(self, rows: SortedRows, blocks: Iterator[pa.Table]) -> None:
+        self._rows, self._blocks = rows, blocks
+        self._block: pa.Table | None = None
+        self._keys: Keys | None = None
+        self._at = 0
+
+    def load(self) -> bool:
+        """Have a block with rows; False where the run is at its end."""
+        while self._block is None or self._at == self._block.num_rows:
+            self._block = next(self._blocks, None)
+            if self._block is None:
+                return False
+            self._keys, self._at = self._rows._keys(self._block), 0
+        return True
+
+    @property
+    def last_key(self) -> int | bytes:
+        return self._keys[len(self._keys) - 1]
+
+    def take_up_to(self, bound: int | bytes) -> pa.Table | None:
+        """The block's rows with keys up to `bound`, which are passed over."""
+        if self._block is None:
+            return None
+        start, self._at = self._at, bisect_right(self._keys, bound, lo=self._at)
+        return self._block.slice(start, self._at - start) if self._at > start else None
+
+
+def _ascending(keys: Keys) -> np.ndarray:
+    """For each key but the first whether it is more than the one before it."""
+    if isinstance(keys, np.ndarray):
+        return keys[1:] > keys[:-1]
+    array = keys.to_arrow()
+    return pc.greater(array[1:], array[:-1]).to_numpy(zero_copy_only=False)
+
+
+def _arrow_blocks(path: str) -> Iterator[pa.Table]:
+    with pa.memory_map(path) as source:
+        file = pa.ipc.open_file(source)
+        for number in range(file.num_record_batches):
+            yield pa.Table.from_batches([file.get_batch(number)])
+
+
+def _parquet_blocks(filesystem: object, paths: list[str]) -> Iterator[pa.Table]:
+    for path in paths:
+        with filesystem.open_input_file(path) as source:
+            file, first = pq.ParquetFile(source), 0
+            marked = MarkedDates(file.metadata.metadata, path)
+            for batch in file.iter_batches(batch_size=_BLOCK_ROWS):
+                yield marked.put_into(pa.Table.from_batches([batch]), first)
+                first += batch.num_rows

@@ -1,0 +1,291 @@
+"""Literals to the values that a snapshot has of them: whole columns, by the column's type.
+
+What a type's conversion does not take, it marks as odd, for `literals` to read by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from ipaddress import IPv4Address, IPv6Address
+from uuid import UUID
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.errors import SchemaError
+from applier.jobs.importing.sql import literal_kernel as kernels
+from applier.jobs.importing.sql import tuple_kernel as kind
+from applier.jobs.importing.sql.moment_literal_kernel import to_moments, to_spans
+from applier.jobs.importing.sql.spans import (
+    Literals,
+    OddLiteral,
+    Reading,
+    Values,
+    all_odd,
+    byte_values,
+    merged,
+    nulled,
+    number_values,
+)
+from applier.mysql import zero_dates
+from applier.mysql.addresses import network_text
+from applier.mysql.byte_columns import fixed_bytes, value_bytes
+from applier.mysql.charsets import to_utf8
+from applier.mysql.types import BINARY, GEOMETRY, INTEGERS, NETWORK, ColumnType, arrow_type
+from jsondiff.normalize import normalize
+from jsondiff.values import DocumentError
+
+_UTF8 = ("utf8mb4", "utf8mb3", "utf8", "ascii")
+_TEXT_TYPES = frozenset({"char", "varchar", "tinytext", "text", "mediumtext", "longtext"})
+_MOST_SCALE = 38
+
+
+def convert_column(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+    """The values of a column's literals; `array` is of a type that casts to `arrow_type(column_type)`."""
+    return _CONVERSIONS[column_type.base](literals, column_type, reading)
+
+
+def _integers(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+    bits = INTEGERS[column_type.base]
+    return _whole(literals, kernels.INTEGER_KINDS | 1 << kind.TEXT, bits, column_type.unsigned)
+
+
+def _whole(literals: Literals, allowed: int, bits: int, unsigned: bool) -> Values:
+    numbers, states = np.empty(len(literals), np.int64), np.empty(len(literals), np.uint8)
+    kernels.to_integers(literals.data.ctypes.data, literals.starts, literals.lengths, literals.kinds, allowed, bits,
+                        unsigned, numbers, states)
+    return number_values(numbers, states, pa.uint64() if unsigned and bits == 64 else pa.int64())
+
+
+def _bit(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+    """Numbers, or the bits as the bytes of a text, whatever characters these are."""
+    n_bits = column_type.length or 1
+    if not literals.seen & (kernels.CHARACTERS | kernels.BYTES):
+        return _whole(literals, kernels.INTEGER_KINDS, n_bits, True)
+    texts = byte_values(literals, kernels.CHARACTERS | kernels.BYTES, reading)
+    offsets, data = value_bytes(texts.array)
+    numbers, fits = np.empty(len(literals), np.int64), np.empty(len(literals), np.bool_)
+    kernels.big_endian(data.ctypes.data, offsets, n_bits, numbers, fits)
+    exact = _whole(literals, kernels.INTEGER_KINDS & ~kernels.BYTES, n_bits, True)
+    bits = pa.array(numbers.view(np.uint64) if n_bits == 64 else numbers, mask=~fits)
+    if texts.odd is None:
+        return Values(nulled(bits, literals.kinds == kind.NULL), merged(None, ~fits))
+    array = pc.if_else(pa.array(texts.odd), exact.array, nulled(bits, literals.kinds == kind.NULL))
+    return Values(array, exact.odd & texts.odd | ~fits)
+
+
+def _year(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+    values = _whole(literals, kernels.INTEGER_KINDS & ~kernels.BYTES | 1 << kind.TEXT, 16, True)
+    numbers = np.frombuffer(values.array.buffers()[1], np.int64)
+    unusual = ((numbers < 1901) | (numbers > 2155)) & (literals.kinds != kind.NULL)
+    return Values(nulled(values.array, unusual), merged(values.odd, unusual))
+
+
+def _floating(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+    texts = byte_values(literals, kernels.NUMBERS | 1 << kind.TEXT, reading)
+    try:
+        numbers = texts.array.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return all_odd(literals, pa.float64())
+    exact = (1 << literals.kinds.astype(np.int64)) & kernels.EXACT != 0
+    plain = numbers.fill_null(0).to_numpy(zero_copy_only=False)
+    # an exact number has no negative zero, nor has any number of MariaDB's
+    unsigned_zero = (plain == 0) & (exact | (reading.flavour == "mariadb"))
+    out_of_range = (plain < 0) if column_type.unsigned else np.isinf(plain)
+    if column_type.base == "float":
+        out_of_range |= np.abs(plain) > np.finfo(np.float32).max
+    if column_type.scale is not None:
+        out_of_range |= np.ones(len(plain), bool)
+    if unsigned_zero.any():
+        numbers = pc.if_else(pa.array(unsigned_zero), pc.add(numbers, 0.0), numbers)
+    odd = merged(texts.odd, out_of_range & (literals.kinds != kind.NULL))
+    return Values(nulled(numbers, out_of_range).cast(arrow_type(column_type), safe=False), odd)
+
+
+def _decimals(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+    arrow = arrow_type(column_type)
+    if pa.types.is_string(arrow):
+        return _wide_decimals(literals, column_type, reading)
+    texts = byte_values(literals, kernels.NUMBERS | 1 << kind.TEXT, reading)
+    try:
+        numbers = texts.array.cast(arrow)
+    except pa.ArrowInvalid:
+        try:
+            long = texts.array.cast(pa.decimal256(76, _MOST_SCALE))
+            numbers = pc.round(long, arrow.scale, round_mode="half_towards_infinity").cast(arrow)
+        except pa.ArrowInvalid:
+            return all_odd(literals, arrow)
+    if column_type.unsigned:
+        negative = pc.fill_null(pc.less(numbers, pa.scalar(Decimal(0), arrow)), False).to_numpy(zero_copy_only=False)
+        return Values(nulled(numbers, negative), merged(texts.odd, negative))
+    return Values(numbers, texts.odd)
+
+
+def _wide_decimals(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+    """Digits as they are, where they are as the server writes them."""
+    texts = byte_values(literals, kernels.EXACT | 1 << kind.TEXT, reading)
+    scale, whole = column_type.scale or 0, (column_type.precision or 10) - (column_type.scale or 0)
+    fraction = rf"\.[0-9]{{{scale}}}" if scale else ""
+    usual = rf"^{'' if column_type.unsigned else '-?'}(0|[1-9][0-9]{{0,{max(0, whole - 1)}}}){fraction}$"
+    array = texts.array.cast(pa.string())
+    matches = pc.match_substring_regex(array, usual).fill_null(True).to_numpy(zero_copy_only=False)
+    negative_zero = pc.match_substring_regex(array, r"^-[0.]*$").fill_null(False).to_numpy(zero_copy_only=False)
+    return Values(array, merged(texts.odd, ~matches | negative_zero))
+
+
+def _moments(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+    numbers, states = np.empty(len(literals), np.int64), np.empty(len(literals), np.uint8)
+    with_time = column_type.base != "date"
+    to_moments(literals.data.ctypes.data, literals.starts, literals.lengths, literals.kinds, with_time,
+               column_type.fsp, numbers, states)
+    if not with_time:
+        return number_values(numbers.astype(np.int32), states, pa.date32())
+    values = number_values(numbers, states, pa.timestamp("us"))
+    if column_type.base == "timestamp":
+        values.array = _to_utc(values.array, reading.time_zone)
+    return values
+
+
+def _to_utc(local: pa.Array, time_zone: str) -> pa.Array:
+    """Moments of a session's time zone; one that cannot be told (SYSTEM) counts as UTC, if nothing but zero dates
+    is in it (InsertColumns). Raises SchemaError for what is none."""
+    zone = "UTC" if time_zone.upper() == "SYSTEM" else time_zone
+    try:
+        at_utc = pc.assume_timezone(zero_dates.as_nulls(local), zone, ambiguous="earliest", nonexistent="latest")
+    except pa.ArrowInvalid:
+        raise SchemaError(f"TIMESTAMPs in a time zone that is not known: {zone[:80]}",
+                          hint="dump in UTC, as mysqldump does without --skip-tz-utc") from None
+    moments = at_utc.cast(pa.timestamp("us", "UTC"))
+    if not zero_dates.has_any(local):
+        return moments
+    return pc.if_else(pa.array(zero_dates.which(local)), zero_dates.zero(moments.type), moments)  # it has no other
+
+
+def _spans(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+    numbers, states = np.empty(len(literals), np.int64), np.empty(len(literals), np.uint8)
+    to_spans(literals.data.ctypes.data, literals.starts, literals.lengths, literals.kinds, column_type.fsp,
+             numbers, states)
+    return number_values(numbers, states, pa.duration("us"))
+
+
+def _text(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+    values = _characters(literals, kernels.CHARACTERS | kernels.EXACT, column_type, reading)
+    if column_type.base == "char":
+        values.array = pc.ascii_rtrim(values.array, characters=" ")
+    return Values(values.array, merged(values.odd, _too_long(values.array, column_type)))
+
+
+def _characters(literals: Literals, allowed: int, column_type: ColumnType, reading: Reading) -> Values:
+    """Text of literals of the kinds in `allowed`, and of bytes. Characters are in the session's set, bytes in the
+    column's; in the session's set `binary` all are bytes."""
+    own = column_type.charset or "utf8mb4"
+    session = own if reading.charset == "binary" else reading.charset
+    texts = byte_values(literals, allowed | kernels.BYTES, reading)
+    if not literals.seen & kernels.BYTES or (session in _UTF8 and own in _UTF8):
+        array = to_utf8(texts.array, session)
+    else:
+        of_bytes = pa.array((1 << literals.kinds.astype(np.int64)) & kernels.BYTES != 0)
+        empty = pa.scalar(b"", pa.binary())
+        array = pc.if_else(of_bytes, to_utf8(pc.if_else(of_bytes, texts.array, empty), own),
+                           to_utf8(pc.if_else(of_bytes, empty, texts.array), session))
+    return Values(array, texts.odd)
+
+
+def _too_long(array: pa.Array, column_type: ColumnType) -> np.ndarray:
+    """Rows whose text has more characters than the column."""
+    if column_type.length is None or _longest(array) <= column_type.length:
+        return np.zeros(len(array), bool)
+    longer = pc.greater(pc.utf8_length(array), column_type.length)
+    return longer.fill_null(False).to_numpy(zero_copy_only=False)
+
+
+def _longest(array: pa.Array) -> int:
+    """Bytes of the longest value."""
+    return int(np.diff(value_bytes(array)[0]).max(initial=0))
+
+
+def _members(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+    """Labels as they are in the definition; all else, such as numbers, by itself."""
+    texts = _characters(literals, kernels.CHARACTERS, column_type, reading)
+    coded = texts.array.dictionary_encode()
+    members = set(column_type.members)
+    usual = [value in members or (column_type.base == "set" and _is_set(value, column_type.members))
+             for value in coded.dictionary.to_pylist()]
+    unusual = pc.invert(pa.array([*usual, True])).take(coded.indices.fill_null(len(usual)))
+    return Values(coded.cast(pa.string()), merged(texts.odd, unusual.to_numpy(zero_copy_only=False)))
+
+
+def _is_set(text: str, members: tuple[str, ...]) -> bool:
+    """Whether it is a SET's value as a server writes it: labels in their order."""
+    labels = text.split(",") if text else []
+    places = [members.index(label) for label in labels if label in members]
+    return len(places) == len(labels) and places == sorted(set(places))
+
+
+def _byte_strings(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+    texts = byte_values(literals, kernels.CHARACTERS | kernels.BYTES | kernels.EXACT, reading)
+    longest, length = _longest(texts.array), column_type.length
+    too_long = np.zeros(len(literals), bool)
+    if length is not None and longest > length:
+        too_long = np.diff(value_bytes(texts.array)[0]) > length
+    if column_type.base == "binary" and not too_long.any():
+        width = length if length is not None else 1
+        padded = fixed_bytes(texts.array, width)
+        fixed = pa.Array.from_buffers(pa.binary(width), len(literals), [texts.array.buffers()[0],
+                                                                        pa.py_buffer(padded.reshape(-1))])
+        return Values(fixed.cast(pa.binary()), texts.odd)
+    return Values(texts.array, merged(texts.odd, too_long))
+
+
+def _json(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+    texts = byte_values(literals, kernels.CHARACTERS, reading)
+    try:
+        return Values(normalize(to_utf8(texts.array, reading.charset)), texts.odd)
+    except DocumentError as error:
+        place = "" if error.offset is None else f" at byte {error.offset}"
+        raise OddLiteral(error.row or 0, f"no JSON document: {error.what}{place} (MySQL error {error.errno})") from None
+
+
+def _vectors(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+    texts = byte_values(literals, kernels.BYTES | kernels.CHARACTERS, reading)
+    offsets, data = value_bytes(texts.array)
+    if (offsets % 4).any():
+        return all_odd(literals, arrow_type(column_type))
+    numbers = pa.array(np.frombuffer(data.tobytes(), np.float32))
+    nulls = texts.array.is_null()
+    return Values(pa.ListArray.from_arrays(pa.array((offsets // 4).astype(np.int32)), numbers, mask=nulls), texts.odd)
+
+
+def _network(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+    """Addresses in the notation that MariaDB shows; each distinct one is read once."""
+    coded = byte_values(literals, kernels.CHARACTERS, reading)
+    distinct = coded.array.dictionary_encode()
+    read = _PACKED[column_type.base]
+    try:
+        packed = pa.array([read(text.decode("ascii")) for text in distinct.dictionary.to_pylist()], pa.binary())
+    except ValueError:
+        return all_odd(literals, arrow_type(column_type))
+    return Values(network_text(packed, column_type.base).take(distinct.indices), coded.odd)
+
+
+def _packed_inet6(text: str) -> bytes:
+    return IPv6Address(text if ":" in text else f"::{text}").packed
+
+
+_PACKED: dict[str, Callable[[str], bytes]] = {
+    "inet4": lambda text: IPv4Address(text).packed, "inet6": _packed_inet6, "uuid": lambda text: UUID(text).bytes,
+}
+
+
+_Conversion = Callable[[Literals, ColumnType, Reading], Values]
+
+
+_CONVERSIONS: dict[str, _Conversion] = {
+    **dict.fromkeys(INTEGERS, _integers), "bit": _bit, "year": _year, "decimal": _decimals,
+    "float": _floating, "double": _floating, "date": _moments, "datetime": _moments, "timestamp": _moments,
+    "time": _spans, **dict.fromkeys(_TEXT_TYPES, _text), **dict.fromkeys(("enum", "set"), _members),
+    **dict.fromkeys(BINARY | GEOMETRY, _byte_strings), "json": _json, "vector": _vectors,
+    **dict.fromkeys(NETWORK, _network),
+}

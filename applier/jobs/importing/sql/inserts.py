@@ -1,0 +1,175 @@
+"""INSERT and REPLACE statements: the head that names table and columns, and rows by the columns that it leaves out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from applier.columns.defaults import completed, generated_values, is_variable
+from applier.errors import NotComputable, SchemaError, UnsupportedStatement
+from applier.jobs.importing.sql import tuple_kernel as kernels
+from applier.jobs.importing.sql.literals import column_values
+from applier.jobs.importing.sql.spans import Literals, OddLiteral, Reading, Values
+from applier.mysql.session import Session
+from applier.schema.definition import Column, TableDefinition, table_schema
+
+HEAD_BYTES = 1 << 16
+"""A head is shorter: 4096 columns with names of 64 characters would be an exception."""
+# What is between two words, and a name, is taken once and as a whole ("(?>…)"): a head that does not go on as it should
+# is not tried again with its comments and blanks divided otherwise, of which there are exponentially many ways.
+_BLANKS = rb"(?>(?:\s|/\*(?!!|M!)(?>.*?\*/))*)"
+_BLANK = rb"(?=\s|/\*)" + _BLANKS
+_NAME = rb'(?>`(?:[^`]|``)+`|"(?:[^"]|"")+"|[\w$\x80-\xff]+)'
+_HEAD = re.compile(
+    rb"(?P<verb>INSERT|REPLACE)\b(?P<how>(?>(?:%(b)s(?:LOW_PRIORITY|DELAYED|HIGH_PRIORITY|IGNORE)\b)*))%(b)s"
+    rb"(?:INTO\b%(c)s)?(?P<first>%(n)s)%(c)s(?:\.%(c)s(?P<second>%(n)s)%(c)s)?"
+    rb"(?:\((?P<columns>%(c)s(?>(?:%(n)s(?:%(c)s,%(c)s%(n)s)*)?)%(c)s)\)%(c)s)?VALUES?%(c)s(?=\()"
+    % {b"b": _BLANK, b"c": _BLANKS, b"n": _NAME}, re.IGNORECASE | re.DOTALL)
+_ANY_NAME = re.compile(_NAME)
+
+FAIL, KEEP, TAKE = range(3)
+"""What becomes of a row whose key is there: the statement fails, or the older row stays (IGNORE), or the new one is
+taken (REPLACE)."""
+
+
+@dataclass(frozen=True)
+class InsertHead:
+    """What an INSERT says before its rows; `columns` None where it lists none, `database` None where it names none."""
+
+    text: bytes
+    database: str | None
+    table: str
+    columns: tuple[str, ...] | None
+    on_duplicate: int
+
+
+def parse_head(text: bytes) -> InsertHead | None:
+    """The head at the start of `text`; None where no INSERT … VALUES ( begins there."""
+    match = _HEAD.match(text)
+    if match is None:
+        return None
+    first, second = _name(match["first"]), match["second"] and _name(match["second"])
+    columns = None if match["columns"] is None else tuple(map(_name, _ANY_NAME.findall(match["columns"])))
+    replaces, ignores = match["verb"].upper() == b"REPLACE", b"IGNORE" in match["how"].upper()
+    return InsertHead(match[0], first if second else None, second or first, columns,
+                      TAKE if replaces else KEEP if ignores else FAIL)
+
+
+def _name(text: bytes) -> str:
+    quote = text[:1]
+    if quote in b"`\"":
+        text = text[1:-1].replace(2 * quote, quote)
+    return text.decode("utf-8", "surrogateescape")
+
+
+@dataclass(frozen=True)
+class InsertSpans:
+    """Rows of an INSERT as `parse_rows` fills them: [columns, capacity], and a set of kinds for each column."""
+
+    starts: np.ndarray
+    lengths: np.ndarray
+    kinds: np.ndarray
+    seen: np.ndarray
+
+    def literals(self, data: np.ndarray, column: int, rows: int) -> Literals:
+        """One column of the first `rows`."""
+        return Literals(data, self.starts[column, :rows], self.lengths[column, :rows], self.kinds[column, :rows],
+                        int(self.seen[column]))
+
+
+def new_spans(columns: int, values: int) -> InsertSpans:
+    """Room for about so many values."""
+    shape = columns, max(1, values // max(1, columns))
+    return InsertSpans(np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape, np.uint8),
+                 np.zeros(columns, np.int64))
+
+
+class InsertColumns:
+    """Which columns of a table the values of an INSERT are for. Raises SchemaError for a column that is not there."""
+
+    def __init__(self, definition: TableDefinition, names: tuple[str, ...] | None) -> None:
+        self.definition = definition
+        self.schema = table_schema(definition)
+        visible = [number for number, column in enumerate(definition.columns) if not column.invisible]
+        try:
+            self.numbers = visible if names is None else [definition.column_index(name) for name in names]
+        except KeyError as error:
+            raise SchemaError(f"the INSERT names a column that the table does not have: {error}",
+                              table=definition.full_name) from None
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @property
+    def have_times(self) -> bool:
+        """Whether the rows of a system-versioned table come with both of their times."""
+        given = (self.definition.columns[number].name for number in self.numbers)
+        return sum(map(self.definition.versioning.has, given)) == 2
+
+    def rows(self, spans: InsertSpans, n_rows: int, data: np.ndarray, reading: Reading) -> tuple[pa.Table, int]:
+        """The rows as a snapshot has them, and how many zero dates became null. Raises OddLiteral, and SchemaError for
+        a column that is left out and has no default."""
+        arrays, zero_dates = {}, 0
+        for place, number in enumerate(self.numbers):
+            column = self.definition.columns[number]
+            if column.generated == "virtual":
+                continue
+            literals = spans.literals(data, place, n_rows)
+            if column.generated and literals.seen == 1 << kernels.DEFAULT:
+                continue
+            try:
+                values = column_values(literals, column, self.definition, reading)
+            except OddLiteral as error:
+                raise error.in_column(place, column.name, literals) from None
+            self._check_time_zone(column, values, reading)
+            arrays[column.name] = values.array
+            zero_dates += values.zero_dates
+        session = Session(self.definition.flavour, time_zone=reading.time_zone)
+        return self.completed(arrays, n_rows, session), zero_dates
+
+    def _check_time_zone(self, column: Column, values: Values, reading: Reading) -> None:
+        """A dump with --skip-tz-utc has moments as its server's clock showed them, and does not say where that was."""
+        if column.type.base != "timestamp" or reading.time_zone.upper() != "SYSTEM":
+            return
+        if len(values.array) - values.array.null_count > values.zero_dates:
+            raise SchemaError(f"TIMESTAMPs of column {column.name} are in a time zone that the dump does not name",
+                              table=self.definition.full_name,
+                              hint="dump it without --skip-tz-utc, or say the server's zone with --system-time-zone")
+
+    def completed(self, arrays: dict[str, pa.Array], n_rows: int, session: Session | None = None) -> pa.Table:
+        """Rows of these columns as a snapshot has them: the others take their default or are computed, which raises
+        SchemaError where it cannot be."""
+        left_out = [column for column in self.definition.stored_columns if column.name not in arrays]
+        for column in sorted(left_out, key=_last):
+            arrays[column.name] = self._left_out(column, arrays, n_rows, session or Session(self.definition.flavour))
+        return pa.Table.from_arrays([arrays[name] for name in self.schema.names], schema=self.schema)
+
+    def _left_out(self, column: Column, arrays: dict[str, pa.Array], n_rows: int, session: Session) -> pa.Array:
+        """A column that the statement does not have: its default, or a STORED generated one, which dumps leave out."""
+        definition = self.definition
+        try:
+            if column.generated:
+                return generated_values(column, definition, arrays.__getitem__, n_rows, session)
+            return completed(column, definition, arrays.__getitem__, n_rows, session)
+        except NotComputable as error:
+            what = f"the generated column {column.name}, and ({column.expression})" if column.generated else \
+                f"column {column.name}, and its default"
+            raise SchemaError(f"the dump leaves out {what} cannot be computed: {error.message}",
+                              table=definition.full_name, hint="leave the table out with --ignore-tables") from None
+
+
+def _last(column: Column) -> int:
+    """Generated columns come last, those before them that are made of others."""
+    return 2 if column.generated else int(is_variable(column))
+
+
+def refused(code: int, table: str, columns: int) -> UnsupportedStatement | SchemaError:
+    """The error for what `parse_rows` could not go on from."""
+    if code == kernels.WRONG_COUNT:
+        return SchemaError(f"a row of an INSERT has not {columns} values, as its columns are", table=table, errno=1136)
+    if code == kernels.ON_DUPLICATE:
+        return UnsupportedStatement("INSERT … ON DUPLICATE KEY UPDATE cannot be imported", table=table)
+    return SchemaError("what follows VALUES is no list of rows in brackets", table=table, errno=1064)

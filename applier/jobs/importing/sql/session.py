@@ -1,0 +1,107 @@
+"""What a dump's SET and USE statements say: the session in which its other statements are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from applier.jobs.importing.sql.spans import Reading
+from applier.mysql.collations import charset_name
+from applier.sql.tokens import Token, tokenize
+
+_SCOPES = frozenset({"GLOBAL", "SESSION", "LOCAL", "PERSIST", "PERSIST_ONLY"})
+_INSERT_HISTORY = "system_versioning_insert_history"
+_START = {"character_set_client": "utf8mb4", "sql_mode": "", "time_zone": "SYSTEM", _INSERT_HISTORY: "0"}
+
+
+@dataclass
+class DumpSession:
+    """The variables of a session that matter here, and those of users, which hold them for a while. `system_time_zone`
+    is what SYSTEM is for them, which no dump says; "SYSTEM" where nobody has told."""
+
+    flavour: str
+    database: str | None = None
+    system_time_zone: str = "SYSTEM"
+    variables: dict[str, str] = field(default_factory=lambda: dict(_START))
+
+    @property
+    def sql_mode(self) -> str:
+        return self.variables["sql_mode"].upper()
+
+    @property
+    def time_zone(self) -> str:
+        zone = self.variables["time_zone"]
+        return self.system_time_zone if zone.upper() == "SYSTEM" else zone
+
+    @property
+    def ansi_quotes(self) -> bool:
+        """Whether "x" is a name."""
+        return "ANSI" in self.sql_mode
+
+    @property
+    def backslash(self) -> bool:
+        """Whether a backslash escapes in text."""
+        return "NO_BACKSLASH_ESCAPES" not in self.sql_mode
+
+    @property
+    def inserts_history(self) -> bool:
+        """Whether rows of system-versioned tables have the times that they come with. A server overlooks these
+        otherwise, and mariadb-dump writes them without the rows of the past."""
+        return self.variables[_INSERT_HISTORY].upper() in ("1", "ON", "TRUE")
+
+    @property
+    def reading(self) -> Reading:
+        """How literals are read."""
+        charset = charset_name(self.variables["character_set_client"])
+        return Reading(charset, self.backslash, self.time_zone, self.flavour)
+
+    def set(self, sql: str) -> None:
+        """A SET statement: variables that do not matter are passed over."""
+        tokens = tokenize(sql, sql_mode=self.sql_mode, flavour=self.flavour)[1:-1]
+        for assignment in _by_commas(tokens):
+            self._assign(assignment)
+
+    def _assign(self, tokens: list[Token]) -> None:
+        words = [token.keyword for token in tokens]
+        if words[:1] == ["NAMES"] or words[:1] == ["CHARSET"]:
+            self._set_names(tokens[1:])
+        elif words[:2] == ["CHARACTER", "SET"]:
+            self._set_names(tokens[2:])
+        equals = next((place for place, token in enumerate(tokens) if token.kind == "sign" and token.text == "="), None)
+        if not equals:
+            return
+        name, value = _variable(tokens[:equals]), self._value(tokens[equals + 1:])
+        if value is not None and (name in _START or name.startswith("@")):
+            self.variables[name] = value
+
+    def _set_names(self, tokens: list[Token]) -> None:
+        if tokens:
+            name = tokens[0].text.lower()
+            self.variables["character_set_client"] = _START["character_set_client"] if name == "default" else name
+
+    def _value(self, tokens: list[Token]) -> str | None:
+        """The value on the right of an assignment, None where it is none that is known."""
+        if not tokens:
+            return None
+        if tokens[0].kind == "sign" and tokens[0].text == "@":
+            return self.variables.get(_variable(tokens))
+        if tokens[0].keyword == "DEFAULT":
+            return None
+        return tokens[0].text
+
+
+def _variable(tokens: list[Token]) -> str:
+    """A variable's name in small letters, "@x" for one of the user's."""
+    signs = [token.text for token in tokens if token.kind == "sign"]
+    words = [token.text for token in tokens if token.kind in ("word", "name") and token.keyword not in _SCOPES]
+    name = words[-1].lower() if words else ""
+    return f"@{name}" if signs.count("@") == 1 else name
+
+
+def _by_commas(tokens: list[Token]) -> list[list[Token]]:
+    parts: list[list[Token]] = [[]]
+    for token in tokens:
+        if token.kind == "sign" and token.text == ",":
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return parts

@@ -1,0 +1,111 @@
+"""A column's literals as spans of a dump, what is read of them, and the two forms that they come to: bytes, numbers."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.jobs.importing.sql import literal_kernel as kernels
+from applier.jobs.importing.sql import tuple_kernel as kind
+
+
+@dataclasses.dataclass(frozen=True)
+class Reading:
+    """What a literal's meaning depends on: the session's character set, whether a backslash escapes, the time zone."""
+
+    charset: str = "utf8mb4"
+    backslash: bool = True
+    time_zone: str = "+00:00"
+    flavour: str = "mysql"
+
+
+@dataclasses.dataclass(frozen=True)
+class Literals:
+    """One column's literals: `starts` and `lengths` (int64[n]) of spans in `data` (uint8), `kinds` (uint8[n]), and the
+    set of kinds that are among them."""
+
+    data: np.ndarray
+    starts: np.ndarray
+    lengths: np.ndarray
+    kinds: np.ndarray
+    seen: int
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    def text(self, row: int) -> bytes:
+        """The span of one literal."""
+        start = int(self.starts[row])
+        return self.data[start:start + int(self.lengths[row])].tobytes()
+
+
+class OddLiteral(Exception):
+    """A literal that the column cannot take: its row, and why."""
+
+    def __init__(self, row: int, why: str) -> None:
+        super().__init__(why)
+        self.row, self.place, self.column, self.literal = row, 0, "", ""
+
+    def in_column(self, place: int, column: str, literals: Literals) -> OddLiteral:
+        """The same with the column that it is about: its place among the INSERT's, its name; and the literal."""
+        text = literals.text(self.row).decode("utf-8", "replace")
+        self.place, self.column, self.literal = place, column, text if len(text) <= 60 else text[:59] + "…"
+        return self
+
+
+@dataclasses.dataclass
+class Values:
+    """Values of a column; `odd` are rows (bool[n]) whose literals are to be read by themselves, None where none are."""
+
+    array: pa.Array
+    odd: np.ndarray | None = None
+    zero_dates: int = 0
+
+
+def byte_values(literals: Literals, allowed: int, reading: Reading) -> Values:
+    """Literals of the kinds in `allowed` as pa.binary()."""
+    rows = len(literals)
+    out = np.empty(int(literals.lengths.sum()) + 1, np.uint8)
+    offsets, states = np.empty(rows + 1, np.int64), np.empty(rows, np.uint8)
+    kernels.to_bytes(literals.data.ctypes.data, literals.starts, literals.lengths, literals.kinds, allowed,
+                     reading.backslash, out.ctypes.data, offsets, states)
+    if offsets[-1] > np.iinfo(np.int32).max:
+        raise pa.ArrowCapacityError(f"{offsets[-1]} bytes in one column; take fewer rows at once")
+    buffers = [_valid_bits(states), pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(out)]
+    return Values(pa.Array.from_buffers(pa.binary(), rows, buffers), _odd(states))
+
+
+def _valid_bits(states: np.ndarray) -> pa.Buffer:
+    return pa.py_buffer(np.packbits(states == kernels.VALUE, bitorder="little"))
+
+
+def _odd(states: np.ndarray) -> np.ndarray | None:
+    odd = states == kernels.ODD
+    return odd if odd.any() else None
+
+
+def merged(odd: np.ndarray | None, more: np.ndarray) -> np.ndarray | None:
+    """Rows that are odd for one reason or the other."""
+    if odd is not None:
+        more = more | odd
+    return more if more.any() else None
+
+
+def number_values(numbers: np.ndarray, states: np.ndarray, arrow: pa.DataType) -> Values:
+    """What a kernel made of literals, as an Arrow type: `numbers` are its values in memory, `states` those of
+    literal_kernel."""
+    array = pa.Array.from_buffers(arrow, len(states), [_valid_bits(states), pa.py_buffer(numbers)])
+    return Values(array, _odd(states))
+
+
+def nulled(array: pa.Array, rows: np.ndarray) -> pa.Array:
+    """The array with NULL in these rows (bool[n])."""
+    return pc.if_else(pa.array(rows), pa.scalar(None, array.type), array) if rows.any() else array
+
+
+def all_odd(literals: Literals, arrow: pa.DataType) -> Values:
+    """No value yet: all that are not NULL are left to whoever reads single literals."""
+    return Values(pa.nulls(len(literals), arrow), literals.kinds != kind.NULL)

@@ -1,0 +1,290 @@
+"""The VALUES of INSERT statements as spans: where each literal lies, and of which kind it is. Nothing is converted.
+
+A statement's list goes on in the next statement where that begins with the same bytes, as in a dump with an INSERT a
+row. An expression that is no literal is a span, too: whoever wants its value has to evaluate it.
+Source: MySQL manual, "INSERT Statement" and "Literal Values".
+"""
+
+import numpy as np
+
+from applier.jobs.importing.sql.scan_kernel import MORE, blanks_end, comment_after, quote_end
+from keysearch.memory import inline, kernel, load_i64, load_u8, store_i64, store_u8
+
+# Kinds of values. The span of a text is what is between the quotes, that of digits in quotes likewise.
+# FIELD and ENCLOSED have escapes as LOAD DATA reads them, without and with quotes around.
+NULL, DEFAULT, INTEGER, DECIMAL, DOUBLE, TRUE, FALSE, TEXT, ESCAPED, BINARY_TEXT, BINARY_ESCAPED, HEX, BITS, \
+    EXPRESSION, FIELD, ENCLOSED, BASE64 = range(17)
+
+# Why the kernel came back.
+ENDED, FULL, NEEDS_MORE, NO_LIST, WRONG_COUNT, ON_DUPLICATE = range(6)
+
+BACKSLASH, ANSI_QUOTES = 1, 2
+"""Flags: a backslash escapes; text in double quotes is a name."""
+
+
+@inline
+def _lower(byte):
+    return byte | 32 if 65 <= byte <= 90 else byte
+
+
+@inline
+def _in_word(byte):
+    return 48 <= byte <= 57 or 65 <= byte <= 90 or 97 <= byte <= 122 or byte == 95 or byte == 36 or byte >= 128
+
+
+@inline
+def _is_word(data, at, end, word):
+    """Is the word at `at` (which the bytes hold to its end) this one, in small letters?"""
+    if end - at != len(word):
+        return False
+    for offset in range(len(word)):
+        if _lower(load_u8(data + at + offset)) != word[offset]:
+            return False
+    return True
+
+
+_NULL, _DEFAULT, _TRUE, _FALSE, _BINARY, _CONVERT, _USING, _UTF8MB4 = (
+    np.frombuffer(word, np.uint8)
+    for word in (b"null", b"default", b"true", b"false", b"_binary", b"convert", b"using", b"utf8mb4"))
+
+
+@inline
+def _expression_end(data, at, end, flags):
+    """The place of the comma or bracket that ends the expression at `at`, or MORE."""
+    depth = 0
+    while at < end:
+        byte = load_u8(data + at)
+        if byte == 39 or byte == 34 or byte == 96:
+            at, _ = quote_end(data, at, end, flags & BACKSLASH != 0 and byte != 96)
+            if at < 0:
+                return at
+            continue
+        if byte == 35 or byte == 45 or byte == 47:
+            after = comment_after(data, at, end)
+            if after != at:
+                if after < 0:
+                    return after
+                at = after
+                continue
+        if depth == 0 and (byte == 44 or byte == 41):
+            return at
+        if byte == 40:
+            depth += 1
+        elif byte == 41:
+            depth -= 1
+        at += 1
+    return np.int64(MORE)
+
+
+@inline
+def _number(data, at, end):
+    """(place after, kind) of the number at `at`; the kind is EXPRESSION where it is none."""
+    start, kind, digits = at, INTEGER, 0
+    if load_u8(data + at) == 45:
+        at += 1
+    while at < end:
+        byte = load_u8(data + at)
+        if 48 <= byte <= 57:
+            digits += 1
+        elif byte == 46 and kind == INTEGER:
+            kind = DECIMAL
+        elif (byte == 101 or byte == 69) and digits and kind != DOUBLE:
+            kind = DOUBLE
+            if at + 1 < end and (load_u8(data + at + 1) == 45 or load_u8(data + at + 1) == 43):
+                at += 1
+        elif _in_word(byte) or byte == 46:
+            return start, EXPRESSION
+        else:
+            return (at, kind) if digits and (kind != DOUBLE or load_u8(data + at - 1) <= 57) else (start, EXPRESSION)
+        at += 1
+    return np.int64(MORE), kind
+
+
+@inline
+def _digits_end(data, at, end, kind):
+    """The place after hexadecimal digits or bits."""
+    while at < end:
+        byte = _lower(load_u8(data + at))
+        if not (48 <= byte <= 57 or 97 <= byte <= 102) or (kind == BITS and byte > 49):
+            break
+        at += 1
+    return at
+
+
+@inline
+def _word_end(data, at, end):
+    while at < end and _in_word(load_u8(data + at)):
+        at += 1
+    return at if at < end else np.int64(MORE)
+
+
+@inline
+def _converted(data, at, end, flags):
+    """What follows CONVERT, where it is a text USING utf8mb4, as mydumper writes JSON: as `_value` returns it."""
+    at = blanks_end(data, at, end)
+    if at < 0 or load_u8(data + at) != 40:
+        return at, EXPRESSION, at, at
+    at = blanks_end(data, at + 1, end)
+    if at < 0:
+        return at, EXPRESSION, at, at
+    quote = load_u8(data + at)
+    if quote != 39 and (quote != 34 or flags & ANSI_QUOTES):
+        return at, EXPRESSION, at, at
+    span = at + 1
+    at, escaped = quote_end(data, at, end, flags & BACKSLASH != 0)
+    span_end = at - 1
+    for word in (_USING, _UTF8MB4):
+        if at >= 0:
+            at = blanks_end(data, at, end)
+        if at < 0:
+            return at, EXPRESSION, at, at
+        after = _word_end(data, at, end)
+        if after < 0:
+            return after, EXPRESSION, at, at
+        if not _is_word(data, at, after, word):
+            return at, EXPRESSION, at, at
+        at = after
+    at = blanks_end(data, at, end)
+    if at < 0 or load_u8(data + at) != 41:
+        return at, EXPRESSION, at, at
+    return at + 1, ESCAPED if escaped else TEXT, span, span_end
+
+
+@inline
+def _value(data, at, end, flags):
+    """The value at `at`, which is no blank: (place after it, kind, span's start, span's end); the place is MORE, or the
+    kind EXPRESSION where it is no literal, and the rest means nothing then."""
+    byte = load_u8(data + at)
+    if byte == 39 or (byte == 34 and not flags & ANSI_QUOTES):
+        after, escaped = quote_end(data, at, end, flags & BACKSLASH != 0)
+        return after, ESCAPED if escaped else TEXT, at + 1, after - 1
+    if at + 1 >= end:
+        return np.int64(MORE), NULL, at, at
+    second = _lower(load_u8(data + at + 1))
+    if byte == 48 and (second == 120 or second == 98):
+        kind = HEX if second == 120 else BITS
+        after = _digits_end(data, at + 2, end, kind)
+        if after < end and _in_word(load_u8(data + after)):
+            kind = EXPRESSION
+        return after if after < end else np.int64(MORE), kind, at + 2, after
+    if 48 <= byte <= 57 or byte == 45 or byte == 46:
+        after, kind = _number(data, at, end)
+        return after, kind, at, after
+    first = _lower(byte)
+    if second == 39 and (first == 120 or first == 98):
+        kind = HEX if first == 120 else BITS
+        after = _digits_end(data, at + 2, end, kind)
+        if after < end and load_u8(data + after) != 39:
+            kind = EXPRESSION
+        return after + 1 if after < end else np.int64(MORE), kind, at + 2, after
+    after = at
+    while after < end and _in_word(load_u8(data + after)):
+        after += 1
+    if after >= end:
+        return np.int64(MORE), NULL, at, at
+    if first == 110 and _is_word(data, at, after, _NULL):
+        return after, NULL, at, after
+    if first == 95 and _is_word(data, at, after, _BINARY):
+        start = blanks_end(data, after, end)
+        if start < 0:
+            return start, NULL, at, at
+        if load_u8(data + start) == 39:
+            after, escaped = quote_end(data, start, end, flags & BACKSLASH != 0)
+            return after, BINARY_ESCAPED if escaped else BINARY_TEXT, start + 1, after - 1
+    if first == 99 and _is_word(data, at, after, _CONVERT):
+        return _converted(data, after, end, flags)
+    if first == 100 and _is_word(data, at, after, _DEFAULT):
+        return after, DEFAULT, at, after
+    if first == 116 and _is_word(data, at, after, _TRUE):
+        return after, TRUE, at, after
+    if first == 102 and _is_word(data, at, after, _FALSE):
+        return after, FALSE, at, after
+    return after, EXPRESSION, at, after
+
+
+@inline
+def _row(data, at, end, flags, columns, row, capacity, starts, lengths, kinds, seen):
+    """One row, its bracket at `at`: (place after its closing bracket or MORE, number of its values). `starts` and
+    `lengths` (int64) and `kinds` (uint8) are addresses of [columns, capacity], `seen` of a set of kinds (bits of an
+    int64) a column; nothing is kept where `capacity` is 0."""
+    at = blanks_end(data, at + 1, end)
+    if at < 0:
+        return at, 0
+    if load_u8(data + at) == 41:
+        return at + 1, 0
+    count = 0
+    while True:
+        start = at
+        at, kind, span, span_end = _value(data, start, end, flags)
+        if at < 0:
+            return at, count
+        at = blanks_end(data, at, end)
+        if at < 0:
+            return at, count
+        byte = load_u8(data + at)
+        if kind == EXPRESSION or (byte != 44 and byte != 41):
+            kind, span = EXPRESSION, start
+            at = span_end = _expression_end(data, start, end, flags)
+            if at < 0:
+                return at, count
+            byte = load_u8(data + at)
+        if capacity and count < columns:
+            cell = count * capacity + row
+            store_i64(starts + 8 * cell, np.int64(span))
+            store_i64(lengths + 8 * cell, np.int64(span_end - span))
+            store_u8(kinds + cell, np.uint8(kind))
+            store_i64(seen + 8 * count, load_i64(seen + 8 * count) | np.int64(1) << kind)
+        count += 1
+        if byte == 41:
+            return at + 1, count
+        at = blanks_end(data, at + 1, end)
+        if at < 0:
+            return at, count
+
+
+@kernel
+def parse_rows(data, at, end, header, header_length, flags, columns, capacity, starts, lengths, kinds, seen, out):
+    """Rows from `at` on, where the first bracket of a row is expected; `header` is the address of the statement's bytes
+    up to there, in each of the statements that follow.
+
+    Fills the arrays of `_row`, `columns` values a row and `capacity` rows at most. Returns why it came back, and in
+    `out`: the number of rows, and the place to go on from (after ";" where the statement ENDED, of the error else).
+    """
+    row = np.int64(0)
+    while True:
+        out[0], out[1] = row, at
+        if capacity and row == capacity:
+            return FULL
+        at = blanks_end(data, at, end)
+        if at < 0:
+            return NEEDS_MORE
+        if load_u8(data + at) != 40:
+            out[1] = at
+            return NO_LIST
+        start = at
+        at, count = _row(data, at, end, flags, columns, row, capacity, starts, lengths, kinds, seen)
+        if at < 0:
+            return NEEDS_MORE
+        if count != columns and capacity:
+            out[1] = start
+            return WRONG_COUNT
+        at = blanks_end(data, at, end)
+        if at < 0:
+            return NEEDS_MORE
+        byte = load_u8(data + at)
+        if byte == 44:
+            at += 1
+            row += 1
+            continue
+        if byte != 59:
+            out[1] = at
+            return ON_DUPLICATE if _lower(byte) == 111 else NO_LIST
+        row += 1
+        out[0], out[1] = row, at + 1
+        at = blanks_end(data, at + 1, end)
+        if at < 0 or header_length > end - at:
+            return ENDED
+        for offset in range(header_length):
+            if load_u8(data + at + offset) != load_u8(header + offset):
+                return ENDED
+        at += header_length

@@ -1,0 +1,201 @@
+"""An SQL file, read once from its beginning to its end: statements to definitions, INSERTs to rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+
+from applier.binlog.events.format import MAGIC
+from applier.errors import ApplierError, SchemaError, UsageError
+from applier.io.resolver import folder_of
+from applier.jobs.importing.dump_tables import DumpTables, refused_literal
+from applier.jobs.importing.position import DumpPosition
+from applier.jobs.importing.rows_file import found_beside, read_rows
+from applier.jobs.importing.sql import scan_kernel, tuple_kernel
+from applier.jobs.importing.sql.dump_text import DumpText
+from applier.jobs.importing.sql.inserts import (
+    HEAD_BYTES,
+    InsertColumns,
+    InsertHead,
+    InsertSpans,
+    new_spans,
+    parse_head,
+    refused,
+)
+from applier.jobs.importing.sql.load_data import parse_load_data
+from applier.jobs.importing.sql.session import DumpSession
+from applier.jobs.importing.sql.spans import OddLiteral
+from applier.schema.ddl.schema_changes import Dml, SessionChange
+from applier.sql.tokens import LONGEST_DELIMITER
+
+BATCH_VALUES = 1 << 20
+_DELIMITER = re.compile(rb"DELIMITER[ \t]+(\S+)[^\n]*", re.IGNORECASE)
+_SET = re.compile(r"(?:/\*M?!\d*\s*)?SET\b", re.IGNORECASE)
+_LOAD_DATA = re.compile(r"LOAD\s+DATA\b", re.IGNORECASE)
+_CHANGES_ROWS = frozenset({"INSERT", "REPLACE", "UPDATE", "DELETE", "LOAD"})
+# Sets in which a byte of a longer character may look like a quote or a backslash.
+_UNREADABLE = frozenset({"big5", "cp932", "gb18030", "gbk", "sjis"})
+
+
+class SqlFile:
+    """One SQL file: where it is read, and the session that its statements make. `system_time_zone` is what SYSTEM is in
+    it. `on_progress` is called with the bytes that have been read of it, and of files that it loads."""
+
+    def __init__(self, text: DumpText, tables: DumpTables, database: str | None, system_time_zone: str,
+                 on_progress: Callable[[int], None]) -> None:
+        self.text, self.tables, self._on_progress = text, tables, on_progress
+        self.session = DumpSession(tables.flavour, database, system_time_zone)
+        self.position = DumpPosition()
+        self._delimiter = np.frombuffer(b";", np.uint8)
+        self._spans: InsertSpans | None = None
+        self._loaded = 0
+
+    def read(self) -> DumpPosition:
+        """All of it; the position that it names. Raises ApplierError, naming file and line."""
+        self._refuse_binlog()
+        while (start := self._statement_start()) is not None:
+            self.position = self.position.after(_decoded(self.text.text(start)))
+            self.text.at = start
+            try:
+                self._statement()
+            except ApplierError as error:
+                raise error.at(file=self.text.place(self.text.at)) from None
+            self._on_progress(self.text.bytes_read + self._loaded)
+        return self.position
+
+    def _refuse_binlog(self) -> None:
+        text = self.text
+        while text.end - text.at < len(MAGIC) and text.more():
+            pass
+        if text.text(text.at + len(MAGIC)) == MAGIC:
+            raise UsageError("this is a binlog, not a dump", file=text.uri, hint="`applier replay` reads binlogs")
+
+    def _statement_start(self) -> int | None:
+        """The place of the next statement, None at the dump's end."""
+        text = self.text
+        while (start := scan_kernel.statement_start(text.address, text.at, text.end)) < 0:
+            if not text.more():
+                self.position = self.position.after(_decoded(text.text(text.end)))
+                return None
+        return int(start)
+
+    def _statement(self) -> None:
+        text = self.text
+        while text.end - text.at < HEAD_BYTES and text.more():
+            pass
+        start = text.text(min(text.end, text.at + HEAD_BYTES))
+        if delimiter := _DELIMITER.match(start):
+            self._delimiter = np.frombuffer(delimiter[1][:LONGEST_DELIMITER], np.uint8)
+            text.at += delimiter.end()
+        elif start[:1] in b"IiRr" and (head := parse_head(start)) is not None:
+            self._insert(head)
+        else:
+            sql, begin = self._whole_statement()
+            try:
+                self._other(sql)
+            except ApplierError as error:
+                raise error.at(file=text.place(begin)) from None
+
+    def _whole_statement(self) -> tuple[str, int]:
+        """The statement's text, which is passed over, and where in the window it begins."""
+        text, delimiter = self.text, self._delimiter
+        while (end := scan_kernel.statement_end(text.address, text.at, text.end, delimiter.ctypes.data, len(delimiter),
+                                                self.session.backslash)) < 0:
+            if not text.more():
+                if delimiter.tobytes() == b";":
+                    raise UsageError("the dump ends within a statement", hint="is the file complete?")
+                end = text.end - len(delimiter)  # the guard behind the dump's end is longer
+                break
+        sql, begin = _decoded(text.text(end)), text.at
+        text.at = int(end) + len(delimiter)
+        return sql, begin
+
+    def _other(self, sql: str) -> None:
+        """A statement that is no INSERT."""
+        if not sql.strip():
+            return
+        self.position = self.position.after(sql)
+        if _LOAD_DATA.match(sql):
+            self._load_data(sql)
+            return
+        changes = self.tables.history.load_statement(sql, database=self.session.database,
+                                                     sql_mode=self.session.sql_mode, time_zone=self.session.time_zone)
+        if _SET.match(sql):
+            self.session.set(sql)
+        for change in changes:
+            if isinstance(change, SessionChange) and change.database is not None:
+                self.session.database = change.database
+            elif isinstance(change, Dml):
+                self._stop_at_dml(change)
+        self.tables.follow(changes)
+
+    def _stop_at_dml(self, change: Dml) -> None:
+        concerned = [table for table in change.tables or () if self.tables.wanted(*table)]
+        if concerned or (change.tables is None and change.kind in _CHANGES_ROWS):
+            raise SchemaError(f"a statement of the dump changes rows in a way that cannot be imported: "
+                              f"{' '.join(change.sql[:400].split())[:200]}",
+                              table=".".join(concerned[0]) if concerned else None,
+                              hint="only INSERT and REPLACE … VALUES, and LOAD DATA, can be; load it into a server and "
+                              "dump that")
+
+    def _load_data(self, sql: str) -> None:
+        session = self.session
+        rows = parse_load_data(sql, session.database, session.sql_mode, self.tables.flavour, session.reading.charset)
+        uri = found_beside(folder_of(self.text.uri), rows.uri)
+        self._loaded += read_rows(rows, uri, self.tables, session.reading,
+                                  lambda done: self._on_progress(self.text.bytes_read + self._loaded + done),
+                                  with_history=session.inserts_history)
+
+    def _insert(self, head: InsertHead) -> None:
+        database = head.database or self.session.database
+        if database is None:
+            raise SchemaError(f"there is no default database to look for table {head.table} in", errno=1046)
+        self.text.at += len(head.text)
+        wanted = self.tables.wanted(database, head.table)
+        columns = self.tables.columns(database, head.table, head.columns,
+                                      with_history=self.session.inserts_history) if wanted else None
+        if wanted and self.session.reading.charset in _UNREADABLE:
+            raise UsageError(f"the dump is written in {self.session.reading.charset}, which cannot be read",
+                             hint="dump with --default-character-set=utf8mb4")
+        header = np.frombuffer(head.text, np.uint8)
+        out = np.zeros(2, np.int64)
+        while True:
+            code = self._parse(header, columns, out)
+            if columns is not None and out[0]:
+                self._add(columns, int(out[0]), head)
+            self.text.at = int(out[1])
+            if code == tuple_kernel.ENDED:
+                return
+            if code == tuple_kernel.NEEDS_MORE:
+                if not self.text.more():
+                    raise UsageError("the dump ends within an INSERT", hint="is the file complete?")
+            elif code != tuple_kernel.FULL:
+                raise refused(code, f"{database}.{head.table}", 0 if columns is None else len(columns))
+
+    def _parse(self, header: np.ndarray, columns: InsertColumns | None, out: np.ndarray) -> int:
+        """Rows from `text.at` on into the spans; none are kept of a table that is left out."""
+        text, session = self.text, self.session
+        flags = tuple_kernel.BACKSLASH * session.backslash | tuple_kernel.ANSI_QUOTES * session.ansi_quotes
+        n_columns = 0 if columns is None else len(columns)
+        if self._spans is None or len(self._spans.seen) != n_columns:
+            self._spans = new_spans(n_columns, BATCH_VALUES)
+        spans = self._spans
+        spans.seen[:] = 0
+        capacity = 0 if columns is None else spans.kinds.shape[1]
+        return tuple_kernel.parse_rows(text.address, text.at, text.end, header.ctypes.data, len(header), flags,
+                                       n_columns, capacity, spans.starts.ctypes.data, spans.lengths.ctypes.data,
+                                       spans.kinds.ctypes.data, spans.seen.ctypes.data, out)
+
+    def _add(self, columns: InsertColumns, n_rows: int, head: InsertHead) -> None:
+        try:
+            self.tables.add(columns, self._spans, n_rows, self.text.data, self.session.reading, head.on_duplicate)
+        except OddLiteral as error:
+            self.text.at = int(self._spans.starts[error.place, error.row])
+            raise refused_literal(error, columns) from None
+
+
+def _decoded(sql: bytes) -> str:
+    """A statement's text; definitions are in UTF-8 in every dump, whatever its literals are in."""
+    return sql.decode("utf-8", "surrogateescape")

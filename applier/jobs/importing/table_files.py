@@ -1,0 +1,53 @@
+"""The files of an imported table, as a manifest names them.
+
+Those of a system-versioned table hold all of its rows, and readers find the rows that hold now in others, as after a
+replay (applier.apply.output.unit_files).
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.apply.output.unit_files import table_writer
+from applier.columns.alter.versions import rows_shown
+from applier.columns.table_key import table_key
+from applier.errors import SchemaError
+from applier.jobs.importing.sorted_rows import SortedRows
+from applier.schema.definition import TableDefinition, table_schema
+from applier.schema.versioning import ENDS_OF_TIME
+from applier.snapshot.manifest import FileEntry, TableEntry
+from applier.snapshot.writer import TablePlace, write_empty
+
+_DAY = 86_400_000_000
+
+
+def table_entry(rows: SortedRows, place: TablePlace) -> TableEntry:
+    """Finish a table's rows; `place` is where readers find them. Raises ReplayStopped (1062), as SortedRows does,
+    and SchemaError where the times of a system-versioned table are those of another time zone."""
+    definition, shown = rows.definition, rows.definition.shown
+    key = table_key(shown)
+    names, form, rules = (key.names, key.form, key.rules) if key else ((), None, ())
+    files = rows.finish()
+    history: list[FileEntry] = []
+    if definition.versioning is not None:
+        history = [file for file in files if file.rows]  # a replay names none of a table without rows either
+        with table_writer(place, 0, shown) as writer:
+            for block in rows.blocks(history):
+                _check_times(block, definition)
+                writer.write(rows_shown(block, definition))
+            files = writer.close() or [write_empty(place, table_schema(shown), names)]
+    return TableEntry(shown.database, shown.name, definition.to_json(), names, form, tuple(files), rules,
+                      tuple(history))
+
+
+def _check_times(rows: pa.Table, definition: TableDefinition) -> None:
+    """Read in another time zone than they were written in, rows that hold would be of the past: they end hours from the
+    end of time."""
+    ends = rows.column(definition.versioning.row_end).cast(pa.int64())
+    for end in ENDS_OF_TIME:
+        apart = pc.abs(pc.subtract(ends, end))
+        if pc.any(pc.and_(pc.greater(apart, 0), pc.less(apart, _DAY))).as_py():
+            raise SchemaError("the times of a system-versioned table's rows are of another time zone than the dump's "
+                              "statements, or --system-time-zone, say", table=definition.full_name,
+                              hint="dump it without --skip-tz-utc")

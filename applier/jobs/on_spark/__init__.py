@@ -1,0 +1,3 @@
+"""Jobs whose tasks run in Spark."""
+
+__all__ = ["exporting", "replaying"]

@@ -1,0 +1,124 @@
+"""What a replay hands back to its caller: where the snapshot stands, what was done to each table, how long it took.
+
+The same is a snapshot's `_report.json`, without the snapshot's own place:
+
+    format_version  1
+    position        "binlog.000003:1234"; gtid_set; timestamp: the last group's, in seconds since 1970, or null
+    exec_mode       "strict" | "idempotent"
+    route           "walk" | "shuffle" as it was chosen
+    conflicts       how much idempotent mode forgave; `_conflicts.parquet` has them one by one
+    units           how many units of work there were
+    zero_dates      how many dates that are no day became null
+    seconds         {stage: wall time, …} in the order in which they ran
+    notes           [line for people, …]
+    tables          [{database, name, rows, inserts, updates, deletes, key, found: {way: n, …}, conflicts: {kind: n, …},
+                      by_foreign_keys: n, units, ranges, tied, seconds, files_written, files_carried,
+                      warnings: [line for people, …]}, …]
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Annotated, Any, Literal
+
+from applier.io.typed_json import Count, Mismatch, Seconds, between, build
+
+FORMAT_VERSION = 1
+Duration = Annotated[float, between(0, 10**12)]
+"""In seconds."""
+WAYS = {"primary": "PK", "unique": "UK", "key": "K", "scan": "scan"}
+"""The ways in which rows are found, by the names that reports have for them, with those that people read."""
+
+
+@dataclass(frozen=True)
+class TableResult:
+    """Row changes applied to one table, and what it holds now.
+
+    `key` is what its rows are ordered by ("PRIMARY (id)", "" without a key). `found` counts updated and deleted rows by
+    the way in which they were found (WAYS), `conflicts` what idempotent mode forgave, by kind. `tied` says why all its
+    keys were one unit, "" if they did not have to be; `ranges` is how many its size asked for. `seconds` is the time of
+    its units' tasks, all together, without the reading of the log. `warnings` are lines for people.
+    `by_foreign_keys` is how many rows foreign keys changed or deleted that the log does not have (AP-FK).
+    """
+
+    database: str
+    name: str
+    rows: Count
+    inserts: Count = 0
+    updates: Count = 0
+    deletes: Count = 0
+    key: str = ""
+    files_written: Count = 0
+    files_carried: Count = 0
+    found: dict[Literal["primary", "unique", "key", "scan"], Count] = field(default_factory=dict)
+    conflicts: dict[str, Count] = field(default_factory=dict)
+    units: Count = 0
+    ranges: Count = 0
+    tied: str = ""
+    seconds: Duration = field(default=0.0, compare=False)
+    warnings: tuple[str, ...] = ()
+    by_foreign_keys: Count = 0
+
+    @property
+    def full_name(self) -> str:
+        """ "db.table", as errors name it."""
+        return f"{self.database}.{self.name}"
+
+    @property
+    def found_by(self) -> str:
+        """By what rows were found, for people: the table's key, or how many in which way."""
+        if len(self.found) < 2 and set(self.found) <= {"primary", "unique"}:
+            return self.key
+        return ", ".join(f"{WAYS[way]} {self.found[way]:,}" for way in WAYS if way in self.found)
+
+    @property
+    def changes(self) -> int:
+        """Row changes in all."""
+        return self.inserts + self.updates + self.deletes
+
+
+@dataclass(frozen=True)
+class ReplayResult:
+    """One finished replay. `position` is "binlog.000003:1234"; `timestamp` is the last group's, in seconds since 1970;
+    `seconds` maps a phase's name to its wall time, in the order in which they ran; `notes` are lines for people.
+    `skipped_statements` counts what `--on-statement skip` left out, by table ("" where it cannot be told) and kind. The
+    other parts are as in the report."""
+
+    snapshot: str
+    position: str
+    gtid_set: str
+    timestamp: Seconds | None
+    tables: tuple[TableResult, ...]
+    seconds: dict[str, Duration] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    exec_mode: str = "strict"
+    route: str = ""
+    conflicts: Count = 0
+    units: Count = 0
+    zero_dates: Count = 0
+    skipped_statements: dict[str, dict[str, Count]] = field(default_factory=dict)
+
+    @property
+    def changes(self) -> int:
+        """Row changes of all tables."""
+        return sum(table.changes for table in self.tables)
+
+    @property
+    def by_foreign_keys(self) -> int:
+        """Rows of all tables that foreign keys changed or deleted."""
+        return sum(table.by_foreign_keys for table in self.tables)
+
+    def report(self) -> dict[str, Any]:
+        """As `_report.json` has it."""
+        known = {"format_version": FORMAT_VERSION, **asdict(self)}
+        del known["snapshot"]
+        return known
+
+    @classmethod
+    def from_report(cls, snapshot: str, report: dict[str, Any]) -> ReplayResult:
+        """The result of the run that made a snapshot. Raises Mismatch for what is no such report."""
+        version = report.get("format_version") if isinstance(report, dict) else None
+        if type(version) is not int or version != FORMAT_VERSION:
+            raise Mismatch(f"is no report of format version {FORMAT_VERSION}")
+        return build(cls, {"snapshot": snapshot} | {name: value for name, value in report.items()
+                                                    if name not in ("format_version", "snapshot")})

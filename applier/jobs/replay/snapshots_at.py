@@ -1,0 +1,48 @@
+"""Several snapshots out of one pass over an archive.
+
+Each is the base of the next, so every file of the log is outlined and applied once (one that has a place within is
+outlined in parts), and what does not change between two of them is one file on the disk. They are published together:
+
+    OUTPUT/
+      _snapshots.json              [{path, file, offset, gtid_set, timestamp}, …] in the order of the log, written last
+      binlog.000003-1234/          each a whole snapshot, named after its place
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import orjson
+
+from applier.binlog.archive.archive import open_archive
+from applier.engine.executor import Executor
+from applier.io.progress import Progress, Silent
+from applier.jobs.replay.job import replay_staged
+from applier.jobs.replay.result import ReplayResult
+from applier.options import ReplayOptions
+from applier.plan.stops.stop_places import in_order
+from applier.snapshot import manifest
+from applier.snapshot.publish import begin
+
+
+def replay_with(executor: Executor, options: ReplayOptions, progress: Progress | None = None) -> list[ReplayResult]:
+    """Replay an archive to each of `options.snapshot_at`, with tasks run by `executor`. Raises ApplierError, and
+    publishes nothing then."""
+    results, listing = [], []
+    with begin(options.output) as folder:
+        archive = open_archive(list(options.binlogs), with_gap=True)
+        places = in_order(options.snapshot_at, archive, lambda tasks: executor.outline(tasks, lambda *_: None))
+        now = then = dataclasses.replace(options, snapshot_at=())
+        for place in places:
+            path = f"{place[0]}-{place[1]}"
+            staged, published = folder.within(path)
+            now = dataclasses.replace(now, stop_position=place, output=staged)
+            then = dataclasses.replace(now, base=then.base, output=published)
+            results.append(replay_staged(executor, now, then, progress or Silent()))
+            position = manifest.load(staged).position
+            listing.append({"path": path, "file": position.file, "offset": position.offset,
+                            "gtid_set": position.gtid_set, "timestamp": position.timestamp})
+            now = dataclasses.replace(now, base=staged, schema=None, start_position=None)
+            then = dataclasses.replace(then, base=published)
+        folder.commit_folder(orjson.dumps(listing, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    return results

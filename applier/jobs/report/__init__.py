@@ -1,0 +1,8 @@
+"""The report of the run that made a snapshot, for people who have to explain what a recovery did.
+
+    loading    a snapshot's `_report.json`, manifest, and the first of its conflicts
+    bars       plots as inline SVG
+    page       all of it as one HTML file that needs nothing else
+"""
+
+__all__ = ["loading", "page"]

@@ -1,0 +1,70 @@
+"""What a snapshot says of the run that made it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from applier.errors import SnapshotError
+from applier.io import resolver
+from applier.io.typed_json import Mismatch, loads
+from applier.jobs.replay.result import ReplayResult
+from applier.snapshot import manifest
+from applier.snapshot.manifest import Snapshot
+
+LISTED = 100
+"""How many conflicts are told one by one; all of them are in the snapshot's own listing."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """A snapshot, the run that made it, and the first conflicts of that run: {column of plan.conflicts.LISTING: value},
+    in the order of the log."""
+
+    snapshot: Snapshot
+    result: ReplayResult
+    conflicts: tuple[dict[str, str | int | None], ...]
+
+    @property
+    def listing(self) -> str:
+        """Where all conflicts are."""
+        from applier.snapshot.staging import CONFLICTS
+
+        return f"{self.result.snapshot.rstrip('/')}/{CONFLICTS}"
+
+
+def load_report(uri: str) -> Report:
+    """The report of a snapshot. Errors: SnapshotError where there is no complete snapshot, or its report is missing,
+    damaged, or of another version of this program."""
+    from applier.snapshot.staging import REPORT
+
+    snapshot = manifest.load(uri)
+    filesystem, root = resolver.resolve(uri)
+    path = f"{root}/{REPORT}"
+    try:
+        with filesystem.open_input_stream(path, compression=None) as stream:
+            result = ReplayResult.from_report(uri, loads(stream.read()))
+    except OSError as error:
+        raise SnapshotError(f"the report cannot be read: {error}", file=path) from error
+    except Mismatch as error:
+        raise SnapshotError(f"no report that this program knows: it {error}", file=path,
+                            hint="it is damaged, or of another version") from error
+    return Report(snapshot, result, tuple(_first_conflicts(uri)) if result.conflicts else ())
+
+
+def _first_conflicts(uri: str) -> list[dict[str, str | int | None]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from applier.plan.conflicts import LISTING
+    from applier.snapshot.staging import CONFLICTS
+
+    filesystem, root = resolver.resolve(uri)
+    path = f"{root}/{CONFLICTS}"
+    try:
+        with filesystem.open_input_file(path) as file:
+            listing = pq.ParquetFile(file)
+            if not listing.schema_arrow.equals(LISTING):
+                raise SnapshotError("the listing of conflicts has other columns than this program's", file=path)
+            return next(listing.iter_batches(LISTED)).to_pylist()
+    except (OSError, pa.ArrowException, StopIteration) as error:
+        raise SnapshotError(f"the listing of conflicts cannot be read: {error}", file=path) from error

@@ -1,0 +1,140 @@
+"""The report as one HTML page, which needs neither a network nor scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+from applier.jobs.replay.result import WAYS, TableResult
+from applier.jobs.report.bars import bars, escape
+from applier.jobs.report.loading import Report
+
+_TABLES_PLOTTED = 25
+_STYLE = """
+body { font: 15px/1.45 system-ui, sans-serif; color: #222; background: #fff; max-width: 62rem; margin: 2rem auto;
+       padding: 0 1rem; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; border-bottom: 1px solid #ddd; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1rem; } dt { color: #666; }
+dd { margin: 0; overflow-wrap: anywhere; }
+table { border-collapse: collapse; font-size: .9rem; } th, td { padding: .2rem .7rem .2rem 0; text-align: left;
+        vertical-align: top; border-bottom: 1px solid #eee; } td.n, th.n { text-align: right;
+        font-variant-numeric: tabular-nums; } .scroll { overflow-x: auto; }
+figure { margin: 1rem 0; } figcaption { font-weight: 600; } svg { width: 100%; font-size: 13px; }
+.part { font-weight: 400; margin-left: 1rem; } .part i { display: inline-block; width: .8em; height: .8em;
+        margin-right: .35em; } .warning { background: #fff4dc; padding: .4rem .8rem; margin: .3rem 0; }
+code { font-size: .92em; overflow-wrap: anywhere; }
+"""
+_EXPLAINED = {
+    "duplicate key": "a key of the change was taken: an insert replaced the row in its way, an update was passed over",
+    "row not found": "the row of an update or delete was not there: the change was passed over",
+}
+
+
+def html_page(report: Report) -> str:
+    """The whole page."""
+    title = f"Replay of {report.result.snapshot}"
+    sections = [_summary(report), _warnings(report), _stages(report), _tables(report), _conflicts(report)]
+    return "\n".join(["<!DOCTYPE html>", '<html lang="en">', "<head>", '<meta charset="utf-8">',
+                      '<meta name="viewport" content="width=device-width, initial-scale=1">',
+                      f"<title>{escape(title)}</title>", f"<style>{_STYLE}</style>", "</head>", "<body>",
+                      f"<h1>{escape(title)}</h1>", *(part for part in sections if part), "</body>", "</html>", ""])
+
+
+def _summary(report: Report) -> str:
+    result, snapshot = report.result, report.snapshot
+    forgiven = f"{result.conflicts:,}" if result.exec_mode == "idempotent" else \
+        "none is forgiven in strict mode: the first one stops the replay"
+    facts = [
+        ("stands at", result.position), ("time there", _when(result.timestamp)),
+        ("GTID set", result.gtid_set or "none"), ("server", snapshot.position.flavour),
+        ("started from", snapshot.source.base or "nothing: the first binlog"),
+        ("binlogs", _span(snapshot.source.binlogs)),
+        ("options", ", ".join(f"{name} = {value}" for name, value in snapshot.source.options.items()) or "defaults"),
+        ("row changes", f"{result.changes:,} in {sum(result.seconds.values()):,.1f} s"),
+        ("exec mode", result.exec_mode), ("conflicts", forgiven),
+        ("zero dates", f"{result.zero_dates:,} became null"), ("made by", snapshot.created_by),
+    ]
+    return "<dl>" + "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts) + "</dl>"
+
+
+def _warnings(report: Report) -> str:
+    lines = [*report.result.notes,
+             *(f"{table.full_name}: {warning}" for table in report.result.tables for warning in table.warnings)]
+    return "\n".join(f'<p class="warning">{escape(line)}</p>' for line in lines)
+
+
+def _stages(report: Report) -> str:
+    rows = [(name, (seconds,)) for name, seconds in report.result.seconds.items()]
+    units = ""
+    if report.result.units:
+        units = f"<p>The work was {report.result.units:,} units; their changes came by “{report.result.route}”.</p>"
+    return f"<h2>Time</h2>\n{bars('Seconds by stage', rows, ('',), '{:,.2f}'.format)}\n{units}"
+
+
+def _tables(report: Report) -> str:
+    tables = sorted(report.result.tables, key=lambda table: (-table.changes, table.full_name))
+    changed = [table for table in tables if table.changes or table.conflicts or table.by_foreign_keys]
+    shown = changed[:_TABLES_PLOTTED]
+    plots = []
+    if shown:
+        plots.append(bars("Row changes by table",
+                          [(table.full_name, (table.inserts, table.updates, table.deletes)) for table in shown],
+                          ("inserted", "updated", "deleted")))
+        plots.append(bars("How updated and deleted rows were found",
+                          [(table.full_name, [table.found.get(way, 0) for way in WAYS]) for table in shown],
+                          ("primary key", "unique key", "other key", "scan of the table")))
+    if len(changed) > len(shown):
+        plots.append(f"<p>Plotted are the {len(shown)} tables with most changes of {len(changed):,}.</p>")
+    cascades = report.result.by_foreign_keys > 0
+    rows = [[table.full_name, table.rows, table.inserts, table.updates, table.deletes,
+             *([table.by_foreign_keys] if cascades else []), table.found_by,
+             sum(table.conflicts.values()), _units(table), f"{table.seconds:,.2f}"] for table in tables]
+    names = ["table", "rows now", "inserted", "updated", "deleted",
+             *(["made by foreign keys"] if cascades else []), "found by", "conflicts", "units", "seconds"]
+    return "\n".join(["<h2>Tables</h2>", *plots, _grid(names, rows)])
+
+
+def _units(table: TableResult) -> str:
+    if table.ranges <= table.units:
+        return f"{table.units:,}"
+    return f"{table.units:,} instead of {table.ranges:,}: {table.tied}"
+
+
+def _conflicts(report: Report) -> str:
+    result = report.result
+    if not result.conflicts:
+        return ""
+    kinds = list(_EXPLAINED)
+    tables = sorted((table for table in result.tables if table.conflicts),
+                    key=lambda table: -sum(table.conflicts.values()))
+    plot = bars("Conflicts by table", [(table.full_name, [table.conflicts.get(kind, 0) for kind in kinds])
+                                       for table in tables[:_TABLES_PLOTTED]], kinds)
+    meaning = "".join(f"<li><b>{escape(kind)}</b>: {escape(text)}</li>" for kind, text in _EXPLAINED.items())
+    shown = [[f"{row['file']}:{row['position']}", row["row"], row["table"], row["operation"], row["conflict"],
+              f"{row['key']} = {row['values']}" if row["key"] else row["values"], row["gtid"] or ""]
+             for row in report.conflicts]
+    return "\n".join([
+        "<h2>Conflicts</h2>",
+        f"<p>The replay met {result.conflicts:,} changes that did not fit what was there, and went on:</p>",
+        f"<ul>{meaning}</ul>", plot,
+        f"<p>The first {len(shown):,}, in the order of the log; all are in <code>{escape(report.listing)}</code>.</p>",
+        _grid(["rows event", "row", "table", "change", "conflict", "key or row", "GTID"], shown)])
+
+
+def _grid(names: Sequence[str], rows: Iterable[Sequence[str | int]]) -> str:
+    rows = list(rows)
+    numeric = [bool(rows) and isinstance(rows[0][place], int) for place in range(len(names))]
+    kinds = [' class="n"' if is_number else "" for is_number in numeric]
+    head = "".join(f"<th{kind}>{escape(name)}</th>" for name, kind in zip(names, kinds, strict=True))
+    body = "\n".join("<tr>" + "".join(
+        f"<td{kind}>{escape(f'{cell:,}' if isinstance(cell, int) else cell)}</td>"
+        for cell, kind in zip(row, kinds, strict=True)) + "</tr>" for row in rows)
+    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>'
+
+
+def _when(timestamp: int | None) -> str:
+    return "not known" if timestamp is None else f"{datetime.fromtimestamp(timestamp, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _span(names: tuple[str, ...]) -> str:
+    return ", ".join(names) or "none" if len(names) < 3 else f"{names[0]} to {names[-1]} ({len(names)} files)"

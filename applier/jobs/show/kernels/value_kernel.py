@@ -1,0 +1,247 @@
+"""Values of row images as `mysqlbinlog -v` prints them, straight from the log's bytes into a text.
+
+A column is a record of words (see `column_step`): what its values are, and how many bytes they take. `values` does the
+same for columns in Python, and says what the forms are.
+"""
+
+import numpy as np
+
+from applier.binlog.rows.value_kernel import big_endian, little_endian
+from applier.columns.text_kernel import put_decimal
+from applier.jobs.show.kernels.json_value_kernel import NO_DOCUMENT_ROOM, put_json
+from applier.jobs.show.kernels.number_kernel import (
+    LONGEST_DOUBLE,
+    print_double,
+    print_element,
+    print_float,
+    put_at_least,
+    put_bits,
+    put_byte,
+    put_hex,
+    put_padded,
+    put_signed,
+    put_unsigned,
+)
+from applier.jobs.show.kernels.walk_records import AS_MYSQL
+from keysearch.memory import (
+    inline,
+    load_i64,
+    load_u8,
+    load_u64,
+    store_u64,
+)
+
+# a column's words, in bytes from its start: what it is, its metadata, the bytes of a value (of a string: of its
+# length), and the text before a value
+OP, META, WIDTH, PREFIX, PREFIX_LENGTH = range(0, 40, 8)
+COLUMN_BYTES = 64
+
+(INTEGER, YEAR, FLOAT, DOUBLE, DECIMAL, BITS, SET, ENUM, DATE, DATETIME2, TIMESTAMP2, TIME2, OLD_DATETIME, OLD_TIME,
+ OLD_TIMESTAMP, STRING, VECTOR, JSON) = range(18)
+
+MOST_FIXED = 128
+"""Bytes of text that a value that is no string takes, at most: an old DATETIME of any eight bytes, six numbers of up to
+20 digits with what is between and around them. (A BIT has up to 64 digits, a DECIMAL 68 characters, a number that C's
+printf writes LONGEST_DOUBLE with the zero byte behind it.)"""
+CORRUPT, NO_ROOM, NO_DOCUMENT = -1, -2, -3
+
+_QUOTE, _BACKSLASH = 39, 92
+_LETTERS = np.zeros(32, np.uint8)
+for _code, _letter in zip(b"\n\r\t\b\f", b"nrtbf"):
+    _LETTERS[_code] = _letter
+_ONES, _HIGHS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
+
+
+@inline
+def _has_special(word):
+    """Whether one of eight bytes is a control character, a quote or a backslash."""
+    quotes, slashes = word ^ _ONES * np.uint64(_QUOTE), word ^ _ONES * np.uint64(_BACKSLASH)
+    found = (word - _ONES * np.uint64(32)) & ~word
+    found |= (quotes - _ONES) & ~quotes
+    found |= (slashes - _ONES) & ~slashes
+    return found & _HIGHS != np.uint64(0)
+
+
+@inline
+def put_quoted(out, at, length, as_mysql):
+    """A string in quotes; 4 bytes of room for each of its own are enough, and 16 more."""
+    out = put_byte(out, _QUOTE)
+    end = at + length
+    while at < end:
+        while at + 8 <= end:
+            word = load_u64(at)
+            if _has_special(word):
+                break
+            store_u64(out, word)
+            at += 8
+            out += 8
+        stop = min(at + 8, end)
+        while at < stop:
+            byte = np.int64(load_u8(at))
+            at += 1
+            if byte >= 32 and (not as_mysql or (byte != _QUOTE and byte != _BACKSLASH)):
+                out = put_byte(out, byte)
+            elif byte >= 32:
+                out = put_byte(put_byte(out, _BACKSLASH), byte)
+            elif as_mysql and _LETTERS[byte]:
+                out = put_byte(put_byte(out, _BACKSLASH), _LETTERS[byte])
+            else:
+                out = put_hex(put_byte(put_byte(out, _BACKSLASH), 120), np.uint64(byte), 2)
+    return put_byte(out, _QUOTE)
+
+
+@inline
+def put_value(out, room_end, at, end, column, state):
+    """The value at `at`: (where the text ends, where the next value is). The first is CORRUPT where the value goes past
+    the end or makes no sense, NO_ROOM where the text may go past its room, NO_DOCUMENT where a JSON text may."""
+    operation, width = load_i64(column + OP), load_i64(column + WIDTH)
+    if width > end - at:
+        return np.int64(CORRUPT), at
+    if operation == STRING:
+        length = np.int64(little_endian(at, width))
+        at += width
+        if length > end - at:
+            return np.int64(CORRUPT), at
+        if 4 * length + 16 > room_end - out:
+            return np.int64(NO_ROOM), at
+        return put_quoted(out, at, length, load_i64(state + AS_MYSQL) != 0), at + length
+    if operation == VECTOR:
+        return _put_vector(out, room_end, at, end, width)
+    if operation == JSON:
+        return _put_document(out, room_end, at, end, width, state)
+    if MOST_FIXED > room_end - out:
+        return np.int64(NO_ROOM), at
+    return _put_fixed(out, at, operation, load_i64(column + META), width), at + width
+
+
+@inline
+def _put_vector(out, room_end, at, end, width):
+    length = np.int64(little_endian(at, width))
+    at += width
+    if length > end - at:
+        return np.int64(CORRUPT), at
+    if (length // 4 + 1) * LONGEST_DOUBLE > room_end - out:
+        return np.int64(NO_ROOM), at
+    out = put_byte(out, 91)
+    for number in range(length // 4):
+        if number:
+            out = put_byte(out, 44)
+        out += print_element(out, LONGEST_DOUBLE, at + 4 * number)
+    return put_byte(out, 93), at + length
+
+
+@inline
+def _put_document(out, room_end, at, end, width, state):
+    length = np.int64(little_endian(at, width))
+    at += width
+    if length > end - at:
+        return np.int64(CORRUPT), at
+    text, text_length = put_json(at, length, end, state)
+    if text < 0:
+        return np.int64(NO_DOCUMENT if text == NO_DOCUMENT_ROOM else CORRUPT), at
+    if 4 * text_length + 16 > room_end - out:
+        return np.int64(NO_ROOM), at
+    return put_quoted(out, text, text_length, load_i64(state + AS_MYSQL) != 0), at + length
+
+
+@inline
+def _put_fixed(out, at, operation, meta, width):
+    if operation == INTEGER:
+        value = np.int64(little_endian(at, width))
+        shift = 64 - 8 * width
+        signed = (value << shift) >> shift
+        out = put_signed(out, signed)
+        if signed < 0:
+            out = put_byte(put_byte(out, 32), 40)
+            out = put_byte(put_unsigned(out, np.uint64(value)), 41)
+        return out
+    if operation == DECIMAL:
+        after = put_decimal(at, meta >> 8, meta & 255, out, np.int64(0))
+        return np.int64(CORRUPT) if after < 0 else out + after
+    if operation == YEAR:
+        return put_unsigned(out, np.uint64(1900) + np.uint64(load_u8(at)))
+    if operation == FLOAT:
+        after = out + print_float(out, LONGEST_DOUBLE, at)
+        while after < out + 20:
+            after = put_byte(after, 32)
+        return after
+    if operation == DOUBLE:
+        return out + print_double(out, LONGEST_DOUBLE, at)
+    if operation == ENUM:
+        return put_unsigned(out, little_endian(at, width))
+    if operation == BITS or operation == SET:
+        out = put_byte(put_byte(out, 98), _QUOTE)
+        if operation == BITS:
+            out = put_bits(out, big_endian(at, width), (meta >> 8) * 8 + (meta & 255))
+        else:
+            for place in range(width):
+                out = put_bits(out, np.uint64(load_u8(at + place)), 8)
+        return put_byte(out, _QUOTE)
+    if operation == TIMESTAMP2:
+        return _put_fraction(put_unsigned(out, big_endian(at, 4)), at + 4, meta)
+    if operation == OLD_TIMESTAMP:
+        return put_unsigned(out, little_endian(at, 4))
+    return put_byte(_put_time(put_byte(out, _QUOTE), at, operation, meta, width), _QUOTE)
+
+
+@inline
+def _put_fraction(out, at, digits):
+    """A point and fractional digits; nothing where there are none."""
+    if digits == 0:
+        return out
+    fraction = big_endian(at, (digits + 1) >> 1)
+    if digits & 1:
+        fraction //= np.uint64(10)
+    return put_padded(put_byte(out, 46), fraction, digits)
+
+
+@inline
+def _put_date(out, year, month, day, mark):
+    out = put_byte(put_at_least(out, np.uint64(year), 4), mark)
+    return put_at_least(put_byte(put_at_least(out, np.uint64(month), 2), mark), np.uint64(day), 2)
+
+
+@inline
+def _put_clock(out, hour, minute, second):
+    return _put_colon(_put_colon(put_at_least(out, np.uint64(hour), 2), minute), second)
+
+
+@inline
+def _put_colon(out, part):
+    return put_at_least(put_byte(out, 58), np.uint64(part), 2)
+
+
+@inline
+def _put_time(out, at, operation, meta, width):
+    """Dates and times that stand in quotes."""
+    if operation == DATE:
+        packed = np.int64(little_endian(at, 3))
+        return _put_date(out, packed >> 9, packed >> 5 & 15, packed & 31, 58)
+    if operation == DATETIME2:
+        packed = np.int64(big_endian(at, 5)) & 0x7FFFFFFFFF
+        months = packed >> 22
+        out = put_byte(_put_date(out, months // 13, months % 13, packed >> 17 & 31, 45), 32)
+        out = _put_clock(out, packed >> 12 & 31, packed >> 6 & 63, packed & 63)
+        return _put_fraction(out, at + 5, meta)
+    if operation == TIME2:
+        number = np.int64(big_endian(at, width)) - (np.int64(1) << (8 * width - 1))
+        if number < 0:
+            out, number = put_byte(out, 45), -number
+        fraction_bits = 8 * (width - 3)
+        clock = number >> fraction_bits
+        out = _put_clock(out, clock >> 12, clock >> 6 & 63, clock & 63)
+        if meta == 0:
+            return out
+        fraction = np.uint64(number & ((np.int64(1) << fraction_bits) - 1))
+        if meta & 1:
+            fraction //= np.uint64(10)
+        return put_padded(put_byte(out, 46), fraction, meta)
+    if operation == OLD_DATETIME:
+        packed = np.int64(little_endian(at, 8))
+        day, clock = packed // 1000000, packed % 1000000
+        out = put_byte(_put_date(out, day // 10000, day // 100 % 100, day % 100, 45), 32)
+        return _put_clock(out, clock // 10000, clock // 100 % 100, clock % 100)
+    packed = (np.int64(little_endian(at, 3)) ^ 0x800000) - 0x800000
+    if packed < 0:
+        out, packed = put_byte(out, 45), -packed
+    return _put_clock(out, packed // 10000, packed // 100 % 100, packed % 100)

@@ -1,0 +1,140 @@
+"""Which part of the binlogs is shown: by position, time, GTID and table.
+
+Positions and times, GTIDs: stretches of a file, found by its groups without reading rows. Tables: see `tables`.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from applier.binlog.events.gtid import GtidSet
+from applier.errors import UsageError
+from applier.io.mapping import MappedFile
+from applier.mysql.time_zones import parse_datetime
+from applier.schema.table_filter import TableFilter
+
+_POSITION = re.compile(r"(?:(?P<file>.+\.\d{6,}):)?(?P<offset>\d+)\Z")
+_MARIADB_GTID = re.compile(r"\d+-\d+-\d+\Z")
+
+
+Stretch = tuple[int, int, int]
+"""Where to read from (a group, or the file's first event), up to where, and from which position on to show."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A place to start or to stop at: an `offset` in the file of this name (in every file without one), or a `time` in
+    seconds since 1970."""
+
+    offset: int | None = None
+    file: str | None = None
+    time: float | None = None
+
+
+def parse_bound(text: str) -> Bound:
+    """Read FILE:POS, POS, or a date and time (local where it names no offset). Raises UsageError."""
+    if match := _POSITION.match(text.strip()):
+        return Bound(int(match["offset"]), match["file"] and os.path.basename(match["file"]))
+    return Bound(time=parse_datetime(text))
+
+
+class GtidChoice:
+    """The transactions with some GTIDs: a set of MySQL's, or MariaDB's one by one (0-1-5,0-1-7)."""
+
+    def __init__(self, text: str) -> None:
+        parts = [part.strip().lower() for part in text.split(",") if part.strip()]
+        if not parts:
+            raise UsageError("--gtid names no transaction")
+        self._numbers: dict[str, list[tuple[int, int]]] = {}
+        if all(map(_MARIADB_GTID.match, parts)):
+            for part in parts:
+                source, _, number = part.rpartition("-")
+                self._numbers.setdefault(source, []).append((int(number), int(number)))
+        else:
+            self._numbers = {source: list(numbers) for source, numbers in GtidSet.parse(text).intervals.items()}
+
+    def chosen(self, names: list[str], sources: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        """Which groups of a `locating.groups.Groups` are among them."""
+        found = np.zeros(len(numbers), bool)
+        for index, name in enumerate(names):
+            for first, last in self._numbers.get(name, ()):
+                found |= (sources == index) & (numbers >= first) & (numbers <= last)
+        return found
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What is asked for. Between positions single events count; by time and GTID whole groups, from the first of the
+    time `start` or later on, to before the first of the time `stop` or later."""
+
+    start: Bound = Bound()
+    stop: Bound = Bound()
+    gtids: GtidChoice | None = None
+    tables: TableFilter | None = None
+
+    def stretches(self, mapped: MappedFile, name: str, files: list[str]) -> Iterator[Stretch]:
+        """The stretches of one of the files, whose base names are `files`. Raises ArchiveError where the file cannot be
+        told into groups."""
+        first, last = self._offset(self.start, name, files, 4), self._offset(self.stop, name, files, mapped.size)
+        last = min(last, mapped.size)
+        if first >= last:
+            return
+        by_groups = self.gtids is not None or self.start.time is not None or self.stop.time is not None
+        if first <= 4 and not by_groups:
+            yield 4, last, 4
+            return
+        from applier.binlog.locating.groups import GroupPass
+
+        file = GroupPass(mapped.uri)
+        groups = file.groups(end=last)
+        if not by_groups:
+            before = groups.starts[groups.starts <= first]
+            yield (int(before[-1]) if len(before) else file.head_end), last, first
+            return
+        chosen = (groups.ends > first) & self._by_time(groups.times)
+        if self.gtids is not None:
+            chosen &= self.gtids.chosen(groups.names, groups.sources, groups.numbers)
+        for start, end in _joined(groups.starts[chosen].tolist(), groups.ends[chosen].tolist()):
+            yield start, end, max(start, first)
+
+    def notes_on_nothing(self) -> list[str]:
+        """Lines that say why there is no stretch in any file."""
+        given = [option for option, value in (("--start", self.start), ("--stop", self.stop), ("--gtid", self.gtids))
+                 if value not in (None, Bound())]
+        return [f"{' and '.join(given)}: there is no such event in these files"] if given else []
+
+    def _by_time(self, times: np.ndarray) -> np.ndarray:
+        """From the first group of the time to start at or later, to before the first of the time to stop at."""
+        order = np.arange(len(times))
+        chosen = np.ones(len(times), bool)
+        if self.start.time is not None:
+            late = np.flatnonzero(times >= self.start.time)
+            chosen &= order >= (late[0] if len(late) else len(times))
+        if self.stop.time is not None:
+            late = np.flatnonzero(times >= self.stop.time)
+            chosen &= order < (late[0] if len(late) else len(times))
+        return chosen
+
+    def _offset(self, bound: Bound, name: str, files: list[str], default: int) -> int:
+        """Where a bound by position is in a file: at its begin or end where it is in another file."""
+        if bound.offset is None:
+            return default
+        if bound.file is None or bound.file == name:
+            return bound.offset
+        if bound.file not in files:
+            raise UsageError(f"{bound.file} is none of the files that are shown")
+        is_later = files.index(name) > files.index(bound.file)
+        return (4 if is_later else 1 << 62) if bound is self.start else (0 if is_later else 1 << 62)
+
+
+def _joined(starts: list[int], ends: list[int]) -> Iterator[tuple[int, int]]:
+    """Groups that follow one another directly, as one stretch."""
+    begun: int | None = None
+    for number, (start, end) in enumerate(zip(starts, ends)):
+        begun = start if begun is None else begun
+        if number + 1 == len(starts) or starts[number + 1] != end:
+            yield begun, end
+            begun = None

@@ -1,0 +1,142 @@
+"""The job: whether a snapshot is what its manifest says, read to the last byte.
+
+    files that the manifest names      there, of their size and digest; Parquet with the table's columns and the number
+                                       of rows; keys that ascend, from and to what the manifest says
+    files that it does not name        none
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyarrow import fs
+
+from applier.columns.table_key import table_key
+from applier.errors import ApplierError, SnapshotError
+from applier.io.progress import Progress, Silent
+from applier.schema.definition import TableDefinition, table_schema
+from applier.snapshot import location, manifest
+from applier.snapshot.checks import check_columns, reading
+from applier.snapshot.date_marks import MarkedDates
+from applier.snapshot.digest import can_check
+from applier.snapshot.manifest import MANIFEST, FileEntry, OtherFile, Snapshot
+from applier.snapshot.reader import open_whole, read_whole
+from applier.snapshot.staging import CONFLICTS, MARKER, REPORT, SCHEMA
+from keysearch.keybytes import int_key
+from keysearch.keyrules import encode_by_rules
+
+_UNNAMED_ONCE = frozenset({SCHEMA, REPORT, CONFLICTS})
+"""What manifests of older programs do not name."""
+
+
+@dataclass(frozen=True)
+class Verified:
+    """`damaged` has a line for each file that is not as it should be, in the manifest's order; `unchecked` is how many
+    files have no digest that could be compared, as older programs wrote none."""
+
+    files: int
+    rows: int
+    bytes: int
+    damaged: tuple[str, ...]
+    unchecked: int
+
+
+@dataclass(frozen=True)
+class _Sorted:
+    """How the rows of a file lie: by these columns, in these forms. No columns: as they came."""
+
+    definition: TableDefinition
+    columns: tuple[str, ...] = ()
+    is_int: bool = False
+    rules: tuple[str, ...] = ()
+
+
+def verify(uri: str, progress: Progress | None = None) -> Verified:
+    """Verify a snapshot. Raises SnapshotError where its manifest cannot be read."""
+    snapshot, progress = manifest.load(uri), progress or Silent()
+    filesystem, root = location.resolve(uri)
+    files = list(_files(snapshot))
+    progress.phase("verify", len(files), "files")
+    damaged, rows = [], 0
+    with ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="verify") as pool:
+        checks = pool.map(lambda file: _complaint(filesystem, root, *file), files)
+        for done, ((file, _), complaint) in enumerate(zip(files, checks, strict=True), 1):
+            rows += file.rows if isinstance(file, FileEntry) else 0
+            if complaint:
+                damaged.append(f"{file.path}: {complaint}")
+            progress.update(done, rows)
+    damaged += _unexpected(filesystem, root, snapshot)
+    return Verified(len(files), rows, sum(file.bytes for file, _ in files), tuple(damaged),
+                    sum(not can_check(file.digest) for file, _ in files))
+
+
+def _files(snapshot: Snapshot) -> Iterator[tuple[FileEntry | OtherFile, _Sorted | None]]:
+    for table in snapshot.tables:
+        definition = TableDefinition.from_json(table.definition)
+        shown = _Sorted(definition.shown, table.key, table.key_kind == "int", table.key_rules)
+        yield from ((file, shown) for file in table.files)
+        if table.history:
+            key = table_key(definition)
+            ever = _Sorted(definition, key.names, key.form == "int", key.rules) if key else _Sorted(definition)
+            yield from ((file, ever) for file in table.history)
+    yield from ((file, None) for file in snapshot.others)
+
+
+def _complaint(filesystem: fs.FileSystem, root: str, file: FileEntry | OtherFile, order: _Sorted | None) -> str:
+    """What is wrong with a file; "" if nothing is."""
+    path = f"{root}/{file.path}"
+    try:
+        with reading(path):
+            if order is None:
+                read_whole(filesystem, path, file)
+                return ""
+            parquet = open_whole(filesystem, path, file)
+            check_columns(parquet.schema_arrow, table_schema(order.definition), path)
+            if order.columns:
+                _check_keys(parquet, order, file, path)
+            else:
+                for _ in parquet.iter_batches(use_threads=False):  # what cannot be decoded is not whole
+                    pass
+    except ApplierError as error:
+        return error.message
+    return ""
+
+
+def _check_keys(parquet: pq.ParquetFile, order: _Sorted, file: FileEntry, path: str) -> None:
+    """Raise SnapshotError where keys do not ascend, or are not from the manifest's first to its last."""
+    marked, first = MarkedDates(parquet.metadata.metadata, path), 0
+    low = last = None
+    for batch in parquet.iter_batches(use_threads=False):
+        rows = marked.put_into(pa.Table.from_batches([batch]), first)
+        first += batch.num_rows
+        columns = [rows.column(name) for name in order.columns]
+        if any(column.null_count for column in columns):
+            raise SnapshotError("rows have no value in a column of their key")
+        keys = pa.array(int_key(columns[0])) if order.is_int else encode_by_rules(columns, order.rules).to_arrow()
+        ends = keys[0].as_py(), keys[-1].as_py()
+        if (last is not None and ends[0] <= last) or not pc.all(pc.greater(keys[1:], keys[:-1]), min_count=0).as_py():
+            raise SnapshotError("its rows are not in the order of their key")
+        low, last = (ends[0] if low is None else low), ends[1]
+    if (low, last) != (file.min_key, file.max_key):
+        raise SnapshotError(f"its keys go from {_shown(low)} to {_shown(last)}, its manifest says from "
+                            f"{_shown(file.min_key)} to {_shown(file.max_key)}")
+
+
+def _shown(key: int | bytes | None) -> str:
+    return key.hex() if isinstance(key, bytes) else str(key)
+
+
+def _unexpected(filesystem: fs.FileSystem, root: str, snapshot: Snapshot) -> Iterator[str]:
+    """A line for each file that is there, and that the manifest does not name."""
+    named = {file.path for table in snapshot.tables for file in table.all_files} | {MANIFEST, MARKER}
+    named |= {file.path for file in snapshot.others} or _UNNAMED_ONCE
+    for info in filesystem.get_file_info(fs.FileSelector(root, recursive=True)):
+        path = info.path.removeprefix(root).lstrip("/")
+        if info.type != fs.FileType.Directory and path not in named:
+            yield f"{path if path.isprintable() else ascii(path)}: it is there, and the manifest does not name it"

@@ -1,0 +1,51 @@
+"""Labels of ENUM and SET as a column's character set has them.
+
+A literal in hexadecimal digits or bits is bytes in the column's set, filled up in front to whole characters. Of a text,
+characters that the set does not have become question marks. (Seen on MySQL 9.7 and MariaDB 10.11.)
+"""
+
+import functools
+import itertools
+
+import pyarrow as pa
+
+from applier.mysql.charset_tables import MULTI_BYTE, SINGLE_BYTE, single_byte_table
+from applier.mysql.charsets import to_utf8
+
+_UNITS = {"ucs2": 2, "utf16": 2, "utf16le": 2, "utf32": 4}
+_TEXT = frozenset({"utf8mb4", "utf8mb3", "utf8", "binary"})
+_HAVE_ALL = frozenset({"utf8mb4", "binary", "utf16", "utf16le", "utf32", "gb18030"})
+_ODD = range(0xDC80, 0xDD00)
+"""What stands for bytes that are no text (odd_bytes)."""
+
+
+def labels_in(charset: str, members: tuple[str | bytes, ...]) -> tuple[str, ...]:
+    """The labels that the server keeps, without the spaces at their ends. A byte that is no text in a set of Unicode is
+    a surrogate, as in a statement."""
+    made = (_of_bytes(member, charset) if isinstance(member, bytes) else _of_text(member, charset)
+            for member in members)
+    return tuple(label.rstrip(" ") for label in made)
+
+
+def _of_bytes(member: bytes, charset: str) -> str:
+    if charset in _TEXT:
+        return member.decode("utf-8", "surrogateescape")
+    whole = b"\0" * (-len(member) % _UNITS.get(charset, 1)) + member
+    return to_utf8(pa.array([whole], pa.binary()), charset)[0].as_py()
+
+
+def _of_text(member: str, charset: str) -> str:
+    if member.isascii() or charset in _HAVE_ALL:
+        return member
+    known = _characters(charset) if charset in SINGLE_BYTE | MULTI_BYTE else range(0x10000)
+    return "".join(character if ord(character) in known or ord(character) in _ODD else "?" for character in member)
+
+
+@functools.cache
+def _characters(charset: str) -> frozenset[int]:
+    if charset in SINGLE_BYTE:
+        return frozenset(single_byte_table(charset).tolist())
+    codes = [bytes(code) for code in itertools.product(range(0x80, 0x100), range(0x21, 0x100))]
+    codes += [b"\x8f" + bytes(code) for code in itertools.product(range(0xA1, 0xFF), repeat=2)]
+    codes += [bytes([code]) for code in range(0x100)]
+    return frozenset(ord(text) for text in to_utf8(pa.array(codes, pa.binary()), charset).to_pylist() if len(text) == 1)

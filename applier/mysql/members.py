@@ -1,0 +1,26 @@
+"""Which member of an ENUM or SET a label is: the one that the column's collation takes it for, where spaces at its end
+count."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.errors import NotComputable
+from applier.mysql.types import ColumnType
+from keysearch.collation import collation_of, equality_keys, is_exact
+
+
+def places_of(labels: pa.Array, kind: ColumnType, flavour: str) -> dict[str, int]:
+    """The place of the first member that each of these labels is; those that are none are not in it. Raises
+    NotComputable where a label is no member byte for byte, and may be one by a collation that is not known."""
+    collation = collation_of(kind.collation or "binary", flavour)
+    charset, _, rest = collation.partition("_")
+    members = pa.array(kind.members, pa.string())
+    if not is_exact(collation) and not pc.all(pc.is_in(labels, members)).as_py():
+        raise NotComputable(f"which labels are the same by {collation}")
+    keys = equality_keys(pa.concat_arrays([members, labels]), f"{charset}_nopad_{rest}" if rest else collation)
+    coded = keys.to_arrow().dictionary_encode().indices.to_numpy()
+    places = {code: place for place, code in reversed(list(enumerate(coded[:len(members)].tolist())))}
+    return {label: places[code] for label, code in zip(labels.to_pylist(), coded[len(members):].tolist(), strict=True)
+            if code in places}

@@ -1,0 +1,108 @@
+"""Date and time literals: the forms that the servers read, and what they store.
+
+Source: MySQL manual, "Date and Time Literals" and "Fractional Seconds in Time Values"; MariaDB's "Microseconds", for
+the one difference that shows here: MySQL rounds a fraction that is too long, MariaDB cuts it off.
+"""
+
+import datetime
+import re
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
+
+from applier.mysql.zero_dates import DAY, ZERO_DAY, number
+
+_SECOND = 1_000_000  # in microseconds
+_SOME_LEAP_DAY = datetime.datetime(2024, 1, 31)  # so that a day of any month can be put in
+_LONGEST_TIME = datetime.timedelta(hours=838, minutes=59, seconds=59, microseconds=999_999)
+_LEAST_MOMENT = 101  # 2000-01-01
+_PACKED_MOMENT = re.compile(r"(\d{4}|\d{2})(\d{2})(\d{2})(?:(\d{2})(\d{2})(\d{2}))?(\.\d*)?", re.ASCII)
+_MOMENT = re.compile(r"([0-9]{1,4})[^\w\s]+([0-9]{1,2})[^\w\s]+([0-9]{1,2})"
+                     r"(?:(?:\s+|T)([0-9]{1,2})(?:[^\w\s]+([0-9]{1,2})(?:[^\w\s]+([0-9]{1,2})(\.[0-9]*)?)?)?)?")
+_TIME = re.compile(r"(-?)(?:(\d{1,2}) +)?(\d+)(?::(\d{1,2}))?(?::(\d{1,2}))?(\.\d*)?", re.ASCII)
+
+
+def read_date(value: str | Decimal, flavour: str) -> datetime.date | int:
+    """A date; where its year, month or day is zero, the days of applier.mysql.zero_dates. MySQL rounds a time of day
+    that is with it."""
+    moment = read_datetime(value, 0, flavour)
+    return moment // DAY if isinstance(moment, int) else moment.date()
+
+
+def read_datetime(value: str | Decimal, fsp: int, flavour: str) -> datetime.datetime | int:
+    """A date and time with `fsp` digits of fraction; where its year, month or day is zero, the microseconds of
+    applier.mysql.zero_dates."""
+    text = _moment_digits(value) if isinstance(value, Decimal) else value.strip()
+    if re.fullmatch(r"0+", text):
+        return ZERO_DAY * DAY
+    pattern = _PACKED_MOMENT if text.partition(".")[0].isdigit() else _MOMENT
+    match = pattern.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is no date")
+    year, month, day, hour, minute, second, fraction = match.groups()
+    is_zero = int(year) == int(month) == int(day) == 0
+    # A year of one digit is that year; one of two digits is from 1970 to 2069, but for that of the zero date.
+    full_year = _full_year(int(year)) if len(year) == 2 and not is_zero else int(year)
+    fraction_micros = datetime.timedelta(microseconds=_microseconds(fraction, fsp, flavour))
+    if full_year and int(month) and int(day):
+        moment = datetime.datetime(full_year, int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0))
+        return moment + fraction_micros
+    _SOME_LEAP_DAY.replace(month=int(month) or 1, day=int(day) or 1)  # or there is no such month or day
+    clock = _SOME_LEAP_DAY.replace(hour=int(hour or 0), minute=int(minute or 0), second=int(second or 0))
+    micros = (clock - _SOME_LEAP_DAY + fraction_micros) // datetime.timedelta(microseconds=1)
+    if micros >= DAY:
+        raise ValueError(f"{text!r} rounds to the day after a date that no calendar has")
+    return number(full_year, int(month), int(day)) * DAY + micros
+
+
+def read_time(value: str | Decimal, fsp: int, flavour: str) -> datetime.timedelta:
+    """A span of time with `fsp` digits of fraction: [-][days ]hours:minutes[:seconds], or the digits HHMMSS."""
+    text = format(value, "f") if isinstance(value, Decimal) else value.strip()
+    match = _TIME.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is no time")
+    sign, days, hours, minutes, seconds, fraction = match.groups()
+    if days is None and minutes is None:
+        if len(hours) in (12, 14):  # a date and time, of which the date is left out
+            hours = hours[-6:]
+        hours, minutes, seconds = hours[:-4], hours[-4:-2], hours[-2:]
+    if int(minutes or 0) > 59 or int(seconds or 0) > 59:
+        raise ValueError(f"{text!r} is no time")
+    span = datetime.timedelta(days=int(days or 0), hours=int(hours or 0), minutes=int(minutes or 0),
+                              seconds=int(seconds or 0), microseconds=_microseconds(fraction, fsp, flavour))
+    if span > _LONGEST_TIME:
+        raise ValueError(f"{text!r} is over 838 hours")
+    return -span if sign else span
+
+
+def read_year(value: str | Decimal) -> int:
+    """A year of four digits, or of two (1970 to 2069). The number 0 is the zero year, the string '0' is 2000."""
+    if isinstance(value, str):
+        if not (value.isascii() and value.isdigit()):
+            raise ValueError(f"{value!r} is no year")
+        return _year_in_range(2000 if int(value) == 0 and len(value) < 4 else int(value))
+    return _year_in_range(int(value.to_integral_value(ROUND_HALF_UP)))
+
+
+def _year_in_range(year: int) -> int:
+    year = _full_year(year) if 0 < year < 100 else year
+    if year and not 1901 <= year <= 2155:
+        raise ValueError(f"{year} is no year of the type YEAR")
+    return year
+
+
+def _full_year(number: int) -> int:
+    return number + (2000 if number < 70 else 1900)
+
+
+def _moment_digits(value: Decimal) -> str:
+    """A number's digits, with zeros before them as the form that it is in needs: YYMMDD, YYYYMMDD, or with hhmmss."""
+    whole, point, fraction = format(value, "f").partition(".")
+    if 0 < int(whole) < _LEAST_MOMENT:
+        raise ValueError(f"{value} is no date")
+    width = next((width for width in (6, 8, 12, 14) if len(whole) <= width), 0)
+    return whole.zfill(width) + point + fraction if int(whole) else "0"
+
+
+def _microseconds(fraction: str | None, fsp: int, flavour: str) -> int:
+    rounding = ROUND_DOWN if flavour == "mariadb" else ROUND_HALF_UP
+    number = Decimal("0" + fraction + "0") if fraction else Decimal(0)
+    return int(number.quantize(Decimal(1).scaleb(-fsp), rounding) * _SECOND)

@@ -1,0 +1,72 @@
+"""Where in an archive a base stands: by its file and offset, or, where these are of another server or not known, by its
+transactions (GRP-5, GRP-7)."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from applier.binlog.archive.archive import Archive
+from applier.binlog.events.gtid import GtidSet
+from applier.binlog.locating.heads import read_head
+from applier.binlog.outline.outline import Outline, OutlineTask
+from applier.binlog.outline.stop import StopCondition
+from applier.errors import LOG_GAP, ApplierError, ArchiveError
+from applier.snapshot.manifest import BinlogPosition
+
+
+def needs_place(position: BinlogPosition) -> bool:
+    """Whether the place has to be looked for: GTIDs are known, and no file, as of a dump that names no more."""
+    return bool(position.gtid_set) and not position.file
+
+
+def may_be_elsewhere(error: ApplierError, position: BinlogPosition) -> bool:
+    """Whether an error of the plan may be so because the file and offset of a base are another server's: after a
+    failover, the new source's log goes on from the same transactions in a file and at a place of its own (GRP-7)."""
+    return error.mysql_errno == LOG_GAP and bool(position.gtid_set and position.file)
+
+
+def place_tasks(archive: Archive, position: BinlogPosition) -> list[OutlineTask]:
+    """Outlines that `place_of` wants: of the files that may have the place, each up to where the position's
+    transactions are complete.
+
+    By their heads that is one file of MySQL's, as sets of executed transactions only grow; MariaDB's domains may go
+    back, or be forgotten. Raises ArchiveError (1236) where transactions are missing between the base and the archive.
+    """
+    files, wanted = list(archive.files), GtidSet.parse(position.gtid_set)
+    if missing := read_head(files[0]).executed.subtract(wanted):
+        raise ArchiveError(f"transactions {missing} came before {files[0].name}, and the base snapshot does not have "
+                           "them", file=files[0].name, errno=LOG_GAP,
+                           hint="give the binlogs before it, too; or are these logs of another server?")
+    if position.flavour == "mysql":
+        first, last = 0, len(files)  # the base has what came before `first`, and not what came before `last`
+        while last - first > 1:
+            middle = (first + last) // 2
+            if wanted.contains(read_head(files[middle]).executed):
+                first = middle
+            else:
+                last = middle
+        files = files[first:last]
+    stop = StopCondition(gtid_set=wanted)
+    return [OutlineTask(file.uri, None, stop) for file in files]
+
+
+def place_of(position: BinlogPosition, outlines: Sequence[Outline]) -> BinlogPosition:
+    """The same position with the file and the offset at which its transactions are complete (GRP-5, GRP-7).
+
+    Raises ArchiveError (1236) where the archive does not have all of them, or has others before the last of them.
+    """
+    wanted = GtidSet.parse(position.gtid_set)
+    reached = next((outline for outline in outlines if outline.stopped), None)
+    if reached is None:
+        last = outlines[-1]
+        missing = wanted.subtract(last.previous_gtids.followed_by(last.gtids))
+        raise ArchiveError(f"the base snapshot has transactions {wanted}; these logs do not have all of them: "
+                           f"they lack {missing}", file=last.name, errno=LOG_GAP,
+                           hint="the base is newer than these logs, or of another server")
+    if others := reached.previous_gtids.followed_by(reached.gtids).subtract(wanted):
+        raise ArchiveError(f"transactions {others} come before the last one of the base snapshot, which does not have "
+                           "them", file=reached.name, position=reached.end, errno=LOG_GAP,
+                           hint="are these the logs of the base's own server? say where it stands: applier import "
+                                "--position FILE:POS")
+    return dataclasses.replace(position, file=reached.name, offset=reached.end)

@@ -1,0 +1,44 @@
+"""Which refused change is the first one, and which transaction it belongs to: looked up only when the replay stops."""
+
+from __future__ import annotations
+
+from applier.binlog.events.events import parse_gtid, read_event, read_format
+from applier.binlog.events.format import EventType
+from applier.binlog.events.query import parse_query
+from applier.binlog.outline.outline import Outline
+from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError
+from applier.io.mapping import map_file
+
+_IN_ONE_ROW = {KEY_NOT_FOUND: 0, DUPLICATE_KEY: 2}
+_GTIDS = {EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED, EventType.MARIADB_GTID}
+
+
+def first_of(errors: list[ApplierError], order: dict[str, int]) -> ApplierError:
+    """The error at which a replica would have stopped, of those of several units; `order` numbers the files by uri.
+
+    Of a row that moves between units, that it is not there comes before that its new key is taken; that a JSON diff
+    does not fit shows between the two.
+    """
+    return min(errors, key=lambda error: (order[error.file], error.position, error.row or 0,
+                                          _IN_ONE_ROW.get(error.mysql_errno, 1)))
+
+
+def with_transaction(error: ApplierError, outline: Outline,
+                     then: str = "then compare the row on the source") -> ApplierError:
+    """The same error with its GTID and, if it has no hint, one with the position before its event group, and with what
+    to do `then`."""
+    file = map_file(outline.uri)
+    description = read_format(file)
+    position = max((split.start for split in outline.splits if split.start <= error.position), default=4)
+    group, gtid, has_gtids = position, None, False
+    while position < error.position:
+        event = read_event(file, position, description)
+        if event.type in _GTIDS:
+            group, has_gtids = position, True
+            gtid = parse_gtid(event.type, event.body, event.server_id).text
+        elif not has_gtids and event.type == EventType.QUERY and parse_query(event.body).sql == b"BEGIN":
+            group = position
+        position += event.size
+    error.hint = error.hint or (f"to keep what came before this transaction, replay with --stop-position "
+                                f"{outline.name}:{group}; {then}")
+    return error.at(gtid=gtid)

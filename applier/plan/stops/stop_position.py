@@ -1,0 +1,59 @@
+"""Where a replay shall stop: whether the log has the place, which files come before it, and whether it was reached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import takewhile
+
+from applier.binlog.archive.archive import Archive, ArchiveFile
+from applier.binlog.outline.outline import Outline, OutlineTask
+from applier.binlog.outline.stop import StopCondition
+from applier.errors import ApplierError, UsageError
+
+
+def files_up_to(stop: StopCondition, archive: Archive, files: tuple[ArchiveFile, ...],
+                start: int | None) -> tuple[ArchiveFile, ...]:
+    """Of the files that a replay begins with, at `start` in the first, those up to the place to stop at: what comes
+    later may be damaged, or of any length. Raises UsageError where the archive does not have the place, or has it
+    before the start."""
+    if stop.position is None:
+        return files
+    name, offset = stop.position
+    names = [file.name for file in files]
+    if name not in names and name not in (file.name for file in archive.files):
+        raise UsageError(f"--stop-position names {name}, which is not in the archive: {archive.extent}")
+    if name not in names or (start is not None and name == names[0] and offset < start):
+        begin = names[0] if start is None else f"{names[0]}:{start}"
+        raise UsageError(f"{name}:{offset}, where the replay shall stop, comes before {begin}, where it starts")
+    return files[:names.index(name) + 1]
+
+
+def outlines_up_to_stop(outline: Callable[[Sequence[OutlineTask]], list[Outline]],
+                        tasks: Sequence[OutlineTask]) -> list[Outline]:
+    """The outlines of all files, or, where one cannot be read, of those before it if the stop point is in them.
+
+    Only a position says in which file to stop before the files are read, so they are read side by side. Raises the
+    ApplierError of the first file that counts.
+    """
+    try:
+        return outline(tasks)
+    except ApplierError as reason:
+        damaged = reason.file
+        before = list(takewhile(lambda task: task.uri != damaged, tasks))
+        if not 0 < len(before) < len(tasks):
+            raise
+        outlines = outline(before)
+        if not any(found.stopped for found in outlines):
+            raise
+        return outlines
+
+
+def not_reached(stop: StopCondition, last: Outline) -> str | None:
+    """What to tell where the log ends before the transactions to stop after; None where it does not. A set may name
+    more than the log has, so that is no error."""
+    if stop.gtid_set is None or last.stopped:
+        return None
+    missing = stop.gtid_set.subtract(last.previous_gtids.followed_by(last.gtids))
+    if not missing:
+        return None
+    return f"--stop-gtid was not reached: the log ends at {last.name}:{last.end} without transactions {missing}"

@@ -1,0 +1,6 @@
+"""The grammar of statements that define tables, and what each of them asks for."""
+
+__all__ = [
+    "alter_actions", "column_grammar", "create_table", "cursor", "ddl", "key_grammar", "partition_grammar",
+    "schema_changes", "type_grammar", "versioned_tables",
+]

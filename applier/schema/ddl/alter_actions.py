@@ -1,0 +1,226 @@
+"""What the parts of an ALTER TABLE ask for, as data: one class a kind of action, in the order of the statement.
+
+CREATE INDEX and DROP INDEX are such actions, too.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from applier.mysql.collations import Charset
+from applier.schema.ddl.column_grammar import ColumnWords
+from applier.schema.ddl.key_grammar import KeyWords
+from applier.schema.definition import Default
+from applier.schema.foreign_keys import ForeignKeyWords
+from applier.schema.partitions import Partition, Partitioning
+
+
+@dataclass(frozen=True, slots=True)
+class AddColumn:
+    """`place`: None at the end, "" first, else the column that it comes after."""
+
+    words: ColumnWords
+    place: str | None = None
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeColumn:
+    """CHANGE, or MODIFY where the old and the new name are one; `place` None leaves the column where it is."""
+
+    old: str
+    words: ColumnWords
+    place: str | None = None
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DropColumn:
+    name: str
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RenameColumn:
+    old: str
+    new: str
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SetDefault:
+    """`default` None: DROP DEFAULT."""
+
+    column: str
+    default: Default | None
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SetColumnVisible:
+    column: str
+    visible: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AddKey:
+    words: KeyWords
+
+
+@dataclass(frozen=True, slots=True)
+class DropKey:
+    """The name may be that of another kind of constraint, or of none."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class AddForeignKey:
+    words: ForeignKeyWords
+
+
+@dataclass(frozen=True, slots=True)
+class DropForeignKey:
+    """A name that is no foreign key's is none of the log's business, or another constraint's."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class RenameKey:
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetKeyVisible:
+    name: str
+    visible: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RenameTo:
+    database: str
+    table: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertCharset:
+    """CONVERT TO CHARACTER SET: of every column with characters; `charset` None is the database's."""
+
+    charset: Charset | None
+
+
+@dataclass(frozen=True, slots=True)
+class SetOptions:
+    """The table's options, of which its default character set and its engine are kept; `auto_increment` is where an
+    added column begins to number the rows."""
+
+    charset: str | None = None
+    collation: str | None = None
+    engine: str | None = None
+    auto_increment: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyTable:
+    """All rows go: TRUNCATE PARTITION ALL."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionBy:
+    """`partitioning` None: REMOVE PARTITIONING."""
+
+    partitioning: Partitioning | None
+
+
+@dataclass(frozen=True, slots=True)
+class AddPartitions:
+    """Partitions as written, or, of HASH and KEY, also how many more."""
+
+    partitions: tuple[Partition, ...] = ()
+    count: int = 0
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DropPartitions:
+    names: tuple[str, ...]
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TruncatePartitions:
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CoalescePartitions:
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReorganizePartitions:
+    names: tuple[str, ...]
+    into: tuple[Partition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExchangePartition:
+    """The rows of a partition and those of a table change places."""
+
+    name: str
+    table: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionToTable:
+    """A partition becomes a table of its own (MariaDB)."""
+
+    name: str
+    table: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionFromTable:
+    """A table becomes a new partition of another, and is there no longer (MariaDB)."""
+
+    table: tuple[str, str]
+    partition: Partition
+
+
+@dataclass(frozen=True, slots=True)
+class SetVersioning:
+    """ADD or DROP SYSTEM VERSIONING."""
+
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoreConflicts:
+    """ALTER IGNORE: a row goes that breaks a unique key, is of no partition or fails a CHECK. `checks`: the statement
+    has a CHECK, or JSON, which is one in MariaDB; `sorts`: it has ORDER BY."""
+
+    checks: bool = False
+    sorts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unfollowed:
+    """An action that moves or removes rows, or changes what a table is, in a way that this project does not know."""
+
+    what: str
+
+
+AlterAction = (AddColumn | ChangeColumn | DropColumn | RenameColumn | SetDefault | SetColumnVisible | AddKey | DropKey
+               | AddForeignKey | DropForeignKey | RenameKey | SetKeyVisible | RenameTo | ConvertCharset | SetOptions
+               | EmptyTable | PartitionBy | AddPartitions | DropPartitions | TruncatePartitions | CoalescePartitions
+               | ReorganizePartitions | ExchangePartition | PartitionToTable | PartitionFromTable | SetVersioning
+               | IgnoreConflicts | Unfollowed)
+
+Action = TypeVar("Action")
+
+
+def of_kind(actions: Iterable[AlterAction], kind: type[Action]) -> Iterable[Action]:
+    """Those of one class, in their order."""
+    return (action for action in actions if isinstance(action, kind))

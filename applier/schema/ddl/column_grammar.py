@@ -1,0 +1,228 @@
+"""Column definitions: a type, and attributes in whatever order they were written.
+
+Source: MySQL manual, "CREATE TABLE Statement" and "Data Type Default Values"; MariaDB's "CREATE TABLE".
+"""
+
+import datetime
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from applier.errors import SchemaError
+from applier.mysql.collations import Charset
+from applier.mysql.temporal_literals import read_datetime
+from applier.mysql.types import ColumnType
+from applier.schema.ddl.cursor import Cursor, StatementContext
+from applier.schema.ddl.type_grammar import TypeWords, parse_type, resolve_type
+from applier.schema.definition import Column, Default
+from applier.schema.foreign_keys import ForeignKeyWords, parse_references
+from applier.schema.odd_bytes import as_bytes, shown, shown_members
+from applier.sql.tokens import render
+
+_NOW = ("CURRENT_TIMESTAMP", "NOW", "LOCALTIME", "LOCALTIMESTAMP")
+_AFTER_A_COLUMN = (",", ")", "FIRST", "AFTER", "PARTITION", "REMOVE")
+# Attributes of storage, with one value each, that change nothing about a column's values.
+_STORAGE = ("COLUMN_FORMAT", "STORAGE", "ENGINE_ATTRIBUTE", "SECONDARY_ENGINE_ATTRIBUTE")
+
+
+@dataclass(slots=True)
+class ColumnWords:
+    """A column as written: `key` is "primary" or "unique" where the column says so itself, `references` the foreign
+    key that it asks for. Of system versioning: `row_time` is START or END of a column that has one of a row's times,
+    `versioned` what a column says of its changes."""
+
+    name: str
+    type: TypeWords
+    nullable: bool | None = None
+    default: Default | None = None
+    on_update: str | None = None
+    auto_increment: bool = False
+    generated: str | None = None
+    expression: str | None = None
+    invisible: bool = False
+    comment: str = ""
+    key: str | None = None
+    references: ForeignKeyWords | None = None
+    row_time: str | None = None
+    versioned: bool | None = None
+
+
+def parse_column(cursor: Cursor) -> ColumnWords:
+    """The column definition at the cursor, up to what comes after it: a comma, a parenthesis, a place (of ALTER)."""
+    column = ColumnWords(cursor.name(), parse_type(cursor))
+    if column.type.serial:
+        column.nullable, column.auto_increment, column.key = False, True, "unique"
+    while cursor.keyword not in _AFTER_A_COLUMN and not cursor.at_end:
+        if not column.type.accept_attribute(cursor):
+            _parse_attribute(cursor, column)
+    return column
+
+
+def _parse_attribute(cursor: Cursor, column: ColumnWords) -> None:
+    if cursor.accept("NOT", "NULL"):
+        column.nullable = False
+    elif cursor.accept("NULL"):
+        column.nullable = True
+    elif cursor.accept("SERIAL", "DEFAULT", "VALUE"):
+        column.nullable, column.auto_increment, column.key = False, True, "unique"
+    elif cursor.accept("DEFAULT"):
+        column.default = parse_default(cursor)
+    elif cursor.accept("ON", "UPDATE"):
+        column.on_update = _now(cursor)
+    elif cursor.accept("AUTO_INCREMENT"):
+        column.auto_increment = True
+    elif cursor.accept("PRIMARY", "KEY") or cursor.accept("PRIMARY") or cursor.accept("KEY"):
+        column.key = "primary"
+    elif cursor.accept("UNIQUE"):
+        cursor.accept("KEY")
+        column.key = column.key or "unique"
+    elif cursor.accept("COMMENT"):
+        column.comment = cursor.string()
+    elif cursor.accept("WITH", "SYSTEM", "VERSIONING"):
+        column.versioned = True
+    elif cursor.accept("WITHOUT", "SYSTEM", "VERSIONING"):
+        column.versioned = False
+    elif cursor.accept_any("INVISIBLE", "VISIBLE"):
+        column.invisible = cursor.tokens[cursor.index - 1].keyword == "INVISIBLE"
+    elif cursor.accept("GENERATED", "ALWAYS", "AS") or cursor.accept("AS"):
+        _parse_generated(cursor, column)
+    elif cursor.accept("REFERENCES"):
+        references = parse_references(cursor, None, (column.name,))
+        if cursor.context.inline_references:  # else they are read, and do nothing
+            column.references = references
+    elif cursor.ahead("CONSTRAINT") or cursor.ahead("CHECK"):
+        if cursor.accept("CONSTRAINT") and not cursor.ahead("CHECK"):
+            cursor.name()
+        skip_check(cursor)
+    elif cursor.accept_any(*_STORAGE):
+        cursor.accept("=")
+        cursor.next()
+    elif not cursor.accept("NOT", "SECONDARY"):
+        raise cursor.error(f"no attribute of a column that is known (column {column.name})")
+
+
+def _parse_generated(cursor: Cursor, column: ColumnWords) -> None:
+    if cursor.accept("ROW"):
+        column.row_time, column.nullable = cursor.accept_any("START", "END"), False
+        if column.type.base != "timestamp":
+            raise cursor.error("row times that are numbers of transactions cannot be replayed")
+        return
+    column.expression = cursor.expression()
+    word = cursor.accept_any("VIRTUAL", "STORED", "PERSISTENT")
+    column.generated = "stored" if word in ("STORED", "PERSISTENT") else "virtual"
+
+
+def parse_default(cursor: Cursor) -> Default:
+    """What stands after DEFAULT."""
+    if cursor.accept("NULL"):
+        return Default("null")
+    if word := cursor.accept_any("TRUE", "FALSE"):
+        return Default("number", "1" if word == "TRUE" else "0")
+    if cursor.ahead("("):
+        return Default("expression", cursor.expression())
+    sign = cursor.accept_any("+", "-")
+    token = cursor.token
+    if token.kind == "number":
+        cursor.next()
+        return Default("number", ("-" if sign == "-" else "") + token.text)
+    if token.kind == "bytes":
+        cursor.next()
+        return Default("bytes", token.text)
+    if token.kind == "string":
+        return Default("string", cursor.string())
+    if cursor.keyword in _NOW:
+        return Default("now", _now(cursor))
+    return _parse_default_words(cursor)
+
+
+def _parse_default_words(cursor: Cursor) -> Default:
+    """Literals with a word before them, and the function calls that MariaDB takes without parentheses."""
+    start = cursor.index
+    word = cursor.next()
+    if word.keyword in ("DATE", "TIME", "TIMESTAMP") and cursor.token.kind == "string":
+        return Default("string", cursor.string())
+    if word.text.startswith("_") and cursor.token.kind in ("string", "bytes"):
+        token = cursor.next()
+        if token.kind == "bytes":
+            return Default("expression", render([word, token]))
+        return Default("string", token.text)
+    while cursor.accept("."):
+        cursor.next()
+    if cursor.ahead("("):
+        cursor.parenthesised()
+    elif word.keyword not in ("CURRENT_DATE", "CURRENT_TIME", "CURRENT_USER", "CURRENT_ROLE"):
+        raise cursor.error("no default value that is known", word)
+    return Default("expression", cursor.sql_of(cursor.tokens[start:cursor.index]))
+
+
+def _now(cursor: Cursor) -> str:
+    """CURRENT_TIMESTAMP or one of its synonyms, with its precision."""
+    if not cursor.accept_any(*_NOW):
+        raise cursor.error("CURRENT_TIMESTAMP was expected")
+    precision = render(cursor.parenthesised()) if cursor.ahead("(") else ""
+    return f"CURRENT_TIMESTAMP({precision})" if precision not in ("", "0") else "CURRENT_TIMESTAMP"
+
+
+def skip_check(cursor: Cursor) -> None:
+    """A CHECK constraint: rows in the log have passed it."""
+    cursor.expect("CHECK")
+    cursor.parenthesised()
+    cursor.accept("NOT")
+    cursor.accept("ENFORCED")
+
+
+def resolve_column(words: ColumnWords, table: Charset, context: StatementContext, *, in_primary_key: bool) -> Column:
+    """The column that the server makes of the words, in a table of that character set."""
+    try:
+        column_type = resolve_type(words.type, table, context.default_collations)
+    except KeyError as error:
+        raise SchemaError(f"column {words.name} has the character set {error}, which is not known") from None
+    nullable = words.nullable is not False and not in_primary_key and not words.auto_increment
+    default = resolve_default(words.default, column_type, context)
+    column_type = replace(column_type, members=shown_members(column_type.members, column_type.charset, context.flavour))
+    return Column(words.name, column_type, nullable, default, words.on_update, words.auto_increment, words.generated,
+                  words.expression, words.invisible, shown(words.comment))
+
+
+def resolve_default(default: Default | None, column_type: ColumnType, context: StatementContext) -> Default | None:
+    """The default as a definition keeps it: literals of a TIMESTAMP are moments."""
+    if context.flavour == "mysql" and default == Default("string") and column_type.base.endswith(("text", "blob")):
+        return None  # which a server says, and overlooks
+    default = as_bytes(default, column_type)
+    if default is None or column_type.base != "timestamp" or default.kind not in ("string", "number"):
+        return default
+    try:
+        moment = read_datetime(default.text if default.kind == "string" else Decimal(default.text), column_type.fsp,
+                               context.flavour)
+        utc = None if isinstance(moment, int) else context.to_utc(moment)
+    except (ValueError, OverflowError):
+        return default  # in a form that is not known: told when the value is needed
+    if isinstance(moment, int):  # no TIMESTAMP has another that is none
+        return Default("string", "0000-00-00 00:00:00")
+    return Default("local", str(moment)) if utc is None else Default("string", str(utc))
+
+
+def in_utc(default: Default | None, context: StatementContext) -> Default | None:
+    """A TIMESTAMP's default that is kept in the server's own time zone, which the context has, in UTC; others as they
+    are."""
+    if default is None or default.kind != "local":
+        return default
+    utc = context.to_utc(datetime.datetime.fromisoformat(default.text))
+    return default if utc is None else Default("string", str(utc))
+
+
+def old_timestamps(columns: list[ColumnWords]) -> None:
+    """What explicit_defaults_for_timestamp=OFF adds: TIMESTAMP is NOT NULL unless it says NULL, and has a default.
+
+    Source: MySQL 5.7 manual, "explicit_defaults_for_timestamp".
+    """
+    first = True
+    for column in columns:
+        if column.type.base != "timestamp" or column.generated:
+            continue
+        if column.nullable is None:
+            column.nullable = False
+            if column.default is None and column.on_update is None:
+                now = "CURRENT_TIMESTAMP" + (f"({column.type.arguments[0]})" if column.type.arguments else "")
+                column.default = Default("now", now) if first else Default("string", "0000-00-00 00:00:00")
+                column.on_update = now if first else None
+        first = False

@@ -1,0 +1,157 @@
+"""CREATE TABLE: columns, keys and options become a table definition.
+
+Source: MySQL manual, "CREATE TABLE Statement"; MariaDB's "CREATE TABLE". sqlglot's parser is not used here: it refuses
+POINT columns, INET6, COMPRESSED, FLOAT UNSIGNED and more, and forgets FLOAT(24), CHAR BYTE and what keys say.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from applier.errors import SchemaError
+from applier.mysql.collations import Charset, charset_name, charset_of, collation_in, collation_name, with_default
+from applier.schema.ddl.column_grammar import ColumnWords, old_timestamps, parse_column, resolve_column, skip_check
+from applier.schema.ddl.cursor import Cursor, StatementContext
+from applier.schema.ddl.key_grammar import KeyWords, accept_key, parse_key, resolve_keys
+from applier.schema.ddl.partition_grammar import parse_partitioning
+from applier.schema.ddl.versioned_tables import created_versioning, hidden_columns, parse_period
+from applier.schema.definition import SEQUENCE, KeyPart, TableDefinition
+from applier.schema.engines import engine_name
+from applier.schema.foreign_keys import ForeignKeyWords, parse_foreign_key, resolve_foreign_keys
+from applier.schema.partitions import Partitioning
+
+
+@dataclass(slots=True)
+class TableWords:
+    """What is between a CREATE TABLE's parentheses, and the options after them."""
+
+    columns: list[ColumnWords] = field(default_factory=list)
+    keys: list[KeyWords] = field(default_factory=list)
+    foreign_keys: list[ForeignKeyWords] = field(default_factory=list)
+    charset: str | None = None
+    collation: str | None = None
+    engine: str | None = None
+    auto_increment: int | None = None
+    partitioning: Partitioning | None = None
+    versioned: bool = False
+    sequence: bool = False
+    selects: bool = False
+
+
+def parse_table(cursor: Cursor) -> TableWords:
+    """Everything after the name in a CREATE TABLE that is not LIKE; SchemaError where the grammar is not known."""
+    table = TableWords()
+    if cursor.ahead("(") and not cursor.ahead("(", "SELECT") and not cursor.ahead("(", "WITH"):
+        cursor.expect("(")
+        parse_item(cursor, table)
+        while cursor.accept(","):
+            parse_item(cursor, table)
+        cursor.expect(")")
+    _parse_options(cursor, table)
+    return table
+
+
+def parse_item(cursor: Cursor, table: TableWords) -> None:
+    """A column, a key or a constraint."""
+    constraint = None
+    if cursor.accept("CONSTRAINT") and cursor.keyword not in ("PRIMARY", "UNIQUE", "FOREIGN", "CHECK"):
+        constraint = cursor.name()
+    if cursor.ahead("PERIOD", "FOR"):
+        parse_period(cursor)
+    elif cursor.ahead("CHECK"):
+        skip_check(cursor)
+    elif cursor.accept("FOREIGN", "KEY"):
+        table.foreign_keys.append(parse_foreign_key(cursor, constraint))
+    elif kind := accept_key(cursor):
+        table.keys.append(parse_key(cursor, kind, constraint))
+    elif cursor.accept("LIKE"):
+        raise cursor.error("LIKE stands alone")
+    else:
+        column = parse_column(cursor)
+        table.columns.append(column)
+        if column.key:
+            table.keys.append(KeyWords(column.key, None, [KeyPart(column.name)]))
+        if column.references is not None:
+            table.foreign_keys.append(column.references)
+
+
+def _parse_options(cursor: Cursor, table: TableWords) -> None:
+    """Table options, partitions, and the sign of a CREATE … SELECT."""
+    while not cursor.at_end:
+        if cursor.accept("START", "TRANSACTION") or cursor.accept(","):
+            continue  # MySQL logs CREATE … SELECT so: the rows follow as events of the same group
+        if cursor.keyword in ("AS", "SELECT", "IGNORE", "REPLACE", "VALUES", "TABLE", "("):
+            table.selects = True
+            return
+        if cursor.accept("PARTITION", "BY"):
+            table.partitioning = parse_partitioning(cursor)
+        elif cursor.ahead("WITH"):
+            if not cursor.accept("WITH", "SYSTEM", "VERSIONING"):
+                table.selects = True  # a common table expression
+                return
+            table.versioned = True
+        elif not parse_charset(cursor, table):
+            parse_option(cursor, table)
+
+
+def parse_charset(cursor: Cursor, target: TableWords) -> bool:
+    """[DEFAULT] CHARACTER SET [=] x or [DEFAULT] COLLATE [=] x, of a table or a database."""
+    start = cursor.index
+    cursor.accept("DEFAULT")
+    if cursor.accept("CHARACTER", "SET") or cursor.accept("CHAR", "SET") or cursor.accept("CHARSET"):
+        cursor.accept("=")
+        target.charset = charset_name(cursor.word_or_string())
+    elif cursor.accept("COLLATE"):
+        cursor.accept("=")
+        target.collation = collation_name(cursor.word_or_string())
+    else:
+        cursor.index = start
+        return False
+    return True
+
+
+def parse_option(cursor: Cursor, table: TableWords) -> None:
+    """One option of a table, kept in `table` where rows or definitions depend on it; SchemaError where it is none."""
+    word = cursor.next()
+    if word.keyword in ("DATA", "INDEX"):
+        cursor.expect("DIRECTORY")
+    if word.kind not in ("word", "name"):
+        raise cursor.error("a table option was expected", word)
+    cursor.accept("=")
+    if word.keyword in ("ENGINE", "TYPE"):
+        table.engine = engine_name(cursor.word_or_string())
+    elif word.keyword == "SEQUENCE":
+        table.sequence = cursor.next().text.upper() in ("1", "YES")
+    elif word.keyword == "AUTO_INCREMENT":
+        table.auto_increment = cursor.number()
+    elif cursor.ahead("("):
+        cursor.parenthesised()
+    else:
+        cursor.next()
+
+
+def charset_of_words(words: TableWords, inherited: Charset, defaults: Mapping[str, str]) -> Charset:
+    """The default character set that the words say, else the inherited one; KeyError if it is unknown."""
+    charset = words.charset or (words.collation and charset_of(words.collation))
+    found = with_default(charset, defaults) if charset else inherited
+    return Charset(found.charset, collation_in(found.charset, words.collation)) if words.collation else found
+
+
+def resolve_table(words: TableWords, database: str, name: str, context: StatementContext) -> TableDefinition:
+    """The definition that the server makes of the words: inherited character sets, NOT NULL keys, names of keys."""
+    try:
+        charset = charset_of_words(words, context.database_charset(database), context.default_collations)
+    except KeyError as error:
+        raise SchemaError(f"the table has the character set {error}, which is not known") from None
+    if not context.explicit_timestamps:
+        old_timestamps(words.columns)
+    primary = {part.column.casefold()
+               for key in words.keys if key.kind == "primary" for part in key.parts if part.column}
+    columns = tuple(resolve_column(column, charset, context, in_primary_key=column.name.casefold() in primary)
+                    for column in words.columns)
+    versioning = created_versioning(words.columns, all_are=words.versioned)
+    columns += hidden_columns(versioning)
+    keys = resolve_keys(words.keys, (), columns)
+    return TableDefinition(database, name, columns, keys, charset.charset, charset.collation,
+                           SEQUENCE if words.sequence else words.engine,
+                           context.flavour, resolve_foreign_keys(words.foreign_keys, (), database, name),
+                           words.partitioning, versioning, words.auto_increment or 1)

@@ -1,0 +1,188 @@
+"""Reading a statement's tokens from left to right, with what the statement alone does not say."""
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from applier.errors import SchemaError
+from applier.mysql.collations import DEFAULT_COLLATIONS, Charset
+from applier.mysql.time_zones import shifted, zone_of
+from applier.sql.grammar import in_default_mode
+from applier.sql.tokens import Token, render
+
+UTF8MB4 = Charset("utf8mb4", "utf8mb4_0900_ai_ci")  # a new MySQL server's default
+
+
+@dataclass(frozen=True, slots=True)
+class StatementContext:
+    """What a statement's meaning depends on besides its text (EV-CTX).
+
+    `databases` holds the default character set of each database that is known; `server` is that of all others and of
+    new ones. `time_zone` is that of the session ("+02:00", "Europe/Rome", or "SYSTEM", which the log does not resolve).
+    `default_collations` are what character sets mean without one. `rewrites` has other names for databases that the
+    statement names (AP-FILT); `default_database` is renamed already. `inline_references`: REFERENCES beside a column
+    makes a foreign key. `moment` is the statement's time in microseconds UTC, 0 where none is known.
+    """
+
+    flavour: str = "mysql"
+    sql_mode: str = ""
+    default_database: str | None = None
+    server: Charset = UTF8MB4
+    databases: Mapping[str, Charset] = field(default_factory=dict)
+    time_zone: str = "+00:00"
+    explicit_timestamps: bool = True
+    default_collations: Mapping[str, str] = field(default_factory=lambda: DEFAULT_COLLATIONS["mysql"])
+    rewrites: Mapping[str, str] = field(default_factory=dict)
+    inline_references: bool = False
+    moment: int = 0
+
+    def database_charset(self, database: str) -> Charset:
+        return self.databases.get(database, self.server)
+
+    def begun(self, unit: int) -> int | None:
+        """When, in seconds since 1970 UTC, the unit of so many seconds began by the session's clock, in which the
+        statement was made; None where that is not known."""
+        local = shifted(self.moment, self.time_zone) if self.moment else None
+        return None if local is None else (self.moment - local % (unit * 1_000_000)) // 1_000_000
+
+    def to_utc(self, moment: datetime.datetime) -> datetime.datetime | None:
+        """A date and time of the session in UTC, without a zone; None where the session's zone cannot be told."""
+        zone = zone_of(self.time_zone)
+        if zone is None:
+            return None
+        return moment.replace(tzinfo=zone).astimezone(datetime.UTC).replace(tzinfo=None)
+
+
+class Cursor:
+    """A place in a statement's tokens, and the small questions that a grammar asks there."""
+
+    def __init__(self, tokens: list[Token], context: StatementContext) -> None:
+        self.tokens = tokens
+        self.context = context
+        self.index = 0
+
+    @property
+    def token(self) -> Token:
+        return self.tokens[self.index]
+
+    @property
+    def keyword(self) -> str:
+        """The word here in capitals; a sign stands for itself, anything else is empty."""
+        return self.token.text if self.token.kind == "sign" else self.token.keyword
+
+    @property
+    def at_end(self) -> bool:
+        return self.token.kind == "end" or (self.keyword == ";" and self.tokens[self.index + 1].kind == "end")
+
+    def ahead(self, *words: str) -> bool:
+        """Are these the next words?"""
+        following = self.tokens[self.index:self.index + len(words)]
+        return len(following) == len(words) and all(
+            word == (token.text if token.kind == "sign" else token.keyword)
+            for word, token in zip(words, following, strict=True))
+
+    def has_behind(self, *words: str) -> bool:
+        """Do these words stand somewhere in what is left?"""
+        start = self.index
+        try:
+            return any(self.ahead(*words) for self.index in range(start, len(self.tokens)))
+        finally:
+            self.index = start
+
+    def accept(self, *words: str) -> bool:
+        """Pass over these words if they are next."""
+        if found := self.ahead(*words):
+            self.index += len(words)
+        return found
+
+    def accept_any(self, *words: str) -> str:
+        """Pass over the next word if it is one of these; the word, or the empty string."""
+        word = self.keyword
+        if word and word in words:
+            self.index += 1
+            return word
+        return ""
+
+    def expect(self, *words: str) -> None:
+        if not self.accept(*words):
+            raise self.error(f"{' '.join(words)} was expected")
+
+    def next(self) -> Token:
+        token = self.token
+        if token.kind == "end":
+            raise self.error("the statement ends too early")
+        self.index += 1
+        return token
+
+    def name(self) -> str:
+        """An identifier, quoted or not."""
+        if self.token.kind not in ("word", "name"):
+            raise self.error("a name was expected")
+        return self.next().text
+
+    def table_name(self) -> tuple[str, str]:
+        """(database, table), the database being the session's where none is written."""
+        first = self.name()
+        if self.accept("."):
+            return self.context.rewrites.get(first, first), self.name()
+        if self.context.default_database is None:
+            raise self.error(f"there is no default database to look for table {first} in")
+        return self.context.default_database, first
+
+    def database_name(self) -> str:
+        """A database's name by itself."""
+        name = self.name()
+        return self.context.rewrites.get(name, name)
+
+    def number(self) -> int:
+        token = self.next()
+        if token.kind != "number" or not (token.text.isascii() and token.text.isdigit()) or len(token.text) > 20:
+            raise self.error("a number was expected", token)
+        return int(token.text)
+
+    def string_or_bytes(self) -> str | bytes:
+        """A string literal, or bytes in hexadecimal digits or bits."""
+        return bytes.fromhex(self.next().text) if self.token.kind == "bytes" else self.string()
+
+    def string(self) -> str:
+        """A string literal; several in a row are one, as in standard SQL."""
+        token = self.next()
+        if token.kind == "bytes":
+            return bytes.fromhex(token.text).decode("utf-8", "replace")
+        if token.kind != "string":
+            raise self.error("a string was expected", token)
+        text = token.text
+        while self.token.kind == "string":
+            text += self.next().text
+        return text
+
+    def word_or_string(self) -> str:
+        """A name that may also be written as a string, as of a character set or an engine."""
+        return self.string() if self.token.kind == "string" else self.name()
+
+    def parenthesised(self) -> list[Token]:
+        """The tokens between the parenthesis here and the one that closes it; passes over both."""
+        self.expect("(")
+        start, depth = self.index, 1
+        while depth:
+            depth += {"(": 1, ")": -1}.get(self.next().text if self.token.kind == "sign" else self.next().kind, 0)
+        return self.tokens[start:self.index - 1]
+
+    def expression(self) -> str:
+        """An expression in parentheses, as SQL without them."""
+        return self.sql_of(self.parenthesised())
+
+    def sql_of(self, tokens: list[Token]) -> str:
+        """An expression's tokens as SQL that means the same in the default sql_mode."""
+        return in_default_mode(render(tokens), self.context.sql_mode)
+
+    def rest(self) -> str:
+        """What is left, as SQL; passes over it."""
+        start, self.index = self.index, len(self.tokens) - 1
+        return render(self.tokens[start:self.index])
+
+    def error(self, message: str, token: Token | None = None) -> SchemaError:
+        """A SchemaError that shows where in the statement it is."""
+        index = self.index if token is None else self.tokens.index(token)
+        near = render(self.tokens[index:index + 8]) or "the end"
+        return SchemaError(f"DDL not understood near {near!r}: {message}")

@@ -1,0 +1,152 @@
+"""Keys of tables: as they are written, and as the server keeps them, with names of its own choice and in its order.
+
+Source: MySQL manual, "CREATE TABLE Statement" and "CREATE INDEX Statement"; MariaDB's "CREATE TABLE".
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from applier.errors import SchemaError
+from applier.mysql.types import BINARY, CHARACTER
+from applier.schema.ddl.cursor import Cursor
+from applier.schema.definition import Column, Key, KeyPart
+
+
+@dataclass(slots=True)
+class KeyWords:
+    """A key as written; the server names those that have no name."""
+
+    kind: str
+    name: str | None
+    parts: list[KeyPart]
+    visible: bool = True
+    if_not_exists: bool = False
+
+
+def accept_key(cursor: Cursor) -> str | None:
+    """Pass over the words that begin a key; its kind, or None where something else begins."""
+    if cursor.accept("PRIMARY", "KEY"):
+        return "primary"
+    if cursor.ahead("VECTOR", "KEY") or cursor.ahead("VECTOR", "INDEX"):
+        cursor.index += 2
+        return "vector"
+    word = cursor.accept_any("UNIQUE", "FULLTEXT", "SPATIAL", "KEY", "INDEX")
+    if not word:
+        return None
+    if word not in ("KEY", "INDEX"):
+        cursor.accept_any("KEY", "INDEX")
+    return "key" if word in ("KEY", "INDEX") else word.lower()
+
+
+def parse_key(cursor: Cursor, kind: str, constraint: str | None) -> KeyWords:
+    """What stands after a key's first words, up to the comma or parenthesis after it."""
+    if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
+    name = None
+    if not cursor.ahead("(") and not cursor.ahead("USING") and not cursor.ahead("TYPE"):
+        name = cursor.name()
+    if cursor.accept_any("USING", "TYPE"):
+        cursor.next()
+    key = KeyWords(kind, name or constraint, parse_parts(cursor), if_not_exists=if_not_exists)
+    parse_key_options(cursor, key)
+    return key
+
+
+def parse_key_options(cursor: Cursor, key: KeyWords) -> None:
+    """What stands after a key's columns; whether it is visible is all that matters."""
+    while cursor.keyword not in (",", ")") and not cursor.at_end and cursor.keyword not in ("PARTITION", "REMOVE"):
+        word = cursor.next().keyword
+        if word in ("INVISIBLE", "IGNORED"):
+            key.visible = False
+        elif word == "WITH":
+            cursor.expect("PARSER")
+            cursor.next()
+        elif word == "NOT":
+            cursor.expect("IGNORED")
+        elif word != "VISIBLE":  # USING BTREE, COMMENT 'x', KEY_BLOCK_SIZE = 0, CLUSTERING = YES, …
+            cursor.accept("=")
+            cursor.next()
+
+
+def parse_parts(cursor: Cursor) -> list[KeyPart]:
+    """A key's columns, prefixes and expressions in parentheses."""
+    cursor.expect("(")
+    parts = [_parse_part(cursor)]
+    while cursor.accept(","):
+        parts.append(_parse_part(cursor))
+    cursor.expect(")")
+    return parts
+
+
+def _parse_part(cursor: Cursor) -> KeyPart:
+    if cursor.ahead("("):
+        name, length, expression = None, None, cursor.expression()
+    else:
+        name, length, expression = cursor.name(), None, None
+        if cursor.accept("("):
+            length = cursor.number()
+            cursor.expect(")")
+    direction = cursor.accept_any("ASC", "DESC")
+    return KeyPart(name, length, direction == "DESC", expression)
+
+
+def resolve_keys(words: Iterable[KeyWords], before: Sequence[Key], columns: Sequence[Column]) -> tuple[Key, ...]:
+    """The keys that the server makes of `words` beside those that are there `before`, in its order.
+
+    Raises SchemaError for a key on a column that the table does not have.
+    """
+    by_name = {column.name.casefold(): column for column in columns}
+    keys = list(before)
+    for key in words:
+        keys.append(_resolve_key(key, keys, by_name))
+    return in_server_order(keys, columns)
+
+
+def _resolve_key(words: KeyWords, before: list[Key], columns: dict[str, Column]) -> Key:
+    parts = tuple(_resolve_part(part, words.kind, columns) for part in words.parts)
+    if words.kind == "primary":
+        return Key("PRIMARY", words.kind, parts, words.visible)
+    name = words.name or _free_name(parts[0].column or "functional_index", {key.name.casefold() for key in before})
+    return Key(name, words.kind, parts, words.visible)
+
+
+def _resolve_part(part: KeyPart, kind: str, columns: dict[str, Column]) -> KeyPart:
+    if part.column is None:
+        return part
+    column = columns.get(part.column.casefold())
+    if column is None:
+        raise SchemaError(f"a key is on column {part.column}, which the table does not have")
+    length = None if kind in ("fulltext", "spatial", "vector") else useful_prefix(part.length, column)
+    return replace(part, column=column.name, length=length)
+
+
+def useful_prefix(length: int | None, column: Column) -> int | None:
+    """A prefix's length, None where it takes the whole column in (as information_schema's SUB_PART has it)."""
+    base = column.type.base
+    if base not in CHARACTER | BINARY or base in ("enum", "set"):
+        return None
+    whole = column.type.length
+    return None if length is None or (whole is not None and length >= whole) else length
+
+
+def in_server_order(keys: Iterable[Key], columns: Sequence[Column]) -> tuple[Key, ...]:
+    """Keys as the server keeps them: the primary key, unique ones without nullable columns, other unique ones, plain
+    ones, and full-text ones at last; else as they were made. ALTER TABLE starts from that order."""
+    nullable = {column.name for column in columns if column.nullable}
+    virtual = {column.name for column in columns if column.generated == "virtual"}
+
+    def rank(key: Key) -> tuple[bool, ...]:
+        unique = key.kind in ("primary", "unique")
+        has_null = any(part.column is None or part.column in nullable for part in key.parts)
+        has_prefix = any(part.length is not None for part in key.parts)
+        is_virtual = any(part.column in virtual for part in key.parts)
+        return (key.kind != "primary", not unique, unique and has_null, unique and is_virtual, unique and has_prefix,
+                key.kind == "fulltext")
+
+    return tuple(sorted(keys, key=rank))
+
+
+def _free_name(column: str, taken: set[str]) -> str:
+    """A key without a name is named for its first column, with _2, _3, … where that is taken, or is PRIMARY."""
+    taken = taken | {"primary"}
+    candidates = [column, *(f"{column}_{number}" for number in range(2, 100))]
+    return next(name for name in candidates if name.casefold() not in taken)

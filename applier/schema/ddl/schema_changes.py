@@ -1,0 +1,124 @@
+"""What statements do to databases and tables, as data: one class a kind of statement.
+
+Nothing is passed over in silence: a statement is `Ignored` because it is known to change no table, or it is `Other`,
+which stops a replay that it concerns.
+"""
+
+from dataclasses import dataclass
+
+from applier.mysql.collations import Charset
+from applier.schema.ddl.alter_actions import AlterAction
+from applier.schema.ddl.cursor import StatementContext
+from applier.schema.definition import TableDefinition
+
+TableName = tuple[str, str]  # database, table
+
+
+@dataclass(frozen=True, slots=True)
+class CreateDatabase:
+    name: str
+    charset: Charset
+    if_not_exists: bool = False
+    or_replace: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AlterDatabase:
+    """New tables of the database inherit another character set; those that are there keep theirs."""
+
+    name: str
+    charset: Charset
+
+
+@dataclass(frozen=True, slots=True)
+class DropDatabase:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTable:
+    """inherits_charset: the statement does not say the table's character set, so it is the database's."""
+
+    definition: TableDefinition
+    if_not_exists: bool = False
+    or_replace: bool = False
+    inherits_charset: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTableLike:
+    table: TableName
+    source: TableName
+    if_not_exists: bool = False
+    or_replace: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AlterTable:
+    """ALTER TABLE, CREATE INDEX or DROP INDEX; what it makes of a table depends on `context`, too."""
+
+    table: TableName
+    actions: tuple[AlterAction, ...]
+    context: StatementContext
+
+
+@dataclass(frozen=True, slots=True)
+class RenameTables:
+    """RENAME TABLE: each pair (old name, new name) in turn, so that tables can change places."""
+
+    pairs: tuple[tuple[TableName, TableName], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DropTable:
+    """Tables that are not there are none of the log's business: the server has logged what it did."""
+
+    tables: tuple[TableName, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TruncateTable:
+    table: TableName
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A statement that changes no table's rows or definition; `what` names it."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionChange:
+    """USE, or a SET that later statements of a schema file depend on; a log has these in its events' contexts."""
+
+    database: str | None = None
+    sql_mode: str | None = None
+    time_zone: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """DDL understood by name only. `tables` is None where it cannot be told which it concerns.
+
+    `creates`: some of them may be new by it.
+    """
+
+    kind: str
+    tables: tuple[TableName, ...] | None
+    sql: str
+    reason: str = ""
+    creates: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Dml:
+    """A statement that changes rows, as text. `tables` is None where it cannot be told which ones."""
+
+    kind: str
+    tables: tuple[TableName, ...] | None
+    sql: str
+
+
+SchemaChange = (CreateDatabase | AlterDatabase | DropDatabase | CreateTable | CreateTableLike | AlterTable
+                | RenameTables | DropTable | TruncateTable | Ignored | SessionChange | Other | Dml)

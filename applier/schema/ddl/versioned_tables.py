@@ -1,0 +1,62 @@
+"""System versioning in CREATE and ALTER TABLE: which columns have a row's times, and what an ALTER makes of that.
+
+Source: MariaDB's "System-Versioned Tables"; judged by MariaDB 10.11.
+"""
+
+from collections.abc import Sequence
+
+from applier.errors import SchemaError
+from applier.schema.ddl.alter_actions import AddColumn, AlterAction, SetVersioning
+from applier.schema.ddl.column_grammar import ColumnWords
+from applier.schema.ddl.cursor import Cursor
+from applier.schema.definition import Column
+from applier.schema.versioning import TIME, Versioning
+
+
+def parse_period(cursor: Cursor) -> None:
+    """PERIOD FOR SYSTEM_TIME [(start, end)]: the columns say themselves that they are these."""
+    cursor.expect("PERIOD", "FOR")
+    if not cursor.accept("SYSTEM_TIME"):
+        raise cursor.error("application-time period tables cannot be replayed yet")
+    if cursor.ahead("("):
+        cursor.parenthesised()
+
+
+def created_versioning(columns: Sequence[ColumnWords], *, all_are: bool) -> Versioning | None:
+    """Of a table with these columns, where `all_are` says that it is versioned as a whole; None if nothing is."""
+    if not all_are and not any(words.versioned for words in columns):
+        return None
+    without = tuple(words.name.casefold() for words in columns
+                    if words.versioned is False or (words.versioned is None and not all_are and not words.row_time))
+    return _with_times(columns, without)
+
+
+def _with_times(columns: Sequence[ColumnWords], without: tuple[str, ...]) -> Versioning:
+    times = {words.row_time: words.name for words in columns if words.row_time}
+    if not times:
+        return Versioning(without=without)
+    if len(times) < 2:
+        raise SchemaError("a row's start and its end are not both among the columns")
+    return Versioning(times["START"], times["END"], False, without)
+
+
+def hidden_columns(versioning: Versioning | None) -> tuple[Column, ...]:
+    """The columns that no statement names, which come after all others."""
+    if versioning is None or not versioning.hidden:
+        return ()
+    return tuple(Column(name, TIME, nullable=False, invisible=True)
+                 for name in (versioning.row_start, versioning.row_end))
+
+
+def altered_versioning(before: Versioning | None, actions: Sequence[AlterAction],
+                       renames: dict[str, str]) -> Versioning | None:
+    """After an ALTER, with the new names of columns that stay by their old ones in lower case."""
+    added = [action.words for action in actions if isinstance(action, AddColumn)]
+    without = tuple(words.name.casefold() for words in added if words.versioned is False)
+    switch = next((action.on for action in actions if isinstance(action, SetVersioning)), None)
+    if switch is False:
+        return None
+    if before is None:
+        return _with_times(added, without) if switch else None
+    kept = before if before.hidden else before.with_names(renames)
+    return Versioning(kept.row_start, kept.row_end, kept.hidden, (*kept.without, *without))

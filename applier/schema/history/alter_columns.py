@@ -1,0 +1,184 @@
+"""What an ALTER TABLE makes of a table's columns, and what they are called then."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from applier.errors import SchemaError
+from applier.mysql.collations import Charset
+from applier.schema.ddl.alter_actions import (
+    AddColumn,
+    AddKey,
+    AlterAction,
+    ChangeColumn,
+    ConvertCharset,
+    DropColumn,
+    RenameColumn,
+    SetColumnVisible,
+    SetDefault,
+    SetOptions,
+    SetVersioning,
+    of_kind,
+)
+from applier.schema.ddl.column_grammar import old_timestamps, resolve_column, resolve_default
+from applier.schema.ddl.create_table import TableWords, charset_of_words
+from applier.schema.ddl.cursor import StatementContext
+from applier.schema.ddl.type_grammar import converted_type
+from applier.schema.definition import Column, Default, TableDefinition
+from applier.sql.tokens import Token, render, tokenize
+
+
+@dataclass
+class ColumnChanges:
+    """The columns of one ALTER on their way. `actions` are those that ask for something that is not so already,
+    `charset` is the table's after the statement, and `renames`, once `columns` is called, what became of names."""
+
+    definition: TableDefinition
+    actions: Sequence[AlterAction]
+    context: StatementContext
+    charset: Charset = field(init=False)
+    renames: dict[str, str] = field(default_factory=dict)  # old names, in lower case, of what stays: the new ones
+
+    def __post_init__(self) -> None:
+        definition = self.definition
+        self.charset = Charset(definition.charset, definition.collation or definition.charset)
+        words = TableWords()
+        for options in of_kind(self.actions, SetOptions):
+            words.charset, words.collation = options.charset or words.charset, options.collation or words.collation
+        if words.charset or words.collation:
+            self.charset = charset_of_words(words, self.charset, self.context.default_collations)
+        self.converts = next(of_kind(self.actions, ConvertCharset), None)
+        if self.converts is not None:
+            self.charset = self.converts.charset or self.context.database_charset(definition.database)
+        self.actions = [action for action in self.actions if not self._is_void(action)]
+        if not self.context.explicit_timestamps:
+            old_timestamps([action.words for action in self.actions if isinstance(action, AddColumn | ChangeColumn)])
+
+    def _is_void(self, action: AlterAction) -> bool:
+        """IF EXISTS of what is not there, IF NOT EXISTS of what is."""
+        match action:
+            case AddColumn(words, _, True):
+                return self._has(words.name)
+            case ChangeColumn(name, _, _, True) | DropColumn(name, True) | RenameColumn(name, _, True):
+                return not self._has(name)
+            case SetDefault(name, _, True):
+                return not self._has(name)
+            case AddKey(words) if words.if_not_exists:
+                name = words.name or words.parts[0].column or ""
+                return any(same_name(key.name, name) for key in self.definition.keys)
+        return False
+
+    def _has(self, name: str) -> bool:
+        return any(same_name(column.name, name) for column in self.definition.columns)
+
+    def _old(self, name: str) -> int:
+        try:
+            return self.definition.column_index(name)
+        except KeyError:
+            raise SchemaError(f"it is about column {name}, which the table does not have") from None
+
+    def columns(self) -> list[tuple[Column, int | None]]:
+        """The new columns with their sources: those that stay, among which then, in turn, others are added or moved."""
+        changes = {self._old(change.old): change for change in of_kind(self.actions, ChangeColumn)}
+        renames = {self._old(rename.old): rename.new for rename in of_kind(self.actions, RenameColumn)}
+        renames |= {number: change.words.name for number, change in changes.items()}
+        dropped = {self._old(drop.name) for drop in of_kind(self.actions, DropColumn)}
+        if any(not switch.on for switch in of_kind(self.actions, SetVersioning)):
+            dropped |= self._hidden()
+        columns: list[tuple[Column, int | None]] = []
+        for number, column in enumerate(self.definition.columns):
+            if number in dropped:
+                continue
+            self.renames[column.name.casefold()] = renames.get(number, column.name)
+            changed = changes.get(number)
+            columns.append((self._resolved(changed) if changed else self._kept(column, renames.get(number)), number))
+        for action in self.actions:
+            if isinstance(action, AddColumn):
+                _put(columns, (self._resolved(action), None), action.place)
+            elif isinstance(action, ChangeColumn) and action.place is not None:
+                number = self._old(action.old)
+                moved = next(entry for entry in columns if entry[1] == number)
+                columns.remove(moved)
+                _put(columns, moved, action.place)
+        columns.sort(key=lambda entry: not self._is_generated_key(*entry))  # which stays first, whatever comes FIRST
+        hidden = self._hidden()
+        columns.sort(key=lambda entry: entry[1] in hidden)
+        return [(self._follow_renames(column, source), source) for column, source in columns]
+
+    def _hidden(self) -> set[int]:
+        """The columns of a versioned table that no statement names; they stay last."""
+        versioning, columns = self.definition.versioning, self.definition.columns
+        return {number for number, column in enumerate(columns) if versioning is not None
+                and versioning.hides(column.name)}
+
+    def _is_generated_key(self, column: Column, source: int | None) -> bool:
+        """Whether a column is MySQL's generated invisible primary key (manual: "Generated Invisible Primary Keys")."""
+        return source == 0 and column.name == "my_row_id" and column.invisible and column.auto_increment
+
+    def _kept(self, column: Column, new_name: str | None) -> Column:
+        if new_name is not None:
+            column = replace(column, name=new_name)
+        for action in self.actions:
+            if isinstance(action, SetDefault) and self._is(action.column, column, new_name):
+                default = resolve_default(action.default, column.type, self.context)
+                on_update = None if self.context.flavour == "mariadb" else column.on_update
+                column = replace(column, default=default, on_update=on_update)
+            elif isinstance(action, SetColumnVisible) and self._is(action.column, column, new_name):
+                column = replace(column, invisible=not action.visible)
+        return self._converted(column)
+
+    @staticmethod
+    def _is(name: str, column: Column, new_name: str | None) -> bool:
+        return same_name(name, column.name) or (new_name is not None and same_name(name, new_name))
+
+    def _resolved(self, action: AddColumn | ChangeColumn) -> Column:
+        column = resolve_column(action.words, self.charset, self.context, in_primary_key=False)
+        converted = self._converted(column)
+        if converted.type.base.endswith("text"):
+            return replace(converted, type=replace(converted.type, base=column.type.base))  # as it was asked for
+        return converted
+
+    def _converted(self, column: Column) -> Column:
+        if self.converts is None:
+            return column
+        return replace(column, type=converted_type(column.type, self.charset))
+
+    def _follow_renames(self, column: Column, source: int | None) -> Column:
+        """Expressions of columns that stay name other columns as they are called now."""
+        changed = {old: new for old, new in self.renames.items() if not same_name(old, new)}
+        if not changed or source is None:
+            return column
+        if column.expression is not None:
+            column = replace(column, expression=with_names(column.expression, changed))
+        if column.default is not None and column.default.kind == "expression":
+            column = replace(column, default=Default("expression", with_names(column.default.text, changed)))
+        return column
+
+
+def same_name(a: str, b: str) -> bool:
+    """Whether two columns, or two keys, have the same name to the server."""
+    return a.casefold() == b.casefold()
+
+
+def _put(columns: list[tuple[Column, int | None]], entry: tuple[Column, int | None], place: str | None) -> None:
+    if place is None:
+        columns.append(entry)
+    elif place == "":
+        columns.insert(0, entry)
+    else:
+        after = next((i for i, (column, _) in enumerate(columns) if same_name(column.name, place)), None)
+        if after is None:
+            raise SchemaError(f"a column comes after {place}, which the table does not have")
+        columns.insert(after + 1, entry)
+
+
+def with_names(expression: str, renames: dict[str, str]) -> str:
+    """An expression whose columns are called by their new names."""
+    tokens = tokenize(expression)
+    renamed = []
+    for token, following in pairwise(tokens):
+        is_function = token.kind == "word" and following.text == "("
+        if token.kind in ("word", "name") and token.text.casefold() in renames and not is_function:
+            token = Token("name", renames[token.text.casefold()], token.start, token.end)
+        renamed.append(token)
+    return render(renamed)

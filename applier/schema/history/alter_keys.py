@@ -1,0 +1,67 @@
+"""What an ALTER TABLE makes of a table's keys, which go with their columns, and of its foreign keys."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from applier.schema.ddl.alter_actions import (
+    AddForeignKey,
+    AddKey,
+    AlterAction,
+    DropForeignKey,
+    DropKey,
+    RenameKey,
+    SetKeyVisible,
+    of_kind,
+)
+from applier.schema.ddl.key_grammar import in_server_order, resolve_keys, useful_prefix
+from applier.schema.definition import Column, Key, KeyPart, TableDefinition
+from applier.schema.foreign_keys import (
+    ForeignKey,
+    pointed_anew,
+    resolve_foreign_keys,
+    with_columns_renamed,
+    without_keys,
+)
+from applier.schema.history.alter_columns import same_name, with_names
+
+
+def altered_keys(definition: TableDefinition, actions: Sequence[AlterAction], renames: Mapping[str, str],
+                 columns: Sequence[Column]) -> tuple[Key, ...]:
+    """The keys that stay, with the columns that stay, then the added ones. `columns` are the new ones, `renames` the
+    new names of those that stay by their old ones, in lower case."""
+    before = {key.name.casefold(): key for key in in_server_order(definition.keys, definition.columns)}
+    for drop in of_kind(actions, DropKey):
+        # A name that is not known is that of an index that the server made for a foreign key, or of another
+        # constraint.
+        before.pop(drop.name.casefold(), None)
+    names = {rename.old.casefold(): rename.new for rename in of_kind(actions, RenameKey)}
+    visible = {action.name.casefold(): action.visible for action in of_kind(actions, SetKeyVisible)}
+    kept = []
+    for name, key in before.items():
+        parts = tuple(part for part in (_followed(part, renames, columns) for part in key.parts) if part)
+        if parts:
+            kept.append(Key(names.get(name, key.name), key.kind, parts, visible.get(name, key.visible)))
+    return resolve_keys([action.words for action in of_kind(actions, AddKey)], kept, columns)
+
+
+def _followed(part: KeyPart, renames: Mapping[str, str], columns: Sequence[Column]) -> KeyPart | None:
+    """A key's part after the ALTER: under its column's new name, None where the column is dropped; whole, where the
+    new type cannot have a prefix or is no longer than it."""
+    if part.column is None:
+        changed = {old: new for old, new in renames.items() if not same_name(old, new)}
+        return replace(part, expression=with_names(part.expression or "", changed)) if changed else part
+    name = renames.get(part.column.casefold())
+    if name is None:
+        return None
+    column = next(column for column in columns if same_name(column.name, name))
+    return replace(part, column=column.name, length=useful_prefix(part.length, column))
+
+
+def altered_foreign_keys(definition: TableDefinition, actions: Sequence[AlterAction],
+                         renames: Mapping[str, str]) -> tuple[ForeignKey, ...]:
+    """The foreign keys after the statement."""
+    own = definition.database, definition.name
+    dropped = [drop.name for drop in of_kind(actions, DropForeignKey)]
+    kept = without_keys(definition.foreign_keys, dropped, renames)
+    kept = pointed_anew(with_columns_renamed(kept, renames), own, own, renames)
+    return resolve_foreign_keys([add.words for add in of_kind(actions, AddForeignKey)], kept, *own)

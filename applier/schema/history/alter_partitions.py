@@ -1,0 +1,54 @@
+"""What ALTER TABLE makes of a table's partitions, and whose rows go with them.
+
+Source: MySQL manual, "ALTER TABLE Partition Operations"; MariaDB's "ALTER TABLE".
+"""
+
+from collections.abc import Sequence
+
+from applier.errors import SchemaError
+from applier.schema.ddl.alter_actions import (
+    AddPartitions,
+    AlterAction,
+    CoalescePartitions,
+    DropPartitions,
+    ExchangePartition,
+    PartitionBy,
+    PartitionFromTable,
+    PartitionToTable,
+    ReorganizePartitions,
+    TruncatePartitions,
+)
+from applier.schema.partitions import Partitioning, PartRows
+
+
+def altered_partitions(before: Partitioning | None,
+                       actions: Sequence[AlterAction]) -> tuple[Partitioning | None, PartRows | None]:
+    """How the table is divided afterwards, and whose rows go. A statement has one action on partitions at most. Where
+    the partitions are not known, as of an older program's base, actions that only divide anew change nothing."""
+    known = before is not None and not before.other
+    for action in actions:
+        match action:
+            case PartitionBy(partitioning):
+                return partitioning, None
+            case ExchangePartition() | PartitionToTable() | PartitionFromTable():
+                raise SchemaError("EXCHANGE and CONVERT are about two tables, not one")
+            case DropPartitions() | TruncatePartitions() if not known:
+                verb = "DROP" if isinstance(action, DropPartitions) else "TRUNCATE"
+                raise SchemaError(f"{verb} PARTITION of a table whose partitions are not known")
+            case _ if not known:
+                continue
+            case DropPartitions(names, if_exists):
+                if if_exists:
+                    names = tuple(name for name in names if before.has(name))
+                return before.without(names), before.rows_of(names)
+            case TruncatePartitions(names):
+                return before, before.rows_of(names)
+            case AddPartitions(partitions, count, if_not_exists):
+                if if_not_exists:
+                    partitions = tuple(partition for partition in partitions if not before.has(partition.name))
+                return before.with_as_many_more(count) if count else before.with_more(partitions), None
+            case CoalescePartitions(count):
+                return before.with_as_many_more(-count), None
+            case ReorganizePartitions(names, into):
+                return before.reorganized(names, into), None
+    return before, None

@@ -1,0 +1,210 @@
+"""What every table was at every position of the archive: the statements of the log, applied to table definitions."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from applier.errors import SchemaError, UnsupportedStatement
+from applier.mysql.collations import Charset
+from applier.schema.ddl.column_grammar import in_utc
+from applier.schema.ddl.cursor import StatementContext
+from applier.schema.ddl.ddl import parse_statement
+from applier.schema.ddl.schema_changes import CreateTable, Dml, SchemaChange, SessionChange, TableName
+from applier.schema.definition import SEQUENCE, TableDefinition
+from applier.schema.foreign_keys import honours_inline_references
+from applier.schema.history.session import session_of
+from applier.schema.history.table_changes import TableChanges
+from applier.schema.history.table_versions import (
+    BEFORE_THE_LOG,
+    Position,
+    Redefinition,
+    StatementPlace,
+    TableVersion,
+    TableVersions,
+)
+from applier.schema.versioning import end_of_time
+from applier.sql.tokens import split_statements
+
+SYSTEM_DATABASES = frozenset({"mysql", "sys", "information_schema", "performance_schema"})
+
+
+class Statement(Protocol):
+    """A QUERY event, as the outline keeps it."""
+
+    sql: str | bytes
+    database: str
+    context: dict[str, Any]
+    timestamp: int
+    gtid: str | None
+
+
+class SchemaHistory:
+    """Applies statements in the log's order, and answers which definition held where.
+
+    `wanted(database, table)` says which tables are replayed: a statement that cannot be followed stops the replay only
+    if it concerns one of them. By default that is all but the server's own. `files` are names for error messages.
+    `rewrites` are databases of the log under the names that they have here (AP-FILT); a schema file and a base have
+    these names already. With `skip_statements` statements that change rows are passed over, and counted in `skipped`,
+    by table ("" where it cannot be told) and kind. `system_time_zone` is what SYSTEM is in the log, `server_version` is
+    of its server ("" where it is not known). `defined_by_log` are tables that `define` was told of, `charset_assumed`
+    those that inherit the character set of a database of which nothing tells it.
+    """
+
+    def __init__(
+        self, flavour: str, *, wanted: Callable[[str, str], bool] | None = None, files: Sequence[str] = (),
+        rewrites: Mapping[str, str] | None = None, skip_statements: bool = False, server_version: str = "",
+        system_time_zone: str | None = None
+    ) -> None:
+        self.flavour = flavour
+        self._inline_references = honours_inline_references(flavour, server_version)
+        self._system_time_zone, self._server_version = system_time_zone, server_version
+        self._wanted = wanted or (lambda database, _: database not in SYSTEM_DATABASES)
+        self._files, self._rewrites = files, rewrites or {}
+        self._tables = TableVersions()
+        self._databases: dict[str, Charset] = {}
+        self._changes = TableChanges(self._tables, self._databases, self._wanted, skip_statements)
+        self.skip_statements = skip_statements
+        self.defined_by_log: list[str] = []
+        self.charset_assumed: set[str] = set()
+
+    # ---- what is asked
+
+    @property
+    def skipped(self) -> dict[str, Counter[str]]:
+        """How many statements that change rows were passed over, by table and kind."""
+        return self._changes.skipped
+
+    def at(self, database: str, table: str, position: Position) -> TableVersion | None:
+        """The version that a row event at the position is about; None where the table is not there."""
+        return self._tables.at((database, table), position)
+
+    def renamed(self, table: TableName) -> TableName:
+        """A table of the log by the name that it has here."""
+        return self._rewrites.get(table[0], table[0]), table[1]
+
+    def live(self) -> list[TableVersion]:
+        """The tables that are there after the last statement, without sequences."""
+        return [version for version in self._tables.all() if version.end is None and not version.definition.is_sequence]
+
+    def versions(self) -> list[TableVersion]:
+        """All of them; a version's id is its place in the list."""
+        return self._tables.all()
+
+    def definitions(self) -> Iterable[TableDefinition]:
+        """The definitions of `live`."""
+        return (version.definition for version in self.live())
+
+    def sequences(self) -> tuple[TableName, ...]:
+        """MariaDB's sequences that are there after the last statement."""
+        return tuple(sorted((version.definition.database, version.definition.name) for version in self._tables.all()
+                            if version.end is None and version.definition.is_sequence))
+
+    def databases(self) -> dict[str, Charset]:
+        """The databases that are there after the last statement, as far as the log or a base tells of them."""
+        return dict(self._databases)
+
+    def chains(self) -> list[list[TableVersion]]:
+        """Each table's versions as far as one has the rows of the other, in order; every version is in one of them."""
+        return self._tables.chains()
+
+    def redefinitions(self, version: TableVersion) -> list[Redefinition]:
+        """The statements that changed a version's definition, but nothing that rows see."""
+        return self._tables.redefinitions(version)
+
+    def exchanged(self) -> list[list[TableVersion]]:
+        """Versions of tables between which rows were exchanged, in order, a list for all that have to do with each
+        other; chains have them, too."""
+        return self._tables.exchanged()
+
+    def wants(self, database: str, table: str) -> bool:
+        """Whether a table of that name is replayed."""
+        return self._wanted(database, table)
+
+    def is_wanted(self, version: TableVersion) -> bool:
+        """Whether the version is of a table that is replayed, by the name that it has."""
+        return self._wanted(version.definition.database, version.definition.name)
+
+    # ---- what is told
+
+    def load_database(self, name: str, charset: Charset) -> None:
+        """A database that is there before the log begins: tables made in it later inherit its character set."""
+        self._databases[name] = charset
+
+    def load_sequence(self, name: TableName) -> None:
+        """A sequence that is there before the log begins."""
+        definition = TableDefinition(*name, (), engine=SEQUENCE, flavour=self.flavour)
+        self._changes.create(definition, StatementPlace(BEFORE_THE_LOG, "the base snapshot"))
+
+    def load_definition(self, definition: TableDefinition) -> None:
+        """A table that is there before the log begins, as a base snapshot's manifest has it: defaults that it has in
+        the server's own time zone become moments where that is known now."""
+        if self._system_time_zone is not None:
+            context = StatementContext(self.flavour, time_zone=self._system_time_zone)
+            definition = replace(definition, columns=tuple(
+                replace(column, default=in_utc(column.default, context)) for column in definition.columns))
+        self._changes.create(definition, StatementPlace(BEFORE_THE_LOG, "the base snapshot"))
+
+    def define(self, definition: TableDefinition, at: Position) -> None:
+        """A table that nothing has defined, from a place in the log on, where it has no rows."""
+        self.defined_by_log.append(definition.full_name)
+        self._changes.create(definition, StatementPlace(at, "the log's metadata"))
+
+    def load_schema_file(self, text: str) -> None:
+        """The tables that are there before the log begins, as CREATE statements; INSERTs and the like are passed over.
+
+        TIMESTAMP defaults are taken in UTC unless the file sets a time zone, as dumps do.
+        """
+        session = SessionChange(sql_mode="", time_zone="+00:00")
+        for sql in split_statements(text):
+            changes = self.load_statement(sql, database=session.database, sql_mode=session.sql_mode,
+                                          time_zone=session.time_zone)
+            for change in changes:
+                if isinstance(change, SessionChange):
+                    said = {name: value for name in ("database", "sql_mode", "time_zone")
+                            if (value := getattr(change, name)) is not None}
+                    session = replace(session, **said)
+
+    def load_statement(self, sql: str, *, database: str | None, sql_mode: str, time_zone: str) -> list[SchemaChange]:
+        """What a statement of a schema file or a dump does, which is done; what is about sessions or rows is the
+        caller's. `time_zone` is that of TIMESTAMP defaults."""
+        changes = self._parse(sql, database, sql_mode=sql_mode, time_zone=time_zone)
+        for change in changes:
+            if not isinstance(change, SessionChange | Dml):
+                self._apply(change, StatementPlace(BEFORE_THE_LOG, sql))
+        return changes
+
+    def apply(self, statement: Statement, at: Position, end: Position) -> None:
+        """What the statement from one position to another does: rows after `end` see its effect.
+
+        Raises SchemaError where DDL on a wanted table cannot be followed, UnsupportedStatement where the statement
+        would change a wanted table's rows.
+        """
+        sql = statement.sql
+        if isinstance(sql, bytes):
+            sql = sql.decode("utf-8", "surrogateescape")
+        context = statement.context
+        moment = statement.timestamp * 1_000_000 + int(context.get("microseconds", 0))
+        place = StatementPlace(end, sql, moment, self._file(at), at[1], statement.gtid,
+                               (context.get("auto_increment_increment", 1), context.get("auto_increment_offset", 1)),
+                               end_of_time(self._server_version), self._server_version)
+        try:
+            for change in self._parse(sql, statement.database or None, rewrites=self._rewrites, moment=moment,
+                                      **session_of(context, self.flavour, self._system_time_zone)):
+                self._apply(change, place)
+        except (SchemaError, UnsupportedStatement) as error:
+            error.file, error.position, error.gtid = place.file, place.position, place.gtid
+            raise
+
+    def _apply(self, change: SchemaChange, place: StatementPlace) -> None:
+        if isinstance(change, CreateTable) and change.inherits_charset \
+                and change.definition.database not in self._databases:
+            self.charset_assumed.add(change.definition.full_name)
+        self._changes.apply(change, place)
+
+    def _file(self, at: Position) -> str | None:
+        return self._files[at[0]] if at[0] < len(self._files) else None
+
+    def _parse(self, sql: str, database: str | None, **session: Any) -> list[SchemaChange]:
+        return parse_statement(sql, default_database=database, flavour=self.flavour, databases=self._databases,
+                               inline_references=self._inline_references, **session)

@@ -1,0 +1,62 @@
+"""ALTER TABLE that moves the rows of a partition to another table, or those of a table to a partition.
+
+Source: MySQL manual, "Exchanging Partitions and Subpartitions with Tables"; MariaDB's "ALTER TABLE", CONVERT PARTITION
+and CONVERT TABLE.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from applier.schema.ddl.alter_actions import ExchangePartition, PartitionFromTable, PartitionToTable
+from applier.schema.definition import TableDefinition
+from applier.schema.history.alter import moved
+from applier.schema.history.conversion import RowConversion
+from applier.schema.history.table_versions import StatementPlace, TableVersion, TableVersions
+from applier.schema.partitions import PartRows
+
+MovingAction = ExchangePartition | PartitionToTable | PartitionFromTable
+MOVING = (ExchangePartition, PartitionToTable, PartitionFromTable)
+
+
+def move_rows(tables: TableVersions, divided: TableVersion, plain: TableVersion | None, action: MovingAction,
+              place: StatementPlace) -> None:
+    """New versions of both tables, of which `plain` is the one without partitions, None where the action makes it.
+
+    Raises SchemaError for a partition that is not known.
+    """
+    old = divided.definition
+    about = {"sql": place.sql, "moment": place.moment, "file": place.file, "position": place.position,
+             "gtid": place.gtid}
+    match action:
+        case PartitionToTable(name, table):
+            part = old.partitioning.rows_of([name])
+            tables.end((old.database, old.name), place.end)
+            rest = replace(old, partitioning=old.partitioning.without([name]))
+            tables.begin(rest, place.end, place.sql, divided.id, _rows(old, rest, about, removed=part))
+            made = moved(replace(old, partitioning=None), *table)
+            tables.begin(made, place.end, place.sql, divided.id,
+                         _rows(old, made, about, removed=replace(part, inside=False)))
+        case PartitionFromTable(_, partition):
+            new = replace(old, partitioning=old.partitioning.with_more([partition]))
+            part = PartRows(new.partitioning, (len(new.partitioning.partitions) - 1,))
+            _end_both(tables, divided, plain, place)
+            tables.begin(new, place.end, place.sql, divided.id, _rows(old, new, about),
+                         plain.id, _rows(plain.definition, new, about, required=part))
+        case ExchangePartition(name):
+            part = old.partitioning.rows_of([name])
+            _end_both(tables, divided, plain, place)
+            tables.begin(old, place.end, place.sql, divided.id, _rows(old, old, about, removed=part),
+                         plain.id, _rows(plain.definition, old, about, required=part))
+            tables.begin(plain.definition, place.end, place.sql, divided.id,
+                         _rows(old, plain.definition, about, removed=replace(part, inside=False)))
+
+
+def _rows(old: TableDefinition, new: TableDefinition, about: dict[str, Any], removed: PartRows | None = None,
+          required: PartRows | None = None) -> RowConversion:
+    """Rows as they are: the servers take care that both tables have the same columns."""
+    return RowConversion(old, new, tuple(range(len(old.columns))), removed=removed, required=required, **about)
+
+
+def _end_both(tables: TableVersions, divided: TableVersion, plain: TableVersion, place: StatementPlace) -> None:
+    for version in (divided, plain):
+        tables.end((version.definition.database, version.definition.name), place.end)

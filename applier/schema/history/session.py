@@ -1,0 +1,53 @@
+"""The session that a statement ran in, as its QUERY event tells it: what the statement means depends on it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from applier.errors import SchemaError
+from applier.mysql.collations import by_id, charset_of
+
+# The sql_modes that change how a statement reads, by their bits in the QUERY event (Q_SQL_MODE_CODE).
+_SQL_MODES = {1: "REAL_AS_FLOAT", 2: "PIPES_AS_CONCAT", 4: "ANSI_QUOTES", 1 << 20: "NO_BACKSLASH_ESCAPES",
+              1 << 29: "HIGH_NOT_PRECEDENCE"}
+# MariaDB's mode in which a DATE is a DATETIME; MySQL's mode of that bit meant no more than its parts.
+_ORACLE = {1 << 9: "ORACLE"}
+# Those that change what values become in an ALTER: the bits from 32 on differ between the servers.
+_DATE_MODES = {1 << 23: "NO_ZERO_IN_DATE", 1 << 24: "NO_ZERO_DATE", 1 << 25: "ALLOW_INVALID_DATES"}
+_FRACTION_MODES = {"mysql": (1 << 32, "TIME_TRUNCATE_FRACTIONAL"), "mariadb": (1 << 34, "TIME_ROUND_FRACTIONAL")}
+_EXPLICIT_TIMESTAMPS = 1 << 24  # MariaDB's flags2, from 10.10 on; MySQL has a status variable of its own
+
+
+def session_of(context: Mapping[str, Any], flavour: str, system_time_zone: str | None = None) -> dict[str, Any]:
+    """What a QUERY's status variables say about how it reads (EV-CTX), as `parse_statement` takes it. A log does not
+    tell which time zone SYSTEM is: `system_time_zone`, if it is known."""
+    collation = context.get("default_collation_for_utf8mb4")
+    if flavour == "mysql":
+        # MySQL writes the collation from 8.0 on, which is when explicit timestamps became the default, too.
+        collations = {"utf8mb4": "utf8mb4_general_ci" if collation is None else _collation(collation)}
+        explicit = context.get("explicit_defaults_for_timestamp", collation is not None)
+    else:
+        # MariaDB writes them from 11.3 on, if there are any: the ids of a set's own default and of what it is here.
+        collations = {charset_of(_collation(own)): _collation(said)
+                      for own, said in context.get("character_set_collations", ())}
+        explicit = context.get("flags2", 0) & _EXPLICIT_TIMESTAMPS
+    zone = context.get("time_zone", "SYSTEM")
+    mode = context.get("sql_mode", 0)
+    modes = _SQL_MODES | _DATE_MODES | dict([_FRACTION_MODES[flavour]]) | (_ORACLE if flavour == "mariadb" else {})
+    session = {
+        "sql_mode": ",".join(name for bit, name in modes.items() if mode & bit),
+        "time_zone": zone if zone.upper() != "SYSTEM" or system_time_zone is None else system_time_zone,
+        "explicit_timestamps": bool(explicit),
+        "default_collations": collations,
+    }
+    try:
+        return session | {"server_charset": by_id(context["charset_server"])}
+    except KeyError:
+        return session  # an old log, or a collation of MariaDB's that only its name tells
+
+
+def _collation(collation_id: int) -> str:
+    try:
+        return by_id(collation_id).collation
+    except KeyError:
+        raise SchemaError(f"a statement's context has a collation number that no server knows: {collation_id}",
+                          hint="the file is damaged, or newer than this program") from None

@@ -1,0 +1,98 @@
+"""BINARY, VARBINARY and BLOB columns: bytes of text, of numbers, of another length; text out of bytes.
+
+Source: MySQL manual, "The BINARY and VARBINARY Types", "Bit-Value Type"; judged by both servers.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.errors import NotComputable
+from applier.mysql.session import Session
+from applier.mysql.types import ColumnType
+from applier.sql.casting.shown_numbers import shown
+from applier.sql.casting.texts import SINGLE_BYTE, SIZES, by_distinct, encoded, fitted
+
+_SHOWN = ColumnType("longtext", charset="utf8mb4")
+
+
+def to_bytes(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """Bytes of another length; a BINARY is padded with zero bytes."""
+    size = new.length if new.length is not None else SIZES[new.base]
+    if pc.any(pc.greater(pc.binary_length(values), size)).as_py():
+        values = pc.binary_slice(values, 0, size)
+    if new.base != "binary":
+        return values
+    padded = pc.binary_join_element_wise(values, pa.scalar(b"\0" * size, pa.binary()), pa.scalar(b"", pa.binary()))
+    return pc.binary_slice(padded, 0, size)
+
+
+def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """Text as its bytes in the character set that it had."""
+    return to_bytes(_encoded(values, old.charset or "utf8mb4"), old, new, session)
+
+
+def _encoded(values: pa.Array, charset: str) -> pa.Array:
+    if charset in ("utf8mb4", "utf8mb3") or (
+            charset in SINGLE_BYTE - {"swe7"} and pc.all(pc.string_is_ascii(values)).as_py() is not False):
+        return values.cast(pa.binary())
+    if charset not in SINGLE_BYTE:
+        raise NotComputable(f"the bytes of text in {charset}")
+    return encoded(values, charset, "strict")
+
+
+def from_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """Numbers as their text; but a BIT in a BLOB as its bytes."""
+    if old.base == "bit" and new.base.endswith("blob"):
+        return to_bytes(bit_bytes(values, old), old, new, session)
+    return from_text(shown(values, old, session.flavour), _SHOWN, new, session)
+
+
+def bit_bytes(values: pa.Array, old: ColumnType) -> pa.Array:
+    """The bytes of BITs, the highest first."""
+    size = ((old.length or 1) + 7) // 8
+    return by_distinct(values, lambda number: int(number).to_bytes(size, "big"), pa.binary())
+
+
+def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """Bytes as text in the new character set, of which they are."""
+    charset = new.charset or "utf8mb4"
+    if charset in SINGLE_BYTE - {"swe7"}:
+        from applier.mysql.charsets import to_utf8
+
+        return fitted(to_utf8(values, charset), new)
+    if charset != "utf8mb4" and not (charset == "utf8mb3" and _is_ascii(values)):
+        raise NotComputable(f"bytes as text in {charset}")
+    try:
+        return fitted(values.cast(pa.string()), new)
+    except pa.ArrowInvalid:
+        if session.flavour != "mysql":
+            raise NotComputable("bytes that are no text") from None
+        return fitted(by_distinct(values, _valid_start), new)
+
+
+def _valid_start(data: bytes) -> str:
+    """What MySQL takes of bytes in UTF-8: all before the first that are none."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        return data[:error.start].decode()
+
+
+def _is_ascii(values: pa.Array) -> bool:
+    try:
+        return pc.all(pc.string_is_ascii(values.cast(pa.string()))).as_py() is not False
+    except pa.ArrowInvalid:
+        return False
+
+
+def as_ascii(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """Bytes that say a number, a date or a member, as text in which those that are no ASCII say nothing."""
+    if old.base == "binary" and new.members:
+        values = by_distinct(values, lambda data: data.rstrip(b"\0"), pa.binary())
+    if _is_ascii(values):
+        return values.cast(pa.string())
+    if not all(member.isascii() for member in new.members):
+        raise NotComputable("bytes that are no ASCII")
+    return by_distinct(values, lambda data: data.decode("ascii", "replace"))

@@ -1,0 +1,187 @@
+"""Dates, times and years as numbers, and out of numbers: 20240229123000, 123000, 2024.
+
+Source: MySQL manual, "Date and Time Literals", "The YEAR Type"; judged by both servers. MySQL takes numbers for dates
+by their text, MariaDB by their digits from the right.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.errors import NotComputable
+from applier.mysql.session import Session
+from applier.mysql.types import ColumnType, arrow_type
+from applier.mysql.zero_dates import DAY, ZERO_DAY, zero
+from applier.sql.casting import members, number_texts, numbers, temporal_texts
+from applier.sql.casting.shown_numbers import shown
+from applier.sql.casting.temporals import cut, cut_time, from_clock, local_micros, rounds
+
+_SECOND = 1_000_000
+_BIGINT, _WIDE, _SHOWN = ColumnType("bigint"), pa.decimal128(38, 0), ColumnType("longtext", charset="utf8mb4")
+_MOST_TIME = 8385959
+
+
+def to_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """The digits as a number; a fraction of a second counts in a DECIMAL, FLOAT or DOUBLE."""
+    micros = local_micros(values, old, session)
+    if new.base in ("decimal", "float", "double"):
+        rest = np.where((micros < 0) & (old.base == "time"), -(-micros % _SECOND), micros % _SECOND)
+        whole, rest = (pa.array(part, pa.int64(), mask=np.asarray(values.is_null())).cast(pa.decimal128(19, 0))
+                       for part in (_packed(micros, old), rest))
+        found = pc.add(whole, pc.multiply(rest, numbers.MILLIONTH))
+        return numbers.to_number(found, ColumnType("decimal", precision=26, scale=6), new, session)
+    if old.fsp:
+        micros = (cut_time if old.base == "time" else cut)(micros, _SECOND, rounds(session))
+    whole = pa.array(_packed(micros, old), pa.int64(), mask=np.asarray(values.is_null()))
+    return numbers.to_number(whole, _BIGINT, new, session)
+
+
+def _packed(micros: np.ndarray, old: ColumnType) -> np.ndarray:
+    """Whole seconds as YYYYMMDD, YYYYMMDDhhmmss or [-]hhmmss."""
+    if old.base == "time":
+        seconds = np.abs(micros) // _SECOND
+        return np.where(micros < 0, -1, 1) * (seconds // 3600 * 10000 + seconds // 60 % 60 * 100 + seconds % 60)
+    days = pa.array(micros // DAY, pa.int32()).cast(pa.date32())
+    date = sum(np.asarray(part(days)).astype(np.int64) * unit
+               for part, unit in ((pc.year, 10000), (pc.month, 100), (pc.day, 1)))
+    if old.base == "date":
+        return date
+    seconds = micros % DAY // _SECOND
+    return date * 1_000_000 + seconds // 3600 * 10000 + seconds // 60 % 60 * 100 + seconds % 60
+
+
+def to_year(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """Numbers as YEAR: 1 to 69 are of this century, 70 to 99 of the last, what is none becomes 0."""
+    if pa.types.is_floating(values.type) and session.flavour == "mariadb":
+        values = pc.trunc(values)
+    return _years(numbers.to_number(values, old, _BIGINT, session))
+
+
+def _years(whole: pa.Array) -> pa.Array:
+    year = np.asarray(whole.fill_null(0)).astype(np.int64)
+    year = np.where((year > 0) & (year < 70), year + 2000, np.where((year >= 70) & (year < 100), year + 1900, year))
+    year = np.where((year < 1901) | (year > 2155), 0, year)
+    return pa.array(year, pa.int16(), mask=np.asarray(whole.is_null()))
+
+
+def text_to_year(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """Text as YEAR: by the number that it begins with; "0" is 2000."""
+    years = _years(numbers.to_number(number_texts.leading_whole(values), _WIDE_TYPE, _BIGINT, session))
+    is_zero = pc.match_substring_regex(values, r"^\s*[+-]?0")
+    if pc.any(pc.and_(is_zero, pc.not_equal(values, "0"))).as_py():
+        raise NotComputable("text that begins with a zero as YEAR")
+    return pc.if_else(is_zero, pa.scalar(2000, pa.int16()), years)
+
+
+_WIDE_TYPE = ColumnType("decimal", precision=38, scale=0)
+
+
+def member_to_year(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """The number of an ENUM's or a SET's members as YEAR."""
+    return _years(numbers.to_number(members.member_numbers(values, old), _WIDE_TYPE, _BIGINT, session))
+
+
+def moment_to_year(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """MySQL takes the digits of a moment for a number, which then is no year; MariaDB takes the year."""
+    if session.flavour == "mysql":
+        return _years(to_number(values, old, _BIGINT, session))
+    if old.base == "time":
+        raise NotComputable("TIME as YEAR")
+    days = pa.array(local_micros(values, old, session) // DAY, pa.int32()).cast(pa.date32())
+    year = np.asarray(pc.year(days))
+    return pa.array(np.where((year < 1901) | (year > 2155), 0, year), pa.int16(), mask=np.asarray(values.is_null()))
+
+
+def to_moment(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """Numbers as DATE, DATETIME or TIMESTAMP; what is none becomes '0000-00-00', a month or day of zero stays where the
+    mode allows it."""
+    if old.base == "year":  # as digits they have no month
+        zeros = pa.repeat(zero(arrow_type(new)), len(values))
+        return pc.if_else(values.is_null(), pa.scalar(None, zeros.type), zeros)
+    by_digits = old.base == "bit" or (session.flavour == "mariadb" and not pa.types.is_floating(values.type))
+    if not by_digits:
+        text = shown(values, old, session.flavour)
+        return temporal_texts.to_moment(text, _SHOWN, new, session)
+    has_fraction = np.zeros(len(values), bool)
+    if pa.types.is_decimal(values.type):
+        values = values.cast(pa.decimal128(38, values.type.scale))
+        whole = pc.floor(values)
+        has_fraction = np.asarray(pc.not_equal(whole, values).fill_null(False))
+        values = whole
+    number = np.asarray(numbers.to_number(values, old, _BIGINT, session).fill_null(0)).astype(np.int64)
+    clock, is_none = _by_digits(number, "NO_ZERO_IN_DATE" not in session.sql_mode)
+    of_none = (number == 0) & (new.fsp > 0)  # '0000-00-00 00:00:00.49'
+    if new.base != "date" and (has_fraction & (~is_none | of_none)).any():
+        raise NotComputable("numbers with a fraction as dates")
+    if is_none.any() and "ALLOW_INVALID_DATES" in session.sql_mode:
+        raise NotComputable("numbers that are no dates where invalid dates are allowed")
+    clock = np.where(is_none, ZERO_DAY * DAY, clock)
+    return from_clock(clock, np.asarray(values.is_null()), 0, new, session)
+
+
+def _by_digits(number: np.ndarray, with_zeros: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Moments (int64 microseconds) of YYMMDD, YYYYMMDD, YYMMDDhhmmss and YYYYMMDDhhmmss, and which are none. A month or
+    day of zero is one `with_zeros`, as in applier.mysql.zero_dates."""
+    is_none = number < 101
+    full = np.zeros(len(number), np.int64)
+    for least, most, century, unit in _FORMS:
+        here = (number >= least) & (number <= most)
+        full = np.where(here, (number + century) * unit, full)
+    date, clock = full // 1_000_000, full % 1_000_000
+    year, month, day = date // 10000, date // 100 % 100, date % 100
+    hour, minute, second = clock // 10000, clock // 100 % 100, clock % 100
+    is_none |= (year > 9999) | (month > 12) | (hour > 23) | (minute > 59) | (second > 59) | (full == 0)
+    has_zero = ~is_none & (month * day == 0) & (day <= 31)
+    is_none |= month * day == 0
+    safe_year, safe_month = np.where(is_none, 1970, year), np.where(is_none, 1, month)
+    first = ((safe_year - 1970) * 12 + safe_month - 1).astype("datetime64[M]")
+    length = ((first + 1).astype("datetime64[D]") - first.astype("datetime64[D]")).astype(np.int64)
+    is_none |= day > length
+    days = first.astype("datetime64[D]").astype(np.int64) + np.where(is_none, 1, day) - 1
+    if with_zeros:
+        days = np.where(has_zero, ZERO_DAY + (year * 16 + month) * 32 + day, days)
+        is_none &= ~has_zero
+    return days * DAY + ((hour * 60 + minute) * 60 + second) * _SECOND, is_none
+
+
+_FORMS = [
+    (101, 691231, 20000000, 1_000_000), (700101, 991231, 19000000, 1_000_000), (10000101, 99991231, 0, 1_000_000),
+    (101000000, 691231235959, 20000000000000, 1), (700101000000, 991231235959, 19000000000000, 1),
+    (10000101000000, 99991231235959, 0, 1),
+]
+"""From, to, what is added to the year, and what the number is to be multiplied by."""
+
+
+def to_time(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """Numbers as TIME, by their digits hhmmss; with more than 59 minutes or seconds, 0."""
+    if old.base == "float":  # as it is shown, with six digits
+        if pc.any(pc.greater(pc.abs(values), float(_MOST_TIME))).as_py():
+            raise NotComputable("numbers of more than 8385959 as TIME")
+        text = shown(values, old, session.flavour)
+        return temporal_texts.to_time(text, _SHOWN, new, session)
+    if pa.types.is_floating(values.type):
+        values = numbers.to_number(values, old, ColumnType("decimal", precision=30, scale=9), session)
+    elif not pa.types.is_decimal(values.type):
+        values = values.cast(_WIDE if values.type != pa.int64() else pa.decimal128(19, 0))
+    number = values.cast(pa.decimal128(38, values.type.scale)).cast(pa.decimal128(36, max(9, values.type.scale)))
+    size = pc.abs(number)
+    whole = np.asarray(pc.floor(size).cast(_WIDE).cast(pa.float64()).fill_null(0))
+    if (whole >= 1e10).any() or (session.flavour == "mariadb" and (whole > _MOST_TIME).any()):
+        raise NotComputable("numbers of more than 8385959 as TIME")
+    whole = whole.astype(np.int64)
+    fraction = pc.multiply(pc.subtract(size, pc.floor(size)).cast(pa.decimal128(20, number.type.scale)),
+                           pa.scalar(Decimal(10**9), pa.decimal128(10, 0)))
+    nanos = np.asarray(pc.floor(fraction).cast(pa.float64()).fill_null(0)).astype(np.int64)
+    unit = 10**(9 - new.fsp)
+    nanos = (nanos + (unit // 2 if rounds(session) else 0)) // unit * unit
+    hours, minutes, seconds = whole // 10000, whole // 100 % 100, whole % 100
+    micros = ((hours * 60 + minutes) * 60 + seconds) * _SECOND + nanos // 1000
+    most = (838 * 3600 + 59 * 60 + 59) * _SECOND
+    micros = np.where((minutes > 59) | (seconds > 59), 0, np.minimum(micros, most))
+    negative = np.asarray(pc.less(number, pa.scalar(Decimal(0), number.type)).fill_null(False))
+    return pa.array(np.where(negative, -micros, micros), pa.int64(), mask=np.asarray(values.is_null())).cast(
+        pa.duration("us"))

@@ -1,0 +1,181 @@
+"""Dates and times as text, and out of text.
+
+Source: MySQL manual, "Date and Time Literals", "Conversion Between Date and Time Types"; judged by both servers.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.errors import NotComputable
+from applier.mysql.session import Session
+from applier.mysql.temporal_literals import read_datetime
+from applier.mysql.types import ColumnType
+from applier.mysql.zero_dates import DAY, ZERO_DAY, number, parts
+from applier.sql.casting.temporals import from_clock, local_micros, rounds
+from applier.sql.casting.texts import by_distinct, fitted
+
+_MICROSECOND = timedelta(microseconds=1)
+_ZERO = ZERO_DAY * DAY
+_PLAIN = re.compile(r"(\d{4})-(\d\d)-(\d\d)([ T]\d\d:\d\d:\d\d(\.\d{1,6})?)?", re.ASCII)
+_USUAL = (r"^[1-9]\d{3}-((0[13578]|1[02])-(0[1-9]|[12]\d|3[01])|(0[469]|11)-(0[1-9]|[12]\d|30)|02-(0[1-9]|1\d|2[0-8]))"
+          r"( ([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?)?$")
+"""Of dates and times as servers write them, all but the 29th of February."""
+_BEGINS_A_MOMENT = re.compile(r"\s*([0-9]{5,}|[0-9]{1,4}[^\w\s]+[0-9])")
+_WITH_TIME = re.compile(r"\s*[0-9]{1,4}[^\w\s:.]+[0-9]{1,2}[^\w\s]+[0-9]{1,2}[ T]+[0-9]")
+_TWO_FIELDS = re.compile(r"\s*[0-9]{1,4}[^\w\s]+[0-9]+\s*")
+_FRACTION = re.compile(r"\s*\d{1,4}\.\d+\s*", re.ASCII)
+_DIGITS = re.compile(r"\s*(\d+)\s*", re.ASCII)
+_GARBAGE_AFTER = re.compile(r"\s*(-?)(\d{1,7})(?![\d:.eE ])", re.ASCII)
+_TIME = re.compile(r"\s*(-?)(\d+)(?::(\d{1,2})(?::(\d{1,2})(\.\d*)?)?|(\.\d*)?)\s*", re.ASCII)
+_LONGEST_TIME = (838 * 3600 + 59 * 60 + 59) * 1_000_000
+_HOUR, _MINUTE, _SECOND = 3_600_000_000, 60_000_000, 1_000_000
+
+
+def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """DATE, DATETIME, TIMESTAMP and TIME as text."""
+    if old.base == "date":
+        return fitted(values.cast(pa.string()), new)
+    micros = local_micros(values, old, session)
+    if old.base == "time":
+        return fitted(_time_text(micros, np.asarray(values.is_null()), old.fsp), new)
+    moments = pa.array(micros, pa.int64(), mask=np.asarray(values.is_null())).cast(pa.timestamp("us"))
+    return fitted(pc.utf8_slice_codeunits(moments.cast(pa.string()), 0, 20 + old.fsp if old.fsp else 19), new)
+
+
+def _time_text(micros: np.ndarray, is_null: np.ndarray, fsp: int) -> pa.Array:
+    size = np.abs(micros)
+
+    def digits(numbers: np.ndarray, width: int) -> pa.Array:
+        return pc.utf8_lpad(pa.array(numbers, pa.int64(), mask=is_null).cast(pa.string()), width, "0")
+
+    sign = pa.array(np.where(micros < 0, "-", ""))
+    clock = pc.binary_join_element_wise(digits(size // _HOUR, 2), digits(size // _MINUTE % 60, 2),
+                                        digits(size // _SECOND % 60, 2), ":")
+    parts = [sign, clock]
+    if fsp:
+        parts += [pa.scalar("."), digits(size % _SECOND // 10**(6 - fsp), fsp)]
+    return pc.binary_join_element_wise(*parts, "")
+
+
+def to_moment(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """Text as DATE, DATETIME or TIMESTAMP; text that is none becomes '0000-00-00', a month or day of zero stays where
+    the mode allows it."""
+    flavour, mode = session.flavour, session.sql_mode
+    fsp = 0 if new.base == "date" else new.fsp
+
+    def read(text: str) -> int:
+        if _FRACTION.fullmatch(text) and "NO_ZERO_IN_DATE" not in mode:
+            raise NotComputable(f"{text!r} as {new.base.upper()}")  # some are a year and a month
+        if not _BEGINS_A_MOMENT.match(text) or _TWO_FIELDS.fullmatch(text):
+            return _ZERO
+        if digits := _DIGITS.fullmatch(text):
+            return _of_digits(digits[1], mode)
+        try:
+            moment = read_datetime(text, 6, flavour)
+        except (ValueError, OverflowError):
+            if "ALLOW_INVALID_DATES" not in mode and (plain := _PLAIN.fullmatch(text)) \
+                    and not _is_there(*map(int, plain.groups()[:3])):
+                return _ZERO
+            raise NotComputable(f"{text!r} as {new.base.upper()}") from None
+        if isinstance(moment, int):
+            return moment if "NO_ZERO_IN_DATE" not in mode or _has_month_and_day(moment) else _ZERO
+        return (moment - datetime(1970, 1, 1)) // _MICROSECOND
+
+    usual = pc.match_substring_regex(values, _USUAL)
+    micros = pc.if_else(usual, values, None).cast(pa.timestamp("us")).cast(pa.int64())
+    if not pc.all(usual).as_py():
+        micros = pc.coalesce(micros, by_distinct(pc.if_else(usual, None, values), read, pa.int64()))
+    clock = np.asarray(micros.fill_null(0))
+    return from_clock(clock, np.asarray(micros.is_null()), 6 if fsp < 6 or new.base == "date" else fsp, new, session)
+
+
+def _has_month_and_day(moment: int) -> bool:
+    """Whether only the year of a date that no calendar has is zero."""
+    _, month, day = parts(np.array([moment // DAY]))
+    return bool(month[0] and day[0])
+
+
+def _of_digits(digits: str, mode: str) -> int:
+    """Five digits or more as YYMMDDhhmmss, with four of the year where there are 8 or 14: the last part, which may be
+    any from the day on, may have one."""
+    if len(digits) > 12 and len(digits) != 14:
+        raise NotComputable("so many digits as a date")
+    of_year = 4 if len(digits) in (8, 14) else 2
+    fields = [int(digits[:of_year]), *(int(digits[place:place + 2]) for place in range(of_year, len(digits), 2))]
+    year, month, day, hour, minute, second = [*fields, 0, 0, 0][:6]
+    if not any(fields) or month > 12 or day > 31 or hour > 23 or minute > 59 or second > 59:
+        return _ZERO
+    if of_year == 2:
+        year += 2000 if year < 70 else 1900
+    clock = hour * _HOUR + minute * _MINUTE + second * _SECOND
+    if not month or not day or not year:
+        return number(year, month, day) * DAY + clock if "NO_ZERO_IN_DATE" not in mode or (month and day) else _ZERO
+    if _is_there(year, month, day):
+        return (datetime(year, month, day) - datetime(1970, 1, 1)) // _MICROSECOND + clock
+    if "ALLOW_INVALID_DATES" in mode:
+        raise NotComputable(f"{digits!r} as a date")
+    return _ZERO
+
+
+def _is_there(year: int, month: int, day: int) -> bool:
+    """Whether the calendar has such a day."""
+    try:
+        datetime(year, month, day)
+    except ValueError:
+        return False
+    return True
+
+
+def to_time(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """Text as TIME: hours:minutes[:seconds], the digits HHMMSS, or a date and time of which the time is taken."""
+    unit, up, flavour = 10**(6 - new.fsp), rounds(session), session.flavour
+
+    def read(text: str) -> int:
+        if _WITH_TIME.match(text):
+            try:
+                moment = read_datetime(text, 6, flavour)
+            except (ValueError, OverflowError):
+                raise NotComputable(f"{text!r} as TIME") from None
+            micros = moment % DAY if isinstance(moment, int) else (
+                moment - moment.replace(hour=0, minute=0, second=0, microsecond=0)) // _MICROSECOND
+        elif text.lstrip().startswith("+") and flavour == "mysql":
+            return 0
+        elif text.lstrip()[:1].isdigit() or text.lstrip()[:1] in ("-", "+", "."):
+            micros = _read_time(text.replace("+", "", 1) if text.lstrip().startswith("+") else text, new, flavour)
+        else:
+            return 0
+        sign, size = (-1, -micros) if micros < 0 else (1, micros)
+        return sign * min((size + (unit // 2 if up else 0)) // unit * unit, _LONGEST_TIME)
+
+    return by_distinct(values, read, pa.int64()).cast(pa.duration("us"))
+
+
+def _read_time(text: str, new: ColumnType, flavour: str) -> int:
+    """Microseconds, unrounded."""
+    if garbage := _GARBAGE_AFTER.match(text):
+        text = garbage[0]
+    found = _TIME.fullmatch(text)
+    if found is None or len(found[2]) > (10 if flavour == "mysql" else 7):
+        raise NotComputable(f"{text!r} as TIME")
+    sign, first, minutes, seconds, fraction, packed_fraction = found.groups()
+    hours = int(first)
+    if minutes is None:
+        hours, minutes, seconds, fraction = hours // 10000, hours // 100 % 100, hours % 100, packed_fraction
+    if int(minutes) > 59 or int(seconds or 0) > 59:
+        return 0
+    micros = (hours * 60 + int(minutes)) * _MINUTE + int(seconds or 0) * _SECOND
+    if micros > _LONGEST_TIME:
+        if flavour == "mariadb":
+            raise NotComputable(f"{text!r} as TIME")
+        micros = _LONGEST_TIME
+    elif fraction and len(fraction) > 1:
+        if len(fraction) > 7:
+            raise NotComputable(f"{text!r} as TIME")
+        micros += int(fraction[1:].ljust(6, "0"))
+    return -micros if sign else micros

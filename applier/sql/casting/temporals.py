@@ -1,0 +1,117 @@
+"""Dates and times as each other: other precisions, days, moments and times of day.
+
+Source: MySQL manual, "Fractional Seconds in Time Values", "Conversion Between Date and Time Types"; judged by both
+servers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.errors import NotComputable
+from applier.mysql.session import Session
+from applier.mysql.types import ColumnType, arrow_type
+from applier.mysql.zero_dates import BEFORE_ALL_DAYS, DAY, ZERO_DAY
+
+_LAST_TIMESTAMP = (2**31 - 1) * 1_000_000 + 999_999
+
+
+def rounds(session: Session) -> bool:
+    """MySQL rounds fractions of a second that do not fit, MariaDB cuts them off; sql_mode can say otherwise."""
+    if session.flavour == "mysql":
+        return "TIME_TRUNCATE_FRACTIONAL" not in session.sql_mode
+    return "TIME_ROUND_FRACTIONAL" in session.sql_mode
+
+
+def to_moment(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """DATE, DATETIME, TIMESTAMP and TIME as one of the first three; a time is one of the statement's day."""
+    if old.base == new.base == "timestamp":  # whatever the zone
+        micros = np.asarray(values.cast(pa.int64()).fill_null(0))
+        micros = cut(micros, 10**(6 - new.fsp), rounds(session)) if new.fsp < old.fsp else micros
+        return pa.array(micros, pa.int64(), mask=np.asarray(values.is_null())).cast(arrow_type(new))
+    clock = local_micros(values, old, session)
+    if old.base == "time":
+        clock = clock + session.now() // DAY * DAY
+    return from_clock(clock, np.asarray(values.is_null()), old.fsp, new, session)
+
+
+def from_clock(clock: np.ndarray, is_null: np.ndarray, fsp: int, new: ColumnType,
+               session: Session) -> pa.Array:
+    """Moments by the session's clock (int64 microseconds, `fsp` digits of a second) as a DATE, DATETIME, TIMESTAMP.
+    What no calendar has (applier.mysql.zero_dates) stays what it is, but as a TIMESTAMP."""
+    none = clock < BEFORE_ALL_DAYS * DAY
+    if none.any():
+        if (clock[none] % 10**(6 - new.fsp)).any():
+            raise NotComputable("fractions of a second of a date that no calendar has")
+        made = from_clock(np.where(none, 0, clock), is_null | none, fsp, new, session)
+        none &= ~is_null
+        kept = np.full(len(clock), ZERO_DAY * DAY) if new.base == "timestamp" else clock
+        kept = pa.array(kept // DAY, pa.int32()) if new.base == "date" else pa.array(kept)
+        return pc.if_else(pa.array(none), kept.cast(made.type), made)
+    if new.base == "date":
+        days = (cut(clock, 1_000_000, True) if fsp and rounds(session) else clock) // DAY
+        return pa.array(days, pa.int32(), mask=is_null).cast(pa.date32())
+    if new.base == "timestamp":
+        clock = _moved(clock, session, -1)
+    if new.fsp < fsp:
+        clock = cut(clock, 10**(6 - new.fsp), rounds(session))
+    if new.base == "timestamp":
+        if session.flavour == "mariadb" and (clock[~is_null] > _LAST_TIMESTAMP).any():
+            raise NotComputable("TIMESTAMPs after 2038, which some versions of MariaDB have")
+        clock = np.where((clock < 1_000_000) | (clock > _LAST_TIMESTAMP), ZERO_DAY * DAY, clock)
+    return pa.array(clock, pa.int64(), mask=is_null).cast(arrow_type(new))
+
+
+def to_time(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """Times with other digits; the time of day of a moment."""
+    micros = local_micros(values, old, session)
+    if old.base != "time":
+        micros = micros % DAY
+    if new.fsp < old.fsp:
+        micros = cut_time(micros, 10**(6 - new.fsp), rounds(session))
+    return pa.array(micros, pa.int64(), mask=np.asarray(values.is_null())).cast(pa.duration("us"))
+
+
+def local_micros(values: pa.Array, old: ColumnType, session: Session) -> np.ndarray:
+    """Moments as microseconds (int64) by the session's clock, times as such; 0 for NULL."""
+    if pa.types.is_date(values.type):
+        return np.asarray(values.cast(pa.int32()).fill_null(0)).astype(np.int64) * DAY
+    micros = np.asarray(values.cast(pa.int64()).fill_null(0))
+    return _moved(micros, session, 1) if old.base == "timestamp" else micros
+
+
+def cut(micros: np.ndarray, unit: int, up: bool) -> np.ndarray:
+    """Moments in whole units: the next one from the half on if `up`, else the one before. Fractions count forward, also
+    before 1970."""
+    return (micros + (unit // 2 if up else 0)) // unit * unit
+
+
+def cut_time(micros: np.ndarray, unit: int, up: bool) -> np.ndarray:
+    """Times in whole units; halves away from zero if `up`, else fractions are lost, those of negative times towards
+    zero."""
+    magnitude = cut(np.abs(micros), unit, up)
+    return np.where(micros < 0, -magnitude, magnitude)
+
+
+def _moved(micros: np.ndarray, session: Session, direction: int) -> np.ndarray:
+    """From UTC to the session's clock or back."""
+    zone = session.time_zone
+    if not zone.startswith(("+", "-")):
+        return _moved_by_rules(micros, zone, direction)
+    at = int(micros.min())
+    return micros + direction * (session.in_zone(at) - at)
+
+
+def _moved_by_rules(micros: np.ndarray, zone: str, direction: int) -> np.ndarray:
+    """The same by the rules of a named time zone; an hour that is there twice, or not at all, is refused."""
+    if zone.upper() == "SYSTEM":
+        raise NotComputable("TIMESTAMPs in the server's own time zone, which the log does not tell, and "
+                            "--system-time-zone can")
+    moments = pa.array(micros).cast(pa.timestamp("us", "UTC" if direction > 0 else None))
+    if direction > 0:
+        made = pc.local_timestamp(moments.cast(pa.timestamp("us", zone)))
+    else:
+        made = pc.assume_timezone(moments, zone, ambiguous="raise", nonexistent="raise")
+    return np.asarray(made.cast(pa.int64()))

@@ -1,0 +1,112 @@
+"""Text: other lengths and character sets; a document out of text.
+
+Text in a snapshot is Unicode, so another character set only takes away what it does not have, which becomes "?".
+Source: MySQL manual, "The CHAR and VARCHAR Types", "The BLOB and TEXT Types".
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.errors import NotComputable
+from applier.mysql.byte_columns import beside, value_bytes
+from applier.mysql.session import Session
+from applier.mysql.types import ColumnType
+
+UNICODE = frozenset({"utf8mb4", "utf16", "utf16le", "utf32"})
+_BMP = frozenset({"utf8mb3", "ucs2"})
+SIZES = {"tinytext": 0xFF, "text": 0xFFFF, "mediumtext": 0xFFFFFF, "longtext": 0xFFFFFFFF,
+         "tinyblob": 0xFF, "blob": 0xFFFF, "mediumblob": 0xFFFFFF, "longblob": 0xFFFFFFFF}
+"""The longest values in bytes."""
+
+
+def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """Text, labels of members, or documents as text of another length or character set."""
+    if new.charset != old.charset:
+        values = in_charset(values, new.charset or "utf8mb4")
+    return fitted(values, new)
+
+
+def in_charset(values: pa.Array, charset: str) -> pa.Array:
+    """Text with a "?" for each character that the set does not have."""
+    if charset in UNICODE:
+        return values
+    if charset in _BMP:
+        return pc.replace_substring_regex(values, r"[^\x{0}-\x{FFFF}]", "?")
+    if pc.all(pc.string_is_ascii(values)).as_py() in (True, None) and charset not in ("swe7",):
+        return values
+    return _recoded(values, charset)
+
+
+def _recoded(values: pa.Array, charset: str) -> pa.Array:
+    """The same where not all is ASCII: by the set's own table, there and back."""
+    from applier.mysql.charsets import to_utf8
+
+    if charset not in SINGLE_BYTE:
+        raise NotComputable(f"text that is not ASCII becomes {charset}")
+    return to_utf8(encoded(values, charset, "replace"), charset)
+
+
+def encoded(values: pa.Array, charset: str, unknown: str) -> pa.Array:
+    """Text as bytes of a set with one byte a character. What it does not have is an error (UnicodeEncodeError) where
+    `unknown` is "strict", and "?" where it is "replace"."""
+    from applier.mysql.charsets import to_utf8
+
+    known = to_utf8(pa.array([bytes([code]) for code in range(256)], pa.binary()), charset).to_pylist()
+    table = "".join(character if known.index(character) == code else _NONE for code, character in enumerate(known))
+    _, data = value_bytes(values)
+    made, _ = codecs.charmap_encode(data.tobytes().decode(), unknown, codecs.charmap_build(table))
+    offsets = np.zeros(len(values) + 1, np.int64)
+    np.cumsum(np.asarray(pc.utf8_length(values).fill_null(0)), out=offsets[1:])
+    return beside(values, pa.binary(), offsets, np.frombuffer(made, np.uint8))
+
+
+_NONE = "\ufffe"
+"""In the tables of Python's codecs: no character has this code."""
+
+
+SINGLE_BYTE = frozenset("""
+    armscii8 cp1250 cp1251 cp1256 cp1257 cp850 cp852 cp866 dec8 geostd8 greek hebrew hp8 keybcs2 koi8r koi8u latin1
+    latin2 latin5 latin7 macce macroman swe7 tis620 ascii
+""".split())
+
+
+def fitted(values: pa.Array, new: ColumnType) -> pa.Array:
+    """Text cut to the column's length, without spaces at the end where it is a CHAR."""
+    if new.base in ("char", "varchar"):
+        values = pc.utf8_slice_codeunits(values, 0, new.length)
+    elif pc.any(pc.greater(pc.binary_length(values), SIZES[new.base])).as_py():
+        values = _cut(values, SIZES[new.base], new.charset or "utf8mb4")
+    return pc.utf8_rtrim(values, " ") if new.base == "char" else values
+
+
+def _cut(values: pa.Array, size: int, charset: str) -> pa.Array:
+    """Text of a TEXT type: as many whole characters as its bytes have room for."""
+    if charset in SINGLE_BYTE:
+        return pc.utf8_slice_codeunits(values, 0, size)
+    if charset not in ("utf8mb4", "utf8mb3"):
+        raise NotComputable("text that is longer than the column")
+    return by_distinct(values, lambda text: text.encode()[:size].decode("utf-8", "ignore"))
+
+
+def by_distinct(values: pa.Array, convert: Callable[[str], object], kind: pa.DataType | None = None) -> pa.Array:
+    """A column of what a function makes of its distinct values, of which there should be few."""
+    coded = values.dictionary_encode()
+    made = pa.array([convert(text) for text in coded.dictionary.to_pylist()], kind or pa.string())
+    return made.take(coded.indices)
+
+
+def to_json(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """Text as documents, printed as the server prints them."""
+    from jsondiff.normalize import normalize
+    from jsondiff.values import DocumentError
+
+    try:
+        return normalize(values)
+    except DocumentError as error:
+        raise NotComputable(str(error)) from None

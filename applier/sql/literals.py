@@ -1,0 +1,253 @@
+"""Literals as columns store them: a default's text, number or bytes becomes a value of the column's type.
+
+A kind of literal reads in its own way: the string '1' in a BIT column is the byte 49 and the number 1 is one, the
+string '0' in a YEAR column is 2000. What a server would cut to fit, or takes only outside of strict mode, is an error.
+Source: MySQL manual, "Literal Values", and the pages of the types; judged by both servers.
+"""
+
+import datetime
+import re
+import struct
+from collections.abc import Callable
+from decimal import ROUND_HALF_UP, Context, Decimal
+from ipaddress import IPv4Address, IPv6Address
+from typing import Any
+from uuid import UUID
+
+import pyarrow as pa
+
+from applier.errors import NotComputable
+from applier.mysql.temporal_literals import read_date, read_datetime, read_time, read_year
+from applier.mysql.types import BINARY, GEOMETRY, INTEGERS, ColumnType, arrow_type
+from jsondiff.text import from_text, to_text
+from jsondiff.values import DocumentError
+
+Value = None | bool | int | float | Decimal | str | bytes | bytearray
+"""bytes are a literal in hexadecimal digits, which is a number too; a bytearray is a string of bytes."""
+
+CODECS = {"utf8mb4": "utf-8", "utf8mb3": "utf-8", "ascii": "ascii", "latin1": "cp1252"}
+"""The character sets in which a literal's bytes are read; those in others are refused."""
+
+_DIGITS = Context(prec=100)  # a DECIMAL has up to 65, more than the default context keeps
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+_BITS = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64}
+_LARGEST_FLOAT = struct.unpack("<f", b"\xff\xff\x7f\x7f")[0]
+_PLAIN_DOUBLES = (1e-4, 1e15)
+"""Between these, both servers write a double as its shortest digits without an exponent."""
+
+
+class EncodedText(str):
+    """Text that was written as its bytes in a character set."""
+
+    data: bytes
+
+    def __new__(cls, text: str, data: bytes) -> "EncodedText":
+        made = super().__new__(cls, text)
+        made.data = data
+        return made
+
+
+def convert(value: Value, column_type: ColumnType, flavour: str) -> Any:
+    """A literal's value as a column of that type stores it: rounded, padded, looked up.
+
+    Decimal is an exact number as written, float one with an exponent, bytes one in bits or hexadecimal digits. Raises
+    ValueError (or what Decimal raises) where the value is none of the type's.
+    """
+    base = column_type.base
+    if base == "json":
+        return _document(value)
+    if base in INTEGERS:
+        return _integer(value, column_type)
+    if base == "bit":
+        return _bits(value, column_type)
+    if base == "decimal":
+        return _decimal(value, column_type)
+    if base in ("float", "double"):
+        return _float(value, column_type, flavour)
+    if base in BINARY or base in GEOMETRY:
+        data = _data(value, column_type)
+        _check_length(len(data), column_type)
+        return data.ljust(column_type.length or 0, b"\0") if base == "binary" else data
+    if base == "vector":
+        if not isinstance(value, bytes | bytearray) or len(value) % 4:
+            raise ValueError(f"{value!r} is no vector")
+        return list(struct.unpack(f"<{len(value) // 4}f", value))
+    if base in _TEMPORAL:
+        return _temporal(value, column_type, flavour)
+    if base in _MEMBERS and isinstance(value, Decimal) and flavour == "mariadb":
+        return by_number(int(value), column_type)
+    text = _text(value, column_type)
+    if base in _MEMBERS:
+        return (_enum if base == "enum" else _set)(text, column_type, flavour)
+    if base in _FROM_TEXT:
+        return _FROM_TEXT[base](text, column_type)
+    text = text.rstrip(" ") if base == "char" else text
+    _check_length(len(text), column_type)
+    return text
+
+
+def _document(value: Value) -> str:
+    """Text as a document, printed as the server prints it; a number, or the letters of a truth, is one itself."""
+    if isinstance(value, bytes | bytearray):
+        raise ValueError("bytes as a document")
+    try:
+        return to_text(from_text(value if isinstance(value, str) else _text(value, ColumnType("longtext"))))
+    except DocumentError as error:
+        raise ValueError(str(error)) from None
+
+
+def _data(value: Value, column_type: ColumnType) -> bytes:
+    if isinstance(value, EncodedText):
+        return value.data
+    return bytes(value) if isinstance(value, bytes | bytearray) else _text(value, column_type).encode()
+
+
+def _check_length(n: int, column_type: ColumnType) -> None:
+    if column_type.length is not None and n > column_type.length:
+        raise ValueError(f"it is longer than the column, {column_type.column_type}")
+
+
+def _text(value: Value, column_type: ColumnType) -> str:
+    if isinstance(value, bytes | bytearray):  # in the column's character set
+        codec = CODECS.get(column_type.charset or "utf8mb4")
+        if codec is None:
+            raise ValueError(f"the literal's bytes are in {column_type.charset}")
+        return value.decode(codec)
+    if isinstance(value, float):
+        least, most = _PLAIN_DOUBLES
+        if value and not least <= abs(value) < most:
+            raise ValueError(f"{value!r} is a number with an exponent")
+        return repr(value).removesuffix(".0")
+    return format(value, "f") if isinstance(value, Decimal) else str(value)
+
+
+def _number(value: Value) -> Decimal | float:
+    """A literal as a number. Bytes that an expression made (bytearray) are text, and so are none."""
+    if isinstance(value, bytes):
+        return Decimal(int.from_bytes(value, "big"))
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        return Decimal(value.strip())
+    if isinstance(value, Decimal | float):
+        return value
+    raise ValueError(f"{value!r} is no number")
+
+
+def _integer(value: Value, column_type: ColumnType) -> Decimal:
+    number = _whole(_number(value))
+    bits = _BITS[column_type.base]
+    least, most = (0, 2**bits - 1) if column_type.unsigned else (-(2**(bits - 1)), 2**(bits - 1) - 1)
+    if not least <= number <= most:
+        raise ValueError(f"{number} is out of the range of {column_type.column_type}")
+    return number
+
+
+def _whole(number: Decimal | float) -> Decimal:
+    """Exact numbers round half away from zero, doubles to even."""
+    if isinstance(number, float):
+        return Decimal(round(number))
+    rounded = number.quantize(Decimal(1), ROUND_HALF_UP, _DIGITS)
+    return rounded or Decimal(0)  # no negative zero
+
+
+def _bits(value: Value, column_type: ColumnType) -> Decimal:
+    """A string's bytes are the bits; a negative number is in two's complement, where it has all 64."""
+    n_bits = column_type.length or 1
+    number = Decimal(int.from_bytes(value.encode(), "big")) if isinstance(value, str) else _whole(_number(value))
+    if n_bits == 64 and -(2**63) <= number < 0:
+        number += 2**64
+    if not 0 <= number < 2**n_bits:
+        raise ValueError(f"{number} is out of the range of {column_type.column_type}")
+    return number
+
+
+def _decimal(value: Value, column_type: ColumnType) -> Decimal | str:
+    number, scale = _number(value), column_type.scale or 0
+    exact = Decimal(repr(number)) if isinstance(number, float) else number
+    rounded = exact.quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, _DIGITS)
+    limit = Decimal(10)**((column_type.precision or 10) - scale)
+    if rounded.copy_abs() >= limit or (column_type.unsigned and rounded < 0):
+        raise ValueError(f"{rounded} is out of the range of {column_type.column_type}")
+    rounded = rounded or rounded.copy_abs()  # no negative zero
+    return rounded if pa.types.is_decimal(arrow_type(column_type)) else format(rounded, "f")
+
+
+def _float(value: Value, column_type: ColumnType, flavour: str) -> float:
+    """The exact number -0.0 has no sign; the string '-0' and the double -0e0 have one, but in
+    MariaDB and in FLOAT(M,D)."""
+    number = float(value) if isinstance(value, str) and _NUMBER.fullmatch(value.strip()) else _number(value)
+    number = float(number + 0 if isinstance(number, Decimal) else number)
+    if (column_type.unsigned and number < 0) or (column_type.base == "float" and abs(number) > _LARGEST_FLOAT):
+        raise ValueError(f"{number} is out of the range of {column_type.column_type}")
+    if column_type.scale is not None:
+        number = round(number, column_type.scale)
+        if abs(number) >= 10**((column_type.precision or 0) - column_type.scale):
+            raise ValueError(f"{number} is out of the range of {column_type.column_type}")
+    return number + 0.0 if flavour == "mariadb" or column_type.scale is not None else number
+
+
+def _temporal(value: Value, column_type: ColumnType, flavour: str) -> Any:
+    if isinstance(value, bytes) and column_type.base == "year":
+        value = _whole(_number(value))
+    if isinstance(value, float):
+        value = Decimal(repr(value))
+    if not isinstance(value, Decimal):
+        value = _text(value, column_type)
+    moment = _TEMPORAL[column_type.base](value, column_type.fsp, flavour)
+    if column_type.base == "timestamp" and not isinstance(moment, int):
+        return moment.replace(tzinfo=datetime.UTC)
+    return moment
+
+
+def _enum(text: str, column_type: ColumnType, flavour: str) -> str:
+    label, members = text.rstrip(" "), column_type.members
+    if label in members:
+        return label
+    from applier.mysql.members import places_of  # with kernels, which a manifest is read without
+
+    try:
+        place = places_of(pa.array([label]), column_type, flavour).get(label)
+    except NotComputable as error:
+        raise ValueError(error.message) from None
+    if place is None and text.isdigit() and 0 < int(text) <= len(members):
+        place = int(text) - 1
+    if place is None:
+        raise ValueError(f"{text!r} is no member of {column_type.column_type}")
+    return members[place]
+
+
+def _set(text: str, column_type: ColumnType, flavour: str) -> str:
+    """Spaces count but at the end of the last member."""
+    if text.isdigit() and text not in column_type.members:
+        return by_number(int(text), column_type)
+    words = text.rstrip(" ").split(",")
+    if any(word.endswith(" ") for word in words):
+        raise ValueError(f"{text!r} is no value of {column_type.column_type}")
+    wanted = {_enum(word, column_type, flavour) for word in words if word}
+    return ",".join(member for member in column_type.members if member in wanted)
+
+
+def by_number(number: int, column_type: ColumnType) -> str:
+    """An ENUM's member by its place from 1 on, a SET's by bits."""
+    members = column_type.members
+    if column_type.base == "set" and 0 <= number < 2**len(members):
+        return ",".join(member for bit, member in enumerate(members) if number >> bit & 1)
+    if column_type.base == "enum" and 0 < number <= len(members):
+        return members[number - 1]
+    raise ValueError(f"{number} is no member of {column_type.column_type}")
+
+
+def _inet6(text: str, _: ColumnType) -> str:
+    """An address in the notation that MariaDB shows."""
+    from applier.mysql.addresses import network_text  # has kernels, and few defaults need it
+
+    return network_text(pa.array([IPv6Address(text).packed]), "inet6")[0].as_py()
+
+
+_MEMBERS = ("enum", "set")
+_FROM_TEXT: dict[str, Callable[[str, ColumnType], str]] = {
+    "inet4": lambda text, _: str(IPv4Address(text)), "inet6": _inet6, "uuid": lambda text, _: str(UUID(text)),
+}
+_TEMPORAL: dict[str, Callable[[str | Decimal, int, str], Any]] = {
+    "date": lambda value, _, flavour: read_date(value, flavour), "datetime": read_datetime, "timestamp": read_datetime,
+    "time": read_time, "year": lambda value, *_: read_year(value),
+}
