@@ -129,7 +129,7 @@ class ReplayStopped(ApplierError):
     exit_code = 1
 
 
-class SplitMove(ReplayStopped):
+class CrossUnitUpdate(ReplayStopped):
     """In idempotent mode an update moves a row from one unit to another. Nobody sees it: the table is planned anew."""
 
 

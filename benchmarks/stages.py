@@ -26,7 +26,7 @@ from applier.io.mapping import map_file
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.ddl.schema_changes import CreateTable
 from applier.schema.definition import TableDefinition
-from applier.snapshot.writer import TablePlace, TableWriter
+from applier.snapshot.writer import TableTarget, TableWriter
 from benchmarks.measure import Cost, best
 
 Files = tuple[str, ...]
@@ -93,7 +93,7 @@ class _Tables:
         for file in self._outlines:
             mapped = _walk(file, self._bind)
             for walk in self.walks.values():
-                walk.units[0].lies_in(mapped)
+                walk.units[0].retain_buffer(mapped)
 
     def rows(self) -> list[pa.Table]:
         """What is left of all tables, in batches in the order of the keys. Raises the error of a change refused."""
@@ -109,7 +109,7 @@ class _Tables:
         if self._only is not None and table_map.table != self._only:
             return None
         if table_map.name not in self.walks:
-            place = TablePlace("", table_map.name)
+            place = TableTarget("", table_map.name)
             self.walks[table_map.name] = TableWalk(
                 (UnitSpec(0, self._definitions[table_map.name], None, None, None, (), place),)
             )
@@ -197,7 +197,7 @@ def parquet(files: Files, table: str) -> tuple[Cost, Cost, int]:
         os.mkdir(os.path.join(folder, "t"))
 
         def ours() -> None:
-            with TableWriter(TablePlace(folder, "t"), 0, rows.schema, key=key.names, key_kind=key.form,
+            with TableWriter(TableTarget(folder, "t"), 0, rows.schema, key=key.names, key_kind=key.form,
                              key_rules=key.rules) as writer:
                 writer.write(rows)
                 writer.close()

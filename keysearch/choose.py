@@ -46,7 +46,7 @@ class KeyInfo:
 
 
 @dataclass(frozen=True)
-class Choice:
+class AccessPath:
     """How rows are found, and why so.
 
     kind: "primary" or "unique": the row found is the row; "key" or "scan": the row must also equal the whole
@@ -85,8 +85,8 @@ class Choice:
         return "candidates" if self.kind == "key" else "all rows" if self.columns else "none"
 
 
-def choose_key(columns: Sequence[ColumnInfo], keys: Iterable[KeyInfo], present: set[int] | None,
-               flavour: Flavour = "mysql") -> Choice:
+def choose_access_path(columns: Sequence[ColumnInfo], keys: Iterable[KeyInfo], present: set[int] | None,
+               flavour: Flavour = "mysql") -> AccessPath:
     """The key that finds a row of a table with these columns and keys (rule FIND).
 
     present: indexes of the columns in the before-image, None for all. With None, what a primary or unique choice names
@@ -111,14 +111,15 @@ def choose_key(columns: Sequence[ColumnInfo], keys: Iterable[KeyInfo], present: 
             others = [other for other in ordered[place + 1:] if not _unusable(other, columns, present, flavour)]
             if others and flavour == "mariadb":
                 reason += f"; a MariaDB server may prefer {_called(others[0])}, by cardinality"
-        return Choice(key.kind if unique else "key", key.name, searched, reason,
+        return AccessPath(key.kind if unique else "key", key.name, searched, reason,
                       tuple(prefix for _, prefix in key.parts), tuple(refused),
                       () if unique else tuple(sorted(stored - present)), not unique and unless_null)
     reason = "no key can be used: " + "; ".join(refused) if refused else "the table has no key"
     if not present:
         reason = "the before-image has no column of the table, so that no row can be found"
     scanned = tuple(sorted(present))
-    return Choice("scan", "", scanned, reason, (None,) * len(scanned), tuple(refused), tuple(sorted(stored - present)))
+    return AccessPath("scan", "", scanned, reason, (None,) * len(scanned), tuple(refused),
+                      tuple(sorted(stored - present)))
 
 
 def server_order(columns: Sequence[ColumnInfo], keys: Iterable[KeyInfo]) -> list[KeyInfo]:

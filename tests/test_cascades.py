@@ -22,7 +22,7 @@ PLACES = [pytest.param(name, mark, id=f"{name}@{mark.name if mark else 'end'}")
           for name in CASES for mark in [*Case(name).marks, None]]
 
 
-WAYS = [("walk", "planned", 1), ("walk", "together", 4), ("shuffle", "planned", 4), ("shuffle", "together", 1)]
+ACCESS_PATHS = [("walk", "planned", 1), ("walk", "together", 4), ("shuffle", "planned", 4), ("shuffle", "together", 1)]
 
 
 def replayed(case, output, cores=2, **options):
@@ -33,7 +33,7 @@ def until(mark):
     return {"stop_position": (mark.file, mark.offset)} if mark is not None else {}
 
 
-@pytest.mark.parametrize("route, engine, cores", WAYS)
+@pytest.mark.parametrize("route, engine, cores", ACCESS_PATHS)
 @pytest.mark.parametrize("name, mark", PLACES)
 def test_rows_that_foreign_keys_change(name, mark, route, engine, cores, tmp_path):
     """AP-FK: several levels, a table that refers to itself, composite keys, NULLs, checks that are off, constraints
@@ -58,7 +58,7 @@ def test_from_each_mark_to_the_next(name, route, engine, tmp_path):
         base = {"base": str(output)}
 
 
-@pytest.mark.parametrize("route, engine, cores", WAYS)
+@pytest.mark.parametrize("route, engine, cores", ACCESS_PATHS)
 def test_the_report_counts_what_foreign_keys_made(route, engine, cores, tmp_path):
     """AP-FK: apart from the log's own changes, in the result, the report and on the terminal."""
     case = Case("fk-cascade-mariadb")

@@ -143,7 +143,7 @@ def test_a_replay_is_a_replica(history, executor, route, data):
                 exec_mode="idempotent" if tables[0].idempotent else "strict", **options))
             return rows_of(folder / output), result.conflicts
 
-        def agrees(got, state):
+        def is_compatible(got, state):
             rows, conflicts = got
             assert same(rows, state.rows())
             return conflicts
@@ -163,9 +163,9 @@ def test_a_replay_is_a_replica(history, executor, route, data):
         else:
             done.append(last)
         state = done[-1] if done else Replica(tables)
-        assert agrees(replayed("whole", **end), state) == state.conflicts
+        assert is_compatible(replayed("whole", **end), state) == state.conflicts
         if done:
             number = data.draw(st.integers(0, len(done) - 1))
-            part = agrees(replayed("part", stop_position=("binlog.000001", places[number][1])), done[number])
-            rest = agrees(replayed("rest", base=f"{folder}/part", **end), state)
+            part = is_compatible(replayed("part", stop_position=("binlog.000001", places[number][1])), done[number])
+            rest = is_compatible(replayed("rest", base=f"{folder}/part", **end), state)
             assert part == done[number].conflicts and part + rest == state.conflicts

@@ -3,7 +3,7 @@ import pyarrow as pa
 from applier import cli
 from applier.schema.ddl.ddl import parse_statement
 from applier.snapshot import manifest
-from applier.snapshot.writer import TablePlace, TableWriter
+from applier.snapshot.writer import TableTarget, TableWriter
 
 ROWS = pa.table({"id": pa.array([1, 2, 3], pa.int32())})
 
@@ -15,7 +15,7 @@ def _entry(name, key, files, create):
 
 def test_status_shows_position_source_and_tables(tmp_path, capsys):
     (tmp_path / "shop/orders").mkdir(parents=True)
-    with TableWriter(TablePlace(str(tmp_path), "shop/orders"), 0, ROWS.schema, key=["id"], key_kind="int",
+    with TableWriter(TableTarget(str(tmp_path), "shop/orders"), 0, ROWS.schema, key=["id"], key_kind="int",
                      target_bytes=1) as writer:
         writer.write(ROWS)
         files = tuple(writer.close())

@@ -15,11 +15,11 @@ from applier.errors import ApplierError
 from applier.schema.definition import TableDefinition
 from applier.schema.history.conversion import RowConversion
 from applier.snapshot.manifest import FileEntry, KeyValue, Snapshot
-from applier.snapshot.writer import TablePlace
+from applier.snapshot.writer import TableTarget
 
 
 @dataclasses.dataclass(frozen=True)
-class Piece:
+class RowPart:
     """A column of the definition by its number; `prefix`: how many characters (of binary ones, bytes) a key takes;
     `collation`: what a key compares the text by; `by_bits`: of floating-point numbers -0.0 and 0.0 are two, as they are
     to before-images, but not to keys."""
@@ -30,9 +30,9 @@ class Piece:
     by_bits: bool = False
 
 
-def content_piece(column: int, definition: TableDefinition) -> Piece:
+def content_piece(column: int, definition: TableDefinition) -> RowPart:
     """What a before-image compares of a column, to find a row by what it holds."""
-    return Piece(column, by_bits=definition.columns[column].type.base in ("float", "double"))
+    return RowPart(column, by_bits=definition.columns[column].type.base in ("float", "double"))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,12 +42,12 @@ class RowSearch:
     foreign keys. whole_images: no key is unique, and all images hold all columns."""
 
     by_content: bool
-    also: tuple[Piece, ...] = ()
+    also: tuple[RowPart, ...] = ()
     whole_images: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
-class Tie:
+class GroupMembership:
     """Of a unit that foreign keys tie to others: the group's number, positions (file, offset) from which and before
     which the unit's version is in force, and the columns to which foreign keys refer that nothing follows."""
 
@@ -70,7 +70,7 @@ class ParentLink:
     parent: TableDefinition
     parent_column: int
     column: int
-    piece: Piece
+    piece: RowPart
     on_delete: str
     on_update: str
 
@@ -99,7 +99,7 @@ class UnitSpec:
     high: KeyValue | None
     base: Snapshot | None
     base_files: tuple[FileEntry, ...]
-    place: TablePlace | None
+    place: TableTarget | None
     rows: RowSearch | None = None
     version: int = 0
     before: UnitSpec | None = None
@@ -109,7 +109,7 @@ class UnitSpec:
     joined: UnitSpec | None = None
     joining: RowConversion | None = None
     group: int | None = None
-    tie: Tie | None = None
+    tie: GroupMembership | None = None
     links: tuple[ParentLink, ...] = ()
     idempotent: bool = False
 
@@ -165,7 +165,7 @@ class UnitResult:
 
 
 @dataclasses.dataclass(frozen=True)
-class Stretch:
+class LogSegment:
     """Bytes [start, end) of a file in which every table keeps its definition: `tables` maps (database, table) to the id
     of the version that rows there are about. `split` is what they are in, as it was outlined."""
 
@@ -184,7 +184,7 @@ class ApplyTask:
     """Units by id of their version, and what to walk for them, in commit order."""
 
     units: dict[int, tuple[UnitSpec, ...]]
-    stretches: tuple[Stretch, ...]
+    segments: tuple[LogSegment, ...]
 
     @property
     def n_units(self) -> int:
@@ -196,7 +196,7 @@ class SplitTask:
     """A stretch of log to decode for all units: `units` by id of their version, ascending in their keys."""
 
     number: int
-    stretch: Stretch
+    segment: LogSegment
     units: dict[int, tuple[UnitSpec, ...]]
 
 

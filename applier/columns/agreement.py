@@ -89,7 +89,7 @@ def _hashes(table_map: ColumnsInLog, definition: TableDefinition) -> int:
 def _refusal(column_type: ColumnType, wire_type: int, metadata: int, unsigned: bool | None,
              allowed: TypeConversions, flavour: str) -> str | None:
     """None where a column may be taken; else what to do about it."""
-    if agrees(column_type, wire_type, metadata):
+    if is_compatible(column_type, wire_type, metadata):
         if allowed.any or unsigned is None or unsigned == column_type.unsigned or column_type.base == "year":
             return None
         return _GIVE_DEFINITION
@@ -121,7 +121,7 @@ def _stop(message: str, definition: TableDefinition, hint: str = _GIVE_DEFINITIO
     return ReplayStopped(message, table=definition.full_name, errno=COLUMN_CONVERSION, hint=hint)
 
 
-def agrees(column_type: ColumnType, wire_type: int, metadata: int) -> bool:
+def is_compatible(column_type: ColumnType, wire_type: int, metadata: int) -> bool:
     """Whether values of a column in the log are of the table's type, signs apart."""
     base = column_type.base
     if column_type.compressed != (wire_type in COMPRESSED):

@@ -23,7 +23,7 @@ class EventTimes:
         self._times: list[np.ndarray] = []
         self._sorted: tuple[np.ndarray, np.ndarray] | None = None
 
-    def came(self, batch: ChangeBatch) -> None:
+    def remember_times(self, batch: ChangeBatch) -> None:
         """Keep what is needed of a batch; its memory may be used again afterwards."""
         if self._all:
             wanted = batch.images >= 0

@@ -15,7 +15,7 @@ from applier.errors import ReplayStopped
 from applier.schema.definition import TableDefinition
 from applier.schema.history.conversion import RowConversion
 from applier.schema.key_infos import column_infos, key_collation, key_infos
-from keysearch.choose import Choice, choose_key
+from keysearch.choose import AccessPath, choose_access_path
 from keysearch.keybytes import KeyBytes, int_key
 from keysearch.keyrules import encode_by_rules, key_rule
 
@@ -28,7 +28,7 @@ class TableKey:
     `unsigned` says that it is, and `bias` is what its values are kept less by (2**63 for BIGINT UNSIGNED); `rules` are
     those of a "bytes" key (keysearch.keyrules), none where all columns count as a whole and byte for byte."""
 
-    choice: Choice
+    choice: AccessPath
     columns: tuple[int, ...]
     names: tuple[str, ...]
     form: str
@@ -65,7 +65,7 @@ def table_key(definition: TableDefinition) -> TableKey | None:
 
     A key over a VIRTUAL column is none either: a snapshot does not hold the column.
     """
-    choice = choose_key(column_infos(definition), key_infos(definition), None, definition.flavour)
+    choice = choose_access_path(column_infos(definition), key_infos(definition), None, definition.flavour)
     if not choice.is_exact:
         return None
     names = tuple(definition.columns[c].name for c in choice.columns)

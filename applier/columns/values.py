@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.columns import text_kernel as kernels
-from applier.columns.agreement import agrees
+from applier.columns.agreement import is_compatible
 from applier.columns.mariadb_types import inflate
 from applier.columns.type_conversion import (
     convert_integers,
@@ -44,7 +44,8 @@ def finish_column(raw: pa.Array, column: Column, wire_type: int, metadata: int) 
     Raises ArchiveError (1610), naming the column, for values that no server writes.
     """
     wanted, finish = arrow_type(column.type), _FINISH.get(column.type.base, _as_it_is)
-    if column.type.base != "json" and not agrees(column.type, wire_type, metadata):  # MariaDB's JSON is a LONGTEXT
+    # MariaDB's JSON is a LONGTEXT
+    if column.type.base != "json" and not is_compatible(column.type, wire_type, metadata):
         finish = _converted
     try:
         finished = finish(raw, column.type, wire_type, metadata)

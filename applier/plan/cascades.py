@@ -13,8 +13,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from applier.apply.foreign_keys.foreign_links import compared, key_piece
-from applier.apply.search.row_pieces import RowPieces
-from applier.apply.spec import ParentLink, Piece, Tie, content_piece
+from applier.apply.search.row_pieces import RowPartEncoder
+from applier.apply.spec import GroupMembership, ParentLink, RowPart, content_piece
 from applier.columns.table_key import table_key
 from applier.errors import SchemaError
 from applier.mysql.types import arrow_type
@@ -33,8 +33,8 @@ from applier.schema.sibling_order import sibling_orders
 class TiedVersion:
     """A version of a table in a group: its tie, and what is kept of each of its rows."""
 
-    tie: Tie
-    also: tuple[Piece, ...]
+    tie: GroupMembership
+    also: tuple[RowPart, ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -161,7 +161,7 @@ def _tied(history: SchemaHistory, edges: list[_Edge], live: set[_Edge], chains: 
     for edge in edges:  # those that are not live may be in force between tables of one group, and do nothing there
         if edge.child.id in tied and edge.parent.id in tied:
             groups.join(chains[edge.child.id], chains[edge.parent.id])
-    return {number: TiedVersion(Tie(groups.of(chains[number]), version.start, version.end,
+    return {number: TiedVersion(GroupMembership(groups.of(chains[number]), version.start, version.end,
                                     frozenset(unfollowed.get(number, ()))), pieces.get(number, ()))
             for number, version in tied.items()}
 
@@ -200,7 +200,7 @@ def _overlap(a: TableVersion, b: TableVersion) -> bool:
     return (a.end is None or b.start < a.end) and (b.end is None or a.start < b.end)
 
 
-def _pieces(edges: list[_Edge]) -> dict[int, tuple[Piece, ...]]:
+def _pieces(edges: list[_Edge]) -> dict[int, tuple[RowPart, ...]]:
     """What is kept of rows, by version: whatever any table's indexes have of a column, all tables have of the columns
     that may take its values or give it theirs."""
     columns, forms = _Groups(), defaultdict(set)
@@ -210,7 +210,7 @@ def _pieces(edges: list[_Edge]) -> dict[int, tuple[Piece, ...]]:
             places = (edge.child.id, link.child), (edge.parent.id, link.parent)
             columns.join(*places)
             for place in places:
-                forms[place] |= {Piece(place[1]), compared(place[1], link, edge.child.definition),
+                forms[place] |= {RowPart(place[1]), compared(place[1], link, edge.child.definition),
                                  content_piece(place[1], versions[place[0]].definition)}
     for order, edge in zip(sibling_orders([edge.reference for edge in edges], {
             number: version.definition for number, version in versions.items()}), edges, strict=True):
@@ -219,7 +219,7 @@ def _pieces(edges: list[_Edge]) -> dict[int, tuple[Piece, ...]]:
             columns.join((edge.child.id, piece.column), (edge.child.id, piece.column))
             forms[edge.child.id, piece.column].add(piece)
     for version in versions.values():
-        for piece in RowPieces(version.definition, by_content=False).pieces:
+        for piece in RowPartEncoder(version.definition, by_content=False).pieces:
             if columns.knows((version.id, piece.column)):
                 forms[version.id, piece.column].add(piece)
     shared = defaultdict(set)

@@ -17,7 +17,7 @@ from applier.schema.history.table_versions import BEFORE_THE_LOG, TableVersion
 from applier.snapshot.manifest import FileEntry, Snapshot
 from applier.snapshot.staging import Staging
 
-WHY_TIED = "rows were exchanged with another table"
+SINGLE_UNIT_REASON = "rows were exchanged with another table"
 
 
 def exchanged_versions(versions: Sequence[TableVersion], uses: Mapping[int, list[UsedTable]],
@@ -45,5 +45,5 @@ def add_units(group: Sequence[PlannedVersion], searches: Mapping[int, RowSearch]
                         version.joining, item.group, idempotent=idempotent)
         made[version.id] = unit
         item.units.append(unit)
-        item.tied = WHY_TIED
+        item.tied = SINGLE_UNIT_REASON
     return first_number + len(group)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from applier.binlog.archive.archive import Archive, ArchiveFile
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.events.table_map import TableMap, parse_table_map
-from applier.binlog.outline.outline import Blocker, Outline, Statement, TableUse
+from applier.binlog.outline.outline import Outline, Statement, TableUse, UnreplayableEvent
 from applier.columns.from_log import definition_from_log, has_definition
 from applier.errors import (
     LOG_GAP,
@@ -143,12 +143,13 @@ def read_history(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sq
     for number, outline in enumerate(span.outlines):
         uses = [_FirstUse(max(use.first_position, outline.start), use) for use in outline.tables
                 if define_from_log and use.n_events]
-        events: list[Statement | Blocker | _FirstUse] = sorted([*outline.statements, *outline.blockers, *uses],
-                                                               key=lambda e: e.position)
+        events: list[Statement | UnreplayableEvent | _FirstUse] = sorted(
+            [*outline.statements, *outline.unreplayable, *uses], key=lambda event: event.position)
         for event in events:
             if isinstance(event, _FirstUse):
                 _define(history, (number, event.position), outline, event.use, wanted)
-            elif _is_void(outline, event.position) and not (isinstance(event, Blocker) and event.stops_always):
+            elif _is_void(outline, event.position) and not (
+                    isinstance(event, UnreplayableEvent) and event.stops_always):
                 _check_void(outline, event, history, wanted)
             elif isinstance(event, Statement):
                 history.apply(event, (number, event.position), (number, event.end))
@@ -203,7 +204,7 @@ def _is_void(outline: Outline, position: int) -> bool:
     return any(start <= position < end for start, end in outline.voids)
 
 
-def _check_void(outline: Outline, event: Statement | Blocker, history: SchemaHistory, wanted: Wanted) -> None:
+def _check_void(outline: Outline, event: Statement | UnreplayableEvent, history: SchemaHistory, wanted: Wanted) -> None:
     """A statement that was rolled back changed nothing, but for tables whose engine keeps what is written: raises
     UnsupportedStatement where it names one."""
     if not isinstance(event, Statement):
@@ -228,7 +229,7 @@ def _names(outline: Outline, use: TableUse) -> tuple[str, str]:
     return table_map.database, table_map.table
 
 
-def _blocked(outline: Outline, blocker: Blocker) -> ApplierError:
+def _blocked(outline: Outline, blocker: UnreplayableEvent) -> ApplierError:
     table = None if blocker.table is None else ".".join(_names(outline, outline.tables[blocker.table]))
     return UnsupportedEvent(blocker.what, file=outline.uri, position=blocker.position, gtid=blocker.gtid, table=table,
                             errno=blocker.errno, hint=blocker.hint)

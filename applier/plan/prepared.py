@@ -61,7 +61,7 @@ def _unknown(outline: Outline, decision: XaDecision) -> ReplayStopped:
                          hint="give the binlog that has its XA PREPARE, too, or a --base that knows of it")
 
 
-def with_groups(span: LogSpan, groups: tuple[PreparedTransaction, ...], archive: Archive,
+def with_prepared_transactions(span: LogSpan, groups: tuple[PreparedTransaction, ...], archive: Archive,
                 outline: Outlining) -> LogSpan:
     """The span with groups that were prepared before it, from where the base says that they are; after a failover, from
     where the log of the server that took over has their GTIDs (GRP-7): it has prepared them as a replica.

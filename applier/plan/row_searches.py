@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from applier.apply.search.row_pieces import RowPieces
-from applier.apply.spec import Piece, RowSearch
+from applier.apply.search.row_pieces import RowPartEncoder
+from applier.apply.spec import RowPart, RowSearch
 from applier.mysql.wire_types import WireType
 from applier.plan.log import UsedTable
 from applier.schema.definition import TableDefinition
 
 
 def row_search(definition: TableDefinition, uses: Sequence[UsedTable], *, tied: bool = False,
-               also: tuple[Piece, ...] = ()) -> RowSearch | None:
+               also: tuple[RowPart, ...] = ()) -> RowSearch | None:
     """Whether rows of a version are found, and collide, by more than one key, or foreign keys tie them to others: then
     one row store applies it.
 
     Every unique key may be met twice (1062), and in idempotent mode a row in the way of another key goes, wherever it
     is. A generated column of a key is computed where an image lacks it, which a row store does, too."""
-    pieces = RowPieces(definition, by_content=False)
+    pieces = RowPartEncoder(definition, by_content=False)
     always, numbers_rows = set(pieces.stored), False
     for used in uses:
         logged = n_logged(used, len(definition.columns))

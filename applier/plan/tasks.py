@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from applier.apply.spec import ApplyTask, SplitTask, Stretch, UnitSpec
+from applier.apply.spec import ApplyTask, LogSegment, SplitTask, UnitSpec
 from applier.io.resolver import is_far
 from applier.plan.log import LogSpan
 from applier.plan.planned import PlannedVersion
@@ -26,10 +26,10 @@ SKIP_NANOSECONDS, SHUFFLE_NANOSECONDS = 0.2, 8.0
 """CPU a byte of rows events: passing over what is another task's, and moving it through a shuffle."""
 
 
-def stretches(span: LogSpan, versions: list[PlannedVersion]) -> list[Stretch]:
+def log_segments(span: LogSpan, versions: list[PlannedVersion]) -> list[LogSegment]:
     """The log in pieces: the outlines' splits, cut where a version begins or ends and where something was taken back,
     which concerns only tables of engines without transactions. `versions` are all that are planned."""
-    pieces: list[Stretch] = []
+    segments: list[LogSegment] = []
     ids_in = _versions_by_table_map(versions)
     for number, outline in enumerate(span.outlines):
         cuts = {edge[1] for item in versions for edge in (item.version.start, item.version.end)
@@ -41,9 +41,9 @@ def stretches(span: LogSpan, versions: list[PlannedVersion]) -> list[Stretch]:
                 tables = {name: version.id for name, version in used if _holds(version, (number, start))
                           and not (void and is_transactional(version.definition))}
                 if tables:
-                    pieces.append(Stretch(number, outline.uri, outline.format.checksum, start, end, tables,
+                    segments.append(LogSegment(number, outline.uri, outline.format.checksum, start, end, tables,
                                           split.outlined, outline.format.header_length))
-    return pieces
+    return segments
 
 
 def _versions_by_table_map(versions: list[PlannedVersion]) -> dict[tuple[int, int],
@@ -74,7 +74,7 @@ def _pieces(start: int, end: int, cuts: set[int], voids: list[tuple[int, int]]) 
         yield piece_start, piece_end, depth > 0
 
 
-def walking_tasks(pieces: Sequence[Stretch], versions: list[PlannedVersion], cores: int) -> list[ApplyTask]:
+def walking_tasks(segments: Sequence[LogSegment], versions: list[PlannedVersion], cores: int) -> list[ApplyTask]:
     """Tasks for these versions of a plan, given the plan's stretches: of about even weight, enough for all cores and so
     many that none holds more than TASK_BYTES."""
     weights: Counter[int] = Counter()
@@ -94,7 +94,7 @@ def walking_tasks(pieces: Sequence[Stretch], versions: list[PlannedVersion], cor
             links = parts[lightest].setdefault(link.version, [])
             if not any(link is other for other in links):
                 links.append(link)
-    return [ApplyTask({version: tuple(chosen) for version, chosen in part.items()}, _needed(pieces, _read(part)))
+    return [ApplyTask({version: tuple(chosen) for version, chosen in part.items()}, _needed(segments, _read(part)))
             for part in parts]
 
 
@@ -117,18 +117,18 @@ def _together(units: list[UnitSpec]) -> list[list[UnitSpec]]:
     return list(groups.values())
 
 
-def _needed(pieces: Sequence[Stretch], ids: set[int]) -> tuple[Stretch, ...]:
-    kept = (dataclasses.replace(piece, tables={name: number for name, number in piece.tables.items() if number in ids})
-            for piece in pieces)
-    return tuple(piece for piece in kept if piece.tables)
+def _needed(segments: Sequence[LogSegment], ids: set[int]) -> tuple[LogSegment, ...]:
+    kept = (dataclasses.replace(segment, tables={
+        name: number for name, number in segment.tables.items() if number in ids}) for segment in segments)
+    return tuple(segment for segment in kept if segment.tables)
 
 
-def split_tasks(pieces: Sequence[Stretch], versions: list[PlannedVersion]) -> list[SplitTask]:
+def split_tasks(segments: Sequence[LogSegment], versions: list[PlannedVersion]) -> list[SplitTask]:
     """For the shuffle route: every stretch of a plan that has tables of these versions once, with all units that these
     may have changes for."""
     units = {item.version.id: tuple(item.units) for item in versions}
-    return [SplitTask(number, piece, {version: units[version] for version in piece.tables.values()})
-            for number, piece in enumerate(_needed(pieces, set(units)))]
+    return [SplitTask(number, segment, {version: units[version] for version in segment.tables.values()})
+            for number, segment in enumerate(_needed(segments, set(units)))]
 
 
 def by_route(versions: list[PlannedVersion]) -> tuple[list[PlannedVersion], list[PlannedVersion]]:
@@ -153,7 +153,7 @@ def prefers_shuffle(span: LogSpan, tasks: list[ApplyTask], versions: list[Planne
     if len(tasks) > 1 and any(sum(kept[version] for version in task.units) > TASK_BYTES for task in tasks):
         return True
     own = sum(item.bytes for item in versions)
-    walked = sum(piece.end - piece.start for task in tasks for piece in task.stretches)
+    walked = sum(segment.end - segment.start for task in tasks for segment in task.segments)
     return max(0, walked - own) * SKIP_NANOSECONDS > own * SHUFFLE_NANOSECONDS
 
 

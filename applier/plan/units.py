@@ -78,7 +78,7 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
     for chain in sorted(chains, key=lambda chain: any(searches[item.version.id] or item.version.id in cascades.links
                                                       for item in chain)):
         why = "foreign keys tie its rows to those of others" if chain[0].version.id in tied else \
-            _why_tied(chain, searches, base, idempotent, moving)
+            _single_unit_reason(chain, searches, base, idempotent, moving)
         ranges = 1 + sum(item.bytes for item in chain) // unit_bytes
         for item in chain:
             item.ranges, item.tied = ranges, why
@@ -125,7 +125,7 @@ def _add_units(chain: list[PlannedVersion], searches: dict[int, RowSearch | None
         item.units.append(unit)
 
 
-def _why_tied(chain: list[PlannedVersion], searches: dict[int, RowSearch | None], base: Snapshot | None,
+def _single_unit_reason(chain: list[PlannedVersion], searches: dict[int, RowSearch | None], base: Snapshot | None,
               idempotent: bool, moving: Collection[str]) -> str:
     """Why all keys of a table have to be one unit; "" if they do not."""
     stores = [search for item in chain if (search := searches[item.version.id]) is not None]

@@ -20,7 +20,7 @@ from applier.snapshot import location
 from applier.snapshot.checks import check_size, reading
 from applier.snapshot.digest import HashedSink, compare_digest, digest_of
 from applier.snapshot.manifest import MANIFEST, FileEntry, OtherFile, Snapshot
-from applier.snapshot.writer import TablePlace
+from applier.snapshot.writer import TableTarget
 
 SCHEMA = "_schema.sql"
 REPORT = "_report.json"
@@ -54,10 +54,10 @@ class Staging:
         if isinstance(error, OSError):
             raise SnapshotError(f"{reason(error)}: nothing is published", file=error.filename or self.output) from error
 
-    def place(self, database: str, table: str, *, history: bool = False) -> TablePlace:
+    def place(self, database: str, table: str, *, history: bool = False) -> TableTarget:
         """Where tasks write a table's files; its folder, and that of its history if it has one, is there afterwards.
         For TableWriter; picklable."""
-        place = TablePlace(self._root_uri(), location.table_folder(database, table))
+        place = TableTarget(self._root_uri(), location.table_folder(database, table))
         if self._filesystem.type_name not in _WITHOUT_FOLDERS:
             for needed in (place, place.history) if history else (place,):
                 self._filesystem.create_dir(f"{self._root}/{needed.folder}", recursive=True)

@@ -39,16 +39,16 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 
 
 @dataclass(frozen=True)
-class TablePlace:
+class TableTarget:
     """Where tasks write files of one table: `root` is the staged snapshot's path or uri, `folder` the table's in it."""
 
     root: str
     folder: str
 
     @property
-    def history(self) -> "TablePlace":
+    def history(self) -> "TableTarget":
         """Where the files with all rows of a versioned table are."""
-        return TablePlace(self.root, f"{HISTORY}/{self.folder}")
+        return TableTarget(self.root, f"{HISTORY}/{self.folder}")
 
 
 class TableWriter:
@@ -61,7 +61,7 @@ class TableWriter:
     disk is followed by another one.
     """
 
-    def __init__(self, place: TablePlace, unit: int, schema: pa.Schema, *, key: Sequence[str] = (),
+    def __init__(self, place: TableTarget, unit: int, schema: pa.Schema, *, key: Sequence[str] = (),
                  key_kind: KeyKind | None = None, key_rules: Sequence[str] = (),
                  target_bytes: int = TARGET_BYTES) -> None:
         if (key_kind is None) != (not key):
@@ -154,7 +154,7 @@ class TableWriter:
             self._open = None
 
 
-def write_empty(place: TablePlace, schema: pa.Schema, key: Sequence[str] = ()) -> FileEntry:
+def write_empty(place: TableTarget, schema: pa.Schema, key: Sequence[str] = ()) -> FileEntry:
     """The one file of a table that holds no rows: readers find its columns there."""
     filesystem, root = location.resolve(place.root)
     path = f"{place.folder}/{_new_prefix(0)}-0000.parquet"

@@ -29,7 +29,7 @@ from applier.columns.table_key import table_key
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.definition import table_schema
 from applier.snapshot.manifest import BinlogPosition, Snapshot
-from applier.snapshot.writer import TablePlace, TableWriter
+from applier.snapshot.writer import TableTarget, TableWriter
 
 
 class Stop(Exception):
@@ -122,7 +122,7 @@ def apply(table: Table, events: list[Event], folder: Path, *, base: list[tuple[A
             positions.append(at)
             at += len(piece)
         for unit in walk.units:
-            unit.lies_in(file)
+            unit.retain_buffer(file)
         reader = ChangeReader(file, walk.bind, checksum=False)
         reader.walk(4, file.size)
         reader.flush()
@@ -156,12 +156,12 @@ def _specs(table: Table, base: list[tuple[Any, ...]], cuts: list[Any], folder: P
         inside = [i for i in order if (low is None or keys[i] >= low) and (high is None or keys[i] < high)]
         files: tuple = ()
         if inside:
-            with TableWriter(TablePlace(str(folder / "base"), "t"), number, rows.schema, key=key.names,
+            with TableWriter(TableTarget(str(folder / "base"), "t"), number, rows.schema, key=key.names,
                              key_kind=key.form, key_rules=key.rules) as writer:
                 writer.write(rows.take(inside))
                 files = tuple(writer.close())
         specs.append(UnitSpec(number, definition, low, high, snapshot if files else None, files,
-                              TablePlace(str(folder / "new"), "t")))
+                              TableTarget(str(folder / "new"), "t")))
     return tuple(specs)
 
 

@@ -50,7 +50,7 @@ def payloads(table, events, picked=lambda n: np.arange(n)):
     file = row_model.as_file(row_model.table_map_event(7, table.body), *(event.encode(table) for event in events))
 
     def bind(table_map):
-        logged.meet(table_map)
+        logged.bind_table_map(table_map)
         wanted = logged.keys.wanted(logged.plans)
         binding = TableBinding(logged.plans, wanted, wanted, take, rows=5)
         binding.layouts = logged.layouts

@@ -2,13 +2,13 @@
 
 import pytest
 
-from applier.apply.search.row_pieces import RowPieces
+from applier.apply.search.row_pieces import RowPartEncoder
 from applier.schema.ddl.ddl import parse_statement
 
 
 def pieces(sql):
     [change] = parse_statement(f"CREATE TABLE d.t ({sql})", server_charset="utf8mb4")
-    return RowPieces(change.definition, by_content=False)
+    return RowPartEncoder(change.definition, by_content=False)
 
 
 @pytest.mark.parametrize("key", ["PRIMARY KEY (a(1))", "UNIQUE KEY u (a(1))", "PRIMARY KEY (b, a(3))"])

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from row_list import DEFAULT, Engine, Replica, Stopped, key, keys
 
-from applier.apply.index.row_store import PieceInput, RowStore, Search
+from applier.apply.index.row_store import EncodedRowPart, RowStore, Search
 from applier.apply.index.store_layout import SLOTS_USED
 from applier.binlog.rows.changes import DELETE, INSERT, UPDATE
 
@@ -52,7 +52,7 @@ class StoreEngine(Engine):
         return found
 
     def inputs(self, images):
-        return [PieceInput(keys([0 if image[c] is ... else image[c] for image in images]),
+        return [EncodedRowPart(keys([0 if image[c] is ... else image[c] for image in images]),
                            np.array([image[c] is ... for image in images], np.bool_), key(DEFAULT))
                 for c in range(self.columns)]
 

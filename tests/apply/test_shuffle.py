@@ -16,7 +16,7 @@ from small_logs import ITEM, commit, delete, held, insert, new_log, update
 from applier.apply.routes import shuffle
 from applier.apply.routes.payload import Payload
 from applier.apply.routes.shuffle import split_payloads
-from applier.apply.spec import SplitTask, Stretch, UnitSpec
+from applier.apply.spec import LogSegment, SplitTask, UnitSpec
 from applier.binlog.outline.outline_pass import outline_file
 from applier.engine.executor import ThisProcess
 from applier.errors import ApplierError
@@ -137,7 +137,8 @@ def test_a_large_transaction_is_sent_piece_by_piece(tmp_path, monkeypatch):
     specs = tuple(UnitSpec(n, ITEM, cuts[n], cuts[n + 1], None, (), None) for n in range(3))
     [split] = outline_file(str(log.path), start=start).splits
     assert (split.start, split.end) == (start, end)
-    task = SplitTask(4, Stretch(0, str(log.path), True, start, end, {("shop", "item"): 0}, split.outlined), {0: specs})
+    segment = LogSegment(0, str(log.path), True, start, end, {("shop", "item"): 0}, split.outlined)
+    task = SplitTask(4, segment, {0: specs})
     sent = [(unit, split, Payload.read(buffer)) for unit, split, buffer in split_payloads(task)]
     assert len(sent) > 15 and max(payload.memory.size for _, _, payload in sent) < 10_000
     assert {split for _, split, _ in sent} == {4}

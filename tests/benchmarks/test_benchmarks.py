@@ -26,7 +26,7 @@ def test_workloads_are_archives_that_apply(tmp_path_factory: pytest.TempPathFact
     log = workloads.make(name, 3, str(tmp_path_factory.mktemp("logs")))
     outlines = [outline_file(file) for file in log.files]
     assert [outline.next_file for outline in outlines] == ["binlog.000002", None]
-    assert not any(outline.torn or outline.blockers for outline in outlines)
+    assert not any(outline.torn or outline.unreplayable for outline in outlines)
     assert outlines[1].previous_gtids == outlines[0].gtids
     assert any(use.has_partial_images for outline in outlines for use in outline.tables) == (name == "minimal")
     tables = stages._Tables(outlines)

@@ -90,7 +90,7 @@ def test_the_outline_of_a_compressed_log(name, ahead, tmp_path, monkeypatch):
         assert [[s[19:-cut] if len(s) < 4096 else s[19:] for s in t.samples] for t in a.tables] == \
             [[s[19:] for s in t.samples] for t in b.tables]  # fmt: skip
         assert [(s.sql, s.gtid) for s in a.statements] == [(s.sql, s.gtid) for s in b.statements]
-        assert b.inflated_bytes > 0 and b.blockers == []
+        assert b.inflated_bytes > 0 and b.unreplayable == []
 
 
 def test_payloads_that_are_not_compressed(tmp_path):
@@ -254,7 +254,7 @@ def test_an_incident_within_a_payload_blocks(tmp_path):
     """EV-INC: what a plan has to know is seen inside, too."""
     incident = struct.pack("<IBIIIH", 7, 26, 1, 22, 0, 0) + b"\1\0\0"
     path, position = log_with(tmp_path, payload(query(b"BEGIN") + incident + query(b"COMMIT")))
-    [blocker] = outline_file(path).blockers
+    [blocker] = outline_file(path).unreplayable
     assert (blocker.position, blocker.errno) == (position, 1590)
 
 

@@ -57,8 +57,8 @@ def test_a_blocker_in_what_may_be_taken_back_hides_no_later_one(tmp_path):
         log = [head, *first, *end, query(b"BEGIN"), unknown, *pair, query(b"COMMIT")]
         outline = outline_file(write(tmp_path / f"binlog.{number + 1:06d}", log))
         taken_back = outline.voids + [(group.start, group.end) for group in outline.prepared]
-        counts = [b for b in outline.blockers if not any(start <= b.position < end for start, end in taken_back)]
-        assert (len(outline.blockers), len(counts)) == (2, 1), name
+        counts = [b for b in outline.unreplayable if not any(start <= b.position < end for start, end in taken_back)]
+        assert (len(outline.unreplayable), len(counts)) == (2, 1), name
 
 
 def savepoint_voids(tmp_path, *script: str) -> list[tuple[int, int]]:
@@ -69,7 +69,7 @@ def savepoint_voids(tmp_path, *script: str) -> list[tuple[int, int]]:
     log = [head, query(b"BEGIN"), *parts, query(b"COMMIT")]
     at = [4 + sum(map(len, log[:i])) for i in range(len(log) + 1)]
     outline = outline_file(write(tmp_path / "binlog.000001", log))
-    assert outline.blockers == [] and outline.n_groups == 1
+    assert outline.unreplayable == [] and outline.n_groups == 1
     return [(at.index(start) - 2, at.index(end) - 2) for start, end in outline.voids]
 
 
@@ -101,7 +101,7 @@ def test_a_savepoint_that_its_transaction_does_not_have(tmp_path):
     pair = events[rows : rows + 2]
     begin, commit, back = query(b"BEGIN"), query(b"COMMIT"), query(b"ROLLBACK TO `a`")
     log = [head, begin, query(b"SAVEPOINT `a`"), commit, begin, back, *pair, commit, begin, *pair, back, commit]
-    [blocker] = outline_file(write(tmp_path / "binlog.000001", log)).blockers
+    [blocker] = outline_file(write(tmp_path / "binlog.000001", log)).unreplayable
     assert (blocker.errno, blocker.position) == (1305, 4 + sum(map(len, log[:12])))
 
 

@@ -33,14 +33,14 @@ def test_load_data_is_a_statement(case):
 
 def test_blockers_name_what_cannot_be_applied():
     def what(case, number):
-        return [b.what for b in outline_file(str(CASES / case / f"binlog.00000{number}")).blockers]
+        return [b.what for b in outline_file(str(CASES / case / f"binlog.00000{number}")).unreplayable]
 
     assert what("transactions-mysql", 1) == []
     assert what("transactions-mysql", 3) == what("transactions-mariadb", 2) == []
     assert what("compressed-mysql", 1) == what("compressed-mariadb", 1) == []
     assert what("statement-mysql", 1) == what("statement-mariadb", 1) == []
     partial = outline_file(str(CASES / "json-partial-minimal/binlog.000001"))
-    assert partial.blockers == []
+    assert partial.unreplayable == []
 
 
 def test_prepared_groups_and_what_became_of_them():
@@ -52,7 +52,7 @@ def test_prepared_groups_and_what_became_of_them():
         assert all(group.gtid and group.start < group.end for group in third.prepared)
         assert [(d.xid, d.commits) for d in third.decisions] == [(xids[0], True), (xids[1], False)]
         assert [(d.xid, d.commits, bool(d.gtid)) for d in fourth.decisions] == [(xids[2], True, True)]
-        assert third.voids == third.blockers == third.statements == []
+        assert third.voids == third.unreplayable == third.statements == []
 
 
 def test_an_alter_in_two_phases_has_effect_when_it_is_committed():
@@ -69,15 +69,15 @@ def test_an_unknown_event_is_passed_over_only_if_it_says_so(tmp_path):
     for flags, blocked in ((0x80, []), (0, ["an event of type 99, which is not known and must not be passed over"])):
         unknown = seal(struct.pack("<IBIIIH", 7, 99, 1, 0, 0, flags) + b"?")
         path = write(tmp_path / f"binlog.{flags + 1:06d}", [*events[:2], unknown, unknown, *events[2:]])
-        assert [b.what for b in outline_file(path).blockers] == blocked
+        assert [b.what for b in outline_file(path).unreplayable] == blocked
 
 
 def test_an_incident_blocks(tmp_path):
     """EV-INC"""
     events = split_events(CASES / "many-files-mysql/binlog.000001")
     incident = seal(struct.pack("<IBIIIH", 7, 26, 1, 0, 0, 0) + b"\1\0\0")
-    blockers = outline_file(write(tmp_path / "binlog.000001", [*events[:2], incident, *events[2:]])).blockers
-    assert [(b.errno, "INCIDENT" in b.what) for b in blockers] == [(1590, True)]
+    unreplayable = outline_file(write(tmp_path / "binlog.000001", [*events[:2], incident, *events[2:]])).unreplayable
+    assert [(b.errno, "INCIDENT" in b.what) for b in unreplayable] == [(1590, True)]
 
 
 @pytest.mark.parametrize("file, begin, position", [("incident-mysql/binlog.000006", 729, 806),
@@ -86,6 +86,6 @@ def test_an_incident_of_a_real_server_is_a_group_of_its_own(file, begin, positio
     """EV-INC: a statement that did not fit in max_binlog_stmt_cache_size. MySQL's has a GTID, and goes on in the next
     file; MariaDB's has none."""
     outline = outline_file(str(CASES / file))
-    [blocker] = outline.blockers
+    [blocker] = outline.unreplayable
     assert (blocker.errno, blocker.group_start, blocker.position) == (1590, begin, position)
     assert blocker.stops_always and outline.torn is False and outline.end == outline.size - (44 if begin == 729 else 0)

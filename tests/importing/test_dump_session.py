@@ -4,7 +4,7 @@ import pytest
 
 from applier.jobs.importing.position import DumpPosition
 from applier.jobs.importing.sql.session import DumpSession
-from applier.jobs.importing.sql.spans import Reading
+from applier.jobs.importing.sql.spans import LiteralContext
 
 UUID = "7f19961a-e517-11f1-8d67-02fc00000001"
 
@@ -31,9 +31,9 @@ def test_a_session_is_set_and_put_back():
                 "/*!40103 SET @OLD_TIME_ZONE=@@TIME_ZONE */", "SET @@session.time_zone := '+02:00'",
                 "SET @saved_cs_client = @@character_set_client", "SET character_set_client = utf8"):
         session.set(sql)
-    assert session.reading == Reading("utf8mb3", False, "+02:00", "mysql")
+    assert session.reading == LiteralContext("utf8mb3", False, "+02:00", "mysql")
     for sql in ("SET character_set_client = @saved_cs_client", "SET SQL_MODE=@OLD_SQL_MODE, TIME_ZONE=@OLD_TIME_ZONE"):
         session.set(sql)
-    assert session.reading == Reading("latin1", True, "+05:00", "mysql")
+    assert session.reading == LiteralContext("latin1", True, "+05:00", "mysql")
     session.set("SET sql_mode = 'ANSI'")
     assert session.ansi_quotes and session.backslash

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from applier.jobs.importing.sql import tuple_kernel as kernels
 from applier.jobs.importing.sql.inserts import new_spans
 from applier.jobs.importing.sql.literals import column_values
-from applier.jobs.importing.sql.spans import OddLiteral, Reading
+from applier.jobs.importing.sql.spans import LiteralContext, LiteralError
 from applier.mysql.zero_dates import to_python
 from applier.schema.ddl.ddl import parse_statement
 
@@ -26,7 +26,7 @@ def values_of(column, literals, reading=None):
                               spans.seen.ctypes.data, out)
     assert (code, out[0]) == (kernels.ENDED, len(literals))
     values = column_values(spans.literals(data, 0, len(literals)), created.definition.columns[0], created.definition,
-                           reading or Reading())
+                           reading or LiteralContext())
     return to_python(values.array), values.zero_dates
 
 
@@ -73,7 +73,7 @@ def test_one_literal(column, literal, value):
 ])
 def test_what_a_column_cannot_take(column, literal):
     """What a server refuses in strict mode, or what only it could evaluate, stops at its row."""
-    with pytest.raises(OddLiteral) as stopped:
+    with pytest.raises(LiteralError) as stopped:
         values_of(column, [b"DEFAULT" if "NOT" not in column else b"1", literal])
     assert stopped.value.row == 1
 
@@ -87,7 +87,7 @@ def test_dates_that_no_calendar_has_are_counted():
         ["0000-00-00 00:00:00.000000", "2020-02-31 10:00:00.000000"], 2)
     zero = "0000-00-00 00:00:00.000000"
     assert values_of("TIMESTAMP", [b"'0000-00-00 00:00:00'", b"'0-0-0'"]) == ([zero] * 2, 2)
-    with pytest.raises(OddLiteral, match="NOT NULL"):
+    with pytest.raises(LiteralError, match="NOT NULL"):
         values_of("DATE NOT NULL", [b"'0000-00-00'", b"NULL"])
 
 
@@ -95,7 +95,7 @@ def test_dates_that_no_calendar_has_are_counted():
 def test_timestamps_are_in_the_sessions_zone(zone, hour):
     """Dumps set the zone that they are written in."""
     utc = datetime.datetime(2020, 7, 1, hour, tzinfo=datetime.UTC)
-    reading = Reading(time_zone=zone)
+    reading = LiteralContext(time_zone=zone)
     assert values_of("TIMESTAMP NULL", [b"'2020-07-01 12:00:00'", b"'2020-7-1 12:00:00'"], reading)[0] == [utc, utc]
 
 
@@ -103,7 +103,7 @@ def test_timestamps_are_in_the_sessions_zone(zone, hour):
     ("latin1", b"'\xe9'"), ("binary", b"'\xc3\xa9'"), ("utf8mb3", b"'\xc3\xa9'")])
 def test_text_is_in_the_sessions_character_set(charset, text):
     """SET NAMES; in the set `binary`, bytes are in the column's own."""
-    assert values_of("VARCHAR(9)", [text], Reading(charset=charset)) == (["é"], 0)
+    assert values_of("VARCHAR(9)", [text], LiteralContext(charset=charset)) == (["é"], 0)
 
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=30)

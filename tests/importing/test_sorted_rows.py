@@ -10,7 +10,7 @@ from applier.errors import ReplayStopped
 from applier.jobs.importing.sorted_rows import SortedRows
 from applier.jobs.importing.sql.inserts import FAIL, KEEP, TAKE
 from applier.schema.ddl.ddl import parse_statement
-from applier.snapshot.writer import TablePlace
+from applier.snapshot.writer import TableTarget
 
 KEYS = {"int": "INT", "bytes": "VARCHAR(9) CHARACTER SET binary"}
 
@@ -28,7 +28,7 @@ def key_of(number, kind):
 
 def collected(folder, kind, chunks, chunk_bytes, on_duplicate=FAIL, has_key=True):
     """The rows of the files after all chunks (lists of (key, value)) were added, each with its own policy if given."""
-    place = TablePlace(str(folder), "t")
+    place = TableTarget(str(folder), "t")
     (folder / "t").mkdir(exist_ok=True)
     (folder / "spill").mkdir(exist_ok=True)
     rows = SortedRows(table(kind, has_key), place, str(folder / "spill"), chunk_bytes=chunk_bytes)

@@ -5,7 +5,7 @@ import dataclasses
 from planning import Log, plan, table
 
 from applier.plan import tasks
-from applier.plan.tasks import prefers_shuffle, stretches, walking_tasks
+from applier.plan.tasks import log_segments, prefers_shuffle, walking_tasks
 
 T, U = table("t"), table("u")
 
@@ -17,7 +17,7 @@ def test_a_compressed_log_is_decoded_once_where_tasks_would_keep_too_much_of_it(
             log.create(definition)
             log.insert(definition, *range(1000))
     span, _, versions = plan(tmp_path, [log.path])
-    walks = walking_tasks(stretches(span, versions), versions, 2)
+    walks = walking_tasks(log_segments(span, versions), versions, 2)
     monkeypatch.setattr(tasks, "TASK_BYTES", 5_000)
     assert len(walks) == 2 and not prefers_shuffle(span, walks, versions)
     rows = span.outlines[0].row_bytes

@@ -17,22 +17,22 @@ from applier.schema.table_filter import TableFilter, parse_table_list
 
 CASES = Path(__file__).parent.parent / "cases"
 FILES = sorted(path for path in CASES.glob("*/binlog.0*") if path.stat().st_size < 100_000)
-Stretch = tuple[int, int, int]
+ReadRange = tuple[int, int, int]
 
 
-def by_kernel(mapped: MappedFile, tables: TableFilter, stretch: Stretch) -> tuple[bytes, ArchiveError | None]:
+def by_kernel(mapped: MappedFile, tables: TableFilter, read_range: ReadRange) -> tuple[bytes, ArchiveError | None]:
     parts: list[bytes] = []
     try:
-        TableChoice(mapped, tables, TextWalk(mapped, parts.append)).print(*stretch)
+        TableChoice(mapped, tables, TextWalk(mapped, parts.append)).print(*read_range)
     except ArchiveError as error:
         return b"".join(parts), error
     return b"".join(parts), None
 
 
-def by_event(mapped: MappedFile, tables: TableFilter, stretch: Stretch) -> tuple[bytes, ArchiveError | None]:
+def by_event(mapped: MappedFile, tables: TableFilter, read_range: ReadRange) -> tuple[bytes, ArchiveError | None]:
     printer, lines, error = TextPrinter(), [], None
     try:
-        for shown in shown_events(mapped, [stretch], tables):
+        for shown in shown_events(mapped, [read_range], tables):
             lines += printer.lines(shown)
     except ArchiveError as reason:
         error = reason
@@ -69,10 +69,10 @@ def test_the_middle_of_a_group_reads_the_same():
     positions = [event.position for event in file_events(mapped)]
     rows = [event.position for event in file_events(mapped) if "ROWS" in event.name and "QUERY" not in event.name]
     for position in rows[::7]:
-        stretch = positions[1], positions[min(positions.index(position) + 20, len(positions) - 1)], position
+        read_range = positions[1], positions[min(positions.index(position) + 20, len(positions) - 1)], position
         for tables in (parse_table_list(["*"]), *([name] for name in tables_of(mapped)[:2])):
-            text, error = by_kernel(mapped, TableFilter(tuple(tables)), stretch)
-            expected, _ = by_event(mapped, TableFilter(tuple(tables)), stretch)
+            text, error = by_kernel(mapped, TableFilter(tuple(tables)), read_range)
+            expected, _ = by_event(mapped, TableFilter(tuple(tables)), read_range)
             head = expected.index(b"\n# at ", 1) + 1 if expected.count(b"# at ") > 1 else len(expected)
             assert error is None and text == expected[head:]
 

@@ -5,7 +5,7 @@ import decimal
 
 import pyarrow as pa
 
-from applier.snapshot.writer import TablePlace, TableWriter
+from applier.snapshot.writer import TableTarget, TableWriter
 
 
 def test_spark_reads_every_type(tmp_path, spark):
@@ -27,7 +27,7 @@ def test_spark_reads_every_type(tmp_path, spark):
         "vector": pa.array([[float(i), 1.0] for i in numbers], pa.list_(pa.float32())),
     })
     (tmp_path / "db/t").mkdir(parents=True)
-    with TableWriter(TablePlace(str(tmp_path), "db/t"), 0, table.schema, key=["id", "day", "text"],
+    with TableWriter(TableTarget(str(tmp_path), "db/t"), 0, table.schema, key=["id", "day", "text"],
                      key_kind="bytes") as writer:
         writer.write(table)
         writer.close()

@@ -17,7 +17,7 @@ from applier.errors import SnapshotError
 from applier.snapshot import writer
 from applier.snapshot.manifest import BinlogPosition, FileEntry, Snapshot, TableEntry
 from applier.snapshot.reader import read_unit
-from applier.snapshot.writer import TablePlace, TableWriter, write_empty
+from applier.snapshot.writer import TableTarget, TableWriter, write_empty
 from keysearch.keybytes import encode_keys
 
 UTC = datetime.UTC
@@ -45,7 +45,7 @@ ALL_TYPES = pa.table({
 
 def _place(folder):
     (folder / "db/t").mkdir(parents=True)
-    return TablePlace(str(folder), "db/t")
+    return TableTarget(str(folder), "db/t")
 
 
 def _base(folder):
@@ -163,7 +163,7 @@ def test_attempts_have_names_of_their_own(tmp_path):
 
 def test_a_folder_that_is_gone_does_not_come_back(tmp_path):
     """A task that outlives its run must not make the staging directory again."""
-    place = TablePlace(str(tmp_path / "gone"), "db/t")
+    place = TableTarget(str(tmp_path / "gone"), "db/t")
     with pytest.raises(FileNotFoundError):
         _write(place, pa.table({"id": [1]}))
     assert list(tmp_path.iterdir()) == []

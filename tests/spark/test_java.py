@@ -87,7 +87,7 @@ def fake(tmp_path, monkeypatch):
 def ended(gateway):
     gateway.process.stdin.close()
     assert gateway.process.wait(20) == 0
-    return gateway.last_words()
+    return gateway.log_tail()
 
 
 def suffixes(cache):
@@ -98,12 +98,12 @@ def test_first_jvm_leaves_an_archive_that_the_next_one_uses(fake):
     executable, home, cache = fake
     first = java.launch(executable, home, {"spark.driver.memory": "1g"})
     assert first.connection() == (1234, "secret")
-    first.ran_a_job()
+    first.mark_archive_usable()
     assert "ArchiveClassesAtExit" in ended(first)
     assert suffixes(cache) == [".command", ".jsa"]
     for memory in ("1g", "2g"):
         later = java.launch(executable, home, {"spark.driver.memory": memory})
-        later.ran_a_job()
+        later.mark_archive_usable()
         assert "SharedArchiveFile" in ended(later)
     os.utime(executable)
     replaced = java.launch(executable, home, {"spark.driver.memory": "1g"})
@@ -116,7 +116,7 @@ def test_a_lean_jvm_has_its_own_class_path_and_archive(fake):
     (home / "jars" / "spark-mllib_2.13-4.3.0.jar").touch()
     for lean in (False, True):
         first = java.launch(executable, home, {}, lean=lean)
-        first.ran_a_job()
+        first.mark_archive_usable()
         ended(first)
     assert suffixes(cache) == [".command", ".jsa", ".jsa"]
     core = home / "jars" / "spark-core_2.13-4.3.0.jar"

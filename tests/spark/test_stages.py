@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from applier.engine.spark.running import TaskFailed, while_java_lives
+from applier.engine.spark.running import TaskFailed, explain_spark_errors
 from applier.engine.spark.stages import SPOOL_BYTES, map_tasks, shuffle_tasks
 from applier.errors import ApplierError, ArchiveError, ReplayStopped
 
@@ -90,7 +90,7 @@ def test_a_full_disk_is_explained(spark):
     def full(item):
         raise OSError(errno.ENOSPC, "No space left on device", "/tmp/spool")
 
-    with pytest.raises(ApplierError, match="No space left on device") as error, while_java_lives():
+    with pytest.raises(ApplierError, match="No space left on device") as error, explain_spark_errors():
         map_tasks(spark, full, [1])
     assert "SPARK_LOCAL_DIRS" in error.value.hint
 

@@ -88,8 +88,8 @@ from applier.apply.index.store_layout import (
     POINTER,
     SIZE,
     has_null,
-    piece_end,
-    piece_start,
+    part_end,
+    part_start,
     record_of,
     slot_at,
 )
@@ -135,25 +135,25 @@ def put_child_record(link, own, n, nulls, old, new, parent_n, to, room):
     for piece in range(n):
         form = given_form(link, piece, old, nulls, new, parent_n)
         if form == 0:
-            size += piece_end(own, n, piece) - piece_start(own, n, piece)
+            size += part_end(own, n, piece) - part_start(own, n, piece)
         elif nulls:
             size += load_i64(form + NULL_LENGTH)
         else:
             given = load_i64(form + PARENT_PIECE)
-            size += piece_end(new, parent_n, given) - piece_start(new, parent_n, given)
+            size += part_end(new, parent_n, given) - part_start(new, parent_n, given)
     if size > room:
         return np.int64(-1)
     at, first = to + 4 * n, to + 4 * n
     for piece in range(n):
         form = given_form(link, piece, old, nulls, new, parent_n)
         if form == 0:
-            start = piece_start(own, n, piece)
-            length = piece_end(own, n, piece) - start
+            start = part_start(own, n, piece)
+            length = part_end(own, n, piece) - start
         elif nulls:
             start, length = load_i64(form + NULL_BYTES), load_i64(form + NULL_LENGTH)
         else:
-            start = piece_start(new, parent_n, load_i64(form + PARENT_PIECE))
-            length = piece_end(new, parent_n, load_i64(form + PARENT_PIECE)) - start
+            start = part_start(new, parent_n, load_i64(form + PARENT_PIECE))
+            length = part_end(new, parent_n, load_i64(form + PARENT_PIECE)) - start
         copy_bytes(at, start, length)
         at += length
         store_u32(to + 4 * piece, np.uint32(at - first))

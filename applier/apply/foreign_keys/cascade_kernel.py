@@ -64,7 +64,7 @@ from applier.apply.index.store_layout import (
     record_of,
     slot_at,
 )
-from applier.apply.index.store_slots import take_tail
+from applier.apply.index.store_slots import encode_record_at_end
 from applier.binlog.rows.change_records import DELETE, INSERT, UPDATE
 from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8, store_i64
 
@@ -95,7 +95,7 @@ def push_rows_in_the_way(group, number, table, row):
     """Idempotent mode: rows that an insert is going to replace are deleted first, with their children."""
     store = load_i64(table + STORE)
     n = load_i64(store + N_PIECES)
-    if take_tail(store, load_i64(store + AFTER), row, 0, n) < 0:
+    if encode_record_at_end(store, load_i64(store + AFTER), row, 0, n) < 0:
         return ARENA_FULL
     record = load_i64(store + ARENA) + load_i64(store + ARENA_USED)
     if load_i64(store + N_UNIQUE) > load_i64(group + STACK_ROOM) - load_i64(group + STACKED):
@@ -123,7 +123,7 @@ def found_row(table, row):
     n, search = load_i64(store + N_PIECES), np.int64(load_u8(load_i64(store + SEARCHES) + row))
     if search == NO_SEARCH:
         return np.int64(-1)
-    if take_tail(store, load_i64(store + BEFORE), row, 0, n) < 0:
+    if encode_record_at_end(store, load_i64(store + BEFORE), row, 0, n) < 0:
         return np.int64(-2)
     index, record = index_at(store, search), load_i64(store + ARENA) + load_i64(store + ARENA_USED)
     return find(store, index, record, key_hash(index, record, n), n)
@@ -164,7 +164,8 @@ def apply_parent(group, number, table, change):
     new = np.int64(0)
     if kind == UPDATE and sources >= 0:
         after = np.int64(load_i32(load_i64(table + AFTER_ROWS) + 4 * change))
-        size = take_tail(store, load_i64(store + AFTER), after, record_of(store, slot), load_i64(store + N_PIECES))
+        size = encode_record_at_end(store, load_i64(store + AFTER), after, record_of(store, slot),
+                                    load_i64(store + N_PIECES))
         if size < 0:
             store_i64(group + SCRATCH_USED, 0)
             return ARENA_FULL

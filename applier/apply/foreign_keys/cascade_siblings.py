@@ -46,8 +46,8 @@ from applier.apply.index.store_layout import (
     compare_keys,
     index_at,
     key_hash,
-    piece_end,
-    piece_start,
+    part_end,
+    part_start,
     record_of,
     slot_at,
 )
@@ -59,9 +59,9 @@ from keysearch.memory import inline, load_i64, load_u64, store_i64
 @inline
 def same_piece(a, a_n, a_piece, b, b_n, b_piece):
     """Whether pieces of two records are the same bytes."""
-    a_start, b_start = piece_start(a, a_n, a_piece), piece_start(b, b_n, b_piece)
-    length = piece_end(a, a_n, a_piece) - a_start
-    return length == piece_end(b, b_n, b_piece) - b_start and same_bytes(a_start, b_start, length)
+    a_start, b_start = part_start(a, a_n, a_piece), part_start(b, b_n, b_piece)
+    length = part_end(a, a_n, a_piece) - a_start
+    return length == part_end(b, b_n, b_piece) - b_start and same_bytes(a_start, b_start, length)
 
 
 @inline
@@ -84,8 +84,8 @@ def is_entered_before(link, store, n, a, a_came, b, b_came):
         descends = piece < 0
         if descends:
             piece = ~piece
-        a_start, b_start = piece_start(a, n, piece), piece_start(b, n, piece)
-        result = compare_bytes(a_start, piece_end(a, n, piece) - a_start, b_start, piece_end(b, n, piece) - b_start)
+        a_start, b_start = part_start(a, n, piece), part_start(b, n, piece)
+        result = compare_bytes(a_start, part_end(a, n, piece) - a_start, b_start, part_end(b, n, piece) - b_start)
         if result:
             return (result > 0) == descends
     rank = load_i64(store + RANK)

@@ -57,7 +57,7 @@ class _Table:
         binding = self.walk.binding
         self.batch = None
         if binding is not None and binding.batch.n:
-            self.walk.logged.pass_over(binding.batch)
+            self.walk.logged.drop_no_op_updates(binding.batch)
             self.batch = binding.batch if binding.batch.n else None
         if self.batch is not None:
             self.keys = self.walk.logged.keys.of_batch(self.batch)
@@ -77,7 +77,7 @@ class _Table:
         self.derived = np.concatenate([self.derived, np.empty((len(self.derived), len(self.tracked)), np.int64)])
 
 
-class TiedTables:
+class ForeignKeyGroup:
     """One group of tied tables in a task. Between two calls of `advance` the same versions of them are in force; every
     walk's batches come here while it is."""
 

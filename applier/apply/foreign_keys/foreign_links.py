@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 
 from applier.apply.foreign_keys import cascade_layout as k
-from applier.apply.search.row_pieces import RowPieces
-from applier.apply.spec import Piece
+from applier.apply.search.row_pieces import RowPartEncoder
+from applier.apply.spec import RowPart
 from applier.schema.definition import KeyPart, TableDefinition
 from applier.schema.foreign_keys import CASCADE, SET_NULL, ForeignKey
 from applier.schema.key_infos import column_infos, key_collation, key_infos
@@ -19,15 +19,15 @@ from keysearch.choose import server_order
 _ACTIONS = {CASCADE: k.CASCADE, SET_NULL: k.SET_NULL}
 
 
-def compared(column: int, link: ColumnLink, child: TableDefinition) -> Piece:
+def compared(column: int, link: ColumnLink, child: TableDefinition) -> RowPart:
     """What a foreign key compares of a column on either side of a link."""
-    return Piece(column, None, key_collation(child.columns[link.child], child.flavour))
+    return RowPart(column, None, key_collation(child.columns[link.child], child.flavour))
 
 
-def key_piece(part: KeyPart, definition: TableDefinition) -> Piece:
+def key_piece(part: KeyPart, definition: TableDefinition) -> RowPart:
     """What an index of the table has of a column."""
     column = definition.column_index(part.column)
-    return Piece(column, part.length, key_collation(definition.columns[column], definition.flavour))
+    return RowPart(column, part.length, key_collation(definition.columns[column], definition.flavour))
 
 
 def order_of_work(key: ForeignKey, columns: tuple[ColumnLink, ...], child: TableDefinition,
@@ -45,8 +45,8 @@ class Link:
     """A foreign key in force, in the memory that the kernels read. `siblings` is the order in which its children are
     taken, `parent` and `child` are the tables' pieces, `tracked` the columns of each whose values are followed."""
 
-    def __init__(self, reference: Reference, siblings: SiblingOrder | None, parent: RowPieces, child: RowPieces,
-                 parent_tracked: list[int], child_tracked: list[int]):
+    def __init__(self, reference: Reference, siblings: SiblingOrder | None, parent: RowPartEncoder,
+                 child: RowPartEncoder, parent_tracked: list[int], child_tracked: list[int]):
         self._key = reference.key
         self.order = order_of_work(reference.key, reference.columns, child.definition, parent.definition)
         parts, self._kept = [], []
@@ -63,7 +63,7 @@ class Link:
             parts.append([parent_tracked.index(link.parent), child_tracked.index(link.child),
                           parent.pieces.index(compared(link.parent, link, child.definition)),
                           child.pieces.index(compared(link.child, link, child.definition)),
-                          parent.pieces.index(Piece(link.parent)), forms_array.ctypes.data, len(forms), 0])
+                          parent.pieces.index(RowPart(link.parent)), forms_array.ctypes.data, len(forms), 0])
         self._parts = np.array(parts, np.int64)
         self.child_key = tuple(part[3] for part in parts)
         """The child's pieces that have the key: what to index it by."""

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.apply.search.change_keys import times_of
-from applier.apply.search.row_pieces import RowPieces
-from applier.apply.spec import ParentLink, Piece, Stretch
+from applier.apply.search.row_pieces import RowPartEncoder
+from applier.apply.spec import LogSegment, ParentLink, RowPart
 from applier.apply.tables.table_walk import BATCH_ROWS, logged_columns
 from applier.binlog.events.format import WITHOUT_CASCADES
 from applier.binlog.events.table_map import TableMap
@@ -43,7 +43,7 @@ class ParentChanges:
     after: dict[int, pa.Array]
 
 
-def read_parents(stretches: Iterable[Stretch], links: Iterable[ParentLink], allowed: TypeConversions,
+def read_parents(segments: Iterable[LogSegment], links: Iterable[ParentLink], allowed: TypeConversions,
                  outlined: SameBytes) -> dict[int, ParentChanges]:
     """The changes of the parents of these links, by id of their version. Raises ArchiveError for damage.
 
@@ -55,30 +55,30 @@ def read_parents(stretches: Iterable[Stretch], links: Iterable[ParentLink], allo
         parents[link.version] = link
     tables = {version: _Parent(link, sorted(columns[version]), allowed) for version, link in parents.items()}
     try:
-        _walk(stretches, tables, outlined)
+        _walk(segments, tables, outlined)
     except ReplayStopped:
         pass
     return {version: table.changes() for version, table in tables.items()}
 
 
-def _walk(stretches: Iterable[Stretch], tables: dict[int, _Parent], outlined: SameBytes) -> None:
+def _walk(segments: Iterable[LogSegment], tables: dict[int, _Parent], outlined: SameBytes) -> None:
     reader: ChangeReader | None = None
-    for piece in stretches:
-        names = {name: version for name, version in piece.tables.items() if version in tables}
+    for segment in segments:
+        names = {name: version for name, version in segment.tables.items() if version in tables}
         if not names:
             continue
         bindings: dict[int, TableBinding] = {}
 
-        def bind(table_map: TableMap, names=names, bindings=bindings, file=piece.file) -> TableBinding | None:
+        def bind(table_map: TableMap, names=names, bindings=bindings, file=segment.file) -> TableBinding | None:
             version = names.get((table_map.database, table_map.table))
             if version is None:
                 return None
             bound = tables[version].bind(table_map, file, bindings.get(version))
             return bindings.setdefault(version, bound)
 
-        file = map_file(piece.uri)
-        reader = ChangeReader(file, bind, checksum=piece.checksum, header_length=piece.header_length)
-        outlined.walk(reader, piece.split, piece.start, piece.end)
+        file = map_file(segment.uri)
+        reader = ChangeReader(file, bind, checksum=segment.checksum, header_length=segment.header_length)
+        outlined.walk(reader, segment.split, segment.start, segment.end)
         reader.flush()
 
 
@@ -87,8 +87,8 @@ class _Parent:
 
     def __init__(self, link: ParentLink, columns: list[int], allowed: TypeConversions):
         self._definition, self._columns, self._allowed = link.parent, columns, allowed
-        also = tuple(Piece(column) for column in columns)
-        self._pieces = RowPieces(dataclasses.replace(link.parent, keys=()), by_content=False, also=also)
+        also = tuple(RowPart(column) for column in columns)
+        self._pieces = RowPartEncoder(dataclasses.replace(link.parent, keys=()), by_content=False, also=also)
         self._table_map: TableMap | None = None
         self._parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         self._values: dict[tuple[int, bool], list[pa.Array]] = defaultdict(list)

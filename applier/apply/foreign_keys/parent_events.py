@@ -12,9 +12,9 @@ import pyarrow as pa
 from applier.apply.foreign_keys.parent_changes import FILE_SHIFT, ParentChanges, changed
 from applier.apply.foreign_keys.parent_events_kernel import count_passed, find_values, index_values
 from applier.apply.index import watched_kernel as k
-from applier.apply.index.row_store import PieceInput
+from applier.apply.index.row_store import EncodedRowPart
 from applier.apply.search.change_keys import times_of
-from applier.apply.search.row_pieces import RowPieces
+from applier.apply.search.row_pieces import RowPartEncoder
 from applier.apply.spec import ParentLink
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.changes import INSERT, ChangeBatch
@@ -42,7 +42,7 @@ class ParentEvents:
         for part, turns in numbers:
             self._places[turns] = part.places
         also = tuple(link.piece for link in links)
-        self._pieces = RowPieces(dataclasses.replace(definition, keys=()), by_content=False, also=also)
+        self._pieces = RowPartEncoder(dataclasses.replace(definition, keys=()), by_content=False, also=also)
         self._links, rows = [], 1
         for link, (part, turns) in zip(links, numbers, strict=True):
             self._links.append(_Link(link, self._pieces, part, turns, rows))
@@ -102,14 +102,14 @@ class ParentEvents:
         Then `values`, `nexts` and `n_watched` are about them."""
         for start in range(0, rows.num_rows, _CHUNK_ROWS):
             part = rows.slice(start, _CHUNK_ROWS)
-            inputs = [PieceInput(keys) for keys in self._pieces.of_rows(part)]
+            inputs = [EncodedRowPart(keys) for keys in self._pieces.of_rows(part)]
             self.values = self._find(inputs, part.num_rows, np.ones(part.num_rows, np.bool_))
             self.nexts = np.empty(part.num_rows, np.int64)
             self.n_watched = k.find_nexts(self._words.ctypes.data, part.num_rows, 0, 0, self.values.ctypes.data,
                                           self.nexts.ctypes.data)
             yield start, part.num_rows
 
-    def _find(self, inputs: list[PieceInput], rows: int, inserted: np.ndarray) -> np.ndarray:
+    def _find(self, inputs: list[EncodedRowPart], rows: int, inserted: np.ndarray) -> np.ndarray:
         """The values of images, or of rows of the base: int64[rows, links]. An insert has the default of a column that
         its image lacks (DEF-R1b), an update says nothing of it."""
         values = np.empty((rows, len(self._links)), np.int64)
@@ -126,7 +126,7 @@ class ParentEvents:
 class _Link:
     """The events of one foreign key: where they are by value, int64[values + 1], and as watched_kernel reads them."""
 
-    def __init__(self, link: ParentLink, pieces: RowPieces, changes: ParentChanges, turns: np.ndarray, first: int):
+    def __init__(self, link: ParentLink, pieces: RowPartEncoder, changes: ParentChanges, turns: np.ndarray, first: int):
         self.column, self.first_given = link.column, first
         before, after = changes.before.get(link.parent_column), changes.after.get(link.parent_column)
         if before is None:

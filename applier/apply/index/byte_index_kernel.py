@@ -26,10 +26,10 @@ from applier.apply.index.pointer_kernel import (
     SPLIT_PATCH,
     UPDATED,
     add,
-    met,
     no_patch_left,
+    on_conflict,
 )
-from applier.apply.index.watched_kernel import arrived, living, released, rewritten
+from applier.apply.index.watched_kernel import live_pointer, pointer_after_insert, pointer_after_update, release_row
 from applier.binlog.rows.change_records import DELETE, IMAGE_ID_SHIFT, INSERT
 from applier.binlog.rows.table_ids_kernel import same_bytes
 from keysearch.keybytes_kernel import compare_bytes
@@ -75,7 +75,7 @@ def byte_entry(index, mask, slots, arena, word, key, length):
 def byte_pointer(entry, slots, change, patches, columns, state):
     """The pointer of an index entry when a change meets it, DEAD for a free one."""
     slot = load_i64(entry + 8)
-    return living(slots + _SLOT * slot + 16, change, patches, columns, state) if slot >= 0 else np.int64(DEAD)
+    return live_pointer(slots + _SLOT * slot + 16, change, patches, columns, state) if slot >= 0 else np.int64(DEAD)
 
 
 @inline
@@ -173,13 +173,13 @@ def apply_bytes(n, kinds, before_rows, after_rows, images, before_offsets, befor
                 found = byte_entry(table, mask, slot_base, arena_base, words[2 * i], old_at, old_length)
                 pointer = byte_pointer(found, slot_base, j, patches, columns, state)
                 if pointer < 0:
-                    status = met(state, j, ROW_GONE, MISSING)
+                    status = on_conflict(state, j, ROW_GONE, MISSING)
                     if status != DONE:
                         break
                     j += 1
                     continue
                 if lands_inside and old_length == new_length and same_bytes(old_at, new_at, new_length):
-                    pointer = rewritten(pointer, image, j, after, present, columns, patches, state)
+                    pointer = pointer_after_update(pointer, image, j, after, present, columns, patches, state)
                     store_i64(slot_base + _SLOT * load_i64(found + 8) + 16, pointer)
                     add(state + UPDATED, 1)
                     j += 1
@@ -189,11 +189,11 @@ def apply_bytes(n, kinds, before_rows, after_rows, images, before_offsets, befor
                 target = byte_entry(table, mask, slot_base, arena_base, word, new_at, new_length)
                 taken = byte_pointer(target, slot_base, j, patches, columns, state)
                 if taken >= 0 and load_i64(state + NOTED):
-                    status = met(state, j, 0, DUPLICATE)
+                    status = on_conflict(state, j, 0, DUPLICATE)
                     if status != DONE:
                         break
                     if kind == INSERT:
-                        image = rewritten(taken, image, j, after, present, columns, patches, state)
+                        image = pointer_after_update(taken, image, j, after, present, columns, patches, state)
                         store_i64(slot_base + _SLOT * load_i64(target + 8) + 16, image)
                         add(state + INSERTED, 1)
                     j += 1
@@ -202,16 +202,16 @@ def apply_bytes(n, kinds, before_rows, after_rows, images, before_offsets, befor
                     status = SPLIT_PATCH
                     break
                 if inside:
-                    image = rewritten(pointer, image, j, after, present, columns, patches, state)
+                    image = pointer_after_update(pointer, image, j, after, present, columns, patches, state)
                 else:
-                    image = arrived(image, after, state)
+                    image = pointer_after_insert(image, after, state)
                 if taken >= 0:
                     status = DUPLICATE
                     break
                 put_bytes_key(target, slot_base, arena_base, word, new_at, new_length, image, state)
                 add(state + LIVE, 1)
             elif inside:
-                released(pointer, patches, columns, state)
+                release_row(pointer, patches, columns, state)
             if inside:
                 store_i64(slot_base + _SLOT * load_i64(found + 8) + 16, DEAD)
                 add(state + LIVE, -1)

@@ -36,7 +36,7 @@ class DiffNodes:
             self._nodes = nodes
         return self._nodes.ctypes.data
 
-    def came(self, n: int, batch: ChangeBatch) -> None:
+    def record_batch(self, n: int, batch: ChangeBatch) -> None:
         """There are `n` nodes now; the new ones are of this batch, and get their changes' place."""
         if n > self.n:
             new, images = self._nodes[self.n:n], batch.images

@@ -23,10 +23,10 @@ from applier.apply.index.pointer_kernel import (
     SPLIT_PATCH,
     UPDATED,
     add,
-    met,
     no_patch_left,
+    on_conflict,
 )
-from applier.apply.index.watched_kernel import arrived, living, released, rewritten
+from applier.apply.index.watched_kernel import live_pointer, pointer_after_insert, pointer_after_update, release_row
 from applier.binlog.rows.change_records import DELETE, IMAGE_ID_SHIFT, INSERT
 from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8, prefetch, store_i64
 
@@ -94,14 +94,15 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
             key = load_i64(after_keys + 8 * after)
             if key >= low and key <= last:
                 entry = int_entry(table, mask, key)
-                pointer = living(entry + 8, j, patches, columns, state)
+                pointer = live_pointer(entry + 8, j, patches, columns, state)
                 if pointer >= 0:
-                    status = met(state, j, 0, DUPLICATE)
+                    status = on_conflict(state, j, 0, DUPLICATE)
                     if status != DONE:
                         break
-                    store_i64(entry + 8, rewritten(pointer, image, j, after, present, columns, patches, state))
+                    pointer = pointer_after_update(pointer, image, j, after, present, columns, patches, state)
+                    store_i64(entry + 8, pointer)
                 else:
-                    put_int(entry, key, arrived(image, after, state), state)
+                    put_int(entry, key, pointer_after_insert(image, after, state), state)
                     add(state + LIVE, 1)
                 add(state + INSERTED, 1)
             j += 1
@@ -111,14 +112,14 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
         if kind == DELETE:
             if inside:
                 entry = int_entry(table, mask, key)
-                pointer = living(entry + 8, j, patches, columns, state)
+                pointer = live_pointer(entry + 8, j, patches, columns, state)
                 if pointer < 0:
-                    status = met(state, j, ROW_GONE, MISSING)
+                    status = on_conflict(state, j, ROW_GONE, MISSING)
                     if status != DONE:
                         break
                     j += 1
                     continue
-                released(pointer, patches, columns, state)
+                release_row(pointer, patches, columns, state)
                 store_i64(entry + 8, DEAD)
                 add(state + LIVE, -1)
                 add(state + DELETED, 1)
@@ -133,32 +134,32 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
             break
         if inside:
             entry = int_entry(table, mask, key)
-            pointer = living(entry + 8, j, patches, columns, state)
+            pointer = live_pointer(entry + 8, j, patches, columns, state)
             if pointer < 0:
-                status = met(state, j, ROW_GONE, MISSING)
+                status = on_conflict(state, j, ROW_GONE, MISSING)
                 if status != DONE:
                     break
                 j += 1
                 continue
             if new_key == key:
-                store_i64(entry + 8, rewritten(pointer, image, j, after, present, columns, patches, state))
+                store_i64(entry + 8, pointer_after_update(pointer, image, j, after, present, columns, patches, state))
             elif lands_inside:
                 target = int_entry(table, mask, new_key)
-                taken = living(target + 8, j, patches, columns, state)
+                taken = live_pointer(target + 8, j, patches, columns, state)
                 if taken >= 0 and load_i64(state + NOTED):
-                    status = met(state, j, 0, DUPLICATE)
+                    status = on_conflict(state, j, 0, DUPLICATE)
                     if status != DONE:
                         break
                     j += 1
                     continue
-                pointer = rewritten(pointer, image, j, after, present, columns, patches, state)
+                pointer = pointer_after_update(pointer, image, j, after, present, columns, patches, state)
                 if taken >= 0:
                     status = DUPLICATE
                     break
                 store_i64(entry + 8, DEAD)
                 put_int(target, new_key, pointer, state)
             else:
-                released(pointer, patches, columns, state)
+                release_row(pointer, patches, columns, state)
                 store_i64(entry + 8, DEAD)
                 add(state + LIVE, -1)
             add(state + UPDATED, 1)
@@ -167,10 +168,10 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
                 status = SPLIT_PATCH
                 break
             target = int_entry(table, mask, new_key)
-            if living(target + 8, j, patches, columns, state) >= 0:
+            if live_pointer(target + 8, j, patches, columns, state) >= 0:
                 status = DUPLICATE
                 break
-            put_int(target, new_key, arrived(image, after, state), state)
+            put_int(target, new_key, pointer_after_insert(image, after, state), state)
             add(state + LIVE, 1)
         j += 1
     store_i64(state + NEXT, j)

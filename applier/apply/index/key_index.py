@@ -156,7 +156,7 @@ class KeyIndex(ABC):
     def settle(self, batch: ChangeBatch) -> None:
         """Keep what the next batch would overwrite."""
         if self.patches.diffs_in(batch.images):
-            self.diffs.came(self._get(k.DIFFS), batch)
+            self.diffs.record_batch(self._get(k.DIFFS), batch)
 
     def run(self, batch: ChangeBatch) -> Conflict | None:
         """Run the kernel until all changes are applied, or one is in conflict with the rows."""

@@ -65,7 +65,7 @@ def note(state, change, what):
 
 
 @inline
-def met(state, change, what, strict):
+def on_conflict(state, change, what, strict):
     """What becomes of a change that met a conflict: the status `strict` stops strict mode. Idempotent mode notes it and
     goes on, DONE, or stops for room before anything is changed."""
     if load_i64(state + NOTED) == 0:

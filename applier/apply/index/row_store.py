@@ -29,7 +29,7 @@ _HINT = "no server writes so many kinds of row images; leave the table out with 
 
 
 @dataclasses.dataclass(frozen=True)
-class PieceInput:
+class EncodedRowPart:
     """A piece of each image of a batch: `keys` by row, `absent` (bool[n]; None: no image lacks it) says which rows lack
     it, `default` is what these have instead (None: what `keys` has there)."""
 
@@ -49,7 +49,7 @@ class Search:
     pieces: tuple[int, ...] = ()
     ranked: bool = False
     kind: str = "scan"
-    forgiven: bool = False
+    suppressed: bool = False
 
 
 class AwaitedValues(Protocol):
@@ -59,7 +59,7 @@ class AwaitedValues(Protocol):
     waiting: np.ndarray
     columns: tuple[int, ...]
 
-    def told(self, images: np.ndarray, rows: pa.Table) -> list[PieceInput]:
+    def told(self, images: np.ndarray, rows: pa.Table) -> list[EncodedRowPart]:
         """All pieces of a batch's after-images, given the rows that some of these (int64[m], distinct) find."""
 
 
@@ -90,8 +90,8 @@ class RowStore(KeyIndex):
         self._slots = np.empty((FIRST_ROWS, 4), np.int64)
         self._arena = np.empty(FIRST_BYTES, np.uint8)
         self._store = np.zeros(s.STORE_WORDS, np.int64)
-        for word, value in ((s.N_PIECES, pieces), (s.N_UNIQUE, len(unique)), (s.FREE_SLOT, -1), (s.BASIS_RECORD, -1),
-                            (s.RANK, 0 if clustered else ORDER_OF_ARRIVAL)):
+        for word, value in ((s.N_PIECES, pieces), (s.N_UNIQUE, len(unique)), (s.FREE_SLOT, -1),
+                            (s.REPLACED_ROW_RECORD, -1), (s.RANK, 0 if clustered else ORDER_OF_ARRIVAL)):
             self._put(word, value)
         self.arrivals = np.empty(0, np.int64)
         self._awaited: _Awaited | None = None
@@ -118,7 +118,7 @@ class RowStore(KeyIndex):
         if search.unique is not None:
             return search.unique
         if not search.pieces:
-            return s.NO_ROW if search.forgiven else s.NO_SEARCH
+            return s.NO_ROW if search.suppressed else s.NO_SEARCH
         if search.pieces not in self._searches:
             if len(self._indexes) >= s.NO_ROW:
                 raise UnsupportedEvent(f"rows of one table are searched by {s.NO_ROW} different sets of columns",
@@ -159,7 +159,7 @@ class RowStore(KeyIndex):
         for word, value in ((s.SLOTS_USED, rows), (s.NEXT_ORDER, rows)):
             self._put(word, value)
         self._set(k.LIVE, rows)
-        inputs = _Inputs([PieceInput(keys) for keys in pieces])
+        inputs = _Inputs([EncodedRowPart(keys) for keys in pieces])
         self._put(s.AFTER, inputs.address)
         total = rows * 4 * len(pieces) + sum(int(keys.offsets[-1]) for keys in pieces)
         self._arena = np.empty(max(FIRST_BYTES, total + total // 2), np.uint8)
@@ -182,7 +182,7 @@ class RowStore(KeyIndex):
 
     # ---- rows that come from elsewhere or go there (multiset_search)
 
-    def take(self, search: Search, pieces: list[PieceInput], images: int) -> np.ndarray:
+    def take(self, search: Search, pieces: list[EncodedRowPart], images: int) -> np.ndarray:
         """Take out a row for each of `images` before-images with these pieces, as far as there are any that it finds:
         when each came (int64[images]; -1: there is none)."""
         places, inputs, seen = np.empty(images, np.int64), _Inputs(pieces), 0
@@ -195,7 +195,7 @@ class RowStore(KeyIndex):
 
     def add(self, pieces: list[KeyBytes], pointers: np.ndarray, places: np.ndarray) -> None:
         """Put rows in that no unique key keeps apart, given their pieces, pointers, and when they came."""
-        inputs, added, rows = _Inputs([PieceInput(keys) for keys in pieces]), 0, len(pointers)
+        inputs, added, rows = _Inputs([EncodedRowPart(keys) for keys in pieces]), 0, len(pointers)
         while self._word(s.SLOTS_USED) + rows > len(self._slots):
             self._grow(k.INDEX_FULL)
         self._put(s.AFTER, inputs.address)
@@ -211,16 +211,18 @@ class RowStore(KeyIndex):
 
     # ---- changes
 
-    def apply(self, batch: ChangeBatch, layouts: ImageLayouts, before: list[PieceInput], after: list[PieceInput],
-              ways: np.ndarray, searches: list[Search], awaited: AwaitedValues | None = None) -> Conflict | None:
+    def apply(self, batch: ChangeBatch, layouts: ImageLayouts, before: list[EncodedRowPart],
+              after: list[EncodedRowPart], access_paths: np.ndarray, searches: list[Search],
+              awaited: AwaitedValues | None = None) -> Conflict | None:
         """Apply a batch, given what `prepare` takes."""
-        self.prepare(batch, layouts, before, after, ways, searches, awaited)
+        self.prepare(batch, layouts, before, after, access_paths, searches, awaited)
         conflict = self.run(batch)
         self.settle(batch)
         return conflict
 
-    def prepare(self, batch: ChangeBatch, layouts: ImageLayouts, before: list[PieceInput], after: list[PieceInput],
-                ways: np.ndarray, searches: list[Search], awaited: AwaitedValues | None = None) -> None:
+    def prepare(self, batch: ChangeBatch, layouts: ImageLayouts, before: list[EncodedRowPart],
+                after: list[EncodedRowPart], access_paths: np.ndarray, searches: list[Search],
+                awaited: AwaitedValues | None = None) -> None:
         """Take a batch, for `run` to apply and `settle` to end. `before` and `after` are the pieces of its images;
         `ways` (int64, by row of the before-images) says by which of `searches` each row is found. What is `awaited` of
         after-images (None: nothing) is computed of the rows that are found. Raises UnsupportedEvent as `index_by`."""
@@ -229,7 +231,7 @@ class RowStore(KeyIndex):
             numbers = [self.index_by(search) for search in searches]
         except UnsupportedEvent as error:
             raise error.at(file=batch.file.uri, position=int(batch.places[0])) from None
-        indexes = np.array(numbers or [s.NO_SEARCH], np.uint8)[ways]
+        indexes = np.array(numbers or [s.NO_SEARCH], np.uint8)[access_paths]
         self._put(s.BEFORE, inputs[0].address)
         self._put(s.AFTER, inputs[1].address)
         self._put(s.SEARCHES, indexes.ctypes.data)
@@ -262,7 +264,7 @@ class RowStore(KeyIndex):
         while (seen := store_upkeep_kernel.find_rows(seen, len(images), self.address, images, numbers)) < len(images):
             self._grow_arena()
         changes, numbers = changes[numbers >= 0], numbers[numbers >= 0]
-        self.diffs.came(self._get(k.DIFFS), awaited.batch)
+        self.diffs.record_batch(self._get(k.DIFFS), awaited.batch)
         rows = self.rows_at(self._slots[numbers, 0], awaited.columns)
         inputs = _Inputs(awaited.tell(changes, rows, self._slots[numbers, 1]))
         self._put(s.AFTER, inputs.address)
@@ -291,7 +293,7 @@ class RowStore(KeyIndex):
 
     def _grow_arena(self) -> None:
         """Forget what is garbage, or double. A row whose place an insert is taking is garbage, and still needed."""
-        if 2 * self._word(s.GARBAGE) > len(self._arena) and self._word(s.BASIS_RECORD) < 0:
+        if 2 * self._word(s.GARBAGE) > len(self._arena) and self._word(s.REPLACED_ROW_RECORD) < 0:
             arena = np.empty_like(self._arena)
             store_upkeep_kernel.move_records(self._store.ctypes.data, arena.ctypes.data)
             self._arena = arena
@@ -330,7 +332,7 @@ class _Awaited:
         self._at_once = 2 * self._at_once
         return self._changes[self._first:self._told_until]
 
-    def tell(self, changes: np.ndarray, rows: pa.Table, records: np.ndarray) -> list[PieceInput]:
+    def tell(self, changes: np.ndarray, rows: pa.Table, records: np.ndarray) -> list[EncodedRowPart]:
         """The pieces of the batch's after-images, with what these changes await, given the rows that they find, and
         where their records are."""
         images = self.batch.after_rows[changes]
@@ -345,7 +347,7 @@ class _Awaited:
 class _Inputs:
     """The pieces of a batch's images as the kernels read them."""
 
-    def __init__(self, pieces: list[PieceInput]):
+    def __init__(self, pieces: list[EncodedRowPart]):
         self._kept: list[object] = list(pieces)
         rows = []
         for piece in pieces:

@@ -43,8 +43,6 @@ from applier.apply.index.store_layout import (
     ARENA_USED,
     AWAITED,
     AWAITED_OF,
-    BASIS_POINTER,
-    BASIS_RECORD,
     BEFORE,
     DETAIL,
     FREE_SLOT,
@@ -54,6 +52,8 @@ from applier.apply.index.store_layout import (
     NO_SEARCH,
     POINTER,
     RECORD,
+    REPLACED_ROW_POINTER,
+    REPLACED_ROW_RECORD,
     SEARCHES,
     SLOT_ROOM,
     SLOTS_USED,
@@ -64,7 +64,7 @@ from applier.apply.index.store_layout import (
     record_of,
     slot_at,
 )
-from applier.apply.index.store_slots import add_slot, change_record, remove_slot, take_tail, taken_key
+from applier.apply.index.store_slots import add_slot, change_record, encode_record_at_end, remove_slot, taken_key
 from applier.binlog.rows.change_records import DELETE, INSERT
 from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8, store_i64
 
@@ -73,9 +73,9 @@ from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8, store_
 def insert_row(store, change, row, image, present, columns, patches, state, n):
     """One insert; DONE, or why it stopped. BASIS_… is the row whose place it takes, over a stop for room."""
     while True:
-        basis = load_i64(store + BASIS_RECORD)
+        basis = load_i64(store + REPLACED_ROW_RECORD)
         old = load_i64(store + ARENA) + basis if basis >= 0 else np.int64(0)
-        size = take_tail(store, load_i64(store + AFTER), row, old, n)
+        size = encode_record_at_end(store, load_i64(store + AFTER), row, old, n)
         if size < 0:
             return ARENA_FULL
         record = load_i64(store + ARENA) + load_i64(store + ARENA_USED)
@@ -83,7 +83,8 @@ def insert_row(store, change, row, image, present, columns, patches, state, n):
         if taken < 0:
             pointer = image
             if basis >= 0:
-                pointer = updated_pointer(load_i64(store + BASIS_POINTER), image, present, columns, patches, state)
+                pointer = updated_pointer(load_i64(store + REPLACED_ROW_POINTER), image, present, columns, patches,
+                                          state)
             add_slot(store, pointer, size, n)
             add(state + LIVE, 1)
             break
@@ -93,24 +94,24 @@ def insert_row(store, change, row, image, present, columns, patches, state, n):
         other = load_i64(store + DETAIL)
         slot = slot_at(store, other)
         if taken == load_i64(store + N_UNIQUE) - 1:
-            size = take_tail(store, load_i64(store + AFTER), row, record_of(store, slot), n)
+            size = encode_record_at_end(store, load_i64(store + AFTER), row, record_of(store, slot), n)
             if size < 0:
                 return ARENA_FULL
             store_i64(slot + POINTER,
                       updated_pointer(load_i64(slot + POINTER), image, present, columns, patches, state))
             change_record(store, other, size, n)
             if basis >= 0:
-                free_patch(load_i64(store + BASIS_POINTER), patches, columns, state)
+                free_patch(load_i64(store + REPLACED_ROW_POINTER), patches, columns, state)
             note(state, change, taken)
             break
         if basis >= 0:
-            free_patch(load_i64(store + BASIS_POINTER), patches, columns, state)
-        store_i64(store + BASIS_POINTER, load_i64(slot + POINTER))
-        store_i64(store + BASIS_RECORD, load_i64(slot + RECORD))
+            free_patch(load_i64(store + REPLACED_ROW_POINTER), patches, columns, state)
+        store_i64(store + REPLACED_ROW_POINTER, load_i64(slot + POINTER))
+        store_i64(store + REPLACED_ROW_RECORD, load_i64(slot + RECORD))
         remove_slot(store, other)
         add(state + LIVE, -1)
         note(state, change, taken)
-    store_i64(store + BASIS_RECORD, -1)
+    store_i64(store + REPLACED_ROW_RECORD, -1)
     add(state + INSERTED, 1)
     return DONE
 
@@ -151,7 +152,7 @@ def apply_rows(count, kinds, before_rows, after_rows, images, store, present, co
             break
         number = np.int64(-1)
         if search != NO_ROW:
-            if take_tail(store, load_i64(store + BEFORE), before, 0, n) < 0:
+            if encode_record_at_end(store, load_i64(store + BEFORE), before, 0, n) < 0:
                 status = ARENA_FULL
                 break
             index, record = index_at(store, search), load_i64(store + ARENA) + load_i64(store + ARENA_USED)
@@ -179,7 +180,7 @@ def apply_rows(count, kinds, before_rows, after_rows, images, store, present, co
                 status = AWAITS
                 break
         old = record_of(store, slot)
-        size = take_tail(store, load_i64(store + AFTER), after, old, n)
+        size = encode_record_at_end(store, load_i64(store + AFTER), after, old, n)
         if size < 0:
             status = ARENA_FULL
             break

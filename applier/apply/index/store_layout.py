@@ -22,7 +22,7 @@ from keysearch.memory import copy_bytes, inline, load_i64, load_u8, load_u32, lo
 
 # a store
 (N_PIECES, SLOTS, SLOT_ROOM, SLOTS_USED, FREE_SLOT, ARENA, ARENA_USED, ARENA_ROOM, GARBAGE, NEXT_ORDER, INDEXES,
- N_INDEXES, N_UNIQUE, RANK, BEFORE, AFTER, SEARCHES, DETAIL, BASIS_POINTER, BASIS_RECORD, AWAITED,
+ N_INDEXES, N_UNIQUE, RANK, BEFORE, AFTER, SEARCHES, DETAIL, REPLACED_ROW_POINTER, REPLACED_ROW_RECORD, AWAITED,
  AWAITED_OF) = range(0, 176, 8)
 STORE_WORDS = 22
 NO_SEARCH, NO_ROW = 255, 254
@@ -50,12 +50,12 @@ _GOLDEN, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
 
 
 @inline
-def piece_start(record, n, piece):
+def part_start(record, n, piece):
     return record + 4 * n + (np.int64(load_u32(record + 4 * (piece - 1))) if piece else 0)
 
 
 @inline
-def piece_end(record, n, piece):
+def part_end(record, n, piece):
     return record + 4 * n + np.int64(load_u32(record + 4 * piece))
 
 
@@ -76,7 +76,7 @@ def record_size(inputs, n, row, old):
             offsets = load_i64(entry + OFFSETS) + 8 * row
             size += load_i64(offsets + 8) - load_i64(offsets)
         elif old:
-            size += piece_end(old, n, piece) - piece_start(old, n, piece)
+            size += part_end(old, n, piece) - part_start(old, n, piece)
         else:
             size += load_i64(entry + DEFAULT_LENGTH)
     return size
@@ -94,8 +94,8 @@ def put_record(inputs, n, row, old, to):
             length = load_i64(offsets + 8) - source
             source += load_i64(entry + DATA)
         elif old:
-            source = piece_start(old, n, piece)
-            length = piece_end(old, n, piece) - source
+            source = part_start(old, n, piece)
+            length = part_end(old, n, piece) - source
         else:
             source, length = load_i64(entry + DEFAULT), load_i64(entry + DEFAULT_LENGTH)
         copy_bytes(at, source, length)
@@ -110,8 +110,8 @@ def key_hash(index, record, n):
     pieces = load_i64(index + INDEX_PIECES)
     for i in range(load_i64(index + INDEX_N)):
         piece = load_i64(pieces + 8 * i)
-        start = piece_start(record, n, piece)
-        word = (word ^ hash_key(start, piece_end(record, n, piece) - start)) * _MIX
+        start = part_start(record, n, piece)
+        word = (word ^ hash_key(start, part_end(record, n, piece) - start)) * _MIX
         word ^= word >> np.uint64(32)
     return word
 
@@ -122,9 +122,9 @@ def same_key(index, a, b, n):
     pieces = load_i64(index + INDEX_PIECES)
     for i in range(load_i64(index + INDEX_N)):
         piece = load_i64(pieces + 8 * i)
-        a_start, b_start = piece_start(a, n, piece), piece_start(b, n, piece)
-        length = piece_end(a, n, piece) - a_start
-        if length != piece_end(b, n, piece) - b_start or not same_bytes(a_start, b_start, length):
+        a_start, b_start = part_start(a, n, piece), part_start(b, n, piece)
+        length = part_end(a, n, piece) - a_start
+        if length != part_end(b, n, piece) - b_start or not same_bytes(a_start, b_start, length):
             return False
     return True
 
@@ -134,7 +134,7 @@ def has_null(index, record, n):
     """Whether a part of a record's key is NULL: then it is like no other key."""
     pieces = load_i64(index + INDEX_PIECES)
     for i in range(load_i64(index + INDEX_N)):
-        if load_u8(piece_start(record, n, load_i64(pieces + 8 * i))) == 0:
+        if load_u8(part_start(record, n, load_i64(pieces + 8 * i))) == 0:
             return True
     return False
 
@@ -145,8 +145,8 @@ def compare_keys(index, a, b, n):
     pieces = load_i64(index + INDEX_PIECES)
     for i in range(load_i64(index + INDEX_N)):
         piece = load_i64(pieces + 8 * i)
-        a_start, b_start = piece_start(a, n, piece), piece_start(b, n, piece)
-        order = compare_bytes(a_start, piece_end(a, n, piece) - a_start, b_start, piece_end(b, n, piece) - b_start)
+        a_start, b_start = part_start(a, n, piece), part_start(b, n, piece)
+        order = compare_bytes(a_start, part_end(a, n, piece) - a_start, b_start, part_end(b, n, piece) - b_start)
         if order:
             return order
     return np.int64(0)

@@ -38,7 +38,7 @@ from keysearch.memory import inline, load_i64, store_i64
 
 
 @inline
-def take_tail(store, inputs, row, old, n):
+def encode_record_at_end(store, inputs, row, old, n):
     """Write an image's record behind the arena's end, without keeping it: its bytes, -1 if there is no room."""
     size = record_size(inputs, n, row, old)
     used = load_i64(store + ARENA_USED)

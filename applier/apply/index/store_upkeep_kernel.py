@@ -25,7 +25,7 @@ from applier.apply.index.store_layout import (
     record_of,
     slot_at,
 )
-from applier.apply.index.store_slots import add_slot, remove_slot, take_tail
+from applier.apply.index.store_slots import add_slot, encode_record_at_end, remove_slot
 from keysearch.memory import copy_bytes, kernel, load_i64, load_u8, store_i64
 
 
@@ -34,7 +34,7 @@ def fill_rows(rows, store):
     """Give the first `rows` slots, which are the base's rows in order, their records out of AFTER. There has to be room
     for them; indexes are built by `build_index`."""
     for row in range(rows):
-        size = take_tail(store, load_i64(store + AFTER), row, 0, load_i64(store + N_PIECES))
+        size = encode_record_at_end(store, load_i64(store + AFTER), row, 0, load_i64(store + N_PIECES))
         slot = slot_at(store, row)
         store_i64(slot + POINTER, row)
         store_i64(slot + RECORD, load_i64(store + ARENA_USED))
@@ -54,7 +54,7 @@ def find_rows(first, rows, store, images, places):
         places[i] = -1
         if search >= NO_ROW:
             continue
-        if take_tail(store, load_i64(store + BEFORE), images[i], 0, n) < 0:
+        if encode_record_at_end(store, load_i64(store + BEFORE), images[i], 0, n) < 0:
             return i
         index, record = index_at(store, search), load_i64(store + ARENA) + load_i64(store + ARENA_USED)
         places[i] = find(store, index, record, key_hash(index, record, n), n)
@@ -68,7 +68,7 @@ def take_rows(first, rows, store, number, places):
     the arena is full."""
     n, index = load_i64(store + N_PIECES), index_at(store, number)
     for row in range(first, rows):
-        if take_tail(store, load_i64(store + BEFORE), row, 0, n) < 0:
+        if encode_record_at_end(store, load_i64(store + BEFORE), row, 0, n) < 0:
             return row
         record = load_i64(store + ARENA) + load_i64(store + ARENA_USED)
         found = find(store, index, record, key_hash(index, record, n), n)
@@ -85,7 +85,7 @@ def add_rows(first, rows, store, pointers, places):
     table's order (int64[rows]). There has to be a slot for each. How many are in: fewer where the arena is full."""
     n = load_i64(store + N_PIECES)
     for row in range(first, rows):
-        size = take_tail(store, load_i64(store + AFTER), row, 0, n)
+        size = encode_record_at_end(store, load_i64(store + AFTER), row, 0, n)
         if size < 0:
             return row
         store_i64(slot_at(store, add_slot(store, pointers[row], size, n)) + ORDER, places[row])

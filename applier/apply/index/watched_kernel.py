@@ -143,7 +143,7 @@ def watched(watch, pointer, after):
 
 
 @inline
-def bury(watch, at, pointer, patches, columns, state):
+def remove_deleted_row(watch, at, pointer, patches, columns, state):
     """What an event has deleted leaves its index, where it is at the address `at`."""
     free_patch(load_i64(record_of(watch, pointer) + POINTER), patches, columns, state)
     free_record(watch, pointer)
@@ -155,7 +155,7 @@ def bury(watch, at, pointer, patches, columns, state):
 
 
 @inline
-def living(at, change, patches, columns, state):
+def live_pointer(at, change, patches, columns, state):
     """The pointer at an address in an index, when a change of the batch meets it; DEAD for a row that is gone by then.
     """
     pointer, watch = load_i64(at), load_i64(state + WATCH)
@@ -163,12 +163,12 @@ def living(at, change, patches, columns, state):
         return pointer
     if pass_events(watch, record_of(watch, pointer), load_i64(load_i64(watch + TURNS) + 8 * change)):
         return pointer
-    bury(watch, at, pointer, patches, columns, state)
+    remove_deleted_row(watch, at, pointer, patches, columns, state)
     return np.int64(DEAD)
 
 
 @inline
-def arrived(image, after, state):
+def pointer_after_insert(image, after, state):
     """The pointer of a row that is a whole after-image, or an insert's."""
     watch = load_i64(state + WATCH)
     if watch == 0 or load_i64(load_i64(watch + NEXTS) + 8 * after) == NEVER:
@@ -177,11 +177,11 @@ def arrived(image, after, state):
 
 
 @inline
-def rewritten(old, image, change, after, present, columns, patches, state):
+def pointer_after_update(old, image, change, after, present, columns, patches, state):
     """The pointer of a row after an update (see updated_pointer)."""
     watch = load_i64(state + WATCH)
     if watch == 0 or not is_watched(old):
-        return arrived(updated_pointer(old, image, present, columns, patches, state), after, state)
+        return pointer_after_insert(updated_pointer(old, image, present, columns, patches, state), after, state)
     record = record_of(watch, old)
     pointer = updated_pointer(load_i64(record + POINTER), image, present, columns, patches, state)
     has = present + (image >> IMAGE_ID_SHIFT) * (columns + 1) + 1
@@ -205,7 +205,7 @@ def rewritten(old, image, change, after, present, columns, patches, state):
 
 
 @inline
-def released(pointer, patches, columns, state):
+def release_row(pointer, patches, columns, state):
     """Give back what a row took that is gone."""
     watch = load_i64(state + WATCH)
     if watch and is_watched(pointer):

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.apply.index.diff_nodes import Chains, DiffNodes
-from applier.apply.output.image_reader import ImageMemory, ImageReader, TooMuch
+from applier.apply.output.image_reader import ChunkTooLarge, ImageMemory, ImageReader
 from applier.binlog.rows.changes import ImageLayouts
 from applier.errors import CORRUPT_EVENT, ApplierError, ArchiveError, ReplayStopped
 from applier.schema.definition import TableDefinition
@@ -38,14 +38,14 @@ class Documents:
         return self._nodes.tops_without(self.seen)
 
     def unwind(self, pointers: np.ndarray) -> Chains | None:
-        """`DiffNodes.unwind`. Raises TooMuch."""
+        """`DiffNodes.unwind`. Raises ChunkTooLarge."""
         chains = self._nodes.unwind(pointers)
         if chains is not None and len(chains.numbers) > CHUNK_DIFFS and len(pointers) > 1:
-            raise TooMuch
+            raise ChunkTooLarge
         return chains
 
     def applied(self, column: int, texts: pa.Array, chains: Chains) -> pa.Array:
-        """The documents of a column (by number in the definition) after their diffs. Raises TooMuch."""
+        """The documents of a column (by number in the definition) after their diffs. Raises ChunkTooLarge."""
         documents, alone = texts.take(pa.array(chains.rows)), len(texts) == 1
         if alone:
             documents = self._one_document(column, documents, chains.numbers)
@@ -63,7 +63,7 @@ class Documents:
             piece = numbers[start:start + step]
             try:
                 document = self._some_documents(column, document, np.array([0, len(piece)]), piece)
-            except TooMuch:
+            except ChunkTooLarge:
                 step = len(piece) // 2
                 continue
             if document.null_count:
@@ -79,7 +79,7 @@ class Documents:
             applied = apply_diffs(documents, diffs, offsets)
         except (OverflowError, pa.ArrowCapacityError) as error:
             if len(numbers) > 1:
-                raise TooMuch from error
+                raise ChunkTooLarge from error
             raise
         for row in np.flatnonzero(applied.failed >= 0):
             value = int(applied.failed[row])

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from applier.apply.output.image_reader import ImageMemory, ImageReader, TooMuch
+from applier.apply.output.image_reader import ChunkTooLarge, ImageMemory, ImageReader
 from applier.binlog.rows.changes import ChangeBatch, ImageLayouts
 from applier.binlog.rows.layout import ColumnPlan, ImageBuffers
 from applier.io.mapping import MappedFile
@@ -62,7 +62,7 @@ class ImageDecoder:
             part = numbers[start:start + most]
             try:
                 made = make(part)
-            except TooMuch:
+            except ChunkTooLarge:
                 most = max(1, len(part) // 2)
                 continue
             yield made

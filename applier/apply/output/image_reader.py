@@ -1,6 +1,6 @@
 """Row images that pointers lead to, decoded many at a time: whose memory they lie in, and buffers for their columns.
 
-What a column takes at a time is bounded: `TooMuch` says that fewer images have to be read at once.
+What a column takes at a time is bounded: `ChunkTooLarge` says that fewer images have to be read at once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CHUNK_BYTES = 256 << 20
 """What one string column of a chunk takes at most, but for a single row: memory, and Arrow's offsets of 31 bits."""
 
 
-class TooMuch(Exception):
+class ChunkTooLarge(Exception):
     """The rows of a chunk take more than CHUNK_BYTES in a column: it has to be smaller."""
 
 
@@ -67,7 +67,7 @@ class ImageReader:
 
     def read(self, pointers: np.ndarray) -> None:
         """Fill the buffers with the images at `pointers` (int64[n]). Raises ArchiveError (1610) for a value that no
-        server writes, and TooMuch."""
+        server writes, and ChunkTooLarge."""
         buffers, most = self.buffers, CHUNK_BYTES if len(pointers) > 1 else MOST_BYTES
         buffers.reset()
         buffers.limit(most)
@@ -82,7 +82,7 @@ class ImageReader:
             row = done if done >= 0 else FULL - done
             if done < 0:
                 if len(pointers) > 1 and buffers.room >= CHUNK_BYTES:
-                    raise TooMuch
+                    raise ChunkTooLarge
                 buffers.double(row)
                 buffers.limit(most)
         self.zero_dates += int(zero_dates[0])

@@ -22,7 +22,7 @@ from applier.apply.index.pointer_kernel import COMPUTED, PATCH_ID
 from applier.apply.output import image_reader
 from applier.apply.output.base_rows import BaseRows
 from applier.apply.output.documents import Documents
-from applier.apply.output.image_reader import ADDRESS, ImageMemory, ImageReader, TooMuch
+from applier.apply.output.image_reader import ADDRESS, ChunkTooLarge, ImageMemory, ImageReader
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.changes import ImageLayout, ImageLayouts
 from applier.binlog.rows.layout import ColumnPlan
@@ -123,7 +123,7 @@ class RowGatherer:
             zero_dates = self.zero_dates
             try:
                 made = make(pointers[start:start + rows])
-            except TooMuch:
+            except ChunkTooLarge:
                 rows, self._reader.zero_dates = max(1, min(rows, len(pointers) - start) // 2), zero_dates
                 continue
             yield made
@@ -199,7 +199,7 @@ class RowGatherer:
         which = which.reshape(places.shape)
         n_base = int(np.searchsorted(distinct, 1 << IMAGE_ID_SHIFT))
         if len(distinct) > 4 * self._rows and len(places) > 1:
-            raise TooMuch
+            raise ChunkTooLarge
         picked = np.zeros((len(distinct), len(columns)), np.bool_)
         np.put_along_axis(picked, which, True, axis=0)
         base = self._rows_of_base(distinct[:n_base])
@@ -210,7 +210,7 @@ class RowGatherer:
                 part.append(_copied(array))
             longest = max(sum(array.nbytes for array in part) for part in parts)
             if len(places) > 1 and longest > image_reader.CHUNK_BYTES:
-                raise TooMuch
+                raise ChunkTooLarge
         arrays = [_take(part, which[:, c]) for c, part in enumerate(parts)]
         return [array if chain is None else self._documents.applied(self._logged.stored[column], array, chain)
                 for column, array, chain in zip(columns, arrays, chains, strict=True)]
@@ -218,7 +218,7 @@ class RowGatherer:
     def _rows_of_base(self, rows: np.ndarray) -> pa.Table:
         taken = self._base.take(rows)
         if len(rows) > 1 and max(column.nbytes for column in taken.columns) > image_reader.CHUNK_BYTES:
-            raise TooMuch
+            raise ChunkTooLarge
         return taken
 
     def _decode(self, pointers: np.ndarray, columns: Sequence[int],
@@ -242,7 +242,7 @@ class RowGatherer:
             if len(pointers) == 1:
                 too_long = UnsupportedEvent(f"a value of more than 2 GiB: {error}")
                 raise self._placed(too_long, int(pointers[0])) from error
-            raise TooMuch from error
+            raise ChunkTooLarge from error
 
     def _placed(self, error: ApplierError, pointer: int) -> ApplierError:
         return self._reader.memory.placed(error, pointer, self._definition.full_name)

@@ -16,7 +16,7 @@ from applier.columns.alter.versions import rows_shown
 from applier.columns.table_key import table_key
 from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot.manifest import FileEntry
-from applier.snapshot.writer import TablePlace, TableWriter
+from applier.snapshot.writer import TableTarget, TableWriter
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,7 +43,7 @@ def write_unit(spec: UnitSpec, rows: Iterable[pa.Table]) -> Written:
         return Written(tuple(now.close()), tuple(ever.close()))
 
 
-def table_writer(place: TablePlace, unit: int, definition: TableDefinition) -> TableWriter:
+def table_writer(place: TableTarget, unit: int, definition: TableDefinition) -> TableWriter:
     """For rows of the table in the order of its key; `unit` is its number among the table's."""
     key = table_key(definition)
     names, form, rules = (key.names, key.form, key.rules) if key else ((), None, ())

@@ -30,7 +30,7 @@ def split_payloads(task: SplitTask) -> Iterator[tuple[int, int, pa.Buffer]]:
     """What a stretch of log holds for each unit, in commit order: (unit, number of the stretch, payload). Raises
     ArchiveError for damage, and where bytes are not those that were outlined."""
     with SameBytes() as outlined:
-        file = map_file(task.stretch.uri)
+        file = map_file(task.segment.uri)
         yield from _payloads(task, file, outlined)
 
 
@@ -39,14 +39,14 @@ def _payloads(task: SplitTask, file: MappedFile, outlined: SameBytes) -> Iterato
     bindings: dict[int, TableBinding] = {}
 
     def bind(table_map: TableMap) -> TableBinding | None:
-        version = task.stretch.tables.get((table_map.database, table_map.table))
+        version = task.segment.tables.get((table_map.database, table_map.table))
         if version is None:
             return None
         binding = tables[version].bind(table_map, bindings.get(version))
         return bindings.setdefault(version, binding)
 
-    reader = ChangeReader(file, bind, checksum=task.stretch.checksum, header_length=task.stretch.header_length)
-    for _ in outlined.steps(reader, task.stretch.split, task.stretch.start, task.stretch.end):
+    reader = ChangeReader(file, bind, checksum=task.segment.checksum, header_length=task.segment.header_length)
+    for _ in outlined.steps(reader, task.segment.split, task.segment.start, task.segment.end):
         for table in tables.values():
             if table.pending_bytes >= PAYLOAD_BYTES:
                 yield from ((unit, task.number, payload) for unit, payload in table.payloads())
@@ -68,7 +68,7 @@ class _SplitTable:
 
     def bind(self, table_map: TableMap, bound: TableBinding | None) -> TableBinding:
         """What is wanted of the table's row events; the binding that is there already, for another map of the table."""
-        self._logged.meet(table_map)
+        self._logged.bind_table_map(table_map)
         if bound is not None:
             return bound
         wanted = self._logged.keys.wanted(self._logged.plans)
@@ -77,7 +77,7 @@ class _SplitTable:
         return binding
 
     def _take(self, batch: ChangeBatch) -> None:
-        self._logged.pass_over(batch)
+        self._logged.drop_no_op_updates(batch)
         if not batch.n:
             return
         before, after = self._logged.keys.columns(batch)
@@ -148,9 +148,9 @@ class _ArrivingVersion:
 
     def take(self, payload: Payload) -> None:
         table_map = parse_table_map(payload.table_map)
-        if self._logged.meet(table_map):
+        if self._logged.bind_table_map(table_map):
             self._applier.begin(table_map, self._logged.layouts)
-        self._applier.lies_in(payload.memory)
+        self._applier.retain_buffer(payload.memory)
         for batch in payload.batches:
             arrived = ArrivedBatch(batch, payload, self._logged.layouts)
             self._applier.take(arrived, self._keys.of_batch(arrived), self._keys)

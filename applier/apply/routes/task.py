@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from applier.apply.foreign_keys.cascades import TiedTables
+from applier.apply.foreign_keys.cascades import ForeignKeyGroup
 from applier.apply.foreign_keys.parent_changes import read_parents
 from applier.apply.foreign_keys.parent_events import ParentEvents
-from applier.apply.spec import ApplyTask, Stretch, TaskOutcome
+from applier.apply.spec import ApplyTask, LogSegment, TaskOutcome
 from applier.apply.tables.table_walk import TableWalk
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.changes import ChangeReader, TableBinding
@@ -32,7 +32,7 @@ def _apply(task: ApplyTask, outlined: SameBytes) -> TaskOutcome:
             groups.setdefault(tie.group, []).append(walk)
     _tell_of_parents(task, walks, outlined)
     try:
-        _walk(task, walks, [TiedTables(tied) for tied in groups.values()], outlined)
+        _walk(task, walks, [ForeignKeyGroup(tied) for tied in groups.values()], outlined)
     except ReplayStopped as error:  # where definition and log disagree (1677), or a key is not to be had
         return outcome(list(walks.values()), (error,))
     return outcome(list(walks.values()))
@@ -43,7 +43,7 @@ def _tell_of_parents(task: ApplyTask, walks: dict[int, TableWalk], outlined: Sam
     links = {version: units[0].links for version, units in task.units.items() if units[0].links}
     if not links:
         return
-    changes = read_parents(task.stretches, [link for own in links.values() for link in own],
+    changes = read_parents(task.segments, [link for own in links.values() for link in own],
                            next(iter(task.units.values()))[0].type_conversions, outlined)
     for version, own in links.items():
         events = ParentEvents(walks[version].units[0].spec.definition, own, changes)
@@ -51,37 +51,37 @@ def _tell_of_parents(task: ApplyTask, walks: dict[int, TableWalk], outlined: Sam
             walks[version].wait_for(events)
 
 
-def _walk(task: ApplyTask, walks: dict[int, TableWalk], groups: list[TiedTables], outlined: SameBytes) -> None:
+def _walk(task: ApplyTask, walks: dict[int, TableWalk], groups: list[ForeignKeyGroup], outlined: SameBytes) -> None:
     """Have all changes in the task's stretches of log taken by the tables that they are of."""
 
     def keep(memory: MappedFile) -> None:
         for walk in walks.values():
             for unit in walk.units:
-                unit.lies_in(memory)
+                unit.retain_buffer(memory)
 
     reader: ChangeReader | None = None
-    last: Stretch | None = None
+    last: LogSegment | None = None
     file: MappedFile | None = None
-    for piece in task.stretches:
-        if walks.keys().isdisjoint(piece.tables.values()):
+    for segment in task.segments:
+        if walks.keys().isdisjoint(segment.tables.values()):
             continue
-        if reader is None or (piece.file, piece.tables) != (last.file, last.tables):
+        if reader is None or (segment.file, segment.tables) != (last.file, last.tables):
             if reader is not None:
                 reader.flush()
-            if last is None or piece.uri != last.uri:
-                file = map_file(piece.uri)
+            if last is None or segment.uri != last.uri:
+                file = map_file(segment.uri)
                 keep(file)
-            reader = ChangeReader(file, _Binder(piece, walks), checksum=piece.checksum,
-                                  header_length=piece.header_length, keep=keep)
+            reader = ChangeReader(file, _Binder(segment, walks), checksum=segment.checksum,
+                                  header_length=segment.header_length, keep=keep)
             for walk in walks.values():
-                walk.reaches(piece.file)
-        last = piece
+                walk.start_file(segment.file)
+        last = segment
         for group in groups:
-            if group.changes_at((piece.file, piece.start)):
+            if group.changes_at((segment.file, segment.start)):
                 reader.flush()
-                group.advance((piece.file, piece.start))
+                group.advance((segment.file, segment.start))
         try:
-            outlined.walk(reader, piece.split, piece.start, piece.end)
+            outlined.walk(reader, segment.split, segment.start, segment.end)
         except ReplayStopped:
             reader.flush()  # what was read before it may have to stop first
             raise
@@ -112,8 +112,8 @@ class _Binder:
     Table maps of one version share a binding: their changes come in one order.
     """
 
-    def __init__(self, piece: Stretch, walks: dict[int, TableWalk]):
-        self._tables, self._walks = piece.tables, walks
+    def __init__(self, segment: LogSegment, walks: dict[int, TableWalk]):
+        self._tables, self._walks = segment.tables, walks
         self._bindings: dict[int, TableBinding] = {}
 
     def __call__(self, table_map: TableMap) -> TableBinding | None:
@@ -121,7 +121,7 @@ class _Binder:
         if version not in self._walks:  # of no unit's table: of none that is wanted, or of a parent only
             return None
         if version in self._bindings:
-            self._walks[version].meet(table_map)
+            self._walks[version].bind_table_map(table_map)
         else:
             self._bindings[version] = self._walks[version].bind(table_map)
         return self._bindings[version]

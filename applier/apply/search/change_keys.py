@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.changes import ChangeBatch
 from applier.binlog.rows.layout import ColumnPlan, ImageBuffers
-from applier.columns.agreement import agrees
+from applier.columns.agreement import is_compatible
 from applier.columns.image_values import Rows, absent_flags, with_defaults, without_nulls
 from applier.columns.replica_defaults import ReplicaDefaults
 from applier.columns.table_key import TableKey
@@ -135,7 +135,8 @@ class IntKeys(ChangeKeys):
     @cached_property
     def _converts(self) -> bool:
         column, table_map = self._key.columns[0], self._table_map
-        return not agrees(self._definition.columns[column].type, table_map.types[column], table_map.metadata[column])
+        return not is_compatible(self._definition.columns[column].type, table_map.types[column],
+                                 table_map.metadata[column])
 
     def _keys(self, batch: ChangeBatch, after: bool) -> tuple[np.ndarray, Rows]:
         """The keys by row of the before- or after-images (int64), and which rows lack it."""

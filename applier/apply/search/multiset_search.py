@@ -54,13 +54,13 @@ class MultisetSearch(UnitSearch):
         self._store, self._images = StoreSearch(spec, gatherer), RowMultiset(len(spec.definition.columns))
         self._search = self._store.pieces.search(frozenset(self._store.pieces.stored))
         self._decoder: ImageDecoder | None = None
-        self._forgiven: list[pa.Table] = []
+        self._suppressed: list[pa.Table] = []
         self._stopped_in: DecodedChanges | None = None
         self.index: KeyIndex = self._images
 
     def apply(self, batch: ChangeBatch, layouts: ImageLayouts, keys: tuple[Any, ...]) -> Conflict | None:
         [reader] = keys
-        self._forgiven = []
+        self._suppressed = []
         if self._decoder is None:
             self._decoder = ImageDecoder(self._files, layouts, reader.wanted(layouts.plans))
         if self.index is not self._images:
@@ -71,7 +71,7 @@ class MultisetSearch(UnitSearch):
             if conflict is None:
                 return None
             first = conflict.change
-        self._compare_values_from_now_on()
+        self._switch_to_value_comparison()
         return self._apply_decoded(batch, first, layouts, reader)
 
     def _apply_images(self, batch: ChangeBatch, layouts: ImageLayouts, reader: RowKeys) -> Conflict | None:
@@ -93,7 +93,7 @@ class MultisetSearch(UnitSearch):
             numbers, places = numbers[places >= 0], places[places >= 0]
             self._images.add(batch.before_images[numbers], batch.before_lengths[numbers], places)
 
-    def _compare_values_from_now_on(self) -> None:
+    def _switch_to_value_comparison(self) -> None:
         """Have all rows in the store."""
         store, (pointers, places), start = self._store.index, self._images.rows(), 0
         for rows in self._gatherer().batches(pointers):
@@ -110,7 +110,7 @@ class MultisetSearch(UnitSearch):
             if conflict is not None:
                 self._stopped_in = part
                 return Conflict(part.first + conflict.change, conflict.duplicate)
-            self._forgiven += self._store.forgiven(self._table, part, reader)
+            self._suppressed += self._store.suppressed_conflicts(self._table, part, reader)
         return None
 
     @property
@@ -136,8 +136,8 @@ class MultisetSearch(UnitSearch):
         part = self._stopped_in
         return self._store.key_text(part, Conflict(conflict.change - part.first, conflict.duplicate), reader.keys)
 
-    def forgiven(self, table: str, batch: ChangeBatch, reader: WholeImages) -> list[pa.Table]:
-        return self._forgiven
+    def suppressed_conflicts(self, table: str, batch: ChangeBatch, reader: WholeImages) -> list[pa.Table]:
+        return self._suppressed
 
 
 def _with_before_image(batch: ChangeBatch) -> np.ndarray:

@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.apply.index.row_store import PieceInput, Search
+from applier.apply.index.row_store import EncodedRowPart, Search
 from applier.apply.search.change_keys import at_change, rows_before, times_of
 from applier.apply.search.conflicts import BY_CONTENT
-from applier.apply.search.row_pieces import AwaitedImages, RowPieces
+from applier.apply.search.row_pieces import AwaitedImages, RowPartEncoder
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.changes import ChangeBatch, ImageLayouts
@@ -27,15 +27,15 @@ class RowKeys:
 
     raw_diffs, before_images = True, False
 
-    def __init__(self, pieces: RowPieces, table_map: TableMap, layouts: ImageLayouts):
+    def __init__(self, pieces: RowPartEncoder, table_map: TableMap, layouts: ImageLayouts):
         self._pieces, self._table_map, self._layouts = pieces, table_map, layouts
 
     def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
         """What to decode of each image."""
         return self._pieces.wanted(plans)
 
-    def of_batch(self, batch: ChangeBatch) -> tuple[list[PieceInput], list[PieceInput], np.ndarray, list[Search],
-                                                    AwaitedImages | None]:
+    def of_batch(self, batch: ChangeBatch) -> tuple[list[EncodedRowPart], list[EncodedRowPart], np.ndarray,
+                                                    list[Search], AwaitedImages | None]:
         """The arguments of RowStore.apply."""
         before = self._pieces.of_images(batch.before, batch.n_before, self._table_map,
                                         lambda: times_of(batch, batch.before_rows, batch.n_before))
@@ -45,7 +45,7 @@ class RowKeys:
             lambda error, images: at_change(error, batch, batch.after_rows, images))
         return before, after, *self._pieces.searches(batch, len(self._table_map.types)), awaited
 
-    def of_whole_images(self, images: ImageBuffers, rows: int) -> list[PieceInput]:
+    def of_whole_images(self, images: ImageBuffers, rows: int) -> list[EncodedRowPart]:
         """The pieces of the first `rows` of images that lack no column."""
         return self._pieces.of_images(images, rows, self._table_map, lambda: np.zeros(rows, np.uint32))
 

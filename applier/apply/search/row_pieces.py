@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.apply.index.row_store import PieceInput, Search
-from applier.apply.spec import Piece, content_piece
+from applier.apply.index.row_store import EncodedRowPart, Search
+from applier.apply.spec import RowPart, content_piece
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.changes import ChangeBatch
 from applier.binlog.rows.layout import ColumnPlan, ImageBuffers
@@ -32,7 +32,7 @@ from applier.errors import SchemaError
 from applier.mysql.types import arrow_type
 from applier.schema.definition import Column, TableDefinition
 from applier.schema.key_infos import clustered_key, key_collation
-from keysearch.choose import Choice, ColumnInfo, KeyInfo, choose_key, server_order
+from keysearch.choose import AccessPath, ColumnInfo, KeyInfo, choose_access_path, server_order
 from keysearch.collation import equality_column
 from keysearch.keybytes import KeyBytes, encode_keys
 
@@ -45,17 +45,17 @@ class UniqueKey:
     pieces: tuple[int, ...]
 
 
-class RowPieces:
+class RowPartEncoder:
     """The pieces of one table. by_content: rows may have to be found by what they hold. also: further ones."""
 
-    def __init__(self, definition: TableDefinition, *, by_content: bool, also: tuple[Piece, ...] = ()):
+    def __init__(self, definition: TableDefinition, *, by_content: bool, also: tuple[RowPart, ...] = ()):
         self.definition, self.by_content = definition, by_content
         self._defaults = ReplicaDefaults(definition)
-        self.pieces: list[Piece] = []
+        self.pieces: list[RowPart] = []
         self.unique = [UniqueKey(key.name, tuple(self._number(self._compared(*part)) for part in key.parts))
                        for key in self._unique_keys()]
         for column in self.stored if by_content else self.kept_for_generated:
-            self._number(content_piece(column, definition) if by_content else Piece(column))
+            self._number(content_piece(column, definition) if by_content else RowPart(column))
         for piece in also:
             self._number(piece)
 
@@ -88,11 +88,11 @@ class RowPieces:
         key = clustered_key(self.definition)
         return key is not None and bool(self.unique) and self.unique[0].name == key.name
 
-    def _compared(self, column: int, prefix: int | None) -> Piece:
+    def _compared(self, column: int, prefix: int | None) -> RowPart:
         """What a key compares of a column."""
-        return Piece(column, prefix, key_collation(self.definition.columns[column], self.definition.flavour))
+        return RowPart(column, prefix, key_collation(self.definition.columns[column], self.definition.flavour))
 
-    def _number(self, piece: Piece) -> int:
+    def _number(self, piece: RowPart) -> int:
         if piece not in self.pieces:
             self.pieces.append(piece)
         return self.pieces.index(piece)
@@ -104,9 +104,9 @@ class RowPieces:
         names = [key.name for key in self.unique]
         return names.index(choice.name) if choice.is_exact else None
 
-    def _choice(self, present: frozenset[int]) -> Choice:
+    def _choice(self, present: frozenset[int]) -> AccessPath:
         keys = [key for key in self._keys if all(column is None or column in self.stored for column, _ in key.parts)]
-        return choose_key(self._columns, keys, set(present), self.definition.flavour)
+        return choose_access_path(self._columns, keys, set(present), self.definition.flavour)
 
     def search(self, present: frozenset[int]) -> Search:
         """How a row is found by a before-image that has these columns."""
@@ -115,7 +115,7 @@ class RowPieces:
             return Search(unique=unique, kind=kind)
         return Search(pieces=self.whole(tuple(column for column in self.stored if column in present)),
                       ranked=not present.issuperset(self.stored), kind=kind,
-                      forgiven=self.definition.flavour == "mariadb")
+                      suppressed=self.definition.flavour == "mariadb")
 
     @cached_property
     def order(self) -> tuple[int, ...]:
@@ -156,7 +156,7 @@ class RowPieces:
         return [plan if c in columns else None for c, plan in enumerate(plans)]
 
     def of_images(self, images: ImageBuffers, rows: int, table_map: TableMap, seconds: Seconds,
-                  inserted: np.ndarray | None = None) -> list[PieceInput]:
+                  inserted: np.ndarray | None = None) -> list[EncodedRowPart]:
         """The pieces of the first `rows` images of a batch; what an insert's image lacks is the column's default
         (DEF-R1a, b), given which images are such (bool[rows]; None: none is). Columns that the log does not have are
         lacking in all."""
@@ -166,7 +166,7 @@ class RowPieces:
     def of_after_images(self, images: ImageBuffers, rows: int, table_map: TableMap, seconds: Seconds,
                         inserted: np.ndarray, documents: dict[int, pa.Array],
                         placed: Callable[[SchemaError, np.ndarray], SchemaError],
-                        ) -> tuple[list[PieceInput], AwaitedImages | None]:
+                        ) -> tuple[list[EncodedRowPart], AwaitedImages | None]:
         """The pieces of the first `rows` after-images of a batch, and what some await of the rows that are found.
         `documents` has the values of JSON columns with diffs. `placed` gives an error about some images (bool[rows])
         its place."""
@@ -190,7 +190,7 @@ class RowPieces:
                 if column < len(table_map.types)}
 
     def _inputs(self, finished: dict[int, tuple[pa.Array, np.ndarray | None]], rows: int, seconds: Seconds,
-                inserted: np.ndarray | None) -> list[PieceInput]:
+                inserted: np.ndarray | None) -> list[EncodedRowPart]:
         return [self._input(piece, rows, seconds, inserted, *finished.get(piece.column, (None, None)))
                 for piece in self.pieces]
 
@@ -199,11 +199,11 @@ class RowPieces:
         """Numbers of the columns that generated ones of unique keys are made of, as far as rows have them."""
         return tuple(sorted(self._made_of & set(self.stored)))
 
-    def made_input(self, piece: Piece, made: Completed) -> PieceInput:
+    def made_input(self, piece: RowPart, made: Completed) -> EncodedRowPart:
         """A piece of a generated column."""
-        return PieceInput(self.encoded(piece, made.values), made.left if made.left.any() else None)
+        return EncodedRowPart(self.encoded(piece, made.values), made.left if made.left.any() else None)
 
-    def null(self, piece: Piece) -> bytes:
+    def null(self, piece: RowPart) -> bytes:
         """What a row has of a piece whose column is NULL."""
         return self.encoded(piece, pa.nulls(1, arrow_type(self.definition.columns[piece.column].type)))[0]
 
@@ -219,10 +219,10 @@ class RowPieces:
         absent = absent_flags(images.columns[column].absent_rows(rows))
         return without_nulls(values, self.definition.columns[column], self._defaults, seconds, absent), absent
 
-    def _input(self, piece: Piece, rows: int, seconds: Seconds, inserted: np.ndarray | None, values: pa.Array | None,
-               absent: np.ndarray | None) -> PieceInput:
+    def _input(self, piece: RowPart, rows: int, seconds: Seconds, inserted: np.ndarray | None, values: pa.Array | None,
+               absent: np.ndarray | None) -> EncodedRowPart:
         if values is not None and absent is None:
-            return PieceInput(self.encoded(piece, values))
+            return EncodedRowPart(self.encoded(piece, values))
         column = self.definition.columns[piece.column]
         absent = np.ones(rows, np.bool_) if values is None else absent
         default: pa.Array | pa.Scalar = pa.scalar(None, arrow_type(column.type))
@@ -230,10 +230,10 @@ class RowPieces:
             default = self._default(column, values is not None, seconds)
         if isinstance(default, pa.Array):
             values = default if values is None else pc.if_else(pa.array(absent), default, values)
-            return PieceInput(self.encoded(piece, values), absent, None)
+            return EncodedRowPart(self.encoded(piece, values), absent, None)
         keys = KeyBytes(np.zeros(rows + 1, np.int64), np.empty(0, np.uint8)) if values is None else \
             self.encoded(piece, values)
-        return PieceInput(keys, absent, self.encoded(piece, pa.repeat(default, 1))[0])
+        return EncodedRowPart(keys, absent, self.encoded(piece, pa.repeat(default, 1))[0])
 
     def _default(self, column: Column, logged: bool, seconds: Seconds) -> pa.Array | pa.Scalar:
         """What inserts have for a column that their images lack; `logged`: the log has the column. Of a generated one
@@ -242,7 +242,7 @@ class RowPieces:
             return pa.scalar(None, arrow_type(column.type))  # no unique key compares it: each row gets one of its own
         return self._defaults.left_out(column, seconds)
 
-    def encoded(self, piece: Piece, values: pa.Array | pa.ChunkedArray) -> KeyBytes:
+    def encoded(self, piece: RowPart, values: pa.Array | pa.ChunkedArray) -> KeyBytes:
         """Values of a piece's column as the piece's bytes."""
         if pa.types.is_list(values.type):  # VECTOR: by its numbers' bytes
             values = _vector_bytes(values)
@@ -282,7 +282,7 @@ class RowPieces:
         kinds = [frozenset(here).difference(np.array(some)[pattern].tolist()) for pattern in patterns.T]
         return self._settled(batch, which.reshape(-1), kinds)
 
-    def _settled(self, batch: ChangeBatch, ways: np.ndarray,
+    def _settled(self, batch: ChangeBatch, access_paths: np.ndarray,
                  kinds: list[frozenset[int]]) -> tuple[np.ndarray, list[Search]]:
         """What `searches` returns, given which columns each kind of before-image has: those without a NULL in a key
         that settles it then are searched by that alone."""
@@ -291,22 +291,23 @@ class RowPieces:
             choice = self._choice(present)
             if choice.unless_null:
                 nulls = [batch.before.columns[column].arrow(batch.n_before).is_null() for column in choice.columns]
-                alone = (ways == way) & ~np.logical_or.reduce([np.asarray(column) for column in nulls])
-                ways = np.where(alone, len(found), ways)
+                alone = (access_paths == way) & ~np.logical_or.reduce([np.asarray(column) for column in nulls])
+                access_paths = np.where(alone, len(found), access_paths)
                 found.append(Search(unique=[key.name for key in self.unique].index(choice.name), kind=choice.kind))
-        return ways, found
+        return access_paths, found
 
 
 class AwaitedImages:
     """What after-images of a batch await of the rows that they find (row_store.AwaitedValues): generated columns that
     are made of what images have and of what rows have. `made` and `inputs` are what is known without."""
 
-    def __init__(self, pieces: RowPieces, after: AfterImages, made: dict[int, Completed], inputs: list[PieceInput]):
+    def __init__(self, pieces: RowPartEncoder, after: AfterImages, made: dict[int, Completed],
+                 inputs: list[EncodedRowPart]):
         self._pieces, self._after, self._made, self._inputs = pieces, after, made, inputs
         self.waiting = np.logical_or.reduce([column.waiting for column in made.values()])
         self.columns = pieces.kept_for_generated
 
-    def told(self, images: np.ndarray, rows: pa.Table) -> list[PieceInput]:
+    def told(self, images: np.ndarray, rows: pa.Table) -> list[EncodedRowPart]:
         for column, made in self._made.items():
             chosen = made.waiting[images]
             if chosen.any():

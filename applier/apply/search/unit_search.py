@@ -18,7 +18,7 @@ from applier.apply.output.rows import RowGatherer
 from applier.apply.search.change_keys import KeyReader
 from applier.apply.search.conflicts import ConflictReader, conflict_rows
 from applier.apply.search.row_keys import RowKeys
-from applier.apply.search.row_pieces import RowPieces
+from applier.apply.search.row_pieces import RowPartEncoder
 from applier.apply.spec import UnitSpec
 from applier.binlog.rows.changes import UPDATE, ChangeBatch, ImageLayouts
 from applier.columns.generated_columns import computed_of_images
@@ -38,7 +38,7 @@ class UnitSearch(ABC):
     def found(self) -> Counter[str]:
         """How many rows were found in which way (keysearch.choose.Choice.kind), so far."""
 
-    def forgiven(self, table: str, batch: ChangeBatch, reader: ConflictReader) -> list[pa.Table]:
+    def suppressed_conflicts(self, table: str, batch: ChangeBatch, reader: ConflictReader) -> list[pa.Table]:
         """What the last batch of a table (db.table) met that idempotent mode passes over, as conflicts.CONFLICTS."""
         noted = self.index.noted
         return [conflict_rows(table, batch, noted, reader)] if len(noted) else []
@@ -64,18 +64,19 @@ class KeySearch(UnitSearch):
         kind = IntIndex if spec.key.form == "int" else ByteIndex
         self.index = kind(columns, spec.low, spec.high, idempotent=spec.idempotent)
         self.index.patches.made_of = computed_of_images(spec.definition)
-        self._found_for_nothing = self._first_given = 0
+        self._matched_but_suppressed = self._first_given = 0
 
     def apply(self, batch: ChangeBatch, layouts: ImageLayouts, keys: tuple[Any, ...]) -> Conflict | None:
         conflict = super().apply(batch, layouts, keys)
         noted = self.index.noted
         if len(noted):
-            self._found_for_nothing += int(((batch.kinds[noted[:, 0]] == UPDATE) & (noted[:, 1] != ROW_GONE)).sum())
+            matched = (batch.kinds[noted[:, 0]] == UPDATE) & (noted[:, 1] != ROW_GONE)
+            self._matched_but_suppressed += int(matched.sum())
         return conflict
 
     @property
     def found(self) -> Counter[str]:
-        return Counter({self._key.choice.kind: self.index.updated + self.index.deleted + self._found_for_nothing})
+        return Counter({self._key.choice.kind: self.index.updated + self.index.deleted + self._matched_but_suppressed})
 
     def watch(self, rows: WatchedRows) -> None:
         """Rows that are to come may wait for what foreign keys do to them."""
@@ -108,7 +109,7 @@ class StoreSearch(UnitSearch):
     `gatherer` makes what reads the values of rows that are found."""
 
     def __init__(self, spec: UnitSpec, gatherer: Callable[[], RowGatherer]):
-        self.pieces = RowPieces(spec.definition, by_content=spec.rows.by_content, also=spec.rows.also)
+        self.pieces = RowPartEncoder(spec.definition, by_content=spec.rows.by_content, also=spec.rows.also)
         self.index = RowStore(len(spec.definition.columns), len(self.pieces.pieces),
                               [key.pieces for key in self.pieces.unique], clustered=self.pieces.clustered,
                               idempotent=spec.idempotent)
@@ -130,11 +131,11 @@ class StoreSearch(UnitSearch):
     def settle(self, batch: ChangeBatch, keys: tuple[Any, ...]) -> None:
         """Note what came of a batch that was given."""
         self.index.settle(batch)
-        _, _, ways, searches, _ = keys
+        _, _, access_paths, searches, _ = keys
         noted = self.index.noted
         gone = noted[noted[:, 1] == ROW_GONE, 0]
-        counts = np.bincount(ways[batch.before_rows[batch.before_rows >= 0]], minlength=len(searches))
-        counts -= np.bincount(ways[batch.before_rows[gone]], minlength=len(counts))
+        counts = np.bincount(access_paths[batch.before_rows[batch.before_rows >= 0]], minlength=len(searches))
+        counts -= np.bincount(access_paths[batch.before_rows[gone]], minlength=len(counts))
         for search, count in zip(searches, counts.tolist(), strict=False):
             self._found[search.kind] += count
 

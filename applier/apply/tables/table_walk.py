@@ -10,14 +10,14 @@ import numpy as np
 from applier.apply.search.change_keys import ChangeKeys, change_keys
 from applier.apply.search.multiset_search import WholeImages
 from applier.apply.search.row_keys import RowKeys
-from applier.apply.search.row_pieces import RowPieces
+from applier.apply.search.row_pieces import RowPartEncoder
 from applier.apply.spec import RowSearch, UnitSpec
 from applier.apply.tables.unit import UnitApplier
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.changes import UPDATE, ChangeBatch, ImageLayouts, TableBinding
 from applier.binlog.rows.layout import ColumnPlan, plan_columns
-from applier.columns.agreement import agrees, definition_check
+from applier.columns.agreement import definition_check, is_compatible
 from applier.columns.table_key import table_key
 from applier.columns.type_conversions import INTEGER_BITS, NONE_ALLOWED, TypeConversions
 from applier.errors import COLUMN_CONVERSION, ReplayStopped
@@ -36,13 +36,13 @@ class LoggedTable:
                  allowed: TypeConversions = NONE_ALLOWED, same_columns: bool = True):
         self._same_columns, self._rows = same_columns, rows
         self.definition, self.key, self._allowed = definition, table_key(definition), allowed
-        self._pieces = RowPieces(definition, by_content=rows.by_content, also=rows.also) if rows is not None else None
+        self._pieces = None if rows is None else RowPartEncoder(definition, by_content=rows.by_content, also=rows.also)
         self.table_map: TableMap | None = None
         self.plans: list[ColumnPlan] = []
         self.keys: ChangeKeys | RowKeys | WholeImages | None = None
         self.layouts: ImageLayouts | None = None
 
-    def meet(self, table_map: TableMap) -> bool:
+    def bind_table_map(self, table_map: TableMap) -> bool:
         """Compare a table map with the definition (AP-POS); True if it is the first one."""
         if stopped := definition_check(table_map, self.definition, self._allowed,
                                        same_columns=self._same_columns):
@@ -63,7 +63,7 @@ class LoggedTable:
         keys = RowKeys(self._pieces, table_map, self.layouts)
         return WholeImages(keys) if self._rows.whole_images else keys
 
-    def pass_over(self, batch: ChangeBatch) -> None:
+    def drop_no_op_updates(self, batch: ChangeBatch) -> None:
         """Drop updates that assign columns only which the table does not have: a MySQL replica does not look for their
         rows, so that none is missing (seen on 9.7; MariaDB's does)."""
         columns = len(self.definition.columns)
@@ -83,7 +83,7 @@ def logged_columns(table_map: TableMap, definition: TableDefinition,
     plans = plan_columns(table_map, digits + [None] * (len(table_map.types) - len(digits)))
     for number, (plan, column) in enumerate(zip(plans, definition.columns, strict=False)):
         kind, wire_type = column.type, table_map.types[number]
-        if (wire_type in INTEGER_BITS and not agrees(kind, wire_type, table_map.metadata[number])
+        if (wire_type in INTEGER_BITS and not is_compatible(kind, wire_type, table_map.metadata[number])
                 and allowed.reads_unsigned(kind, definition.flavour)):
             plans[number] = plan.as_unsigned()
     return plans
@@ -112,20 +112,20 @@ class TableWalk:
         for unit in self.units:
             unit.wait_for(events)
 
-    def reaches(self, file: int) -> None:
+    def start_file(self, file: int) -> None:
         """The batches from here on are of the file of this number."""
         if self._events is not None:
             self._events.file = file
 
-    def meet(self, table_map: TableMap) -> None:
+    def bind_table_map(self, table_map: TableMap) -> None:
         """The table's next rows have these columns."""
-        if self.logged.meet(table_map):
+        if self.logged.bind_table_map(table_map):
             for unit in self.units:
                 unit.begin(table_map, self.logged.layouts)
 
     def bind(self, table_map: TableMap) -> TableBinding:
         """What is wanted of the table's row events: the key of both images, and pointers to the after-images."""
-        self.meet(table_map)
+        self.bind_table_map(table_map)
         keys = self.logged.keys
         wanted = keys.wanted(self.logged.plans)
         after = wanted if self._events is None else self._events.wanted(self.logged.plans, wanted)
@@ -137,7 +137,7 @@ class TableWalk:
 
     def take(self, batch: ChangeBatch) -> None:
         """Changes in commit order."""
-        self.logged.pass_over(batch)
+        self.logged.drop_no_op_updates(batch)
         keys = self.logged.keys.of_batch(batch)
         if self._events is not None:
             self._events.take(batch, self.logged.table_map)

@@ -31,7 +31,7 @@ from applier.columns.event_times import EventTimes
 from applier.columns.extra_columns import ExtraColumns
 from applier.columns.replica_defaults import ReplicaDefaults
 from applier.columns.table_key import alters_rows
-from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, ReplayStopped, SplitMove
+from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, CrossUnitUpdate, ReplayStopped
 from applier.io.mapping import MappedFile
 from applier.schema.definition import table_schema
 from applier.snapshot.date_marks import for_nulls
@@ -117,7 +117,7 @@ class UnitApplier:
             return MultisetSearch(self.spec, self._files, self._gatherer)
         return StoreSearch(self.spec, self._gatherer)
 
-    def lies_in(self, file: MappedFile) -> None:
+    def retain_buffer(self, file: MappedFile) -> None:
         """Tell of memory that images of later batches lie in; it stays as long as the unit."""
         self._files.append(file)
 
@@ -126,15 +126,15 @@ class UnitApplier:
         if self.stopped is not None:
             return
         with self._timed():
-            self._came(batch, self._search.apply(batch, self._layouts, keys), reader)
+            self._after_batch(batch, self._search.apply(batch, self._layouts, keys), reader)
 
-    def _came(self, batch: ChangeBatch, conflict: Conflict | None, reader: Reader) -> None:
+    def _after_batch(self, batch: ChangeBatch, conflict: Conflict | None, reader: Reader) -> None:
         """Note what came of a batch."""
-        self._times.came(batch)
+        self._times.remember_times(batch)
         if conflict is not None:
             self._stopped = self._stop(batch, conflict, reader)
         else:
-            self._conflicts += self._search.forgiven(self.spec.definition.full_name, batch, reader)
+            self._conflicts += self._search.suppressed_conflicts(self.spec.definition.full_name, batch, reader)
 
     def wait_for(self, events: ParentEvents) -> None:
         """Foreign keys change rows as these events say, which are told of each batch before it is taken."""
@@ -160,7 +160,7 @@ class UnitApplier:
     def settle(self, batch: ChangeBatch, keys: tuple[Any, ...], conflict: Conflict | None, reader: RowKeys) -> None:
         """What `take` does after it."""
         self._search.settle(batch, keys)
-        self._came(batch, conflict, reader)
+        self._after_batch(batch, conflict, reader)
 
     @property
     def base_rows(self) -> int:
@@ -315,7 +315,7 @@ class UnitApplier:
     def _stop(self, batch: ChangeBatch, conflict: Conflict, reader: Reader) -> ReplayStopped:
         change, table = conflict.change, self.spec.definition.full_name
         if conflict.moves:
-            return SplitMove("an update moves a row from one unit to another", table=table)
+            return CrossUnitUpdate("an update moves a row from one unit to another", table=table)
         what = ("a row with this key is there already", DUPLICATE_KEY) if conflict.duplicate else \
             ("the row to change is not there", KEY_NOT_FOUND)
         place, row = int(batch.places[change]), int(batch.rows[change])

@@ -16,7 +16,7 @@ ARENA_BYTES = 4 << 20
 
 
 @dataclass(frozen=True, eq=False)
-class Arena(MappedFile):
+class EventBuffer(MappedFile):
     """An arena, as memory in which images lie. `file_address` is where the file is mapped."""
 
     file_address: int
@@ -31,24 +31,24 @@ class Arena(MappedFile):
                 return place - self.file_address
 
 
-class Arenas:
+class InflatedEvents:
     """The arenas of one reader. `keep` is told of each one before it is filled; without it there is one at a time, and
     its rows are good until the next is asked for."""
 
     def __init__(self, uri: str, file_address: int, keep: Callable[[MappedFile], None] | None):
         self._uri, self._file_address, self._keep = uri, file_address, keep
-        self._current: Arena | None = None
+        self._current: EventBuffer | None = None
 
     @property
     def is_kept(self) -> bool:
         return self._keep is not None
 
-    def next(self, length: int) -> Arena:
+    def next(self, length: int) -> EventBuffer:
         """An arena with room for at least one rows event of `length` bytes."""
         size = max(ARENA_BYTES, RECORD_BYTES + length)
         if self._current is None or self.is_kept or self._current.size < size:
             array = np.empty(size, np.uint8)
-            self._current = Arena(self._uri, size, array, array.ctypes.data, self._file_address)
+            self._current = EventBuffer(self._uri, size, array, array.ctypes.data, self._file_address)
             if self._keep is not None:
                 self._keep(self._current)
         return self._current

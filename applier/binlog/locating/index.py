@@ -17,9 +17,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from applier.binlog.archive.archive import Archive, ArchiveFile
+from applier.binlog.locating.group_ranges import GroupRange, GroupRangeFields, group_ranges
 from applier.binlog.locating.groups import GroupPass
 from applier.binlog.locating.heads import read_head
-from applier.binlog.locating.stretches import Stretch, StretchFields, stretches
 from applier.errors import ArchiveError, reason
 from applier.io.resolver import folder_of, is_local, join, resolve
 from applier.io.typed_json import Count, build, loads
@@ -35,7 +35,7 @@ class Entry:
     size: int
     changed: int
     head: int  # FileHead.digest
-    stretches: tuple[Stretch, ...]
+    group_ranges: tuple[GroupRange, ...]
 
     def is_of(self, file: ArchiveFile) -> bool:
         """Whether the file is as it was, as far as its directory tells."""
@@ -44,7 +44,7 @@ class Entry:
 
 Index = dict[str, Entry]
 """Entries by the files' base names."""
-_Entries = dict[str, tuple[Count, int, int, tuple[StretchFields, ...]]]
+_Entries = dict[str, tuple[Count, int, int, tuple[GroupRangeFields, ...]]]
 """An index's JSON."""
 
 
@@ -69,7 +69,7 @@ def load(uri: str) -> Index | None:
         version, checksum, text = data.decode().split("\n", 2)
         if (version, checksum) != (str(_VERSION), str(zlib.crc32(text.encode()))):
             return {}
-        return {name: Entry(size, changed, head, tuple(Stretch(*part) for part in parts))
+        return {name: Entry(size, changed, head, tuple(GroupRange(*part) for part in parts))
                 for name, (size, changed, head, parts) in build(_Entries, loads(text.encode())).items()}
     except ValueError:  # which Mismatch and UnicodeDecodeError are
         return {}
@@ -77,7 +77,7 @@ def load(uri: str) -> Index | None:
 
 def save(index: Index, uri: str) -> int:
     """Write the index; its size in bytes. A local one takes the old one's place at once. Raises ArchiveError."""
-    entries = {name: [entry.size, entry.changed, entry.head, [part.to_json() for part in entry.stretches]]
+    entries = {name: [entry.size, entry.changed, entry.head, [part.to_json() for part in entry.group_ranges]]
                for name, entry in sorted(index.items())}
     text = json.dumps(entries, separators=(",", ":"))
     data = f"{_VERSION}\n{zlib.crc32(text.encode())}\n{text}".encode()
@@ -99,7 +99,7 @@ def save(index: Index, uri: str) -> int:
 def describe_file(file: ArchiveFile) -> Entry:
     """The entry of a file, by a pass over it. Raises ArchiveError where it is damaged; a torn end is none of it."""
     head = read_head(file)
-    return Entry(file.size, file.changed, head.digest, tuple(stretches(GroupPass(file.uri).groups())))
+    return Entry(file.size, file.changed, head.digest, tuple(group_ranges(GroupPass(file.uri).groups())))
 
 
 def describe_files(files: Sequence[ArchiveFile], done: Callable[[int], None]) -> Index:

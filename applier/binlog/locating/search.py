@@ -8,10 +8,10 @@ from functools import cache
 
 from applier.binlog.archive.archive import Archive, ArchiveFile, open_archive
 from applier.binlog.locating import index as indexes
+from applier.binlog.locating.group_ranges import describe
 from applier.binlog.locating.groups import Group, GroupPass, Groups
 from applier.binlog.locating.heads import read_head
 from applier.binlog.locating.index import Index
-from applier.binlog.locating.stretches import describe
 from applier.binlog.locating.targets import Target
 from applier.errors import LOG_GAP, ArchiveError, UsageError
 from applier.io.progress import Progress, Silent
@@ -116,10 +116,10 @@ def _led_to(archive: Archive, known: Index, target: Target) -> tuple[list[Group]
     """The groups that the index leads to, or the file that is not as it says."""
     found: list[Group] = []
     for file in archive.files:
-        stretches = [part for part in known[file.name].stretches if target.may_be_in(part)]
-        if stretches and indexes.mistaken(known, [file]):
+        group_ranges = [part for part in known[file.name].group_ranges if target.may_be_in(part)]
+        if group_ranges and indexes.mistaken(known, [file]):
             return [], file
-        for part in stretches:
+        for part in group_ranges:
             try:
                 groups = GroupPass(file.uri).groups(part.start, part.end)
             except ArchiveError:  # no group begins there, or the file is damaged: who describes it anew will see

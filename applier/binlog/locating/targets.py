@@ -10,9 +10,9 @@ from typing import Protocol
 import numpy as np
 
 from applier.binlog.events.gtid import GtidSet
+from applier.binlog.locating.group_ranges import GroupRange
 from applier.binlog.locating.groups import Groups
 from applier.binlog.locating.heads import FileHead
-from applier.binlog.locating.stretches import Stretch
 from applier.errors import LOG_GAP, ArchiveError, UsageError
 from applier.mysql.time_zones import parse_datetime
 
@@ -31,7 +31,7 @@ class Target(Protocol):
         """Of n files those that may have it by their heads, in the order in which to look. May raise ArchiveError where
         the heads say that none has."""
 
-    def may_be_in(self, stretch: Stretch) -> bool:
+    def may_be_in(self, group_range: GroupRange) -> bool:
         """Whether the index lets it be in a stretch."""
 
     def among(self, groups: Groups) -> np.ndarray:
@@ -83,8 +83,8 @@ class ByGtid:
                                hint="give the binlogs before it, too")
         yield _first(range(1, n), lambda i: heads(i).before.contains(wanted)) - 1
 
-    def may_be_in(self, stretch: Stretch) -> bool:
-        return any(first <= self.number <= last for first, last in stretch.gtids.get(self.source, ()))
+    def may_be_in(self, group_range: GroupRange) -> bool:
+        return any(first <= self.number <= last for first, last in group_range.gtids.get(self.source, ()))
 
     def among(self, groups: Groups) -> np.ndarray:
         if self.source not in groups.names:
@@ -108,8 +108,8 @@ class ByTime:
         """A group is no younger than the file after its own."""
         yield from range(_first(range(1, n), lambda i: heads(i).created >= self.time) - 1, n)
 
-    def may_be_in(self, stretch: Stretch) -> bool:
-        return stretch.last_time >= self.time
+    def may_be_in(self, group_range: GroupRange) -> bool:
+        return group_range.last_time >= self.time
 
     def among(self, groups: Groups) -> np.ndarray:
         return np.flatnonzero(groups.times >= self.time)
@@ -129,8 +129,8 @@ class ByXid:
     def files(self, heads: Heads, n: int) -> Iterator[int]:
         yield from range(n)
 
-    def may_be_in(self, stretch: Stretch) -> bool:
-        return stretch.xids is not None and stretch.xids[0] <= self.xid <= stretch.xids[1]
+    def may_be_in(self, group_range: GroupRange) -> bool:
+        return group_range.xids is not None and group_range.xids[0] <= self.xid <= group_range.xids[1]
 
     def among(self, groups: Groups) -> np.ndarray:
         return np.flatnonzero(groups.xids == self.xid)
@@ -154,8 +154,8 @@ class ByGroupId:
                                hint="look for a GTID (--gtid) or a time (--datetime)")
         yield from (i for i, first in reversed(ids) if first is not None and first <= self.group_id)
 
-    def may_be_in(self, stretch: Stretch) -> bool:
-        return stretch.ids is not None and stretch.ids[0] <= self.group_id <= stretch.ids[1]
+    def may_be_in(self, group_range: GroupRange) -> bool:
+        return group_range.ids is not None and group_range.ids[0] <= self.group_id <= group_range.ids[1]
 
     def among(self, groups: Groups) -> np.ndarray:
         return np.flatnonzero(groups.ids == self.group_id) if groups.ids is not None else np.empty(0, np.int64)

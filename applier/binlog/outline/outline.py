@@ -68,7 +68,7 @@ class Statement:
 
 
 @dataclass
-class Blocker:
+class UnreplayableEvent:
     """An event that cannot be applied. `table` is an index in `Outline.tables` where it concerns one table only."""
 
     position: int
@@ -133,7 +133,7 @@ class Outline:
     tables: list[TableUse] = field(default_factory=list)
     splits: list[Split] = field(default_factory=list)
     statements: list[Statement] = field(default_factory=list)
-    blockers: list[Blocker] = field(default_factory=list)
+    unreplayable: list[UnreplayableEvent] = field(default_factory=list)
     voids: list[tuple[int, int]] = field(default_factory=list)  # where rows of transactional tables were taken back
     prepared: list[PreparedGroup] = field(default_factory=list)
     decisions: list[XaDecision] = field(default_factory=list)

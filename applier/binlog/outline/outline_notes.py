@@ -6,15 +6,14 @@ These few events are read in Python, once a kind or a statement.
 from applier.binlog.events.events import Event, encrypted, parse_execute_load_query, parse_query, parse_rotate
 from applier.binlog.events.format import HEADER_LENGTH, MARIADB_ALTER_WITHOUT_EFFECT, EventType
 from applier.binlog.events.xa import parse_xa_decision, parse_xa_prepare
-from applier.binlog.outline.blockers import stops_always, what_blocks
 from applier.binlog.outline.outline import (
-    Blocker,
     Outline,
     OutlinedBytes,
     PreparedGroup,
     Split,
     Statement,
     TableUse,
+    UnreplayableEvent,
     XaDecision,
 )
 from applier.binlog.outline.outline_recording import (
@@ -43,6 +42,7 @@ from applier.binlog.outline.outline_recording import (
 )
 from applier.binlog.outline.outline_tables import MAY_CASCADE, PARTIAL_IMAGES, PARTIAL_VALUES
 from applier.binlog.outline.outlined_file import OutlinedFile
+from applier.binlog.outline.unreplayable import stops_always, unreplayable_events
 from applier.errors import ArchiveError
 
 
@@ -83,8 +83,8 @@ def _add_notes(outline: Outline, file: OutlinedFile, notes: list[list[int]]) -> 
             outline.prepared.append(PreparedGroup(group_start, end, xid, gtid))
             continue
         if kind in (BLOCKED, BLOCKED_SAVEPOINT):
-            what, errno, hint = what_blocks(kind, event)
-            outline.blockers.append(Blocker(position, group_start, what, errno, hint, gtid,
+            what, errno, hint = unreplayable_events(kind, event)
+            outline.unreplayable.append(UnreplayableEvent(position, group_start, what, errno, hint, gtid,
                                             table if table >= 0 else None, stops_always(event)))
             continue
         parse = parse_execute_load_query if event.type == EventType.EXECUTE_LOAD_QUERY else parse_query

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from applier.binlog.events.arena import Arenas
+from applier.binlog.events.arena import InflatedEvents
 from applier.binlog.events.compressed import Inflater
 from applier.binlog.events.format import HEADER_LENGTH
 from applier.binlog.events.table_map import TableMap, parse_table_map
@@ -138,7 +138,7 @@ class ChangeReader:
         self._ids = TableIds()
         self._state = np.zeros(k.STATE_WORDS, np.int64)
         self._state[k.HEADER_BYTES // 8] = header_length
-        self._arenas = Arenas(file.uri, file.address, keep)
+        self._arenas = InflatedEvents(file.uri, file.address, keep)
         self._inflater: Inflater | None = None
 
     def walk(self, start: int, end: int) -> None:

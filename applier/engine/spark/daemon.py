@@ -8,7 +8,7 @@ from applier.engine.spark import forking, nursery
 
 def main() -> None:
     """Have the driver's nursery serve, or preload and serve."""
-    nursery.stand_in()
+    nursery.delegate_to_preforked()
     forking.preload()
     forking.serve()
 

@@ -47,7 +47,7 @@ class OnSpark:
 
     def outline(self, tasks: Sequence[OutlineTask], on_progress: OnProgress) -> list[Outline]:
         if not is_local(self._master):
-            with running.while_java_lives():
+            with running.explain_spark_errors():
                 return map_tasks(self._session.result(), _outline, tasks, on_progress=on_progress)
         with ThreadPoolExecutor(self.cores, thread_name_prefix="outline") as pool:
             jobs = [pool.submit(_outline, task) for task in tasks]
@@ -56,7 +56,7 @@ class OnSpark:
             return [job.result() for job in jobs]
 
     def walk(self, tasks: Sequence[ApplyTask], on_progress: OnProgress) -> list[TaskOutcome]:
-        with running.while_java_lives():
+        with running.explain_spark_errors():
             return map_tasks(self._session.result(), apply_by_walking, tasks, on_progress=on_progress)
 
     def shuffle(self, splits: Sequence[SplitTask], units: Sequence[UnitSpec],
@@ -64,7 +64,7 @@ class OnSpark:
         def reduce(number: int, payloads: Iterator[tuple[int, pa.Buffer]]) -> TaskOutcome:
             return apply_payloads(units[number], payloads)
 
-        with running.while_java_lives():
+        with running.explain_spark_errors():
             return shuffle_tasks(self._session.result(), split_payloads, splits, reduce, len(units),
                                  on_progress=on_progress)
 

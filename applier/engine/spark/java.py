@@ -72,7 +72,7 @@ class Gateway:
                     code = self.process.poll()
                     self.kill()
                     how = f" (killed by signal {-code})" if code is not None and code < 0 else ""
-                    raise ApplierError(f"Spark's Java process did not start{how}:\n{self.last_words()}".rstrip(":\n"))
+                    raise ApplierError(f"Spark's Java process did not start{how}:\n{self.log_tail()}".rstrip(":\n"))
                 time.sleep(0.005)
             port, length = struct.unpack_from(">ii", told := answer.read_bytes())
         atexit.unregister(self.kill)
@@ -83,12 +83,12 @@ class Gateway:
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
 
-    def ran_a_job(self) -> None:
+    def mark_archive_usable(self) -> None:
         """The classes that are loaded now are those that the next JVM will need, so their archive may be kept."""
         if self.claim is not None:
             self.claim.write_text("a job has run\n")
 
-    def last_words(self, n_lines: int = 20) -> str:
+    def log_tail(self, n_lines: int = 20) -> str:
         """The end of what was printed."""
         self.log.seek(0)
         return "\n".join(self.log.read().decode(errors="replace").splitlines()[-n_lines:])

@@ -69,7 +69,7 @@ def settings() -> dict[str, str]:
     return {} if _place is None else {f"spark.executorEnv.{VARIABLE}": _place}
 
 
-def stand_in() -> None:
+def delegate_to_preforked() -> None:
     """In a daemon that Spark has started: let the nursery do its work, and end as it ends. Returns if there is none."""
     place = os.environ.get(VARIABLE)
     if place is None:

@@ -31,7 +31,7 @@ class TaskFailed(RuntimeError):
     """A task raised what it should not, on every attempt (the message has its traceback), or its worker died."""
 
 
-class TaskLacks(TaskFailed):
+class TaskOutOfResources(TaskFailed):
     """A task failed for want of what an operator can give it, as `hint` says."""
 
     def __init__(self, message: str, hint: str) -> None:
@@ -55,11 +55,11 @@ def parallelism(spark: "SparkSession") -> int:
 
 
 @contextmanager
-def while_java_lives() -> Iterator[None]:
-    """Raises ApplierError where nobody answers any more at Java's end of the connection, and for TaskLacks."""
+def explain_spark_errors() -> Iterator[None]:
+    """Raises ApplierError where nobody answers any more at Java's end of the connection, and for TaskOutOfResources."""
     try:
         yield
-    except TaskLacks as reason:
+    except TaskOutOfResources as reason:
         raise ApplierError(str(reason), hint=reason.hint) from None
     except Exception as error:
         if is_silence(error):
@@ -211,17 +211,17 @@ def _explained(error: BaseException) -> BaseException:
     from pyspark.errors import PythonException
 
     if is_silence(error):
-        return error  # see `while_java_lives`
+        return error  # see `explain_spark_errors`
     text = str(error)
     for full in ("No space left on device", "Disk quota exceeded"):
         if full in text:
-            return TaskLacks(f"a task could not write: {full}",
+            return TaskOutOfResources(f"a task could not write: {full}",
                              "free space where the output is, and where Spark and Python keep temporary files: "
                              "/tmp, or what SPARK_LOCAL_DIRS and TMPDIR name")
     if isinstance(error, PythonException):
         return TaskFailed(text)
     if "Python worker exited unexpectedly" in text:
-        return TaskLacks("a Python worker of Spark died, on every attempt of its task",
+        return TaskOutOfResources("a Python worker of Spark died, on every attempt of its task",
                          "most often the machine was out of memory: fewer tasks at a time, as with --master local[1], "
                          "need less")
     reason = re.search(r"Job aborted due to stage failure: (.*)", text)

@@ -137,7 +137,7 @@ def _warm_up(spark: "SparkSession") -> None:
     except Exception:
         return
     if _gateway is not None:
-        _gateway.ran_a_job()
+        _gateway.mark_archive_usable()
 
 
 def is_local(master: str | None) -> bool:

@@ -11,7 +11,7 @@ import pyarrow as pa
 _ALIGNMENT = 64  # Arrow data read in place wants its buffers aligned
 
 
-class Spool:
+class SpillBuffer:
     """Holds (key, payload) pairs; `in_order` gives them back by key. A context manager.
 
     Beyond `memory_bytes` payloads go to a file without a name, in Spark's local directory where there is one, and come
@@ -25,7 +25,7 @@ class Spool:
         self._filed: list[tuple[Any, int, int]] = []
         self._file: IO[bytes] | None = None
 
-    def __enter__(self) -> "Spool":
+    def __enter__(self) -> "SpillBuffer":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from applier.engine.spark import running
 from applier.engine.spark.running import Progress
-from applier.engine.spark.spool import Spool
+from applier.engine.spark.spool import SpillBuffer
 from applier.errors import ApplierError
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _binary(payloads: list[Any]) -> pa.Array:
 def _result_of_unit(function: Callable[[int, Iterator[tuple[int, pa.Buffer]]], Any]) -> Callable[..., Any]:
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         unit = 0
-        with Spool(SPOOL_BYTES) as spool:
+        with SpillBuffer(SPOOL_BYTES) as spool:
             for batch in batches:
                 units, splits, tasks, numbers = (column.to_pylist() for column in batch.columns[:4])
                 unit = units[0]

@@ -8,7 +8,7 @@ from applier.columns.generated_columns import why_not_compared
 from applier.jobs.explain.layouts import BeforeImages
 from applier.schema.definition import TableDefinition
 from applier.schema.key_infos import column_infos, key_collation, key_infos
-from keysearch.choose import Choice, choose_key
+from keysearch.choose import AccessPath, choose_access_path
 from keysearch.collation import is_exact
 
 
@@ -17,7 +17,7 @@ class SearchExplained:
     """images: the before-images that are searched by. choice: the key. warnings: for people."""
 
     images: BeforeImages
-    choice: Choice
+    choice: AccessPath
     warnings: tuple[str, ...]
 
 
@@ -51,7 +51,8 @@ def explain_table(definition: TableDefinition, since: str, n_events: int, n_byte
 
 
 def _search(definition: TableDefinition, images: BeforeImages) -> SearchExplained:
-    choice = choose_key(column_infos(definition), key_infos(definition), set(images.present), definition.flavour)
+    choice = choose_access_path(column_infos(definition), key_infos(definition), set(images.present),
+                                definition.flavour)
     warnings = []
     if choice.cost == "none":
         warnings.append("the replay stops at such an image (1032)")
@@ -64,7 +65,7 @@ def _search(definition: TableDefinition, images: BeforeImages) -> SearchExplaine
 
 def _of_table(definition: TableDefinition) -> tuple[str, ...]:
     warnings = []
-    if not choose_key(column_infos(definition), key_infos(definition), None).is_exact:
+    if not choose_access_path(column_infos(definition), key_infos(definition), None).is_exact:
         warnings.append("no key tells one row from another: the whole table is one unit of work")
     return (*warnings, *duplicate_warnings(definition))
 

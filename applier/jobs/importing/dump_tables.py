@@ -8,7 +8,7 @@ import pyarrow as pa
 from applier.errors import SchemaError
 from applier.jobs.importing.sorted_rows import SortedRows
 from applier.jobs.importing.sql.inserts import InsertColumns, InsertSpans
-from applier.jobs.importing.sql.spans import OddLiteral, Reading
+from applier.jobs.importing.sql.spans import LiteralContext, LiteralError
 from applier.schema.ddl.schema_changes import AlterTable, RenameTables, SchemaChange, TableName
 from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.engines import holds_rows
@@ -51,9 +51,9 @@ class DumpTables:
                                    "table out with --ignore-tables")
         return columns
 
-    def add(self, columns: InsertColumns, spans: InsertSpans, n_rows: int, data: np.ndarray, reading: Reading,
+    def add(self, columns: InsertColumns, spans: InsertSpans, n_rows: int, data: np.ndarray, reading: LiteralContext,
             on_duplicate: int) -> None:
-        """Convert rows and put them to the table's. Raises OddLiteral, with its column, and SchemaError."""
+        """Convert rows and put them to the table's. Raises LiteralError, with its column, and SchemaError."""
         rows, zero_dates = columns.rows(spans, n_rows, data, reading)
         self.zero_dates += zero_dates
         self.take(columns.definition, rows, on_duplicate)
@@ -102,7 +102,7 @@ class DumpTables:
                 anew.add(block)
 
 
-def refused_literal(error: OddLiteral, columns: InsertColumns) -> SchemaError:
+def refused_literal(error: LiteralError, columns: InsertColumns) -> SchemaError:
     """The error for a literal that its column cannot take."""
     return SchemaError(f"column {error.column} cannot take the value {error.literal}: {str(error)[:200]}",
                        table=columns.definition.full_name)

@@ -21,7 +21,7 @@ from applier.jobs.importing.position import DumpPosition
 from applier.jobs.importing.rows_file import read_rows
 from applier.jobs.importing.sql.dump_text import DumpText
 from applier.jobs.importing.sql.load_data import RowsFile
-from applier.jobs.importing.sql.spans import Reading
+from applier.jobs.importing.sql.spans import LiteralContext
 from applier.jobs.importing.sql_file import SqlFile
 from applier.jobs.importing.table_files import table_entry
 from applier.jobs.replay.result import ReplayResult, TableResult
@@ -65,7 +65,7 @@ class _Import:
             return self._read_sql(part)
         if isinstance(part, ParquetPart):
             return read_parquet(part, self.tables, self._on_progress)
-        return read_rows(part, part.uri, self.tables, Reading(flavour=self.tables.flavour), self._on_progress)
+        return read_rows(part, part.uri, self.tables, LiteralContext(flavour=self.tables.flavour), self._on_progress)
 
     def _read_sql(self, part: SqlPart) -> int:
         with DumpText(part.uri) as text:

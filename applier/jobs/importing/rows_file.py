@@ -16,7 +16,7 @@ from applier.jobs.importing.sql.dump_text import DumpText
 from applier.jobs.importing.sql.field_kernel import parse_fields
 from applier.jobs.importing.sql.inserts import InsertColumns, InsertSpans, new_spans
 from applier.jobs.importing.sql.load_data import RowsFile
-from applier.jobs.importing.sql.spans import OddLiteral, Reading
+from applier.jobs.importing.sql.spans import LiteralContext, LiteralError
 
 BATCH_VALUES = 1 << 20
 SUFFIXES = ("", ".zst", ".gz")
@@ -33,7 +33,7 @@ def found_beside(folder: str, name: str) -> str:
     raise UsageError(f"the dump's file {name} is missing", file=folder)
 
 
-def read_rows(rows: RowsFile, uri: str, tables: DumpTables, reading: Reading,
+def read_rows(rows: RowsFile, uri: str, tables: DumpTables, reading: LiteralContext,
               on_progress: Callable[[int], None], *, with_history: bool = False) -> int:
     """All rows of a file, at `uri`, into its table, if that counts; the bytes of the file. `with_history` is as of
     `DumpTables.columns`. Raises ApplierError, naming file and line."""
@@ -49,7 +49,7 @@ def read_rows(rows: RowsFile, uri: str, tables: DumpTables, reading: Reading,
         return text.bytes_read
 
 
-def _read(text: DumpText, rows: RowsFile, columns: InsertColumns, tables: DumpTables, reading: Reading,
+def _read(text: DumpText, rows: RowsFile, columns: InsertColumns, tables: DumpTables, reading: LiteralContext,
           on_progress: Callable[[int], None]) -> None:
     spans, out = new_spans(len(columns), BATCH_VALUES), np.zeros(2, np.int64)
     names = [columns.definition.columns[number].name for number in columns.numbers]
@@ -73,10 +73,10 @@ def _read(text: DumpText, rows: RowsFile, columns: InsertColumns, tables: DumpTa
 
 
 def _add(text: DumpText, columns: InsertColumns, spans: InsertSpans, n_rows: int, tables: DumpTables,
-         reading: Reading, on_duplicate: int) -> None:
+         reading: LiteralContext, on_duplicate: int) -> None:
     try:
         tables.add(columns, spans, n_rows, text.data, reading, on_duplicate)
-    except OddLiteral as error:
+    except LiteralError as error:
         text.at = int(spans.starts[error.place, error.row])
         raise refused_literal(error, columns) from None
 

@@ -25,7 +25,7 @@ from applier.mysql.zero_dates import to_python
 from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot.date_marks import MarkedDates
 from applier.snapshot.manifest import FileEntry
-from applier.snapshot.writer import TablePlace, TableWriter, write_empty
+from applier.snapshot.writer import TableTarget, TableWriter, write_empty
 from keysearch.keybytes import KeyBytes
 
 CHUNK_BYTES = 96 << 20
@@ -38,7 +38,7 @@ Keys = np.ndarray | KeyBytes
 class SortedRows:
     """Takes the rows of one table in any order: `add`, then `finish`. `spill` is a directory for what does not fit."""
 
-    def __init__(self, definition: TableDefinition, place: TablePlace, spill: str, *,
+    def __init__(self, definition: TableDefinition, place: TableTarget, spill: str, *,
                  chunk_bytes: int = CHUNK_BYTES) -> None:
         self.definition = definition
         self.rows = 0

@@ -26,7 +26,7 @@ from applier.jobs.importing.sql.inserts import (
 )
 from applier.jobs.importing.sql.load_data import parse_load_data
 from applier.jobs.importing.sql.session import DumpSession
-from applier.jobs.importing.sql.spans import OddLiteral
+from applier.jobs.importing.sql.spans import LiteralError
 from applier.schema.ddl.schema_changes import Dml, SessionChange
 from applier.sql.tokens import LONGEST_DELIMITER
 
@@ -191,7 +191,7 @@ class SqlFile:
     def _add(self, columns: InsertColumns, n_rows: int, head: InsertHead) -> None:
         try:
             self.tables.add(columns, self._spans, n_rows, self.text.data, self.session.reading, head.on_duplicate)
-        except OddLiteral as error:
+        except LiteralError as error:
             self.text.at = int(self._spans.starts[error.place, error.row])
             raise refused_literal(error, columns) from None
 

@@ -17,12 +17,12 @@ from applier.jobs.importing.sorted_rows import SortedRows
 from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.versioning import ENDS_OF_TIME
 from applier.snapshot.manifest import FileEntry, TableEntry
-from applier.snapshot.writer import TablePlace, write_empty
+from applier.snapshot.writer import TableTarget, write_empty
 
 _DAY = 86_400_000_000
 
 
-def table_entry(rows: SortedRows, place: TablePlace) -> TableEntry:
+def table_entry(rows: SortedRows, place: TableTarget) -> TableEntry:
     """Finish a table's rows; `place` is where readers find them. Raises ReplayStopped (1062), as SortedRows does,
     and SchemaError where the times of a system-versioned table are those of another time zone."""
     definition, shown = rows.definition, rows.definition.shown

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from applier import __version__
-from applier.apply.spec import Stretch, TaskOutcome, UnitResult
+from applier.apply.spec import LogSegment, TaskOutcome, UnitResult
 from applier.binlog.archive.archive import Archive, check_continuity, notes_on_ends, open_archive
 from applier.binlog.events.group_ids import check_group_ids
 from applier.binlog.events.gtid import GtidSet
@@ -22,7 +22,7 @@ from applier.binlog.outline.outline import Outline, OutlineTask
 from applier.binlog.outline.stop import StopCondition
 from applier.columns.type_conversions import TypeConversions
 from applier.engine.executor import Executor, OnProgress
-from applier.errors import ApplierError, ArchiveError, ReplayStopped, SplitMove
+from applier.errors import ApplierError, ArchiveError, CrossUnitUpdate, ReplayStopped
 from applier.io.progress import Progress, Silent
 from applier.io.resolver import read_text
 from applier.jobs.replay.orphans import orphans
@@ -41,13 +41,13 @@ from applier.plan.log import (
 )
 from applier.plan.notes import notes_on_charsets, notes_on_columns, notes_on_definitions, notes_on_names
 from applier.plan.planned import PlannedVersion
-from applier.plan.prepared import settle, with_groups
-from applier.plan.stops.base_position import may_be_elsewhere, needs_place, place_of, place_tasks
+from applier.plan.prepared import settle, with_prepared_transactions
+from applier.plan.stops.base_position import could_be_another_servers, lacks_file_position, place_of, place_tasks
 from applier.plan.stops.start_position import check_start, continuity, files_from, task_before
 from applier.plan.stops.stop_error import first_of, with_transaction
 from applier.plan.stops.stop_position import files_up_to, not_reached, outlines_up_to_stop
 from applier.plan.stops.stopped_key import with_key
-from applier.plan.tasks import by_route, prefers_shuffle, split_tasks, stretches, walking_tasks
+from applier.plan.tasks import by_route, log_segments, prefers_shuffle, split_tasks, walking_tasks
 from applier.plan.units import changed_versions, divide
 from applier.schema.definition import TableDefinition
 from applier.schema.history.history import SchemaHistory
@@ -126,11 +126,11 @@ class _Replay:
         names is not there, or is not where they end."""
         if base is None or self.options.start_position is not None:
             return base, self._outline(archive, base)
-        if not needs_place(base.position):
+        if not lacks_file_position(base.position):
             try:
                 return base, self._outline(archive, base)
             except ArchiveError as error:
-                if not may_be_elsewhere(error, base.position):
+                if not could_be_another_servers(error, base.position):
                     raise
         outlines = self.executor.outline(place_tasks(archive, base.position), lambda *_: None)
         placed = replace(base, position=place_of(base.position, outlines))
@@ -174,7 +174,8 @@ class _Replay:
         notes += notes_on_ends(outlines)
         span, groups = settle(span_of(outlines), base)
         if groups:
-            span = with_groups(span, groups, archive, lambda tasks: self.executor.outline(tasks, lambda *_: None))
+            span = with_prepared_transactions(span, groups, archive,
+                                              lambda tasks: self.executor.outline(tasks, lambda *_: None))
         notes += [f"XA transaction {entry.xid} was prepared at {entry.file}:{entry.start} and is neither "
                   "committed nor rolled back: its rows are not in the snapshot" for entry in span.pending]
         for note in notes:
@@ -211,8 +212,8 @@ class _Replay:
     def _apply(self, span: LogSpan, versions: list[PlannedVersion], moving: set[str]) -> list[UnitResult] | None:
         """Apply all units by the cheaper route; None where more tables turn out to be `moving`. Raises the error of the
         first change in the log that was refused."""
-        pieces = stretches(span, versions)
-        tasks = walking_tasks(pieces, versions, self.executor.cores)
+        segments = log_segments(span, versions)
+        tasks = walking_tasks(segments, versions, self.executor.cores)
         units = [unit for item in versions if not item.succeeded for unit in item.units]
         if self.route == "auto":
             self.route = "shuffle" if prefers_shuffle(span, tasks, versions) else "walk"
@@ -227,11 +228,11 @@ class _Replay:
             outcomes = self.executor.walk(tasks, on_progress)
         else:
             try:
-                outcomes = self._shuffle(pieces, versions, on_progress)
+                outcomes = self._shuffle(segments, versions, on_progress)
             except ReplayStopped:  # of a split, while others may hold an earlier one: a walk meets the first
                 outcomes = self.executor.walk(tasks, on_progress)
         stopped = [error for outcome in outcomes for error in outcome.stopped]
-        if moves := [error for error in stopped if isinstance(error, SplitMove)]:
+        if moves := [error for error in stopped if isinstance(error, CrossUnitUpdate)]:
             moving.update(error.table for error in moves)
             return None
         if stopped:
@@ -245,16 +246,16 @@ class _Replay:
             raise ReplayStopped(f"{zero} dates are no day and would become null", hint="leave out --zero-dates error")
         return results
 
-    def _shuffle(self, pieces: list[Stretch], versions: list[PlannedVersion],
+    def _shuffle(self, segments: list[LogSegment], versions: list[PlannedVersion],
                  on_progress: OnProgress) -> list[TaskOutcome]:
         keyed, walked = by_route(versions)
         outcomes: list[TaskOutcome] = []
         if keyed:
             units = sorted((unit for item in keyed if not item.succeeded for unit in item.units),
                            key=lambda unit: unit.number)
-            outcomes += self.executor.shuffle(split_tasks(pieces, keyed), units, on_progress)
+            outcomes += self.executor.shuffle(split_tasks(segments, keyed), units, on_progress)
         if walked:
-            outcomes += self.executor.walk(walking_tasks(pieces, walked, self.executor.cores), on_progress)
+            outcomes += self.executor.walk(walking_tasks(segments, walked, self.executor.cores), on_progress)
         return outcomes
 
     def _publish(self, staging: Staging, span: LogSpan, base: Snapshot | None, history: SchemaHistory,

@@ -26,7 +26,7 @@ from applier.io.typed_json import Count, Mismatch, Seconds, between, build
 FORMAT_VERSION = 1
 Duration = Annotated[float, between(0, 10**12)]
 """In seconds."""
-WAYS = {"primary": "PK", "unique": "UK", "key": "K", "scan": "scan"}
+ACCESS_PATHS = {"primary": "PK", "unique": "UK", "key": "K", "scan": "scan"}
 """The ways in which rows are found, by the names that reports have for them, with those that people read."""
 
 
@@ -35,9 +35,9 @@ class TableResult:
     """Row changes applied to one table, and what it holds now.
 
     `key` is what its rows are ordered by ("PRIMARY (id)", "" without a key). `found` counts updated and deleted rows by
-    the way in which they were found (WAYS), `conflicts` what idempotent mode forgave, by kind. `tied` says why all its
-    keys were one unit, "" if they did not have to be; `ranges` is how many its size asked for. `seconds` is the time of
-    its units' tasks, all together, without the reading of the log. `warnings` are lines for people.
+    access path (ACCESS_PATHS), `conflicts` what idempotent mode suppressed, by kind. `tied` says why all its keys were
+    one unit, "" if they did not have to be; `ranges` is how many its size asked for. `seconds` is the time of its
+    units' tasks, all together, without the reading of the log. `warnings` are lines for people.
     `by_foreign_keys` is how many rows foreign keys changed or deleted that the log does not have (AP-FK).
     """
 
@@ -69,7 +69,7 @@ class TableResult:
         """By what rows were found, for people: the table's key, or how many in which way."""
         if len(self.found) < 2 and set(self.found) <= {"primary", "unique"}:
             return self.key
-        return ", ".join(f"{WAYS[way]} {self.found[way]:,}" for way in WAYS if way in self.found)
+        return ", ".join(f"{ACCESS_PATHS[way]} {self.found[way]:,}" for way in ACCESS_PATHS if way in self.found)
 
     @property
     def changes(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from applier.jobs.replay.result import WAYS, TableResult
+from applier.jobs.replay.result import ACCESS_PATHS, TableResult
 from applier.jobs.report.bars import bars, escape
 from applier.jobs.report.loading import Report
 
@@ -81,7 +81,7 @@ def _tables(report: Report) -> str:
                           [(table.full_name, (table.inserts, table.updates, table.deletes)) for table in shown],
                           ("inserted", "updated", "deleted")))
         plots.append(bars("How updated and deleted rows were found",
-                          [(table.full_name, [table.found.get(way, 0) for way in WAYS]) for table in shown],
+                          [(table.full_name, [table.found.get(way, 0) for way in ACCESS_PATHS]) for table in shown],
                           ("primary key", "unique key", "other key", "scan of the table")))
     if len(changed) > len(shown):
         plots.append(f"<p>Plotted are the {len(shown)} tables with most changes of {len(changed):,}.</p>")

@@ -11,7 +11,7 @@ __all__ = ["selection"]
 if TYPE_CHECKING:
     from applier.io.mapping import MappedFile
     from applier.jobs.show.rows import ShownEvent
-    from applier.jobs.show.selection import Selection, Stretch
+    from applier.jobs.show.selection import ReadRange, Selection
     from applier.schema.table_filter import TableFilter
 
 _FIRST = 4
@@ -38,11 +38,11 @@ def show(files: list[str], format: str, out: TextIO, selection: Selection | None
     names = [os.path.basename(uri.rstrip("/")) for uri in files]
     for uri, name in zip(files, names, strict=True):
         mapped = map_file(uri)
-        stretches = selection.stretches(mapped, name, names)
+        ranges = selection.ranges(mapped, name, names)
         try:
             print_ = _print_text if format == "text" else _print_json
             try:
-                selected += print_(mapped, stretches, tables, out.buffer.write)
+                selected += print_(mapped, ranges, tables, out.buffer.write)
             finally:
                 mapped.check_whole()
         except ArchiveError as reason:
@@ -53,7 +53,7 @@ def show(files: list[str], format: str, out: TextIO, selection: Selection | None
     return [] if tables is None else tables.notes()
 
 
-def _print_text(mapped: MappedFile, stretches: Iterable[Stretch], tables: TableFilter | None,
+def _print_text(mapped: MappedFile, ranges: Iterable[ReadRange], tables: TableFilter | None,
                 write: Callable[[bytes], object]) -> int:
     """How many stretches there are."""
     from applier.jobs.show.table_choice import TableChoice
@@ -61,7 +61,7 @@ def _print_text(mapped: MappedFile, stretches: Iterable[Stretch], tables: TableF
 
     text, count = TextWalk(mapped, write), 0
     printer = text if tables is None else TableChoice(mapped, tables, text)
-    for start, end, shown_from in stretches:
+    for start, end, shown_from in ranges:
         if not count and start > _FIRST:
             text.print(_FIRST, _FIRST + 1, _FIRST)
         count += 1
@@ -69,19 +69,19 @@ def _print_text(mapped: MappedFile, stretches: Iterable[Stretch], tables: TableF
     return count
 
 
-def _print_json(mapped: MappedFile, stretches: Iterable[Stretch], tables: TableFilter | None,
+def _print_json(mapped: MappedFile, ranges: Iterable[ReadRange], tables: TableFilter | None,
                 write: Callable[[bytes], object]) -> int:
     """How many events there are."""
     from applier.jobs.show.json_lines import event_objects
 
     count = 0
-    for shown in shown_events(mapped, stretches, tables):
+    for shown in shown_events(mapped, ranges, tables):
         count += 1
         write("".join(f"{line}\n" for line in event_objects(shown)).encode("utf-8", "surrogateescape"))
     return count
 
 
-def shown_events(mapped: MappedFile, stretches: Iterable[Stretch], tables: TableFilter | None = None
+def shown_events(mapped: MappedFile, ranges: Iterable[ReadRange], tables: TableFilter | None = None
                  ) -> Iterator[ShownEvent]:
     """The events in some stretches of a file (start, end, shown from) with their row changes, all or those about some
     tables, after the file's format description."""
@@ -92,7 +92,7 @@ def shown_events(mapped: MappedFile, stretches: Iterable[Stretch], tables: Table
 
     wanted = (lambda _: True) if tables is None else (lambda table: tables.wanted(table.database, table.table))
     rows, is_first = RowReader(mapped, read_format(mapped), wanted), True
-    for start, end, shown_from in stretches:
+    for start, end, shown_from in ranges:
         if is_first and start > _FIRST:
             yield ShownEvent(next(file_events(mapped)), [])
         is_first = False

@@ -20,7 +20,7 @@ _POSITION = re.compile(r"(?:(?P<file>.+\.\d{6,}):)?(?P<offset>\d+)\Z")
 _MARIADB_GTID = re.compile(r"\d+-\d+-\d+\Z")
 
 
-Stretch = tuple[int, int, int]
+ReadRange = tuple[int, int, int]
 """Where to read from (a group, or the file's first event), up to where, and from which position on to show."""
 
 
@@ -75,7 +75,7 @@ class Selection:
     gtids: GtidChoice | None = None
     tables: TableFilter | None = None
 
-    def stretches(self, mapped: MappedFile, name: str, files: list[str]) -> Iterator[Stretch]:
+    def ranges(self, mapped: MappedFile, name: str, files: list[str]) -> Iterator[ReadRange]:
         """The stretches of one of the files, whose base names are `files`. Raises ArchiveError where the file cannot be
         told into groups."""
         first, last = self._offset(self.start, name, files, 4), self._offset(self.stop, name, files, mapped.size)

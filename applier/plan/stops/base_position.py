@@ -15,12 +15,12 @@ from applier.errors import LOG_GAP, ApplierError, ArchiveError
 from applier.snapshot.manifest import BinlogPosition
 
 
-def needs_place(position: BinlogPosition) -> bool:
+def lacks_file_position(position: BinlogPosition) -> bool:
     """Whether the place has to be looked for: GTIDs are known, and no file, as of a dump that names no more."""
     return bool(position.gtid_set) and not position.file
 
 
-def may_be_elsewhere(error: ApplierError, position: BinlogPosition) -> bool:
+def could_be_another_servers(error: ApplierError, position: BinlogPosition) -> bool:
     """Whether an error of the plan may be so because the file and offset of a base are another server's: after a
     failover, the new source's log goes on from the same transactions in a file and at a place of its own (GRP-7)."""
     return error.mysql_errno == LOG_GAP and bool(position.gtid_set and position.file)

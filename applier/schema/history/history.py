@@ -19,7 +19,7 @@ from applier.schema.history.table_versions import (
     BEFORE_THE_LOG,
     Position,
     Redefinition,
-    StatementPlace,
+    StatementOrigin,
     TableVersion,
     TableVersions,
 )
@@ -134,7 +134,7 @@ class SchemaHistory:
     def load_sequence(self, name: TableName) -> None:
         """A sequence that is there before the log begins."""
         definition = TableDefinition(*name, (), engine=SEQUENCE, flavour=self.flavour)
-        self._changes.create(definition, StatementPlace(BEFORE_THE_LOG, "the base snapshot"))
+        self._changes.create(definition, StatementOrigin(BEFORE_THE_LOG, "the base snapshot"))
 
     def load_definition(self, definition: TableDefinition) -> None:
         """A table that is there before the log begins, as a base snapshot's manifest has it: defaults that it has in
@@ -143,12 +143,12 @@ class SchemaHistory:
             context = StatementContext(self.flavour, time_zone=self._system_time_zone)
             definition = replace(definition, columns=tuple(
                 replace(column, default=in_utc(column.default, context)) for column in definition.columns))
-        self._changes.create(definition, StatementPlace(BEFORE_THE_LOG, "the base snapshot"))
+        self._changes.create(definition, StatementOrigin(BEFORE_THE_LOG, "the base snapshot"))
 
     def define(self, definition: TableDefinition, at: Position) -> None:
         """A table that nothing has defined, from a place in the log on, where it has no rows."""
         self.defined_by_log.append(definition.full_name)
-        self._changes.create(definition, StatementPlace(at, "the log's metadata"))
+        self._changes.create(definition, StatementOrigin(at, "the log's metadata"))
 
     def load_schema_file(self, text: str) -> None:
         """The tables that are there before the log begins, as CREATE statements; INSERTs and the like are passed over.
@@ -171,7 +171,7 @@ class SchemaHistory:
         changes = self._parse(sql, database, sql_mode=sql_mode, time_zone=time_zone)
         for change in changes:
             if not isinstance(change, SessionChange | Dml):
-                self._apply(change, StatementPlace(BEFORE_THE_LOG, sql))
+                self._apply(change, StatementOrigin(BEFORE_THE_LOG, sql))
         return changes
 
     def apply(self, statement: Statement, at: Position, end: Position) -> None:
@@ -185,7 +185,7 @@ class SchemaHistory:
             sql = sql.decode("utf-8", "surrogateescape")
         context = statement.context
         moment = statement.timestamp * 1_000_000 + int(context.get("microseconds", 0))
-        place = StatementPlace(end, sql, moment, self._file(at), at[1], statement.gtid,
+        place = StatementOrigin(end, sql, moment, self._file(at), at[1], statement.gtid,
                                (context.get("auto_increment_increment", 1), context.get("auto_increment_offset", 1)),
                                end_of_time(self._server_version), self._server_version)
         try:
@@ -196,7 +196,7 @@ class SchemaHistory:
             error.file, error.position, error.gtid = place.file, place.position, place.gtid
             raise
 
-    def _apply(self, change: SchemaChange, place: StatementPlace) -> None:
+    def _apply(self, change: SchemaChange, place: StatementOrigin) -> None:
         if isinstance(change, CreateTable) and change.inherits_charset \
                 and change.definition.database not in self._databases:
             self.charset_assumed.add(change.definition.full_name)

@@ -11,7 +11,7 @@ from applier.schema.ddl.alter_actions import ExchangePartition, PartitionFromTab
 from applier.schema.definition import TableDefinition
 from applier.schema.history.alter import moved
 from applier.schema.history.conversion import RowConversion
-from applier.schema.history.table_versions import StatementPlace, TableVersion, TableVersions
+from applier.schema.history.table_versions import StatementOrigin, TableVersion, TableVersions
 from applier.schema.partitions import PartRows
 
 MovingAction = ExchangePartition | PartitionToTable | PartitionFromTable
@@ -19,7 +19,7 @@ MOVING = (ExchangePartition, PartitionToTable, PartitionFromTable)
 
 
 def move_rows(tables: TableVersions, divided: TableVersion, plain: TableVersion | None, action: MovingAction,
-              place: StatementPlace) -> None:
+              place: StatementOrigin) -> None:
     """New versions of both tables, of which `plain` is the one without partitions, None where the action makes it.
 
     Raises SchemaError for a partition that is not known.
@@ -57,6 +57,6 @@ def _rows(old: TableDefinition, new: TableDefinition, about: dict[str, Any], rem
     return RowConversion(old, new, tuple(range(len(old.columns))), removed=removed, required=required, **about)
 
 
-def _end_both(tables: TableVersions, divided: TableVersion, plain: TableVersion, place: StatementPlace) -> None:
+def _end_both(tables: TableVersions, divided: TableVersion, plain: TableVersion, place: StatementOrigin) -> None:
     for version in (divided, plain):
         tables.end((version.definition.database, version.definition.name), place.end)

@@ -30,7 +30,7 @@ from applier.schema.foreign_keys import pointed_anew
 from applier.schema.history.alter import Altered, alter, moved
 from applier.schema.history.conversion import RowConversion, same_to_rows
 from applier.schema.history.moved_rows import MOVING, MovingAction, move_rows
-from applier.schema.history.table_versions import StatementPlace, TableVersion, TableVersions
+from applier.schema.history.table_versions import StatementOrigin, TableVersion, TableVersions
 from applier.schema.sibling_order import acts_alike
 
 
@@ -47,7 +47,7 @@ class TableChanges:
         self._skip_statements = skip_statements
         self.skipped: dict[str, Counter[str]] = {}
 
-    def apply(self, change: SchemaChange, place: StatementPlace) -> None:
+    def apply(self, change: SchemaChange, place: StatementOrigin) -> None:
         """What one change does. Raises SchemaError where it cannot be followed, UnsupportedStatement where it would
         change a wanted table's rows."""
         match change:
@@ -83,7 +83,7 @@ class TableChanges:
                 self._stop_at_dml(change)
 
     def _create_unless_there(
-        self, definition: TableDefinition, change: CreateTable | CreateTableLike, place: StatementPlace
+        self, definition: TableDefinition, change: CreateTable | CreateTableLike, place: StatementOrigin
     ) -> None:
         table = definition.database, definition.name
         if change.or_replace:
@@ -94,7 +94,8 @@ class TableChanges:
             raise SchemaError("the log creates a table that is there already", table=definition.full_name,
                               hint="the --schema file or --base may be newer than the first binlog")
 
-    def _create_like(self, table: TableName, source: TableName, change: CreateTableLike, place: StatementPlace) -> None:
+    def _create_like(self, table: TableName, source: TableName, change: CreateTableLike,
+                     place: StatementOrigin) -> None:
         version = self._tables.live(source)
         if not self._can_be_named(table):
             return
@@ -106,7 +107,7 @@ class TableChanges:
             raise SchemaError(f"the log makes a table like {'.'.join(source)}, whose definition is not known",
                               table=".".join(table), hint="give its CREATE TABLE with --schema")
 
-    def _alter(self, table: TableName, change: AlterTable, place: StatementPlace) -> None:
+    def _alter(self, table: TableName, change: AlterTable, place: StatementOrigin) -> None:
         moving = next((action for action in change.actions if isinstance(action, MOVING)), None)
         if moving is not None:
             self._move_rows(table, moving, place)
@@ -124,7 +125,7 @@ class TableChanges:
             return
         self._go_on(version, altered, change.context, place)
 
-    def _move_rows(self, table: TableName, action: MovingAction, place: StatementPlace) -> None:
+    def _move_rows(self, table: TableName, action: MovingAction, place: StatementOrigin) -> None:
         """Rows of a partition go to another table, or come from there."""
         both = (table, action.table)
         divided, plain = map(self._tables.live, both)
@@ -142,7 +143,7 @@ class TableChanges:
             raise SchemaError(f"{error.message}: {_shorten(place.sql)}", table=divided.definition.full_name,
                               hint=place.way_out) from None
 
-    def _rename(self, old: TableName, new: TableName, place: StatementPlace) -> None:
+    def _rename(self, old: TableName, new: TableName, place: StatementOrigin) -> None:
         version = self._tables.live(old)
         if version is None:
             return  # a view, or a table that nothing defines
@@ -164,7 +165,7 @@ class TableChanges:
         return True
 
     def _go_on(self, version: TableVersion, altered: Altered, context: StatementContext | None,
-               place: StatementPlace) -> None:
+               place: StatementOrigin) -> None:
         """The table as a statement has altered it, with the rows that it has."""
         old, new = version.definition, altered.definition
         self._check_engine(new)
@@ -187,7 +188,7 @@ class TableChanges:
             altered.removed, first_number=altered.first_number, numbering=place.numbering,
             end_of_time=place.end_of_time, ignores=altered.ignores, server_version=place.server_version))
 
-    def _point_anew(self, altered: Altered, old: TableDefinition, place: StatementPlace) -> None:
+    def _point_anew(self, altered: Altered, old: TableDefinition, place: StatementOrigin) -> None:
         """Foreign keys of other tables follow where this one or its columns are called otherwise."""
         names = (old.database, old.name), (altered.definition.database, altered.definition.name)
         renames = {old.columns[source].name.casefold(): column.name
@@ -204,7 +205,7 @@ class TableChanges:
                 self._go_on(child, Altered(replace(definition, foreign_keys=keys),
                                            tuple(range(len(definition.columns)))), None, place)
 
-    def create(self, definition: TableDefinition, place: StatementPlace, previous: int | None = None,
+    def create(self, definition: TableDefinition, place: StatementOrigin, previous: int | None = None,
                conversion: RowConversion | None = None, emptied: int | None = None) -> None:
         """A table as a statement makes it: empty, as the version `emptied` was, or by a conversion of the rows of the
         version `previous`."""
@@ -215,11 +216,11 @@ class TableChanges:
         if self._wanted(definition.database, definition.name):
             check_rows_are_its_own(definition)
 
-    def _drop_database(self, name: str, place: StatementPlace) -> None:
+    def _drop_database(self, name: str, place: StatementOrigin) -> None:
         self._databases.pop(name, None)
         self._tables.end_database(name, place.end)
 
-    def _stop_at_ddl(self, change: Other, place: StatementPlace) -> None:
+    def _stop_at_ddl(self, change: Other, place: StatementOrigin) -> None:
         concerned = self._first_wanted(change.tables, only_live=not change.creates)
         if concerned is not None:
             raise SchemaError(f"{change.reason}: {_shorten(change.sql)}", table=concerned or None,

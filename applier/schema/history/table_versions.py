@@ -37,7 +37,7 @@ class TableVersion:
 
 
 @dataclass(frozen=True, slots=True)
-class StatementPlace:
+class StatementOrigin:
     """A statement and where it is: rows after `end` see its effect. The rest only a log tells: `moment` is its time in
     microseconds UTC, `file` and `position` where its event begins, `numbering` the session's auto_increment_increment
     and auto_increment_offset, `end_of_time` what its server has as such, `server_version` which server that is."""

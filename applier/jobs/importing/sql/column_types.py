@@ -19,9 +19,9 @@ from applier.jobs.importing.sql import literal_kernel as kernels
 from applier.jobs.importing.sql import tuple_kernel as kind
 from applier.jobs.importing.sql.moment_literal_kernel import to_moments, to_spans
 from applier.jobs.importing.sql.spans import (
+    LiteralContext,
+    LiteralError,
     Literals,
-    OddLiteral,
-    Reading,
     Values,
     all_odd,
     byte_values,
@@ -42,12 +42,12 @@ _TEXT_TYPES = frozenset({"char", "varchar", "tinytext", "text", "mediumtext", "l
 _MOST_SCALE = 38
 
 
-def convert_column(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+def convert_column(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
     """The values of a column's literals; `array` is of a type that casts to `arrow_type(column_type)`."""
     return _CONVERSIONS[column_type.base](literals, column_type, reading)
 
 
-def _integers(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+def _integers(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
     bits = INTEGERS[column_type.base]
     return _whole(literals, kernels.INTEGER_KINDS | 1 << kind.TEXT, bits, column_type.unsigned)
 
@@ -59,7 +59,7 @@ def _whole(literals: Literals, allowed: int, bits: int, unsigned: bool) -> Value
     return number_values(numbers, states, pa.uint64() if unsigned and bits == 64 else pa.int64())
 
 
-def _bit(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+def _bit(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
     """Numbers, or the bits as the bytes of a text, whatever characters these are."""
     n_bits = column_type.length or 1
     if not literals.seen & (kernels.CHARACTERS | kernels.BYTES):
@@ -76,14 +76,14 @@ def _bit(literals: Literals, column_type: ColumnType, reading: Reading) -> Value
     return Values(array, exact.odd & texts.odd | ~fits)
 
 
-def _year(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+def _year(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
     values = _whole(literals, kernels.INTEGER_KINDS & ~kernels.BYTES | 1 << kind.TEXT, 16, True)
     numbers = np.frombuffer(values.array.buffers()[1], np.int64)
     unusual = ((numbers < 1901) | (numbers > 2155)) & (literals.kinds != kind.NULL)
     return Values(nulled(values.array, unusual), merged(values.odd, unusual))
 
 
-def _floating(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+def _floating(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
     texts = byte_values(literals, kernels.NUMBERS | 1 << kind.TEXT, reading)
     try:
         numbers = texts.array.cast(pa.float64())
@@ -104,7 +104,7 @@ def _floating(literals: Literals, column_type: ColumnType, reading: Reading) -> 
     return Values(nulled(numbers, out_of_range).cast(arrow_type(column_type), safe=False), odd)
 
 
-def _decimals(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+def _decimals(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
     arrow = arrow_type(column_type)
     if pa.types.is_string(arrow):
         return _wide_decimals(literals, column_type, reading)
@@ -123,7 +123,7 @@ def _decimals(literals: Literals, column_type: ColumnType, reading: Reading) -> 
     return Values(numbers, texts.odd)
 
 
-def _wide_decimals(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+def _wide_decimals(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
     """Digits as they are, where they are as the server writes them."""
     texts = byte_values(literals, kernels.EXACT | 1 << kind.TEXT, reading)
     scale, whole = column_type.scale or 0, (column_type.precision or 10) - (column_type.scale or 0)
@@ -135,7 +135,7 @@ def _wide_decimals(literals: Literals, column_type: ColumnType, reading: Reading
     return Values(array, merged(texts.odd, ~matches | negative_zero))
 
 
-def _moments(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+def _moments(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
     numbers, states = np.empty(len(literals), np.int64), np.empty(len(literals), np.uint8)
     with_time = column_type.base != "date"
     to_moments(literals.data.ctypes.data, literals.starts, literals.lengths, literals.kinds, with_time,
@@ -163,21 +163,21 @@ def _to_utc(local: pa.Array, time_zone: str) -> pa.Array:
     return pc.if_else(pa.array(zero_dates.which(local)), zero_dates.zero(moments.type), moments)  # it has no other
 
 
-def _spans(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+def _spans(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
     numbers, states = np.empty(len(literals), np.int64), np.empty(len(literals), np.uint8)
     to_spans(literals.data.ctypes.data, literals.starts, literals.lengths, literals.kinds, column_type.fsp,
              numbers, states)
     return number_values(numbers, states, pa.duration("us"))
 
 
-def _text(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+def _text(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
     values = _characters(literals, kernels.CHARACTERS | kernels.EXACT, column_type, reading)
     if column_type.base == "char":
         values.array = pc.ascii_rtrim(values.array, characters=" ")
     return Values(values.array, merged(values.odd, _too_long(values.array, column_type)))
 
 
-def _characters(literals: Literals, allowed: int, column_type: ColumnType, reading: Reading) -> Values:
+def _characters(literals: Literals, allowed: int, column_type: ColumnType, reading: LiteralContext) -> Values:
     """Text of literals of the kinds in `allowed`, and of bytes. Characters are in the session's set, bytes in the
     column's; in the session's set `binary` all are bytes."""
     own = column_type.charset or "utf8mb4"
@@ -206,7 +206,7 @@ def _longest(array: pa.Array) -> int:
     return int(np.diff(value_bytes(array)[0]).max(initial=0))
 
 
-def _members(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+def _members(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
     """Labels as they are in the definition; all else, such as numbers, by itself."""
     texts = _characters(literals, kernels.CHARACTERS, column_type, reading)
     coded = texts.array.dictionary_encode()
@@ -224,7 +224,7 @@ def _is_set(text: str, members: tuple[str, ...]) -> bool:
     return len(places) == len(labels) and places == sorted(set(places))
 
 
-def _byte_strings(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+def _byte_strings(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
     texts = byte_values(literals, kernels.CHARACTERS | kernels.BYTES | kernels.EXACT, reading)
     longest, length = _longest(texts.array), column_type.length
     too_long = np.zeros(len(literals), bool)
@@ -239,16 +239,17 @@ def _byte_strings(literals: Literals, column_type: ColumnType, reading: Reading)
     return Values(texts.array, merged(texts.odd, too_long))
 
 
-def _json(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+def _json(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
     texts = byte_values(literals, kernels.CHARACTERS, reading)
     try:
         return Values(normalize(to_utf8(texts.array, reading.charset)), texts.odd)
     except DocumentError as error:
         place = "" if error.offset is None else f" at byte {error.offset}"
-        raise OddLiteral(error.row or 0, f"no JSON document: {error.what}{place} (MySQL error {error.errno})") from None
+        what = f"no JSON document: {error.what}{place} (MySQL error {error.errno})"
+        raise LiteralError(error.row or 0, what) from None
 
 
-def _vectors(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+def _vectors(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
     texts = byte_values(literals, kernels.BYTES | kernels.CHARACTERS, reading)
     offsets, data = value_bytes(texts.array)
     if (offsets % 4).any():
@@ -258,7 +259,7 @@ def _vectors(literals: Literals, column_type: ColumnType, reading: Reading) -> V
     return Values(pa.ListArray.from_arrays(pa.array((offsets // 4).astype(np.int32)), numbers, mask=nulls), texts.odd)
 
 
-def _network(literals: Literals, column_type: ColumnType, reading: Reading) -> Values:
+def _network(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
     """Addresses in the notation that MariaDB shows; each distinct one is read once."""
     coded = byte_values(literals, kernels.CHARACTERS, reading)
     distinct = coded.array.dictionary_encode()
@@ -279,7 +280,7 @@ _PACKED: dict[str, Callable[[str], bytes]] = {
 }
 
 
-_Conversion = Callable[[Literals, ColumnType, Reading], Values]
+_Conversion = Callable[[Literals, ColumnType, LiteralContext], Values]
 
 
 _CONVERSIONS: dict[str, _Conversion] = {

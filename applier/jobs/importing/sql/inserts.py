@@ -12,7 +12,7 @@ from applier.columns.defaults import completed, generated_values, is_variable
 from applier.errors import NotComputable, SchemaError, UnsupportedStatement
 from applier.jobs.importing.sql import tuple_kernel as kernels
 from applier.jobs.importing.sql.literals import column_values
-from applier.jobs.importing.sql.spans import Literals, OddLiteral, Reading, Values
+from applier.jobs.importing.sql.spans import LiteralContext, LiteralError, Literals, Values
 from applier.mysql.session import Session
 from applier.schema.definition import Column, TableDefinition, table_schema
 
@@ -109,9 +109,9 @@ class InsertColumns:
         given = (self.definition.columns[number].name for number in self.numbers)
         return sum(map(self.definition.versioning.has, given)) == 2
 
-    def rows(self, spans: InsertSpans, n_rows: int, data: np.ndarray, reading: Reading) -> tuple[pa.Table, int]:
-        """The rows as a snapshot has them, and how many zero dates became null. Raises OddLiteral, and SchemaError for
-        a column that is left out and has no default."""
+    def rows(self, spans: InsertSpans, n_rows: int, data: np.ndarray, reading: LiteralContext) -> tuple[pa.Table, int]:
+        """The rows as a snapshot has them, and how many zero dates became null. Raises LiteralError, and SchemaError
+        for a column that is left out and has no default."""
         arrays, zero_dates = {}, 0
         for place, number in enumerate(self.numbers):
             column = self.definition.columns[number]
@@ -122,7 +122,7 @@ class InsertColumns:
                 continue
             try:
                 values = column_values(literals, column, self.definition, reading)
-            except OddLiteral as error:
+            except LiteralError as error:
                 raise error.in_column(place, column.name, literals) from None
             self._check_time_zone(column, values, reading)
             arrays[column.name] = values.array
@@ -130,7 +130,7 @@ class InsertColumns:
         session = Session(self.definition.flavour, time_zone=reading.time_zone)
         return self.completed(arrays, n_rows, session), zero_dates
 
-    def _check_time_zone(self, column: Column, values: Values, reading: Reading) -> None:
+    def _check_time_zone(self, column: Column, values: Values, reading: LiteralContext) -> None:
         """A dump with --skip-tz-utc has moments as its server's clock showed them, and does not say where that was."""
         if column.type.base != "timestamp" or reading.time_zone.upper() != "SYSTEM":
             return

@@ -15,7 +15,7 @@ from applier.errors import ApplierError
 from applier.jobs.importing.sql import literal_kernel as kernels
 from applier.jobs.importing.sql import tuple_kernel as kind
 from applier.jobs.importing.sql.column_types import convert_column
-from applier.jobs.importing.sql.spans import Literals, OddLiteral, Reading, Values, byte_values
+from applier.jobs.importing.sql.spans import LiteralContext, LiteralError, Literals, Values, byte_values
 from applier.mysql import zero_dates
 from applier.mysql.charsets import to_utf8
 from applier.mysql.session import Session
@@ -27,8 +27,8 @@ from applier.sql.evaluator import evaluate, no_columns
 from applier.sql.literals import Value, by_number, convert
 
 
-def column_values(literals: Literals, column: Column, definition: TableDefinition, reading: Reading) -> Values:
-    """The values of one column of an INSERT, as `arrow_type(column.type)`. Raises OddLiteral."""
+def column_values(literals: Literals, column: Column, definition: TableDefinition, reading: LiteralContext) -> Values:
+    """The values of one column of an INSERT, as `arrow_type(column.type)`. Raises LiteralError."""
     wanted = arrow_type(column.type)
     values = convert_column(literals, column.type, reading)
     array = values.array if values.array.type == wanted else values.array.cast(wanted)
@@ -36,12 +36,12 @@ def column_values(literals: Literals, column: Column, definition: TableDefinitio
         array = _with_odd_ones(array, np.flatnonzero(values.odd), literals, column, definition, reading)
     if array.null_count and not column.nullable and literals.seen & 1 << kind.NULL:
         row = int(np.flatnonzero(literals.kinds == kind.NULL)[0])
-        raise OddLiteral(row, "NULL, and the column is NOT NULL")
+        raise LiteralError(row, "NULL, and the column is NOT NULL")
     return Values(array, zero_dates=int(zero_dates.which(array).sum()) if zero_dates.has_any(array) else 0)
 
 
 def _with_odd_ones(array: pa.Array, rows: np.ndarray, literals: Literals, column: Column,
-                   definition: TableDefinition, reading: Reading) -> pa.Array:
+                   definition: TableDefinition, reading: LiteralContext) -> pa.Array:
     known: dict[tuple[int, bytes], Any] = {}
     values = []
     for row in rows.tolist():
@@ -51,14 +51,14 @@ def _with_odd_ones(array: pa.Array, rows: np.ndarray, literals: Literals, column
                 known[literal] = _read(*literal, column, definition, reading)
             except (ValueError, InvalidOperation, OverflowError, ApplierError) as error:
                 said = error.message if isinstance(error, ApplierError) else error
-                raise OddLiteral(row, str(said)) from None
+                raise LiteralError(row, str(said)) from None
         values.append(known[literal])
     picks = np.arange(len(array))
     picks[rows] = len(array) + np.arange(len(rows))
     return pa.concat_arrays([array, pa.array(values, array.type)]).take(pa.array(picks))
 
 
-def _read(what: int, span: bytes, column: Column, definition: TableDefinition, reading: Reading) -> Any:
+def _read(what: int, span: bytes, column: Column, definition: TableDefinition, reading: LiteralContext) -> Any:
     """One literal as the column's value."""
     if what == kind.DEFAULT:
         return zero_dates.to_python_number(default_scalar(column, definition))
@@ -81,7 +81,7 @@ def _read(what: int, span: bytes, column: Column, definition: TableDefinition, r
     return converted
 
 
-def _literal(what: int, span: bytes, reading: Reading) -> Value:
+def _literal(what: int, span: bytes, reading: LiteralContext) -> Value:
     if what in (kind.TRUE, kind.FALSE):
         return Decimal(what == kind.TRUE)
     if what in (kind.INTEGER, kind.DECIMAL):

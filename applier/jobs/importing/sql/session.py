@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from applier.jobs.importing.sql.spans import Reading
+from applier.jobs.importing.sql.spans import LiteralContext
 from applier.mysql.collations import charset_name
 from applier.sql.tokens import Token, tokenize
 
@@ -49,10 +49,10 @@ class DumpSession:
         return self.variables[_INSERT_HISTORY].upper() in ("1", "ON", "TRUE")
 
     @property
-    def reading(self) -> Reading:
+    def reading(self) -> LiteralContext:
         """How literals are read."""
         charset = charset_name(self.variables["character_set_client"])
-        return Reading(charset, self.backslash, self.time_zone, self.flavour)
+        return LiteralContext(charset, self.backslash, self.time_zone, self.flavour)
 
     def set(self, sql: str) -> None:
         """A SET statement: variables that do not matter are passed over."""

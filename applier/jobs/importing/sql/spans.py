@@ -13,7 +13,7 @@ from applier.jobs.importing.sql import tuple_kernel as kind
 
 
 @dataclasses.dataclass(frozen=True)
-class Reading:
+class LiteralContext:
     """What a literal's meaning depends on: the session's character set, whether a backslash escapes, the time zone."""
 
     charset: str = "utf8mb4"
@@ -42,14 +42,14 @@ class Literals:
         return self.data[start:start + int(self.lengths[row])].tobytes()
 
 
-class OddLiteral(Exception):
+class LiteralError(Exception):
     """A literal that the column cannot take: its row, and why."""
 
     def __init__(self, row: int, why: str) -> None:
         super().__init__(why)
         self.row, self.place, self.column, self.literal = row, 0, "", ""
 
-    def in_column(self, place: int, column: str, literals: Literals) -> OddLiteral:
+    def in_column(self, place: int, column: str, literals: Literals) -> LiteralError:
         """The same with the column that it is about: its place among the INSERT's, its name; and the literal."""
         text = literals.text(self.row).decode("utf-8", "replace")
         self.place, self.column, self.literal = place, column, text if len(text) <= 60 else text[:59] + "…"
@@ -65,7 +65,7 @@ class Values:
     zero_dates: int = 0
 
 
-def byte_values(literals: Literals, allowed: int, reading: Reading) -> Values:
+def byte_values(literals: Literals, allowed: int, reading: LiteralContext) -> Values:
     """Literals of the kinds in `allowed` as pa.binary()."""
     rows = len(literals)
     out = np.empty(int(literals.lengths.sum()) + 1, np.uint8)

@@ -17,7 +17,7 @@ def stops_always(event: Event) -> bool:
     return event.type == EventType.INCIDENT or event.name.startswith("UNKNOWN")
 
 
-def what_blocks(kind: int, event: Event) -> tuple[str, int | None, str]:
+def unreplayable_events(kind: int, event: Event) -> tuple[str, int | None, str]:
     """What stops the replay at this event, MySQL's error number, and what to do."""
     later = "stop before this group with --stop-position, or leave the table out with --ignore-tables"
     if kind == BLOCKED_SAVEPOINT:

@@ -12,12 +12,12 @@ import numpy as np
 from applier.binlog.locating.groups import Groups
 from applier.io.typed_json import Count
 
-STRETCH_BYTES = 16 << 20
+RANGE_BYTES = 16 << 20
 """A stretch is about this long: what is read of a file once the index has said where."""
 
 
 @dataclass(frozen=True)
-class Stretch:
+class GroupRange:
     """The groups of [start, end) of a file: their first and last time, xid and group id, and their GTIDs as intervals
     of numbers by what comes before the number."""
 
@@ -35,27 +35,27 @@ class Stretch:
 
 
 _Interval = tuple[int, int]
-StretchFields = tuple[Count, Count, int, int, _Interval | None, _Interval | None, dict[str, tuple[_Interval, ...]]]
+GroupRangeFields = tuple[Count, Count, int, int, _Interval | None, _Interval | None, dict[str, tuple[_Interval, ...]]]
 """What `to_json` gives."""
 
 
-def stretches(groups: Groups) -> Iterator[Stretch]:
+def group_ranges(groups: Groups) -> Iterator[GroupRange]:
     """All groups of a file, in stretches."""
     first = 0
     while first < len(groups):
-        last = int(np.searchsorted(groups.ends, groups.starts[first] + STRETCH_BYTES))
+        last = int(np.searchsorted(groups.ends, groups.starts[first] + RANGE_BYTES))
         last = min(max(last, first + 1), len(groups))
         yield describe(groups, first, last)
         first = last
 
 
-def describe(groups: Groups, first: int, last: int) -> Stretch:
+def describe(groups: Groups, first: int, last: int) -> GroupRange:
     """The stretch of the groups from one index to before another; at least one."""
     part = slice(first, last)
     sources, numbers, times, xids = groups.sources[part], groups.numbers[part], groups.times[part], groups.xids[part]
     gtids = {groups.names[source]: _intervals(numbers[sources == source])
              for source in np.unique(sources[sources >= 0]).tolist()}
-    return Stretch(int(groups.starts[first]), int(groups.ends[last - 1]), int(times.min()), int(times.max()),
+    return GroupRange(int(groups.starts[first]), int(groups.ends[last - 1]), int(times.min()), int(times.max()),
                    _range(xids[xids >= 0]), None if groups.ids is None else _range(groups.ids[part]),
                    dict(sorted(gtids.items())))
 
