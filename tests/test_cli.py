@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import applier.engine.spark
+import applier.jobs.on_spark
 from applier import cli
 from applier.errors import KEY_NOT_FOUND, MissingFile, ReplayStopped
 from applier.jobs.replay.result import ReplayResult, TableResult
@@ -32,7 +32,7 @@ def asked(monkeypatch):
     module = types.ModuleType("applier.jobs.on_spark.replaying")
     module.replay = replay
     monkeypatch.setitem(sys.modules, "applier.jobs.on_spark.replaying", module)
-    monkeypatch.setattr(applier.engine.spark, "replaying", module, raising=False)
+    monkeypatch.setattr(applier.jobs.on_spark, "replaying", module, raising=False)
     return record
 
 
