@@ -4,6 +4,7 @@ Exit codes: 0 done; 1 the replay stopped as a replica would (the data says no); 
 """
 
 import atexit
+import gc
 import os
 import sys
 from contextlib import suppress
@@ -45,6 +46,7 @@ def main(argv: list[str]) -> int:
 def console() -> None:
     """The console script: a defect must not look like one of the documented exit codes."""
     show_every_character()
+    gc.set_threshold(100_000, 20, 50)  # the usual 700 walks over all modules several times while they are imported
     try:
         code = main(sys.argv[1:])
     except (KeyboardInterrupt, typer.Abort):

@@ -37,6 +37,7 @@ def preload(modules: tuple[str, ...] = PRELOADED) -> None:
     the reason in its traceback, where a daemon that dies says nothing that reaches the driver.
     """
     start_no_threads()
+    gc.disable()  # all that is made here stays
     for name in modules:
         try:
             importlib.import_module(name)
@@ -49,6 +50,7 @@ def preload(modules: tuple[str, ...] = PRELOADED) -> None:
     # pyspark collects garbage after every task; without this, each time over every object of every module (~30 ms).
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def load_kernels() -> int:
