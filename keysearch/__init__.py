@@ -1,3 +1,33 @@
-"""Choosing the key that finds a row, and searching by it. Stands alone: imports nothing of the applier."""
+"""The key that finds a row, keys as bytes, and collations. Stands alone: imports nothing of the applier.
 
-__all__ = ["choose", "collation", "kernel_cache", "keybytes", "keybytes_kernel", "keyrules", "memory"]
+The names of README.md's examples can be imported from here. Each is loaded when it is first asked for: choosing a key
+needs neither Arrow nor kernels, encoding keys needs both.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__all__ = [
+    "AccessPath", "ColumnInfo", "KeyBytes", "KeyInfo", "choose", "choose_access_path", "collation", "encode_keys",
+    "equality_keys", "find_ranges", "is_exact", "is_ordered", "kernel_cache", "keybytes", "keybytes_kernel", "keyrules",
+    "memory",
+]
+
+if TYPE_CHECKING:
+    from keysearch.choose import AccessPath, ColumnInfo, KeyInfo, choose_access_path
+    from keysearch.collation import equality_keys, is_exact, is_ordered
+    from keysearch.keybytes import KeyBytes, encode_keys, find_ranges
+
+_HOMES = {
+    "AccessPath": "choose", "ColumnInfo": "choose", "KeyInfo": "choose", "choose_access_path": "choose",
+    "equality_keys": "collation", "is_exact": "collation", "is_ordered": "collation",
+    "KeyBytes": "keybytes", "encode_keys": "keybytes", "find_ranges": "keybytes",
+}
+"""The module of each name that is not a module itself."""
+
+
+def __getattr__(name: str) -> Any:
+    """A name of `_HOMES`, from its module. Raises AttributeError for any other."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
