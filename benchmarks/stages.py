@@ -14,7 +14,7 @@ from unittest.mock import patch
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from applier.apply.spec import UnitSpec
+from applier.apply.spec import Keyed, UnitSpec
 from applier.apply.tables.table_walk import TableWalk
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.outline.outline import Outline
@@ -22,6 +22,7 @@ from applier.binlog.outline.outline_pass import outline_file
 from applier.binlog.rows.changes import ChangeBatch, ChangeReader, TableBinding
 from applier.binlog.rows.layout import plan_columns
 from applier.binlog.rows.same_bytes import SameBytes
+from applier.columns.table_key import table_key
 from applier.io.mapping import map_file
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.ddl.schema_changes import CreateTable
@@ -110,9 +111,11 @@ class _Tables:
             return None
         if table_map.name not in self.walks:
             place = TableTarget("", table_map.name)
+            definition = self._definitions[table_map.name]
+            key = table_key(definition)
+            assert key is not None, "the tables that are measured have one"
             self.walks[table_map.name] = TableWalk(
-                (UnitSpec(0, self._definitions[table_map.name], None, None, None, (), place),)
-            )
+                (UnitSpec(number=0, version=0, definition=definition, search=Keyed(key=key), place=place),))
         walk = self.walks[table_map.name]
         binding = walk.bind(table_map)
         binding.take = functools.partial(self._take, walk)
@@ -192,7 +195,7 @@ def parquet(files: Files, table: str) -> tuple[Cost, Cost, int]:
     tables = _Tables(outlines, table)
     tables.apply()
     rows = pa.concat_tables(tables.rows()).combine_chunks()
-    key = tables.walks[f"bench.{table}"].logged.key
+    key = table_key(_definitions(outlines)[f"bench.{table}"])
     with tempfile.TemporaryDirectory() as folder:
         os.mkdir(os.path.join(folder, "t"))
 

@@ -35,21 +35,94 @@ def content_piece(column: int, definition: TableDefinition) -> RowPart:
     return RowPart(column, by_bits=definition.columns[column].type.base in ("float", "double"))
 
 
-@dataclasses.dataclass(frozen=True)
-class RowSearch:
-    """Why a table's one unit needs more than the one key that finds, orders and divides rows. by_content: some rows are
-    found by what they hold (FIND: a key that is not unique, or a scan). also: what else is kept of each row, for
-    foreign keys. whole_images: no key is unique, and all images hold all columns."""
+# ---- how the rows of a unit are found
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Keyed:
+    """By the one key that also orders and divides them: the unit has the rows from `low` to before `high` (None: no
+    bound)."""
+
+    key: TableKey
+    low: KeyValue | None = None
+    high: KeyValue | None = None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Stored:
+    """In a row store, which has all rows of the table: by several keys, or, `by_content`, by what they hold (FIND: a
+    key that is not unique, or a scan). `also`: what else is kept of each row, for foreign keys."""
 
     by_content: bool
     also: tuple[RowPart, ...] = ()
-    whole_images: bool = False
 
 
-@dataclasses.dataclass(frozen=True)
-class GroupMembership:
-    """Of a unit that foreign keys tie to others: the group's number, positions (file, offset) from which and before
-    which the unit's version is in force, and the columns to which foreign keys refer that nothing follows."""
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ImageMultiset:
+    """By whole images: no key is unique, and all images hold all columns. The unit has all rows of the table."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class NotSearched:
+    """By nothing: the log changes no row of this version, which has no key; they only pass through it."""
+
+
+RowSearch = Keyed | Stored | ImageMultiset | NotSearched
+
+
+# ---- where they come from
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class BeginsEmpty:
+    """From nowhere: there are none."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class FromBase:
+    """From `files` of a snapshot, those with rows in the unit's range."""
+
+    snapshot: Snapshot
+    files: tuple[FileEntry, ...]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Altered:
+    """From the unit of the version that DDL made this one of, by `conversion`; both have the same number and bounds."""
+
+    unit: UnitSpec
+    conversion: RowConversion
+
+    @cached_property
+    def keeps_key(self) -> bool:
+        """Whether rows are ordered and divided by the same key as before."""
+        return keeps_key(self.conversion)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Exchanged:
+    """From the version before, and from a table that it exchanged rows with."""
+
+    own: Altered
+    other: Altered
+
+
+RowOrigin = BeginsEmpty | FromBase | Altered | Exchanged
+
+
+# ---- what its task needs besides the changes of its own table
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class NothingElse:
+    """Nothing: a task of its own may apply it, on either route."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ForeignKeyTie:
+    """All units of a `group`, which foreign keys tie together, in the order of the log. `start` and `end` are positions
+    (file, offset) from which and before which the unit's version is in force, `unfollowed` the columns to which foreign
+    keys refer that nothing follows."""
 
     group: int
     start: tuple[int, int]
@@ -75,64 +148,82 @@ class ParentLink:
     on_update: str
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Parents:
+    """The changes of the tables that its foreign keys refer to, by which its rows change; on the walk route."""
+
+    links: tuple[ParentLink, ...]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ExchangeGroup:
+    """All units of a group, which give their rows to several of it; on the walk route."""
+
+    group: int
+
+
+Needs = NothingElse | ForeignKeyTie | Parents | ExchangeGroup
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class UnitSpec:
-    """A unit: keys from `low` to before `high` (None: no bound) of one version of a table.
+    """A unit: rows of one version of a table that one task changes, one after another.
 
-    `base_files` are the files of `base` with rows in that range; `place` is where the unit's files go, None for a
-    version that is not in the snapshot (its table was dropped later), whose changes only have to be possible. With
-    `rows`, the unit is the whole table, and a row store applies it.
-
-    `version` is the id of the version. Where DDL made it of another one, `before` is the unit of that one whose rows
-    this unit goes on with, by `conversion`; both have the same number, bounds and base. `type_conversions`: which
-    columns of the log may have other types than the definition has. `tie`: foreign keys tie it to other units, which
-    one task has to apply together; `links`: foreign keys change rows of it, and it is for the walk route.
+    `search` says how they are found, `origin` where they come from, `needs` what their task needs besides the changes
+    of its own table. `version` is the version's id. `place` is where the unit's files go, None for a version that is
+    not in the snapshot (its table was dropped later), whose changes only have to be possible. `type_conversions`: which
+    columns of the log may have other types than the definition has; `same_columns`: both have the same number of them.
     `idempotent`: the exec mode.
-
-    Where tables exchanged rows, those of the unit `joined` come, too, by `joining`; all units of a `group`, which give
-    their rows to several, are for one task, on the walk route.
     """
 
     number: int
+    version: int
     definition: TableDefinition
-    low: KeyValue | None
-    high: KeyValue | None
-    base: Snapshot | None
-    base_files: tuple[FileEntry, ...]
+    search: RowSearch
+    origin: RowOrigin = BeginsEmpty()
+    needs: Needs = NothingElse()
     place: TableTarget | None
-    rows: RowSearch | None = None
-    version: int = 0
-    before: UnitSpec | None = None
-    conversion: RowConversion | None = None
     type_conversions: TypeConversions = NONE_ALLOWED
     same_columns: bool = True
-    joined: UnitSpec | None = None
-    joining: RowConversion | None = None
-    group: int | None = None
-    tie: GroupMembership | None = None
-    links: tuple[ParentLink, ...] = ()
     idempotent: bool = False
+
+    @property
+    def sources(self) -> tuple[Altered, ...]:
+        """The units whose rows come to this one."""
+        match self.origin:
+            case Altered():
+                return (self.origin,)
+            case Exchanged():
+                return self.origin.own, self.origin.other
+            case _:
+                return ()
 
     @property
     def chain(self) -> list[UnitSpec]:
         """The units of the versions whose rows come down to this one, which is the last."""
-        sources = [link for unit in (self.before, self.joined) if unit is not None for link in unit.chain]
-        return [*{id(link): link for link in sources}.values(), self]
+        links = [link for source in self.sources for link in source.unit.chain]
+        return [*{id(link): link for link in links}.values(), self]
 
-    @cached_property
-    def changes_key(self) -> bool:
-        """Whether rows are ordered and divided by another key than in the version before."""
-        return not keeps_key(self.conversion)
+    @property
+    def base_files(self) -> tuple[FileEntry, ...]:
+        """The files of the base with its rows, which are carried over where nothing changes them."""
+        match self.origin:
+            case FromBase():
+                return self.origin.files
+            case Altered():
+                return self.origin.unit.base_files
+            case _:
+                return ()
 
     @property
     def is_walked_for(self) -> bool:
-        """Whether the unit's task walks the log on either route: with a row store it takes all changes of its table,
-        and may as well read them; ties, groups and links to parents need other tables' changes, too."""
-        return self.rows is not None or self.tie is not None or self.group is not None or bool(self.links)
+        """Whether the unit's task walks the log on either route: where it takes all changes of its table, it may as
+        well read them; where it needs other tables' changes, it has to."""
+        return isinstance(self.search, (Stored, ImageMultiset)) or not isinstance(self.needs, NothingElse)
 
     @cached_property
     def key(self) -> TableKey | None:
-        """The key that files are sorted by, and that a unit without `rows` is searched by; None if there is none."""
+        """The key that files are sorted by; None if there is none."""
         return table_key(self.definition)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 from applier.apply.foreign_keys.foreign_links import compared, key_piece
 from applier.apply.search.row_pieces import RowPartEncoder
-from applier.apply.spec import GroupMembership, ParentLink, RowPart, content_piece
+from applier.apply.spec import ForeignKeyTie, Needs, NothingElse, ParentLink, Parents, RowPart, content_piece
 from applier.columns.table_key import table_key
 from applier.errors import SchemaError
 from applier.mysql.types import arrow_type
@@ -33,7 +33,7 @@ from applier.schema.sibling_order import sibling_orders
 class TiedVersion:
     """A version of a table in a group: its tie, and what is kept of each of its rows."""
 
-    tie: GroupMembership
+    tie: ForeignKeyTie
     also: tuple[RowPart, ...]
 
 
@@ -63,6 +63,12 @@ class Cascades:
 
     tied: dict[int, TiedVersion]
     links: dict[int, tuple[ParentLink, ...]]
+
+    def needs(self, version: int) -> Needs:
+        """What the task of a unit of this version needs."""
+        if version in self.tied:
+            return self.tied[version].tie
+        return Parents(links=self.links[version]) if version in self.links else NothingElse()
 
     def __contains__(self, version: int) -> bool:
         return version in self.tied or version in self.links
@@ -161,8 +167,8 @@ def _tied(history: SchemaHistory, edges: list[_Edge], live: set[_Edge], chains: 
     for edge in edges:  # those that are not live may be in force between tables of one group, and do nothing there
         if edge.child.id in tied and edge.parent.id in tied:
             groups.join(chains[edge.child.id], chains[edge.parent.id])
-    return {number: TiedVersion(GroupMembership(groups.of(chains[number]), version.start, version.end,
-                                    frozenset(unfollowed.get(number, ()))), pieces.get(number, ()))
+    return {number: TiedVersion(ForeignKeyTie(group=groups.of(chains[number]), start=version.start, end=version.end,
+                                              unfollowed=frozenset(unfollowed.get(number, ()))), pieces.get(number, ()))
             for number, version in tied.items()}
 
 

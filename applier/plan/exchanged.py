@@ -6,15 +6,14 @@ of another, which a replay only knows when it has them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from applier.apply.spec import RowSearch, UnitSpec
+from applier.apply.spec import Altered, Exchanged, ExchangeGroup, RowOrigin, RowSearch, UnitSpec
 from applier.columns.type_conversions import TypeConversions
 from applier.plan.log import UsedTable
 from applier.plan.planned import PlannedVersion
 from applier.schema.history.history import SchemaHistory
 from applier.schema.history.table_versions import BEFORE_THE_LOG, TableVersion
-from applier.snapshot.manifest import FileEntry, Snapshot
 from applier.snapshot.staging import Staging
 
 SINGLE_UNIT_REASON = "rows were exchanged with another table"
@@ -23,27 +22,39 @@ SINGLE_UNIT_REASON = "rows were exchanged with another table"
 def exchanged_versions(versions: Sequence[TableVersion], uses: Mapping[int, list[UsedTable]],
                        history: SchemaHistory) -> list[PlannedVersion]:
     """All versions of a group, in their order."""
-    sources = {source for version in versions for source in (version.previous, version.joined)}
+    sources = {source.version for version in versions for source in version.sources}
     return [PlannedVersion(version, uses.get(version.id, []), [], version.id in sources,
                            version.end is None and history.is_wanted(version), group=versions[0].id)
             for version in versions]
 
 
-def add_units(group: Sequence[PlannedVersion], searches: Mapping[int, RowSearch], first_number: int,
-              base: Snapshot | None, staging: Staging, allowed: TypeConversions,
-              files_of: Mapping[int, tuple[FileEntry, ...]], idempotent: bool) -> int:
-    """A unit for each version of a group; the number after theirs. `files_of` are the base's, by version."""
-    made: dict[int | None, UnitSpec] = {}
-    for number, item in enumerate(group, first_number):
+def add_units(number: int, group: Sequence[PlannedVersion], searches: Mapping[int, RowSearch], first_number: int,
+              begins: Callable[[PlannedVersion], RowOrigin], staging: Staging, allowed: TypeConversions,
+              idempotent: bool) -> int:
+    """A unit for each version of the group of this number; the number after theirs. `begins` says where the rows of a
+    version come from that has none of another one."""
+    made: dict[int, UnitSpec] = {}
+    for unit_number, item in enumerate(group, first_number):
         version, place = item.version, None
         if item.in_snapshot and not item.succeeded:
             place = staging.place(version.definition.database, version.definition.name)
-        files = files_of.get(version.id, ())
-        unit = UnitSpec(number, version.definition, None, None, base if files else None, files, place,
-                        searches[version.id], version.id, made.get(version.previous), version.conversion, allowed,
-                        version.start != BEFORE_THE_LOG and version.in_base is None, made.get(version.joined),
-                        version.joining, item.group, idempotent=idempotent)
+        unit = UnitSpec(
+            number=unit_number, version=version.id, definition=version.definition, search=searches[version.id],
+            origin=_origin([Altered(unit=made[source.version], conversion=source.conversion)
+                            for source in version.sources]) or begins(item),
+            needs=ExchangeGroup(group=number), place=place, type_conversions=allowed,
+            same_columns=version.start != BEFORE_THE_LOG and version.in_base is None, idempotent=idempotent)
         made[version.id] = unit
         item.units.append(unit)
         item.tied = SINGLE_UNIT_REASON
     return first_number + len(group)
+
+
+def _origin(sources: Sequence[Altered]) -> RowOrigin | None:
+    match sources:
+        case [own, other]:
+            return Exchanged(own=own, other=other)
+        case [own]:
+            return own
+        case _:
+            return None

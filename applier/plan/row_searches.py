@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from applier.apply.search.row_pieces import RowPartEncoder
-from applier.apply.spec import RowPart, RowSearch
+from applier.apply.spec import ImageMultiset, RowPart, Stored
 from applier.mysql.wire_types import WireType
 from applier.plan.log import UsedTable
 from applier.schema.definition import TableDefinition
 
 
 def row_search(definition: TableDefinition, uses: Sequence[UsedTable], *, tied: bool = False,
-               also: tuple[RowPart, ...] = ()) -> RowSearch | None:
+               also: tuple[RowPart, ...] = ()) -> Stored | ImageMultiset | None:
     """Whether rows of a version are found, and collide, by more than one key, or foreign keys tie them to others: then
-    one row store applies it.
+    one row store, or a multiset of images, applies it; None where the table's one key does.
 
     Every unique key may be met twice (1062), and in idempotent mode a row in the way of another key goes, wherever it
     is. A generated column of a key is computed where an image lacks it, which a row store does, too."""
@@ -27,9 +27,9 @@ def row_search(definition: TableDefinition, uses: Sequence[UsedTable], *, tied: 
     if pieces.unique_for(frozenset(always)) is None:
         whole = not tied and not pieces.unique and always.issuperset(pieces.stored) and not any(
             has_diffs(used) or _nulls_become_values(used, definition) for used in uses)
-        return RowSearch(by_content=True, also=also, whole_images=whole)
+        return ImageMultiset() if whole else Stored(by_content=True, also=also)
     if tied or len(pieces.unique) > 1 or numbers_rows or pieces.generated:
-        return RowSearch(by_content=False, also=also)
+        return Stored(by_content=False, also=also)
     return None
 
 

@@ -11,7 +11,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from applier.apply.spec import ApplyTask, LogSegment, SplitTask, UnitSpec
+from applier.apply.spec import (
+    ApplyTask,
+    ExchangeGroup,
+    ForeignKeyTie,
+    LogSegment,
+    NothingElse,
+    Parents,
+    SplitTask,
+    UnitSpec,
+)
 from applier.io.resolver import is_far
 from applier.plan.log import LogSpan
 from applier.plan.planned import PlannedVersion
@@ -101,18 +110,21 @@ def walking_tasks(segments: Sequence[LogSegment], versions: list[PlannedVersion]
 def _read(part: dict[int, list[UnitSpec]]) -> set[int]:
     """The versions whose changes a task reads: its units', and of those that foreign keys change rows of, the parents'.
     """
-    return {*part, *(link.version for units in part.values() for link in units[0].links)}
+    return {*part, *(link.version for units in part.values() if isinstance(parents := units[0].needs, Parents)
+                     for link in parents.links)}
 
 
 def _together(units: list[UnitSpec]) -> list[list[UnitSpec]]:
     """The units that one task has to apply, by foreign keys or exchanged rows; all others by themselves."""
     groups: dict[tuple[str, int], list[UnitSpec]] = {}
     for unit in units:
-        key = ("unit", unit.number)
-        if unit.tie is not None:
-            key = "tie", unit.tie.group
-        elif unit.group is not None:
-            key = "group", unit.group
+        match unit.needs:
+            case ForeignKeyTie(group=group):
+                key = "tie", group
+            case ExchangeGroup(group=group):
+                key = "group", group
+            case NothingElse() | Parents():
+                key = "unit", unit.number
         groups.setdefault(key, []).append(unit)
     return list(groups.values())
 

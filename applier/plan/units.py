@@ -9,7 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from applier.apply.spec import RowSearch, UnitSpec
+from applier.apply.spec import (
+    Altered,
+    BeginsEmpty,
+    FromBase,
+    ImageMultiset,
+    Keyed,
+    NotSearched,
+    RowOrigin,
+    RowSearch,
+    Stored,
+    UnitSpec,
+)
 from applier.columns.table_key import alters_rows, keeps_key, table_key
 from applier.columns.type_conversions import NONE_ALLOWED, TypeConversions
 from applier.plan.cascades import Cascades
@@ -18,15 +29,20 @@ from applier.plan.log import UsedTable
 from applier.plan.planned import PlannedVersion
 from applier.plan.ranges import bounds
 from applier.plan.row_searches import has_diffs, n_logged, row_search
+from applier.schema.definition import TableDefinition
 from applier.schema.history.history import SchemaHistory
 from applier.snapshot.manifest import FileEntry, KeyValue, Snapshot
-from applier.snapshot.publish import Staging
+from applier.snapshot.staging import Staging
 
 UNIT_BYTES = 128 << 20
 """Bytes of rows events for one unit, at most by plan."""
 NO_CASCADES = Cascades({}, {})
 LEAST_UNIT_BYTES = 8 << 20
 """Below this, dividing a table costs more than it brings."""
+
+
+_Searches = dict[int, Stored | ImageMultiset | None]
+"""By version, what its rows are found by, where it is not the table's one key."""
 
 
 def changed_versions(used: list[UsedTable], history: SchemaHistory,
@@ -49,7 +65,8 @@ def changed_versions(used: list[UsedTable], history: SchemaHistory,
             continue
         in_snapshot = chain[-1].end is None and history.is_wanted(chain[-1])
         last_used = max((place for place, version in enumerate(chain) if version.id in uses), default=-1)
-        from_base = chain[0].in_base is not None and any(alters_rows(version.conversion) for version in chain[1:])
+        from_base = chain[0].in_base is not None and any(
+            alters_rows(source.conversion) for version in chain for source in version.sources)
         if chain[0].id in cascades or (in_snapshot and (last_used >= 0 or from_base)):
             last_used = len(chain) - 1
         planned += [PlannedVersion(version, uses.get(version.id, []), [], place < last_used, in_snapshot)
@@ -64,7 +81,7 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
     `moving` are tables (db.table) in which idempotent mode met moves between units."""
     total, number = sum(version.bytes for version in planned), 0
     unit_bytes = min(UNIT_BYTES, max(LEAST_UNIT_BYTES, total // (2 * cores)))
-    tied, searches = cascades.tied, {}
+    tied, searches = cascades.tied, _Searches()
     for item in planned:
         tie = tied.get(item.version.id)
         searches[item.version.id] = row_search(
@@ -86,10 +103,10 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
         for low, high in zip(lows, [*lows[1:], None], strict=True):
             _add_units(chain, searches, number, low, high, base, staging, allowed, cascades, idempotent)
             number += 1
-    for group in by_group.values():
-        needed = {item.version.id: searches[item.version.id] or RowSearch(by_content=False) for item in group}
-        files = {item.version.id: _files_of(item, base) for item in group if item.version.previous is None}
-        number = add_units(group, needed, number, base, staging, allowed, files, idempotent)
+    for group_number, group in by_group.items():
+        needed = {item.version.id: searches[item.version.id] or Stored(by_content=False) for item in group}
+        number = add_units(group_number, group, needed, number, lambda item: _begins(item, base), staging, allowed,
+                           idempotent)
 
 
 def _chains(planned: list[PlannedVersion]) -> list[list[PlannedVersion]]:
@@ -106,47 +123,60 @@ def _chains(planned: list[PlannedVersion]) -> list[list[PlannedVersion]]:
     return chains
 
 
-def _add_units(chain: list[PlannedVersion], searches: dict[int, RowSearch | None], number: int, low: KeyValue | None,
+def _add_units(chain: list[PlannedVersion], searches: _Searches, number: int, low: KeyValue | None,
                high: KeyValue | None, base: Snapshot | None, staging: Staging, allowed: TypeConversions,
                cascades: Cascades, idempotent: bool) -> None:
     """One unit, as a link for each version of the chain."""
-    files = _base_files(chain[0], base, low, high)
-    unit: UnitSpec | None = None
-    for item in chain:
+    origin = _begins(chain[0], base, low, high)
+    for link, item in enumerate(chain):
         version, place = item.version, None
         if item.in_snapshot and not item.succeeded:
             place = staging.place(version.definition.database, version.definition.name,
                                   history=version.definition.versioning is not None)
-        unit = UnitSpec(number, version.definition, low, high, base if files else None, files, place,
-                        searches[version.id], version.id, unit, version.conversion if unit is not None else None,
-                        allowed, not chain[0].version.given,
-                        tie=cascades.tied[version.id].tie if version.id in cascades.tied else None,
-                        links=cascades.links.get(version.id, ()), idempotent=idempotent)
+        for source in version.sources:
+            origin = Altered(unit=chain[link - 1].units[-1], conversion=source.conversion)
+        search = searches[version.id] or _by_key(version.definition, low, high)
+        unit = UnitSpec(number=number, version=version.id, definition=version.definition, search=search, origin=origin,
+                        needs=cascades.needs(version.id), place=place, type_conversions=allowed,
+                        same_columns=not chain[0].version.given, idempotent=idempotent)
         item.units.append(unit)
 
 
-def _single_unit_reason(chain: list[PlannedVersion], searches: dict[int, RowSearch | None], base: Snapshot | None,
-              idempotent: bool, moving: Collection[str]) -> str:
+def _by_key(definition: TableDefinition, low: KeyValue | None, high: KeyValue | None) -> RowSearch:
+    key = table_key(definition)
+    return NotSearched() if key is None else Keyed(key=key, low=low, high=high)
+
+
+def _begins(item: PlannedVersion, base: Snapshot | None, low: KeyValue | None = None,
+            high: KeyValue | None = None) -> RowOrigin:
+    """Where the rows from `low` to before `high` come from of a version that begins."""
+    files = _base_files(item, base, low, high)
+    return FromBase(snapshot=base, files=files) if base is not None and files else BeginsEmpty()
+
+
+def _single_unit_reason(chain: list[PlannedVersion], searches: _Searches, base: Snapshot | None,
+                        idempotent: bool, moving: Collection[str]) -> str:
     """Why all keys of a table have to be one unit; "" if they do not."""
     stores = [search for item in chain if (search := searches[item.version.id]) is not None]
-    if any(search.by_content for search in stores):
+    if any(isinstance(search, ImageMultiset) or search.by_content for search in stores):
         return "some rows are found by what they hold"
     if stores:
         return "in idempotent mode a row in the way goes, wherever it is" if idempotent else "several unique keys"
     if any(item.version.definition.full_name in moving for item in chain):
         return "in idempotent mode it depends on both keys whether a row moves from one to the other"
-    if not all(keeps_key(item.version.conversion) for item in chain[1:]):
+    conversions = [source.conversion for item in chain[1:] for source in item.version.sources]
+    if not all(keeps_key(conversion) for conversion in conversions):
         return "DDL gives the rows another key"
     if any(item.version.definition.versioning is not None for item in chain):
         return "rows that hold no more are kept beside the others"
-    key = table_key(chain[0].version.definition)
-    if key is None:
+    keys = [(item, key) for item in chain if (key := table_key(item.version.definition)) is not None]
+    if len(keys) < len(chain):
         return "no key tells one row from another"
-    if any(_is_tied(item, table_key(item.version.definition).columns) for item in chain):
+    if any(_is_tied(item, key.columns) for item, key in keys):
         return "partial images move rows to other keys"
-    if any(item.version.conversion.numbers_rows for item in chain[1:]):
+    if any(conversion.numbers_rows for conversion in conversions):
         return "DDL numbers the rows"
-    if any(item.version.conversion.ignores is not None for item in chain[1:]):
+    if any(conversion.ignores is not None for conversion in conversions):
         return "DDL leaves rows out by the keys of others"
     return "" if _orders_base(chain[0], base) else "the base's files are ordered by another collation"
 

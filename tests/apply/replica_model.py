@@ -22,7 +22,7 @@ import row_model as m
 from row_model import ABSENT, BY_NAME, DELETE, INSERT, UPDATE
 
 from applier.apply.routes.task import outcome
-from applier.apply.spec import UnitSpec
+from applier.apply.spec import BeginsEmpty, FromBase, Keyed, UnitSpec
 from applier.apply.tables.table_walk import TableWalk
 from applier.binlog.rows.changes import ChangeReader
 from applier.columns.table_key import table_key
@@ -160,8 +160,10 @@ def _specs(table: Table, base: list[tuple[Any, ...]], cuts: list[Any], folder: P
                              key_kind=key.form, key_rules=key.rules) as writer:
                 writer.write(rows.take(inside))
                 files = tuple(writer.close())
-        specs.append(UnitSpec(number, definition, low, high, snapshot if files else None, files,
-                              TableTarget(str(folder / "new"), "t")))
+        origin = FromBase(snapshot=snapshot, files=files) if files else BeginsEmpty()
+        specs.append(UnitSpec(number=number, version=0, definition=definition, origin=origin,
+                              search=Keyed(key=key, low=low, high=high),
+                              place=TableTarget(str(folder / "new"), "t")))
     return tuple(specs)
 
 

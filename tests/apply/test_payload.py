@@ -12,9 +12,11 @@ from replica_model import ABSENT, DELETE, INSERT, UPDATE, Event, Table
 from replica_model import m as row_model
 
 from applier.apply.routes.payload import ArrivedBatch, ArrivedKeys, Payload, payload_batch, to_buffer
+from applier.apply.spec import Keyed
 from applier.apply.tables.table_walk import LoggedTable
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.changes import ChangeReader, ImageLayout, ImageLayouts, TableBinding
+from applier.columns.table_key import table_key
 
 INT = Table("id bigint unsigned DEFAULT 3, a int, b blob, PRIMARY KEY (id)", ["bigint", "int", "blob2"],
             (3, None, None), (0,))
@@ -46,7 +48,7 @@ def events(draw, table):
 
 def payloads(table, events, picked=lambda n: np.arange(n)):
     """What the events send, as one payload, with (kind, place, image, its columns) of each change that was picked."""
-    logged, batches, sent = LoggedTable(table.definition), [], []
+    logged, batches, sent = LoggedTable(table.definition, Keyed(key=table_key(table.definition))), [], []
     file = row_model.as_file(row_model.table_map_event(7, table.body), *(event.encode(table) for event in events))
 
     def bind(table_map):
@@ -106,7 +108,7 @@ def test_the_keys_of_changes():
             Event(UPDATE, (1, 0, 0), (0, 1, 0), [((-1, ABSENT, ABSENT), (ABSENT, 2, ABSENT))]),
             Event(DELETE, (1, 0, 0), None, [((7, ABSENT, ABSENT), None)])]
     payload, _ = payloads(INT, made)
-    keys = ArrivedKeys(LoggedTable(INT.definition).key)
+    keys = ArrivedKeys(table_key(INT.definition))
     [batch] = [ArrivedBatch(batch, payload, ImageLayouts([])) for batch in payload.batches]
     texts = [keys.text(batch, change, after) for change, after in ((0, True), (1, False), (1, True), (2, False))]
     assert texts == ["3", str(2**64 - 1), str(2**64 - 1), "7"]

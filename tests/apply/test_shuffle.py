@@ -16,8 +16,9 @@ from small_logs import ITEM, commit, delete, held, insert, new_log, update
 from applier.apply.routes import shuffle
 from applier.apply.routes.payload import Payload
 from applier.apply.routes.shuffle import split_payloads
-from applier.apply.spec import LogSegment, SplitTask, UnitSpec
+from applier.apply.spec import Keyed, LogSegment, SplitTask, UnitSpec
 from applier.binlog.outline.outline_pass import outline_file
+from applier.columns.table_key import table_key
 from applier.engine.executor import ThisProcess
 from applier.errors import ApplierError
 from applier.jobs.replay.job import replay_with
@@ -134,7 +135,9 @@ def test_a_large_transaction_is_sent_piece_by_piece(tmp_path, monkeypatch):
     start, end = commit(log, *[insert([(n * 7 % 400, n, "x" * 20)]) for n in range(400)])
     log.close()
     cuts = [None, 100, 300, None]
-    specs = tuple(UnitSpec(n, ITEM, cuts[n], cuts[n + 1], None, (), None) for n in range(3))
+    key = table_key(ITEM)
+    specs = tuple(UnitSpec(number=n, version=0, definition=ITEM, search=Keyed(key=key, low=cuts[n], high=cuts[n + 1]),
+                           place=None) for n in range(3))
     [split] = outline_file(str(log.path), start=start).splits
     assert (split.start, split.end) == (start, end)
     segment = LogSegment(0, str(log.path), True, start, end, {("shop", "item"): 0}, split.outlined)

@@ -8,7 +8,7 @@ kernel says which ones are needed, and they become rows of the bases, which poin
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +18,7 @@ from applier.apply.foreign_keys.cascade_kernel import apply_group
 from applier.apply.foreign_keys.foreign_links import Link
 from applier.apply.index import pointer_kernel
 from applier.apply.index.row_store import Search
+from applier.apply.spec import ForeignKeyTie
 from applier.apply.tables.table_walk import TableWalk
 from applier.binlog.events.format import NO_FOREIGN_KEY_CHECKS_FLAG, WITHOUT_CASCADES
 from applier.binlog.rows.change_records import EVENT_FLAG_BITS
@@ -81,8 +82,8 @@ class ForeignKeyGroup:
     """One group of tied tables in a task. Between two calls of `advance` the same versions of them are in force; every
     walk's batches come here while it is."""
 
-    def __init__(self, walks: Iterable[TableWalk]):
-        self._walks = sorted(walks, key=lambda walk: walk.units[0].spec.version)
+    def __init__(self, ties: Mapping[TableWalk, ForeignKeyTie]):
+        self._walks, self._ties = sorted(ties, key=lambda walk: walk.units[0].spec.version), ties
         for walk in self._walks:
             walk.taker = self._take
         idempotent = self._walks[0].units[0].spec.idempotent  # children may be there that the source had not
@@ -99,7 +100,7 @@ class ForeignKeyGroup:
         return self._at(position) != self._in_force
 
     def _at(self, position: tuple[int, int]) -> list[TableWalk]:
-        return [walk for walk in self._walks if walk.units[0].spec.tie.holds_at(position)]
+        return [walk for walk in self._walks if self._ties[walk].holds_at(position)]
 
     def advance(self, position: tuple[int, int]) -> None:
         """The log goes on at a position, and all batches before it were handed over."""
@@ -120,7 +121,7 @@ class ForeignKeyGroup:
                 parent = numbers.get((key.database, key.table))
                 if key.cascades and parent is not None and \
                         (columns := linked_columns(key, child.definition, self._tables[parent].definition)) and \
-                        tuple(link.parent for link in columns) not in self._tables[parent].unit.spec.tie.unfollowed:
+                        tuple(link.parent for link in columns) not in self._ties[self._tables[parent].walk].unfollowed:
                     found.append(Reference(key, number, parent, columns))
         for reference in found:
             for table, column in [(self._tables[reference.child], link.child) for link in reference.columns] + \

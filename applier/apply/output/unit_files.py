@@ -11,7 +11,6 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
-from applier.apply.spec import UnitSpec
 from applier.columns.alter.versions import rows_shown
 from applier.columns.table_key import table_key
 from applier.schema.definition import TableDefinition, table_schema
@@ -27,16 +26,14 @@ class Written:
     history: tuple[FileEntry, ...] = ()
 
 
-def write_unit(spec: UnitSpec, rows: Iterable[pa.Table]) -> Written:
-    """Write a unit's rows, which come in the order of its key, to its place."""
-    definition = spec.definition
+def write_unit(place: TableTarget, unit: int, definition: TableDefinition, rows: Iterable[pa.Table]) -> Written:
+    """Write the rows of a unit of a table, which come in the order of its key; `unit` is its number."""
     if definition.versioning is None:
-        with table_writer(spec.place, spec.number, definition) as writer:
+        with table_writer(place, unit, definition) as writer:
             for chunk in rows:
                 writer.write(chunk)
             return Written(tuple(writer.close()))
-    with table_writer(spec.place, spec.number, definition.shown) as now, \
-            table_writer(spec.place.history, spec.number, definition) as ever:
+    with table_writer(place, unit, definition.shown) as now, table_writer(place.history, unit, definition) as ever:
         for chunk in rows:
             ever.write(chunk)
             now.write(rows_shown(chunk, definition))

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from applier.apply.routes.payload import ArrivedBatch, ArrivedKeys, Payload, payload_batch, to_buffer
-from applier.apply.spec import SplitTask, TaskOutcome, UnitSpec
+from applier.apply.spec import Keyed, SplitTask, TaskOutcome, UnitSpec
 from applier.apply.tables.table_walk import BATCH_ROWS, LoggedTable
 from applier.apply.tables.unit import UnitApplier
 from applier.binlog.events.table_map import TableMap, parse_table_map
@@ -35,7 +35,8 @@ def split_payloads(task: SplitTask) -> Iterator[tuple[int, int, pa.Buffer]]:
 
 
 def _payloads(task: SplitTask, file: MappedFile, outlined: SameBytes) -> Iterator[tuple[int, int, pa.Buffer]]:
-    tables = {version: _SplitTable(units, file.uri) for version, units in task.units.items()}
+    tables = {version: _SplitTable(units, keyed, file.uri) for version, units in task.units.items()
+              if isinstance(keyed := units[0].search, Keyed)}
     bindings: dict[int, TableBinding] = {}
 
     def bind(table_map: TableMap) -> TableBinding | None:
@@ -58,11 +59,10 @@ def _payloads(task: SplitTask, file: MappedFile, outlined: SameBytes) -> Iterato
 class _SplitTable:
     """One version of a table in a stretch of log: its changes, dealt out to its units."""
 
-    def __init__(self, units: tuple[UnitSpec, ...], uri: str):
-        self._units, self._uri = units, uri
-        self._logged = LoggedTable(units[0].definition, allowed=units[0].type_conversions,
-                                   same_columns=units[0].same_columns)
-        self._bounds = self._logged.key.encoded([unit.low for unit in units[1:]])
+    def __init__(self, units: tuple[UnitSpec, ...], keyed: Keyed, uri: str):
+        self._units, self._uri, self._key = units, uri, keyed.key
+        self._logged = LoggedTable(units[0].definition, keyed, units[0].type_conversions, units[0].same_columns)
+        self._bounds = self._key.encoded([unit.search.low for unit in units[1:]])
         self._pending: dict[int, list[pa.RecordBatch]] = {}
         self.pending_bytes = 0
 
@@ -103,8 +103,8 @@ class _SplitTable:
 
     def _unit_of(self, columns: list[pa.Array], rows: np.ndarray) -> np.ndarray:
         """The unit of each change's key, given the keys by image row; -1 where a change has no such image."""
-        keys = self._logged.key.encode(columns)
-        if self._logged.key.form == "int":
+        keys = self._key.encode(columns)
+        if self._key.form == "int":
             units = np.searchsorted(self._bounds, keys, side="right")
         else:
             units = find_ranges(keys, self._bounds)
@@ -125,8 +125,9 @@ def apply_payloads(unit: UnitSpec, payloads: Iterable[tuple[int, pa.Buffer]]) ->
     versions: dict[int, _ArrivingVersion] = {}
     applier: UnitApplier | None = None
     for spec in unit.chain:
-        applier = UnitApplier(spec, applier)
-        versions[spec.version] = _ArrivingVersion(applier)
+        applier = UnitApplier(spec, [] if applier is None else [applier])
+        if isinstance(spec.search, Keyed):
+            versions[spec.version] = _ArrivingVersion(applier, spec.search)
     for _, buffer in payloads:
         payload = Payload.read(buffer)
         versions[payload.version].take(payload)
@@ -140,11 +141,10 @@ def apply_payloads(unit: UnitSpec, payloads: Iterable[tuple[int, pa.Buffer]]) ->
 class _ArrivingVersion:
     """One version of a unit's table: what its payloads are applied with."""
 
-    def __init__(self, applier: UnitApplier):
-        self._applier = applier
-        self._logged = LoggedTable(applier.spec.definition, allowed=applier.spec.type_conversions,
-                                   same_columns=applier.spec.same_columns)
-        self._keys = ArrivedKeys(self._logged.key)
+    def __init__(self, applier: UnitApplier, keyed: Keyed):
+        spec, self._applier = applier.spec, applier
+        self._logged = LoggedTable(spec.definition, keyed, spec.type_conversions, spec.same_columns)
+        self._keys = ArrivedKeys(keyed.key)
 
     def take(self, payload: Payload) -> None:
         table_map = parse_table_map(payload.table_map)

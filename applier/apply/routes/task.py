@@ -5,7 +5,7 @@ from __future__ import annotations
 from applier.apply.foreign_keys.cascades import ForeignKeyGroup
 from applier.apply.foreign_keys.parent_changes import read_parents
 from applier.apply.foreign_keys.parent_events import ParentEvents
-from applier.apply.spec import ApplyTask, LogSegment, TaskOutcome
+from applier.apply.spec import ApplyTask, ForeignKeyTie, LogSegment, Parents, TaskOutcome
 from applier.apply.tables.table_walk import TableWalk
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.changes import ChangeReader, TableBinding
@@ -23,13 +23,11 @@ def apply_by_walking(task: ApplyTask) -> TaskOutcome:
 def _apply(task: ApplyTask, outlined: SameBytes) -> TaskOutcome:
     walks: dict[int, TableWalk] = {}
     for version, units in sorted(task.units.items()):
-        before, joined = units[0].before, units[0].joined
-        walks[version] = TableWalk(units, walks[before.version] if before is not None else None,
-                                   walks[joined.version] if joined is not None else None)
-    groups: dict[int, list[TableWalk]] = {}
+        walks[version] = TableWalk(units, [walks[source.unit.version] for source in units[0].sources])
+    groups: dict[int, dict[TableWalk, ForeignKeyTie]] = {}
     for walk in walks.values():
-        if (tie := walk.units[0].spec.tie) is not None:
-            groups.setdefault(tie.group, []).append(walk)
+        if isinstance(tie := walk.units[0].spec.needs, ForeignKeyTie):
+            groups.setdefault(tie.group, {})[walk] = tie
     _tell_of_parents(task, walks, outlined)
     try:
         _walk(task, walks, [ForeignKeyGroup(tied) for tied in groups.values()], outlined)
@@ -40,7 +38,8 @@ def _apply(task: ApplyTask, outlined: SameBytes) -> TaskOutcome:
 
 def _tell_of_parents(task: ApplyTask, walks: dict[int, TableWalk], outlined: SameBytes) -> None:
     """Have the tables that foreign keys change rows of know when, by the changes of the tables that they refer to."""
-    links = {version: units[0].links for version, units in task.units.items() if units[0].links}
+    links = {version: parents.links for version, units in task.units.items()
+             if isinstance(parents := units[0].needs, Parents)}
     if not links:
         return
     changes = read_parents(task.segments, [link for own in links.values() for link in own],
@@ -93,7 +92,7 @@ def outcome(walks: list[TableWalk], refused: tuple[ReplayStopped, ...] = ()) -> 
     """Write the units of all tables, unless one of them or the walk itself (`refused`) had to stop; then the others may
     have had to before."""
     units = [unit for walk in walks for unit in walk.units]
-    taken_over = {id(source) for unit in units for source in (unit.before, unit.joined)}
+    taken_over = {id(source) for unit in units for source in unit.sources}
     last = [unit for unit in units if id(unit) not in taken_over]
     results, has_stopped = [], bool(refused) or any(unit.errors for unit in last)
     for unit in last:

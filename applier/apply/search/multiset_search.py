@@ -21,7 +21,7 @@ from applier.apply.output.image_decoder import DecodedChanges, ImageDecoder
 from applier.apply.output.rows import RowGatherer
 from applier.apply.search.row_keys import RowKeys
 from applier.apply.search.unit_search import StoreSearch, UnitSearch
-from applier.apply.spec import UnitSpec
+from applier.apply.spec import Stored, UnitSpec
 from applier.binlog.rows.changes import ChangeBatch, ImageLayouts
 from applier.binlog.rows.layout import ColumnPlan
 from applier.io.mapping import MappedFile
@@ -51,7 +51,8 @@ class MultisetSearch(UnitSearch):
 
     def __init__(self, spec: UnitSpec, files: list[MappedFile], gatherer: Callable[[], RowGatherer]):
         self._files, self._gatherer, self._table = files, gatherer, spec.definition.full_name
-        self._store, self._images = StoreSearch(spec, gatherer), RowMultiset(len(spec.definition.columns))
+        self._store = StoreSearch(spec, Stored(by_content=True), gatherer)
+        self._images = RowMultiset(len(spec.definition.columns))
         self._search = self._store.pieces.search(frozenset(self._store.pieces.stored))
         self._decoder: ImageDecoder | None = None
         self._suppressed: list[pa.Table] = []

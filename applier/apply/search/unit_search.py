@@ -19,7 +19,7 @@ from applier.apply.search.change_keys import KeyReader
 from applier.apply.search.conflicts import ConflictReader, conflict_rows
 from applier.apply.search.row_keys import RowKeys
 from applier.apply.search.row_pieces import RowPartEncoder
-from applier.apply.spec import UnitSpec
+from applier.apply.spec import Keyed, Stored, UnitSpec
 from applier.binlog.rows.changes import UPDATE, ChangeBatch, ImageLayouts
 from applier.columns.generated_columns import computed_of_images
 
@@ -59,10 +59,10 @@ class UnitSearch(ABC):
 class KeySearch(UnitSearch):
     """By one key, in one key range of the table."""
 
-    def __init__(self, spec: UnitSpec):
-        self._key, columns, self._table = spec.key, len(spec.definition.columns), spec.definition.full_name
-        kind = IntIndex if spec.key.form == "int" else ByteIndex
-        self.index = kind(columns, spec.low, spec.high, idempotent=spec.idempotent)
+    def __init__(self, spec: UnitSpec, rows: Keyed):
+        self._key, columns, self._table = rows.key, len(spec.definition.columns), spec.definition.full_name
+        kind = IntIndex if rows.key.form == "int" else ByteIndex
+        self.index = kind(columns, rows.low, rows.high, idempotent=spec.idempotent)
         self.index.patches.made_of = computed_of_images(spec.definition)
         self._matched_but_suppressed = self._first_given = 0
 
@@ -108,8 +108,8 @@ class StoreSearch(UnitSearch):
     """By any key, or by what rows hold; rows of a table without a key are written in the order in which they came.
     `gatherer` makes what reads the values of rows that are found."""
 
-    def __init__(self, spec: UnitSpec, gatherer: Callable[[], RowGatherer]):
-        self.pieces = RowPartEncoder(spec.definition, by_content=spec.rows.by_content, also=spec.rows.also)
+    def __init__(self, spec: UnitSpec, rows: Stored, gatherer: Callable[[], RowGatherer]):
+        self.pieces = RowPartEncoder(spec.definition, by_content=rows.by_content, also=rows.also)
         self.index = RowStore(len(spec.definition.columns), len(self.pieces.pieces),
                               [key.pieces for key in self.pieces.unique], clustered=self.pieces.clustered,
                               idempotent=spec.idempotent)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,14 +11,13 @@ from applier.apply.search.change_keys import ChangeKeys, change_keys
 from applier.apply.search.multiset_search import WholeImages
 from applier.apply.search.row_keys import RowKeys
 from applier.apply.search.row_pieces import RowPartEncoder
-from applier.apply.spec import RowSearch, UnitSpec
+from applier.apply.spec import ImageMultiset, Keyed, NotSearched, RowSearch, Stored, UnitSpec
 from applier.apply.tables.unit import UnitApplier
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.changes import UPDATE, ChangeBatch, ImageLayouts, TableBinding
 from applier.binlog.rows.layout import ColumnPlan, plan_columns
 from applier.columns.agreement import definition_check, is_compatible
-from applier.columns.table_key import table_key
 from applier.columns.type_conversions import INTEGER_BITS, NONE_ALLOWED, TypeConversions
 from applier.errors import COLUMN_CONVERSION, ReplayStopped
 from applier.schema.definition import TableDefinition
@@ -32,11 +31,10 @@ BATCH_ROWS = 1 << 13
 class LoggedTable:
     """How one version of a table is read from the log: the same for all its table maps, or the replay stops (1677)."""
 
-    def __init__(self, definition: TableDefinition, rows: RowSearch | None = None,
-                 allowed: TypeConversions = NONE_ALLOWED, same_columns: bool = True):
-        self._same_columns, self._rows = same_columns, rows
-        self.definition, self.key, self._allowed = definition, table_key(definition), allowed
-        self._pieces = None if rows is None else RowPartEncoder(definition, by_content=rows.by_content, also=rows.also)
+    def __init__(self, definition: TableDefinition, search: RowSearch, allowed: TypeConversions = NONE_ALLOWED,
+                 same_columns: bool = True):
+        self._same_columns, self._search = same_columns, search
+        self.definition, self._allowed = definition, allowed
         self.table_map: TableMap | None = None
         self.plans: list[ColumnPlan] = []
         self.keys: ChangeKeys | RowKeys | WholeImages | None = None
@@ -58,10 +56,17 @@ class LoggedTable:
         return True
 
     def _reader(self, table_map: TableMap) -> ChangeKeys | RowKeys | WholeImages:
-        if self._pieces is None:
-            return change_keys(self.key, self.definition, table_map)
-        keys = RowKeys(self._pieces, table_map, self.layouts)
-        return WholeImages(keys) if self._rows.whole_images else keys
+        match self._search:
+            case Keyed(key=key):
+                return change_keys(key, self.definition, table_map)
+            case Stored(by_content=by_content, also=also):
+                pieces = RowPartEncoder(self.definition, by_content=by_content, also=also)
+                return RowKeys(pieces, table_map, self.layouts)
+            case ImageMultiset():
+                pieces = RowPartEncoder(self.definition, by_content=True)
+                return WholeImages(RowKeys(pieces, table_map, self.layouts))
+            case NotSearched():
+                raise ValueError("changes of a version that the log has none of")
 
     def drop_no_op_updates(self, batch: ChangeBatch) -> None:
         """Drop updates that assign columns only which the table does not have: a MySQL replica does not look for their
@@ -92,15 +97,14 @@ def logged_columns(table_map: TableMap, definition: TableDefinition,
 class TableWalk:
     """The units of one version of a table in one task. They all see every batch and take what is in their range.
 
-    `before` has the units of the version that DDL made this one of, and `joined` those that it exchanged rows with: all
-    their changes come before this one's. `binding` is the one that the reader fills now, and `taker` who takes its
-    batches.
+    `sources` have the units whose rows come to these: all their changes come before this one's. `binding` is the one
+    that the reader fills now, and `taker` who takes its batches.
     """
 
-    def __init__(self, units: tuple[UnitSpec, ...], before: TableWalk | None = None, joined: TableWalk | None = None):
-        earlier, others = ([None] * len(units) if walk is None else walk.units for walk in (before, joined))
-        self.units = [UnitApplier(*unit) for unit in zip(units, earlier, others, strict=True)]
-        self.logged = LoggedTable(units[0].definition, units[0].rows, units[0].type_conversions,
+    def __init__(self, units: tuple[UnitSpec, ...], sources: Sequence[TableWalk] = ()):
+        self.units = [UnitApplier(unit, [source.units[number] for source in sources])
+                      for number, unit in enumerate(units)]
+        self.logged = LoggedTable(units[0].definition, units[0].search, units[0].type_conversions,
                                   units[0].same_columns)
         self.binding: TableBinding | None = None
         self._events: ParentEvents | None = None

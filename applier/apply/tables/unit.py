@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,19 @@ from applier.apply.search.change_keys import KeyReader
 from applier.apply.search.multiset_search import MultisetSearch, WholeImages
 from applier.apply.search.row_keys import RowKeys
 from applier.apply.search.unit_search import KeySearch, StoreSearch, UnitSearch
-from applier.apply.spec import UnitResult, UnitSpec
+from applier.apply.spec import (
+    Altered,
+    BeginsEmpty,
+    Exchanged,
+    ExchangeGroup,
+    FromBase,
+    ImageMultiset,
+    Keyed,
+    NotSearched,
+    Stored,
+    UnitResult,
+    UnitSpec,
+)
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.changes import ChangeBatch, ImageLayouts
 from applier.columns.alter.scan_order import Arrivals
@@ -46,15 +58,15 @@ Reader = KeyReader | RowKeys | WholeImages
 class UnitApplier:
     """Applies changes to a unit. Calls come in commit order: `take` any number of times, then `finish`.
 
-    `before` is the same unit of the version that DDL made this one of, whose rows it goes on with: all its changes come
-    first. `layouts` numbers the after-image layouts of the table; units of one table in one task share it.
+    `sources` are the units that `spec.sources` names, whose rows come to this one: all their changes come first.
+    `layouts` numbers the after-image layouts of the table; units of one table in one task share it.
 
     JSON diffs are applied last, so that one of them does not fit is known only then (`finish`, or `check_diffs` where
     nothing will be written), and it may come before what stopped the unit.
     """
 
-    def __init__(self, spec: UnitSpec, before: UnitApplier | None = None, joined: UnitApplier | None = None):
-        self.spec, self.before, self.joined = spec, before, joined
+    def __init__(self, spec: UnitSpec, sources: Sequence[UnitApplier] = ()):
+        self.spec, self.sources = spec, tuple(sources)
         self._kept: pa.Table | None = None
         self._search: UnitSearch | None = None  # while no change has come
         self._base = table_schema(spec.definition).empty_table()
@@ -76,12 +88,12 @@ class UnitApplier:
     @property
     def stopped(self) -> ReplayStopped | None:
         """The error of the first change that could not be applied; nothing is applied after it."""
-        return next((source.stopped for source in self._sources if source.stopped is not None), self._stopped)
+        return next((source.stopped for source in self.sources if source.stopped is not None), self._stopped)
 
     @property
     def errors(self) -> tuple[ApplierError, ...]:
         """What stopped the unit, in this version or those before, in no order."""
-        before = tuple(error for source in self._sources for error in source.errors)
+        before = tuple(error for source in self.sources for error in source.errors)
         return before + tuple(error for error in (self._stopped, self._failed_diff) if error is not None)
 
     def begin(self, table_map: TableMap, layouts: ImageLayouts) -> None:
@@ -111,11 +123,15 @@ class UnitApplier:
                 self._search.seed(self._base)
 
     def _new_search(self) -> UnitSearch:
-        if self.spec.rows is None:
-            return KeySearch(self.spec)
-        if self.spec.rows.whole_images:
-            return MultisetSearch(self.spec, self._files, self._gatherer)
-        return StoreSearch(self.spec, self._gatherer)
+        match self.spec.search:
+            case Keyed():
+                return KeySearch(self.spec, self.spec.search)
+            case Stored():
+                return StoreSearch(self.spec, self.spec.search, self._gatherer)
+            case ImageMultiset():
+                return MultisetSearch(self.spec, self._files, self._gatherer)
+            case NotSearched():
+                raise ValueError("changes of a version that the log has none of")
 
     def retain_buffer(self, file: MappedFile) -> None:
         """Tell of memory that images of later batches lie in; it stays as long as the unit."""
@@ -175,29 +191,33 @@ class UnitApplier:
     def arrivals(self) -> Arrivals:
         """What is known of how the rows came; to be asked before they are taken."""
         chain = self._chain
-        touched = any(link.spec.base_files or link.by_foreign_keys or link.joined is not None or (
+        touched = any(isinstance(link.spec.origin, FromBase | Exchanged) or link.by_foreign_keys or (
             link._search is not None and (link._search.index.updated or link._search.index.deleted)) for link in chain)
-        divided = any(link.spec.conversion is not None and link.spec.conversion.old.partitioning is not None
-                      for link in chain)
+        divided = any(link.spec.sources[0].conversion.old.partitioning is not None
+                      for link in chain if link.spec.sources)
         return Arrivals(in_order=not divided, only_inserted=not touched)
 
     def _rows_before(self) -> pa.Table:
         """The rows before the first change to this version, in the order of its key if they come from another one."""
-        spec = self.spec
-        if self.joined is not None:
-            return exchanged_rows([(spec.conversion, self.before.rows()), (spec.joining, self.joined.rows())], spec.key)
-        if self.before is not None:
-            return altered_rows(spec.conversion, self.before.rows(), spec.key if spec.changes_key else None,
-                                self.before.arrivals)
-        if spec.base is None or not spec.base_files:
-            return self._base
-        rows = read_unit(spec.base, spec.base_files, table_schema(spec.definition))
-        return for_nulls(rows, spec.definition)
+        spec, origin = self.spec, self.spec.origin
+        match origin:
+            case Exchanged():
+                return exchanged_rows([(source.conversion, unit.rows()) for source, unit
+                                       in zip(spec.sources, self.sources, strict=True)], spec.key)
+            case Altered():
+                [before] = self.sources
+                return altered_rows(origin.conversion, before.rows(), None if origin.keeps_key else spec.key,
+                                    before.arrivals)
+            case FromBase():
+                rows = read_unit(origin.snapshot, origin.files, table_schema(spec.definition))
+                return for_nulls(rows, spec.definition)
+            case BeginsEmpty():
+                return self._base
 
     def rows(self) -> Iterator[pa.Table]:
         """The rows that are left, in the order in which they are written, some thousand at a time; they are lost but
         for a group, in which several units take them."""
-        if self.spec.group is None:
+        if not isinstance(self.spec.needs, ExchangeGroup):
             yield from self._rows_once()
             return
         if self._kept is None:
@@ -207,7 +227,7 @@ class UnitApplier:
     def _rows_once(self) -> Iterator[pa.Table]:
         self._was_changed = self.is_changed
         if self._search is None:
-            self._next_number = 0 if self.before is None else self.before._next_number
+            self._next_number = self.sources[0]._next_number if self.sources else 0
             yield from (pa.Table.from_batches([batch]) for batch in self._rows_before().to_batches(CHUNK_ROWS))
             return
         if self._logged is None:
@@ -228,9 +248,9 @@ class UnitApplier:
     def _given(self) -> int:
         """Where AUTO_INCREMENT goes on: behind the numbers of rows that are gone, unless a statement says otherwise."""
         number = self.spec.definition.first_number
-        if self.before is None or self.before.spec.definition.first_number != number:
+        if not self.sources or self.sources[0].spec.definition.first_number != number:
             return number
-        return max(number, self.before._next_number)
+        return max(number, self.sources[0]._next_number)
 
     def _gatherer(self) -> RowGatherer:
         index = self._search.index
@@ -246,7 +266,7 @@ class UnitApplier:
 
     def check_diffs(self) -> None:
         """See whether all JSON diffs fit that came before the unit stopped."""
-        for source in self._sources:
+        for source in self.sources:
             source.check_diffs()
         if self._was_changed is None and self._search is not None and self._search.index.diffs.n:
             self._failed_diff = self._gatherer().failed_diff()
@@ -258,10 +278,10 @@ class UnitApplier:
         if self._events is not None:
             self._pass_events()
         with self._timed():
-            if self.spec.place is None:
+            if (place := self.spec.place) is None:
                 self.check_diffs()
             elif self.is_changed:
-                written = write_unit(self.spec, self.rows())
+                written = write_unit(place, self.spec.number, self.spec.definition, self.rows())
         chain = self._chain
         conflicts = [part for link in chain for part in link._conflicts]
         found = sum((link._search.found for link in chain if link._search is not None), Counter())
@@ -273,12 +293,8 @@ class UnitApplier:
     @property
     def _chain(self) -> list[UnitApplier]:
         """The appliers of the versions whose rows come down to this one, which is the last."""
-        sources = [link for source in self._sources for link in source._chain]
+        sources = [link for source in self.sources for link in source._chain]
         return [*{id(link): link for link in sources}.values(), self]
-
-    @property
-    def _sources(self) -> list[UnitApplier]:
-        return [source for source in (self.before, self.joined) if source is not None]
 
     @contextmanager
     def _timed(self) -> Iterator[None]:
@@ -298,15 +314,19 @@ class UnitApplier:
             changes = self.by_foreign_keys or index.inserted or index.updated or index.deleted
             if changes or index.live != self._base.num_rows:
                 return True
-        if self.joined is not None:
-            return True
-        return self.before is not None and (alters_rows(self.spec.conversion) or self.before.is_changed)
+        match self.spec.origin:
+            case Exchanged():
+                return True
+            case Altered(conversion=conversion):
+                return alters_rows(conversion) or self.sources[0].is_changed
+            case _:
+                return False
 
     def _counts(self) -> tuple[int, int, int, int]:
         """Rows inserted, updated and deleted, and zero dates, in this version and those before. Changes to a table
         whose partition was exchanged count there."""
-        counts = [source._counts() for source in self._sources if not (
-            source is self.before and (removed := self.spec.conversion.removed) is not None and not removed.inside)]
+        counts = [unit._counts() for number, (source, unit) in enumerate(zip(self.spec.sources, self.sources)) if not (
+            number == 0 and (removed := source.conversion.removed) is not None and not removed.inside)]
         if self._search is not None:
             index = self._search.index
             counts.append((index.inserted, index.updated, index.deleted, self._zero_dates))

@@ -5,13 +5,13 @@ and CONVERT TABLE.
 """
 
 from dataclasses import replace
-from typing import Any
+from functools import partial
 
 from applier.schema.ddl.alter_actions import ExchangePartition, PartitionFromTable, PartitionToTable
 from applier.schema.definition import TableDefinition
 from applier.schema.history.alter import moved
 from applier.schema.history.conversion import RowConversion
-from applier.schema.history.table_versions import StatementOrigin, TableVersion, TableVersions
+from applier.schema.history.table_versions import RowSource, StatementOrigin, TableVersion, TableVersions
 from applier.schema.partitions import PartRows
 
 MovingAction = ExchangePartition | PartitionToTable | PartitionFromTable
@@ -25,36 +25,36 @@ def move_rows(tables: TableVersions, divided: TableVersion, plain: TableVersion 
     Raises SchemaError for a partition that is not known.
     """
     old = divided.definition
-    about = {"sql": place.sql, "moment": place.moment, "file": place.file, "position": place.position,
-             "gtid": place.gtid}
+    rows_of = partial(_rows, place)
     match action:
         case PartitionToTable(name, table):
             part = old.partitioning.rows_of([name])
             tables.end((old.database, old.name), place.end)
             rest = replace(old, partitioning=old.partitioning.without([name]))
-            tables.begin(rest, place.end, place.sql, divided.id, _rows(old, rest, about, removed=part))
+            tables.begin(rest, place.end, place.sql, rows_of(divided, rest, removed=part))
             made = moved(replace(old, partitioning=None), *table)
-            tables.begin(made, place.end, place.sql, divided.id,
-                         _rows(old, made, about, removed=replace(part, inside=False)))
+            tables.begin(made, place.end, place.sql, rows_of(divided, made, removed=replace(part, inside=False)))
         case PartitionFromTable(_, partition):
             new = replace(old, partitioning=old.partitioning.with_more([partition]))
             part = PartRows(new.partitioning, (len(new.partitioning.partitions) - 1,))
             _end_both(tables, divided, plain, place)
-            tables.begin(new, place.end, place.sql, divided.id, _rows(old, new, about),
-                         plain.id, _rows(plain.definition, new, about, required=part))
+            tables.begin(new, place.end, place.sql, rows_of(divided, new), rows_of(plain, new, required=part))
         case ExchangePartition(name):
             part = old.partitioning.rows_of([name])
             _end_both(tables, divided, plain, place)
-            tables.begin(old, place.end, place.sql, divided.id, _rows(old, old, about, removed=part),
-                         plain.id, _rows(plain.definition, old, about, required=part))
-            tables.begin(plain.definition, place.end, place.sql, divided.id,
-                         _rows(old, plain.definition, about, removed=replace(part, inside=False)))
+            tables.begin(old, place.end, place.sql, rows_of(divided, old, removed=part),
+                         rows_of(plain, old, required=part))
+            tables.begin(plain.definition, place.end, place.sql,
+                         rows_of(divided, plain.definition, removed=replace(part, inside=False)))
 
 
-def _rows(old: TableDefinition, new: TableDefinition, about: dict[str, Any], removed: PartRows | None = None,
-          required: PartRows | None = None) -> RowConversion:
+def _rows(place: StatementOrigin, version: TableVersion, new: TableDefinition, *, removed: PartRows | None = None,
+          required: PartRows | None = None) -> RowSource:
     """Rows as they are: the servers take care that both tables have the same columns."""
-    return RowConversion(old, new, tuple(range(len(old.columns))), removed=removed, required=required, **about)
+    columns = tuple(range(len(version.definition.columns)))
+    return RowSource(version.id, RowConversion(
+        version.definition, new, columns, sql=place.sql, moment=place.moment, file=place.file, position=place.position,
+        gtid=place.gtid, removed=removed, required=required))
 
 
 def _end_both(tables: TableVersions, divided: TableVersion, plain: TableVersion, place: StatementOrigin) -> None:

@@ -30,7 +30,7 @@ from applier.schema.foreign_keys import pointed_anew
 from applier.schema.history.alter import Altered, alter, moved
 from applier.schema.history.conversion import RowConversion, same_to_rows
 from applier.schema.history.moved_rows import MOVING, MovingAction, move_rows
-from applier.schema.history.table_versions import StatementOrigin, TableVersion, TableVersions
+from applier.schema.history.table_versions import RowSource, StatementOrigin, TableVersion, TableVersions
 from applier.schema.sibling_order import acts_alike
 
 
@@ -183,10 +183,10 @@ class TableChanges:
             self.create(new, place, emptied=version.id)
             return
         mode, zone = ("", "SYSTEM") if context is None else (context.sql_mode, context.time_zone)
-        self.create(new, place, version.id, RowConversion(
+        self.create(new, place, RowSource(version.id, RowConversion(
             old, new, altered.sources, mode, zone, place.sql, place.moment, place.file, place.position, place.gtid,
             altered.removed, first_number=altered.first_number, numbering=place.numbering,
-            end_of_time=place.end_of_time, ignores=altered.ignores, server_version=place.server_version))
+            end_of_time=place.end_of_time, ignores=altered.ignores, server_version=place.server_version)))
 
     def _point_anew(self, altered: Altered, old: TableDefinition, place: StatementOrigin) -> None:
         """Foreign keys of other tables follow where this one or its columns are called otherwise."""
@@ -205,12 +205,11 @@ class TableChanges:
                 self._go_on(child, Altered(replace(definition, foreign_keys=keys),
                                            tuple(range(len(definition.columns)))), None, place)
 
-    def create(self, definition: TableDefinition, place: StatementOrigin, previous: int | None = None,
-               conversion: RowConversion | None = None, emptied: int | None = None) -> None:
-        """A table as a statement makes it: empty, as the version `emptied` was, or by a conversion of the rows of the
-        version `previous`."""
+    def create(self, definition: TableDefinition, place: StatementOrigin, *sources: RowSource,
+               emptied: int | None = None) -> None:
+        """A table as a statement makes it: empty, as the version `emptied` was, or of the rows of another version."""
         self._check_engine(definition)
-        self._tables.begin(definition, place.end, place.sql, previous, conversion, emptied=emptied)
+        self._tables.begin(definition, place.end, place.sql, *sources, emptied=emptied)
 
     def _check_engine(self, definition: TableDefinition) -> None:
         if self._wanted(definition.database, definition.name):

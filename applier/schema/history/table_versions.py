@@ -15,25 +15,39 @@ BEFORE_THE_LOG: Position = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
+class RowSource:
+    """The rows of a version, by its id, and how they become those of another one."""
+
+    version: int
+    conversion: RowConversion
+
+
+@dataclass(frozen=True, slots=True)
 class TableVersion:
     """A table from the statement that made, emptied or altered it to the one that ended it; `end` is None while it
-    lives. `conversion` says how its rows come from those of the version `previous`, under whatever name that was; both
-    are None where it begins empty, or before the log. `in_base` is the name under which a base has the rows that it
-    began with, None for a table that the log made. Rows of the version `joined` come to it, too, by `joining`: those of
-    a table that a partition was exchanged with. `given`: it was there before the log, which may know it with other
-    columns, as a replica's."""
+    lives. `sources` says where its rows come from: nowhere, if it begins empty or before the log; from the version
+    before it, under whatever name that was; and from a table that a partition was exchanged with. `in_base` is the name
+    under which a base has the rows that it began with, None for a table that the log made. `given`: it was there before
+    the log, which may know it with other columns, as a replica's."""
 
     id: int
     definition: TableDefinition
     start: Position
     end: Position | None
     created_by: str
-    previous: int | None = None
-    conversion: RowConversion | None = None
+    sources: tuple[RowSource, ...] = ()
     in_base: TableName | None = None
-    joined: int | None = None
-    joining: RowConversion | None = None
     given: bool = False
+
+    @property
+    def previous(self) -> int | None:
+        """The version before it, whose rows it goes on with; None where it begins empty, or before the log."""
+        return self.sources[0].version if self.sources else None
+
+    @property
+    def conversion(self) -> RowConversion | None:
+        """How those rows come over."""
+        return self.sources[0].conversion if self.sources else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +133,14 @@ class TableVersions:
         begun = Counter(version.previous for version in self._versions if version.previous is not None)
         groups: dict[int, set[int]] = {version.id: {version.id} for version in self._versions}
         for version in self._versions:
-            for source in (version.previous, version.joined):
-                if source is not None and groups[source] is not groups[version.id]:
-                    groups[source] |= groups[version.id]
+            for source in (groups[source.version] for source in version.sources):
+                if source is not groups[version.id]:
+                    source |= groups[version.id]
                     for member in groups[version.id]:
-                        groups[member] = groups[source]
+                        groups[member] = source
         found = {id(group): [self._versions[number] for number in sorted(group)] for group in groups.values()}
         return [group for group in found.values()
-                if any(version.joined is not None or begun[version.id] > 1 for version in group)]
+                if any(len(version.sources) > 1 or begun[version.id] > 1 for version in group)]
 
     def redefinitions(self, version: TableVersion) -> list[Redefinition]:
         """Those of a version, in their order."""
@@ -134,20 +148,17 @@ class TableVersions:
 
     # ---- what is told
 
-    def begin(self, definition: TableDefinition, position: Position, sql: str, previous: int | None = None,
-              conversion: RowConversion | None = None, joined: int | None = None,
-              joining: RowConversion | None = None, emptied: int | None = None) -> None:
-        """A table as a statement makes it, or makes it of the version `previous`, and of `joined`, or of one that it
-        has `emptied`."""
+    def begin(self, definition: TableDefinition, position: Position, sql: str, *sources: RowSource,
+              emptied: int | None = None) -> None:
+        """A table as a statement makes it: empty, as a version that it has `emptied` was, or with rows of others."""
         table = definition.database, definition.name
         number = len(self._versions)
         in_base = table if position == BEFORE_THE_LOG else None
-        if previous is not None:
-            in_base = self._versions[previous].in_base
-        given = position == BEFORE_THE_LOG or any(
-            self._versions[source].given for source in (previous, emptied) if source is not None)
-        self._versions.append(TableVersion(number, definition, position, None, sql, previous, conversion, in_base,
-                                           joined, joining, given))
+        if sources:
+            in_base = self._versions[sources[0].version].in_base
+        earlier = sources[0].version if sources else emptied
+        given = position == BEFORE_THE_LOG or (earlier is not None and self._versions[earlier].given)
+        self._versions.append(TableVersion(number, definition, position, None, sql, sources, in_base, given))
         self._by_table.setdefault(table, []).append(number)
 
     def redefine(self, version: TableVersion, definition: TableDefinition, position: Position, sql: str) -> None:
