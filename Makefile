@@ -4,7 +4,7 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test torture fuzz bench lint drawing java warm clean
+.PHONY: help demo test torture fuzz bench lint types drawing java warm clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,15 +27,18 @@ fuzz: warm  ## 20,000 mutants of binlogs that know the format, 5,000 others, 5,0
 bench: warm .venv/bench  ## measure against other tools on this machine (ARGS="--size full --binlogs FILE ...")
 	$(BIN)/python -m benchmarks $(ARGS)
 
-lint: .venv/ready  ## ruff, and that imports go down and in no circle
+lint: .venv/ready types  ## ruff, types, and that imports go down and in no circle
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
+
+types: .venv/ready  ## what mypy says of the types
+	$(BIN)/mypy
 
 drawing: .venv/ready  ## draw the packages anew into docs/ARCHITECTURE.md
 	$(BIN)/python docs/draw_packages.py
 
 clean:  ## remove the virtual environment and what tools left behind
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis build dist *.egg-info
+	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist *.egg-info
 
 .venv/ready: setup.cfg pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is needed; or name another: make PYTHON=python3.12" >&2; exit 2; }

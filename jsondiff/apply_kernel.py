@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The kernel that applies partial updates to documents: a chain of column values of the log to each.
 
 What the operations do, and to which paths, is apply_json_diffs in MySQL's sql/json_diff.cc: all diffs of a value are

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The kernel that turns binary JSON documents into text.
 
     document     = type (1 byte), value

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The kernel that tells which texts are already what MySQL prints for them, so that nobody need parse them.
 
 What it does not recognise may still be: a key with an escape, or an integer of twenty digits, is left to the parser.

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The path of a diff, read by a kernel. What a path is, is in path.py; here are its legs as numbers.
 
 A leg is LEG_BYTES at an address, int64s: its kind; then for a member the addresses of its name, without quotes and

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Strings of JSON text, for kernels: where one ends, what its escapes stand for, whether bytes are UTF-8.
 
 Positions are addresses; none is read that was not compared with an end.

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """A JSON document as a tree over its text, for kernels: a container is read only when a path leads into it.
 
 A tree is the address of TREE_FIELDS int64s, which have the addresses of three buffers:

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """A tree's way from text and back, for kernels: a container's children are read, and all is written (tree_kernel.py).
 
 Nothing in the text is believed: what the reading of a container meets that MySQL would not print is an error. What is

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The kernel that tells whether text is UTF-8 (RFC 3629), many bytes at once.
 
 For each byte it is enough to look at the three before it: they tell whether it has to continue a character, and which

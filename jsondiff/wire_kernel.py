@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The wire format of diffs, for kernels.
 
     column value = diff*                      (behind its length of four bytes)

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The kernel that writes the weights of strings, and reads their UTF-8 for it."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Kernels that lay key columns side by side, one key a row. `keybytes` prepares what they get and checks it.
 
 Every kernel works on one column for all rows: `cursors[i]` is where row i's next byte goes, counted from `address`, and

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Values that a snapshot keeps as text, a column at a time: wide DECIMALs and SETs."""
 
 import numpy as np

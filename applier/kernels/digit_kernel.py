@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Decimal digits of small numbers."""
 
 import numpy as np

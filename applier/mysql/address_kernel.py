@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Internet addresses and UUIDs as text, a column at a time."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Text to UTF-8, as kernels over a whole column of values: int64 offsets in, int64 offsets out.
 
 All read the characters as MySQL 9.7 does when it converts: a byte that begins no character, and a code that has no

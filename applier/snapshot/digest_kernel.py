@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """XXH64 (seed 0) of bytes that come piece by piece, for one pass over what is written or read anyway.
 
 Source: Collet, "XXH64 algorithm description" (xxHash, doc/xxhash_spec.md).

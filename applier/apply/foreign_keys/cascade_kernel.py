@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Applies the changes of several tables in commit order, with what their foreign keys do to other rows (AP-FK).
 
 A change goes through the store's own kernel. Where rows of other tables refer to the row that it changed, the row as it

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Finds values of foreign keys among those that events are about.
 
     table[i] = hash, number (-1: free)      an open-addressed table of distinct byte strings

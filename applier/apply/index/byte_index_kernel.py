@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The pointer algorithm for keys that are byte strings.
 
     index[i] = hash, slot (-1: free)      an open-addressed table

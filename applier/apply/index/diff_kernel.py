@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """JSON diffs that updates brought: each is a *node*, which leads to what its column held before.
 
 A column's pointer to a node and the nodes before it are a chain down to a value in an image or in the base. A node has

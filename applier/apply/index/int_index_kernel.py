@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The pointer algorithm for keys that are one int64.
 
     index[i] = key, pointer          an open-addressed table; pointer EMPTY: no such key yet, DEAD: deleted

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The pointer algorithm for rows that are found by all they hold: a table as a multiset of row images.
 
 Rows whose images are the same bytes are the same rows, so nothing is decoded and nothing copied: an image is hashed and

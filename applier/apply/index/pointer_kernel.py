@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Pointers to rows: what the kernels of `int_index_kernel` and `byte_index_kernel` move instead of values.
 
 They are the replica's algorithm: changes one after another against a hash index of the keys. For each key there is one

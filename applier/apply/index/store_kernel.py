@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The pointer algorithm for rows that are found by any key, or by all they hold: find_row, and both exec modes.
 
 A store keeps, beside each row's pointer, the bytes of the columns that its indexes are over (store_layout). Indexes are

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """A row store as a whole: filled from a base, its indexes and arena made anew, its rows in the order of a key."""
 
 import numpy as np

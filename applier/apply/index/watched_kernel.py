@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Rows that wait for what foreign keys will do to them: the kernels' side (AP-FK).
 
 All that happens to parents is known before their children's changes are applied (parent_events), so a child is not

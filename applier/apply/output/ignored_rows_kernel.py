@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Which rows a copy leaves out whose unique keys others have (ALTER IGNORE), one row after the other."""
 
 from keysearch.memory import kernel

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Row images copied out of the log, for a shuffle."""
 
 import numpy as np

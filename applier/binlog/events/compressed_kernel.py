@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Finding compressed events and the compressed bytes in them, and making plain events of what these hold.
 
     TRANSACTION_PAYLOAD    fields (type, length, value), each number of variable length: 1 size of the payload, 2

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The digest of whole events: what an outline keeps of a split, and a task compares before it applies it.
 
 It is made of the CRC32s of events, which an outline takes anyway. It says which bytes were outlined, so that it finds

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Reading what says its own length, for kernels: packed integers, and what stands before the bitmaps of a rows event.
 
 A packed integer is one byte up to 250; or 252, 253 or 254, and 2, 3 or 8 bytes (MySQL manual, "Protocol::

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The one pass over a binlog file: headers, checksums, event groups, tables, split points.
 
 `walk` reads every event once and writes down only what a plan needs, in the arrays of a `Recording`. What Python has to

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Walks the events of a stretch of a binlog and decodes the row changes of the wanted tables into their batches.
 
 The kernel stops and says why whenever Python must decide something about a *kind*: a table map that it has not seen, a

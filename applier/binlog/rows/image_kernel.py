@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """One row image from the log into column buffers, by a program that is data.
 
 A row image is a bitmap of NULLs, a bit for each column that is present, and the values one after another. What to do

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Decodes one rows event of a wanted table into the table's batch.
 
 A rows event: header (19 bytes), table id (6), flags (2), in version 2 the length of extra data (2, itself included) and

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The tables of a walk by the ids that table maps give them: an open-addressed hash table that Python fills in."""
 
 import numpy as np

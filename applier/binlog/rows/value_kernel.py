@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Single values of a row image, as kernels: big-endian integers, DECIMAL, and the temporal types old and new.
 
 A value's width is known before it is read (its step says so), so the caller has compared it with the event's end; the

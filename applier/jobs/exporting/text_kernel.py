@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Rows as text: the cells of columns, each column's bytes one after the other, put together row by row.
 
 As SQL: INSERT statements with many rows each; text in quotes with backslash escapes, bytes as x'…'. As TSV: what LOAD

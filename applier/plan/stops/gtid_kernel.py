@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """To which event group positions of a file belong: one look at each event's header."""
 
 from applier.binlog.events.format import HEADER_LENGTH, EventType

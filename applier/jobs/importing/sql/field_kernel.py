@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Rows of a file for LOAD DATA as spans: where each field lies, and of which kind it is. Nothing is converted.
 
 Fields end at one byte, lines at one or two; a field may be enclosed; a backslash, or nothing, escapes.

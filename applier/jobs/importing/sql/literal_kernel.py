@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Literals, as spans of a dump's bytes, to values: bytes and integers, each a whole column at once.
 
 What is not in the usual form of its type ('1e3' in an integer column, base64 that is none) is left to whoever reads

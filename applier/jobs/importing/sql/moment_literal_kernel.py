@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Literals, as spans of a dump's bytes, to dates, moments and spans of time, each a whole column at once.
 
 What is not in the usual form (a date as a number, a fraction that has to be rounded) is marked as ODD, as in

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Finding one's way in the bytes of an SQL file: blanks, comments, quotes, the end of a statement.
 
 Places are offsets from an address; every read is checked against `end`. What cannot be decided because the bytes end

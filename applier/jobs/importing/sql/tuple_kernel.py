@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The VALUES of INSERT statements as spans: where each literal lies, and of which kind it is. Nothing is converted.
 
 A statement's list goes on in the next statement where that begins with the same bytes, as in a dump with an INSERT a

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Finds which events are about some tables, as `tables.AboutTables` does, without reading rows: the ranges to print.
 
 It stops and says why where Python must do something: say whether a table that is new counts, or a statement; take over

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Walks the events of a stretch of a binlog and prints them as `details` and `text` do, the frequent kinds by itself.
 
 It stops and says why where Python must do something: a kind of event or a table that it does not print, a second that

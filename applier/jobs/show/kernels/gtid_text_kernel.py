@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """GTID events of both flavours as `details` prints them, and times as texts."""
 
 import numpy as np

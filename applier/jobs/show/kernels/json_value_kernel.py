@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """A JSON document in a row image as `mysqlbinlog -v` prints it: its text as a string of SQL, one that is a mere string
 without JSON's quotes."""
 

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Numbers as text at an address: every writer takes where to write and returns where its text ends.
 
 The caller sees to it that there is room. Doubles are written by C's printf, as mysqlbinlog has them written.

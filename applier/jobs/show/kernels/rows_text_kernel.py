@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The rows of a rows event as `mysqlbinlog -v` prints them, a line a column."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Statements as `details` prints them: of QUERY events in a context that is printed, and those behind rows."""
 
 import numpy as np

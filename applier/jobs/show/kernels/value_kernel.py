@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Values of row images as `mysqlbinlog -v` prints them, straight from the log's bytes into a text.
 
 A column is a record of words (see `column_step`): what its values are, and how many bytes they take. `values` does the
