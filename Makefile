@@ -10,19 +10,19 @@ help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: warm  ## replay a small real archive into a snapshot, show what is in it and how to query it
-	@$(BIN)/python tests/archives/demonstrate.py
+	@$(BIN)/python -m tests.recorded.archives.demonstrate
 
 test: warm  ## the test suite, in two processes (ARGS="-k name": what pytest is told, and in one)
 	$(BIN)/python -m pytest -q $(or $(ARGS),-n 2 --dist worksteal)
 
 torture: warm  ## kill -9 of drivers, workers and JVMs at any moment, archives damaged in every way; prints what it tried
-	PYTHONPATH=tests:. $(BIN)/python tests/torture.py
+	$(BIN)/python -m tests.cluster.torture
 
 fuzz: warm  ## 20,000 mutants of binlogs that know the format, 5,000 others, 5,000 dumps, 100,000 JSON documents and diffs
-	$(BIN)/python tests/fuzz.py 20000 0 events
-	$(BIN)/python tests/fuzz.py 5000 0 bytes dumps
-	$(BIN)/python tests/jsondiff/fuzz_documents.py 100000
-	$(BIN)/python tests/jsondiff/fuzz_diffs.py 100000
+	$(BIN)/python -m tests.fuzz.fuzz 20000 0 events
+	$(BIN)/python -m tests.fuzz.fuzz 5000 0 bytes dumps
+	$(BIN)/python -m tests.fuzz.fuzz_documents 100000
+	$(BIN)/python -m tests.fuzz.fuzz_diffs 100000
 
 bench: warm .venv/bench  ## measure against other tools on this machine (ARGS="--size full --binlogs FILE ...")
 	$(BIN)/python -m benchmarks $(ARGS)

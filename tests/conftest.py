@@ -26,7 +26,7 @@ def spark_cluster(tmp_path_factory):
 
     A driver for it must be another process than the one of the `spark` fixture: Spark has one session a process.
     """
-    import spark_servers
+    from tests.support import spark_servers
 
     with spark_servers.cluster(tmp_path_factory.mktemp("cluster")) as url:
         yield url

@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-CASES = ROOT / "tests" / "cases"
+CASES = ROOT / "tests" / "recorded" / "cases"
 _RANDOM = re.compile(rb"(part-\d+-)[0-9a-f]{12}")
 
 

@@ -1,0 +1,1 @@
+"""Tests, and what they share. docs/TESTING.md says what is where."""

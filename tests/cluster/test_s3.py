@@ -1,0 +1,176 @@
+"""Binlogs and snapshots on an object store, from the command line's job on: S3, as moto's server plays it."""
+
+import re
+import subprocess
+import sys
+import threading
+import urllib.request
+
+import pyarrow.parquet as pq
+import pytest
+from pyarrow import fs
+
+from applier.engine.executor import ThisProcess
+from applier.errors import SnapshotError
+from applier.jobs.exporting.job import export_snapshot
+from applier.jobs.replay.job import replay_with
+from applier.jobs.replay.snapshots_at import replay_with as replay_at
+from applier.jobs.verify import verify
+from applier.options import ExportOptions, ReplayOptions
+from applier.plan import units
+from applier.snapshot import manifest
+from tests.support.forked_runs import forked_runs
+from tests.support.small_logs import commit, insert, new_log, update
+
+ROWS = [(n, n, "x" * 20) for n in range(3000)]
+KEYS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": "us-east-1"}
+
+PROGRAM = """
+import threading
+from applier.engine.executor import ThisProcess
+from applier.options import ReplayOptions
+from applier.plan import units
+from applier.jobs.replay.job import replay_with
+units.UNIT_BYTES, units.LEAST_UNIT_BYTES = 10_000, 1
+def run(ends_at):
+    calls = 0
+    def at_call(frame, event, argument):
+        nonlocal calls
+        if event == "call" and "/applier/snapshot/" in frame.f_code.co_filename:
+            calls += 1
+            if calls == ends_at:
+                os.kill(os.getpid(), 9)
+    threading.setprofile(at_call)
+    sys.setprofile(at_call)
+    replay_with(ThisProcess(2), ReplayOptions((sys.argv[1],), sys.argv[2], base=sys.argv[3]))
+    return calls
+"""
+"""Of forked_runs: kills itself before the `ends_at`-th call; returns how many calls came."""
+
+
+@pytest.fixture(scope="module")
+def store():
+    """The environment in which s3:// is the server; a bucket is made: "lake"."""
+    server = subprocess.Popen([sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    endpoint = next(found[0] for line in server.stderr if (found := re.search(r"http://[\d.]+:\d+", line)))
+    threading.Thread(target=server.stderr.read, daemon=True).start()  # its log, which nobody reads
+    urllib.request.urlopen(urllib.request.Request(f"{endpoint}/lake", method="PUT"))
+    environment = KEYS | {"AWS_ENDPOINT_URL": endpoint}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        yield
+    server.kill()
+    server.wait()
+
+
+@pytest.fixture(scope="module")
+def logs(store, tmp_path_factory):
+    """An archive there, and where in it the first of two transactions ends: the second one changes half of the rows."""
+    folder = tmp_path_factory.mktemp("logs")
+    with new_log(folder) as log:
+        _, middle = commit(log, insert(ROWS))
+        commit(log, update(ROWS[:1500], [(n, -n, s) for n, _, s in ROWS[:1500]]))
+    fs.copy_files(str(folder), "lake/logs", destination_filesystem=s3())
+    return "s3://lake/logs", ("binlog.000001", middle)
+
+
+AFTER = [(n, -n if n < 1500 else n, s) for n, _, s in ROWS]
+
+
+def s3():
+    return fs.FileSystem.from_uri("s3://lake")[0]
+
+
+def replay(logs, output, **options):
+    """In units of a few hundred rows."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(units, "UNIT_BYTES", 10_000)
+        patch.setattr(units, "LEAST_UNIT_BYTES", 1)
+        return replay_with(ThisProcess(2), ReplayOptions((logs,), output, **options))
+
+
+def objects(uri):
+    """Paths of the objects below a uri, without the folders that stand for nothing."""
+    infos = s3().get_file_info(fs.FileSelector(uri.removeprefix("s3://"), recursive=True, allow_not_found=True))
+    return {info.path.removeprefix(uri.removeprefix("s3://") + "/") for info in infos if info.type == fs.FileType.File}
+
+
+def held(uri):
+    """The rows of a snapshot, of which exactly the files that its manifest names are there."""
+    files = [file.path for table in manifest.load(uri).tables for file in table.files]
+    assert objects(uri) == {*files, "_snapshot.json", "_schema.sql", "_report.json"}
+    root = uri.removeprefix("s3://")
+    tables = [pq.read_table(f"{root}/{path}", filesystem=s3()) for path in files]
+    return [tuple(row.values()) for table in tables for row in table.to_pylist()]
+
+
+@pytest.fixture(scope="module")
+def base(logs):
+    archive, middle = logs
+    replay(archive, "s3://lake/base", stop_position=middle)
+    assert held("s3://lake/base") == ROWS
+    return "s3://lake/base"
+
+
+def test_from_a_bucket_to_a_bucket(logs, base):
+    """With files that are carried over: copied by the store."""
+    result = replay(logs[0], "s3://lake/after", base=base)
+    assert held("s3://lake/after") == AFTER
+    assert result.tables[0].files_carried > 3 and result.tables[0].files_written > 3
+    with pytest.raises(SnapshotError, match="there is a snapshot already"):
+        replay(logs[0], "s3://lake/after", base=base)
+
+
+def test_objects_that_are_not_what_the_manifest_says(logs, base):
+    """Found by verify, and by what reads them or carries them to a file system of its own."""
+    fs.copy_files("lake/base", "lake/damaged", source_filesystem=s3(), destination_filesystem=s3())
+    assert verify("s3://lake/damaged").damaged == ()
+    [table] = manifest.load("s3://lake/damaged").tables
+    path = table.files[0].path
+    whole = s3().open_input_file(f"lake/damaged/{path}").read()
+    for data, says in ((whole[:40] + bytes([whole[40] ^ 1]) + whole[41:], "was changed"), (whole[:-1], "bytes, its")):
+        with s3().open_output_stream(f"lake/damaged/{path}") as sink:
+            sink.write(data)
+        [line] = verify("s3://lake/damaged").damaged
+        assert line.startswith(path) and says in line
+        with pytest.raises(SnapshotError, match=says):
+            replay(logs[0], "s3://lake/out-of-damaged", base="s3://lake/damaged")
+        with pytest.raises(SnapshotError, match=says):
+            export_snapshot(ExportOptions("s3://lake/damaged", "s3://lake/exported"))
+    assert objects("s3://lake/out-of-damaged") == objects("s3://lake/exported") == set()
+
+
+def test_a_replay_that_stops_leaves_nothing(logs):
+    with pytest.raises(Exception, match="not all in the archive"):
+        replay_at(ThisProcess(2), ReplayOptions((logs[0],), "s3://lake/several", snapshot_at=(logs[1], "0-1-99")))
+    assert objects("s3://lake/several") == set()
+
+
+def test_several_snapshots(logs):
+    """--snapshot-at: the folder is complete when its listing is there."""
+    archive, (name, offset) = logs
+    replay_at(ThisProcess(2), ReplayOptions((archive,), "s3://lake/both",
+                                          snapshot_at=((name, offset), (name, offset + 1))))
+    assert "_snapshots.json" in objects("s3://lake/both")
+    assert held(f"s3://lake/both/{name}-{offset}") == held(f"s3://lake/both/{name}-{offset + 1}") == ROWS
+
+
+def test_killed_on_its_way(logs, base):
+    """At calls of the code that writes snapshots: the output is absent or complete, the base as it was; the next run
+    removes what is left, and nothing else."""
+    before, left_over, output = objects(base), 0, "s3://lake/out"
+    with forked_runs(PROGRAM, logs[0], output, base) as run:
+        calls = run(0)
+        s3().delete_dir("lake/out")
+        for place in sorted({1 + place * (calls - 1) // 7 for place in range(8)}):
+            assert run(place) is None
+            if "_snapshot.json" in (there := objects(output)):
+                assert "_incomplete" in there or held(output) == AFTER
+                s3().delete_dir("lake/out")
+            left_over += bool(there) and "_snapshot.json" not in there
+        assert left_over
+        assert run(0)
+    assert held(output) == AFTER
+    assert objects(base) == before and held(base) == ROWS

@@ -1,0 +1,165 @@
+"""A row store against a replica that is a list of rows: unique keys, searches by content, both exec modes.
+
+Rules: FIND, FIND-ROWS, IDX-R1, DEF-R1b, DEF-R2, APP-R5 to APP-R7, AP-IDEM.
+"""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from applier.apply.index.row_store import EncodedRowPart, RowStore, Search
+from applier.apply.index.store_layout import SLOTS_USED
+from applier.binlog.rows.changes import DELETE, INSERT, UPDATE
+from tests.support.row_list import DEFAULT, Engine, Replica, Stopped, key, keys
+
+
+class StoreEngine(Engine):
+    """A row store; `ranked`: rows equal in what is searched by may differ elsewhere."""
+
+    def __init__(self, columns, unique, clustered, idempotent, rows=(), ranked=False):
+        super().__init__(columns, rows)
+        self.ranked = ranked
+        self.index = RowStore(columns, columns, unique, clustered=clustered, idempotent=idempotent)
+        if rows:
+            self.index.seed(len(rows), [keys([row[c] for row in rows]) for c in range(columns)])
+
+    def feed(self, batch, befores, afters, bys):
+        ways, patterns = [], []
+        for before, by in zip(befores, bys, strict=True):
+            pieces = tuple(c for c, value in enumerate(before) if value is not ...)
+            search = Search(unique=by) if by is not None else Search(pieces=pieces, ranked=self.ranked)
+            if search not in ways:
+                ways.append(search)
+            patterns.append(ways.index(search))
+        return self.index.apply(batch, self.layouts, self.inputs(befores), self.inputs(afters),
+                                np.array(patterns, np.uint8), ways)
+
+    def linked(self):
+        """For each index, the numbers of the rows that its chains lead to; each knows the one before it."""
+        found = []
+        for index in self.index._indexes:
+            rows = []
+            for head in index.heads[index.heads >= 0].tolist():
+                before, row = -1, head
+                while row >= 0:
+                    assert index.links[row, 1] == before and row not in rows
+                    rows.append(row)
+                    before, row = row, int(index.links[row, 0])
+            found.append(sorted(rows))
+        return found
+
+    def inputs(self, images):
+        return [EncodedRowPart(keys([0 if image[c] is ... else image[c] for image in images]),
+                           np.array([image[c] is ... for image in images], np.bool_), key(DEFAULT))
+                for c in range(self.columns)]
+
+
+SHAPES = {  # columns of each unique key, and whether the first is the clustered one
+    "no key": ([], False), "primary": ([(0,)], True), "primary and unique": ([(0,), (1,)], True),
+    "three": ([(0,), (1, 2), (2,)], True), "nullable unique": ([(1,)], False),
+}
+VALUES = st.integers(0, 3)
+
+
+@st.composite
+def histories(draw):
+    unique, clustered = SHAPES[draw(st.sampled_from(sorted(SHAPES)))]
+    not_null = {0}
+    nullable = st.none() | VALUES
+    row = st.tuples(*[VALUES if c in not_null else nullable for c in range(3)])
+    base = Replica(unique, clustered, True)
+    base.apply([(INSERT, None, one, None) for one in draw(st.lists(row, max_size=6))])
+    rows = [tuple(values) for values, _ in sorted(base.rows, key=base.place)]
+    changes = []
+    for _ in range(draw(st.integers(1, 25))):
+        kind = draw(st.sampled_from((INSERT, INSERT, UPDATE, UPDATE, DELETE)))
+        before, after, by = None, None, None
+        if kind != INSERT:
+            before = draw(st.sampled_from(rows) if rows and draw(st.booleans()) else row)
+            if clustered and draw(st.booleans()):
+                by = 0
+            else:
+                hidden = draw(st.lists(st.integers(0, 2), max_size=2))
+                before = tuple(... if c in hidden else value for c, value in enumerate(before))
+        if kind != DELETE:
+            hidden = draw(st.lists(st.integers(0, 2), max_size=2)) if draw(st.booleans()) else []
+            after = tuple(... if c in hidden else value for c, value in enumerate(draw(row)))
+        changes.append((kind, before, after, by))
+    cut = draw(st.integers(0, len(changes)))
+    return unique, clustered, rows, [part for part in (changes[:cut], changes[cut:]) if part]
+
+
+@pytest.mark.parametrize("idempotent", [False, True])
+@settings(deadline=None, max_examples=200)
+@given(history=histories())
+def test_as_a_list_of_rows(idempotent, history):
+    unique, clustered, rows, batches = history
+    partial = any(before and ... in before for changes in batches for _, before, _, _ in changes)
+    replica = Replica(unique, clustered, idempotent, rows)
+    engine = StoreEngine(3, unique, clustered, idempotent, rows, ranked=partial)
+    for changes in batches:
+        try:
+            replica.apply(changes)
+        except Stopped as stopped:
+            number, taken = stopped.args
+            conflict = engine.apply(changes)
+            assert (conflict.change, conflict.duplicate) == (number, taken is not None)
+            assert taken is None or engine.index.unique_met == taken
+            assert engine.index.live == len(replica.rows)
+            return  # nobody reads the rows of a unit that stopped: what the change would have made may stand in them
+        assert engine.apply(changes) is None
+        assert engine.index.noted.tolist() == replica.noted
+    assert engine.index.live == len(replica.rows)
+    live = np.flatnonzero(engine.index._slots[:, 1][:engine.index._word(SLOTS_USED)] >= 0).tolist()
+    assert all(rows == live for rows in engine.linked())
+    expected = [values for values, _ in sorted(replica.rows, key=lambda row: row[1])]
+    if partial or clustered:
+        assert engine.rows() == expected
+    else:  # rows that are alike in all columns change places
+        assert Counter(map(tuple, engine.rows())) == Counter(map(tuple, expected))
+    if clustered:
+        assert engine.rows(unique[0]) == [values for values, _ in sorted(replica.rows, key=replica.place)]
+
+
+def test_room_grows_with_the_rows():
+    """Slots, buckets, records and notes all start small; deleted rows' records are forgotten."""
+    n = 5000
+    replica, engine = Replica([(0,)], True, True), StoreEngine(2, [(0,)], True, True)
+    wide = [(i % 251, i // 251) for i in range(n)]
+    inserts = [(INSERT, None, row, None) for row in wide]
+    assert engine.apply(inserts) is None
+    replica.apply(inserts)
+    assert engine.index.noted.tolist() == replica.noted and len(replica.noted) > 1000
+    for _ in range(4):
+        changes = [(DELETE, tuple(values), None, 0) for values, _ in replica.rows]
+        changes += [(INSERT, None, row, None) for row in wide[:251]]
+        assert engine.apply(changes) is None
+        replica.apply(changes)
+    assert engine.rows() == [values for values, _ in replica.rows]
+
+
+def test_rows_between_others_of_one_key_go():
+    """Their neighbours find each other; the next row gets their place."""
+    engine = StoreEngine(2, [], False, False, ranked=True)
+    assert engine.apply([(INSERT, None, (1, i), None) for i in range(6)]) is None
+    assert engine.apply([(DELETE, (1, 4), None, None), (DELETE, (1, 0), None, None)]) is None
+    assert engine.apply([(UPDATE, (1, ...), (1, 7), None)]) is None  # an index by the first column
+    for gone in (3, 7, 5):
+        assert engine.apply([(DELETE, (1, gone), None, None)]) is None
+        assert all(len(rows) == engine.index.live for rows in engine.linked())
+    assert engine.apply([(INSERT, None, (1, 8), None), (INSERT, None, (1, 9), None)]) is None
+    assert engine.rows() == [[1, 2], [1, 8], [1, 9]]
+    assert all(len(rows) == 3 for rows in engine.linked())
+
+
+def test_many_equal_rows():
+    """Rows that are alike in all columns are as good as each other: each change takes one of them."""
+    engine = StoreEngine(2, [], False, False)
+    assert engine.apply([(INSERT, None, (1, 2), None)] * 20_000) is None
+    assert engine.apply([(DELETE, (1, 2), None, None)] * 19_999) is None
+    assert engine.rows() == [[1, 2]]
+    conflict = engine.apply([(DELETE, (1, 2), None, None)] * 2)
+    assert (conflict.change, conflict.duplicate) == (1, False)

@@ -1,0 +1,224 @@
+"""Single events as text and JSON: every type has a place (EV-ALL), and what is damaged gives an error."""
+
+import io
+import json
+import pathlib
+import random
+import shutil
+import struct
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from applier.binlog.archive.reader import FileEvent
+from applier.binlog.events.format import NAMES, EventType, FormatDescription
+from applier.binlog.events.table_map import parse_table_map
+from applier.errors import ArchiveError
+from applier.io.mapping import MappedFile
+from applier.jobs.show import show
+from applier.jobs.show.json_lines import event_objects
+from applier.jobs.show.rows import RowChange, ShownEvent
+from applier.jobs.show.text import TextPrinter
+from applier.schema.ddl.ddl import parse_statement
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
+from jsondiff import wire
+from jsondiff.diff import Diff, Operation
+from jsondiff.path import parse
+from tests.recorded.show import tool_events
+from tests.recorded.show.tool_output import binlogs
+
+DESCRIPTION = FormatDescription("9.7.4", "mysql", False, 19, bytes(42), 0)
+NO_FILE = MappedFile("binlog.000001", 0, np.empty(0, np.uint8), 0)
+
+
+def event(kind: int, body: bytes = b"", group_id: int | None = None) -> FileEvent:
+    header = 120, kind, 1_700_000_000, 7, 19 + len(body), 200, 0, group_id
+    return FileEvent(*header, memoryview(body), NO_FILE, DESCRIPTION)
+
+
+def lines(shown: ShownEvent) -> list[str]:
+    return list(TextPrinter().lines(shown))
+
+
+@pytest.mark.parametrize(
+    "kind, body, title, more",
+    [
+        (EventType.STOP, b"", "Stop", []),
+        (EventType.XA_PREPARE, b"\0\x07\0\0\0\1\0\0\0" + bytes(4) + b"x", "XA PREPARE X'78',X'',7",
+         ["XA PREPARE X'78',X'',7", "/*!*/;"]),
+        (EventType.XA_PREPARE, b"\1" + bytes(12), "XA PREPARE X'',X'',0", ["XA COMMIT X'',X'',0 ONE PHASE", "/*!*/;"]),
+        (200, b"", "Unknown(200)", []),
+        (EventType.XID, b"\x05" + bytes(7), "Xid = 5", ["COMMIT/*!*/;"]),
+        (EventType.ROTATE, b"\x04" + bytes(7) + b"binlog.000002", "Rotate to binlog.000002  pos: 4", []),
+        (EventType.INTVAR, b"\x02\x09" + bytes(7), "Intvar", ["SET INSERT_ID=9/*!*/;"]),
+        (EventType.RAND, b"\x01" + bytes(7) + b"\x02" + bytes(7), "Rand", ["SET @@RAND_SEED1=1, @@RAND_SEED2=2/*!*/;"]),
+        (EventType.ROWS_QUERY, b"\x08INSERT\nx", "Rows_query", ["#Q> INSERT", "#Q> x"]),
+        (EventType.ANNOTATE_ROWS, b"DELETE \xe9", "Annotate_rows:", ["#Q> DELETE \udce9"]),
+        (EventType.USER_VAR, b"\1\0\0\0u\0\0\xff\0\0\0\2\0\0\0\xc3\xa9", "User_var",
+         ["SET @`u`:=_utf8mb4 X'C3A9' COLLATE `utf8mb4_0900_ai_ci`/*!*/;"]),
+        (EventType.USER_VAR, b"\1\0\0\0i\0\2\x21\0\0\0\x08\0\0\0" + b"\xff" * 8 + b"\1", "User_var",
+         ["SET @`i`:=18446744073709551615/*!*/;"]),
+        (EventType.USER_VAR, b"\1\0\0\0n\1", "User_var", ["SET @`n`:=NULL/*!*/;"]),
+        (EventType.BEGIN_LOAD_QUERY, b"\1\0\0\0abc", "Begin_load_query: file_id: 1  block_len: 3", []),
+        (EventType.DELETE_FILE, b"\1\0\0\0", "Delete_file: file_id: 1", []),
+        (EventType.INCIDENT, b"\1\0\4lost", "Incident: number 1 lost", []),
+        (EventType.PRE_GA_DELETE_ROWS, b"\7" + bytes(5) + b"\1\0\1\1r",
+         "Delete_rows_old: table id 7 flags: STMT_END_F", []),
+        (EventType.WRITE_ROWS_COMPRESSED, b"\7" + bytes(7) + b"\2\0\1\1r", "Write_compressed_rows: table id 7", []),
+        (EventType.NEW_LOAD, b"\5" + bytes(11) + b"\1\1\1\0\0\0" + bytes(6) + b"\1c\0t\0d\0f",
+         "New_load\tthread_id=5\texec_time=0", ["use `d`/*!*/;", "# LOAD DATA INFILE 'f' INTO TABLE `t` (`c`)"]),
+        (EventType.BINLOG_CHECKPOINT, b"\x03\0\0\0abc", "Binlog checkpoint abc", []),
+        (EventType.PREVIOUS_GTIDS, bytes(8), "Previous-GTIDs", ["# [empty]"]),
+        (EventType.MARIADB_GTID, b"\x09" + bytes(7) + b"\x01\0\0\0\x20" + bytes(6), "GTID 1-7-9 ddl",
+         ["START TRANSACTION", "/*!*/;"]),
+        (EventType.ANONYMOUS_GTID, bytes(25) + b"\x02" + b"\x01" + bytes(7) + b"\x02" + bytes(7),
+         "Anonymous_GTID\tlast_committed=1\tsequence_number=2", ["SET @@SESSION.GTID_NEXT= 'ANONYMOUS'/*!*/;"]),
+        (EventType.QUERY, b"\x05\0\0\0\x01\0\0\0\x02\x03\0\0\0a`\0SELECT\n1",
+         "Query\tthread_id=5\texec_time=1\terror_code=3",
+         ["use `a```/*!*/;", "SET TIMESTAMP=1700000000/*!*/;", "SET @@session.pseudo_thread_id=5/*!*/;", "SELECT\n1",
+          "/*!*/;"]),
+        (EventType.PARTIAL_UPDATE_ROWS, b"\x07\0\0\0\0\0\x01\0\x02\0\x01\xff\xff",
+         "Update_rows_partial: table id 7 flags: STMT_END_F", []),
+    ],
+)  # fmt: skip
+def test_what_an_event_says(kind, body, title, more):
+    at, header, *rest = lines(ShownEvent(event(kind, body), []))
+    assert at == "# at 120"
+    assert header.split(" \t", 1)[1] == title
+    assert rest == more
+
+
+def test_every_event_type_has_a_place():
+    """EV-ALL, in JSON: a name and a place for every type; fields, or an error for a body that lacks them."""
+    for kind, name in NAMES.items():
+        try:
+            shown = json.loads(*event_objects(ShownEvent(event(kind), [])))
+        except ArchiveError as error:
+            assert (error.position, error.mysql_errno) == (120, 1610) or kind == EventType.FORMAT_DESCRIPTION
+        else:
+            assert (shown["pos"], shown["end"], shown["type"], shown["server_id"]) == (120, 200, name, 7)
+            assert isinstance(shown["fields"], dict)
+
+
+def test_the_fields_of_an_event_in_json():
+    body = b"\5\0\0\0\1\0\0\0\1\3\0\0\0a\0SELECT \xff"
+    [line] = event_objects(ShownEvent(event(EventType.QUERY, body), []))
+    fields = json.loads(line)["fields"]
+    assert (fields["thread_id"], fields["database"], fields["sql"]) == (5, "a", "SELECT \udcff")
+    [line] = event_objects(ShownEvent(event(EventType.APPEND_BLOCK, b"\1\0\0\0abc"), []))
+    assert json.loads(line)["fields"] == {"file_id": 1, "data": 3}
+
+
+def test_a_statement_shows_what_it_ran_in_where_that_changes(tmp_path):
+    """EV-CTX: as mysqlbinlog sets it before the statement."""
+    text = shown_text("ddl-mysql")
+    first = text[: text.index("CREATE")]
+    for variable in ("sql_mode", "foreign_key_checks=1", "unique_checks=1", "autocommit=1", "character_set_client=255",
+                     "collation_connection=255", "collation_server=255", "pseudo_thread_id="):
+        assert f"SET @@session.{variable}" in first
+    assert 0 < text.count("SET @@session.sql_mode") < text.count("SET TIMESTAMP")
+    zones = shown_text("ddl-mysql")
+    assert "SET @@session.time_zone='" in zones
+
+
+def shown_text(case: str) -> str:
+    return "".join(tool_events.shown(file, "text") for file in binlogs(case))
+
+
+def test_the_group_id_of_27_byte_headers_is_shown():
+    """GRP-3."""
+    assert " group id 77 \t" in lines(ShownEvent(event(EventType.STOP, group_id=77), []))[1]
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.sampled_from(sorted(NAMES)), st.binary(max_size=80))
+def test_a_broken_body_is_an_archive_error_at_most(kind, body):
+    try:
+        lines(ShownEvent(event(kind, body), []))
+    except ArchiveError as error:
+        assert error.mysql_errno == 1610 or kind == EventType.FORMAT_DESCRIPTION
+
+
+def test_row_changes_in_both_forms():
+    """Columns that an image lacks are left out; NULL is no 'NULL'; bytes that are not UTF-8 survive."""
+    table = parse_table_map(b"\0\0\x01d\0\x02t`\0\x02\x03\x0f\x02\x0a\0\x03")
+    change = RowChange("update", table, {"@1": "1"}, {"@2": "'caf\udce9'"})
+    shown = ShownEvent(event(EventType.UPDATE_ROWS, b"\x07\0\0\0\0\0\0\0\x02\0\x02\xff\xff"), [change])
+    assert lines(shown)[2:] == ["### UPDATE `d`.`t```", "### WHERE", "###   @1=1", "### SET", "###   @2='caf\udce9'"]
+    (text,) = event_objects(shown)
+    assert text.isascii()
+    assert json.loads(text) == {
+        "pos": 120, "end": 200, "type": "UPDATE_ROWS", "op": "update", "table": "d.t`", "before": {"@1": "1"},
+        "after": {"@2": "'caf\udce9'"},
+    }  # fmt: skip
+
+
+def test_rows_that_are_not_shown_are_mentioned():
+    shown = ShownEvent(event(EventType.STOP), [], "not shown")
+    assert lines(shown)[-1] == "# not shown"
+    assert json.loads(*event_objects(shown))["note"] == "not shown"
+
+
+def test_damaged_rows_are_an_archive_error_at_most(tmp_path):
+    """Bytes turned behind the first event: what can still be read is shown, the rest is an error with a place."""
+    random_, damaged, path = random.Random(3), 0, tmp_path / "binlog.000001"
+    cases = ["mysql-types-json", "mysql-types-number-time", "mariadb-types", "key-moves-minimal", "json-partial-odd"]
+    sources = [pathlib.Path(binlogs(case)[0]).read_bytes() for case in cases]
+    for mutant in range(60):
+        data = bytearray(sources[mutant % len(sources)])
+        for _ in range(8):
+            data[random_.randrange(300, len(data))] = random_.choice((0, 1, 127, 128, 255))
+        path.write_bytes(data)
+        try:
+            show([str(path)], "json", io.TextIOWrapper(io.BytesIO()))
+        except ArchiveError as error:
+            assert error.file == str(path) and error.position >= 4
+            damaged += 1
+    assert 10 < damaged < 60
+
+
+def test_a_damaged_file_is_shown_up_to_the_damage(tmp_path):
+    whole = pathlib.Path(binlogs("checksum-changes")[0])
+    torn = tmp_path / "binlog.000001"
+    shutil.copy(whole, torn)
+    with open(torn, "r+b") as file:
+        file.truncate(whole.stat().st_size - 5)
+    out = io.TextIOWrapper(io.BytesIO())
+    with pytest.raises(ArchiveError) as error:
+        show([str(torn)], "json", out)
+    assert error.value.file == str(torn) and error.value.position > 4
+    positions = [json.loads(line)["pos"] for line in out.buffer.getvalue().decode().splitlines()]
+    assert positions[0] == 4 and len(positions) > 10
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_null_that_is_marked_as_a_json_diff_is_corrupt(tmp_path, form):
+    """As in a replay (1610): no server writes one (JD-NULL)."""
+    [created] = parse_statement("CREATE TABLE d.t (j JSON)")
+    diff = wire.encode([Diff(Operation.REPLACE, parse("$.a"), 1)])
+    path = tmp_path / "binlog.000001"
+    with BinlogWriter(path, checksum=False) as log, log.transaction():
+        log.rows(RowChanges(created.definition, before={"j": pa.array([None], pa.binary())},
+                            after={"j": pa.array([diff])}, diffs=("j",)))
+    path.write_bytes(_without_its_diff(path.read_bytes(), diff))
+    with pytest.raises(ArchiveError, match="NULL that is marked as a JSON diff") as error:
+        show([str(path)], form, io.TextIOWrapper(io.BytesIO()))
+    assert error.value.mysql_errno == 1610
+
+
+def _without_its_diff(log: bytes, diff: bytes) -> bytes:
+    """A log in which the column that has this diff is NULL instead, and still marked."""
+    value = struct.pack("<I", len(diff)) + diff
+    nulls = log.index(bytes([1, 1, 0]) + value) + 2  # behind the options and their bits
+    data, at = bytearray(log), 4
+    while at < len(data):
+        size, end = struct.unpack_from("<II", data, at + 9)
+        if at + size > nulls:
+            struct.pack_into("<II", data, at + 9, size - len(value) * (at < nulls), end - len(value))
+        at += size
+    data[nulls:nulls + 1 + len(value)] = b"\1"
+    return bytes(data)

@@ -1,0 +1,44 @@
+"""Reads what `mysqlbinlog -v` and `mariadb-binlog -v` print, and what `applier show` prints in the same form."""
+
+import gzip
+import re
+
+from tests.support.folders import CASES
+
+_VERB = re.compile(r"### (INSERT|UPDATE|DELETE)(?: INTO| FROM)? `(.*)`\.`(.*)`$")
+_COLUMN = re.compile(r"###   (@\d+)=(.*)$")
+_MORE = "###      "
+
+
+def binlogs(case: str) -> list[str]:
+    return sorted(str(path) for path in (CASES / case).glob("binlog.0*"))
+
+
+def recorded(case: str) -> str:
+    """What the server's own tool printed for a case's files, in order:
+    `mysqlbinlog --no-defaults -v --base64-output=DECODE-ROWS FILE`, or mariadb-binlog of the same, with TZ=UTC."""
+    with gzip.open(CASES / case / "mysqlbinlog-v.txt.gz") as file:
+        return file.read().decode("utf-8", "surrogateescape")
+
+
+def row_changes(text: str) -> list[dict]:
+    """The row changes in order: op, table, before and after as in `applier show --format json`."""
+    changes: list[dict] = []
+    image: dict[str, str] = {}
+    for line in text.split("\n"):
+        if verb := _VERB.match(line):
+            changes.append({"op": verb[1].lower(), "table": f"{verb[2]}.{verb[3]}", "before": None, "after": None})
+        elif line in ("### WHERE", "### SET"):
+            image = changes[-1]["before" if line == "### WHERE" else "after"] = {}
+        elif column := _COLUMN.match(line):
+            image[column[1]] = column[2]
+        elif line.startswith(_MORE):  # of a JSON diff
+            image[list(image)[-1]] += "\n" + line.removeprefix(_MORE)
+        else:
+            assert not line.startswith("###"), line
+    return changes
+
+
+def headers(text: str) -> list[str]:
+    """The start of each event's header line: time, server, end position, checksum."""
+    return re.findall(r"(?m)^#(\d{6} [ \d:]{8} server id .*?)\s*\t(?!Rows_query)", text)

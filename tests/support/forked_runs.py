@@ -1,0 +1,36 @@
+"""Many runs of one program that kills itself at a place: each is forked from a process that has loaded what they need,
+and before it has a thread, as loading takes longer than a run."""
+
+import contextlib
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+
+from tests.support.folders import ROOT
+
+PARENT = """
+import os, sys
+from applier.engine.spark import forking
+forking.preload()
+PROGRAM
+for line in sys.stdin:
+    if (pid := os.fork()) == 0:
+        print(run(int(line)), end=" ", flush=True)
+        sys.exit()
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+"""
+
+
+@contextlib.contextmanager
+def forked_runs(program: str, *arguments: str) -> Iterator[Callable[[int], int | None]]:
+    """How to run what the program defines as `run(place)`, with these arguments in sys.argv: what it returns, or None
+    where it was killed."""
+    command = [sys.executable, "-c", PARENT.replace("PROGRAM", program), *arguments]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
+        def run(place: int) -> int | None:
+            print(place, file=parent.stdin, flush=True)
+            *returned, code = map(int, parent.stdout.readline().split())
+            assert code in (0, -9)
+            return returned[0] if returned else None
+
+        yield run

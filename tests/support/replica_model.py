@@ -1,0 +1,181 @@
+"""A replica of one table as a dict: the rules of row events, one row after another, in plain Python.
+
+PKE, FIND: a row is found by its key, and the row found is the row. DEF-R1b: columns that an insert's image lacks get
+the table's default. DEF-R2: columns that an update's after-image lacks keep the found row's value. FIND-ROWS, AP-ORD:
+one row after another. 1062 where a key would be there twice, 1032 where the row is not there.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from applier.apply.routes.task import outcome
+from applier.apply.spec import BeginsEmpty, FromBase, Keyed, UnitSpec
+from applier.apply.tables.table_walk import TableWalk
+from applier.binlog.rows.changes import ChangeReader
+from applier.columns.table_key import table_key
+from applier.schema.ddl.ddl import parse_statement
+from applier.schema.definition import table_schema
+from applier.snapshot.manifest import BinlogPosition, Snapshot
+from applier.snapshot.writer import TableTarget, TableWriter
+from tests.support import row_model as m
+from tests.support.row_model import ABSENT, BY_NAME, DELETE, INSERT, UPDATE
+
+
+class Stop(Exception):
+    """The model's: the error number, the key, and the number of the event."""
+
+    def __init__(self, errno: int, key: tuple[Any, ...], event: int):
+        super().__init__(errno, key, event)
+        self.errno, self.key, self.event = errno, key, event
+
+
+class Table:
+    """A table by its statement, with the model's own idea of it: kinds of its columns in the log, and defaults."""
+
+    def __init__(self, sql: str, kinds: list[str], defaults: tuple[Any, ...], key: tuple[int, ...],
+                 hidden: tuple[int, ...] = ()):
+        [change] = parse_statement(f"CREATE TABLE d.t ({sql})", server_charset="utf8mb4")
+        self.definition = change.definition
+        self.kinds = [BY_NAME[name] for name in kinds]
+        self.defaults, self.key, self.hidden = defaults, key, hidden
+        self.body = m.table_map_body(self.kinds)
+
+    def key_of(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(row[c] for c in self.key)
+
+    def shown(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
+        """As a snapshot has it: without VIRTUAL columns, text as text."""
+        binary = {c for c, column in enumerate(self.definition.columns) if "binary" in column.type.base}
+        return tuple(value.decode() if isinstance(value, bytes) and c not in binary else value
+                     for c, value in enumerate(row) if c not in self.hidden)
+
+
+@dataclass
+class Event:
+    """A rows event: which columns each image has, and rows of (before, after), with ABSENT where it has none."""
+
+    operation: int
+    before: tuple[int, ...] | None
+    after: tuple[int, ...] | None
+    rows: list[tuple[tuple[Any, ...] | None, tuple[Any, ...] | None]]
+
+    def encode(self, table: Table) -> bytes:
+        data = b"".join(m.image(table.kinds, values) for row in self.rows for values in row if values is not None)
+        return m.rows_event(self.operation, 7, len(table.kinds), self.before, self.after, data)
+
+
+def model(table: Table, base: list[tuple[Any, ...]], events: list[Event]) -> dict[tuple[Any, ...], tuple[Any, ...]]:
+    """The rows by key after the events. Raises Stop."""
+    rows = {table.key_of(row): row for row in base}
+    for number, event in enumerate(events):
+        for before, after in event.rows:
+            old: tuple[Any, ...] = table.defaults
+            if event.operation != INSERT:
+                key = table.key_of(before)
+                if key not in rows:
+                    raise Stop(1032, key, number)
+                old = rows.pop(key)
+            if event.operation != DELETE:
+                new = tuple(kept if value is ABSENT else value for kept, value in zip(old, after, strict=True))
+                if table.key_of(new) in rows:
+                    raise Stop(1062, table.key_of(new), number)
+                rows[table.key_of(new)] = new
+    return rows
+
+
+@dataclass
+class Outcome:
+    """What the units made of it: rows in the order of the files, the errors, and counts."""
+
+    rows: list[tuple[Any, ...]]
+    stopped: list[Any]
+    inserted: int = 0
+    updated: int = 0
+    deleted: int = 0
+    positions: list[int] = field(default_factory=list)
+
+
+def apply(table: Table, events: list[Event], folder: Path, *, base: list[tuple[Any, ...]] = (), cuts: list[Any] = (),
+          spread: int = 1) -> Outcome:
+    """Replay events over units cut at the encoded keys `cuts`, the log spread over so many files."""
+    specs = _specs(table, list(base), sorted(cuts), folder)
+    walk = TableWalk(specs)
+    chunks = [events[i * len(events) // spread:(i + 1) * len(events) // spread] for i in range(spread)]
+    kept, positions = [], []
+    for chunk in chunks:
+        encoded = [event.encode(table) for event in chunk]
+        start = m.table_map_event(7, table.body)
+        file = m.as_file(start, *encoded)
+        at = 4 + len(start)
+        for piece in encoded:
+            positions.append(at)
+            at += len(piece)
+        for unit in walk.units:
+            unit.retain_buffer(file)
+        reader = ChangeReader(file, walk.bind, checksum=False)
+        reader.walk(4, file.size)
+        reader.flush()
+        kept.append(file)
+    done = outcome([walk])
+    if done.stopped:
+        return Outcome([], list(done.stopped), positions=positions)
+    results = done.results
+    rows = []
+    for unit, result in zip(walk.units, results, strict=True):
+        for entry in result.files if result.files is not None else unit.spec.base_files:
+            root = folder / ("new" if result.files is not None else "base")
+            read = pq.read_table(root / entry.path)
+            assert read.num_rows == entry.rows
+            rows += [tuple(row.values()) for row in read.to_pylist()]
+    return Outcome(rows, [], *(sum(getattr(result, name) for result in results)
+                               for name in ("inserted", "updated", "deleted")), positions)
+
+
+def _specs(table: Table, base: list[tuple[Any, ...]], cuts: list[Any], folder: Path) -> tuple[UnitSpec, ...]:
+    """Units between the cuts, each with a base file of the rows in its range."""
+    definition, key = table.definition, table_key(table.definition)
+    for name in ("new", "base"):
+        (folder / name / "t").mkdir(parents=True, exist_ok=True)
+    rows = encoded_rows(table, base)
+    keys = keys_of(table, rows)
+    order = sorted(range(len(base)), key=keys.__getitem__)
+    snapshot = Snapshot(BinlogPosition("b", 4, "", None, "mysql"), (), uri=str(folder / "base"))
+    specs, bounds = [], [None, *cuts, None]
+    for number, (low, high) in enumerate(itertools.pairwise(bounds)):
+        inside = [i for i in order if (low is None or keys[i] >= low) and (high is None or keys[i] < high)]
+        files: tuple = ()
+        if inside:
+            with TableWriter(TableTarget(str(folder / "base"), "t"), number, rows.schema, key=key.names,
+                             key_kind=key.form, key_rules=key.rules) as writer:
+                writer.write(rows.take(inside))
+                files = tuple(writer.close())
+        origin = FromBase(snapshot=snapshot, files=files) if files else BeginsEmpty()
+        specs.append(UnitSpec(number=number, version=0, definition=definition, origin=origin,
+                              search=Keyed(key=key, low=low, high=high),
+                              place=TableTarget(str(folder / "new"), "t")))
+    return tuple(specs)
+
+
+def encoded_rows(table: Table, rows: list[tuple[Any, ...]]) -> pa.Table:
+    schema = table_schema(table.definition)
+    columns = list(zip(*map(table.shown, rows), strict=True)) if rows else [()] * len(schema)
+    return pa.Table.from_arrays([pa.array(column, type_.type) for column, type_ in zip(columns, schema, strict=True)],
+                                schema=schema)
+
+
+def keys_of(table: Table, rows: pa.Table) -> list[Any]:
+    """The encoded keys, as plans have them."""
+    key = table_key(table.definition)
+    keys = key.encode([rows.column(name) for name in key.names])
+    return [int(value) for value in keys] if key.form == "int" else [keys[i] for i in range(len(keys))]
+
+
+__all__ = ["ABSENT", "DELETE", "INSERT", "UPDATE", "Event", "Outcome", "Stop", "Table", "apply", "encoded_rows",
+           "keys_of", "model"]

@@ -1,0 +1,73 @@
+"""Spark's own servers, as processes beside the test: they choose their ports, and their logs say which."""
+
+import contextlib
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyspark
+
+from tests.support.folders import ROOT
+
+SPARK = Path(pyspark.__file__).parent / "bin"
+N_WORKERS = 2
+ENVIRONMENT = {"SPARK_LOCAL_IP": "127.0.0.1", "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+"""Of servers and drivers that live for seconds: what is hot there is not Java."""
+
+
+@contextlib.contextmanager
+def started(log: Path, *command: str, **environment: str) -> Iterator[subprocess.Popen]:
+    """A server that writes to the log, in the log's folder; it is ended afterwards."""
+    with open(log, "wb") as output:
+        server = subprocess.Popen(command, cwd=log.parent, env=os.environ | ENVIRONMENT | environment, stdout=output,
+                                  stderr=output)
+    try:
+        yield server
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def awaited(server: subprocess.Popen, log: Path, line: str, times: int = 1) -> re.Match:
+    """What matches `line`, once it is that often in the server's log."""
+    while len(found := list(re.finditer(line, said := log.read_text()))) < times:
+        assert server.poll() is None, said
+        time.sleep(0.1)
+    return found[0]
+
+
+@contextlib.contextmanager
+def cluster(directory: Path) -> Iterator[str]:
+    """The master URL of a standalone cluster: a master, and workers of one core each."""
+    def node(name: str, *arguments: str) -> contextlib.AbstractContextManager[subprocess.Popen]:
+        return started(directory / f"{name}.log", str(SPARK / "spark-class"), *arguments,
+                       SPARK_LOCAL_DIRS=str(directory))
+
+    log = directory / "master.log"
+    with contextlib.ExitStack() as nodes:
+        master = nodes.enter_context(node("master", "org.apache.spark.deploy.master.Master", "--host", "127.0.0.1",
+                                          "--port", "0", "--webui-port", "0"))
+        url = awaited(master, log, r"Starting Spark master at (spark://[\d.]+:\d+)\n")[1]
+        awaited(master, log, "New state: ALIVE")
+        for number in range(N_WORKERS):
+            nodes.enter_context(node(f"worker{number}", "org.apache.spark.deploy.worker.Worker", "--cores", "1",
+                                     "--memory", "1g", "--webui-port", "0", "--work-dir", str(directory), url))
+        awaited(master, log, "Registering worker", N_WORKERS)
+        yield url
+
+
+@contextlib.contextmanager
+def connect_server(directory: Path) -> Iterator[str]:
+    """The URL of a Spark Connect server with two workers of its own."""
+    log = directory / "log"
+    with started(log, str(SPARK / "spark-submit"), "--master", "local[2]",
+                 "--class", "org.apache.spark.sql.connect.service.SparkConnectServer",
+                 "--conf", "spark.connect.grpc.binding.port=0", "--conf", "spark.ui.enabled=false",
+                 "--conf", f"spark.executorEnv.PYTHONPATH={ROOT}", "spark-internal",
+                 PYSPARK_PYTHON=sys.executable) as server:
+        port = awaited(server, log, r"Spark Connect server started at: .*:(\d+)\n")[1]
+        yield f"sc://127.0.0.1:{port}"

@@ -1,0 +1,133 @@
+"""Changes in a payload: what went in comes out, images lie in the payload's own memory, and say where they are from."""
+
+import ctypes
+import gc
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from applier.apply.routes.payload import ArrivedBatch, ArrivedKeys, Payload, payload_batch, to_buffer
+from applier.apply.spec import Keyed
+from applier.apply.tables.table_walk import LoggedTable
+from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
+from applier.binlog.rows.changes import ChangeReader, ImageLayout, ImageLayouts, TableBinding
+from applier.columns.table_key import table_key
+from tests.support.replica_model import ABSENT, DELETE, INSERT, UPDATE, Event, Table
+from tests.support.replica_model import m as row_model
+
+INT = Table("id bigint unsigned DEFAULT 3, a int, b blob, PRIMARY KEY (id)", ["bigint", "int", "blob2"],
+            (3, None, None), (0,))
+TWO = Table("k varbinary(255), id int, b blob, PRIMARY KEY (k, id)", ["varchar(255)", "int", "blob2"],
+            (b"", 0, None), (0, 1))
+VALUES = {"bigint": st.integers(0, 9), "int": st.integers(-5, 5), "varchar(255)": st.sampled_from((b"", b"k\0", b"kk")),
+          "blob2": st.none() | st.binary(max_size=40)}
+
+
+@st.composite
+def events(draw, table):
+    """Events with any images; only keys are always there, where they have to be."""
+    found = []
+    for _ in range(draw(st.integers(1, 6))):
+        operation = draw(st.integers(0, 2))
+        bits = [draw(st.tuples(*[st.integers(0, 1)] * 3)) for _ in range(2)]
+        before = None if operation == INSERT else tuple(int(bit or c in table.key) for c, bit in enumerate(bits[0]))
+        after = None if operation == DELETE else \
+            tuple(int(bit or (operation == INSERT and c in table.key)) for c, bit in enumerate(bits[1]))
+
+        def row(present):
+            return None if present is None else tuple(
+                draw(VALUES[kind.name]) if here else ABSENT for kind, here in zip(table.kinds, present, strict=True))
+
+        rows = [(row(before), row(after)) for _ in range(draw(st.integers(1, 4)))]
+        found.append(Event(operation, before, after, rows))
+    return found
+
+
+def payloads(table, events, picked=lambda n: np.arange(n)):
+    """What the events send, as one payload, with (kind, place, image, its columns) of each change that was picked."""
+    logged, batches, sent = LoggedTable(table.definition, Keyed(key=table_key(table.definition))), [], []
+    file = row_model.as_file(row_model.table_map_event(7, table.body), *(event.encode(table) for event in events))
+
+    def bind(table_map):
+        logged.bind_table_map(table_map)
+        wanted = logged.keys.wanted(logged.plans)
+        binding = TableBinding(logged.plans, wanted, wanted, take, rows=5)
+        binding.layouts = logged.layouts
+        return binding
+
+    def take(batch):
+        picks = picked(batch.n)
+        batches.append(payload_batch(batch, picks, *logged.keys.columns(batch)))
+        for i in picks:
+            pointer, length = batch.images[i], int(batch.image_lengths[i])
+            image = None if pointer < 0 else ctypes.string_at(address(pointer), length) or b"\0"
+            present = () if image is None else logged.layouts.known[pointer >> IMAGE_ID_SHIFT].present
+            sent.append((int(batch.kinds[i]), int(batch.places[i]), image, present))
+
+    reader = ChangeReader(file, bind, checksum=False)
+    reader.walk(4, file.size)
+    reader.flush()
+    return Payload.read(to_buffer(batches, file.uri, table.body, logged.layouts)), sent
+
+
+def address(pointer):
+    return int(pointer) & (1 << IMAGE_ID_SHIFT) - 1
+
+
+@pytest.mark.parametrize("table", [INT, TWO], ids=["int", "bytes"])
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_what_goes_in_comes_out(table, data):
+    """EV-MAT: kinds, places, images to the byte with their columns, however the receiver numbers layouts; in order.
+    An image without any byte has a place of its own, too."""
+    made = data.draw(events(table))
+    every = data.draw(st.integers(1, 3))
+    payload, sent = payloads(table, made, lambda n: np.arange(0, n, every))
+    layouts = ImageLayouts([])
+    layouts.number(ImageLayout((2,)))  # the receiver knows another one first
+    found = []
+    for batch in payload.batches:
+        arrived, held = ArrivedBatch(batch, payload, layouts), batch.column("image").to_pylist()
+        for kind, place, pointer, whole in zip(arrived.kinds, arrived.places, arrived.images, held, strict=True):
+            image = None if pointer < 0 else ctypes.string_at(address(pointer), len(whole))
+            present = () if pointer < 0 else layouts.known[int(pointer) >> IMAGE_ID_SHIFT].present
+            found.append((int(kind), int(place), image, present))
+            if image is not None:
+                assert payload.memory.address <= address(pointer) < payload.memory.address + payload.memory.size
+                assert payload.memory.position_of(address(pointer)) == place
+    assert found == sent
+    assert (payload.uri, payload.table_map) == ("binlog.000001", table.body)
+
+
+def test_the_keys_of_changes():
+    """BIGINT UNSIGNED in its own order; what an update leaves out stays, what an insert leaves out is the default."""
+    made = [Event(INSERT, None, (0, 1, 0), [(None, (ABSENT, 1, ABSENT))]),
+            Event(UPDATE, (1, 0, 0), (0, 1, 0), [((-1, ABSENT, ABSENT), (ABSENT, 2, ABSENT))]),
+            Event(DELETE, (1, 0, 0), None, [((7, ABSENT, ABSENT), None)])]
+    payload, _ = payloads(INT, made)
+    keys = ArrivedKeys(table_key(INT.definition))
+    [batch] = [ArrivedBatch(batch, payload, ImageLayouts([])) for batch in payload.batches]
+    texts = [keys.text(batch, change, after) for change, after in ((0, True), (1, False), (1, True), (2, False))]
+    assert texts == ["3", str(2**64 - 1), str(2**64 - 1), "7"]
+    before, after, absent = keys.of_batch(batch)
+    assert absent == 0
+    read = [np.ctypeslib.as_array((ctypes.c_int64 * 3).from_address(at)).tolist() for at in (before, after)]
+    assert read[0][1:] == [2**63 - 1, 7 - 2**63] and read[1][:2] == [3 - 2**63, 2**63 - 1]
+
+
+def test_images_live_as_long_as_the_payloads_memory():
+    """The buffer that came is all that images need, and nobody else has to hold it."""
+    made = [Event(INSERT, None, (1, 1, 1), [(None, (n, n, bytes([n]) * 40)) for n in range(100)])]
+    payload, sent = payloads(INT, made)
+    batches = [ArrivedBatch(batch, payload, ImageLayouts([])) for batch in payload.batches]
+    memory = payload.memory
+    del payload
+    gc.collect()
+    churn = [pa.array(np.full(1000, n)) for n in range(200)]
+    images = [ctypes.string_at(address(pointer), len(image)) for pointer, (_, _, image, _) in
+              zip((pointer for batch in batches for pointer in batch.images), sent, strict=True)]
+    assert images == [image for _, _, image, _ in sent]
+    assert memory.size and churn

@@ -1,0 +1,191 @@
+"""The kernel prints what Python prints event by event, whatever the values, and however little room it has."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from applier.binlog.events import compressed as inflating
+from applier.errors import ArchiveError
+from applier.io.mapping import MappedFile, map_file
+from applier.jobs.show import shown_events, text_walk
+from applier.jobs.show.text import TextPrinter
+from applier.jobs.show.text_walk import TextWalk
+from tests.support import row_model as m
+from tests.support.compressing import compress_events, compress_transactions
+from tests.support.folders import CASES
+from tests.support.row_model import DELETE, INSERT, UPDATE
+
+FILES = sorted(path for path in CASES.glob("*/binlog.0*") if path.stat().st_size < 200_000)
+
+
+def by_kernel(mapped: MappedFile) -> tuple[bytes, ArchiveError | None]:
+    parts: list[bytes] = []
+    try:
+        TextWalk(mapped, parts.append).print(4, mapped.size, 4)
+    except ArchiveError as error:
+        return b"".join(parts), error
+    return b"".join(parts), None
+
+
+def by_event(mapped: MappedFile) -> tuple[bytes, ArchiveError | None]:
+    printer, lines, error = TextPrinter(), [], None
+    try:
+        for shown in shown_events(mapped, [(4, mapped.size, 4)]):
+            lines += printer.lines(shown)
+    except ArchiveError as reason:
+        error = reason
+    lines += printer.end()
+    return "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape"), error
+
+
+def assert_the_same(mapped: MappedFile) -> bool:
+    """Whether the file is damaged; of the rows event that is, the kernel may have printed some."""
+    (text, error), (expected, reason) = by_kernel(mapped), by_event(mapped)
+    if error is None or reason is None:
+        assert error is reason and text == expected
+        return False
+    assert (error.position, error.message) == (reason.position, reason.message)
+    assert text.startswith(expected.removesuffix(b"# End of compressed events.\n"))
+    return True
+
+
+@pytest.mark.parametrize("room", [4096, 1 << 20])
+def test_real_files_read_the_same(room, monkeypatch):
+    """With room for an event or two a call, too: every file is cut at other places then."""
+    monkeypatch.setattr(text_walk, "_ROOM", room)
+    for path in FILES[::2] if room > 4096 else FILES[1::6]:
+        mapped = map_file(str(path))
+        assert by_kernel(mapped) == by_event(mapped), path
+
+
+@pytest.fixture(scope="module")
+def compressed(tmp_path_factory) -> list[MappedFile]:
+    """Files of real servers as if the servers had compressed them: payloads (zstd, and as they are), or MariaDB's."""
+    folder, files = tmp_path_factory.mktemp("compressed"), []
+    for name in ("mysql-types-json", "mysql-types-number-time", "key-moves-minimal", "transactions-mysql",
+                 "json-partial-full", "ddl-mysql", "mariadb-types", "mariadb-row-image-minimal",
+                 "transactions-mariadb", "mariadb-old-temporal"):
+        source = CASES / name / "binlog.000001"
+        if "mariadb" in name:
+            compress_events(source, folder / name)
+            files.append(folder / name)
+            continue
+        for algorithm in (0, 255):
+            compress_transactions(source, folder / f"{name}-{algorithm}", algorithm)
+            files.append(folder / f"{name}-{algorithm}")
+    return [map_file(str(path)) for path in files]
+
+
+@pytest.mark.parametrize("room, piece", [(4096, 4096), (1 << 20, 4096), (1 << 20, 4 << 20)])
+def test_what_was_compressed_reads_the_same(compressed, room, piece, monkeypatch):
+    """Whole, and where payloads are inflated a piece at a time."""
+    monkeypatch.setattr(text_walk, "_ROOM", room)
+    monkeypatch.setattr(inflating, "AHEAD_BYTES", piece)
+    for mapped in compressed:
+        text, error = by_kernel(mapped)
+        assert error is None and (text, None) == by_event(mapped), mapped.uri
+        assert b"# End of compressed events.\n" in text or b"_compressed_rows: " in text
+
+
+def test_damage_within_payloads_reads_the_same(compressed, tmp_path):
+    """Bytes turned in payloads that are not compressed: the events before it, and the same error."""
+    random_, damaged, path = random.Random(3), 0, tmp_path / "binlog.000001"
+    names = "key-moves-minimal-255", "transactions-mysql-255", "json-partial-full-255", "ddl-mysql-255"
+    for source in [mapped for mapped in compressed if mapped.uri.endswith(names)] * 10:
+        data = bytearray(source.array.tobytes())
+        for _ in range(2):
+            data[random_.randrange(300, len(data))] = random_.choice((0, 1, 127, 128, 255))
+        path.write_bytes(data)
+        mapped = map_file(str(path))
+        damaged += assert_the_same(mapped)
+        mapped.close()
+    assert 9 < damaged < 40
+
+
+HEAD = (CASES / "many-files-mysql" / "binlog.000001").read_bytes()
+
+
+def log_of(*events: bytes) -> MappedFile:
+    """A file of a real server's head, without checksums, and these events."""
+    head = bytearray(HEAD[4:4 + int.from_bytes(HEAD[13:17], "little")])
+    head[-5] = 0
+    return m.as_file(bytes(head), *events)
+
+
+@st.composite
+def rows(draw):
+    kinds = draw(st.lists(st.sampled_from(m.KINDS), min_size=1, max_size=9))
+    events = [m.table_map_event(7, m.table_map_body(kinds))]
+    for _ in range(draw(st.integers(1, 3))):
+        operation, version = draw(st.integers(0, 2)), draw(st.sampled_from((1, 2)))
+        images = [draw(st.lists(st.integers(0, 1), min_size=len(kinds), max_size=len(kinds)).filter(any))
+                  if operation != gone else None for gone in (INSERT, DELETE)]
+        data = b""
+        for _ in range(draw(st.integers(1, 4))):
+            for bits in images:
+                if bits is not None:
+                    data += m.image(kinds, tuple(draw(st.none() | kind.values) if bit else m.ABSENT
+                                                 for kind, bit in zip(kinds, bits)))
+        events.append(m.rows_event(operation, 7, len(kinds), *images, data, version=version))
+    return log_of(*events)
+
+
+@settings(max_examples=80, deadline=None)
+@given(rows(), st.sampled_from((3000, 4096, 1 << 20)))
+def test_any_rows_read_the_same(mapped, room):
+    before, text_walk._ROOM = text_walk._ROOM, room
+    try:
+        assert_the_same(mapped)
+    finally:
+        text_walk._ROOM = before
+
+
+def test_a_row_longer_than_all_room_makes_more(monkeypatch):
+    monkeypatch.setattr(text_walk, "_ROOM", 4096)
+    kinds = [m.BY_NAME["int"], m.BY_NAME["varchar(60000)"]]
+    table = m.table_map_event(7, m.table_map_body(kinds))
+    for value in (b"x" * 60_000, b"'\0\n" * 20_000, b"", "é".encode() * 9):
+        data = m.image(kinds, (1, value)) + m.image(kinds, (2, b"after"))
+        mapped = log_of(table, m.rows_event(UPDATE, 7, 2, [1, 1], [1, 1], data))
+        text, error = by_kernel(mapped)
+        assert error is None and (text, None) == by_event(mapped) and b"@2='after'" in text
+
+
+def test_a_table_without_columns_has_rows_without_values():
+    """Which no server writes: an insert that takes no byte is a row, as in a table with columns."""
+    table = m.table_map_event(7, m.table_map_body([]))
+    insert = m.rows_event(INSERT, 7, 0, None, [], b"")
+    text, error = by_kernel(log_of(table, insert, table, insert))
+    assert error is None and (text, None) == by_event(log_of(table, insert, table, insert))
+    assert text.count(b"### INSERT INTO") == 2
+
+
+@pytest.mark.parametrize("room", [2100, 4096])
+def test_a_table_map_whose_names_take_more_than_all_room(room, monkeypatch):
+    """Names are of 255 bytes at most, but what is printed of them may be longer."""
+    monkeypatch.setattr(text_walk, "_ROOM", room)
+    monkeypatch.setattr(text_walk, "quoted", lambda name: name * 900)
+    kinds = [m.BY_NAME["int"]]
+    row = m.rows_event(INSERT, 7, 1, None, [1], m.image(kinds, (1,)))
+    mapped = log_of(m.table_map_event(7, m.table_map_body(kinds)), row)
+    text, error = by_kernel(mapped)
+    assert error is None and len(text) > 4 * 900
+
+
+def test_damage_reads_the_same(tmp_path):
+    """Bytes turned behind the first event: the same events come before the same error."""
+    random_, damaged, path = random.Random(5), 0, tmp_path / "binlog.000001"
+    names = ["mysql-types-json", "mysql-types-number-time", "mariadb-types", "key-moves-minimal", "transactions-mysql",
+             "compressed-mysql", "statement-mariadb"]
+    sources = [(CASES / name / "binlog.000001").read_bytes() for name in names]
+    for mutant in range(42):
+        data = bytearray(sources[mutant % len(sources)])
+        for _ in range(6):
+            data[random_.randrange(300, len(data))] = random_.choice((0, 1, 127, 128, 255))
+        path.write_bytes(data)
+        mapped = map_file(str(path))
+        damaged += assert_the_same(mapped)
+        mapped.close()
+    assert 9 < damaged < 42

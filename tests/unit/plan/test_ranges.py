@@ -1,0 +1,65 @@
+"""Bounds of key ranges from the samples of an outline."""
+
+import itertools
+
+import pyarrow as pa
+import pytest
+
+from applier.columns.table_key import table_key
+from applier.plan.ranges import bounds
+from applier.writer.row_encoder import RowChanges
+from tests.support.planning import Log, plan, table
+
+INT, UNSIGNED = table(), table("v", "id bigint unsigned PRIMARY KEY, a int")
+TEXT = table("w", "id varchar(20) CHARACTER SET latin1 PRIMARY KEY, a int")
+
+
+def written(tmp_path, definition, values, checksum=True, flavour="mysql"):
+    """The uses of a table in a log of one insert a row."""
+    with Log(tmp_path / "b.000001", checksum=checksum, flavour=flavour) as log:
+        log.create(definition)
+        log.transactions([RowChanges(definition, after={"id": values, "a": pa.array(range(len(values)), pa.int32())})])
+    [use] = [used.use for used in plan(tmp_path, [log.path])[2][0].uses]
+    return [use]
+
+
+@pytest.mark.parametrize("checksum", [True, False])
+@pytest.mark.parametrize("n", [2, 3, 8])
+def test_ranges_are_about_even(tmp_path, n, checksum):
+    uses = written(tmp_path, INT, pa.array(range(-1000, 1000), pa.int32()), checksum)
+    cuts = bounds(uses, INT, table_key(INT), n)
+    assert len(cuts) == n - 1 and cuts == sorted(set(cuts))
+    edges = [-1000, *cuts, 1000]
+    assert max(b - a for a, b in itertools.pairwise(edges)) < 3 * 2000 / n
+    assert all(-1000 < cut < 1000 for cut in cuts)  # nothing that is no key of the table
+
+
+def test_keys_of_the_log_are_those_of_the_index(tmp_path):
+    """BIGINT UNSIGNED less 2**63, text as its bytes."""
+    uses = written(tmp_path, UNSIGNED, pa.array(range(2**63 - 50, 2**63 + 50), pa.uint64()))
+    assert -50 < bounds(uses, UNSIGNED, table_key(UNSIGNED), 2)[0] < 50
+
+
+def test_byte_keys(tmp_path):
+    uses = written(tmp_path, TEXT, pa.array([b"%04d" % n for n in range(500)]))
+    cuts = bounds(uses, TEXT, table_key(TEXT), 4)
+    assert len(cuts) == 3 and cuts == sorted(cuts) and all(b"0000" < cut < b"0500" for cut in cuts)
+
+
+def test_one_range_and_few_rows_need_no_bounds(tmp_path):
+    uses = written(tmp_path, INT, pa.array([1, 2], pa.int32()))
+    assert bounds(uses, INT, table_key(INT), 1) == []
+    assert bounds(uses, INT, table_key(INT), 3) == []
+    assert bounds(uses, INT, table_key(INT), 2) == [2]
+
+
+def test_a_key_that_is_always_the_same_cannot_be_divided(tmp_path):
+    definition = table()
+    with Log(tmp_path / "b.000001") as log:
+        log.create(definition)
+        for _ in range(5):
+            log.insert(definition, 7)
+            with log.transaction():
+                log.rows(RowChanges(definition, before={"id": pa.array([7], pa.int32())}))
+    uses = [used.use for used in plan(tmp_path, [log.path])[2][0].uses]
+    assert bounds(uses, definition, table_key(definition), 4) == []

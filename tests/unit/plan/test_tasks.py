@@ -1,0 +1,103 @@
+"""Stretches of log, and who walks them."""
+
+from applier.engine.executor import ThisProcess
+from applier.jobs.replay.job import replay_with
+from applier.options import ReplayOptions
+from applier.plan.tasks import by_route, log_segments, split_tasks, walking_tasks
+from tests.support.planning import Log, plan, table
+
+T, U = table("t"), table("u")
+
+
+def covered(pieces, name):
+    """The bytes of one file in which a table's rows count, by version."""
+    return [(piece.start, piece.end, piece.tables[name]) for piece in pieces if name in piece.tables]
+
+
+def test_stretches_are_cut_where_versions_begin_and_end(tmp_path):
+    """Within a stretch a name means one version."""
+    with Log(tmp_path / "b.000001") as log:
+        log.create(T)
+        first = log.insert(T, 1)
+        log.query("TRUNCATE d.t")
+        again = log.insert(T, 1)
+    span, _, versions = plan(tmp_path, [log.path])
+    before, after = covered(log_segments(span, versions), ("d", "t"))
+    assert before[0] <= first[0] and first[1] <= before[1] <= again[0]
+    assert after[0] <= again[0] and after[1] >= again[1]
+    assert before[2] != after[2]
+
+
+def test_stretches_leave_out_what_was_rolled_back(tmp_path):
+    """GRP-1: a group applies whole or not at all. The row comes again, and is no duplicate."""
+    with Log(tmp_path / "b.000001") as log:
+        log.create(T)
+        log.insert(T, 1)
+        void = log.insert(T, 2, end="rollback")
+        log.insert(T, 2)
+    span, _, versions = plan(tmp_path, [log.path])
+    pieces = log_segments(span, versions)
+    assert not any(piece.start < void[1] and piece.end > void[0] for piece in pieces)
+    result = replay_with(ThisProcess(), ReplayOptions((log.path,), str(tmp_path / "snapshot")))
+    assert [entry.inserts for entry in result.tables] == [2]
+
+
+def test_splits_without_a_tasks_tables_are_not_walked(tmp_path):
+    """A task walks only what holds rows of its own tables."""
+    with Log(tmp_path / "b.000001") as log:
+        log.create(T)
+        log.create(U)
+        in_t = [log.insert(T, n) for n in range(20)]
+        in_u = [log.insert(U, n) for n in range(20)]
+    span, _, versions = plan(tmp_path, [log.path], split_bytes=1000)
+    assert len(span.outlines[0].splits) > 4
+    tasks = walking_tasks(log_segments(span, versions), versions, 2)
+    assert len(tasks) == 2
+    for task in tasks:
+        [name] = {name for piece in task.segments for name in piece.tables}
+        own, others = (in_t, in_u) if name == ("d", "t") else (in_u, in_t)
+        walked = [(piece.start, piece.end) for piece in task.segments]
+        assert all(any(a <= start and end <= b for a, b in walked) for start, end in own)
+        assert sum(any(a <= start and end <= b for a, b in walked) for start, end in others) < 10
+
+
+def test_every_unit_is_in_one_task(tmp_path):
+    """Ties in weight go by number: the same plan every time."""
+    tables = [table(f"t{n}") for n in range(7)]
+    with Log(tmp_path / "b.000001") as log:
+        for definition in tables:
+            log.create(definition)
+        for definition in tables:
+            log.insert(definition, 1, 2)
+    span, _, versions = plan(tmp_path, [log.path])
+    for cores in (1, 2, 3, 16):
+        tasks = walking_tasks(log_segments(span, versions), versions, cores)
+        numbers = [unit.number for task in tasks for units in task.units.values() for unit in units]
+        assert sorted(numbers) == list(range(7)) and len(tasks) == min(cores, 7)
+        assert max(task.n_units for task in tasks) - min(task.n_units for task in tasks) <= 1
+        assert tasks == walking_tasks(log_segments(span, versions), versions, cores)
+
+
+def test_a_log_without_rows_has_no_tasks(tmp_path):
+    with Log(tmp_path / "b.000001") as log:
+        log.create(T)
+    span, _, versions = plan(tmp_path, [log.path])
+    assert versions == [] and log_segments(span, versions) == [] and walking_tasks([], versions, 2) == []
+
+
+def test_tasks_of_some_versions_read_what_their_units_need(tmp_path):
+    """AP-FK: a child that is walked for beside a shuffle reads the changes of its parent, which the shuffle applies."""
+    child = table("c", "id int PRIMARY KEY, a int, FOREIGN KEY (a) REFERENCES d.t (id) ON DELETE CASCADE")
+    with Log(tmp_path / "b.000001") as log:
+        log.create(T)
+        log.create(child)
+        log.insert(T, 1)
+        log.insert(child, 1)
+        deleted = log.delete(T, 1)
+    span, _, versions = plan(tmp_path, [log.path], split_bytes=1)
+    pieces = log_segments(span, versions)
+    shuffled, walked = by_route(versions)
+    assert [[item.version.definition.name for item in part] for part in (shuffled, walked)] == [["t"], ["c"]]
+    [task] = walking_tasks(pieces, walked, 2)
+    assert any(start <= deleted[0] and deleted[1] <= end for start, end, _ in covered(task.segments, ("d", "t")))
+    assert {name for split in split_tasks(pieces, shuffled) for name in split.segment.tables} == {("d", "t")}
