@@ -129,10 +129,6 @@ class ReplayStopped(ApplierError):
     exit_code = 1
 
 
-class CrossUnitUpdate(ReplayStopped):
-    """In idempotent mode an update moves a row from one unit to another. Nobody sees it: the table is planned anew."""
-
-
 class UnsupportedStatement(ReplayStopped):
     """A statement that a row applier cannot apply, such as DML in statement format."""
 

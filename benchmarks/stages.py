@@ -101,8 +101,8 @@ class _Tables:
         kept: list[pa.Table] = []
         with patch("applier.apply.output.unit_files.TableWriter", functools.partial(_Collector, kept)):
             for walk in self.walks.values():
-                if walk.units[0].stopped is not None:
-                    raise walk.units[0].stopped
+                for stop in walk.units[0].stops:
+                    raise RuntimeError(f"a log of the benchmarks was refused: {stop}")
                 walk.units[0].finish()
         return kept
 
@@ -174,7 +174,7 @@ def decoded_changes(files: Files, table: str) -> pa.Table:
         rows = pa.array(batch.after_rows + 0), pa.array(batch.before_rows + 0)
         deleted = pa.array(batch.after_rows < 0)
         columns: dict[str, Any] = {"kind": pa.array(batch.kinds.copy())}
-        for name, before, after in zip(names, batch.before.columns, batch.after.columns, strict=True):
+        for name, before, after in zip(names, batch.before.columns.values(), batch.after.columns.values(), strict=True):
             old = before.arrow(batch.n_before).take(_or_null(rows[1]))
             columns[name] = pa.compute.if_else(deleted, old, after.arrow(batch.n_after).take(_or_null(rows[0])))
         parts.append(pa.table(columns))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from functools import cached_property
 
 import pyarrow as pa
@@ -291,9 +292,44 @@ class SplitTask:
     units: dict[int, tuple[UnitSpec, ...]]
 
 
-@dataclasses.dataclass(frozen=True)
-class TaskOutcome:
-    """What a task did: its units' results, or the changes that its units stopped at."""
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Applied:
+    """All units of a task were."""
 
     results: tuple[UnitResult, ...]
-    stopped: tuple[ApplierError, ...]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Refused:
+    """Changes that a replica would stop at, in no order: the first in the log counts."""
+
+    errors: tuple[ApplierError, ...]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PlanAgain:
+    """In idempotent mode an update moves a row of these tables (db.table) from one unit to another, and what it does
+    depends on the rows of both: plan again, with all keys of such a table in one unit."""
+
+    tables: frozenset[str]
+
+
+TaskOutcome = Applied | Refused | PlanAgain
+
+
+def outcome_of(outcomes: Iterable[TaskOutcome]) -> TaskOutcome:
+    """What several tasks did together, or units of one: plan again if any says so, else what any of them refused."""
+    results: list[UnitResult] = []
+    errors: list[ApplierError] = []
+    tables: frozenset[str] = frozenset()
+    for outcome in outcomes:
+        match outcome:
+            case Applied():
+                results += outcome.results
+            case Refused():
+                errors += outcome.errors
+            case PlanAgain():
+                tables |= outcome.tables
+    if tables:
+        return PlanAgain(tables=tables)
+    return Refused(errors=tuple(errors)) if errors else Applied(results=tuple(results))

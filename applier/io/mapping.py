@@ -71,6 +71,8 @@ class MappedFile:
                 del _shared[key]
 
 
+NO_FILE = MappedFile("", 0, np.empty(0, np.uint8), 0)
+"""Of changes that no reader has handed over yet."""
 _lock = threading.Lock()
 _shared: OrderedDict[tuple[str, _Stamp], MappedFile] = OrderedDict()
 _checked: OrderedDict[tuple[str, _Stamp], set[Any]] = OrderedDict()

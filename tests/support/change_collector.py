@@ -68,7 +68,7 @@ class Collector:
 
     def rows_of(self, images, rows):
         columns = []
-        for column in images.columns:
+        for column in map(images.columns.get, range(len(images.plans))):
             if column is None:
                 columns.append(["unwanted"] * rows)
                 continue

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from applier.apply.routes.task import outcome
-from applier.apply.spec import BeginsEmpty, FromBase, Keyed, UnitSpec
+from applier.apply.spec import BeginsEmpty, FromBase, Keyed, Refused, UnitSpec
 from applier.apply.tables.table_walk import TableWalk
 from applier.binlog.rows.changes import ChangeReader
 from applier.columns.table_key import table_key
@@ -124,8 +124,8 @@ def apply(table: Table, events: list[Event], folder: Path, *, base: list[tuple[A
         reader.flush()
         kept.append(file)
     done = outcome([walk])
-    if done.stopped:
-        return Outcome([], list(done.stopped), positions=positions)
+    if isinstance(done, Refused):
+        return Outcome([], list(done.errors), positions=positions)
     results = done.results
     rows = []
     for unit, result in zip(walk.units, results, strict=True):

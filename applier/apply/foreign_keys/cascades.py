@@ -142,7 +142,7 @@ class ForeignKeyGroup:
 
     def _take(self, batch: ChangeBatch) -> None:
         """A reader hands over the batch of one table: take those of all."""
-        if any(table.unit.stopped is not None for table in self._tables):
+        if any(table.unit.is_stopped for table in self._tables):
             return
         for table in self._tables:
             if table.walk.binding is not None:

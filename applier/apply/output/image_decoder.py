@@ -17,10 +17,10 @@ from applier.io.mapping import MappedFile
 _Made = TypeVar("_Made")
 
 
-@dataclasses.dataclass(frozen=True)
-class DecodedChanges:
-    """Changes of a batch as a ChangeBatch has them whose walk decoded their images; `first` is the number of the first
-    of them in the batch that they are of."""
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class BatchPart:
+    """Changes of a batch, with their images decoded (DecodedChanges); `first` is the number of the first of them in the
+    batch that they are of."""
 
     first: int
     n: int
@@ -52,7 +52,7 @@ class ImageDecoder:
         which, and the buffers."""
         yield from self._in_parts(changes, lambda part: (part, self._read(0, batch.before_images[part])))
 
-    def changes(self, batch: ChangeBatch, first: int) -> Iterator[DecodedChanges]:
+    def changes(self, batch: ChangeBatch, first: int) -> Iterator[BatchPart]:
         """All changes from number `first` on, as many at a time as memory takes."""
         yield from self._in_parts(np.arange(first, batch.n), partial(self._decoded, batch))
 
@@ -80,10 +80,13 @@ class ImageDecoder:
         reader.read(pointers)
         return reader.buffers
 
-    def _decoded(self, batch: ChangeBatch, part: np.ndarray) -> DecodedChanges:
+    def _decoded(self, batch: ChangeBatch, part: np.ndarray) -> BatchPart:
         pointers = batch.before_images[part], batch.images[part]
-        rows = [np.where(images >= 0, np.cumsum(images >= 0) - 1, -1).astype(np.int32) for images in pointers]
-        buffers = [self._read(which, images[images >= 0]) for which, images in enumerate(pointers)]
-        return DecodedChanges(int(part[0]), len(part), batch.file, batch.kinds[part], batch.places[part],
-                              batch.rows[part], batch.times[part], *rows, pointers[1], *buffers,
-                              *(int((images >= 0).sum()) for images in pointers))
+        before_rows, after_rows = (np.where(images >= 0, np.cumsum(images >= 0) - 1, -1).astype(np.int32)
+                                   for images in pointers)
+        before, after = (self._read(which, images[images >= 0]) for which, images in enumerate(pointers))
+        n_before, n_after = (int((images >= 0).sum()) for images in pointers)
+        return BatchPart(
+            first=int(part[0]), n=len(part), file=batch.file, kinds=batch.kinds[part], places=batch.places[part],
+            rows=batch.rows[part], times=batch.times[part], before_rows=before_rows, after_rows=after_rows,
+            images=pointers[1], before=before, after=after, n_before=n_before, n_after=n_after)

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from applier.apply.routes.payload import ArrivedBatch, ArrivedKeys, Payload, payload_batch, to_buffer
-from applier.apply.spec import Keyed, SplitTask, TaskOutcome, UnitSpec
+from applier.apply.spec import Applied, Keyed, SplitTask, TaskOutcome, UnitSpec, outcome_of
 from applier.apply.tables.table_walk import BATCH_ROWS, LoggedTable
 from applier.apply.tables.unit import UnitApplier
 from applier.binlog.events.table_map import TableMap, parse_table_map
@@ -131,11 +131,11 @@ def apply_payloads(unit: UnitSpec, payloads: Iterable[tuple[int, pa.Buffer]]) ->
     for _, buffer in payloads:
         payload = Payload.read(buffer)
         versions[payload.version].take(payload)
-    if applier.stopped is not None:
+    if applier.is_stopped:
         applier.check_diffs()
-        return TaskOutcome((), applier.errors)
+        return outcome_of(applier.stops)
     result = applier.finish()
-    return TaskOutcome((), applier.errors) if applier.errors else TaskOutcome((result,), ())
+    return outcome_of([Applied(results=(result,)), *applier.stops])
 
 
 class _ArrivingVersion:

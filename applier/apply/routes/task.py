@@ -5,7 +5,17 @@ from __future__ import annotations
 from applier.apply.foreign_keys.cascades import ForeignKeyGroup
 from applier.apply.foreign_keys.parent_changes import read_parents
 from applier.apply.foreign_keys.parent_events import ParentEvents
-from applier.apply.spec import ApplyTask, ForeignKeyTie, LogSegment, Parents, TaskOutcome
+from applier.apply.spec import (
+    Applied,
+    ApplyTask,
+    ForeignKeyTie,
+    LogSegment,
+    Parents,
+    Refused,
+    TaskOutcome,
+    UnitResult,
+    outcome_of,
+)
 from applier.apply.tables.table_walk import TableWalk
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.changes import ChangeReader, TableBinding
@@ -32,7 +42,7 @@ def _apply(task: ApplyTask, outlined: SameBytes) -> TaskOutcome:
     try:
         _walk(task, walks, [ForeignKeyGroup(tied) for tied in groups.values()], outlined)
     except ReplayStopped as error:  # where definition and log disagree (1677), or a key is not to be had
-        return outcome(list(walks.values()), (error,))
+        return outcome(list(walks.values()), Refused(errors=(error,)))
     return outcome(list(walks.values()))
 
 
@@ -88,21 +98,22 @@ def _walk(task: ApplyTask, walks: dict[int, TableWalk], groups: list[ForeignKeyG
         reader.flush()
 
 
-def outcome(walks: list[TableWalk], refused: tuple[ReplayStopped, ...] = ()) -> TaskOutcome:
+def outcome(walks: list[TableWalk], *refused: Refused) -> TaskOutcome:
     """Write the units of all tables, unless one of them or the walk itself (`refused`) had to stop; then the others may
     have had to before."""
     units = [unit for walk in walks for unit in walk.units]
     taken_over = {id(source) for unit in units for source in unit.sources}
     last = [unit for unit in units if id(unit) not in taken_over]
-    results, has_stopped = [], bool(refused) or any(unit.errors for unit in last)
+    results: list[UnitResult] = []
+    has_stopped = bool(refused) or any(unit.stops for unit in last)
     for unit in last:
         if has_stopped:
             unit.check_diffs()
         else:
             results.append(unit.finish())
-            has_stopped = bool(unit.errors)
-    stopped = (*(error for unit in last for error in unit.errors), *refused)
-    return TaskOutcome(() if stopped else tuple(results), stopped)
+            has_stopped = bool(unit.stops)
+    stops = [stop for unit in last for stop in unit.stops]
+    return outcome_of([Applied(results=tuple(results)), *stops, *refused])
 
 
 class _Binder:

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from applier.apply.index.key_index import Conflict, KeyIndex
 from applier.apply.index.multiset import RowMultiset
-from applier.apply.output.image_decoder import DecodedChanges, ImageDecoder
+from applier.apply.output.image_decoder import BatchPart, ImageDecoder
 from applier.apply.output.rows import RowGatherer
 from applier.apply.search.row_keys import RowKeys
 from applier.apply.search.unit_search import StoreSearch, UnitSearch
@@ -56,7 +56,7 @@ class MultisetSearch(UnitSearch):
         self._search = self._store.pieces.search(frozenset(self._store.pieces.stored))
         self._decoder: ImageDecoder | None = None
         self._suppressed: list[pa.Table] = []
-        self._stopped_in: DecodedChanges | None = None
+        self._stopped_in: BatchPart | None = None
         self.index: KeyIndex = self._images
 
     def apply(self, batch: ChangeBatch, layouts: ImageLayouts, keys: tuple[Any, ...]) -> Conflict | None:

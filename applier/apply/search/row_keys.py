@@ -61,7 +61,7 @@ class RowKeys:
         numbers, found = batch.images >> IMAGE_ID_SHIFT, {}
         present = np.unique(numbers[batch.after_rows >= 0])
         for column in sorted({c for number in present for c in self._layouts.known[number].diffs}):
-            if batch.after.columns[column] is not None:
+            if column in batch.after.columns:
                 has = np.array([column in layout.diffs for layout in self._layouts.known])
                 is_diff = np.zeros(batch.n_after, np.bool_)
                 is_diff[batch.after_rows[batch.after_rows >= 0]] = has[numbers[batch.after_rows >= 0]]
@@ -112,9 +112,8 @@ class RowKeys:
         """The values of some images (rows of the after- or before-images) in a unique key's columns for people; for
         BY_CONTENT in the first columns that are decoded."""
         buffers, rows = (batch.after, batch.n_after) if after else (batch.before, batch.n_before)
-        columns = self._columns(unique) if unique != BY_CONTENT else tuple(
-            c for c, column in enumerate(buffers.columns) if column is not None)[:_MOST_VALUES]
-        values = [self._values(buffers.columns[c], c, rows, images) if c < len(buffers.columns) else
+        columns = self._columns(unique) if unique != BY_CONTENT else tuple(buffers.columns)[:_MOST_VALUES]
+        values = [self._values(buffers.columns[c], c, rows, images) if c < len(buffers.plans) else
                   [f"{self._pieces.definition.columns[c].name} left out"] * len(images) for c in columns]
         return [", ".join(row) for row in zip(*values, strict=True)]
 

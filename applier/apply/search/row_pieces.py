@@ -272,7 +272,7 @@ class RowPartEncoder:
     def searches(self, batch: ChangeBatch, logged: int) -> tuple[np.ndarray, list[Search]]:
         """How the rows of a batch's before-images are found: (int64 by row of the before-images, what it numbers).
         logged: how many columns the log's images may have."""
-        here = [column for column in self.stored if column < logged and batch.before.columns[column] is not None]
+        here = [column for column in self.stored if column < logged and column in batch.before.columns]
         absent = {column: flags.to_numpy(zero_copy_only=False) for column in here
                   if (flags := batch.before.columns[column].absent_rows(batch.n_before)) is not None}
         some = [column for column, flags in absent.items() if flags.any()]

@@ -32,6 +32,8 @@ from applier.apply.spec import (
     ImageMultiset,
     Keyed,
     NotSearched,
+    PlanAgain,
+    Refused,
     Stored,
     UnitResult,
     UnitSpec,
@@ -43,7 +45,7 @@ from applier.columns.event_times import EventTimes
 from applier.columns.extra_columns import ExtraColumns
 from applier.columns.replica_defaults import ReplicaDefaults
 from applier.columns.table_key import alters_rows
-from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, CrossUnitUpdate, ReplayStopped
+from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, ReplayStopped
 from applier.io.mapping import MappedFile
 from applier.schema.definition import table_schema
 from applier.snapshot.date_marks import for_nulls
@@ -74,7 +76,7 @@ class UnitApplier:
         self._layouts: ImageLayouts | None = None
         self._defaults = ReplicaDefaults(spec.definition)
         self._times: EventTimes | None = None
-        self._stopped: ReplayStopped | None = None
+        self._stop: Refused | PlanAgain | None = None
         self._failed_diff: ApplierError | None = None
         self._files: list[MappedFile] = []
         self._zero_dates = 0
@@ -86,15 +88,16 @@ class UnitApplier:
         self.by_foreign_keys = self._next_number = 0
 
     @property
-    def stopped(self) -> ReplayStopped | None:
-        """The error of the first change that could not be applied; nothing is applied after it."""
-        return next((source.stopped for source in self.sources if source.stopped is not None), self._stopped)
+    def is_stopped(self) -> bool:
+        """Whether there was a change that could not be applied, in this version or those before; none is after it."""
+        return self._stop is not None or any(source.is_stopped for source in self.sources)
 
     @property
-    def errors(self) -> tuple[ApplierError, ...]:
+    def stops(self) -> tuple[Refused | PlanAgain, ...]:
         """What stopped the unit, in this version or those before, in no order."""
-        before = tuple(error for source in self.sources for error in source.errors)
-        return before + tuple(error for error in (self._stopped, self._failed_diff) if error is not None)
+        before = tuple(stop for source in self.sources for stop in source.stops)
+        own = (self._stop, None if self._failed_diff is None else Refused(errors=(self._failed_diff,)))
+        return before + tuple(stop for stop in own if stop is not None)
 
     def begin(self, table_map: TableMap, layouts: ImageLayouts) -> None:
         """The table's first changes are coming, with these columns and layouts: get the rows that are there."""
@@ -115,7 +118,7 @@ class UnitApplier:
         if self._events is not None:
             self._search.watch(WatchedRows(self._events))
             self.add_derived(self._events.given)
-        if self.stopped is not None:
+        if self.is_stopped:
             return
         with self._timed():
             self._base = self._rows_before()
@@ -139,7 +142,7 @@ class UnitApplier:
 
     def take(self, batch: ChangeBatch, keys: tuple[Any, ...], reader: Reader) -> None:
         """Apply a batch of changes of this table: `keys` are theirs as the index takes them, as `reader` read them."""
-        if self.stopped is not None:
+        if self.is_stopped:
             return
         with self._timed():
             self._after_batch(batch, self._search.apply(batch, self._layouts, keys), reader)
@@ -148,7 +151,7 @@ class UnitApplier:
         """Note what came of a batch."""
         self._times.remember_times(batch)
         if conflict is not None:
-            self._stopped = self._stop(batch, conflict, reader)
+            self._stop = self._stopped_by(batch, conflict, reader)
         else:
             self._conflicts += self._search.suppressed_conflicts(self.spec.definition.full_name, batch, reader)
 
@@ -273,7 +276,7 @@ class UnitApplier:
 
     def finish(self) -> UnitResult:
         """Write the rows that are left, in key order, those of a table without one as they came; nothing where no
-        change came into the unit's range. It does not count where there are `errors` afterwards."""
+        change came into the unit's range. It does not count where there are `stops` afterwards."""
         written = Written(None)
         if self._events is not None:
             self._pass_events()
@@ -332,12 +335,13 @@ class UnitApplier:
             counts.append((index.inserted, index.updated, index.deleted, self._zero_dates))
         return tuple(map(sum, zip(*counts, strict=True))) if counts else (0, 0, 0, 0)
 
-    def _stop(self, batch: ChangeBatch, conflict: Conflict, reader: Reader) -> ReplayStopped:
+    def _stopped_by(self, batch: ChangeBatch, conflict: Conflict, reader: Reader) -> Refused | PlanAgain:
         change, table = conflict.change, self.spec.definition.full_name
         if conflict.moves:
-            return CrossUnitUpdate("an update moves a row from one unit to another", table=table)
+            return PlanAgain(tables=frozenset([table]))
         what = ("a row with this key is there already", DUPLICATE_KEY) if conflict.duplicate else \
             ("the row to change is not there", KEY_NOT_FOUND)
         place, row = int(batch.places[change]), int(batch.rows[change])
-        return ReplayStopped(what[0], file=batch.file.uri, position=place, row=row, errno=what[1],
-                             table=table, key=self._search.key_text(batch, conflict, reader))
+        return Refused(errors=(ReplayStopped(
+            what[0], file=batch.file.uri, position=place, row=row, errno=what[1], table=table,
+            key=self._search.key_text(batch, conflict, reader)),))

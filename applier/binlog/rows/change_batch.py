@@ -1,12 +1,14 @@
 """What row events become: a batch of changes of one table, and the layouts that their after-images have."""
 
 import dataclasses
+from typing import Protocol
 
 import numpy as np
 
 from applier.binlog.rows import change_records as k
 from applier.binlog.rows.layout import ColumnPlan, ImageBuffers
 from applier.errors import ArchiveError
+from applier.io.mapping import NO_FILE, MappedFile
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,6 +38,42 @@ class ImageLayouts:
         return found
 
 
+class Changes(Protocol):
+    """Changes of one table, whatever way they came, by number: arrays as a ChangeBatch has them."""
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def file(self) -> MappedFile: ...
+    @property
+    def kinds(self) -> np.ndarray: ...
+    @property
+    def places(self) -> np.ndarray: ...
+    @property
+    def rows(self) -> np.ndarray: ...
+    @property
+    def times(self) -> np.ndarray: ...
+    @property
+    def before_rows(self) -> np.ndarray: ...
+    @property
+    def after_rows(self) -> np.ndarray: ...
+    @property
+    def images(self) -> np.ndarray: ...
+
+
+class DecodedChanges(Changes, Protocol):
+    """Changes with columns of their images: `n_before` rows of `before`, `n_after` of `after`."""
+
+    @property
+    def before(self) -> ImageBuffers: ...
+    @property
+    def after(self) -> ImageBuffers: ...
+    @property
+    def n_before(self) -> int: ...
+    @property
+    def n_after(self) -> int: ...
+
+
 class ChangeBatch:
     """Changes of one table. Arrays of `n` entries: `kinds` (uint8: INSERT, UPDATE, DELETE), `places` (int64: offset in
     the file of the rows event), `rows` (int32: row in the event), `before_rows` and `after_rows` (int32: the row of
@@ -46,7 +84,7 @@ class ChangeBatch:
     is good only where the binding asks for it)."""
 
     def __init__(self, before: ImageBuffers, after: ImageBuffers, rows: int):
-        self.before, self.after, self.file = before, after, None
+        self.before, self.after, self.file = before, after, NO_FILE
         self._arrays = [np.empty(rows, kind) for kind in
                         (np.uint8, np.int64, np.int32, np.int32, np.int32, np.int64, np.int32, np.uint32,
                          np.int64, np.int64, np.int32)]

@@ -23,6 +23,8 @@ from applier.binlog.events.format import HEADER_LENGTH
 from applier.binlog.events.table_map import TableMap, parse_table_map
 from applier.binlog.rows import change_records as k
 from applier.binlog.rows.change_batch import ChangeBatch as ChangeBatch
+from applier.binlog.rows.change_batch import Changes as Changes
+from applier.binlog.rows.change_batch import DecodedChanges as DecodedChanges
 from applier.binlog.rows.change_batch import ImageLayout as ImageLayout
 from applier.binlog.rows.change_batch import ImageLayouts as ImageLayouts
 from applier.binlog.rows.changes_kernel import walk

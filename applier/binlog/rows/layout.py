@@ -211,16 +211,15 @@ class ColumnBuffer:
 
 
 class ImageBuffers:
-    """Buffers for the wanted columns of one image: `columns[c]` is None where nobody wants column c."""
+    """Buffers for the wanted columns of one image: `columns` has them by their numbers, ascending."""
 
     def __init__(self, plans: list[ColumnPlan | None], rows: int):
         self.plans, self.rows = plans, rows
-        self.columns = [None if plan is None else ColumnBuffer(plan, rows) for plan in plans]
-        self.used = [column for column in self.columns if column is not None]
-        self._growing = [column for column in self.used if column.plan.is_bytes]
+        self.columns = {number: ColumnBuffer(plan, rows) for number, plan in enumerate(plans) if plan is not None}
+        self._growing = [column for column in self.columns.values() if column.plan.is_bytes]
 
     def reset(self) -> None:
-        for column in self.used:
+        for column in self.columns.values():
             column.reset()
 
     @property
@@ -260,7 +259,7 @@ class ImageProgram:
                  diffs: Sequence[int] = ()):
         steps, compact = [], []
         for column in present:
-            buffer = None if column in diffs else buffers.columns[column]
+            buffer = None if column in diffs else buffers.columns.get(column)
             step = _skip(plans[column]) if buffer is None else buffer.step()
             steps.append(step)
             if step[0] == k.SKIP and compact and compact[-1][0] == k.SKIP:
@@ -269,8 +268,7 @@ class ImageProgram:
             else:
                 compact.append(step)
         here = set(present).difference(diffs)
-        missing = [buffer.step() for column, buffer in enumerate(buffers.columns)
-                   if buffer is not None and column not in here]
+        missing = [buffer.step() for column, buffer in buffers.columns.items() if column not in here]
         self._arrays = [np.array(part, np.int64).reshape(-1, 8) for part in (steps, compact, missing)]
         self._buffers = buffers
         words = [len(present)]

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from applier import __version__
-from applier.apply.spec import LogSegment, TaskOutcome, UnitResult
+from applier.apply.spec import Applied, LogSegment, PlanAgain, Refused, TaskOutcome, UnitResult, outcome_of
 from applier.binlog.archive.archive import Archive, check_continuity, notes_on_ends, open_archive
 from applier.binlog.events.group_ids import check_group_ids
 from applier.binlog.events.gtid import GtidSet
@@ -22,7 +22,7 @@ from applier.binlog.outline.outline import Outline, OutlineTask
 from applier.binlog.outline.stop import StopCondition
 from applier.columns.type_conversions import TypeConversions
 from applier.engine.executor import Executor, OnProgress
-from applier.errors import ApplierError, ArchiveError, CrossUnitUpdate, ReplayStopped
+from applier.errors import ApplierError, ArchiveError, ReplayStopped
 from applier.io.progress import Progress, Silent
 from applier.io.resolver import read_text
 from applier.jobs.replay.orphans import orphans
@@ -74,6 +74,14 @@ def _located(error: ApplierError, outline: Outline) -> ApplierError:
     """A refused change's error with its transaction, and with where to stop before it ahead of its own hint."""
     hint, error.hint = error.hint, None
     return with_transaction(error, outline, hint) if hint else with_transaction(error, outline)
+
+
+def _first_refused(refused: Refused, span: LogSpan, versions: list[PlannedVersion]) -> ApplierError:
+    """The error of the first change in the log that was refused, with its key and its transaction."""
+    order = {outline.uri: number for number, outline in enumerate(span.outlines)}
+    first = first_of(refused.errors, order)
+    number, known = order[first.file], (item.version for item in versions)
+    return _located(with_key(first, number, span.outlines[number], known), span.outlines[number])
 
 
 class _Replay:
@@ -200,18 +208,22 @@ class _Replay:
     def _applied(self, span: LogSpan, divided: Callable[[Collection[str]], list[PlannedVersion]]
                  ) -> tuple[list[PlannedVersion], list[UnitResult]]:
         """Plan and apply: once more where idempotent mode moves rows between units, which only the log's rows tell."""
-        moving: set[str] = set()
+        moving: frozenset[str] = frozenset()
         while True:
             versions = divided(moving)
             with self._timed("apply"):
-                results = self._apply(span, versions, moving)
-            if results is not None:
-                return versions, results
-            self.route = self.options.route
+                outcome = self._apply(span, versions)
+            match outcome:
+                case Applied():
+                    return versions, list(outcome.results)
+                case Refused():
+                    raise _first_refused(outcome, span, versions)
+                case PlanAgain():
+                    moving |= outcome.tables
+                    self.route = self.options.route
 
-    def _apply(self, span: LogSpan, versions: list[PlannedVersion], moving: set[str]) -> list[UnitResult] | None:
-        """Apply all units by the cheaper route; None where more tables turn out to be `moving`. Raises the error of the
-        first change in the log that was refused."""
+    def _apply(self, span: LogSpan, versions: list[PlannedVersion]) -> TaskOutcome:
+        """Apply all units by the cheaper route."""
         segments = log_segments(span, versions)
         tasks = walking_tasks(segments, versions, self.executor.cores)
         units = [unit for item in versions if not item.succeeded for unit in item.units]
@@ -231,20 +243,14 @@ class _Replay:
                 outcomes = self._shuffle(segments, versions, on_progress)
             except ReplayStopped:  # of a split, while others may hold an earlier one: a walk meets the first
                 outcomes = self.executor.walk(tasks, on_progress)
-        stopped = [error for outcome in outcomes for error in outcome.stopped]
-        if moves := [error for error in stopped if isinstance(error, CrossUnitUpdate)]:
-            moving.update(error.table for error in moves)
-            return None
-        if stopped:
-            order = {outline.uri: number for number, outline in enumerate(span.outlines)}
-            first = first_of(stopped, order)
-            number, known = order[first.file], (item.version for item in versions)
-            raise _located(with_key(first, number, span.outlines[number], known), span.outlines[number])
-        results = [result for outcome in outcomes for result in outcome.results]
-        self.progress.update(len(units), sum(result.changes for result in results))
-        if self.options.zero_dates == "error" and (zero := sum(result.zero_dates for result in results)):
-            raise ReplayStopped(f"{zero} dates are no day and would become null", hint="leave out --zero-dates error")
-        return results
+        outcome = outcome_of(outcomes)
+        if isinstance(outcome, Applied):
+            self.progress.update(len(units), sum(result.changes for result in outcome.results))
+            zero = sum(result.zero_dates for result in outcome.results)
+            if zero and self.options.zero_dates == "error":
+                raise ReplayStopped(f"{zero} dates are no day and would become null",
+                                    hint="leave out --zero-dates error")
+        return outcome
 
     def _shuffle(self, segments: list[LogSegment], versions: list[PlannedVersion],
                  on_progress: OnProgress) -> list[TaskOutcome]:

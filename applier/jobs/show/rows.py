@@ -176,7 +176,7 @@ def _images(
     names = [f"@{number}" for number in range(1, len(columns) + 1)]
     texts: list[list[str | None]] = []
     partial = False
-    for number, (buffer, column) in enumerate(zip(buffers.columns, columns)):
+    for number, (buffer, column) in enumerate(zip(buffers.columns.values(), columns)):
         texts.append(column_texts(buffer.arrow(rows), column))
         absent = buffer.absent_rows(rows)
         if absent is not None:

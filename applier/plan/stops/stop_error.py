@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from applier.binlog.events.events import parse_gtid, read_event, read_format
 from applier.binlog.events.format import EventType
 from applier.binlog.events.query import parse_query
@@ -13,7 +15,7 @@ _IN_ONE_ROW = {KEY_NOT_FOUND: 0, DUPLICATE_KEY: 2}
 _GTIDS = {EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED, EventType.MARIADB_GTID}
 
 
-def first_of(errors: list[ApplierError], order: dict[str, int]) -> ApplierError:
+def first_of(errors: Sequence[ApplierError], order: dict[str, int]) -> ApplierError:
     """The error at which a replica would have stopped, of those of several units; `order` numbers the files by uri.
 
     Of a row that moves between units, that it is not there comes before that its new key is taken; that a JSON diff

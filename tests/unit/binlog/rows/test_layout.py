@@ -54,7 +54,7 @@ def test_a_buffer_is_used_again_and_forgets():
     found = []
 
     def take(batch):
-        columns = batch.after.columns
+        columns = list(batch.after.columns.values())
         gone = [column.absent_rows(1) for column in columns]
         found.append([(column.arrow(1).to_pylist()[0], absent is not None and absent.to_pylist()[0])
                       for column, absent in zip(columns, gone, strict=True)])

@@ -23,7 +23,7 @@ def batches_of(values):
         return TableBinding(plans, plans, plans, take, rows=8)
 
     def take(batch):
-        numbers, texts = (column.arrow(batch.n_after).to_pylist() for column in batch.after.columns)
+        numbers, texts = (column.arrow(batch.n_after).to_pylist() for column in batch.after.columns.values())
         found.append(list(zip(numbers, texts, strict=True)))
 
     reader = ChangeReader(file, bind, checksum=False)

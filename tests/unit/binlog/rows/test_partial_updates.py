@@ -50,7 +50,7 @@ def read(file, rows=3):
 
 def values(images, rows):
     columns = []
-    for column in images.columns:
+    for column in images.columns.values():
         gone = column.absent_rows(rows)
         gone = [False] * rows if gone is None else gone.to_pylist()
         columns.append([ABSENT if absent else value
