@@ -1,4 +1,7 @@
-"""What several test files share: one Spark session for a whole process, as a session costs seconds, and one cluster."""
+"""What several test files share: one Spark session for a whole process, as a session costs seconds, and one cluster;
+and the marker that each test has by its folder."""
+
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -8,6 +11,12 @@ import keysearch.memory  # noqa: F401  it names the cache of kernels: jsondiff's
 # How long an example takes is how busy the machine is.
 settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("tests")
+
+
+def pytest_collection_modifyitems(items):
+    """A test below tests/unit is marked `unit`, and so on."""
+    for item in items:
+        item.add_marker(item.path.relative_to(Path(__file__).parent).parts[0])
 
 
 @pytest.fixture(scope="session")

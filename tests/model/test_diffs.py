@@ -202,7 +202,7 @@ def small(monkeypatch):
     monkeypatch.setattr(image_reader, "CHUNK_BYTES", 200)
 
 
-@settings(max_examples=80, deadline=None,
+@settings(max_examples=80,
           suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(histories(), st.integers(1, 3))
 def test_units_do_what_a_replica_does(small, history, spread):

@@ -5,7 +5,7 @@ Rules: APP-R5 to APP-R7, AP-IDEM, DEF-R1b, DEF-R2, FIND-ROWS.
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from applier.apply.index.key_index import ByteIndex, IntIndex
@@ -66,7 +66,6 @@ def histories(draw):
 
 @pytest.mark.parametrize("idempotent", [False, True])
 @pytest.mark.parametrize("form", ["int", "bytes"])
-@settings(deadline=None)
 @given(histories())
 def test_as_a_list_of_rows(form, idempotent, history):
     rows, batches = history

@@ -29,7 +29,7 @@ def _comparable(value):
     return value.encode() if isinstance(value, str) else value
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, suppress_health_check=list(HealthCheck))
 @given(st.data(), small_pieces, st.sampled_from(["walk", "shuffle"]))
 def test_a_replay_ends_where_a_replica_ends(data, executor, route):
     """The whole history, up to one of its groups, and on from there with that as the base."""

@@ -110,7 +110,7 @@ def changes(draw, missing):
     return found
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.booleans().flatmap(lambda idempotent: st.tuples(st.just(idempotent), changes(idempotent))),
        st.sampled_from([1, 3, 8192]), st.integers(0, 7))
 def test_a_replay_holds_what_a_list_of_rows_holds(history, batch_rows, middle):

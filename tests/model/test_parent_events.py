@@ -201,7 +201,7 @@ def held(result, output):
 
 
 @pytest.mark.parametrize("key", CHILDREN)
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_children_change_when_their_parents_do(key, data):
     """AP-FK: whatever happens to parents by either of two keys, one of them text that compares by its collation, and to

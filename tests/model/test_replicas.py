@@ -121,7 +121,7 @@ def written(log, transaction, flavour):
     return begin, log.position
 
 
-@settings(max_examples=int(os.environ.get("REPLICA_EXAMPLES", "60")), deadline=None,
+@settings(max_examples=int(os.environ.get("REPLICA_EXAMPLES", "60")),
           suppress_health_check=list(HealthCheck))
 @given(histories(), small_pieces, st.sampled_from(["walk", "shuffle"]), st.data())
 def test_a_replay_is_a_replica(history, executor, route, data):

@@ -93,7 +93,7 @@ def histories(draw):
 
 
 @pytest.mark.parametrize("idempotent", [False, True])
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(history=histories())
 def test_as_a_list_of_rows(idempotent, history):
     unique, clustered, rows, batches = history

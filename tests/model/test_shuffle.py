@@ -43,7 +43,7 @@ def outcome(files, output, route, unit_bytes=300, **options):
     return result.position, result.tables, tables
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(st.data(), st.sampled_from([100, 400, 1 << 27]), st.booleans())
 def test_generated_histories(data, unit_bytes, broken):
     """The same files with the same rows and ranges, counts and position; where a change is refused, the same error."""
@@ -119,7 +119,6 @@ def _paid(number, amount):
 
 
 @given(st.lists(st.binary(max_size=3), max_size=20), st.sets(st.binary(max_size=3), max_size=5))
-@settings(deadline=None)
 def test_the_range_of_a_byte_key(keys, bounds):
     """memcmp order: a bound belongs to the range that it begins."""
     keys, bounds = (encode_keys([pa.array(values, pa.binary())]) for values in (keys, sorted(bounds)))

@@ -101,7 +101,7 @@ def small(monkeypatch):
 
 
 @pytest.mark.parametrize("name", TABLES)
-@settings(max_examples=50, deadline=None,
+@settings(max_examples=50,
           suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(data=st.data())
 def test_units_do_what_a_replica_does(name, data, small):

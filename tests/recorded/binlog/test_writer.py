@@ -134,7 +134,7 @@ def test_groups_of_mysql(tmp_path: pathlib.Path) -> None:
     assert [body[0] for body in gtids] == [1, 0, 0, 0]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(width=st.sampled_from([0, 90, 200, 70_000]), rows=st.integers(1, 3))
 def test_the_transaction_length_is_that_of_the_group(
     tmp_path_factory: pytest.TempPathFactory, width: int, rows: int

@@ -81,7 +81,7 @@ def same(value, read) -> bool:
     return type(value) is type(read) and repr(value) == repr(read)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(json_values, st.booleans())
 def test_any_value_reads_back_from_its_text(value, large):
     assert same(value, json.loads(one(encode(value, large))))

@@ -184,7 +184,7 @@ def test_a_base_is_in_the_order_of_its_keys():
     assert found == OF_OLD
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=6), max_size=8),
        st.integers(0, 3), st.sampled_from(KINDS), st.sampled_from([pa.string(), pa.large_string()]))
 def test_a_column_is_its_strings(texts, cut, collation, type_):
@@ -207,7 +207,7 @@ def test_more_weights_than_bytes():
     assert [len(key) for key in keys_of(texts, "utf8mb4_0900_ai_ci")] == [22, 6600, 22] * 20
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.binary(max_size=9), min_size=1, max_size=4), st.sampled_from(KINDS))
 def test_bytes_that_are_no_text(values, collation):
     """Nothing is read beyond a string's end, whatever it holds, and nothing is lost."""

@@ -134,7 +134,7 @@ def test_the_group_id_of_27_byte_headers_is_shown():
     assert " group id 77 \t" in lines(ShownEvent(event(EventType.STOP, group_id=77), []))[1]
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(st.sampled_from(sorted(NAMES)), st.binary(max_size=80))
 def test_a_broken_body_is_an_archive_error_at_most(kind, body):
     try:

@@ -23,20 +23,20 @@ def check(old, new) -> None:
         assert bool(diffs) == (encode(old) != encode(new))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(alike, alike)
 def test_diffs_lead_from_one_document_to_the_other(old, new):
     """Types included: 1, 1.0 and true are three values."""
     check(old, new)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(documents, documents)
 def test_diffs_lead_from_any_document_to_any_other(old, new):
     check(old, new)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(alike, alike)
 def test_the_smaller_form_is_logged(old, new):
     """JD-ENC."""

@@ -108,7 +108,7 @@ def test_odd_texts():
     assert {text for text in left if not LONG_INTEGER.search(text)} == set()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(DOCUMENTS)
 def test_normalized_texts_stay(value):
     column = normalize(pa.array([to_text(value)]))

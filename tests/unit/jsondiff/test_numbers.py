@@ -20,7 +20,7 @@ def double_text(value: float) -> str:
     return bytes(out[: put_double(out.ctypes.data, bits) - out.ctypes.data]).decode()
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000)
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_doubles_have_the_shortest_digits(value):
     text = double_text(value)
@@ -51,7 +51,7 @@ def test_layout_of_doubles(value, text):
     assert double_text(value) == text
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.integers(-(2**63), 2**63 - 1))
 def test_integers(value):
     out = np.zeros(MAX_NUMBER_TEXT, np.uint8)

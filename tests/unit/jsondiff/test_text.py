@@ -49,7 +49,7 @@ def test_documents_print_as_the_server_prints_them():
     assert [to_text(decode(document)) for document, _ in RECORDED] == [text for _, text in RECORDED]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(DOCUMENTS)
 def test_both_printers_agree_and_text_reads_back(value):
     text = to_text(value)
@@ -58,13 +58,13 @@ def test_both_printers_agree_and_text_reads_back(value):
     assert repr(from_text(text.encode())) == repr(from_text(text)) == repr(parser.parse(text.encode()))
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(st.text(st.sampled_from('[]{}",:0123456789.-+eEtrufalsn\\ud8cÿ \n\x01')))
 def test_any_text_is_read_or_refused_alike_by_both_parsers(text):
     assert read(text, lambda text: parser.parse(text.encode())) == read(text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_doubles_read_back(value):
     assert repr(from_text(to_text(value))) == repr(value)

@@ -69,7 +69,7 @@ def _ordered(row):
                  else (False,) for value in row)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(_tables(), st.integers(0, 3))
 def test_byte_order_is_value_order(table, cut):
     types, nullable, rows = table
@@ -84,7 +84,7 @@ def test_byte_order_is_value_order(table, cut):
             assert (_ordered(row) == _ordered(other_row)) == (key == other_key)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.sampled_from([*_INTS, pa.decimal128(18, 4), pa.decimal128(1, 0)]).flatmap(
     lambda t: st.tuples(st.just(t), st.lists(_values(t), max_size=8))), st.integers(0, 3))
 def test_int_key_order_is_value_order(typed, cut):

@@ -94,7 +94,7 @@ def definitions(draw):
                            draw(st.sampled_from([None, "InnoDB"])), flavour)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(definitions())
 def test_reads_back_equal(definition):
     """to_sql is a statement that the parser makes the same definition of; to_json and pickle lose nothing."""

@@ -93,7 +93,7 @@ def test_every_cut_and_missing_field_is_an_error(tmp_path):
             load(_write(tmp_path, orjson.dumps(document)))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(text=mutants(orjson.loads(SNAPSHOT.to_json())))
 def test_what_was_changed_is_an_error(tmp_path_factory, text):
     """As it was written, or an error: also where every field of what was changed has its type."""
@@ -103,7 +103,7 @@ def test_what_was_changed_is_an_error(tmp_path_factory, text):
         assert "_snapshot.json" in str(error) or "format version" in str(error)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 @given(text=mutants(WITHOUT_DIGEST))
 def test_what_was_changed_without_a_digest_is_whole_or_an_error(tmp_path_factory, text):
     """As older programs wrote it. What is loaded can be worked with."""
@@ -165,7 +165,7 @@ def test_two_files_that_would_meet_in_one_folder_are_refused(tmp_path):
         load(_write(tmp_path, replace(SNAPSHOT, tables=(replace(BY_ID, files=(here, there)),)).to_json()))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.tuples(st.text(min_size=1, max_size=64), st.text(min_size=1, max_size=64)))
 def test_table_folders_are_safe(names):
     folder = table_folder(*names)

@@ -75,7 +75,7 @@ def test_rendered_words_stay_apart():
         assert pairs(render(tokenize(sql)[:-1])) == pairs(sql)
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000)
 @given(st.text(alphabet="ab1'\"`\\ /*!-#;.(x0M", max_size=30))
 def test_any_text_is_read_or_refused(text):
     """Whatever the text, the scanner ends, and what it renders it reads in the same way again."""

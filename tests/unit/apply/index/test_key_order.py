@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from applier.apply.index.key_index import ByteIndex, IntIndex
@@ -12,7 +12,6 @@ def key_bytes(keys: list[bytes]) -> KeyBytes:
     return KeyBytes(offsets, np.frombuffer(b"".join(keys) + bytes(32), np.uint8)[: offsets[-1]])
 
 
-@settings(deadline=None)
 @given(st.sets(st.binary(max_size=40) | st.builds(bytes.__add__, st.just(bytes(33)), st.binary(max_size=3))))
 def test_byte_keys_come_out_in_memcmp_order(keys):
     """Rows of a unit are written sorted by the key, also where keys share their first words or end in zero bytes."""

@@ -78,7 +78,7 @@ def address(pointer):
 
 
 @pytest.mark.parametrize("table", [INT, TWO], ids=["int", "bytes"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_what_goes_in_comes_out(table, data):
     """EV-MAT: kinds, places, images to the byte with their columns, however the receiver numbers layouts; in order.

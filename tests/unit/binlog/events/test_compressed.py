@@ -255,7 +255,7 @@ def test_an_incident_within_a_payload_blocks(tmp_path):
     assert (blocker.position, blocker.errno) == (position, 1590)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.data())
 def test_bytes_that_were_changed(data):
     """Anything may be in a compressed event whose checksum fits: an error with its place, or other rows."""

@@ -118,7 +118,7 @@ def test_load_data_of_servers_before_5_0_3():
     assert create == Load(5, 6, 1, *CUT, "/tmp/f", 9, b"block")
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 @given(st.sampled_from(sorted(NAMES)), st.binary(max_size=90))
 def test_a_broken_body_is_an_archive_error_at_most(kind, body):
     try:

@@ -55,7 +55,7 @@ def test_collations_that_break_off():
         parse_table_map(body).collations("mysql")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.sampled_from(m.KINDS), min_size=1, max_size=40), st.text(max_size=20), st.text(max_size=20))
 def test_types_and_metadata_of_all_kinds(kinds, database, table):
     """ENUM and SET come out of CHAR's metadata; names are of any characters."""
@@ -96,7 +96,7 @@ def test_equality_is_of_what_decoding_needs():
     assert parse_table_map(m.table_map_body(kinds)) == parse_table_map(m.table_map_body(kinds, optional=b"\1\1\x80"))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.sampled_from(m.KINDS), min_size=1, max_size=12), st.data())
 def test_every_proper_prefix_is_an_error(kinds, data):
     """No field is optional but what comes after the bitmap of nullable columns."""
@@ -106,7 +106,7 @@ def test_every_proper_prefix_is_an_error(kinds, data):
     assert error.value.mysql_errno == 1610
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.binary(max_size=60) | st.binary(max_size=40).map(lambda tail: b"\1\0\1d\0\1t\0" + tail))
 def test_any_bytes_give_a_table_or_an_archive_error(body):
     try:

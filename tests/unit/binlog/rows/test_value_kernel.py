@@ -72,7 +72,7 @@ def test_integer_keys_compare_in_the_order_of_their_values(wire_type, width):
 
 # ---- DECIMAL
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.integers(1, 38), st.data())
 def test_decimals_of_every_size(precision, data):
     scale = data.draw(st.integers(0, precision))
@@ -115,7 +115,7 @@ def test_dates_that_no_server_writes(parts):
     refused(W.DATE, 0, date_bytes(*parts))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.dates(datetime.date(1, 1, 1)))
 def test_days_since_1970(day):
     assert decode(W.DATE, 0, date_bytes(day.year, day.month, day.day)) == [day]

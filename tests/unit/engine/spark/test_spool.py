@@ -10,7 +10,7 @@ from applier.engine.spark.spool import SpillBuffer
 pairs = st.dictionaries(st.tuples(st.integers(0, 5), st.integers(0, 50)), st.binary(max_size=40), max_size=20)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(pairs, st.integers(0, 200))
 def test_payloads_come_back_in_the_order_of_their_keys(given_pairs, memory_bytes):
     with SpillBuffer(memory_bytes) as spool:

@@ -113,7 +113,7 @@ def quoted(data):
     return b"'" + data.replace(b"\\", b"\\\\").replace(b"'", b"''").replace(b"\0", b"\\0") + b"'"
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(data=st.data())
 def test_round_trips(data):
     """Values written as mysqldump writes them are read as they were."""

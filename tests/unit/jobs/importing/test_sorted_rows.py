@@ -45,7 +45,7 @@ def collected(folder, kind, chunks, chunk_bytes, on_duplicate=FAIL, has_key=True
 
 
 @pytest.mark.parametrize("kind", KEYS)
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_any_order_any_chunks(tmp_path_factory, kind, data):
     """Chunks that go on are written at once, others are merged: sorted by key, nothing lost, nothing left beside it."""
@@ -62,7 +62,7 @@ def test_any_order_any_chunks(tmp_path_factory, kind, data):
 
 @pytest.mark.parametrize("chunk_bytes", [1, 1 << 20])
 @pytest.mark.parametrize("kind", KEYS)
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(inserts=st.lists(st.tuples(st.integers(0, 20), st.sampled_from([KEEP, TAKE])), min_size=1, max_size=60))
 def test_keys_that_are_there(tmp_path_factory, kind, chunk_bytes, inserts):
     """INSERT IGNORE keeps the older row, REPLACE takes the newer one, in the order of the statements."""

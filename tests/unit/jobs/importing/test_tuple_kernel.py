@@ -84,7 +84,7 @@ def statements(draw):
     return HEAD.join(parts) + b"UNLOCK TABLES;   "
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(text=statements())
 def test_wherever_the_bytes_end(text):
     """Read in two pieces, cut at any byte, the rows are the same."""
@@ -98,7 +98,7 @@ def test_wherever_the_bytes_end(text):
         assert rows + parsed(text, 2, at=place)[1] == whole
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(text=st.binary(max_size=60), columns=st.integers(1, 3))
 def test_any_bytes(text, columns):
     """Whatever comes, it ends, and within the bytes."""

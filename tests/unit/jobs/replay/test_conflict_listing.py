@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from applier.apply.search.conflicts import CONFLICTS
@@ -126,7 +126,6 @@ def test_a_file_that_is_another_one_by_now(tmp_path):
     assert (error.value.file, error.value.position) == (str(log.path), begin)
 
 
-@settings(deadline=None)
 @given(st.binary(min_size=1, max_size=300), st.lists(st.integers(-5, 400), min_size=1, max_size=5))
 def test_any_bytes_are_an_error_or_positions_in_them(content, positions):
     """No read past the end, whatever the lengths in it say."""

@@ -132,7 +132,7 @@ def rows(draw):
     return log_of(*events)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(rows(), st.sampled_from((3000, 4096, 1 << 20)))
 def test_any_rows_read_the_same(mapped, room):
     before, text_walk._ROOM = text_walk._ROOM, room
