@@ -77,7 +77,7 @@ def apply_diffs(documents: pa.Array, diffs: pa.Array, chains: np.ndarray) -> App
     kinds = (np.bool_, np.uint8, np.int64, np.int64)
     results = kernel.Results(np.zeros(n + 1, np.int64), *(np.zeros(n, kind) for kind in kinds))
     longest, more = int(np.diff(offsets).max(initial=0)), 4 * int(np.diff(values.offsets).max(initial=0))
-    buffers = [
+    buffers: list[np.ndarray] = [
         np.empty(2 * longest + more + _SLACK, np.uint8),
         np.empty((longest // 16 + _SLACK, tree.NODE_FIELDS), np.int32),
         np.empty(longest // 16 + _SLACK, np.int32),

@@ -1,4 +1,7 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """How the kernels of this package are compiled, and what they need that Numba's arrays do not give."""
+
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -25,7 +28,7 @@ def keep(array):
     """A use of an array, for which it is not freed before."""
 
 
-def _load(bits: int):
+def _load(bits: int) -> Any:
     @intrinsic
     def load(typing_context, address):
         def generate(context, builder, signature, arguments):
@@ -40,7 +43,7 @@ def _load(bits: int):
     return load
 
 
-def _store(bits: int):
+def _store(bits: int) -> Any:
     @intrinsic
     def store(typing_context, address, number):
         def generate(context, builder, signature, arguments):

@@ -10,25 +10,24 @@ from jsondiff import wire
 from jsondiff.diff import Diff, Operation
 from jsondiff.encode import encode
 from jsondiff.path import Cell, Leg, Member, Path
-from jsondiff.values import member_order
+from jsondiff.values import Array, Document, Object, member_order
 
 _MOST_PAIRS = 1 << 20
 """Arrays of which more pairs of cells would be compared are matched cell by cell."""
 
 
-def diff(old, new) -> list[Diff] | None:
+def diff(old: Document, new: Document) -> list[Diff] | None:
     """A small set of diffs that makes `new` out of `old`, types included: apply(old, diff(old, new)) is new.
 
     None where no diffs can: they cannot replace the document as a whole. Where the diffs of a container would be larger
     than the container, it is replaced. Raises DocumentError for values that no document has."""
     if encode(old) == encode(new):
         return []
-    if not _alike(old, new):
-        return None
-    return list(_within(old, new, ()))
+    parts = _within(old, new, ())
+    return None if parts is None else list(parts)
 
 
-def column(old, new) -> tuple[bool, bytes]:
+def column(old: Document, new: Document) -> tuple[bool, bytes]:
     """How the change of a column is logged: (True, its diffs) if these are smaller than the new document, otherwise
     (False, the binary document) (JD-ENC). Bytes without the column's length."""
     diffs, whole = diff(old, new), encode(new)
@@ -36,29 +35,29 @@ def column(old, new) -> tuple[bool, bytes]:
     return (True, partial) if len(partial) < len(whole) else (False, whole)
 
 
-def _alike(old, new) -> bool:
-    """Whether both are objects, or both arrays."""
-    return any(isinstance(old, kind) and isinstance(new, kind) for kind in (dict, list))
+def _within(old: Document, new: Document, way: tuple[Leg, ...]) -> Iterator[Diff] | None:
+    """The diffs of two objects or of two arrays; None for all else."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        return _of_objects(old, new, way)
+    if isinstance(old, list) and isinstance(new, list):
+        return _of_arrays(old, new, way)
+    return None
 
 
-def _within(old, new, way: tuple[Leg, ...]) -> Iterator[Diff]:
-    """The diffs of two containers of one kind."""
-    return (_of_objects if isinstance(old, dict) else _of_arrays)(old, new, way)
-
-
-def _between(old, new, way: tuple[Leg, ...]) -> list[Diff]:
+def _between(old: Document, new: Document, way: tuple[Leg, ...]) -> list[Diff]:
     """The diffs of two values that are parts of documents."""
     if encode(old) == encode(new):
         return []
     whole = [Diff(Operation.REPLACE, Path(way), new)]
-    if _alike(old, new):
-        parts = list(_within(old, new, way))
-        if len(wire.encode(parts)) < len(wire.encode(whole)):
-            return parts
+    parts = _within(old, new, way)
+    if parts is not None:
+        listed = list(parts)
+        if len(wire.encode(listed)) < len(wire.encode(whole)):
+            return listed
     return whole
 
 
-def _of_objects(old: dict, new: dict, way: tuple[Leg, ...]) -> Iterator[Diff]:
+def _of_objects(old: Object, new: Object, way: tuple[Leg, ...]) -> Iterator[Diff]:
     for name in sorted(old.keys() | new.keys(), key=member_order):
         here = (*way, Member(name))
         if name not in new:
@@ -69,7 +68,7 @@ def _of_objects(old: dict, new: dict, way: tuple[Leg, ...]) -> Iterator[Diff]:
             yield from _between(old[name], new[name], here)
 
 
-def _of_arrays(old: list, new: list, way: tuple[Leg, ...]) -> Iterator[Diff]:
+def _of_arrays(old: Array, new: Array, way: tuple[Leg, ...]) -> Iterator[Diff]:
     """From the end to the start, so that cells in front keep their numbers."""
     for start, end, new_start, new_end in reversed(_changes(list(map(encode, old)), list(map(encode, new)))):
         pairs = min(end - start, new_end - new_start)

@@ -17,6 +17,7 @@ from jsondiff.values import (
     TIME,
     TIMESTAMP,
     TOO_DEEP,
+    Document,
     DocumentError,
     Opaque,
     Unsigned,
@@ -29,7 +30,7 @@ _HEAD, _KEY, _VALUE = {2: "<HH", 4: "<II"}, {2: "<HH", 4: "<IH"}, {2: "<BH", 4: 
 _WITH_MEANING = (DECIMAL, DATE, TIME, DATETIME, TIMESTAMP)
 
 
-def decode(document: bytes):
+def decode(document: bytes) -> Document:
     """The value of a binary document, as values.py has it; None for one of no bytes, JSON's null to the server.
 
     Raises DocumentError: 3157 where it nests deeper than 100 levels, 3142 for all else that is wrong with it. What this
@@ -42,10 +43,10 @@ def decode(document: bytes):
 class _Document:
     """The bytes, and how many of them no part has claimed yet."""
 
-    def __init__(self, data: bytes):
+    def __init__(self, data: bytes) -> None:
         self.data, self.left = data, len(data) - 1
 
-    def value(self, kind: int, at: int, end: int, depth: int):
+    def value(self, kind: int, at: int, end: int, depth: int) -> Document:
         """The value of this type at data[at:end]; bytes behind it do not matter."""
         if kind <= _LARGE_ARRAY:
             return self._container(kind, at, end, depth)
@@ -74,7 +75,7 @@ class _Document:
             raise self._error("values overlap", at)
         return at + size
 
-    def _scalar(self, kind: int, data: bytes, at: int):
+    def _scalar(self, kind: int, data: bytes, at: int) -> bool | int | float | None:
         if kind == _LITERAL:
             if data[0] > 2:
                 raise self._error("a literal is neither null, true nor false", at)
@@ -83,7 +84,7 @@ class _Document:
             (value,) = struct.unpack("<d", data)
             if not math.isfinite(value):
                 raise self._error("a double is infinite or not a number", at)
-            return value
+            return float(value)
         if kind % 2:
             return int.from_bytes(data, "little", signed=True)
         return Unsigned(int.from_bytes(data, "little"))
@@ -106,7 +107,7 @@ class _Document:
         except UnicodeDecodeError as error:
             raise self._error("a string is not UTF-8", start + error.start) from None
 
-    def _container(self, kind: int, start: int, end: int, depth: int):
+    def _container(self, kind: int, start: int, end: int, depth: int) -> Document:
         if depth == MAX_DEPTH:
             raise DocumentError(f"nested deeper than {MAX_DEPTH} levels", TOO_DEEP, start)
         width, is_object = 4 if kind & 1 else 2, kind < 2
@@ -118,7 +119,7 @@ class _Document:
         keys = self._keys(start, first, end, count, width) if is_object else []
         first += count * (width + 2) if is_object else 0
         stop = self._claim(first, count * (1 + width), end)
-        values = []
+        values: list[Document] = []
         for part, word in struct.iter_unpack(_VALUE[width], self.data[first:stop]):
             if _LITERAL <= part <= _UINT16 or (width == 4 and _INT32 <= part <= _UINT32):
                 size = 1 if part == _LITERAL else 2 if part <= _UINT16 else 4

@@ -6,9 +6,10 @@ This is the plain form, for documents as Python values, one at a time; apply.py 
 import enum
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from jsondiff.path import Cell, Leg, Member, Path
-from jsondiff.values import MAX_DEPTH, TOO_DEEP
+from jsondiff.values import MAX_DEPTH, TOO_DEEP, Array, Document, Object
 
 CORRUPT_EVENT = 1610
 """JD-SAFE1: the bytes of the diffs contradict themselves (ER_SLAVE_CORRUPT_EVENT)."""
@@ -23,7 +24,7 @@ class DiffError(ValueError):
     `what` says why, `errno` is MySQL's number of the error, `number` the diff's in its column from 1 on, `path` the
     diff's; None where they are not known."""
 
-    def __init__(self, what: str, errno: int, number: int | None = None, path: str | None = None):
+    def __init__(self, what: str, errno: int, number: int | None = None, path: str | None = None) -> None:
         super().__init__(what, errno, number, path)
         self.what, self.errno, self.number, self.path = what, errno, number, path
 
@@ -46,10 +47,10 @@ class Diff:
 
     operation: Operation
     path: Path
-    value: object = None
+    value: Document = None
 
 
-def apply(document, diffs: Iterable[Diff]):
+def apply(document: Document, diffs: Iterable[Diff]) -> Document:
     """The document after these diffs, in order. Neither the document nor the diffs' values are changed, but what is
     returned shares parts with them.
 
@@ -73,7 +74,7 @@ class _TooDeep(_Rejected):
     errno = TOO_DEEP
 
 
-def _changed(document, diff: Diff):
+def _changed(document: Document, diff: Diff) -> Document:
     """The document after one diff: the containers on the path are new, everything else is the old document's."""
     legs = diff.path.legs
     if not legs:
@@ -81,7 +82,8 @@ def _changed(document, diff: Diff):
     if diff.operation != Operation.REMOVE and len(legs) + depth(diff.value) > MAX_DEPTH:
         raise _TooDeep(f"the document would be nested deeper than {MAX_DEPTH} levels")
     root = [document]
-    outer, key = root, 0
+    outer: Any = root  # a container, and `key` one of its keys
+    key: str | int = 0
     for leg in legs[:-1]:
         outer[key] = inner = _copy(outer[key])
         outer, key = inner, _find(inner, leg)
@@ -90,19 +92,19 @@ def _changed(document, diff: Diff):
     if diff.operation == Operation.INSERT:
         _insert(container, leg, diff.value)
     elif diff.operation == Operation.REPLACE:
-        container[_find(container, leg)] = diff.value
+        _replace(container, leg, diff.value)
     else:
-        del container[_find(container, leg)]
+        _remove(container, leg)
     return root[0]
 
 
-def _copy(value):
+def _copy(value: Document) -> Array | Object:
     if not isinstance(value, dict | list):
         raise _Rejected("the path leads into a scalar")
     return value.copy()
 
 
-def _find(container: dict | list, leg: Leg) -> str | int:
+def _find(container: Array | Object, leg: Leg) -> str | int:
     """Where a leg leads in a container."""
     if isinstance(container, dict):
         if isinstance(leg, Member) and leg.name in container:
@@ -113,7 +115,7 @@ def _find(container: dict | list, leg: Leg) -> str | int:
     raise _Rejected("there is no such array cell")
 
 
-def _insert(container: dict | list, leg: Leg, value) -> None:
+def _insert(container: Array | Object, leg: Leg, value: Document) -> None:
     if isinstance(container, dict) and isinstance(leg, Member):
         if leg.name in container:
             raise _Rejected("the object has this member already")
@@ -124,7 +126,17 @@ def _insert(container: dict | list, leg: Leg, value) -> None:
         raise _Rejected(f"an {'object' if isinstance(container, dict) else 'array'} has no such parts")
 
 
-def depth(value) -> int:
+def _replace(container: Array | Object, leg: Leg, value: Document) -> None:
+    place: Any = container
+    place[_find(container, leg)] = value
+
+
+def _remove(container: Array | Object, leg: Leg) -> None:
+    place: Any = container
+    del place[_find(container, leg)]
+
+
+def depth(value: Document) -> int:
     """How many containers are within one another: 0 for a scalar, 1 for []."""
     levels, inner = 0, [value]
     while inner := [part for part in inner if isinstance(part, dict | list)]:

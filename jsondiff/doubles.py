@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The shortest decimal digits that read back as the same double: what MySQL prints (dtoa mode 4), and Python.
 
 The algorithm is Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2020): one multiplication by a power of

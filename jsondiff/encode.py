@@ -14,6 +14,7 @@ from jsondiff.values import (
     MAX_DEPTH,
     TOO_DEEP,
     VALUE_TOO_BIG,
+    Document,
     DocumentError,
     Opaque,
     Unsigned,
@@ -28,7 +29,7 @@ _SIGNED = (5, 7, 9)
 _HEAD, _KEY, _VALUE = {2: "<HH", 4: "<II"}, {2: "<HH", 4: "<IH"}, {2: "<BH", 4: "<BI"}
 
 
-def encode(value) -> bytes:
+def encode(value: Document) -> bytes:
     """The binary document of a value: its type in one byte, then the value.
 
     Raises DocumentError with MySQL's number where a document nests deeper than 100 levels, a key is longer than 65535
@@ -38,7 +39,7 @@ def encode(value) -> bytes:
     return bytes([kind]) + data
 
 
-def _part(value, depth: int) -> tuple[int, bytes]:
+def _part(value: Document, depth: int) -> tuple[int, bytes]:
     """The type and the bytes of a value."""
     match value:
         case None | True | False:

@@ -2,10 +2,10 @@
 
 from decimal import Decimal
 
-from jsondiff.values import DATE, DATETIME, TIME, TIMESTAMP, Opaque
+from jsondiff.values import DATE, DATETIME, TIME, TIMESTAMP, Document, Opaque
 
 
-def equal(a, b) -> bool:
+def equal(a: Document, b: Document) -> bool:
     """Whether MySQL takes two documents for equal.
 
     Numbers of all types are equal by value, where a double has the value of its shortest digits: 0.1 equals the DECIMAL
@@ -18,7 +18,7 @@ def equal(a, b) -> bool:
     return type(b) not in (list, dict) and _comparable(a) == _comparable(b)
 
 
-def _comparable(scalar) -> tuple:
+def _comparable(scalar: Document) -> tuple[object, object]:
     """Its family, and what is equal within it."""
     if scalar is None or isinstance(scalar, bool | str):
         return type(scalar), scalar

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Numbers written as text by kernels, as MySQL prints them.
 
 Every writer takes the address where its text begins, and returns where it ends. The caller sees to it that there is

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Opaque values of binary JSON as text: what SQL puts into a document and JSON has no type for.
 
 An opaque value is a MySQL column type (enum_field_types), a length and bytes. DECIMAL prints as a number; DATE, TIME,

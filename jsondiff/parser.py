@@ -8,21 +8,33 @@ and of equal members the last counts. An integer above 4294967295 is unsigned.
 import math
 import re
 
-from jsondiff.values import INVALID_TEXT, MAX_DEPTH, TOO_DEEP, DocumentError, Unsigned, in_order
+from jsondiff.values import (
+    INVALID_TEXT,
+    MAX_DEPTH,
+    TOO_DEEP,
+    Array,
+    Document,
+    DocumentError,
+    Object,
+    Unsigned,
+    in_order,
+)
 
 _SPACE = re.compile(rb"[ \n\r\t]*")
 _PLAIN = re.compile(rb'[^"\\\x00-\x1f]*')
 _HEX = re.compile(rb"[0-9a-fA-F]{4}")
 _NUMBER = re.compile(rb"-?(0|[1-9][0-9]*)?(\.[0-9]*)?([eE][+-]?[0-9]*)?")
 _ESCAPES = {ord(letter): byte for letter, byte in zip('"\\/bfnrt', b'"\\/\b\f\n\r\t')}
-_LITERALS = {ord("n"): (b"null", None), ord("t"): (b"true", True), ord("f"): (b"false", False)}
+_LITERALS: dict[int, tuple[bytes, bool | None]] = {
+    ord("n"): (b"null", None), ord("t"): (b"true", True), ord("f"): (b"false", False),
+}
 _MORE_DIGITS_THAN_64_BITS = 20
 _MAX_EXPONENT = 308
 _MAX_DIGITS = 768  # of a double that its parser looks at; the rest count as zeros
 _NO_DOUBLES_EXPONENT = 10  # digits of one
 
 
-def parse(text: bytes):
+def parse(text: bytes) -> Document:
     """The document that the text is. DocumentError as text.from_text has it."""
     return _Parser(text.partition(b"\0")[0]).document()
 
@@ -63,10 +75,10 @@ def _first_digits(text: str) -> str:
 class _Parser:
     """The text, and how far it is read."""
 
-    def __init__(self, text: bytes):
+    def __init__(self, text: bytes) -> None:
         self.text, self.at = text, 0
 
-    def document(self):
+    def document(self) -> Document:
         if self._next() is None:
             raise self._error("The document is empty.")
         value = self._value(0)
@@ -76,8 +88,14 @@ class _Parser:
 
     def _next(self) -> int | None:
         """The first byte behind white space, None at the end."""
-        self.at = _SPACE.match(self.text, self.at).end()
+        self.at = self._match(_SPACE).end()
         return self._peek()
+
+    def _match(self, pattern: re.Pattern[bytes]) -> re.Match[bytes]:
+        """What a pattern that matches no bytes, too, matches here."""
+        found = pattern.match(self.text, self.at)
+        assert found is not None, pattern
+        return found
 
     def _peek(self) -> int | None:
         return self.text[self.at] if self.at < len(self.text) else None
@@ -87,7 +105,7 @@ class _Parser:
         self.at += found
         return found
 
-    def _value(self, depth: int):
+    def _value(self, depth: int) -> Document:
         match self._peek():
             case 0x22:
                 return self._string()
@@ -110,8 +128,8 @@ class _Parser:
             raise DocumentError(f"nested deeper than {MAX_DEPTH} levels", TOO_DEEP, self.at)
         return self._next()
 
-    def _array(self, depth: int) -> list:
-        elements: list = []
+    def _array(self, depth: int) -> Array:
+        elements: Array = []
         if self._open(depth) == 0x5D:
             self.at += 1
             return elements
@@ -124,8 +142,8 @@ class _Parser:
                 raise self._error("Missing a comma or ']' after an array element.")
             self._next()
 
-    def _object(self, depth: int) -> dict:
-        members: dict = {}
+    def _object(self, depth: int) -> Object:
+        members: Object = {}
         if self._open(depth) == 0x7D:
             self.at += 1
             return members
@@ -146,7 +164,7 @@ class _Parser:
             self._next()
 
     def _number(self) -> int | float:
-        start, found = self.at, _NUMBER.match(self.text, self.at)
+        start, found = self.at, self._match(_NUMBER)
         whole, fraction, exponent = found.groups()
         if whole is None:
             self.at += self.text.startswith(b"-", self.at)
@@ -164,7 +182,7 @@ class _Parser:
     def _string(self) -> str:
         pieces, self.at = [], self.at + 1
         while True:
-            plain = _PLAIN.match(self.text, self.at)
+            plain = self._match(_PLAIN)
             try:
                 pieces.append(plain[0].decode())
             except UnicodeDecodeError as error:

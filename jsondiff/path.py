@@ -46,7 +46,7 @@ class Member(NamedTuple):
 class Cell(NamedTuple):
     """A cell of an array: number `index` from 0 on, or counted back from its last one, which is 0."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody asks of a leg
     from_end: bool = False
 
     def position(self, length: int) -> int:
@@ -81,6 +81,7 @@ def parse(text: str) -> Path:
     if text[at : at + 1] != "$":
         raise PathError("a path begins with $", at)
     legs: list[Leg] = []
+    leg: Leg
     at = _skip(text, at + 1)
     while at < len(text):
         if text[at] == ".":

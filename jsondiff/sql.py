@@ -14,7 +14,7 @@ from itertools import groupby
 from jsondiff.diff import Diff, Operation
 from jsondiff.path import Cell
 from jsondiff.text import to_text
-from jsondiff.values import DECIMAL, Opaque
+from jsondiff.values import DECIMAL, Document, Opaque
 
 _ESCAPES = {code: f"\\x{code:02x}" for code in range(32)}
 _ESCAPES |= {ord(character): f"\\{letter}" for character, letter in zip("\\'\n\r\t\b\f", "\\'nrtbf")}
@@ -46,7 +46,7 @@ def _step(diff: Diff) -> str:
     return path if diff.operation == Operation.REMOVE else f"{path}, {_literal(diff.value)}"
 
 
-def _literal(value) -> str:
+def _literal(value: Document) -> str:
     """What a JSON function takes for the value: text is no document to it, so one has to be made of it."""
     if isinstance(value, Opaque):
         return value.text() if value.kind == DECIMAL else quote(value.text())

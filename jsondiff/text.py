@@ -4,29 +4,31 @@ import json
 import math
 import re
 from json.encoder import encode_basestring as quoted  # ", \ and control characters escaped, as the server does
+from typing import NoReturn
 
 from jsondiff import parser
-from jsondiff.values import INVALID_BINARY, MAX_DEPTH, TOO_DEEP, DocumentError, Opaque, in_order, utf8
+from jsondiff.values import INVALID_BINARY, MAX_DEPTH, TOO_DEEP, Document, DocumentError, Opaque, in_order, utf8
 
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _MOST_PLAIN_DIGITS = 15
 
 
-def from_text(text: str | bytes):
+def from_text(text: str | bytes) -> Document:
     """The document that MySQL stores for this text (UTF-8), its members in stored order.
 
     Integers are int up to 4294967295, Unsigned up to 64 bits, double beyond. Raises DocumentError: 3140 where the text
     is no JSON, with the server's words and the byte where its parser stopped; 3157 at the 101st level."""
     if isinstance(text, bytes):
+        data = text
         try:
-            text = text.decode()
+            text = data.decode()
         except UnicodeDecodeError:
-            return parser.parse(text)
+            return parser.parse(data)
     utf8(text)
     if "\\u" in text and _SURROGATE_ESCAPE.search(text):
         return parser.parse(text.encode())
     try:
-        value = _FAST.decode(text.partition("\0")[0])
+        value: Document = _FAST.decode(text.partition("\0")[0])
     except (ValueError, RecursionError):
         return parser.parse(text.encode())
     if text.count("[") + text.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
@@ -34,7 +36,7 @@ def from_text(text: str | bytes):
     return value
 
 
-def to_text(value) -> str:
+def to_text(value: Document) -> str:
     """The text of a document, as MySQL prints it and as binary.to_text does: members in stored order, ", " and ": "
     between, the shortest digits of doubles. Raises DocumentError as encode does, TypeError for no document's value."""
     out: list[str] = []
@@ -44,13 +46,13 @@ def to_text(value) -> str:
     return text
 
 
-def _known(value):
+def _known(value: float | None) -> float:
     if value is None:
         raise ValueError("a number too big for a double")
     return value
 
 
-def _no_constant(name: str):
+def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
 
 
@@ -63,7 +65,7 @@ _FAST = json.JSONDecoder(
 """Takes what MySQL takes but for escaped surrogates and depth."""
 
 
-def _depth(value) -> int:
+def _depth(value: Document) -> int:
     """How many levels of containers there are."""
     level, depth = [value] if isinstance(value, dict | list) else [], 0
     while level:
@@ -72,7 +74,7 @@ def _depth(value) -> int:
     return depth
 
 
-def _put(value, depth: int, out: list[str]) -> None:
+def _put(value: Document, depth: int, out: list[str]) -> None:
     match value:
         case None:
             out.append("null")

@@ -9,6 +9,7 @@ order of their own: MySQL keeps and prints them by `member_order`.
 
 import base64
 from dataclasses import dataclass
+from typing import TypeAlias
 
 MAX_DEPTH = 100  # JSON_DOCUMENT_MAX_DEPTH of MySQL
 INVALID_TEXT, INVALID_BINARY, VALUE_TOO_BIG, KEY_TOO_BIG, TOO_DEEP = 3140, 3142, 3150, 3151, 3157
@@ -75,6 +76,11 @@ class Opaque:
         return f"base64:type{self.kind}:" + "\n".join(lines)
 
 
+Array: TypeAlias = list["Document"]
+Object: TypeAlias = dict[str, "Document"]
+Document: TypeAlias = bool | int | float | str | Opaque | Array | Object | None
+
+
 def utf8(text: str) -> bytes:
     """The bytes of text; DocumentError where it has surrogates, which are no characters."""
     if not isinstance(text, str):
@@ -91,7 +97,7 @@ def member_order(key: str) -> tuple[int, bytes]:
     return len(name), name
 
 
-def in_order(members: dict) -> dict:
+def in_order(members: Object) -> Object:
     """The members of an object in their order; the same dict if they are."""
     names = sorted(members, key=member_order)
     return members if names == list(members) else {name: members[name] for name in names}

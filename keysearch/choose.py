@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Flavour = Literal["mysql", "mariadb"]
+PathKind = Literal["primary", "unique", "key", "scan"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,12 @@ class KeyInfo:
     parts: tuple[tuple[int | None, int | None], ...]
     visible: bool = True
 
+    @property
+    def columns(self) -> tuple[int, ...] | None:
+        """Indexes of its columns; None where a part is an expression."""
+        columns = tuple(column for column, _ in self.parts if column is not None)
+        return columns if len(columns) == len(self.parts) else None
+
 
 @dataclass(frozen=True)
 class AccessPath:
@@ -57,7 +64,7 @@ class AccessPath:
     "key", that the row found is the row all the same where the before-image has no NULL in it.
     """
 
-    kind: Literal["primary", "unique", "key", "scan"]
+    kind: PathKind
     name: str
     columns: tuple[int, ...]
     reason: str
@@ -97,21 +104,22 @@ def choose_access_path(columns: Sequence[ColumnInfo], keys: Iterable[KeyInfo], p
     refused: list[str] = []
     ordered = server_order(columns, keys)
     for place, key in enumerate(ordered):
-        why_not = _unusable(key, columns, present, flavour)
-        if why_not:
-            refused.append(f"{_called(key)} {why_not}")
+        searched = _searched(key, columns, present, flavour)
+        if isinstance(searched, str):
+            refused.append(f"{_called(key)} {searched}")
             continue
-        searched = tuple(column for column, _ in key.parts)
         reason = f"{_called(key)} ({', '.join(columns[column].name for column in searched)})"
         reason += "".join(f"; {why}" for why in refused)
         unique, unless_null = _is_unique(key, columns), key.kind == "unique" and flavour == "mariadb"
         if not unique:
             reason += "; it is not unique, so the rest of the before-image is compared"
             reason += " where that has a NULL in the key" * unless_null
-            others = [other for other in ordered[place + 1:] if not _unusable(other, columns, present, flavour)]
+            others = [other for other in ordered[place + 1:]
+                      if not isinstance(_searched(other, columns, present, flavour), str)]
             if others and flavour == "mariadb":
                 reason += f"; a MariaDB server may prefer {_called(others[0])}, by cardinality"
-        return AccessPath(key.kind if unique else "key", key.name, searched, reason,
+        kind: PathKind = "key" if not unique else "primary" if key.kind == "primary" else "unique"
+        return AccessPath(kind, key.name, searched, reason,
                       tuple(prefix for _, prefix in key.parts), tuple(refused),
                       () if unique else tuple(sorted(stored - present)), not unique and unless_null)
     reason = "no key can be used: " + "; ".join(refused) if refused else "the table has no key"
@@ -127,7 +135,7 @@ def server_order(columns: Sequence[ColumnInfo], keys: Iterable[KeyInfo]) -> list
     return sorted(keys, key=lambda key: _rank(key, columns))
 
 
-def _rank(key: KeyInfo, columns: Sequence[ColumnInfo]) -> tuple:
+def _rank(key: KeyInfo, columns: Sequence[ColumnInfo]) -> tuple[bool, ...]:
     """The order in which MySQL keeps a table's keys, whatever the definition's: primary, unique without nullable
     columns, other unique, plain; among the unique ones those of whole columns first. Sorting keeps the definition's
     order else."""
@@ -137,7 +145,7 @@ def _rank(key: KeyInfo, columns: Sequence[ColumnInfo]) -> tuple:
 
 
 def _nullable(key: KeyInfo, columns: Sequence[ColumnInfo]) -> bool:
-    return any(column is None or columns[column].nullable for column, _ in key.parts)
+    return key.columns is None or any(columns[column].nullable for column in key.columns)
 
 
 def _is_unique(key: KeyInfo, columns: Sequence[ColumnInfo]) -> bool:
@@ -145,20 +153,22 @@ def _is_unique(key: KeyInfo, columns: Sequence[ColumnInfo]) -> bool:
     return key.kind == "primary" or (key.kind == "unique" and not _nullable(key, columns))
 
 
-def _unusable(key: KeyInfo, columns: Sequence[ColumnInfo], present: set[int], flavour: Flavour) -> str | None:
+def _searched(key: KeyInfo, columns: Sequence[ColumnInfo], present: set[int],
+              flavour: Flavour) -> tuple[int, ...] | str:
+    """The columns by which a key finds rows, or why it does not."""
     if key.kind not in ("primary", "unique", "key"):
         return "cannot find single rows"
-    if any(column is None for column, _ in key.parts):
+    if key.columns is None:
         return "has an expression, which no row image holds"
-    virtual = [columns[column].name for column, _ in key.parts if not columns[column].stored]
+    virtual = [columns[column].name for column in key.columns if not columns[column].stored]
     if virtual:
         return f"is over {', '.join(virtual)}, which is VIRTUAL: a snapshot does not hold it"
     if not key.visible and flavour == "mysql" and not _is_unique(key, columns):
         return "is invisible"
-    missing = [columns[column].name for column, _ in key.parts if column not in present]
+    missing = [columns[column].name for column in key.columns if column not in present]
     if missing:
         return f"needs {', '.join(missing)}, which the before-image lacks"
-    return None
+    return key.columns
 
 
 def _called(key: KeyInfo) -> str:

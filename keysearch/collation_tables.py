@@ -85,7 +85,8 @@ class _Recorded(NamedTuple):
 @cache
 def collation_index() -> dict[str, list[str]]:
     """By which tables collations compare."""
-    return json.loads(_member("index"))
+    index: dict[str, list[str]] = json.loads(_member("index"))
+    return index
 
 
 @lru_cache(_KEPT)
@@ -113,7 +114,8 @@ def _recorded(name: str) -> _Recorded:
     if head["parent"] is None:
         points = np.arange(CODE_POINTS)
         counts, firsts = np.empty(CODE_POINTS, np.uint8), np.zeros(CODE_POINTS, np.uint32)
-        weights, strings = np.empty(0, np.uint16), {}
+        weights: np.ndarray = np.empty(0, np.uint16)
+        strings: dict[tuple[int, ...], int] = {}
     else:
         points = np.cumsum(arrays["points"], dtype=np.int64)
         counts, firsts, weights, strings = _remapped(_parent(head["parent"]), arrays["olds"], arrays["news"])

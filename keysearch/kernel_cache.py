@@ -12,7 +12,8 @@ import re
 from pathlib import Path
 
 import numba
-from numba.core.caching import UserProvidedCacheLocator
+
+from keysearch import numba_doors
 
 ROOT = Path(__file__).resolve().parents[1]
 _PACKAGES = ("keysearch", "jsondiff", "applier")
@@ -21,33 +22,27 @@ _IMPORT = re.compile(rb"^from ([\w.]+) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
 
 def install() -> None:
     """Have Numba keep the kernels of these packages here, and those of any others where it keeps them by itself."""
-    own = f"{KernelLocator.__module__}.{KernelLocator.__name__}"
-    if own not in numba.config.CACHE_LOCATOR_CLASSES:
-        others = numba.config.CACHE_LOCATOR_CLASSES or ("UserProvidedCacheLocator,InTreeCacheLocator,"
-                                                        "UserWideCacheLocator,IPythonCacheLocator")
-        numba.config.CACHE_LOCATOR_CLASSES = f"{own},{others}"
+    numba_doors.ask_first(KernelLocator)
 
 
 def directory() -> str:
     """The directory of all kernels for this version of Numba; it may not be there yet."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return numba.config.CACHE_DIR or os.path.join(base, "mysql-binlog-applier", f"kernels-numba-{numba.__version__}")
+    own = os.path.join(base, "mysql-binlog-applier", f"kernels-numba-{numba.__version__}")
+    return numba_doors.wanted_directory() or own
 
 
-class KernelLocator(UserProvidedCacheLocator):
+class KernelLocator(numba_doors.SourceLocator):
     """Tells Numba the directory for the kernels of a module below `ROOT`."""
 
-    def __init__(self, py_func, py_file):
-        self._py_file = py_file
-        self._lineno = py_func.__code__.co_firstlineno
-        name = ".".join(Path(py_file).resolve().relative_to(ROOT).with_suffix("").parts)
-        self._cache_path = os.path.join(directory(), f"{name}-{_digests.of(name)}")
+    @staticmethod
+    def is_for(file: str) -> bool:
+        return any(ROOT / package in Path(file).resolve().parents for package in _PACKAGES)
 
-    @classmethod
-    def from_function(cls, py_func, py_file):
-        if not any(ROOT / package in Path(py_file).resolve().parents for package in _PACKAGES):
-            return None
-        return super(UserProvidedCacheLocator, cls).from_function(py_func, py_file)
+    @staticmethod
+    def directory_of(file: str) -> str:
+        name = ".".join(Path(file).resolve().relative_to(ROOT).with_suffix("").parts)
+        return os.path.join(directory(), f"{name}-{_digests.of(name)}")
 
 
 class Digests:
@@ -76,7 +71,10 @@ class Digests:
     def _module(self, name: str) -> tuple[bytes, list[str]]:
         """The text of a module, and the names of what it may import."""
         if name not in self._read:
-            text = self._file(name).read_bytes()
+            file = self._file(name)
+            if file is None:
+                raise ModuleNotFoundError(f"there is no module {name} below {self._root}", name=name)
+            text = file.read_bytes()
             imported = [found for package, names in _IMPORT.findall(text)
                         for found in (package, *(package + b"." + name for name in re.findall(rb"\w+", names)))]
             self._read[name] = text, [name.decode() for name in imported]

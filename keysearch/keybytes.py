@@ -31,6 +31,8 @@ _SIGN = np.uint64(1 << 63)
 _UNSIGNED_BIGINT = pa.decimal128(20, 0)
 _DECIMAL_IN_INT64 = 18
 """Digits that always fit in an int64, whatever the value."""
+_IN_INT64 = (pa.types.is_integer, pa.types.is_date, pa.types.is_timestamp, pa.types.is_duration, pa.types.is_time)
+_TEXT = (pa.types.is_string, pa.types.is_binary, pa.types.is_large_string, pa.types.is_large_binary)
 
 
 @dataclass(frozen=True)
@@ -126,9 +128,8 @@ def int_key_capable(type_: pa.DataType, unsigned_bigint: bool = False) -> bool:
     2**64 on; a DECIMAL(20, 0) may.
     """
     if pa.types.is_decimal128(type_):
-        return type_.precision <= _DECIMAL_IN_INT64 or (unsigned_bigint and type_ == _UNSIGNED_BIGINT)
-    return pa.types.is_integer(type_) or pa.types.is_date(type_) or pa.types.is_timestamp(type_) \
-        or pa.types.is_duration(type_) or pa.types.is_time(type_)
+        return bool(type_.precision <= _DECIMAL_IN_INT64) or (unsigned_bigint and type_ == _UNSIGNED_BIGINT)
+    return any(is_kind(type_) for is_kind in _IN_INT64)
 
 
 def int_key(column: pa.Array | pa.ChunkedArray) -> np.ndarray:
@@ -190,7 +191,8 @@ def _float_words(values: np.ndarray) -> np.ndarray:
     """Bits of floats that order as unsigned integers: uint64[n] with the float's width in use."""
     bits = (values + values.dtype.type(0)).view(f"u{values.itemsize}")          # -0.0 + 0.0 is 0.0
     sign = bits.dtype.type(1 << (8 * values.itemsize - 1))
-    return np.where(bits & sign, ~bits, bits | sign).astype(np.uint64)
+    words: np.ndarray = np.where(bits & sign, ~bits, bits | sign).astype(np.uint64)
+    return words
 
 
 def text_bounds(column: pa.Array | pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -212,8 +214,7 @@ def text_bounds(column: pa.Array | pa.ChunkedArray) -> tuple[np.ndarray, np.ndar
 
 
 def _is_text(type_: pa.DataType) -> bool:
-    return pa.types.is_string(type_) or pa.types.is_binary(type_) \
-        or pa.types.is_large_string(type_) or pa.types.is_large_binary(type_)
+    return any(is_kind(type_) for is_kind in _TEXT)
 
 
 def _fixed_text(column: pa.Array) -> _Text:
@@ -239,7 +240,8 @@ def _bits(column: pa.Array, buffer: int) -> np.ndarray:
 
 
 def _validity(column: pa.Array) -> np.ndarray:
-    return pc.is_valid(column).to_numpy(zero_copy_only=False)
+    valid: np.ndarray = pc.is_valid(column).to_numpy(zero_copy_only=False)
+    return valid
 
 
 def _zero_where_null(words: np.ndarray, column: pa.Array) -> np.ndarray:

@@ -7,6 +7,7 @@ a whole, byte for byte.
 
 from collections.abc import Sequence
 from functools import cache
+from typing import TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,7 +15,7 @@ import pyarrow.compute as pc
 from keysearch.collation import compares_bytes, equality_column, equality_keys
 from keysearch.keybytes import KeyBytes, encode_keys
 
-Column = pa.Array | pa.ChunkedArray
+Column: TypeAlias = pa.Array | pa.ChunkedArray
 
 
 def key_rule(collation: str | None, prefix: int | None) -> str:

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Memory by address, for kernels: unaligned loads and stores, byte swaps, copies, prefetch, 128-bit arithmetic.
 
 A binlog is a stream of unaligned little-endian (and, inside rows, big-endian) fields, so kernels work on addresses
@@ -6,6 +7,8 @@ compares every address with the end of what it reads, before it reads.
 
 They live in this package because it is the lowest one: `keysearch` imports nothing of the applier, which uses them too.
 """
+
+from typing import Any
 
 import numba
 from llvmlite import ir
@@ -18,14 +21,13 @@ _I1, _I8, _I32, _I64, _I128 = (ir.IntType(bits) for bits in (1, 8, 32, 64, 128))
 
 kernel_cache.install()
 
-_OPTIONS = {"nogil": True, "error_model": "numpy", "boundscheck": False}
-kernel = numba.njit(cache=True, **_OPTIONS)
+kernel = numba.njit(cache=True, nogil=True, error_model="numpy", boundscheck=False)
 """Decorator of a function that Python calls: compiled once for a machine and kept on disk."""
-inline = numba.njit(**_OPTIONS)
+inline = numba.njit(nogil=True, error_model="numpy", boundscheck=False)
 """Decorator of a function that only kernels call: compiled into each of them."""
 
 
-def _load(bits: int, signed: bool):
+def _load(bits: int, signed: bool) -> Any:
     result, memory = getattr(types, f"{'int' if signed else 'uint'}{bits}"), ir.IntType(bits)
 
     @intrinsic
@@ -39,7 +41,7 @@ def _load(bits: int, signed: bool):
     return load
 
 
-def _store(bits: int, signed: bool):
+def _store(bits: int, signed: bool) -> Any:
     value, memory = getattr(types, f"{'int' if signed else 'uint'}{bits}"), ir.IntType(bits)
 
     @intrinsic
@@ -53,7 +55,7 @@ def _store(bits: int, signed: bool):
     return store
 
 
-def _swap(bits: int):
+def _swap(bits: int) -> Any:
     word, memory = getattr(types, f"uint{bits}"), ir.IntType(bits)
 
     @intrinsic

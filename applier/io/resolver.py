@@ -60,7 +60,7 @@ def _check(location: str) -> None:
 
 def is_local(filesystem: "FileSystem") -> bool:
     """Whether paths are the operating system's own, so that files can be linked, locked, made durable and renamed."""
-    return filesystem.type_name == "local"
+    return bool(filesystem.type_name == "local")
 
 
 def absolute(location: str) -> str:
@@ -142,7 +142,8 @@ def read_text(location: str) -> str:
     filesystem, path = resolve(location)
     try:
         with filesystem.open_input_stream(path, compression=None) as stream:
-            return stream.read().decode()
+            text: str = stream.read().decode()
+            return text
     except (OSError, UnicodeDecodeError) as error:
         why = reason(error) if isinstance(error, OSError) else str(error)
         raise UsageError(f"the file cannot be read: {why}", file=location) from error

@@ -46,7 +46,8 @@ class Mismatch(ValueError):
 
 def build(kind: type[_T], value: Any) -> _T:
     """`value`, as a JSON parser or dataclasses.asdict gives it, as a `kind`. Raises Mismatch."""
-    return _parser(kind)(value)
+    built: _T = _parser(kind)(value)
+    return built
 
 
 def between(low: int, high: int) -> Check:
@@ -70,9 +71,13 @@ def loads(text: bytes) -> Any:
         raise Mismatch(f"is no JSON: {error}") from error
 
 
-@cache
 def _parser(kind: Any) -> _Parser:
     """What makes a value of a type out of JSON."""
+    return _new_parser(kind)
+
+
+@cache
+def _new_parser(kind: Any) -> _Parser:
     if kind is Any:
         return lambda value: value
     if kind is None or kind is type(None):
@@ -93,7 +98,7 @@ def _parser(kind: Any) -> _Parser:
         return _array(_parser(arguments[0]), origin)
     if origin is dict:
         return _members(*map(_parser, arguments))
-    if dataclasses.is_dataclass(kind):
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         return _object(kind)
     raise TypeError(f"no JSON has a {kind}")
 
@@ -118,7 +123,8 @@ def _whole(value: Any) -> int:
 def _number(value: Any) -> float:
     if type(value) not in (int, float):
         raise Mismatch(f"is {_shown(value)}, not a number")
-    return value
+    number: float = value
+    return number
 
 
 def _flag(value: Any) -> bool:
@@ -159,14 +165,13 @@ def _any_of(parsers: tuple[_Parser, ...], or_none: bool) -> _Parser:
     def any_of(value: Any) -> Any:
         if value is None and or_none:
             return None
-        innermost: Mismatch | None = None
+        mismatches = []
         for parse in parsers:
             try:
                 return parse(value)
             except Mismatch as error:
-                if innermost is None or len(error.path) > len(innermost.path):
-                    innermost = error
-        raise innermost
+                mismatches.append(error)
+        raise max(mismatches, key=lambda error: len(error.path))  # the innermost
     return any_of
 
 

@@ -2,21 +2,18 @@
 
 import importlib
 from pathlib import Path
-from typing import Any
 
-from numba.core.caching import NullCache
-from numba.core.registry import CPUDispatcher
+from keysearch.numba_doors import Kernel, is_kept
 
 PACKAGES = ("keysearch", "jsondiff", "applier")
 
 
-def kernels() -> list[Any]:
+def kernels() -> list[Kernel]:
     """All functions that Numba compiles on a call from Python and caches, in the order of their modules."""
-    found = []
+    found: list[Kernel] = []
     for name in modules():
         module = importlib.import_module(name)
-        found += [thing for thing in vars(module).values() if isinstance(thing, CPUDispatcher)
-                  and thing.__module__ == name and not isinstance(thing._cache, NullCache)]
+        found += [thing for thing in vars(module).values() if is_kept(thing) and thing.__module__ == name]
     return found
 
 

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """CRC32 (the one of zlib, polynomial 0xEDB88320) for kernels: by carry-less multiplication where the CPU has it.
 
 Folding follows Gopal et al., "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction" (Intel, 2009).
@@ -10,10 +11,10 @@ import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
 from keysearch.memory import inline, load_u8, load_u32
+from keysearch.numba_doors import global_constant
 
 _FEATURES = llvm.get_host_cpu_features()
 HAS_CARRYLESS_MULTIPLY = bool(_FEATURES.get("pclmul") and _FEATURES.get("ssse3"))
@@ -27,7 +28,7 @@ def _slicing_tables() -> np.ndarray:
     tables = np.zeros((8, 256), np.uint32)
     remainder = np.arange(256, dtype=np.uint32)
     for _ in range(8):
-        remainder = (remainder >> 1) ^ np.where(remainder & 1, np.uint32(_POLYNOMIAL), np.uint32(0))
+        remainder = (remainder >> np.uint32(1)) ^ np.where(remainder & 1, np.uint32(_POLYNOMIAL), np.uint32(0))
     tables[0] = remainder
     for k in range(1, 8):
         tables[k] = (tables[k - 1] >> 8) ^ tables[0][tables[k - 1] & 0xFF]
@@ -125,7 +126,7 @@ class _Vectors:
     def first_bytes_last(self, block: ir.Value, count: ir.Value) -> ir.Value:
         """The first `count` bytes of a block at its end, after zeros: picked by (16 × none, 0, 1, …, 15)."""
         window = ir.ArrayType(ir.IntType(8), 2 * _BLOCK)
-        table = cgutils.global_constant(
+        table = global_constant(
             self.builder, "crc32_window", ir.Constant(window, [0x80] * _BLOCK + list(range(_BLOCK)))
         )
         start = self.builder.add(self.builder.ptrtoint(table, self.word), count)

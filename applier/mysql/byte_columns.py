@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from keysearch.memory import copy_bytes, kernel
+from applier.mysql.byte_columns_kernel import scatter
 
 
 def value_bytes(array: pa.Array) -> tuple[np.ndarray, np.ndarray]:
@@ -38,15 +38,8 @@ def fixed_bytes(array: pa.Array, width: int) -> np.ndarray:
     if len(lengths) and lengths.min() == width:
         return data.reshape(len(array), width)
     padded = np.zeros((len(array), width), np.uint8)
-    _scatter(data.ctypes.data, offsets, padded.ctypes.data, width)
+    scatter(data.ctypes.data, offsets, padded.ctypes.data, width)
     return padded
-
-
-@kernel
-def _scatter(data, offsets, out, width):
-    """Copy each value to a place of `width` bytes, which is long enough."""
-    for row in range(len(offsets) - 1):
-        copy_bytes(out + row * width, data + offsets[row], offsets[row + 1] - offsets[row])
 
 
 def validity(array: pa.Array) -> pa.Buffer | None:

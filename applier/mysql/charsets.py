@@ -60,9 +60,9 @@ def _convert(array: pa.Array, offsets: np.ndarray, data: np.ndarray, charset: st
         kernels.from_single_byte(data.ctypes.data, offsets, _packed(charset), charset not in _NOT_ASCII,
                                  out.ctypes.data, out_offsets)
     elif charset in MULTI_BYTE:
-        tables = multi_byte_tables(charset)  # kept for good, so their addresses are, too
-        kernels.from_multi_byte(data.ctypes.data, offsets, *(table.ctypes.data for table in tables), len(tables[-1]),
-                                out.ctypes.data, out_offsets)
+        first, pairs, triples, quads = multi_byte_tables(charset)  # kept for good, so their addresses are, too
+        kernels.from_multi_byte(data.ctypes.data, offsets, first.ctypes.data, pairs.ctypes.data, triples.ctypes.data,
+                                quads.ctypes.data, len(quads), out.ctypes.data, out_offsets)
     else:
         kernels.from_unicode(data.ctypes.data, offsets, _UNICODE[charset], out.ctypes.data, out_offsets)
     return beside(array, pa.string(), out_offsets, out)

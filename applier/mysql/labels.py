@@ -31,7 +31,8 @@ def _of_bytes(member: bytes, charset: str) -> str:
     if charset in _TEXT:
         return member.decode("utf-8", "surrogateescape")
     whole = b"\0" * (-len(member) % _UNITS.get(charset, 1)) + member
-    return to_utf8(pa.array([whole], pa.binary()), charset)[0].as_py()
+    label: str = to_utf8(pa.array([whole], pa.binary()), charset)[0].as_py()
+    return label
 
 
 def _of_text(member: str, charset: str) -> str:

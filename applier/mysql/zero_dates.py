@@ -13,14 +13,11 @@ Nothing here is told by a date's validity bit: NULL is NULL. What a file of a sn
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-
-if TYPE_CHECKING:
-    pass
 
 ZERO_DAY = -50_000_000
 """The number of '0000-00-00'. A @kernel has it compiled in (applier.binlog.rows.value_kernel)."""
@@ -30,12 +27,12 @@ DAY = 86_400_000_000
 DATES = frozenset({"date", "datetime", "timestamp"})
 """The types whose values may be no dates."""
 
-_Values = pa.Array | pa.ChunkedArray
+_Values: TypeAlias = pa.Array | pa.ChunkedArray
 
 
 def may_have(type_: pa.DataType) -> bool:
     """Whether a column of this type may hold such dates."""
-    return pa.types.is_date32(type_) or pa.types.is_timestamp(type_)
+    return bool(pa.types.is_date32(type_) or pa.types.is_timestamp(type_))
 
 
 def number(year: int, month: int, day: int) -> int:
@@ -52,7 +49,7 @@ def numbers_of(values: _Values) -> np.ndarray:
     """Days or microseconds as int64[n]; 0 for NULL."""
     if pa.types.is_date32(values.type):
         values = values.cast(pa.int32())
-    return np.asarray(values.cast(pa.int64()).fill_null(0))
+    return np.asarray(values.cast(pa.int64()).fill_null(0), np.int64)
 
 
 def has_any(values: _Values) -> bool:
@@ -71,7 +68,9 @@ def which(values: _Values) -> np.ndarray:
 
 def are_zero(values: _Values) -> np.ndarray:
     """Which of the values are '0000-00-00', at midnight, bool[n]."""
-    return numbers_of(values) == (ZERO_DAY if pa.types.is_date32(values.type) else ZERO_DAY * DAY)
+    zero_day = ZERO_DAY if pa.types.is_date32(values.type) else ZERO_DAY * DAY
+    are: np.ndarray = numbers_of(values) == zero_day
+    return are
 
 
 def parts(days: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -121,7 +120,8 @@ def to_python_number(scalar: pa.Scalar) -> Any:
 def to_python(values: pa.Array) -> list[Any]:
     """The values for people: such dates as text."""
     if not has_any(values):
-        return values.to_pylist()
+        plain: list[Any] = values.to_pylist()
+        return plain
     shown = texts(values).to_pylist()
     return [text if none else value for text, none, value in
             zip(shown, which(values).tolist(), as_nulls(values).to_pylist(), strict=True)]

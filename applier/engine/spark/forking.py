@@ -59,15 +59,9 @@ def load_kernels() -> int:
     Calling them would start threads here. A kernel that is not in the cache yet is left to the task that needs it.
     """
     from applier.kernels.catalogue import kernels
+    from keysearch.numba_doors import load_kept
 
-    loaded = 0
-    for kernel in kernels():
-        cache, codegen = kernel._cache, kernel.targetctx.codegen()
-        for signature, *_ in kept if (kept := cache._cache_file._load_index()) else ():
-            if cache._index_key(signature, codegen) in kept:
-                kernel.compile(signature)
-                loaded += 1
-    return loaded
+    return sum(map(load_kept, kernels()))
 
 
 def serve() -> None:

@@ -1,0 +1,61 @@
+"""Every part of Numba that it does not promise, and these packages use, is as they use it; each test names one."""
+
+import importlib
+import re
+from pathlib import Path
+
+import numba
+import pytest
+
+from keysearch import kernel_cache, keybytes_kernel, memory, numba_doors
+
+ROOT = Path(__file__).resolve().parents[3]
+DOORS = (
+    "numba.config.CACHE_DIR",
+    "numba.config.CACHE_LOCATOR_CLASSES",
+    "numba.core.caching.NullCache",
+    "numba.core.caching.UserProvidedCacheLocator.from_function",
+    "numba.core.caching.UserProvidedCacheLocator.get_cache_path",
+    "numba.core.caching.IndexDataCacheFile._load_index",
+    "numba.core.caching.Cache._index_key",
+    "numba.core.cgutils.global_constant",
+    "numba.core.registry.CPUDispatcher.compile",
+)
+_PRIVATE = re.compile(r"numba\.core|numba\.config|\._cache\b|_cache_file|\._load_index|\._index_key|\.targetctx")
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_door_is_there(door):
+    parts = door.split(".")
+    thing = importlib.import_module(parts[0])
+    for at, part in enumerate(parts[1:], 2):
+        if not hasattr(thing, part):
+            importlib.import_module(".".join(parts[:at]))
+        assert hasattr(thing, part), f"Numba {numba.__version__} has no {'.'.join(parts[:at])}"
+        thing = getattr(thing, part)
+
+
+def test_a_kernel_is_kept_where_the_locator_says():
+    cache = keybytes_kernel.put_words._cache
+    kept_at = cache._cache_path
+    assert kept_at == kernel_cache.KernelLocator.directory_of(keybytes_kernel.__file__), "Dispatcher._cache._cache_path"
+
+
+def test_what_is_kept_is_told_from_what_is_compiled_into_others():
+    assert numba_doors.is_kept(keybytes_kernel.put_words), "a kernel has no cache: Dispatcher._cache"
+    inlined = memory.inline(lambda number: number)
+    assert not numba_doors.is_kept(inlined), "a function without a cache has no NullCache"
+    assert not numba_doors.is_kept(keybytes_kernel)
+
+
+def test_what_is_kept_is_loaded_without_compiling():
+    kernel = memory.kernel(keybytes_kernel.find_ranges.py_func)
+    keybytes_kernel.find_ranges.compile("(int64[::1], int64, int64[::1], int64, int64[::1])")
+    assert numba_doors.load_kept(kernel) > 0, "nothing was found: Cache._cache_file._load_index, ._index_key"
+    assert kernel.stats.cache_misses == {}, "it was compiled: Dispatcher.compile"
+
+
+def test_the_doors_are_opened_in_one_module():
+    files = [file for package in ("applier", "jsondiff", "keysearch") for file in (ROOT / package).rglob("*.py")]
+    found = {str(file.relative_to(ROOT)) for file in files if _PRIVATE.search(file.read_text())}
+    assert found == {"keysearch/numba_doors.py"}
