@@ -18,7 +18,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Flavour = Literal["mysql", "mariadb"]
 PathKind = Literal["primary", "unique", "key", "scan"]
 
 
@@ -93,7 +92,7 @@ class AccessPath:
 
 
 def choose_access_path(columns: Sequence[ColumnInfo], keys: Iterable[KeyInfo], present: set[int] | None,
-               flavour: Flavour = "mysql") -> AccessPath:
+               flavour: str = "mysql") -> AccessPath:
     """The key that finds a row of a table with these columns and keys (rule FIND).
 
     present: indexes of the columns in the before-image, None for all. With None, what a primary or unique choice names
@@ -154,7 +153,7 @@ def _is_unique(key: KeyInfo, columns: Sequence[ColumnInfo]) -> bool:
 
 
 def _searched(key: KeyInfo, columns: Sequence[ColumnInfo], present: set[int],
-              flavour: Flavour) -> tuple[int, ...] | str:
+              flavour: str) -> tuple[int, ...] | str:
     """The columns by which a key finds rows, or why it does not."""
     if key.kind not in ("primary", "unique", "key"):
         return "cannot find single rows"

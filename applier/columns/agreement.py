@@ -68,10 +68,10 @@ def definition_check(table_map: ColumnsInLog, definition: TableDefinition,
     if allowed.any:
         return None
     for column, collation in zip(definition.columns, table_map.collations(definition.flavour), strict=False):
-        logged = _charset(collation)
-        if logged is not None and column.type.charset is not None and logged != column.type.charset:
-            return _stop(f"column {column.name} has the character set {logged} in the log and {column.type.charset} in "
-                         "the table", definition,
+        charset = _charset(collation)
+        if charset is not None and column.type.charset is not None and charset != column.type.charset:
+            return _stop(f"column {column.name} has the character set {charset} in the log and {column.type.charset} "
+                         "in the table", definition,
                          "give the table's definition at the first binlog's start with --schema, or, where the log "
                          "makes the table, its database's as CREATE DATABASE … CHARACTER SET …")
     return None

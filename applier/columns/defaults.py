@@ -120,7 +120,7 @@ def other_defaults(column: Column, definition: TableDefinition) -> Callable[[str
     def known(name: str) -> Typed:
         other = definition.column(name)
         if other is column:
-            raise NotComputable(f"it is made of itself: ({column.default.text})")
+            raise NotComputable(f"it is made of itself: ({column.default.text if column.default else ''})")
         if other.name not in made:
             made[other.name] = implicit_scalar(other.type, definition.flavour) if other.auto_increment else \
                 _scalar(other, definition, known)
@@ -151,7 +151,7 @@ def generated_values(column: Column, definition: TableDefinition, values: Stored
 
 
 def _computed(column: Column, known: Callable[[str], Typed], n: int, session: Session) -> pa.Array:
-    made = assigned(evaluate(column.expression, known, n, session), column.type, session)
+    made = assigned(evaluate(column.expression or "", known, n, session), column.type, session)
     return pa.repeat(made[0], n) if len(made) != n else made
 
 

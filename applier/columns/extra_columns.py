@@ -38,15 +38,13 @@ class ExtraColumns:
         key = next((key for key in self._definition.row_keys if key.kind == "primary"), None)
         if self._numbered is None or key is None:
             return None
-        place = next((place for place, part in enumerate(key.parts) if self._is_number(part)), None)
-        if place and not any(self._is_number(other.parts[0]) for other in self._definition.keys):
-            raise SchemaError(f"column {self._numbered.name} numbers the rows of each group by itself, as a later part "
+        number = self._numbered.name
+        place = next((place for place, part in enumerate(key.parts) if _is_of(part, number)), None)
+        if place and not any(_is_of(other.parts[0], number) for other in self._definition.keys):
+            raise SchemaError(f"column {number} numbers the rows of each group by itself, as a later part "
                               "of the primary key", table=self._definition.full_name,
                               hint="leave the table out with --ignore-tables")
         return place
-
-    def _is_number(self, part: KeyPart) -> bool:
-        return part.column is not None and part.column.casefold() == self._numbered.name.casefold()
 
     def numbers(self, base: pa.Table, given: int) -> RowNumbers | None:
         """What numbers the rows that come to those of a base; None where no column asks for it. Numbers below `given`
@@ -93,6 +91,10 @@ class ExtraColumns:
         return generated_column(column, self._definition, rows.column, rows.num_rows)
 
 
+def _is_of(part: KeyPart, column: str) -> bool:
+    return part.column is not None and part.column.casefold() == column.casefold()
+
+
 class RowNumbers:
     """AUTO_INCREMENT for rows of a log that does not have the column: the next number for each that comes."""
 
@@ -103,7 +105,7 @@ class RowNumbers:
 
     def after(self, arrivals: int) -> int:
         """The next number when so many rows have come, the base's among them."""
-        return self._first + arrivals - self._base_rows
+        return self._first + arrivals - int(self._base_rows)
 
     def number(self, rows: pa.Table, arrivals: np.ndarray) -> pa.Table:
         """The rows with their numbers, given as the how manieth each came (int64[n]), the base's rows first."""

@@ -8,6 +8,7 @@ Source: MySQL source documentation, class Table_map_event ("optional metadata fi
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -25,10 +26,12 @@ ENUM_AND_SET_DEFAULT_CHARSET, ENUM_AND_SET_CHARSET, VISIBILITY, DIMENSIONS = ran
 """Kinds of optional metadata; those before them are in applier.binlog.events.table_map."""
 
 _BINARY = Charset("binary", "binary")
-_NUMBERS = {WireType.TINY: "tinyint", WireType.SHORT: "smallint", WireType.INT24: "mediumint", WireType.LONG: "int",
-            WireType.LONGLONG: "bigint", WireType.FLOAT: "float", WireType.DOUBLE: "double"}
-_FRACTIONAL = {WireType.TIME2: "time", WireType.DATETIME2: "datetime", WireType.TIMESTAMP2: "timestamp"}
-_PLAIN = {WireType.YEAR: "year", WireType.DATE: "date", WireType.NEWDATE: "date", WireType.TIME: "time",
+_NUMBERS: dict[int, str] = {
+    WireType.TINY: "tinyint", WireType.SHORT: "smallint", WireType.INT24: "mediumint", WireType.LONG: "int",
+    WireType.LONGLONG: "bigint", WireType.FLOAT: "float", WireType.DOUBLE: "double",
+}
+_FRACTIONAL: dict[int, str] = {WireType.TIME2: "time", WireType.DATETIME2: "datetime", WireType.TIMESTAMP2: "timestamp"}
+_PLAIN: dict[int, str] = {WireType.YEAR: "year", WireType.DATE: "date", WireType.NEWDATE: "date", WireType.TIME: "time",
           WireType.DATETIME: "datetime", WireType.TIMESTAMP: "timestamp", WireType.JSON: "json"}
 _SIZES = ("tiny", "", "medium", "long")
 _GEOMETRIES = ("geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon",
@@ -61,7 +64,8 @@ def definition_from_log(table_map: TableMap, name: TableName, flavour: str) -> T
 
 
 def _types(table_map: TableMap, flavour: str, table: str) -> list[ColumnType]:
-    collations = [_charset(collation, table) for collation in table_map.collations(flavour)]
+    collations = [None if collation is None else _charset(collation, table)
+                  for collation in table_map.collations(flavour)]
     labelled = [kind for kind in table_map.types if kind in (WireType.ENUM, WireType.SET)]
     charsets = iter(_label_charsets(table_map, len(labelled), table))
     sets, enums = (_members(table_map.optional.get(kind, b"")) for kind in (SET_LABELS, ENUM_LABELS))
@@ -95,24 +99,22 @@ def _type(kind: int, metadata: int, unsigned: bool, collation: Charset | None, t
         return ColumnType(_PLAIN[kind])
     charset = collation or _BINARY
     is_text = charset.charset != "binary"
-    words = {"charset": charset.charset, "collation": charset.collation} if is_text else {}
+    text = ColumnType("text", charset=charset.charset, collation=charset.collation) if is_text else ColumnType("blob")
     compressed = kind in (WireType.VARCHAR_COMPRESSED, WireType.BLOB_COMPRESSED)
     if kind in (WireType.BLOB, WireType.BLOB_COMPRESSED):
-        return ColumnType(_SIZES[metadata - 1] + ("text" if is_text else "blob"), compressed=compressed, **words)
+        return replace(text, base=_SIZES[metadata - 1] + text.base, compressed=compressed)
     length = metadata - compressed  # a byte says how the value is compressed
     if is_text:
         length //= bytes_per_character(charset.charset)
     if kind in (WireType.VARCHAR, WireType.VAR_STRING, WireType.VARCHAR_COMPRESSED):
-        return ColumnType("varchar" if is_text else "varbinary", length=length, compressed=compressed, **words)
+        return replace(text, base="varchar" if is_text else "varbinary", length=length, compressed=compressed)
     if kind == WireType.STRING:
-        return ColumnType("char" if is_text else "binary", length=length, **words)
+        return replace(text, base="char" if is_text else "binary", length=length)
     raise SchemaError(f"the log does not say enough of a column of type {WireType(kind).name}", table=table,
                       hint="give the CREATE TABLE with --schema")
 
 
-def _charset(collation: int | None, table: str) -> Charset | None:
-    if collation is None:
-        return None
+def _charset(collation: int, table: str) -> Charset:
     try:
         return by_id(collation)
     except KeyError:

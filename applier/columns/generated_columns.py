@@ -151,7 +151,7 @@ class AfterImages:
 
     def _any_source(self, number: int) -> np.ndarray:
         """Which images have a column that this one is made of."""
-        return np.logical_or.reduce([self._none, *(self._is_there(source) for source in self._sources(number))])
+        return _any([self._none, *(self._is_there(source) for source in self._sources(number))])
 
     def _is_there(self, number: int) -> np.ndarray:
         if number in self._decoded:
@@ -160,7 +160,7 @@ class AfterImages:
 
     def _all_sources(self, number: int) -> np.ndarray:
         """Of which images all columns are known that this one is made of."""
-        return np.logical_and.reduce([~self._none, *(self._is_known(source) for source in self._sources(number))])
+        return ~_any([self._none, *(~self._is_known(source) for source in self._sources(number))])
 
     def _is_known(self, number: int) -> np.ndarray:
         """Which images tell what the row has in a column: in an insert's, where they have none, it is the default."""
@@ -170,7 +170,8 @@ class AfterImages:
                 return self._all_sources(number)
             return self._none if column.auto_increment else self._inserted
         given = self._inserted & self._all_sources(number) if column.generated else self._inserted
-        return (~self._of_image(number)[1] | given) & ~self._is_unknown(number)
+        known: np.ndarray = (~self._of_image(number)[1] | given) & ~self._is_unknown(number)
+        return known
 
     def _is_unknown(self, number: int) -> np.ndarray:
         """Which images have diffs of a document that no image has."""
@@ -179,7 +180,7 @@ class AfterImages:
         return np.asarray(pc.equal(self._of_image(number)[0], UNKNOWN_DOCUMENT).fill_null(False))
 
     def _unknown_document(self, number: int) -> np.ndarray:
-        return np.logical_or.reduce([self._none, *(self._is_unknown(source) for source in self._sources(number))])
+        return _any([self._none, *(self._is_unknown(source) for source in self._sources(number))])
 
     def _computed(self, number: int, rows: np.ndarray) -> pa.Array | pa.ChunkedArray:
         """A generated column in some of the rows (bool[n])."""
@@ -253,6 +254,12 @@ def _made_of(column: Column, definition: TableDefinition) -> frozenset[int]:
             if definition.columns[number].generated:
                 more += source_numbers(definition.columns[number], definition)
     return frozenset(found)
+
+
+def _any(masks: list[np.ndarray]) -> np.ndarray:
+    """Where one of these masks, of which there is one at least, is set."""
+    found: np.ndarray = np.logical_or.reduce(masks)
+    return found
 
 
 def _whole(values: pa.Array | pa.ChunkedArray) -> pa.Array:

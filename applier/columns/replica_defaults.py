@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -21,9 +22,9 @@ from applier.mysql.types import arrow_type
 from applier.schema.defaults import implicit_scalar
 from applier.schema.definition import Column, TableDefinition
 
-Seconds = Callable[[], np.ndarray]
+Seconds: TypeAlias = Callable[[], np.ndarray]
 """Asked for the time of each row's event, uint32[n] in seconds since 1970."""
-Values = pa.Array | pa.Scalar
+Values: TypeAlias = pa.Array | pa.Scalar
 
 _HINT = "leave the table out with --ignore-tables"
 
@@ -31,7 +32,7 @@ _HINT = "leave the table out with --ignore-tables"
 class ReplicaDefaults:
     """The defaults of one table. Values are of `arrow_type`."""
 
-    def __init__(self, definition: TableDefinition):
+    def __init__(self, definition: TableDefinition) -> None:
         self._definition = definition
         self._scalars: dict[str, pa.Scalar] = {}
 

@@ -52,9 +52,10 @@ class TableKey:
         """Keys as manifests and plans have them, in the form of `encode`."""
         if self.form == "int":
             return np.array(keys, np.int64)
-        offsets = np.zeros(len(keys) + 1, np.int64)
-        np.cumsum([len(key) for key in keys], out=offsets[1:])
-        return KeyBytes(offsets, np.frombuffer(b"".join(keys), np.uint8))
+        texts = [key for key in keys if isinstance(key, bytes)]
+        offsets = np.zeros(len(texts) + 1, np.int64)
+        np.cumsum([len(text) for text in texts], out=offsets[1:])
+        return KeyBytes(offsets, np.frombuffer(b"".join(texts), np.uint8))
 
     def __str__(self) -> str:
         return f"{self.choice.name} ({', '.join(self.names)})"

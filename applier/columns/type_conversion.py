@@ -54,7 +54,7 @@ def convert_numbers(values: pa.Array, kind: ColumnType) -> pa.Array:
 def _as_real(values: pa.Array, kind: ColumnType) -> pa.Array:
     numbers = values.fill_null(0.0).to_numpy(zero_copy_only=False)
     most = _LARGEST_FLOAT if kind.base == "float" else np.finfo(np.float64).max
-    if kind.scale is not None:
+    if kind.precision is not None and kind.scale is not None:
         power = 10.0**kind.scale
         most = min(most, 10.0**(kind.precision - kind.scale) - 1 / power)
         whole = np.floor(numbers)  # rounded as a server does it: 2.675, which is a little less, to 2.67

@@ -16,14 +16,18 @@ from applier.mysql.types import BINARY, INTEGERS, ColumnType
 from applier.mysql.value_sizes import member_bytes, most_bytes
 from applier.mysql.wire_types import WireType
 
-INTEGER_BITS = {WireType.TINY: 8, WireType.SHORT: 16, WireType.INT24: 24, WireType.LONG: 32, WireType.LONGLONG: 64}
+INTEGER_BITS: dict[int, int] = {
+    WireType.TINY: 8, WireType.SHORT: 16, WireType.INT24: 24, WireType.LONG: 32, WireType.LONGLONG: 64,
+}
 BLOBS = {WireType.TINY_BLOB, WireType.BLOB, WireType.MEDIUM_BLOB, WireType.LONG_BLOB, WireType.BLOB_COMPRESSED}
 VARCHARS = {WireType.VARCHAR, WireType.VAR_STRING, WireType.VARCHAR_COMPRESSED}
-NEW_TEMPORAL = {WireType.TIME2: "time", WireType.DATETIME2: "datetime", WireType.TIMESTAMP2: "timestamp"}
+NEW_TEMPORAL: dict[int, str] = {
+    WireType.TIME2: "time", WireType.DATETIME2: "datetime", WireType.TIMESTAMP2: "timestamp",
+}
 COMPRESSED = {WireType.BLOB_COMPRESSED, WireType.VARCHAR_COMPRESSED}
 _STRINGS = {WireType.STRING} | VARCHARS | BLOBS
 _NUMBERS = {WireType.NEWDECIMAL, WireType.FLOAT, WireType.DOUBLE}
-_REAL_LENGTH = {WireType.FLOAT: 12, WireType.DOUBLE: 22, "float": 12, "double": 22}
+_REAL_LENGTH: dict[int | str, int] = {WireType.FLOAT: 12, WireType.DOUBLE: 22, "float": 12, "double": 22}
 """Characters that a number may take, as the servers compare FLOAT with DOUBLE."""
 
 
@@ -86,11 +90,12 @@ def step_between(wire_type: int, metadata: int, column_type: ColumnType, flavour
 
 def _number_step(wire_type: int, metadata: int, column_type: ColumnType) -> Step:
     if column_type.base == "decimal" and wire_type == WireType.NEWDECIMAL:
-        return _order((metadata >> 8, metadata & 0xFF), (column_type.precision or 10, column_type.scale or 0))
+        logged, own = (metadata >> 8, metadata & 0xFF), (column_type.precision or 10, column_type.scale or 0)
+        return Step.LOSSY if logged > own else Step.NON_LOSSY
     if column_type.base == "decimal" or wire_type == WireType.NEWDECIMAL:
         return Step.LOSSY
-    length = column_type.precision if column_type.scale is not None else _REAL_LENGTH[column_type.base]
-    return _order(_REAL_LENGTH[wire_type], length)
+    digits = column_type.precision if column_type.scale is not None else None
+    return _order(_REAL_LENGTH[wire_type], _REAL_LENGTH[column_type.base] if digits is None else digits)
 
 
 def _moment_step(wire_type: int, metadata: int, column_type: ColumnType) -> Step | None:
@@ -110,7 +115,7 @@ def logged_bytes(wire_type: int, metadata: int) -> int:
     return metadata - 1 if wire_type == WireType.VARCHAR_COMPRESSED else metadata
 
 
-def _order(logged: object, own: object) -> Step:
+def _order(logged: int, own: int) -> Step:
     """Different types of the same length still are a conversion."""
     return Step.LOSSY if logged > own else Step.NON_LOSSY
 

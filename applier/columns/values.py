@@ -32,7 +32,7 @@ from jsondiff.binary import JsonError, to_text
 
 _COMPRESSED = (WireType.BLOB_COMPRESSED, WireType.VARCHAR_COMPRESSED)
 _EXACT_POWERS_OF_TEN = 22  # 10.0**22 is the last that a double holds exactly
-_UNSIGNED = {WireType.TINY: pa.uint8(), WireType.SHORT: pa.uint16(), WireType.LONG: pa.uint32(),
+_UNSIGNED: dict[int, pa.DataType] = {WireType.TINY: pa.uint8(), WireType.SHORT: pa.uint16(), WireType.LONG: pa.uint32(),
              WireType.LONGLONG: pa.uint64()}
 
 

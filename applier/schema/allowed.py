@@ -166,8 +166,10 @@ def _key(key: Key, flavour: str) -> None:
     for part in key.parts:
         if part.column is not None:
             check_name(part.column, "the name of a column")
-        else:
+        elif part.expression is not None:
             check_sql(part.expression, "an expression", flavour)
+        else:
+            raise SchemaError("a key's part is neither a column nor an expression")
         if part.length is not None:
             _number(part.length, "a prefix")
         _one_of(part.descending, (False, True), "an order")

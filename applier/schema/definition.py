@@ -154,14 +154,10 @@ class TableDefinition:
     @cached_property
     def row_keys(self) -> tuple[Key, ...]:
         """The keys as rows are found and told apart by them: the unique ones of a versioned table with its row_end."""
-        return self.keys if self.versioning is None else tuple(map(self._with_row_end, self.keys))
-
-    def _with_row_end(self, key: Key) -> Key:
+        if self.versioning is None:
+            return self.keys
         end = self.versioning.row_end
-        named = {part.column.casefold() for part in key.parts if part.column is not None}
-        if key.kind not in ("primary", "unique") or end.casefold() in named:
-            return key
-        return replace(key, parts=(*key.parts, KeyPart(end)))
+        return tuple(_with_row_end(key, end) for key in self.keys)
 
     @cached_property
     def shown(self) -> "TableDefinition":
@@ -234,6 +230,13 @@ class TableDefinition:
     def complaint(self) -> str:
         """What is wrong with it, as far as a CREATE TABLE could not be; "" if nothing is."""
         return definition_checks.complaint(self)
+
+
+def _with_row_end(key: Key, end: str) -> Key:
+    named = {part.column.casefold() for part in key.parts if part.column is not None}
+    if key.kind not in ("primary", "unique") or end.casefold() in named:
+        return key
+    return replace(key, parts=(*key.parts, KeyPart(end)))
 
 
 def table_schema(definition: TableDefinition) -> pa.Schema:

@@ -34,7 +34,8 @@ def is_hashed(definition: TableDefinition, key: Key) -> bool:
     """
     if definition.flavour != "mariadb" or key.kind != "unique":
         return False
-    types = [definition.column(part.column).type for part in key.parts if part.length is None]
+    types = [definition.column(part.column).type for part in key.parts
+             if part.length is None and part.column is not None]
     return any(kind.base.endswith(("text", "blob")) for kind in types) or sum(
         most_bytes(kind) for kind in types if kind.base in CHARACTER | BINARY) > _LONGEST_KEY
 

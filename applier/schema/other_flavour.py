@@ -22,7 +22,7 @@ def as_mariadb(definition: TableDefinition) -> TableDefinition:
                           "is of MariaDB", table=definition.full_name,
                           hint="import the dump anew with --flavour mariadb")
     columns = tuple(replace(column, type=_type(column.type)) for column in definition.columns)
-    return replace(definition, columns=columns, flavour="mariadb", collation=_collation(definition.collation))
+    return replace(definition, columns=columns, flavour="mariadb", collation=_collation_or_none(definition.collation))
 
 
 def charset_as_mariadb(charset: Charset) -> Charset:
@@ -32,8 +32,12 @@ def charset_as_mariadb(charset: Charset) -> Charset:
 
 def _type(column_type: ColumnType) -> ColumnType:
     base = "geometrycollection" if column_type.base == "geomcollection" else column_type.base
-    return replace(column_type, base=base, collation=_collation(column_type.collation))
+    return replace(column_type, base=base, collation=_collation_or_none(column_type.collation))
 
 
-def _collation(name: str | None) -> str | None:
+def _collation(name: str) -> str:
     return _DEFAULTS.get(name, name)
+
+
+def _collation_or_none(name: str | None) -> str | None:
+    return None if name is None else _collation(name)

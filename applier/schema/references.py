@@ -50,7 +50,7 @@ def linked_columns(key: ForeignKey, child: TableDefinition, parent: TableDefinit
         return ()
     referenced = key.referenced
     if not referenced and parent.primary_key is not None:
-        referenced = tuple(part.column for part in parent.primary_key.parts)
+        referenced = tuple(part.column for part in parent.primary_key.parts if part.column is not None)
     try:
         return tuple(ColumnLink(child.column_index(own), parent.column_index(other))
                      for own, other in zip(key.columns, referenced, strict=True))

@@ -81,7 +81,8 @@ def _order(reference: Reference, child: TableDefinition,
     behind, columns = _behind(reference, child), set()
     for happening in events:
         columns |= {column for other, changed in happening if other.child == reference.child for column in changed}
-    return SiblingOrder(behind, not columns.isdisjoint(child.column_index(part.column) for part in behind))
+    ordering = {child.column_index(part.column) for part in behind if part.column is not None}
+    return SiblingOrder(behind, not columns.isdisjoint(ordering))
 
 
 _Happening = set[tuple[Reference, frozenset[int]]]

@@ -33,7 +33,8 @@ class DateMarks:
     """The dates of a file that is being written."""
 
     def __init__(self) -> None:
-        self._rows, self._parts = 0, []
+        self._rows = 0
+        self._parts: list[pa.Table] = []
 
     def taken_from(self, rows: pa.Table) -> pa.Table:
         """The next rows of the file as readers are to see them."""

@@ -169,8 +169,8 @@ class TableEntry:
         for file in self.files:
             if self.key_kind is None or not file.rows:
                 continue
-            if file.min_key is None or file.max_key is None or file.min_key > file.max_key \
-                    or (last is not None and file.min_key <= last):
+            if file.min_key is None or file.max_key is None or _is_above(file.min_key, file.max_key) \
+                    or (last is not None and not _is_above(file.min_key, last)):
                 raise SnapshotError(f"the key range of {file.path} is missing, or overlaps with the file before it",
                                     table=self.full_name)
             last = file.max_key
@@ -330,6 +330,13 @@ def _files_to_json(files: Iterable[FileEntry]) -> list[dict[str, Any]]:
     return [{"path": file.path, "rows": file.rows, "bytes": file.bytes, "min_key": _key_to_json(file.min_key),
              "max_key": _key_to_json(file.max_key)} | ({"digest": file.digest} if file.digest else {})
             for file in files]
+
+
+def _is_above(key: KeyValue, other: KeyValue) -> bool:
+    """Whether a key comes after another one of its kind."""
+    if isinstance(key, bytes):
+        return isinstance(other, bytes) and key > other
+    return isinstance(other, int) and key > other
 
 
 def _key_to_json(key: KeyValue | None) -> int | str | None:

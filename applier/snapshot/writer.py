@@ -173,7 +173,8 @@ class _OpenFile:
                  min_key: KeyValue | None, is_sorted: bool = True) -> None:
         self.path = path
         self._filesystem, self._whole = filesystem, f"{root}/{path}"
-        self._min_key, self._max_key, self._rows, self._marks = min_key, None, 0, DateMarks()
+        self._min_key, self._rows, self._marks = min_key, 0, DateMarks()
+        self._max_key: KeyValue | None = None
         self._sink = HashedSink(filesystem.open_output_stream(self._whole, compression=None))
         self._writer = pq.ParquetWriter(pa.PythonFile(self._sink, mode="w"), schema,
                                         **_parquet_options(schema, key, is_sorted))

@@ -7,7 +7,6 @@ judged by both servers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import reduce
@@ -28,6 +27,9 @@ from applier.sql.values import (
     TEMPORAL,
     TEXT,
     WHOLE,
+    Arguments,
+    Compute,
+    Function,
     Value,
     as_number,
     as_text,
@@ -42,7 +44,6 @@ from applier.sql.values import (
 )
 from keysearch.collation import equality_column
 
-Arguments = list[Value]
 _MOST_SCALE = 30
 """Of MySQL's DECIMAL; MariaDB has more."""
 _EXACT_IN_DOUBLE = 2**53
@@ -63,7 +64,7 @@ def _as_double(array: pa.Array) -> pa.Array:
     return array.cast(pa.string()).cast(pa.float64()) if pa.types.is_decimal(array.type) else array
 
 
-def _arithmetic(exact: Callable, double: Callable | None, *, zeros: bool = True) -> Callable:
+def _arithmetic(exact: Compute, double: Compute | None, *, zeros: bool = True) -> Function:
     """`zeros`: an exact zero has the digits behind the point that other results have; else servers differ on it."""
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         arrays, constant = _operands(arguments, session, n)
@@ -92,7 +93,7 @@ def _multiplied(left: pa.Array, right: pa.Array) -> pa.Array:
     return wide.cast(pa.decimal128(38, scale))
 
 
-def _summed(function: Callable) -> Callable:
+def _summed(function: Compute) -> Compute:
     def summed(left: pa.Array, right: pa.Array) -> pa.Array:
         scale = max(left.type.scale, right.type.scale)
         wide = function(*(side.cast(pa.decimal256(60, scale)) for side in (left, right)))
@@ -122,8 +123,9 @@ def _quotient(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     scale = arrays[0].type.scale + 4
     if scale > 8:
         raise NotComputable("/ of numbers with so many digits")
-    pairs = list(zip(*(array.to_pylist() for array in arrays), strict=True))
-    distinct = {pair: _divide(*pair, scale, session) for pair in set(pairs)}
+    left, right = (array.to_pylist() for array in arrays)
+    pairs = list(zip(left, right, strict=True))
+    distinct = {(dividend, divisor): _divide(dividend, divisor, scale, session) for dividend, divisor in set(pairs)}
     made = numbers(pa.array([distinct[pair] for pair in pairs], pa.decimal128(38, scale)), constant=constant)
     return replace(made, shows=session.flavour == "mysql" and not _has_zero(made.values))
 
@@ -140,7 +142,7 @@ def _divide(left: Decimal | None, right: Decimal | None, scale: int, session: Se
 _DIGITS = Context(prec=80)
 
 
-def _of_no_fraction(function: Callable) -> Callable:
+def _of_no_fraction(function: Function) -> Function:
     """A function of numbers that servers do not take moments with a fraction of a second for."""
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         if any(value.type.base in TEMPORAL and value.type.fsp for value in arguments):
@@ -161,7 +163,7 @@ def _round(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     return Value(made, type_, constant, shows=session.flavour == "mysql" or digits <= array.type.scale)
 
 
-def _logic(function: Callable) -> Callable:
+def _logic(function: Compute) -> Function:
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         wide = together([replace(value, values=as_truth(value, session)) for value in arguments], n)
         return truth(function(*wide), constant=all(value.constant for value in arguments))
@@ -174,7 +176,7 @@ def _is_null(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
     return truth(value.values.is_null(), constant=value.constant)
 
 
-def _compared(function: Callable) -> Callable:
+def _compared(function: Compute) -> Function:
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         arrays = _comparable(arguments, call.name, session, n)
         return truth(function(*arrays), constant=all(value.constant for value in arguments))
@@ -358,7 +360,7 @@ def _null_if(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
                    constant=left.constant and right.constant, is_column=False, is_choice=True)
 
 
-FUNCTIONS: dict[str, Callable[[Arguments, Call, Session, int], Value]] = {
+FUNCTIONS: dict[str, Function] = {
     "+": _arithmetic(_summed(pc.add), pc.add, zeros=False),
     "-": _arithmetic(_summed(pc.subtract), pc.subtract, zeros=False),
     "*": _arithmetic(_multiplied, pc.multiply, zeros=False),

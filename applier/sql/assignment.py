@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -158,7 +157,7 @@ def _is_literal(value: Value) -> bool:
 
 def _python(value: Value) -> literals.Value:
     """A constant as `literals` reads it. Raises ValueError for one of another kind."""
-    made: Any = value.values[0].as_py()
+    made = value.values[0].as_py()
     if value.digits is None:
         raise ValueError("hexadecimal digits")
     if value.digits:
@@ -172,7 +171,8 @@ def _python(value: Value) -> literals.Value:
 
         [data] = from_text(value.values, value.type, ColumnType("longblob"), Session()).to_pylist()
         return literals.EncodedText(made, data)
-    return made
+    plain: literals.Value = made
+    return plain
 
 
 def _of_documents(value: Value, wanted: ColumnType, session: Session) -> pa.Array:

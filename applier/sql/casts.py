@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -33,6 +34,7 @@ from applier.sql.values import (
 )
 
 _TYPE = re.compile(r"(\w+)(?: ?\((\d+)(?: ?, ?(\d+))?\))?(?: INTEGER| INT)?")
+_Cast: TypeAlias = Callable[[Value, int | None, int | None, Session], Value]
 _WHOLE = r"^\s*-?\d{1,18}$"
 
 
@@ -98,7 +100,7 @@ def _double(value: Value, size: int | None, scale: int | None, session: Session)
     return Value(found.cast(pa.string()).cast(pa.float64()) if pa.types.is_decimal(found.type) else found, DOUBLE)
 
 
-def _moment(base: str) -> Callable:
+def _moment(base: str) -> _Cast:
     def made(value: Value, size: int | None, _: int | None, session: Session) -> Value:
         type_ = ColumnType(base, fsp=size or 0)
         if value.type.base not in TEMPORAL and not value.is_text:
@@ -119,7 +121,7 @@ def _json(value: Value, size: int | None, _: int | None, session: Session) -> Va
     return Value(convert_values(value.values, TEXT, JSON, session) if value.is_text else value.values, JSON)
 
 
-_CASTS: dict[str, Callable[[Value, int | None, int | None, Session], Value]] = {
+_CASTS: dict[str, _Cast] = {
     "CHAR": _char, "VARCHAR": _char, "BINARY": _binary, "SIGNED": _signed, "INT": _signed, "INTEGER": _signed,
     "UNSIGNED": _unsigned, "DECIMAL": _decimal, "DOUBLE": _double, "DATE": _moment("date"),
     "DATETIME": _moment("datetime"), "TIME": _moment("time"), "JSON": _json,

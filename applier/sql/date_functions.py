@@ -6,6 +6,9 @@ partitions may use.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,29 +17,29 @@ from applier.errors import NotComputable
 from applier.mysql import zero_dates
 from applier.mysql.types import ColumnType
 
-_Values = pa.Array | pa.ChunkedArray
+Values: TypeAlias = pa.Array | pa.ChunkedArray
 EPOCH_DAY = 719_528
 """TO_DAYS('1970-01-01')."""
 _SUNDAY_FIRST = pc.DayOfWeekOptions(count_from_zero=False, week_start=7)
 
 
-def _to_days(values: _Values) -> _Values:
+def _to_days(values: Values) -> Values:
     return pc.add(values.cast(pa.date32()).cast(pa.int32()), EPOCH_DAY).cast(pa.int64())
 
 
-def _to_seconds(values: _Values) -> _Values:
+def _to_seconds(values: Values) -> Values:
     if pa.types.is_date(values.type):
         return pc.multiply(_to_days(values), 86_400)
     return pc.add(_whole_seconds(values), EPOCH_DAY * 86_400)
 
 
-def _whole_seconds(values: _Values) -> _Values:
+def _whole_seconds(values: Values) -> Values:
     """Of moments in microseconds, also before 1970."""
     return pc.floor_temporal(values, unit="second").cast(pa.timestamp("s", values.type.tz)).cast(pa.int64())
 
 
-def _clock(compute) -> object:
-    def part(values: _Values) -> _Values:
+def _clock(compute: Callable[[Values], Values]) -> Callable[[Values], Values]:
+    def part(values: Values) -> Values:
         if pa.types.is_date(values.type):
             return pc.multiply(values.cast(pa.int32()), 0)
         return compute(values)
@@ -44,7 +47,7 @@ def _clock(compute) -> object:
     return part
 
 
-DATE_FUNCTIONS = {
+DATE_FUNCTIONS: dict[str, Callable[[Values], Values]] = {
     "YEAR": pc.year, "MONTH": pc.month, "DAY": pc.day, "DAYOFMONTH": pc.day, "QUARTER": pc.quarter,
     "DAYOFYEAR": pc.day_of_year, "DAYOFWEEK": lambda values: pc.day_of_week(values, options=_SUNDAY_FIRST),
     "WEEKDAY": pc.day_of_week, "TO_DAYS": _to_days, "TO_SECONDS": _to_seconds,
@@ -54,7 +57,7 @@ DATE_FUNCTIONS = {
 """By name, with what EXTRACT may take: from dates, or moments without a zone, to whole numbers."""
 
 
-def date_function(name: str, values: _Values) -> _Values:
+def date_function(name: str, values: Values) -> Values:
     """One of these functions. Of a date with a zero month or day the parts are what they are, and there is no number of
     days; raises NotComputable where servers differ on one that no calendar has."""
     if not zero_dates.has_any(values):
@@ -73,7 +76,7 @@ def date_function(name: str, values: _Values) -> _Values:
     return found
 
 
-def _with_days(values: _Values) -> _Values:
+def _with_days(values: Values) -> Values:
     """The values with NULL for dates whose month or day is zero, which have no number."""
     if not zero_dates.has_any(values):
         return values
@@ -84,19 +87,19 @@ def _with_days(values: _Values) -> _Values:
     return zero_dates.as_nulls(values)
 
 
-def days_between(*sides: tuple[_Values, ColumnType]) -> _Values:
+def days_between(*sides: tuple[Values, ColumnType]) -> Values:
     """DATEDIFF."""
     later, earlier = (_days(_with_days(values), found) for values, found in sides)
     return pc.subtract(later, earlier)
 
 
-def _days(values: _Values, found: ColumnType) -> _Values:
+def _days(values: Values, found: ColumnType) -> Values:
     if found.base not in ("date", "datetime"):
         raise NotComputable("days between what are no dates")
     return _to_days(values)
 
 
-def seconds_since_epoch(argument: tuple[_Values, ColumnType]) -> _Values:
+def seconds_since_epoch(argument: tuple[Values, ColumnType]) -> Values:
     """UNIX_TIMESTAMP of a TIMESTAMP column, which is no matter of time zones."""
     values, found = argument
     if found.base != "timestamp" or found.fsp:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from json.encoder import encode_basestring as quoted
 
@@ -20,14 +19,13 @@ from applier.mysql.session import Session
 from applier.sql.casting.shown_numbers import shown
 from applier.sql.casting.texts import by_distinct
 from applier.sql.grammar import Call
-from applier.sql.values import BOOL, JSON, TEXT, Value, as_text, numbers, one, together, truth
+from applier.sql.values import BOOL, JSON, TEXT, Arguments, Function, Value, as_text, numbers, one, together, truth
 from jsondiff.normalize import normalize
 from jsondiff.path import Member, Path, PathError
 from jsondiff.path import parse as parse_path
 from jsondiff.text import to_text
 from jsondiff.values import DocumentError
 
-Arguments = list[Value]
 _PART = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+)\s*')
 _MOST_DEPTH = 100
 _MOST_CHARACTERS = 512
@@ -71,9 +69,11 @@ def _parsed(text: str) -> _Node:
         json.loads(text)
     except (ValueError, RecursionError):
         raise NotComputable(f"{text[:100]!r} as a document") from None
-    words, at = [], 0
+    words: list[str] = []
+    at = 0
     while at < len(text):
         match = _PART.match(text, at)
+        assert match is not None  # it is JSON
         words.append(match[1])
         at = match.end()
     words.reverse()
@@ -147,9 +147,10 @@ def unquoted(documents: pa.Array) -> pa.Array:
         if len(text) < 2 or text[0] != '"' or text[-1] != '"':
             return text
         try:
-            return json.loads(text, strict=False)
+            read: str = json.loads(text, strict=False)
         except ValueError:
             raise NotComputable(f"JSON_UNQUOTE of {text[:100]!r}") from None
+        return read
 
     return by_distinct(documents, characters)
 
@@ -250,7 +251,7 @@ def _object(arguments: Arguments, call: Call, session: Session, n: int) -> Value
     return Value(pc.binary_join_element_wise("{", joined, "}", ""), JSON, all(part.constant for _, part in members))
 
 
-FUNCTIONS: dict[str, Callable[[Arguments, Call, Session, int], Value]] = {
+FUNCTIONS: dict[str, Function] = {
     "JSON_EXTRACT": _extract, "JSON_UNQUOTE": _unquote, "JSON_VALUE": _value, "JSON_LENGTH": _length,
     "JSON_VALID": _valid, "JSON_QUOTE": _quote, "JSON_ARRAY": _array, "JSON_OBJECT": _object,
 }

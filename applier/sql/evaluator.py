@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
+from typing import TypeAlias
 
 import pyarrow as pa
 
@@ -23,8 +24,8 @@ from applier.sql.casts import cast
 from applier.sql.grammar import Call, Literal, Name, Node, nodes_of, parse_expression
 from applier.sql.values import BOOL, BYTES, DOUBLE, NULL, TEXT, Value, constant, numbers
 
-Typed = tuple[pa.Array | pa.ChunkedArray, ColumnType]
-Columns = Callable[[str], Typed]
+Typed: TypeAlias = tuple[pa.Array | pa.ChunkedArray, ColumnType]
+Columns: TypeAlias = Callable[[str], Typed]
 """Finds the values of a column, one for all rows or one for each, and its type; KeyError where there is none."""
 
 _FUNCTIONS = arithmetic.FUNCTIONS | texts.FUNCTIONS | times.FUNCTIONS | documents.FUNCTIONS | geometry.FUNCTIONS
@@ -97,9 +98,10 @@ class Evaluator:
         return Value(whole, type_, constant=len(whole) == 1 != self._n, is_column=True)
 
     def _called(self, call: Call) -> Value:
-        if call.name in ("+", "-") and _is_interval(call.arguments[-1]):
-            moment, interval = call.arguments
-            return times.added([self.value(moment), self.value(interval.arguments[0])], call, self._session, self._n)
+        last = call.arguments[-1] if call.name in ("+", "-") else None
+        if isinstance(last, Call) and last.name == "INTERVAL":
+            moment, count = self.value(call.arguments[0]), self.value(last.arguments[0])
+            return times.added(moment, count, last.word, -1 if call.name == "-" else 1, self._session, self._n)
         if call.name == "CAST":
             return cast(self.value(call.arguments[0]), call, self._session)
         if call.name not in _FUNCTIONS:
@@ -107,10 +109,6 @@ class Evaluator:
         arguments = [self.value(argument) for argument in call.arguments]
         made = _FUNCTIONS[call.name](arguments, call, self._session, self._n)
         return made if all(argument.shows for argument in arguments) else replace(made, shows=False)
-
-
-def _is_interval(node: Node) -> bool:
-    return isinstance(node, Call) and node.name == "INTERVAL"
 
 
 def number(text: str) -> Value:

@@ -17,7 +17,7 @@ from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.sql.casting.texts import by_distinct
 from applier.sql.grammar import Call
-from applier.sql.values import Value, as_number, as_text, whole_number
+from applier.sql.values import Function, Value, as_number, as_text, whole_number
 
 GEOMETRY = ColumnType("geometry")
 _KINDS = {"POINT": 1, "LINESTRING": 2, "POLYGON": 3, "MULTIPOINT": 4, "MULTILINESTRING": 5, "MULTIPOLYGON": 6,
@@ -123,6 +123,6 @@ class _Text:
             raise self._unknown() from None
 
 
-FUNCTIONS: dict[str, Callable[[list[Value], Call, Session, int], Value]] = {
+FUNCTIONS: dict[str, Function] = {
     "ST_GEOMFROMTEXT": _from_text, "POINT": _point,
 }

@@ -240,7 +240,8 @@ def _inet6(text: str, _: ColumnType) -> str:
     """An address in the notation that MariaDB shows."""
     from applier.mysql.addresses import network_text  # has kernels, and few defaults need it
 
-    return network_text(pa.array([IPv6Address(text).packed]), "inet6")[0].as_py()
+    shown: str = network_text(pa.array([IPv6Address(text).packed]), "inet6")[0].as_py()
+    return shown
 
 
 _MEMBERS = ("enum", "set")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
 from dataclasses import replace
 
 import pyarrow as pa
@@ -21,6 +20,9 @@ from applier.sql.grammar import Call
 from applier.sql.values import (
     BYTES,
     TEXT,
+    Arguments,
+    Compute,
+    Function,
     Value,
     as_bytes,
     as_text,
@@ -32,7 +34,6 @@ from applier.sql.values import (
     whole_number,
 )
 
-Arguments = list[Value]
 _MOST_BYTES = 1 << 20
 """Of what a function repeats or pads."""
 _DIGITS = re.compile(r"[0-9A-Fa-f]*")
@@ -48,7 +49,7 @@ def _texts(arguments: Arguments, session: Session) -> tuple[Arguments, ColumnTyp
     return [Value(as_text(value, session), TEXT, value.constant) for value in arguments], type_
 
 
-def _of_text(function: Callable[..., pa.Array]) -> Callable:
+def _of_text(function: Compute) -> Function:
     """A function of one text, and of constants behind it."""
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         [text], type_ = _texts(arguments[:1], session)
@@ -58,7 +59,7 @@ def _of_text(function: Callable[..., pa.Array]) -> Callable:
     return computed
 
 
-def _case(function: Callable[[pa.Array], pa.Array]) -> Callable:
+def _case(function: Compute) -> Function:
     def changed(text: pa.Array, *, session: Session) -> pa.Array:
         if not is_ascii(text):
             raise NotComputable("the case of text that is not ASCII")
@@ -147,7 +148,7 @@ def _unhex(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     return Value(by_distinct(as_text(value, session), data, pa.binary()), BYTES, value.constant)
 
 
-def _digest(name: str) -> Callable:
+def _digest(name: str) -> Function:
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         algorithm = name
         if not algorithm:
@@ -162,7 +163,7 @@ def _digest(name: str) -> Callable:
     return computed
 
 
-FUNCTIONS: dict[str, Callable[[Arguments, Call, Session, int], Value]] = {
+FUNCTIONS: dict[str, Function] = {
     "CONCAT": _concat, "CONCAT_WS": _concat_ws, "UPPER": _case(pc.utf8_upper), "LOWER": _case(pc.utf8_lower),
     "LEFT": _of_text(_left), "RIGHT": _of_text(_right), "SUBSTRING": _of_text(_substring),
     "TRIM": _of_text(lambda text, *, session: pc.utf8_trim(text, " ")),

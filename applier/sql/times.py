@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 
@@ -25,9 +24,19 @@ from applier.sql.casting.texts import by_distinct
 from applier.sql.casting.values import convert_values
 from applier.sql.date_functions import DATE_FUNCTIONS, date_function, days_between, seconds_since_epoch
 from applier.sql.grammar import Call
-from applier.sql.values import TEXT, Value, as_number, as_text, numbers, one, together, whole_number
+from applier.sql.values import (
+    TEXT,
+    Arguments,
+    Function,
+    Value,
+    as_number,
+    as_text,
+    numbers,
+    one,
+    together,
+    whole_number,
+)
 
-Arguments = list[Value]
 _SECOND = 1_000_000
 _UNITS = {"MICROSECOND": 1, "SECOND": _SECOND, "MINUTE": 60 * _SECOND, "HOUR": 3600 * _SECOND, "DAY": DAY,
           "WEEK": 7 * DAY}
@@ -54,7 +63,7 @@ def current_timestamp(fsp: int, session: Session) -> Value:
     return Value(pa.array(micros).cast(pa.timestamp("us", "UTC")), ColumnType("timestamp", fsp=fsp), len(micros) == 1)
 
 
-def _current(base: str, *, utc: bool) -> Callable:
+def _current(base: str, *, utc: bool) -> Function:
     """The current date, time or both, with as many digits of a second as it is asked for."""
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         fsp = whole_number(arguments[0], session) if arguments else 0
@@ -67,9 +76,8 @@ def _current(base: str, *, utc: bool) -> Callable:
     return computed
 
 
-def added(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """A date or moment and an interval of time, which `call` adds or subtracts."""
-    moment, count, unit, sign = arguments[0], arguments[1], call.arguments[1].word, -1 if call.name == "-" else 1
+def added(moment: Value, count: Value, unit: str, sign: int, session: Session, n: int) -> Value:
+    """A date or moment and an interval of time, so many units, on or (sign: -1) back."""
     if moment.type.base not in ("date", "datetime", "timestamp"):
         raise NotComputable("an interval of time added to what is no date")
     if zero_dates.has_any(moment.values):
@@ -142,7 +150,8 @@ def _months_on(clock: np.ndarray, months: np.ndarray) -> np.ndarray:
     moved = month.astype(np.int64) + months
     first = moved.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
     length = (moved + 1).astype("datetime64[M]").astype("datetime64[D]").astype(np.int64) - first
-    return (first + np.minimum(day, length - 1)) * DAY + time
+    moved_on: np.ndarray = (first + np.minimum(day, length - 1)) * DAY + time
+    return moved_on
 
 
 def _local(value: Value, session: Session) -> Value:
@@ -158,7 +167,7 @@ def _local(value: Value, session: Session) -> Value:
     return value
 
 
-def _part(name: str) -> Callable:
+def _part(name: str) -> Function:
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         [value] = arguments
         value = _local(value, session)
@@ -199,7 +208,7 @@ def _unix_timestamp(arguments: Arguments, call: Call, session: Session, n: int) 
     return numbers(seconds_since_epoch((value.values, value.type)), constant=value.constant)
 
 
-def _as(base: str) -> Callable:
+def _as(base: str) -> Function:
     """DATE(x) and TIME(x)."""
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         [value] = arguments
@@ -242,7 +251,7 @@ def _date_format(arguments: Arguments, call: Call, session: Session, n: int) -> 
     return Value(by_distinct(moments, shown), TEXT, value.constant)
 
 
-FUNCTIONS: dict[str, Callable[[Arguments, Call, Session, int], Value]] = {
+FUNCTIONS: dict[str, Function] = {
     "NOW": _current("datetime", utc=False), "CURDATE": _current("date", utc=False),
     "CURTIME": _current("time", utc=False), "UTC_TIMESTAMP": _current("datetime", utc=True),
     "UTC_DATE": _current("date", utc=True), "UTC_TIME": _current("time", utc=True),

@@ -91,7 +91,9 @@ def split_statements(text: str) -> Iterator[str]:
             yield text[start:position].strip()
             start = position = position + len(delimiter)
         else:
-            position = _UNIT.match(text, position).end()
+            unit = _UNIT.match(text, position)
+            assert unit is not None  # any character is one
+            position = unit.end()
     if text[start:].strip():
         yield text[start:].strip()
 
@@ -127,6 +129,7 @@ def _scan(sql: str, sql_mode: str, flavour: str) -> Iterator[Token]:
     position, depth = 0, 0
     while position < len(sql):
         match = _TOKEN.match(sql, position)
+        assert match is not None  # any character is a sign
         start, position = position, match.end()
         kind, text = match.lastgroup, match[0]
         if kind in ("space", "comment", "national"):

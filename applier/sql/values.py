@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,6 +15,7 @@ from applier.mysql.session import Session
 from applier.mysql.types import BINARY, INTEGERS, ColumnType
 from applier.sql.casting.texts import SINGLE_BYTE, encoded
 from applier.sql.casting.values import SHOWN, convert_values
+from applier.sql.grammar import Call
 
 TEXT = SHOWN
 JSON = ColumnType("json")
@@ -57,6 +60,13 @@ class Value:
     def is_null(self) -> bool:
         """Whether it is the literal NULL, which has no type."""
         return self.type is NULL
+
+
+Arguments: TypeAlias = list[Value]
+Function: TypeAlias = Callable[[Arguments, Call, Session, int], Value]
+"""Computes a call for so many rows. Raises NotComputable."""
+Compute: TypeAlias = Callable[..., pa.Array]
+"""A function of arrays, as pyarrow.compute has them."""
 
 
 def constant(scalar: pa.Scalar, type_: ColumnType) -> Value:
@@ -138,7 +148,7 @@ def as_bytes(value: Value, session: Session) -> pa.Array:
     charset = value.type.charset if value.is_text else None
     if is_ascii(text) or charset in ("utf8mb4", "utf8mb3"):
         return text.cast(pa.binary())
-    if charset not in SINGLE_BYTE:
+    if charset is None or charset not in SINGLE_BYTE:
         raise NotComputable("the bytes of text in a character set that is not known")
     return encoded(text, charset, "strict")
 
@@ -165,7 +175,7 @@ def truth(values: pa.Array, *, constant: bool) -> Value:
     return Value(values.cast(pa.int8()).cast(WHOLE), BOOL, constant)
 
 
-def one(value: Value) -> object:
+def one(value: Value) -> Any:
     """The value of a constant, as Python has it. Raises NotComputable for what differs from row to row."""
     if not value.constant:
         raise NotComputable("an argument that is not the same in every row")

@@ -13,6 +13,7 @@ temporal ones.
 """
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +22,7 @@ import pyarrow.compute as pc
 from applier.mysql.wire_types import WireType
 from applier.writer.wire_columns import WireColumn
 
-Cells = np.ndarray | pa.BinaryArray
+Cells: TypeAlias = np.ndarray | pa.BinaryArray
 """uint8 of shape (rows, width), or one binary value a row."""
 
 _DAY = 86_400_000_000  # microseconds
@@ -89,7 +90,8 @@ def _numbers(values: pa.Array) -> np.ndarray:
         values = (
             values.cast(pa.int32()).cast(pa.int64()) if pa.types.is_date32(values.type) else values.cast(pa.int64())
         )
-    return values.fill_null(0).to_numpy(zero_copy_only=False)
+    numbers: np.ndarray = values.fill_null(0).to_numpy(zero_copy_only=False)
+    return numbers
 
 
 def _integer(width: int) -> Callable[[pa.Array, int], np.ndarray]:
@@ -149,7 +151,8 @@ def _time(values: pa.Array, digits: int) -> np.ndarray:
 
 
 def _clock(seconds: np.ndarray) -> np.ndarray:
-    return seconds // 3600 << 12 | seconds // 60 % 60 << 6 | seconds % 60
+    packed: np.ndarray = seconds // 3600 << 12 | seconds // 60 % 60 << 6 | seconds % 60
+    return packed
 
 
 def _fraction(microseconds: np.ndarray, digits: int) -> np.ndarray:

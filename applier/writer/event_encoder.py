@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from applier.binlog.events.format import MARIADB_STANDALONE
-from applier.writer.column_encoder import little_endian, packed_integers
-from applier.writer.row_encoder import Cells, join
+from applier.writer.column_encoder import Cells, little_endian, packed_integers
+from applier.writer.row_encoder import join
 
 SERVER_VERSIONS = {"mysql": "9.7.4", "mariadb": "10.11.19-MariaDB-log"}
 """What a log of each flavour says that it was written by."""

@@ -7,6 +7,7 @@ IMG-D).
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +19,7 @@ from applier.schema.definition import TableDefinition
 from applier.writer.column_encoder import Cells, binary_array, encode_column
 from applier.writer.wire_columns import packed_integer, wire_columns
 
-Image = Mapping[str, pa.Array]
+Image: TypeAlias = Mapping[str, pa.Array]
 """Column name to raw values, for the columns that are present: at least one."""
 
 STATEMENT_END = 1
@@ -40,7 +41,7 @@ class RowChanges:
     diffs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.diffs and (self.operation != "update" or self.table.flavour != "mysql"
+        if self.diffs and (self.before is None or self.after is None or self.table.flavour != "mysql"
                            or any(self.after[name].null_count for name in self.diffs)):
             raise ValueError("JSON diffs are values of after-images of MySQL's updates, and never NULL")
         lengths = {len(values) for image in (self.before, self.after) if image for values in image.values()}
@@ -48,7 +49,7 @@ class RowChanges:
             raise ValueError(f"images of {self.table.full_name} need columns of one length, not {sorted(lengths)}")
 
     def __len__(self) -> int:
-        image = self.before or self.after
+        image = next(image for image in (self.before, self.after) if image)
         return len(next(iter(image.values())))
 
     @property

@@ -186,7 +186,7 @@ def _wire_type(column: Column) -> tuple[WireType, int]:
         whole, over = divmod(1 if kind.length is None else kind.length, 8)
         return WireType.BIT, whole << 8 | over
     if base in ("varchar", "varbinary"):
-        length = kind.length * CHARACTER_BYTES.get(kind.charset or "", 1)
+        length = (kind.length or 0) * CHARACTER_BYTES.get(kind.charset or "", 1)
         # MariaDB's compressed columns have one byte more, for the header of the compressed value
         return (WireType.VARCHAR_COMPRESSED, length + 1) if kind.compressed else (WireType.VARCHAR, length)
     if base in ("char", "binary"):

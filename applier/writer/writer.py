@@ -27,7 +27,8 @@ import pyarrow as pa
 from applier.binlog.events.format import CHECKSUM_LENGTH, HEADER, HEADER_LENGTH, IGNORABLE_FLAG, MAGIC, EventType
 from applier.schema.definition import TableDefinition
 from applier.writer import event_encoder
-from applier.writer.row_encoder import STATEMENT_END, Cells, RowChanges, join
+from applier.writer.column_encoder import Cells
+from applier.writer.row_encoder import STATEMENT_END, RowChanges, join
 from applier.writer.wire_columns import encode_table_map
 
 SOURCE = uuid.UUID("00000000-0000-4000-8000-000000000001")
@@ -219,13 +220,13 @@ class BinlogWriter:
             parts += [headers.view(np.uint8).reshape(count, HEADER_LENGTH), event.bodies]
             if self.checksum:
                 parts.append(np.zeros((count, CHECKSUM_LENGTH), np.uint8))
-        data = np.frombuffer(join(parts, count).buffers()[2], np.uint8)[: ends[-1, -1]].copy()
+        data: np.ndarray = np.frombuffer(join(parts, count).buffers()[2], np.uint8)[: ends[-1, -1]].copy()
         if self.checksum:
-            view, until = memoryview(data), (ends - CHECKSUM_LENGTH).ravel()
+            view, until = data.data, (ends - CHECKSUM_LENGTH).ravel()
             starts = (ends - sizes).ravel()
             sums = [zlib.crc32(view[a:b]) for a, b in zip(starts.tolist(), until.tolist(), strict=True)]
             data[until[:, None] + np.arange(CHECKSUM_LENGTH)] = np.array(sums, "<u4").view(np.uint8).reshape(-1, 4)
-        self._file.write(data)
+        self._file.write(data.data)
         self.position += len(data)
 
     def _open_file(self) -> None:

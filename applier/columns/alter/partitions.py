@@ -82,7 +82,7 @@ class _Rows:
     def numbers(self) -> tuple[np.ndarray, np.ndarray]:
         """The values of the expression (int64[n]), and where it is NULL."""
         n, session = self.rows.num_rows, Session(self.definition.flavour)
-        return _whole(evaluate(self.partitioning.expression, self.values, n, session).of_rows(n))
+        return _whole(evaluate(self.partitioning.expression or "", self.values, n, session).of_rows(n))
 
     def bounds(self) -> np.ndarray:
         """The bounds of RANGE, int64; without the last one where that is MAXVALUE."""
@@ -197,7 +197,8 @@ def _list_columns(work: _Rows) -> np.ndarray:
              for texts in partition.values if texts != (DEFAULT,)]
     found = pc.index_in(keys, value_set=pa.array([key for key, _ in taken], pa.large_binary()))
     numbers = np.array([*(number for _, number in taken), _default_of(work.partitioning)], np.int64)
-    return numbers[np.asarray(found.fill_null(len(taken)))]
+    chosen: np.ndarray = numbers[np.asarray(found.fill_null(len(taken)))]
+    return chosen
 
 
 # ---- by a hash
@@ -208,7 +209,8 @@ def _hash(work: _Rows) -> np.ndarray:
     values = np.where(nulls, np.iinfo(np.int64).min, values)
     if work.partitioning.method.startswith("LINEAR"):
         return _linear(values, work.n_partitions)
-    return np.abs(np.fmod(values, work.n_partitions))  # of the lowest number, too, before its sign is lost
+    numbers: np.ndarray = np.abs(np.fmod(values, work.n_partitions))  # of the lowest, too, before its sign is lost
+    return numbers
 
 
 def _linear(values: np.ndarray, n: int) -> np.ndarray:
@@ -221,7 +223,8 @@ def _key(work: _Rows) -> np.ndarray:
     """Of integers, in the table's order of columns, by their bytes, the lowest first. ALGORITHM=1 takes them as they
     are, the later one for characters of latin1_swedish_ci: by their weights, and without spaces at the end."""
     primary = work.definition.primary_key
-    names = work.partitioning.columns or tuple(part.column for part in (primary.parts if primary else ()))
+    names = work.partitioning.columns or tuple(
+        part.column for part in (primary.parts if primary else ()) if part.column is not None)
     names = tuple(sorted(names, key=work.definition.column_index))
     by_weight = not work.partitioning.old_hash
     hashed, step = np.full(work.rows.num_rows, 1, np.uint64), np.full(work.rows.num_rows, 4, np.uint64)

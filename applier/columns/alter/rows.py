@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +27,8 @@ from applier.schema.partitions import PartRows
 from applier.sql.casting.values import convert_values
 from applier.sql.times import current_timestamp
 
+_Values: TypeAlias = Callable[[str], pa.Array | pa.ChunkedArray]
+"""The values of a column by its name."""
 _LONG = BINARY - {"binary", "varbinary"} | GEOMETRY | {"tinytext", "text", "mediumtext", "longtext", "json"}
 """Types that have no default where a table is altered in place."""
 
@@ -33,7 +36,7 @@ _LONG = BINARY - {"binary", "varbinary"} | GEOMETRY | {"tinytext", "text", "medi
 class RowConverter:
     """Converts the rows of a table over one statement, a chunk at a time, in their order."""
 
-    def __init__(self, conversion: RowConversion):
+    def __init__(self, conversion: RowConversion) -> None:
         self._conversion = conversion
         self.schema = table_schema(conversion.new)
         self._places = {column.name: place for place, column in enumerate(conversion.old.stored_columns)}
@@ -43,8 +46,7 @@ class RowConverter:
 
     def convert(self, rows: pa.Table) -> pa.Table:
         """The rows after the statement. Raises SchemaError for what cannot be computed as the server does it."""
-        if self._conversion.removed is not None:
-            rows = self._without_removed(rows)
+        rows = self._without_removed(rows)
         if self._conversion.old.versioning is not None and self._conversion.new.versioning is None:
             rows = rows_that_hold(rows, self._conversion.old.versioning)
         if not rows.num_rows:
@@ -87,6 +89,8 @@ class RowConverter:
     def _without_removed(self, rows: pa.Table) -> pa.Table:
         """The rows but those of partitions that the statement drops or empties."""
         removed = self._conversion.removed
+        if removed is None:
+            return rows
         numbers = self._partitions_of(rows, self._conversion.old, removed)
         return rows.filter(pa.array(np.isin(numbers, removed.numbers) != removed.inside))
 
@@ -146,7 +150,7 @@ class RowConverter:
                                "depends on how the server altered the table")
         return nothing if in_place is False else before
 
-    def _made(self, column: Column, values: Callable[[str], pa.Array | pa.ChunkedArray], n: int) -> pa.Array:
+    def _made(self, column: Column, values: _Values, n: int) -> pa.Array:
         """A column that the statement adds, or computes anew, out of the others of the row."""
         if not column.generated:
             return self._added(n, column, values)
@@ -156,7 +160,7 @@ class RowConverter:
             raise self._cannot(f"column {column.name} is generated from ({column.expression}), which cannot be "
                                f"computed: {error.message}") from None
 
-    def _added(self, n: int, column: Column, values: Callable[[str], pa.Array | pa.ChunkedArray]) -> pa.Array:
+    def _added(self, n: int, column: Column, values: _Values) -> pa.Array:
         if column.auto_increment:
             return self._numbers(n, column)
         if (versioning := self._conversion.new.versioning) is not None and versioning.has(column.name):
@@ -189,7 +193,8 @@ class _Row:
     """The columns of some rows, of which those of `made` are there and those of `missing` are made when they are asked
     for: one may be made of another."""
 
-    def __init__(self, made: dict[str, pa.Array | pa.ChunkedArray], missing: dict[str, Column], make: Callable):
+    def __init__(self, made: dict[str, pa.Array | pa.ChunkedArray], missing: dict[str, Column],
+                 make: Callable[[Column, _Values, int], pa.Array]) -> None:
         self._made, self._missing, self._make = made, missing, make
         self._busy: set[str] = set()
 

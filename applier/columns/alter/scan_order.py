@@ -59,6 +59,8 @@ def scan_order(rows: pa.Table, definition: TableDefinition, arrivals: Arrivals) 
             raise NotComputable("as partitions had them that are gone")
         return None
     for part in key.parts:
+        if part.column is None:
+            raise NotComputable(f"by an expression, ({part.expression})")
         columns.append(_sortable(rows, definition.column(part.column), definition.flavour, part.length))
         sorts.append("descending" if part.descending else "ascending")
     names = [str(number) for number in range(len(columns))]
@@ -66,7 +68,7 @@ def scan_order(rows: pa.Table, definition: TableDefinition, arrivals: Arrivals) 
 
 
 def _check_appended(definition: TableDefinition, arrivals: Arrivals) -> None:
-    appended = definition.engine.upper() in _APPENDING and definition.partitioning is None
+    appended = (definition.engine or "").upper() in _APPENDING and definition.partitioning is None
     if not (appended and arrivals.only_inserted and table_key(definition) is None):
         raise NotComputable(f"as {definition.engine} had room for them")
 

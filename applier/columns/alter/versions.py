@@ -18,4 +18,5 @@ def rows_that_hold(rows: pa.Table, versioning: Versioning) -> pa.Table:
 def rows_shown(rows: pa.Table, definition: TableDefinition) -> pa.Table:
     """What readers find of these rows: those that hold now, with the columns of `definition.shown`."""
     names = [column.name for column in definition.shown.stored_columns]
-    return rows_that_hold(rows, definition.versioning).select(names)
+    held = rows if definition.versioning is None else rows_that_hold(rows, definition.versioning)
+    return held.select(names)

@@ -3,7 +3,7 @@
 CREATE INDEX and DROP INDEX are such actions, too.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -221,6 +221,6 @@ AlterAction = (AddColumn | ChangeColumn | DropColumn | RenameColumn | SetDefault
 Action = TypeVar("Action")
 
 
-def of_kind(actions: Iterable[AlterAction], kind: type[Action]) -> Iterable[Action]:
+def of_kind(actions: Iterable[AlterAction], kind: type[Action]) -> Iterator[Action]:
     """Those of one class, in their order."""
     return (action for action in actions if isinstance(action, kind))

@@ -73,7 +73,8 @@ def parse_statement(
     if not isinstance(server_charset, Charset):
         server_charset = with_default(server_charset or "utf8mb4", defaults)
     rewrites = rewrites or {}
-    context = StatementContext(flavour, sql_mode, rewrites.get(default_database, default_database), server_charset,
+    database = None if default_database is None else rewrites.get(default_database, default_database)
+    context = StatementContext(flavour, sql_mode, database, server_charset,
                                databases or {}, time_zone, explicit_timestamps, defaults, rewrites, inline_references,
                                moment)
     cursor = Cursor(tokenize(sql, sql_mode=sql_mode, flavour=flavour), context)

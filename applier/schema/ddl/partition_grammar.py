@@ -138,7 +138,8 @@ def parse_partitions(cursor: Cursor) -> tuple[Partition, ...]:
 
 def _partition(cursor: Cursor) -> Partition:
     cursor.expect("PARTITION")
-    name, values = cursor.name(), ()
+    name = cursor.name()
+    values: tuple[tuple[str, ...], ...] = ()
     if cursor.accept("VALUES", "LESS", "THAN"):
         values = ((MAXVALUE,),) if cursor.accept("MAXVALUE") else (_items(cursor, cursor.parenthesised()),)
     elif cursor.accept("VALUES", "IN"):

@@ -157,16 +157,16 @@ def resolve_type(words: TypeWords, table: Charset, defaults: Mapping[str, str]) 
         return _character_type(words, _column_charset(words, table, defaults))
     if base in ("binary", "varbinary", "blob"):
         return _sized(base, 1 if base == "binary" and first is None else first, 1, words)
-    attributes = {"unsigned": words.unsigned, "zerofill": words.zerofill}
+    number = ColumnType(base, words.unsigned, words.zerofill)
     if base == "decimal":
         precision, scale = (*arguments, *(10, 0)[len(arguments):])
-        return ColumnType(base, precision=precision or 10, scale=scale, **attributes)
+        return replace(number, precision=precision or 10, scale=scale)
     if base in ("float", "double"):
         if len(arguments) == 2:
-            return ColumnType(base, precision=first, scale=arguments[1], **attributes)
-        return ColumnType("double" if first is not None and first > 24 else base, **attributes)
+            return replace(number, precision=first, scale=arguments[1])
+        return replace(number, base="double" if first is not None and first > 24 else base)
     if base in INTEGERS:
-        return ColumnType(base, length=first, **attributes)
+        return replace(number, length=first)
     if base in FRACTIONAL:
         return ColumnType(base, fsp=first or 0)
     if base == "bit":
@@ -223,9 +223,9 @@ def converted_type(column_type: ColumnType, charset: Charset) -> ColumnType:
 def _sized(base: str, length: int | None, width: int, words: TypeWords) -> ColumnType:
     """A string type by its size in bytes: TEXT(n) and BLOB(n) take the smallest type that holds n characters, and a
     VARCHAR or VARBINARY that is too long for a row becomes one of them (without strict mode)."""
-    picks = base in ("text", "blob") and length
-    if picks or (base in ("varchar", "varbinary") and (length or 0) * width > MAX_VARCHAR_BYTES):
-        size = next(size for size, limit in _TEXT_SIZES if length * width <= limit)
+    needed = (length or 0) * width
+    if (base in ("text", "blob") and length) or (base in ("varchar", "varbinary") and needed > MAX_VARCHAR_BYTES):
+        size = next(size for size, limit in _TEXT_SIZES if needed <= limit)
         return ColumnType(size + ("blob" if base in ("blob", "varbinary") else "text"), compressed=words.compressed)
     has_length = not base.endswith(("text", "blob"))
     return ColumnType(base, length=length if has_length else None, compressed=words.compressed)

@@ -25,30 +25,30 @@ def altered_partitions(before: Partitioning | None,
                        actions: Sequence[AlterAction]) -> tuple[Partitioning | None, PartRows | None]:
     """How the table is divided afterwards, and whose rows go. A statement has one action on partitions at most. Where
     the partitions are not known, as of an older program's base, actions that only divide anew change nothing."""
-    known = before is not None and not before.other
+    known = None if before is None or before.other else before
     for action in actions:
         match action:
             case PartitionBy(partitioning):
                 return partitioning, None
             case ExchangePartition() | PartitionToTable() | PartitionFromTable():
                 raise SchemaError("EXCHANGE and CONVERT are about two tables, not one")
-            case DropPartitions() | TruncatePartitions() if not known:
+            case DropPartitions() | TruncatePartitions() if known is None:
                 verb = "DROP" if isinstance(action, DropPartitions) else "TRUNCATE"
                 raise SchemaError(f"{verb} PARTITION of a table whose partitions are not known")
-            case _ if not known:
+            case _ if known is None:
                 continue
             case DropPartitions(names, if_exists):
                 if if_exists:
-                    names = tuple(name for name in names if before.has(name))
-                return before.without(names), before.rows_of(names)
+                    names = tuple(name for name in names if known.has(name))
+                return known.without(names), known.rows_of(names)
             case TruncatePartitions(names):
-                return before, before.rows_of(names)
+                return known, known.rows_of(names)
             case AddPartitions(partitions, count, if_not_exists):
                 if if_not_exists:
-                    partitions = tuple(partition for partition in partitions if not before.has(partition.name))
-                return before.with_as_many_more(count) if count else before.with_more(partitions), None
+                    partitions = tuple(partition for partition in partitions if not known.has(partition.name))
+                return known.with_as_many_more(count) if count else known.with_more(partitions), None
             case CoalescePartitions(count):
-                return before.with_as_many_more(-count), None
+                return known.with_as_many_more(-count), None
             case ReorganizePartitions(names, into):
-                return before.reorganized(names, into), None
+                return known.reorganized(names, into), None
     return before, None

@@ -90,7 +90,7 @@ def _seen(column: Column) -> tuple[str, ColumnType, str | None]:
 def same_to_rows(old: TableDefinition, new: TableDefinition) -> bool:
     """Whether two definitions of a table differ in nothing that rows or those who find them see: only in plain keys,
     and in foreign keys that change no rows."""
-    def seen(definition: TableDefinition) -> tuple:
+    def seen(definition: TableDefinition) -> tuple[object, ...]:
         keys = in_server_order(definition.keys, definition.columns)
         unique = tuple(key for key in keys if key.kind in ("primary", "unique"))
         cascading = [replace(key, name="") for key in definition.foreign_keys if key.cascades]

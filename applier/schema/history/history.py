@@ -155,15 +155,13 @@ class SchemaHistory:
 
         TIMESTAMP defaults are taken in UTC unless the file sets a time zone, as dumps do.
         """
-        session = SessionChange(sql_mode="", time_zone="+00:00")
+        database, sql_mode, time_zone = None, "", "+00:00"
         for sql in split_statements(text):
-            changes = self.load_statement(sql, database=session.database, sql_mode=session.sql_mode,
-                                          time_zone=session.time_zone)
-            for change in changes:
+            for change in self.load_statement(sql, database=database, sql_mode=sql_mode, time_zone=time_zone):
                 if isinstance(change, SessionChange):
-                    said = {name: value for name in ("database", "sql_mode", "time_zone")
-                            if (value := getattr(change, name)) is not None}
-                    session = replace(session, **said)
+                    database = database if change.database is None else change.database
+                    sql_mode = sql_mode if change.sql_mode is None else change.sql_mode
+                    time_zone = time_zone if change.time_zone is None else change.time_zone
 
     def load_statement(self, sql: str, *, database: str | None, sql_mode: str, time_zone: str) -> list[SchemaChange]:
         """What a statement of a schema file or a dump does, which is done; what is about sessions or rows is the

@@ -7,6 +7,7 @@ and CONVERT TABLE.
 from dataclasses import replace
 from functools import partial
 
+from applier.errors import SchemaError
 from applier.schema.ddl.alter_actions import ExchangePartition, PartitionFromTable, PartitionToTable
 from applier.schema.definition import TableDefinition
 from applier.schema.history.alter import moved
@@ -15,6 +16,7 @@ from applier.schema.history.table_versions import RowSource, StatementOrigin, Ta
 from applier.schema.partitions import PartRows
 
 MovingAction = ExchangePartition | PartitionToTable | PartitionFromTable
+BOTH_KNOWN = ("it moves rows between tables, and both of them, with their partitions, have to be known and replayed")
 MOVING = (ExchangePartition, PartitionToTable, PartitionFromTable)
 
 
@@ -22,30 +24,33 @@ def move_rows(tables: TableVersions, divided: TableVersion, plain: TableVersion 
               place: StatementOrigin) -> None:
     """New versions of both tables, of which `plain` is the one without partitions, None where the action makes it.
 
-    Raises SchemaError for a partition that is not known.
+    Raises SchemaError for a partition that is not known, and where there are no partitions, or not these tables.
     """
-    old = divided.definition
+    old, partitioning = divided.definition, divided.definition.partitioning
     rows_of = partial(_rows, place)
     match action:
-        case PartitionToTable(name, table):
-            part = old.partitioning.rows_of([name])
+        case PartitionToTable(name, table) if partitioning is not None and plain is None:
+            part = partitioning.rows_of([name])
             tables.end((old.database, old.name), place.end)
-            rest = replace(old, partitioning=old.partitioning.without([name]))
+            rest = replace(old, partitioning=partitioning.without([name]))
             tables.begin(rest, place.end, place.sql, rows_of(divided, rest, removed=part))
             made = moved(replace(old, partitioning=None), *table)
             tables.begin(made, place.end, place.sql, rows_of(divided, made, removed=replace(part, inside=False)))
-        case PartitionFromTable(_, partition):
-            new = replace(old, partitioning=old.partitioning.with_more([partition]))
-            part = PartRows(new.partitioning, (len(new.partitioning.partitions) - 1,))
+        case PartitionFromTable(_, partition) if partitioning is not None and plain is not None:
+            more = partitioning.with_more([partition])
+            new = replace(old, partitioning=more)
+            part = PartRows(more, (len(more.partitions) - 1,))
             _end_both(tables, divided, plain, place)
             tables.begin(new, place.end, place.sql, rows_of(divided, new), rows_of(plain, new, required=part))
-        case ExchangePartition(name):
-            part = old.partitioning.rows_of([name])
+        case ExchangePartition(name) if partitioning is not None and plain is not None:
+            part = partitioning.rows_of([name])
             _end_both(tables, divided, plain, place)
             tables.begin(old, place.end, place.sql, rows_of(divided, old, removed=part),
                          rows_of(plain, old, required=part))
             tables.begin(plain.definition, place.end, place.sql,
                          rows_of(divided, plain.definition, removed=replace(part, inside=False)))
+        case _:
+            raise SchemaError(BOTH_KNOWN)
 
 
 def _rows(place: StatementOrigin, version: TableVersion, new: TableDefinition, *, removed: PartRows | None = None,

@@ -27,8 +27,8 @@ def session_of(context: Mapping[str, Any], flavour: str, system_time_zone: str |
         explicit = context.get("explicit_defaults_for_timestamp", collation is not None)
     else:
         # MariaDB writes them from 11.3 on, if there are any: the ids of a set's own default and of what it is here.
-        collations = {charset_of(_collation(own)): _collation(said)
-                      for own, said in context.get("character_set_collations", ())}
+        collations = {charset: _collation(said) for own, said in context.get("character_set_collations", ())
+                      if (charset := charset_of(_collation(own))) is not None}
         explicit = context.get("flags2", 0) & _EXPLICIT_TIMESTAMPS
     zone = context.get("time_zone", "SYSTEM")
     mode = context.get("sql_mode", 0)

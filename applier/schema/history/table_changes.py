@@ -7,7 +7,6 @@ from dataclasses import replace
 from applier.errors import SchemaError, UnsupportedStatement
 from applier.mysql.collations import Charset
 from applier.schema.allowed import check_name
-from applier.schema.ddl.alter_actions import PartitionToTable
 from applier.schema.ddl.cursor import StatementContext
 from applier.schema.ddl.schema_changes import (
     AlterDatabase,
@@ -29,7 +28,7 @@ from applier.schema.engines import check_rows_are_its_own
 from applier.schema.foreign_keys import pointed_anew
 from applier.schema.history.alter import Altered, alter, moved
 from applier.schema.history.conversion import RowConversion, same_to_rows
-from applier.schema.history.moved_rows import MOVING, MovingAction, move_rows
+from applier.schema.history.moved_rows import BOTH_KNOWN, MOVING, MovingAction, move_rows
 from applier.schema.history.table_versions import RowSource, StatementOrigin, TableVersion, TableVersions
 from applier.schema.sibling_order import acts_alike
 
@@ -130,13 +129,10 @@ class TableChanges:
         both = (table, action.table)
         divided, plain = map(self._tables.live, both)
         wanted = [self._wanted(*name) for name in both]
-        makes_table = isinstance(action, PartitionToTable)
         if not any(wanted) or (divided is None and plain is None):
             return
-        if divided is None or (plain is None) is not makes_table or divided.definition.partitioning is None \
-                or not all(wanted):
-            raise SchemaError("it moves rows between tables, and both of them, with their partitions, have to be known "
-                              f"and replayed: {_shorten(place.sql)}", table=".".join(table), hint=place.way_out)
+        if divided is None or not all(wanted):
+            raise SchemaError(f"{BOTH_KNOWN}: {_shorten(place.sql)}", table=".".join(table), hint=place.way_out)
         try:
             move_rows(self._tables, divided, plain, action, place)
         except SchemaError as error:

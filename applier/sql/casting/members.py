@@ -42,7 +42,7 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
 
     def as_set(text: str) -> str:
         labels = text.rstrip(" ")
-        chosen = {by_name.get(label) for label in labels.split(",")} - {None} if labels else set()
+        chosen = {by_name[label] for label in labels.split(",") if label in by_name} if labels else set()
         number = _NUMBER.fullmatch(text)
         if chosen or number is None:
             return _of_bits(sum(1 << place for place in chosen), new)

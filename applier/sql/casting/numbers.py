@@ -61,7 +61,7 @@ def _to_integer(values: pa.Array, old: ColumnType, new: ColumnType) -> pa.Array:
     return _within(values.cast(_WIDE), least, most).cast(target)
 
 
-def _within(values: pa.Array, least: float, most: float) -> pa.Array:
+def _within(values: pa.Array, least: float | Decimal, most: float | Decimal) -> pa.Array:
     low, high = (pa.scalar(Decimal(limit) if pa.types.is_decimal(values.type) else limit, values.type)
                  for limit in (least, most))
     values = pc.if_else(pc.less(values, low), low, values)

@@ -47,7 +47,7 @@ def _written(number: float, text: str, plain: int) -> str:
         return "-0" if str(number).startswith("-") else "0"
     sign, digits, exponent = Decimal(text).as_tuple()
     written = "".join(map(str, digits)).rstrip("0")
-    point = len(digits) + exponent
+    point = len(digits) + int(exponent)
     minus = "-" * sign
     if (point > plain and len(written) <= point) or point < 1 - _PLAIN:
         return f"{minus}{written[0]}{'.' * (len(written) > 1)}{written[1:]}e{point - 1}"

@@ -44,14 +44,17 @@ def _packed(micros: np.ndarray, old: ColumnType) -> np.ndarray:
     """Whole seconds as YYYYMMDD, YYYYMMDDhhmmss or [-]hhmmss."""
     if old.base == "time":
         seconds = np.abs(micros) // _SECOND
-        return np.where(micros < 0, -1, 1) * (seconds // 3600 * 10000 + seconds // 60 % 60 * 100 + seconds % 60)
+        signs = np.where(micros < 0, -1, 1)
+        clocks: np.ndarray = signs * (seconds // 3600 * 10000 + seconds // 60 % 60 * 100 + seconds % 60)
+        return clocks
     days = pa.array(micros // DAY, pa.int32()).cast(pa.date32())
-    date = sum(np.asarray(part(days)).astype(np.int64) * unit
-               for part, unit in ((pc.year, 10000), (pc.month, 100), (pc.day, 1)))
+    year, month, day = (np.asarray(part(days)).astype(np.int64) for part in (pc.year, pc.month, pc.day))
+    date = year * 10000 + month * 100 + day
     if old.base == "date":
         return date
     seconds = micros % DAY // _SECOND
-    return date * 1_000_000 + seconds // 3600 * 10000 + seconds // 60 % 60 * 100 + seconds % 60
+    moments: np.ndarray = date * 1_000_000 + seconds // 3600 * 10000 + seconds // 60 % 60 * 100 + seconds % 60
+    return moments
 
 
 def to_year(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:

@@ -142,7 +142,7 @@ def to_time(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
                 moment = read_datetime(text, 6, flavour)
             except (ValueError, OverflowError):
                 raise NotComputable(f"{text!r} as TIME") from None
-            micros = moment % DAY if isinstance(moment, int) else (
+            micros: int = moment % DAY if isinstance(moment, int) else (
                 moment - moment.replace(hour=0, minute=0, second=0, microsecond=0)) // _MICROSECOND
         elif text.lstrip().startswith("+") and flavour == "mysql":
             return 0
@@ -151,7 +151,8 @@ def to_time(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
         else:
             return 0
         sign, size = (-1, -micros) if micros < 0 else (1, micros)
-        return sign * min((size + (unit // 2 if up else 0)) // unit * unit, _LONGEST_TIME)
+        whole: int = (size + (unit // 2 if up else 0)) // unit * unit
+        return sign * min(whole, _LONGEST_TIME)
 
     return by_distinct(values, read, pa.int64()).cast(pa.duration("us"))
 

@@ -101,7 +101,11 @@ def _moved(micros: np.ndarray, session: Session, direction: int) -> np.ndarray:
     if not zone.startswith(("+", "-")):
         return _moved_by_rules(micros, zone, direction)
     at = int(micros.min())
-    return micros + direction * (session.in_zone(at) - at)
+    there = session.in_zone(at)
+    if there is None:
+        raise NotComputable(f"TIMESTAMPs in the time zone {zone}, which is none")
+    moved: np.ndarray = micros + direction * (there - at)
+    return moved
 
 
 def _moved_by_rules(micros: np.ndarray, zone: str, direction: int) -> np.ndarray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -94,7 +95,7 @@ def _cut(values: pa.Array, size: int, charset: str) -> pa.Array:
     return by_distinct(values, lambda text: text.encode()[:size].decode("utf-8", "ignore"))
 
 
-def by_distinct(values: pa.Array, convert: Callable[[str], object], kind: pa.DataType | None = None) -> pa.Array:
+def by_distinct(values: pa.Array, convert: Callable[[Any], object], kind: pa.DataType | None = None) -> pa.Array:
     """A column of what a function makes of its distinct values, of which there should be few."""
     coded = values.dictionary_encode()
     made = pa.array([convert(text) for text in coded.dictionary.to_pylist()], kind or pa.string())
