@@ -18,7 +18,7 @@ from benchmarks.report import Table, number, ratio
 from benchmarks.sections import Bench
 
 _ROWS, _FULL_MEGABYTES, _CHUNK = 10_000_000, 440.0, 500_000
-_TABLES, _ROUNDS = 200, 4
+TABLES, _ROUNDS = 200, 4
 _COLUMNS = "id BIGINT NOT NULL PRIMARY KEY, k INT NOT NULL, c VARCHAR(20) NOT NULL"
 _CHANGES = ("ADD COLUMN n{0} INT NOT NULL DEFAULT 7", "MODIFY k BIGINT", "ADD INDEX i{0} (k)",
             "ADD COLUMN (a{0} DATETIME, b{0} VARCHAR(30) DEFAULT 'x')")
@@ -40,10 +40,10 @@ def definitions(bench: Bench) -> list[Table]:
     seconds = in_child(planned, bench.folder)
     planning = Table(
         "An archive full of DDL",
-        f"The plan of a replay, in the driver: {_TABLES * (_ROUNDS + 1):,} statements of DDL over {_TABLES} tables, "
+        f"The plan of a replay, in the driver: {TABLES * (_ROUNDS + 1):,} statements of DDL over {TABLES} tables, "
         "with rows in all of them from the start.",
         ["statements", "tables", "plan, seconds"],
-        [[f"{_TABLES * (_ROUNDS + 1):,}", str(_TABLES), number(seconds)]],
+        [[f"{TABLES * (_ROUNDS + 1):,}", str(TABLES), number(seconds)]],
     )
     return [adding, planning]
 
@@ -81,7 +81,7 @@ def planned(folder: str) -> float:
     with BinlogWriter(place / "binlog.000001") as log:
         log.query("CREATE DATABASE d CHARACTER SET utf8mb4")
         for turn in range(_ROUNDS + 1):
-            for table in range(_TABLES):
+            for table in range(TABLES):
                 sql = f"ALTER TABLE d.t{table} {_CHANGES[turn - 1].format(turn)}" if turn else \
                     f"CREATE TABLE d.t{table} ({_COLUMNS})"
                 log.query(sql, "d")

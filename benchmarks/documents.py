@@ -19,9 +19,9 @@ from jsondiff.encode import encode
 from jsondiff.path import parse
 from jsondiff.text import to_text as text_of
 
-_COLUMN_BYTES = 4_000_000
+COLUMN_BYTES = 4_000_000
 _PYTHON_BYTES = 400_000  # python-mysql-replication gets this much of a column
-_DOCUMENTS, _UPDATES = 1000, 100
+DOCUMENTS, _UPDATES = 1000, 100
 _SERVER_UPDATES = 10_000  # of a log, that a server is given
 _DIFFERENT = 20  # documents, which are there again and again
 
@@ -35,7 +35,7 @@ def documents(bench: Bench) -> list[Table]:
         "Not measured, for want of a program that runs them here: go-mysql and the Java connector.",
         ["documents", "bytes each", "this", "python-mysql-replication", "this ÷ python-mysql-replication"],
     )
-    for kind in _KINDS:
+    for kind in KINDS:
         cost, size, each = in_child(read, kind)
         try:
             theirs, read_bytes = in_child(read_with_python, kind)
@@ -46,14 +46,14 @@ def documents(bench: Bench) -> list[Table]:
         reading.rows.append([kind, number(each), number(ours), number(other), ratio(ours, other)])
     updating = Table(
         "Partial updates of JSON",
-        f"CPU of one core for {_UPDATES} diffs, one a row change, on each of {_DOCUMENTS:,} documents of {MEMBERS} "
+        f"CPU of one core for {_UPDATES} diffs, one a row change, on each of {DOCUMENTS:,} documents of {MEMBERS} "
         "members; text in and text out.",
         ["diffs", "bytes a document", "ms", "M diffs/s"],
     )
-    for kind in _DIFFS:
+    for kind in DIFFS:
         cost, each = in_child(update, kind)
         updating.rows.append(
-            [kind, number(each), number(cost.cpu * 1e3), number(_DOCUMENTS * _UPDATES / cost.cpu / 1e6)]
+            [kind, number(each), number(cost.cpu * 1e3), number(DOCUMENTS * _UPDATES / cost.cpu / 1e6)]
         )
     return [reading, updating, replaying(bench)]
 
@@ -89,7 +89,7 @@ def replaying(bench: Bench) -> Table:
 
 def read(kind: str) -> tuple[Cost, int, float]:
     """Documents of a kind to text: (cost, bytes, bytes of one). Like those below, for a process of its own."""
-    made = _column(kind, _COLUMN_BYTES)
+    made = documents_of(kind, COLUMN_BYTES)
     column, size = pa.array(made, pa.binary()), sum(map(len, made))
     return best(lambda: to_text(column)), size, size / len(made)
 
@@ -98,7 +98,7 @@ def read_with_python(kind: str) -> tuple[Cost, int]:
     """Documents of a kind by python-mysql-replication: (cost, bytes). Raises ImportError where that is not there."""
     from pymysqlreplication.json_binary import parse_json
 
-    made = _column(kind, _PYTHON_BYTES)
+    made = documents_of(kind, _PYTHON_BYTES)
     return best(lambda: [parse_json(document[0], document[1:]) for document in made], 2), sum(map(len, made))
 
 
@@ -106,18 +106,18 @@ def update(kind: str) -> tuple[Cost, float]:
     """Diffs of a kind on documents: (cost, bytes of a document)."""
     dice = random.Random(2)
     texts = [text_of(document(dice)) for _ in range(_DIFFERENT)]
-    chains = [[wire.encode([_DIFFS[kind](dice)]) for _ in range(_UPDATES)] for _ in texts]
-    column = pa.array(texts * (_DOCUMENTS // _DIFFERENT))
-    diffs = pa.array([value for chain in chains for value in chain] * (_DOCUMENTS // _DIFFERENT), pa.binary())
-    starts = np.arange(_DOCUMENTS + 1) * _UPDATES
+    chains = [[wire.encode([DIFFS[kind](dice)]) for _ in range(_UPDATES)] for _ in texts]
+    column = pa.array(texts * (DOCUMENTS // _DIFFERENT))
+    diffs = pa.array([value for chain in chains for value in chain] * (DOCUMENTS // _DIFFERENT), pa.binary())
+    starts = np.arange(DOCUMENTS + 1) * _UPDATES
     if apply_diffs(column, diffs, starts).codes.any():
         raise AssertionError("a diff does not go with its document")
     return best(lambda: apply_diffs(column, diffs, starts)), sum(map(len, texts)) / len(texts)
 
 
-def _column(kind: str, size: int) -> list[bytes]:
+def documents_of(kind: str, size: int) -> list[bytes]:
     dice = random.Random(1)
-    made = [encode(_KINDS[kind](dice)) for _ in range(50)]
+    made = [encode(KINDS[kind](dice)) for _ in range(50)]
     return made * max(1, size // sum(map(len, made)))
 
 
@@ -136,7 +136,7 @@ def _order(dice: random.Random, items: int) -> dict:
     }  # fmt: skip
 
 
-_KINDS: dict[str, Callable[[random.Random], object]] = {
+KINDS: dict[str, Callable[[random.Random], object]] = {
     "orders of 3 items": lambda dice: _order(dice, 3),
     "orders of 100 items": lambda dice: _order(dice, 100),
     "1,000 integers": lambda dice: [dice.randrange(10**6) for _ in range(1000)],
@@ -145,7 +145,7 @@ _KINDS: dict[str, Callable[[random.Random], object]] = {
     "strings of 1 KB, not ASCII": lambda dice: ["Съешь ещё этих мягких булок. " * 20 for _ in range(10)],
     "strings of 1 KB, a tenth escaped": lambda dice: ["One line of a text \"of ours\".\n" * 32 for _ in range(10)],
 }
-_DIFFS: dict[str, Callable[[random.Random], Diff]] = {
+DIFFS: dict[str, Callable[[random.Random], Diff]] = {
     "a member replaced": lambda dice: Diff(
         Operation.REPLACE, parse(f"$.{member(dice.randrange(MEMBERS))}"), dice.randrange(10**6)
     ),

@@ -29,7 +29,7 @@ _TABLE = "CREATE TABLE d.t (id BIGINT NOT NULL PRIMARY KEY, k INT NOT NULL)"
 def many_files(bench: Bench) -> list[Table]:
     """A replay's steps and a search, for a tenth of the files and for all of them."""
     count = max(200, int(_FILES * min(1.0, bench.megabytes / _FULL_MEGABYTES)))
-    few, all_ = in_child(_measured, bench.folder, count)
+    few, all_ = in_child(measured, bench.folder, count)
     table = Table(
         "An archive of many files",
         f"Files of {_TRANSACTIONS} transactions, in one process, without Spark; seconds of a replay's steps, and of "
@@ -43,7 +43,7 @@ def many_files(bench: Bench) -> list[Table]:
     return [table]
 
 
-def _measured(folder: str, count: int) -> tuple[dict[str, float], dict[str, float]]:
+def measured(folder: str, count: int) -> tuple[dict[str, float], dict[str, float]]:
     """Seconds of each step, for a tenth of the files and for all."""
     few, all_ = Path(folder) / "few", Path(folder) / "all"
     few.mkdir()

@@ -80,7 +80,7 @@ def apply(files: Files) -> tuple[Cost, Cost, int]:
     return *(Cost(min(run[part] for run in runs), 0) for part in (0, 1)), runs[0][2]
 
 
-class _Tables:
+class AppliedTables:
     """Tables of a log, each one unit that begins empty; CPU seconds of applying, and how many changes were applied."""
 
     def __init__(self, outlines: list[Outline], only: str | None = None) -> None:
@@ -149,7 +149,7 @@ class _Collector:
 
 def _apply_once(outlines: list[Outline], only: str | None = None) -> tuple[float, float, int]:
     """(CPU seconds of applying, CPU seconds of gathering, changes)."""
-    tables = _Tables(outlines, only)
+    tables = AppliedTables(outlines, only)
     tables.apply()
     began = time.process_time()
     tables.rows()
@@ -192,7 +192,7 @@ def _or_null(rows: pa.Array) -> pa.Array:
 def parquet(files: Files, table: str) -> tuple[Cost, Cost, int]:
     """One table's rows written by the snapshot's writer, and with pyarrow's defaults; and their bytes in Arrow."""
     outlines = [outline_file(file) for file in files]
-    tables = _Tables(outlines, table)
+    tables = AppliedTables(outlines, table)
     tables.apply()
     rows = pa.concat_tables(tables.rows()).combine_chunks()
     key = table_key(_definitions(outlines)[f"bench.{table}"])

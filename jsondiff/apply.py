@@ -31,7 +31,7 @@ _MEANING = {
     kernel.LONG_NAME: (KEY_TOO_BIG, "the name of a member has more than 65535 bytes"),
 }
 _MAX_TEXT = _MAX_HEAP = 2**31 - 1
-_SLACK = 4096
+SLACK = 4096
 
 
 @dataclass(frozen=True)
@@ -78,12 +78,12 @@ def apply_diffs(documents: pa.Array, diffs: pa.Array, chains: np.ndarray) -> App
     results = kernel.Results(np.zeros(n + 1, np.int64), *(np.zeros(n, kind) for kind in kinds))
     longest, more = int(np.diff(offsets).max(initial=0)), 4 * int(np.diff(values.offsets).max(initial=0))
     buffers: list[np.ndarray] = [
-        np.empty(2 * longest + more + _SLACK, np.uint8),
-        np.empty((longest // 16 + _SLACK, tree.NODE_FIELDS), np.int32),
-        np.empty(longest // 16 + _SLACK, np.int32),
+        np.empty(2 * longest + more + SLACK, np.uint8),
+        np.empty((longest // 16 + SLACK, tree.NODE_FIELDS), np.int32),
+        np.empty(longest // 16 + SLACK, np.int32),
     ]  # in the order of a tree's fields: heap, nodes, slots
     scratch = np.empty(kernel.SCRATCH_BYTES, np.uint8)
-    out = np.empty(int(offsets[-1] - offsets[0]) + longest + len(values.texts) + _SLACK, np.uint8)
+    out = np.empty(int(offsets[-1] - offsets[0]) + longest + len(values.texts) + SLACK, np.uint8)
     row = to = 0
     while True:
         fields = _tree_of(buffers)
@@ -94,9 +94,9 @@ def apply_diffs(documents: pa.Array, diffs: pa.Array, chains: np.ndarray) -> App
             break
         short = fields[tree.SHORT]
         if short == tree.OUT:
-            out = _larger(out, to, 2 * len(out))
+            out = enlarged(out, to, 2 * len(out))
         else:
-            buffers[short] = _larger(buffers[short], 0, 2 * len(buffers[short]))
+            buffers[short] = enlarged(buffers[short], 0, 2 * len(buffers[short]))
         if len(buffers[tree.HEAP]) > _MAX_HEAP:
             raise OverflowError("a document and its diffs are more than 2 GB")
     return Applied(_texts(results, out[:to]), results.failed, results.numbers, results.codes)
@@ -152,10 +152,10 @@ def _read_values(diffs: pa.Array) -> _Values:
             ends[row] = written
         else:
             needed = TEXT_BYTES_PER_BYTE * int(bounds[row + 1] - bounds[row]) + TEXT_BYTES_MORE
-            texts = _larger(texts, written, max(2 * len(texts), written + needed))
+            texts = enlarged(texts, written, max(2 * len(texts), written + needed))
 
 
-def _larger(buffer: np.ndarray, used: int, size: int) -> np.ndarray:
+def enlarged(buffer: np.ndarray, used: int, size: int) -> np.ndarray:
     """A buffer of this size, with the first `used` items of the one given."""
     larger = np.empty((size, *buffer.shape[1:]), buffer.dtype)
     larger[:used] = buffer[:used]

@@ -57,7 +57,7 @@ def console() -> None:
         with suppress(OSError):
             traceback.print_exc()
         code = INTERNAL_ERROR
-    _leave(code)
+    leave(code)
 
 
 def show_every_character() -> None:
@@ -66,7 +66,7 @@ def show_every_character() -> None:
         stream.reconfigure(errors="backslashreplace")
 
 
-def _leave(code: int) -> NoReturn:
+def leave(code: int) -> NoReturn:
     """End the process at once, after what was registered for its end: taking the interpreter to pieces, with its
     kernels and mapped logs, costs most of a second, and the system takes back all of it anyway."""
     atexit._run_exitfuncs()

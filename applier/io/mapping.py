@@ -20,7 +20,7 @@ from applier.io import lost_pages
 from applier.io.resolver import resolve
 
 _SPOOL_BYTES = 8 << 20
-_SHARED = 16
+MOST_SHARED = 16
 """Mappings kept for the next task of the same process. A mapping in use lives on when it falls out."""
 _REMEMBERED = 4096
 """Files of which it is remembered what was checked, also where they are mapped anew for every task."""
@@ -103,7 +103,7 @@ def map_file(uri: str) -> MappedFile:
         raise ArchiveError(f"the file cannot be read: {reason(error)}", file=uri) from error
     with _lock:
         _shared[key] = mapped
-        while len(_shared) > _SHARED:
+        while len(_shared) > MOST_SHARED:
             _shared.popitem(last=False)
     return mapped
 

@@ -97,12 +97,12 @@ def cascades_of(history: SchemaHistory, used: list[UsedTable], *, idempotent: bo
         if is_followed is False:
             unfollowed[edge.parent.id].add(edge.referenced)
     chains = {version.id: number for number, chain in enumerate(history.chains()) for version in chain}
-    links = {} if idempotent or compressed else _links(live, chains, history, used)
+    links = {} if idempotent or compressed else links_by_value(live, chains, history, used)
     live = {edge for edge in live if edge.child.id not in links}
     return Cascades(_tied(history, edges, live, chains, unfollowed) if live else {}, links)
 
 
-def _links(live: set[_Edge], chains: dict[int, int], history: SchemaHistory,
+def links_by_value(live: set[_Edge], chains: dict[int, int], history: SchemaHistory,
            used: list[UsedTable]) -> dict[int, tuple[ParentLink, ...]]:
     """What can be followed by value: all foreign keys among the same tables, or none."""
     groups, uses = _Groups(), defaultdict(list)

@@ -131,7 +131,7 @@ class BinlogWriter:
         if self._group is not None:
             self._group.append((EventType.QUERY, body, 0))
             return
-        self._emit_gtid(len(body) + self._framing, statement=True)
+        self.emit_gtid(len(body) + self._framing, statement=True)
         self._emit(EventType.QUERY, body)
 
     @contextmanager
@@ -149,7 +149,7 @@ class BinlogWriter:
             group.append((EventType.XID, (self.executed + 1).to_bytes(8, "little"), 0))
         else:
             group.append((EventType.QUERY, event_encoder.query("ROLLBACK", "", self.flavour), 0))
-        self._emit_gtid(sum(len(body) + self._framing for _, body, _ in group), statement=False)
+        self.emit_gtid(sum(len(body) + self._framing for _, body, _ in group), statement=False)
         for kind, body, flags in group:
             self._emit(kind, body, flags)
 
@@ -277,7 +277,7 @@ class BinlogWriter:
         )
         return _Event(EventType.ANONYMOUS_GTID if anonymous else EventType.GTID, bodies)
 
-    def _emit_gtid(self, rest: int, *, statement: bool) -> None:
+    def emit_gtid(self, rest: int, *, statement: bool) -> None:
         if self.gtids != "none":
             event = self._gtid_event(
                 np.array([self.executed + 1]), np.array([self.timestamp]), np.array([rest]), statement=statement

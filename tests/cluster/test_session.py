@@ -15,7 +15,7 @@ from tests.support.folders import ROOT
     ("spark://h:7077", "spark://h:7077"), ("yarn", "yarn"), ("local-cluster[2,1,1024]", "local-cluster[2,1,1024]"),
 ])
 def test_local_masters_retry_tasks(given, used):
-    assert session._with_retries(given) == used
+    assert session.with_retries(given) == used
 
 
 def test_there_is_one_session_a_process(spark):

@@ -49,7 +49,7 @@ ENOUGH, STEP = 20, 500
 def mutant(number: int) -> bytes:
     """The bytes of a mutant: a real file with one to four kinds of damage."""
     dice = random.Random(number)
-    data = bytearray(dice.choice(_sources()))
+    data = bytearray(dice.choice(sources()))
     for _ in range(dice.choice((1, 1, 1, 2, 4))):
         dice.choice((_flip_bits, _flip_bits, _set_extreme, _set_extreme, _set_extreme, _change_length, _change_type,
                      _repeat_event, _drop_event, _truncate))(data, dice)
@@ -57,7 +57,7 @@ def mutant(number: int) -> bytes:
 
 
 @cache
-def _sources() -> tuple[bytes, ...]:
+def sources() -> tuple[bytes, ...]:
     files = [file for name in SOURCES for file in sorted((CASES / name).glob("binlog.0*"))]
     return tuple(_aligned(file.read_bytes()) for file in files)
 

@@ -62,11 +62,11 @@ def outcomes(mutants: list[tuple[bytes, list[bytes], bool]]) -> list[tuple]:
     starts = np.cumsum([0, *(len(values) for _, values, _ in mutants)])
     texts = column(pa.string(), [text for text, _, _ in mutants])
     diffs = column(pa.binary(), [value for _, values, _ in mutants for value in values])
-    slack, apply._SLACK = apply._SLACK, SLACK
+    slack, apply.SLACK = apply.SLACK, SLACK
     try:
         result = apply.apply_diffs(texts, diffs, starts)
     finally:
-        apply._SLACK = slack
+        apply.SLACK = slack
     return [
         (text, failed - start if failed >= 0 else -1, number, apply.explain(code)[0] if code else 0)
         for text, failed, start, number, code in zip(

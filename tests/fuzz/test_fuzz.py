@@ -17,7 +17,7 @@ def test_no_mutant_breaks_anything(tmp_path):
     assert fuzz.run("some", 0, len(fuzz.FOUND) + 160, tmp_path, environment) == []
 
 
-@pytest.mark.parametrize("made, sources", [(fuzz.mutant, fuzz._sources), (events.mutant, None), (dumps.mutant, None)])
+@pytest.mark.parametrize("made, sources", [(fuzz.mutant, fuzz.sources), (events.mutant, None), (dumps.mutant, None)])
 def test_mutants_are_damaged_and_always_the_same(made, sources):
     some = [made(number) for number in range(50)]
     assert some == [made(number) for number in range(50)]
@@ -35,7 +35,7 @@ def test_mutants_of_events_reach_what_is_behind_the_checksums():
 
 def test_the_files_that_are_damaged_are_whole_before(tmp_path):
     """Else the fuzzer would not get past what it did itself; all but the last event count, down to the page's end."""
-    for number, data in enumerate(fuzz._sources()):
+    for number, data in enumerate(fuzz.sources()):
         path = tmp_path / f"binlog.{number:06d}"
         path.write_bytes(data)
         assert len(data) % fuzz.PAGE == 0

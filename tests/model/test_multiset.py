@@ -28,7 +28,7 @@ class Rows:
     Every image lies somewhere else, at any address, with other bytes behind it."""
 
     def __init__(self):
-        self.held, self.expected, self.arrived, self._memory = RowMultiset(1), [], 0, []
+        self.held, self.expected, self.arrived, self.memory = RowMultiset(1), [], 0, []
         self._told_apart = True  # which of equal rows is taken nobody can tell
 
     def batch(self, changes):
@@ -42,9 +42,9 @@ class Rows:
     def _placed(self, image):
         if image is None:
             return -1
-        kept = np.frombuffer(b"?" * (len(self._memory) % 8) + image + b"behind it" * 8, np.uint8)
-        self._memory.append(kept)
-        return WHOLE << IMAGE_ID_SHIFT | (kept.ctypes.data + (len(self._memory) - 1) % 8)
+        kept = np.frombuffer(b"?" * (len(self.memory) % 8) + image + b"behind it" * 8, np.uint8)
+        self.memory.append(kept)
+        return WHOLE << IMAGE_ID_SHIFT | (kept.ctypes.data + (len(self.memory) - 1) % 8)
 
     def apply(self, changes):
         """The number of the change whose row is missing, None if none is; asserts that the list says the same."""
@@ -72,7 +72,7 @@ class Rows:
 
     def check(self):
         pointers, places = self.held.rows()
-        images = [self._image(pointer & ADDRESS) for pointer in pointers.tolist()]
+        images = [self.image(pointer & ADDRESS) for pointer in pointers.tolist()]
         assert sorted(places.tolist()) == places.tolist() and len(set(places.tolist())) == len(places)
         assert Counter(images) == Counter(image for image, _ in self.expected)
         if self._told_apart:
@@ -80,8 +80,8 @@ class Rows:
         assert self.held.live == len(self.expected) + self.held.elsewhere
         return images
 
-    def _image(self, address):
-        for kept in self._memory:
+    def image(self, address):
+        for kept in self.memory:
             if kept.ctypes.data <= address < kept.ctypes.data + len(kept):
                 return kept[address - kept.ctypes.data:].tobytes().removesuffix(b"behind it" * 8)
         raise AssertionError("a pointer to nothing")
@@ -122,8 +122,8 @@ def test_many_rows_come_and_go(values):
 def test_equal_rows_cost_no_more_than_others():
     """Half a million rows that are all alike: each is found at once."""
     rows = Rows()
-    rows._memory.append(np.frombuffer(b"alike", np.uint8))
-    image, n = WHOLE << IMAGE_ID_SHIFT | rows._memory[0].ctypes.data, 500_000
+    rows.memory.append(np.frombuffer(b"alike", np.uint8))
+    image, n = WHOLE << IMAGE_ID_SHIFT | rows.memory[0].ctypes.data, 500_000
     pointers, none = np.full(n, image), np.full(n, -1)
     lengths, nothing = np.full(n, 5, np.int32), np.zeros(n, np.int32)
     batch = SimpleNamespace(n=n, before_images=none, before_lengths=nothing, images=pointers, image_lengths=lengths)
@@ -145,7 +145,7 @@ def test_a_batch_goes_on_behind_a_row_that_was_elsewhere():
     assert rows.held.run(batch).change == 3
     assert rows.held.missing(batch).tolist() == [3]
     [pointer], [place] = rows.held.rows()
-    assert (rows._image(pointer & ADDRESS), place) == (b"newer", 3)
+    assert (rows.image(pointer & ADDRESS), place) == (b"newer", 3)
     assert (rows.held.live, rows.held.arrived) == (5, 6)
 
 

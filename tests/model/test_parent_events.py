@@ -282,7 +282,7 @@ def test_what_is_followed_by_value(clause, columns, followed, tmp_path):
     """AP-FK: tables with one key whose foreign keys do not change it; not where the child has children itself."""
     log = Log(tmp_path, clause, columns)
     found = []
-    real = cascades._links
-    with mock.patch.object(cascades, "_links", lambda *given: found.append(real(*given)) or found[0]):
+    real = cascades.links_by_value
+    with mock.patch.object(cascades, "links_by_value", lambda *given: found.append(real(*given)) or found[0]):
         log.replayed("planned", tmp_path / "out")
     assert any(found) == followed

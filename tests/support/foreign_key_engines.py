@@ -18,5 +18,5 @@ def engine_of(engine):
     if engine == "planned":
         yield
     else:
-        with mock.patch.object(cascades, "_links", lambda *_: {}):
+        with mock.patch.object(cascades, "links_by_value", lambda *_: {}):
             yield

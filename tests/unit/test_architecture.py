@@ -1,6 +1,7 @@
 """The structure that docs/ARCHITECTURE.md tells of is that of the code. `make lint` sees that imports go down."""
 
 import ast
+import functools
 import re
 import subprocess
 import sys
@@ -22,15 +23,17 @@ def dotted(path):
 MODULES = {dotted(path) for package in PACKAGES for path in package.glob("*.py")}
 
 
+@functools.cache
 def imported(path):
     """The modules that a file imports, wherever in it."""
+    found = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name in MODULES)
+            found |= {alias.name for alias in node.names if alias.name in MODULES}
         elif isinstance(node, ast.ImportFrom) and node.module in MODULES:
-            for alias in node.names:
-                name = f"{node.module}.{alias.name}"
-                yield name if name in MODULES else node.module
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {name if name in MODULES else node.module for name in names}
+    return found
 
 
 def exported(package):
@@ -63,6 +66,25 @@ def test_other_packages_import_what_a_package_exports(package):
         elif isinstance(node, ast.ImportFrom):
             there |= {alias.name for alias in node.names}
     assert own <= there
+
+
+def private_names(path):
+    """What a file takes of other objects whose names begin with `_`."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            yield from (alias.name for alias in node.names if alias.name.startswith("_"))
+        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) not in ("self", "cls", "os"):
+            yield node.attr
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("setattr", "patch.object", "getattr")):
+            yield from (str(argument.value) for argument in node.args[1:2] if isinstance(argument, ast.Constant))
+
+
+def test_tests_go_through_public_doors():
+    """A test that knows what is private in a module, or in a kernel's memory, stops whoever changes it."""
+    paths = [path for path in (ROOT / "tests").rglob("*.py") if not path.name.startswith("record_")]
+    private = {f"{path.relative_to(ROOT)}: {name}" for path in paths for name in private_names(path)
+               if name.startswith("_") and not name.endswith("__")}
+    assert not private, "make public what a test needs"
 
 
 def test_the_page_names_files_that_are_there():

@@ -136,7 +136,7 @@ def launch(java: Path, spark_home: Path, settings: dict[str, str], *, lean: bool
         if archive.exists():
             os.utime(archive)
             command[1:1] = [f"-XX:SharedArchiveFile={archive}", "-Xshare:auto"]
-        elif claim := _claimed(archive.with_suffix(".recording")):
+        elif claim := claimed(archive.with_suffix(".recording")):
             new = archive.with_suffix(".new")
             command[1:1] = [f"-XX:ArchiveClassesAtExit={new}"]
             command = ["/bin/sh", "-c", _THEN_KEEP_ARCHIVE, "sh", str(new), str(claim), str(archive), *command]
@@ -204,7 +204,7 @@ def _cache_directory() -> Path | None:
     return place if os.access(place, os.W_OK) else None
 
 
-def _claimed(claim: Path) -> Path | None:
+def claimed(claim: Path) -> Path | None:
     """The claim, if recording an archive is now up to us: not while another process does, or was killed at it just now.
 
     Also clears the directory of what other versions of Java or Spark have left there and nobody uses.

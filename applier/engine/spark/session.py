@@ -55,7 +55,7 @@ def start(master: str | None = None, *, app_name: str = "applier") -> "SparkSess
     """
     if _is_connect(master):
         return _connected(master, app_name)
-    master = _with_retries(master or "local[*]")
+    master = with_retries(master or "local[*]")
     driver = _driver_settings(master)
     local = nursery.settings() if is_local(master) else {}
     with _starting:
@@ -96,7 +96,7 @@ def boot(master: str | None = None) -> None:
     global _booted
     if _is_connect(master):
         return
-    _booted = _launched(_driver_settings(_with_retries(master or "local[*]")), lean=is_local(master))
+    _booted = _launched(_driver_settings(with_retries(master or "local[*]")), lean=is_local(master))
     if is_local(master):
         forking.start_no_threads()
 
@@ -203,7 +203,7 @@ def _connect(driver: dict[str, str]) -> None:
     os.environ["PYSPARK_GATEWAY_SECRET"] = secret
 
 
-def _with_retries(master: str) -> str:
+def with_retries(master: str) -> str:
     """Local masters try a task once unless told otherwise; a killed worker should cost a task, not the run."""
     if master == "local":
         return f"local[1,{TASK_ATTEMPTS}]"

@@ -97,7 +97,7 @@ class _Writer:
         values = [batch.column(column.name) for column in self._columns]
         lenient = any(map(has_no_member, self._columns, values))
         cells = [cells_of(column, array) for column, array in zip(self._columns, values, strict=True)]
-        text = _text(cells, batch.num_rows, self._sql, self._head)
+        text = rows_text(cells, batch.num_rows, self._sql, self._head)
         if self._sql and lenient:
             self._sink.write(f"SET sql_mode = '{statements.LENIENT}';\n".encode())
         self._sink.write(text)
@@ -114,7 +114,7 @@ class _Writer:
         return statements.load_data(self._task.definition, self._task.target, self._modes, self._lenient)
 
 
-def _text(cells: list[Cells], rows: int, sql: bool, head: np.ndarray) -> memoryview:
+def rows_text(cells: list[Cells], rows: int, sql: bool, head: np.ndarray) -> memoryview:
     """Rows as the kernel writes them."""
     offsets = np.array([column.offsets for column in cells], np.int64).reshape(len(cells), rows + 1)
     nulls = np.array([column.nulls for column in cells], np.uint8).reshape(len(cells), rows)

@@ -20,9 +20,9 @@ from applier.jobs.show.tables import AboutTables
 from applier.jobs.show.text_walk import TextWalk
 from applier.schema.table_filter import TableFilter
 
-_CHUNK_BYTES = 16 << 20
+CHUNK_BYTES = 16 << 20
 """How far the choice is ahead of the printing."""
-_ROOM = 4096
+FIRST_RANGES = 4096
 """Ranges at a time."""
 _CONTEXT_AT = 13
 """Where a QUERY's status variables begin in its body; their length is in the two bytes before."""
@@ -42,7 +42,7 @@ class TableChoice:
         self._set(k.HEADER_BYTES, self._format.header_length)
         self._set(k.CHECKSUM_BYTES, self._format.checksum_length)
         self._set(k.CONTEXT_LENGTH, -1)
-        self._ranges = np.zeros((_ROOM, 2), np.int64)
+        self._ranges = np.zeros((FIRST_RANGES, 2), np.int64)
 
     def print(self, start: int, end: int, shown_from: int) -> None:
         """Print from [start, end) what is about the tables, from `shown_from` on; `start` must be where a group, or the
@@ -55,7 +55,7 @@ class TableChoice:
         self._use_ranges(0)
         while (position := self._get(k.POSITION)) < end:
             try:
-                status = self._choose(min(end, position + _CHUNK_BYTES))
+                status = self._choose(min(end, position + CHUNK_BYTES))
             finally:
                 self._print_chosen()
             if status == k.FULL and self._n_ranges() + 3 > len(self._ranges):  # all of them wait

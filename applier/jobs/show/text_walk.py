@@ -32,7 +32,7 @@ from applier.jobs.show.rows import OLD_TEMPORAL, RowReader, ShownEvent
 from applier.jobs.show.text import TextPrinter
 from applier.mysql.wire_types import WireType
 
-_ROOM = 1 << 20
+FIRST_BYTES = 1 << 20
 _GUARD = 256
 _AFTER = 64
 """Bytes after a text that may be read."""
@@ -82,8 +82,8 @@ class TextWalk:
         self._set(r.TEXTS, self._texts.ctypes.data)
         self._set(r.MOMENTS, self._moments.ctypes.data)
         self._set(r.CONTEXT_LENGTH, -1)
-        self._use_room(_ROOM)
-        self._use_document(_ROOM)
+        self._use_room(FIRST_BYTES)
+        self._use_document(FIRST_BYTES)
         self._stack = np.zeros(STACK_BYTES, np.uint8)
         self._set(r.STACK, self._stack.ctypes.data)
 

@@ -23,8 +23,9 @@ from applier.sql.casting.texts import by_distinct, fitted
 _MICROSECOND = timedelta(microseconds=1)
 _ZERO = ZERO_DAY * DAY
 _PLAIN = re.compile(r"(\d{4})-(\d\d)-(\d\d)([ T]\d\d:\d\d:\d\d(\.\d{1,6})?)?", re.ASCII)
-_USUAL = (r"^[1-9]\d{3}-((0[13578]|1[02])-(0[1-9]|[12]\d|3[01])|(0[469]|11)-(0[1-9]|[12]\d|30)|02-(0[1-9]|1\d|2[0-8]))"
-          r"( ([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?)?$")
+USUAL_FORM = (r"^[1-9]\d{3}-"
+              r"((0[13578]|1[02])-(0[1-9]|[12]\d|3[01])|(0[469]|11)-(0[1-9]|[12]\d|30)|02-(0[1-9]|1\d|2[0-8]))"
+              r"( ([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?)?$")
 """Of dates and times as servers write them, all but the 29th of February."""
 _BEGINS_A_MOMENT = re.compile(r"\s*([0-9]{5,}|[0-9]{1,4}[^\w\s]+[0-9])")
 _WITH_TIME = re.compile(r"\s*[0-9]{1,4}[^\w\s:.]+[0-9]{1,2}[^\w\s]+[0-9]{1,2}[ T]+[0-9]")
@@ -87,7 +88,7 @@ def to_moment(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
             return moment if "NO_ZERO_IN_DATE" not in mode or _has_month_and_day(moment) else _ZERO
         return (moment - datetime(1970, 1, 1)) // _MICROSECOND
 
-    usual = pc.match_substring_regex(values, _USUAL)
+    usual = pc.match_substring_regex(values, USUAL_FORM)
     micros = pc.if_else(usual, values, None).cast(pa.timestamp("us")).cast(pa.int64())
     if not pc.all(usual).as_py():
         micros = pc.coalesce(micros, by_distinct(pc.if_else(usual, None, values), read, pa.int64()))

@@ -29,7 +29,7 @@ def test_workloads_are_archives_that_apply(tmp_path_factory: pytest.TempPathFact
     assert not any(outline.torn or outline.unreplayable for outline in outlines)
     assert outlines[1].previous_gtids == outlines[0].gtids
     assert any(use.has_partial_images for outline in outlines for use in outline.tables) == (name == "minimal")
-    tables = stages._Tables(outlines)
+    tables = stages.AppliedTables(outlines)
     tables.apply()
     left = sum(rows.num_rows for rows in tables.rows())
     assert 0 < left <= tables.changes
@@ -75,7 +75,7 @@ def test_engines_leave_the_same_rows(tmp_path_factory: pytest.TempPathFactory) -
         }
     ).select(changes.column_names)
     theirs = peers.with_duckdb(pa.concat_tables([changes, deletion]))()
-    tables = stages._Tables([outline_file(file) for file in log.files], "sbtest1")
+    tables = stages.AppliedTables([outline_file(file) for file in log.files], "sbtest1")
     tables.apply()
     ours = pa.concat_tables(tables.rows()).select(["id", "k", "c", "pad"])
     ours = ours.cast(pa.schema([field.with_type(_as_decoded(field.type)) for field in ours.schema])).to_pylist()

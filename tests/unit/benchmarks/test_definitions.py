@@ -17,5 +17,5 @@ def test_the_column_is_added_and_rows_are_updated(tmp_path):
 
 
 def test_the_plan_is_measured(tmp_path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(definitions, "_TABLES", 5)
+    monkeypatch.setattr(definitions, "TABLES", 5)
     assert 0 < definitions.planned(str(tmp_path)) < 5

@@ -9,7 +9,7 @@ from benchmarks import many_files
 
 
 def test_the_files_are_one_archive(tmp_path: Path) -> None:
-    few, all_ = many_files._measured(str(tmp_path), 30)
+    few, all_ = many_files.measured(str(tmp_path), 30)
     assert few.keys() == all_.keys() == {"outline", "plan", "apply", "locate by heads", "index", "locate by index"}
     assert len(list((tmp_path / "few").glob("binlog.*"))) == 3 and len(list((tmp_path / "all").glob("binlog.*"))) == 30
     [group] = locate([str(tmp_path / "all")], target_of(f"{SOURCE}:150", None, None, None))

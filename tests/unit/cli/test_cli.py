@@ -89,7 +89,7 @@ def test_a_defect_has_an_exit_code_of_its_own(asked, monkeypatch, capsys):
     asked.error = ZeroDivisionError()
     monkeypatch.setattr(sys, "argv", ["applier", "replay", "--binlogs", "a", "--output", "out"])
     left = []
-    monkeypatch.setattr(cli, "_leave", left.append)
+    monkeypatch.setattr(cli, "leave", left.append)
     cli.console()
     assert left == [cli.INTERNAL_ERROR]
     assert "ZeroDivisionError" in capsys.readouterr().err

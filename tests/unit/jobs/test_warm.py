@@ -74,7 +74,7 @@ def test_of_many_at_once_one_compiles_and_the_others_wait(tmp_path, monkeypatch)
         begun.append(1)
         answers.append((warm.ensure(notes.append), list(calls)))
 
-    monkeypatch.setattr(warm, "_cache", lambda: tmp_path / "cache")
+    monkeypatch.setattr(kernel_cache, "directory", lambda: tmp_path / "cache")
     monkeypatch.setattr(warm, "compile_all", compilation)
     threads = [threading.Thread(target=ask) for _ in range(4)]
     for thread in threads:
@@ -91,7 +91,7 @@ def test_a_failed_compilation_leaves_no_stamp(tmp_path, monkeypatch):
     def fails():
         raise ZeroDivisionError
 
-    monkeypatch.setattr(warm, "_cache", lambda: tmp_path)
+    monkeypatch.setattr(kernel_cache, "directory", lambda: tmp_path)
     monkeypatch.setattr(warm, "compile_all", fails)
     for _ in range(2):
         try:
@@ -102,11 +102,13 @@ def test_a_failed_compilation_leaves_no_stamp(tmp_path, monkeypatch):
             raise AssertionError("ensure() hid the failure")
 
 
-def test_a_stamp_is_of_these_sources(monkeypatch):
-    before = warm._stamp_name()
-    assert warm._stamp_name() == before
+def test_other_sources_are_compiled_anew(tmp_path, monkeypatch):
+    calls = []
+    monkeypatch.setattr(kernel_cache, "directory", lambda: tmp_path)
+    monkeypatch.setattr(warm, "compile_all", lambda: calls.append(1))
+    assert [warm.ensure() for _ in range(2)] == [True, False]
     monkeypatch.setattr(kernel_cache, "digest", lambda module: "another")
-    assert warm._stamp_name() != before
+    assert [warm.ensure() for _ in range(2)] == [True, False] and len(calls) == 2
 
 
 def test_the_modules_of_all_kernels_are_known():

@@ -31,9 +31,9 @@ def outcomes(documents: list[str | None], chains: list[list[bytes]]) -> list[tup
     ]
 
 
-@pytest.mark.parametrize("slack", [apply._SLACK, 8])
+@pytest.mark.parametrize("slack", [apply.SLACK, 8])
 def test_chains_have_the_outcome_of_the_plain_form(monkeypatch, slack):
-    monkeypatch.setattr(apply, "_SLACK", slack)
+    monkeypatch.setattr(apply, "SLACK", slack)
     dice = random.Random(slack)
     made = [encode(random_diffs.document(dice)) for _ in range(120)]
     chains = [random_diffs.chain(dice, binary, dice.choice((0, 1, 3, 10, 60))) for binary in made]
@@ -45,9 +45,8 @@ def test_chains_have_the_outcome_of_the_plain_form(monkeypatch, slack):
 
 def test_a_long_chain_takes_the_room_of_a_short_one(monkeypatch):
     """What earlier diffs left behind is thrown away."""
-    sizes = []
-    larger = apply._larger
-    monkeypatch.setattr(apply, "_larger", lambda buffer, used, size: sizes.append(size) or larger(buffer, used, size))
+    sizes, enlarged = [], apply.enlarged
+    monkeypatch.setattr(apply, "enlarged", lambda *given: sizes.append(given[2]) or enlarged(*given))
     text = to_text({f"k{i}": "x" * 100 for i in range(100)} | {"n": 0})
     values = [column((REPLACE, f"$.k{i % 90}", "y" * 1000), (REPLACE, "$.n", i)) for i in range(3000)]
     after = from_text(text)

@@ -117,7 +117,7 @@ def test_what_is_not_known_stops_the_replay_also_where_a_group_is_taken_back(kin
     """EV-IGN, EV-INC: a replica stops as it reads the event; what follows from it is not known."""
     with Log(tmp_path / "b.000001") as log:
         log.create(T)
-        log._emit_gtid(0, statement=False)
+        log.emit_gtid(0, statement=False)
         log.event(EventType.QUERY, event_encoder.query("BEGIN", "", "mysql"))
         log.event(kind, body)
         if end:

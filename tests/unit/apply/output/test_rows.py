@@ -19,14 +19,14 @@ def chunks(monkeypatch):
     """Chunks of at most 2000 bytes a column; a list of how many rows each had."""
     monkeypatch.setattr(rows, "CHUNK_ROWS", 16)
     monkeypatch.setattr(image_reader, "CHUNK_BYTES", 2000)
-    sizes, chunk = [], rows.RowGatherer._chunk
+    sizes, batches = [], rows.RowGatherer.batches
 
     def noted(self, pointers):
-        table = chunk(self, pointers)
-        sizes.append(table.num_rows)
-        return table
+        for table in batches(self, pointers):
+            sizes.append(table.num_rows)
+            yield table
 
-    monkeypatch.setattr(rows.RowGatherer, "_chunk", noted)
+    monkeypatch.setattr(rows.RowGatherer, "batches", noted)
     return sizes
 
 

@@ -31,7 +31,7 @@ def test_a_definition_that_is_not_the_logs_is_refused_with_its_place(tmp_path, r
 
 def test_images_outlive_the_shared_mappings(tmp_path, monkeypatch):
     """A unit holds every file that its images lie in, whatever a process keeps mapped for its next task."""
-    monkeypatch.setattr(mapping, "_SHARED", 1)
+    monkeypatch.setattr(mapping, "MOST_SHARED", 0)
     log, expected = new_log(tmp_path), []
     for number in range(1, 8):
         rows = [(number * 1000 + n, n, f"{number} {n}") for n in range(200)]
@@ -51,7 +51,6 @@ class Collecting(ThisProcess):
         finish = UnitApplier.finish
 
         def after_collection(unit):
-            mapping._shared.clear()
             gc.collect()
             return finish(unit)
 

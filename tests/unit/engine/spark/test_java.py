@@ -136,11 +136,11 @@ def test_one_process_records_at_a_time(fake):
     second = java.launch(executable, home, {})
     assert "ArchiveClassesAtExit" not in ended(second)
     ended(first)
-    claim = java._claimed(cache / "x.recording")
-    assert java._claimed(cache / "x.recording") is None
+    claim = java.claimed(cache / "x.recording")
+    assert java.claimed(cache / "x.recording") is None
     hours_ago = time.time() - 7200
     os.utime(claim, (hours_ago, hours_ago))
-    assert java._claimed(cache / "x.recording") == claim, "a claim whose process was killed lapses"
+    assert java.claimed(cache / "x.recording") == claim, "a claim whose process was killed lapses"
 
 
 def test_without_a_cache_directory_it_just_starts(fake, tmp_path, monkeypatch):

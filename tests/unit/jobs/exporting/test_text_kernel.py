@@ -15,7 +15,7 @@ from applier.schema.definition import Column
 
 def written(columns, values, sql, head=b"INSERT\n"):
     cells = [cells_of(column, array) for column, array in zip(columns, values, strict=True)]
-    return bytes(task._text(cells, len(values[0]), sql, np.frombuffer(head, np.uint8)))
+    return bytes(task.rows_text(cells, len(values[0]), sql, np.frombuffer(head, np.uint8)))
 
 
 TEXTS, BYTES = Column("t", ColumnType("text")), Column("b", ColumnType("blob"))

@@ -34,7 +34,7 @@ class XaLog(Log):
 
     def begin(self, sql):
         """A group's GTID and first statement, without its end."""
-        self._emit_gtid(0, statement=False)
+        self.emit_gtid(0, statement=False)
         self.event(EventType.QUERY, event_encoder.query(sql, "", "mysql"))
 
     def insert_rows(self, *ids):

@@ -48,8 +48,8 @@ def tables_of(mapped: MappedFile) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("room", [4, 4096])
 def test_real_files_read_the_same(room, monkeypatch):
     """With room for few ranges, and for few bytes ahead, too."""
-    monkeypatch.setattr(table_choice, "_ROOM", room)
-    monkeypatch.setattr(table_choice, "_CHUNK_BYTES", 700 if room == 4 else 1 << 20)
+    monkeypatch.setattr(table_choice, "FIRST_RANGES", room)
+    monkeypatch.setattr(table_choice, "CHUNK_BYTES", 700 if room == 4 else 1 << 20)
     random_, chosen = random.Random(room), 0
     for path in FILES[room == 4::3]:
         mapped = map_file(str(path))

@@ -54,7 +54,7 @@ def assert_the_same(mapped: MappedFile) -> bool:
 @pytest.mark.parametrize("room", [4096, 1 << 20])
 def test_real_files_read_the_same(room, monkeypatch):
     """With room for an event or two a call, too: every file is cut at other places then."""
-    monkeypatch.setattr(text_walk, "_ROOM", room)
+    monkeypatch.setattr(text_walk, "FIRST_BYTES", room)
     for path in FILES[::2] if room > 4096 else FILES[1::6]:
         mapped = map_file(str(path))
         assert by_kernel(mapped) == by_event(mapped), path
@@ -81,7 +81,7 @@ def compressed(tmp_path_factory) -> list[MappedFile]:
 @pytest.mark.parametrize("room, piece", [(4096, 4096), (1 << 20, 4096), (1 << 20, 4 << 20)])
 def test_what_was_compressed_reads_the_same(compressed, room, piece, monkeypatch):
     """Whole, and where payloads are inflated a piece at a time."""
-    monkeypatch.setattr(text_walk, "_ROOM", room)
+    monkeypatch.setattr(text_walk, "FIRST_BYTES", room)
     monkeypatch.setattr(inflating, "AHEAD_BYTES", piece)
     for mapped in compressed:
         text, error = by_kernel(mapped)
@@ -135,15 +135,15 @@ def rows(draw):
 @settings(max_examples=80)
 @given(rows(), st.sampled_from((3000, 4096, 1 << 20)))
 def test_any_rows_read_the_same(mapped, room):
-    before, text_walk._ROOM = text_walk._ROOM, room
+    before, text_walk.FIRST_BYTES = text_walk.FIRST_BYTES, room
     try:
         assert_the_same(mapped)
     finally:
-        text_walk._ROOM = before
+        text_walk.FIRST_BYTES = before
 
 
 def test_a_row_longer_than_all_room_makes_more(monkeypatch):
-    monkeypatch.setattr(text_walk, "_ROOM", 4096)
+    monkeypatch.setattr(text_walk, "FIRST_BYTES", 4096)
     kinds = [m.BY_NAME["int"], m.BY_NAME["varchar(60000)"]]
     table = m.table_map_event(7, m.table_map_body(kinds))
     for value in (b"x" * 60_000, b"'\0\n" * 20_000, b"", "é".encode() * 9):
@@ -165,7 +165,7 @@ def test_a_table_without_columns_has_rows_without_values():
 @pytest.mark.parametrize("room", [2100, 4096])
 def test_a_table_map_whose_names_take_more_than_all_room(room, monkeypatch):
     """Names are of 255 bytes at most, but what is printed of them may be longer."""
-    monkeypatch.setattr(text_walk, "_ROOM", room)
+    monkeypatch.setattr(text_walk, "FIRST_BYTES", room)
     monkeypatch.setattr(text_walk, "quoted", lambda name: name * 900)
     kinds = [m.BY_NAME["int"]]
     row = m.rows_event(INSERT, 7, 1, None, [1], m.image(kinds, (1,)))

@@ -42,7 +42,7 @@ def test_dates_in_their_usual_form_are_read_as_others_are(monkeypatch):
     definition = parse_statement("CREATE TABLE d.t (v DATETIME(3))")[0].definition
     session = Session(definition.flavour, "", "+00:00")
     at_once = convert_values(texts, SHOWN, definition.columns[0].type, session)
-    monkeypatch.setattr(temporal_texts, "_USUAL", "^$")
+    monkeypatch.setattr(temporal_texts, "USUAL_FORM", "^$")
     assert convert_values(texts, SHOWN, definition.columns[0].type, session).equals(at_once)
     assert at_once.null_count == 1
 
