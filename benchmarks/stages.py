@@ -14,7 +14,7 @@ from unittest.mock import patch
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from applier.apply.spec import Keyed, UnitSpec
+from applier.apply.spec import UnitSpec, key_range
 from applier.apply.tables.table_walk import TableWalk
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.outline.outline import Outline
@@ -115,15 +115,15 @@ class AppliedTables:
             key = table_key(definition)
             assert key is not None, "the tables that are measured have one"
             self.walks[table_map.name] = TableWalk(
-                (UnitSpec(number=0, version=0, definition=definition, search=Keyed(key=key), place=place),))
+                (UnitSpec(number=0, version=0, definition=definition, search=key_range(key), place=place),))
         walk = self.walks[table_map.name]
         binding = walk.bind(table_map)
-        binding.take = functools.partial(self._take, walk)
+        binding.take = functools.partial(self._take, binding.take)
         return binding
 
-    def _take(self, walk: TableWalk, batch: ChangeBatch) -> None:
+    def _take(self, take: Callable[[ChangeBatch], None], batch: ChangeBatch) -> None:
         began = time.process_time()
-        walk.take(batch)
+        take(batch)
         self.seconds += time.process_time() - began
         self.changes += batch.n
 

@@ -39,8 +39,11 @@ _GIVE_DEFINITION = "give the table's definition at the first binlog's start with
 class ColumnsInLog(Protocol):
     """A parsed TABLE_MAP event: see applier.binlog.events.table_map.TableMap for what the fields hold."""
 
-    types: tuple[int, ...]
-    metadata: tuple[int, ...]
+    @property
+    def types(self) -> tuple[int, ...]: ...
+
+    @property
+    def metadata(self) -> tuple[int, ...]: ...
 
     @property
     def unsigned(self) -> tuple[bool | None, ...]: ...

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
-from applier.binlog.rows.changes import INSERT, ChangeBatch, ImageLayouts
+from applier.binlog.rows.changes import INSERT, Changes, ImageLayouts
 from applier.columns.replica_defaults import ReplicaDefaults
 
 _ADDRESS = (1 << IMAGE_ID_SHIFT) - 1
 
 
 class EventTimes:
-    """Keeps the times of images that lack a column whose default is the time; of all where one may stand for a NULL."""
+    """Keeps the times of images that lack a column whose default is the time; of all where one may stand for a NULL.
+    `nullable` says which columns of the log may be NULL."""
 
-    def __init__(self, defaults: ReplicaDefaults, table_map: TableMap, layouts: ImageLayouts):
-        self._columns, self._all = defaults.timed(table_map.nullable)
+    def __init__(self, defaults: ReplicaDefaults, nullable: tuple[bool, ...], layouts: ImageLayouts):
+        self._columns, self._all = defaults.timed(nullable)
         self._layouts = layouts
         self._lacking = np.zeros(1, np.bool_)  # by layout; the last is that of changes without an after-image
         self._addresses: list[np.ndarray] = []
         self._times: list[np.ndarray] = []
         self._sorted: tuple[np.ndarray, np.ndarray] | None = None
 
-    def remember_times(self, batch: ChangeBatch) -> None:
+    def remember_times(self, batch: Changes) -> None:
         """Keep what is needed of a batch; its memory may be used again afterwards."""
         if self._all:
             wanted = batch.images >= 0

@@ -1,12 +1,15 @@
 """The key that a table's rows are found, ordered and divided by: its primary key, or its first NOT NULL unique key.
 
-In kernels a key is one int64 where it is one integer column ("int"), else a byte string that compares in order
-("bytes").
+In kernels a key is one int64 where it is one integer column (IntKey), else a byte string that compares in order
+(BytesKey).
 """
 
 from __future__ import annotations
 
 import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -16,31 +19,41 @@ from applier.schema.definition import TableDefinition
 from applier.schema.history.conversion import RowConversion
 from applier.schema.key_infos import column_infos, key_collation, key_infos
 from keysearch.choose import AccessPath, choose_access_path
-from keysearch.keybytes import KeyBytes, int_key
+from keysearch.keybytes import KeyBytes, find_ranges, int_key
 from keysearch.keyrules import encode_by_rules, key_rule
 
+Values: TypeAlias = pa.Array | pa.ChunkedArray
 INTEGERS = {"tinyint", "smallint", "mediumint", "int", "bigint"}
 
 
+Encoded = TypeVar("Encoded", np.ndarray, KeyBytes)
+"""Many keys as kernels take them."""
+Value = TypeVar("Value", int, bytes)
+"""One key as manifests and plans have it."""
+
+
 @dataclasses.dataclass(frozen=True)
-class TableKey:
-    """`columns` are numbers of the definition's columns, `form` is "int" or "bytes"; of the column of an "int" key,
-    `unsigned` says that it is, and `bias` is what its values are kept less by (2**63 for BIGINT UNSIGNED); `rules` are
-    those of a "bytes" key (keysearch.keyrules), none where all columns count as a whole and byte for byte."""
+class KeyOf(ABC, Generic[Encoded, Value]):
+    """What found the key, and its columns: their numbers in the definition, and their names."""
 
     choice: AccessPath
     columns: tuple[int, ...]
     names: tuple[str, ...]
-    form: str
-    unsigned: bool = False
-    bias: int = 0
-    rules: tuple[str, ...] = ()
 
-    def encode(self, columns: list[pa.Array | pa.ChunkedArray]) -> np.ndarray | KeyBytes:
-        """The keys of rows, given the key's columns as a snapshot has them: int64[n], or byte strings."""
-        return int_key(columns[0]) if self.form == "int" else encode_by_rules(columns, self.rules)
+    @abstractmethod
+    def encode(self, columns: Sequence[Values]) -> Encoded:
+        """The keys of rows, given the key's columns as a snapshot has them."""
 
-    def of_rows(self, rows: pa.Table, table: str) -> np.ndarray | KeyBytes:
+    @abstractmethod
+    def listed(self, keys: Encoded) -> list[Value]:
+        """Encoded keys one by one."""
+
+    @abstractmethod
+    def ranges_of(self, lows: Sequence[Value]) -> Callable[[Sequence[Values]], np.ndarray]:
+        """Tells of rows, given the key's columns, by number in which of the ranges (int64[n]) they are that begin at
+        these keys, ascending, the first without a bound."""
+
+    def of_rows(self, rows: pa.Table, table: str) -> Encoded:
         """The keys of rows of a snapshot. Raises ReplayStopped where one has no value in a column of the key; `table`
         is db.table."""
         for name in self.names:
@@ -48,17 +61,51 @@ class TableKey:
                 raise no_key_value(str(self), name, table)
         return self.encode([rows.column(name) for name in self.names])
 
-    def encoded(self, keys: list[int] | list[bytes]) -> np.ndarray | KeyBytes:
-        """Keys as manifests and plans have them, in the form of `encode`."""
-        if self.form == "int":
-            return np.array(keys, np.int64)
-        texts = [key for key in keys if isinstance(key, bytes)]
-        offsets = np.zeros(len(texts) + 1, np.int64)
-        np.cumsum([len(text) for text in texts], out=offsets[1:])
-        return KeyBytes(offsets, np.frombuffer(b"".join(texts), np.uint8))
-
     def __str__(self) -> str:
         return f"{self.choice.name} ({', '.join(self.names)})"
+
+
+@dataclasses.dataclass(frozen=True)
+class IntKey(KeyOf[np.ndarray, int]):
+    """One integer column, `unsigned` or not; its values are kept less by `bias` (2**63 for BIGINT UNSIGNED)."""
+
+    unsigned: bool = False
+    bias: int = 0
+    form: ClassVar[Literal["int", "bytes"]] = "int"
+    rules: ClassVar[tuple[str, ...]] = ()
+
+    def encode(self, columns: Sequence[Values]) -> np.ndarray:
+        return int_key(columns[0])
+
+    def listed(self, keys: np.ndarray) -> list[int]:
+        return [int(key) for key in keys]
+
+    def ranges_of(self, lows: Sequence[int]) -> Callable[[Sequence[Values]], np.ndarray]:
+        bounds = np.array(lows, np.int64)
+        return lambda columns: np.searchsorted(bounds, self.encode(columns), side="right")
+
+
+@dataclasses.dataclass(frozen=True)
+class BytesKey(KeyOf[KeyBytes, bytes]):
+    """Any columns, by `rules` (keysearch.keyrules), none where all count as a whole and byte for byte."""
+
+    rules: tuple[str, ...] = ()
+    form: ClassVar[Literal["int", "bytes"]] = "bytes"
+
+    def encode(self, columns: Sequence[Values]) -> KeyBytes:
+        return encode_by_rules(columns, self.rules)
+
+    def listed(self, keys: KeyBytes) -> list[bytes]:
+        return [keys[i] for i in range(len(keys))]
+
+    def ranges_of(self, lows: Sequence[bytes]) -> Callable[[Sequence[Values]], np.ndarray]:
+        offsets = np.zeros(len(lows) + 1, np.int64)
+        np.cumsum([len(key) for key in lows], out=offsets[1:])
+        bounds = KeyBytes(offsets, np.frombuffer(b"".join(lows), np.uint8))
+        return lambda columns: find_ranges(self.encode(columns), bounds)
+
+
+TableKey = IntKey | BytesKey
 
 
 def table_key(definition: TableDefinition) -> TableKey | None:
@@ -73,10 +120,10 @@ def table_key(definition: TableDefinition) -> TableKey | None:
     first = definition.columns[choice.columns[0]].type
     if len(choice.columns) == 1 and first.base in INTEGERS:
         bias = 1 << 63 if first.unsigned and first.base == "bigint" else 0
-        return TableKey(choice, choice.columns, names, "int", first.unsigned, bias)
+        return IntKey(choice, choice.columns, names, first.unsigned, bias)
     rules = tuple(key_rule(key_collation(definition.columns[c], definition.flavour), prefix)
                   for c, prefix in zip(choice.columns, choice.prefixes, strict=True))
-    return TableKey(choice, choice.columns, names, "bytes", rules=rules if any(rules) else ())
+    return BytesKey(choice, choice.columns, names, rules if any(rules) else ())
 
 
 def no_key_value(key: str, column: str, table: str) -> ReplayStopped:
@@ -96,9 +143,12 @@ def keeps_key(conversion: RowConversion) -> bool:
     old, new = table_key(conversion.old), table_key(conversion.new)
     if old is None or new is None:
         return old is new
-    if tuple(conversion.sources[c] for c in new.columns) != old.columns or old.form != new.form:
+    if tuple(conversion.sources[c] for c in new.columns) != old.columns:
         return False
-    if new.form == "int":
-        return (old.unsigned, old.bias) == (new.unsigned, new.bias)
-    return old.rules == new.rules and all(conversion.old.columns[a].type == conversion.new.columns[b].type
-                                          for a, b in zip(old.columns, new.columns, strict=True))
+    match old, new:
+        case IntKey(), IntKey():
+            return (old.unsigned, old.bias) == (new.unsigned, new.bias)
+        case BytesKey(), BytesKey():
+            return old.rules == new.rules and all(conversion.old.columns[a].type == conversion.new.columns[b].type
+                                                  for a, b in zip(old.columns, new.columns, strict=True))
+    return False

@@ -7,7 +7,8 @@ from typing import Protocol
 
 from applier.apply.routes.shuffle import apply_payloads, split_payloads
 from applier.apply.routes.task import apply_by_walking
-from applier.apply.spec import ApplyTask, SplitTask, TaskOutcome, UnitSpec
+from applier.apply.spec import UnitSpec
+from applier.apply.tasks import ApplyTask, SplitTask, TaskOutcome
 from applier.binlog.outline.outline import Outline, OutlineTask
 from applier.binlog.outline.outline_pass import outline_file
 

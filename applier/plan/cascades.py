@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
+from typing import Generic, TypeVar
 
 from applier.apply.foreign_keys.foreign_links import compared, key_piece
 from applier.apply.search.row_pieces import RowPartEncoder
 from applier.apply.spec import ForeignKeyTie, Needs, NothingElse, ParentLink, Parents, RowPart, content_piece
-from applier.columns.table_key import table_key
+from applier.columns.table_key import BytesKey, table_key
 from applier.errors import SchemaError
 from applier.mysql.types import arrow_type
 from applier.mysql.zero_dates import DATES
@@ -27,6 +28,8 @@ from applier.schema.history.history import SchemaHistory
 from applier.schema.history.table_versions import TableVersion
 from applier.schema.references import ColumnLink, Reference, linked_columns
 from applier.schema.sibling_order import sibling_orders
+
+_Item = TypeVar("_Item", bound=Hashable)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,7 +108,7 @@ def cascades_of(history: SchemaHistory, used: list[UsedTable], *, idempotent: bo
 def links_by_value(live: set[_Edge], chains: dict[int, int], history: SchemaHistory,
            used: list[UsedTable]) -> dict[int, tuple[ParentLink, ...]]:
     """What can be followed by value: all foreign keys among the same tables, or none."""
-    groups, uses = _Groups(), defaultdict(list)
+    groups, uses = _Groups[int](), defaultdict[int, list[UsedTable]](list)
     for edge in live:
         groups.join(chains[edge.child.id], chains[edge.parent.id])
     for table in used:
@@ -143,8 +146,10 @@ def _is_simple(edge: _Edge, parent_uses: list[UsedTable], child_uses: list[UsedT
     if row_search(child, child_uses) is not None:
         return False
     key = table_key(child)
-    return columns.child not in key.columns or \
-        (key.form == "bytes" and edge.key.on_delete in (CASCADE, RESTRICT) and edge.key.on_update == RESTRICT)
+    if key is None:
+        return False
+    never_changes = edge.key.on_delete in (CASCADE, RESTRICT) and edge.key.on_update == RESTRICT
+    return columns.child not in key.columns or (isinstance(key, BytesKey) and never_changes)
 
 
 def _link(edge: _Edge) -> ParentLink:
@@ -156,7 +161,7 @@ def _link(edge: _Edge) -> ParentLink:
 def _tied(history: SchemaHistory, edges: list[_Edge], live: set[_Edge], chains: dict[int, int],
           unfollowed: Mapping[int, set[tuple[int, ...]]]) -> dict[int, TiedVersion]:
     """The tables that one task has to apply together."""
-    groups = _Groups()
+    groups = _Groups[int]()
     for edge in live:
         groups.join(chains[edge.child.id], chains[edge.parent.id])
     tied = {version.id: version for version in history.versions() if groups.knows(chains[version.id])}
@@ -209,7 +214,8 @@ def _overlap(a: TableVersion, b: TableVersion) -> bool:
 def _pieces(edges: list[_Edge]) -> dict[int, tuple[RowPart, ...]]:
     """What is kept of rows, by version: whatever any table's indexes have of a column, all tables have of the columns
     that may take its values or give it theirs."""
-    columns, forms = _Groups(), defaultdict(set)
+    columns = _Groups[tuple[int, int]]()
+    forms: dict[tuple[int, int], set[RowPart]] = defaultdict(set)
     versions = {version.id: version for edge in edges for version in (edge.child, edge.parent)}
     for edge in edges:
         for link in edge.columns:
@@ -228,32 +234,32 @@ def _pieces(edges: list[_Edge]) -> dict[int, tuple[RowPart, ...]]:
         for piece in RowPartEncoder(version.definition, by_content=False).pieces:
             if columns.knows((version.id, piece.column)):
                 forms[version.id, piece.column].add(piece)
-    shared = defaultdict(set)
+    shared: dict[tuple[int, int], set[RowPart]] = defaultdict(set)
     for place, pieces in forms.items():
         shared[columns.of(place)] |= pieces
-    kept = defaultdict(list)
-    for version, column in sorted(forms):
-        found = {dataclasses.replace(piece, column=column) for piece in shared[columns.of((version, column))]}
-        kept[version] += sorted(found, key=repr)
-    return {version: tuple(pieces) for version, pieces in kept.items()}
+    kept: dict[int, list[RowPart]] = defaultdict(list)
+    for number, column in sorted(forms):
+        found = {dataclasses.replace(piece, column=column) for piece in shared[columns.of((number, column))]}
+        kept[number] += sorted(found, key=repr)
+    return {number: tuple(parts) for number, parts in kept.items()}
 
 
-class _Groups:
+class _Groups(Generic[_Item]):
     """Things that belong together if they are joined, in any number of steps."""
 
     def __init__(self) -> None:
-        self._above: dict = {}
+        self._above: dict[_Item, _Item] = {}
 
-    def knows(self, item: object) -> bool:
+    def knows(self, item: _Item) -> bool:
         return item in self._above
 
-    def of(self, item: object) -> object:
+    def of(self, item: _Item) -> _Item:
         """One of the item's group, the same for all of it."""
         while self._above[item] != item:
             item = self._above[item]
         return item
 
-    def join(self, a: object, b: object) -> None:
+    def join(self, a: _Item, b: _Item) -> None:
         self._above.setdefault(a, a)
         self._above.setdefault(b, b)
         self._above[self.of(a)] = self.of(b)

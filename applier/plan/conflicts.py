@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from applier.apply.spec import UnitResult
+from applier.apply.tasks import UnitResult
 from applier.binlog.outline.outline import Outline
 from applier.binlog.rows.same_bytes import SameBytes
 from applier.errors import CORRUPT_EVENT, ArchiveError

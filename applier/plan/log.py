@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from typing import Literal
 
 from applier.binlog.archive.archive import Archive, ArchiveFile
 from applier.binlog.events.gtid import GtidSet
@@ -54,8 +55,8 @@ class LogSpan:
         return self.outlines[self.n_before:]
 
     @property
-    def flavour(self) -> str:
-        return self.outlines[0].format.flavour
+    def flavour(self) -> Literal["mysql", "mariadb"]:
+        return "mariadb" if self.outlines[0].format.flavour == "mariadb" else "mysql"
 
     @property
     def has_compressed_rows(self) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from applier.binlog.archive.archive import Archive
 from applier.binlog.locating.search import locate
 from applier.binlog.locating.targets import ByGtid
-from applier.binlog.outline.outline import Outline, OutlineTask, XaDecision
+from applier.binlog.outline.outline import Outline, OutlineTask, PreparedGroup, XaDecision
 from applier.binlog.outline.stop import StopCondition
 from applier.errors import LOG_GAP, UNKNOWN_XID, ArchiveError, ReplayStopped
 from applier.plan.log import LogSpan
@@ -32,21 +32,21 @@ def settle(span: LogSpan, base: Snapshot | None) -> tuple[LogSpan, tuple[Prepare
     open_before = {entry.xid: entry for entry in (base.prepared if base is not None else ())}
     open_here: dict[str, tuple[int, PreparedTransaction]] = {}
     voids = [set(outline.voids) for outline in span.outlines]
-    committed = []
+    committed: list[PreparedTransaction] = []
     for number, outline in enumerate(span.outlines):
         voids[number].update((group.start, group.end) for group in outline.prepared)
-        events = [*((group.start, group) for group in outline.prepared),
-                  *((decision.position, decision) for decision in outline.decisions)]
-        for _, event in sorted(events, key=lambda entry: entry[0]):
+        events: list[PreparedGroup | XaDecision] = [*outline.prepared, *outline.decisions]
+        for event in sorted(events, key=lambda event: event.position if isinstance(event, XaDecision) else event.start):
             if not isinstance(event, XaDecision):
                 open_here[event.xid] = number, PreparedTransaction(event.xid, outline.name, event.start, event.end,
                                                                    event.gtid)
             elif event.xid in open_here:
-                file, group = open_here.pop(event.xid)
+                file, here = open_here.pop(event.xid)
                 if event.commits:
-                    voids[file].remove((group.start, group.end))
-            elif (group := open_before.pop(event.xid, None)) is not None:
-                committed += [group] if event.commits else []
+                    voids[file].remove((here.start, here.end))
+            elif event.xid in open_before:
+                before = open_before.pop(event.xid)
+                committed += [before] if event.commits else []
             elif event.commits:
                 raise _unknown(outline, event)
     outlines = tuple(dataclasses.replace(outline, voids=sorted(spans))

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
+from typing import Any, Generic
 
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.search.change_keys import change_keys
-from applier.apply.tables.table_walk import logged_columns
+from applier.apply.search.change_keys import ByteKeys, IntKeys, change_keys
+from applier.apply.tables.logged_table import LoggedTable
 from applier.binlog.events.format import EventType
-from applier.binlog.events.table_map import parse_table_map
+from applier.binlog.events.table_map import TableMap
 from applier.binlog.outline.outline import TableUse
 from applier.binlog.rows.changes import ChangeBatch, ChangeReader, TableBinding
-from applier.columns.agreement import definition_check
-from applier.columns.table_key import TableKey
+from applier.columns.table_key import BytesKey, IntKey, TableKey, Value
 from applier.columns.type_conversions import NONE_ALLOWED, TypeConversions
-from applier.errors import ApplierError
+from applier.errors import ApplierError, ReplayStopped
 from applier.io.mapping import MappedFile
 from applier.schema.definition import TableDefinition
 from applier.snapshot.manifest import KeyValue
@@ -27,48 +29,81 @@ KEYS_A_SAMPLE = 8
 _GUARD = bytes(64)
 
 
+def comes_before(key: KeyValue, other: KeyValue) -> bool:
+    """Whether a key is less than another one of the same table, which is of the same kind."""
+    if isinstance(key, int) and isinstance(other, int):
+        return key < other
+    if isinstance(key, bytes) and isinstance(other, bytes):
+        return key < other
+    raise ValueError(f"{key!r} and {other!r} are keys of two kinds")
+
+
 def bounds(uses: list[TableUse], definition: TableDefinition, key: TableKey, n: int,
            allowed: TypeConversions = NONE_ALLOWED) -> list[KeyValue]:
     """Up to n - 1 ascending keys that divide the rows sampled in `uses` into n even ranges, which begin at them."""
     if n < 2:
         return []
-    step = 1 + sum(len(use.samples) for use in uses) // MOST_SAMPLES
-    keys = sorted(found for use in uses for found in _sampled_keys(use, use.samples[::step], definition, key, allowed))
+    match key:
+        case IntKey():
+            return [*_cuts(_Sampled[int](definition, key, key.listed, allowed).keys(uses), n)]
+        case BytesKey():
+            return [*_cuts(_Sampled[bytes](definition, key, key.listed, allowed).keys(uses), n)]
+
+
+def _cuts(keys: list[Value], n: int) -> list[Value]:
     if len(keys) < n:
         return []
+    keys.sort()
     cuts = sorted({keys[i * len(keys) // n] for i in range(1, n)})
     return [cut for cut in cuts if cut > keys[0]]
 
 
-def _sampled_keys(use: TableUse, samples: list[bytes], definition: TableDefinition, key: TableKey,
-                  allowed: TypeConversions) -> list[KeyValue]:
-    """Up to KEYS_A_SAMPLE keys of each sample."""
-    table_map = parse_table_map(use.body)
-    if definition_check(table_map, definition, allowed, same_columns=False) is not None:
-        return []  # rows of the table as it was before or after this definition, or the apply task says so
-    plans, found = logged_columns(table_map, definition, allowed), []
-    reader_of_keys = change_keys(key, definition, table_map)
-    wanted = reader_of_keys.wanted(plans)
+class _Sampled(Generic[Value]):
+    """Up to KEYS_A_SAMPLE keys of each sample of a table."""
 
-    def take(batch: ChangeBatch) -> None:
-        columns = reader_of_keys.columns(batch)[batch.n_after > 0]
+    def __init__(self, definition: TableDefinition, key: TableKey, listed: Callable[[Any], list[Value]],
+                 allowed: TypeConversions):
+        self._definition, self._key, self._allowed = definition, key, allowed
+        self._listed: Callable[[Any], list[Value]] = listed
+        self._found: list[Value] = []
+        self._bindings: list[TableBinding] = []
+
+    def keys(self, uses: list[TableUse]) -> list[Value]:
+        """Those of the samples of all uses of the table."""
+        step = 1 + sum(len(use.samples) for use in uses) // MOST_SAMPLES
+        for use in uses:
+            self._read(use.body, use.samples[::step])
+        return self._found
+
+    def _read(self, body: bytes, samples: list[bytes]) -> None:
+        file, places = _as_file(body, samples)
+        reader = ChangeReader(file, self._bind, checksum=False)
+        for start, end in places:
+            with suppress(ApplierError):  # cut off within a row: those before it count
+                reader.walk(start, end)
+            with suppress(ApplierError):  # a key that stops the replay, when it comes to it
+                reader.flush()
+            for binding in self._bindings:
+                binding.batch.reset()
+
+    def _bind(self, table_map: TableMap) -> TableBinding | None:
+        try:
+            reading = LoggedTable(self._definition, self._allowed, same_columns=False).meet(table_map)
+        except ReplayStopped:
+            return None  # rows of the table as it was before or after this definition, or the apply task says so
+        keys = change_keys(self._key, self._definition, table_map)
+        wanted = keys.wanted(reading.plans)
+        self._bindings.append(TableBinding(reading.plans, wanted, wanted, partial(self._take, keys)))
+        return self._bindings[-1]
+
+    def _take(self, keys: IntKeys | ByteKeys, batch: ChangeBatch) -> None:
+        columns = keys.columns(batch)[batch.n_after > 0]
         images, n = (batch.after, batch.n_after) if batch.n_after else (batch.before, batch.n_before)
         picks = np.unique(np.linspace(0, n - 1, KEYS_A_SAMPLE).astype(np.int64))
-        for column in key.columns:  # what is behind a sample's last row may be read as one with NULLs
+        for column in self._key.columns:  # what is behind a sample's last row may be read as one with NULLs
             picks = picks[np.asarray(images.columns[column].arrow(n).is_valid())[picks]]
-        keys = key.encode([column.take(pa.array(picks)) for column in columns])
-        found.extend(keys[i] if key.form == "bytes" else int(keys[i]) for i in range(len(keys)))
-
-    binding = TableBinding(plans, wanted, wanted, take)
-    file, places = _as_file(use.body, samples)
-    reader = ChangeReader(file, lambda _: binding, checksum=False)
-    for start, end in places:
-        with suppress(ApplierError):  # cut off within a row: those before it count
-            reader.walk(start, end)
-        with suppress(ApplierError):  # a key that stops the replay, when it comes to it
-            reader.flush()
-        binding.batch.reset()
-    return found
+        chosen = [column.take(pa.array(picks)) for column in columns]
+        self._found += self._listed(self._key.encode(chosen))
 
 
 def _as_file(body: bytes, samples: list[bytes]) -> tuple[MappedFile, list[tuple[int, int]]]:

@@ -11,16 +11,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from applier.apply.spec import (
-    ApplyTask,
-    ExchangeGroup,
-    ForeignKeyTie,
-    LogSegment,
-    NothingElse,
-    Parents,
-    SplitTask,
-    UnitSpec,
-)
+from applier.apply.spec import ExchangeGroup, ForeignKeyTie, NothingElse, Parents, UnitSpec
+from applier.apply.tasks import ApplyTask, LogSegment, SplitTask
 from applier.io.resolver import is_far
 from applier.plan.log import LogSpan
 from applier.plan.planned import PlannedVersion

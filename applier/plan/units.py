@@ -7,27 +7,27 @@ over.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from applier.apply.spec import (
     Altered,
     BeginsEmpty,
     FromBase,
     ImageMultiset,
-    Keyed,
     NotSearched,
     RowOrigin,
     RowSearch,
     Stored,
     UnitSpec,
+    key_range,
 )
-from applier.columns.table_key import alters_rows, keeps_key, table_key
+from applier.columns.table_key import IntKey, TableKey, Value, alters_rows, keeps_key, table_key
 from applier.columns.type_conversions import NONE_ALLOWED, TypeConversions
 from applier.plan.cascades import Cascades
 from applier.plan.exchanged import add_units, exchanged_versions
 from applier.plan.log import UsedTable
 from applier.plan.planned import PlannedVersion
-from applier.plan.ranges import bounds
+from applier.plan.ranges import bounds, comes_before
 from applier.plan.row_searches import has_diffs, n_logged, row_search
 from applier.schema.definition import TableDefinition
 from applier.schema.history.history import SchemaHistory
@@ -144,7 +144,7 @@ def _add_units(chain: list[PlannedVersion], searches: _Searches, number: int, lo
 
 def _by_key(definition: TableDefinition, low: KeyValue | None, high: KeyValue | None) -> RowSearch:
     key = table_key(definition)
-    return NotSearched() if key is None else Keyed(key=key, low=low, high=high)
+    return NotSearched() if key is None else key_range(key, low, high)
 
 
 def _begins(item: PlannedVersion, base: Snapshot | None, low: KeyValue | None = None,
@@ -178,7 +178,7 @@ def _single_unit_reason(chain: list[PlannedVersion], searches: _Searches, base: 
         return "DDL numbers the rows"
     if any(conversion.ignores is not None for conversion in conversions):
         return "DDL leaves rows out by the keys of others"
-    return "" if _orders_base(chain[0], base) else "the base's files are ordered by another collation"
+    return "" if _orders_base(*keys[0], base) else "the base's files are ordered by another collation"
 
 
 def _is_tied(item: PlannedVersion, key_columns: tuple[int, ...]) -> bool:
@@ -191,14 +191,24 @@ def _is_tied(item: PlannedVersion, key_columns: tuple[int, ...]) -> bool:
 
 
 def _lows(chain: list[PlannedVersion], base: Snapshot | None, n: int,
-          allowed: TypeConversions) -> list[KeyValue | None]:
+          allowed: TypeConversions) -> Sequence[KeyValue | None]:
     """Where the units' ranges begin; the first has no bound. A base file is never cut: what is divided by the log's own
     keys is the space between and after the files, where most tables grow."""
     item = max(chain, key=lambda item: item.bytes)  # whose samples count; the keys are the same in all versions
     files, definition = _files_of(chain[0], base), item.version.definition
-    cuts = bounds([used.use for used in item.uses], definition, table_key(definition), n, allowed)
-    between = {cut for cut in cuts if not any(file.min_key < cut <= file.max_key for file in files)}
-    return [None, *sorted(between.union(file.min_key for file in files[1:]))]
+    key = table_key(definition)
+    if key is None:
+        return [None]
+    cuts = bounds([used.use for used in item.uses], definition, key, n, allowed)
+    return [None, *(_between(cuts, files, int) if isinstance(key, IntKey) else _between(cuts, files, bytes))]
+
+
+def _between(cuts: list[KeyValue], files: Sequence[FileEntry], kind: type[Value]) -> list[Value]:
+    """Where files begin but the first, and the cuts that are in none, ascending; all keys are of this kind."""
+    edges = [(low, high) for file in files
+             if isinstance(low := file.min_key, kind) and isinstance(high := file.max_key, kind)]
+    between = {cut for cut in cuts if isinstance(cut, kind) and not any(low < cut <= high for low, high in edges)}
+    return sorted(between.union(low for low, _ in edges[1:]))
 
 
 def _files_of(item: PlannedVersion, base: Snapshot | None) -> tuple[FileEntry, ...]:
@@ -211,15 +221,16 @@ def _files_of(item: PlannedVersion, base: Snapshot | None) -> tuple[FileEntry, .
     return tuple(file for file in entry.history or entry.files if file.rows)
 
 
-def _orders_base(item: PlannedVersion, base: Snapshot | None) -> bool:
+def _orders_base(item: PlannedVersion, key: TableKey, base: Snapshot | None) -> bool:
     """Whether the base's files are in the order of the version's key: an older program may have known fewer collations.
     """
     entry = base.table(*item.version.in_base) if base is not None and item.version.in_base is not None else None
-    return entry is None or entry.key_rules == table_key(item.version.definition).rules
+    return entry is None or entry.key_rules == key.rules
 
 
 def _base_files(item: PlannedVersion, base: Snapshot | None, low: KeyValue | None,
                 high: KeyValue | None) -> tuple[FileEntry, ...]:
     return tuple(file for file in _files_of(item, base)
-                 if (low is None or file.min_key >= low) and (high is None or file.min_key < high))
+                 if (low is None or (file.min_key is not None and not comes_before(file.min_key, low)))
+                 and (high is None or (file.min_key is not None and comes_before(file.min_key, high))))
 

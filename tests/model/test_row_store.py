@@ -21,7 +21,8 @@ class StoreEngine(Engine):
     def __init__(self, columns, unique, clustered, idempotent, rows=(), ranked=False):
         super().__init__(columns, rows)
         self.ranked = ranked
-        self.index = RowStore(columns, columns, unique, clustered=clustered, idempotent=idempotent)
+        self.index = RowStore(columns, columns, unique, clustered=clustered, idempotent=idempotent,
+                              rows_at=None)
         if rows:
             self.index.seed(len(rows), [keys([row[c] for row in rows]) for c in range(columns)])
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from applier.apply.routes import shuffle
 from applier.apply.routes.payload import Payload
 from applier.apply.routes.shuffle import split_payloads
-from applier.apply.spec import Keyed, LogSegment, SplitTask, UnitSpec
+from applier.apply.spec import UnitSpec, key_range
+from applier.apply.tasks import LogSegment, SplitTask
 from applier.binlog.outline.outline_pass import outline_file
 from applier.columns.table_key import table_key
 from applier.engine.executor import ThisProcess
@@ -135,8 +136,8 @@ def test_a_large_transaction_is_sent_piece_by_piece(tmp_path, monkeypatch):
     log.close()
     cuts = [None, 100, 300, None]
     key = table_key(ITEM)
-    specs = tuple(UnitSpec(number=n, version=0, definition=ITEM, search=Keyed(key=key, low=cuts[n], high=cuts[n + 1]),
-                           place=None) for n in range(3))
+    specs = tuple(UnitSpec(number=n, version=0, definition=ITEM, place=None,
+                           search=key_range(key, cuts[n], cuts[n + 1])) for n in range(3))
     [split] = outline_file(str(log.path), start=start).splits
     assert (split.start, split.end) == (start, end)
     segment = LogSegment(0, str(log.path), True, start, end, {("shop", "item"): 0}, split.outlined)

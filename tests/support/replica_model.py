@@ -16,8 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from applier.apply.routes.task import outcome
-from applier.apply.spec import BeginsEmpty, FromBase, Keyed, Refused, UnitSpec
+from applier.apply.spec import BeginsEmpty, FromBase, UnitSpec, key_range
 from applier.apply.tables.table_walk import TableWalk
+from applier.apply.tasks import Refused
 from applier.binlog.rows.changes import ChangeReader
 from applier.columns.table_key import table_key
 from applier.schema.ddl.ddl import parse_statement
@@ -158,7 +159,7 @@ def _specs(table: Table, base: list[tuple[Any, ...]], cuts: list[Any], folder: P
                 files = tuple(writer.close())
         origin = FromBase(snapshot=snapshot, files=files) if files else BeginsEmpty()
         specs.append(UnitSpec(number=number, version=0, definition=definition, origin=origin,
-                              search=Keyed(key=key, low=low, high=high),
+                              search=key_range(key, low, high),
                               place=TableTarget(str(folder / "new"), "t")))
     return tuple(specs)
 

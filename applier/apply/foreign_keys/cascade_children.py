@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """What foreign keys do to the rows that refer to one that was updated or deleted (AP-FK).
 
 A child's new key is not copied: its columns point to a *derived* row of the base, and what is in that (the number of a

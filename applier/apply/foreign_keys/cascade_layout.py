@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """How tables that foreign keys tie lie in memory, for the kernels that apply their changes together.
 
     group     the tables, the stack of rows whose children are being looked for, and scratch memory

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Which rows refer to one that was updated or deleted, and in which order they are taken (AP-FK).
 
 InnoDB goes through the index that a foreign key has in the child's table, entry by entry: by what the index has behind
@@ -31,7 +32,6 @@ from applier.apply.foreign_keys.cascade_layout import (
     STORE,
     to_scratch,
 )
-from applier.apply.index.byte_index_kernel import compare_bytes
 from applier.apply.index.store_layout import (
     HEADS,
     LINK_BYTES,
@@ -53,6 +53,7 @@ from applier.apply.index.store_layout import (
 )
 from applier.apply.index.store_layout import ORDER as CAME
 from applier.binlog.rows.table_ids_kernel import same_bytes
+from keysearch.keybytes_kernel import compare_bytes
 from keysearch.memory import inline, load_i64, load_u64, store_i64
 
 

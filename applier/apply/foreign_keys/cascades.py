@@ -8,7 +8,8 @@ kernel says which ones are needed, and they become rows of the bases, which poin
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Iterable
 
 import numpy as np
 import pyarrow as pa
@@ -17,35 +18,50 @@ from applier.apply.foreign_keys import cascade_layout as k
 from applier.apply.foreign_keys.cascade_kernel import apply_group
 from applier.apply.foreign_keys.foreign_links import Link
 from applier.apply.index import pointer_kernel
+from applier.apply.index.key_index import Conflict
 from applier.apply.index.row_store import Search
+from applier.apply.search.row_keys import RowKeys, StoredChanges
 from applier.apply.spec import ForeignKeyTie
 from applier.apply.tables.table_walk import TableWalk
+from applier.apply.tables.unit_kinds import StoredUnit
 from applier.binlog.events.format import NO_FOREIGN_KEY_CHECKS_FLAG, WITHOUT_CASCADES
 from applier.binlog.rows.change_records import EVENT_FLAG_BITS
 from applier.binlog.rows.changes import ChangeBatch
 from applier.errors import ReplayStopped
-from applier.schema.definition import table_schema
+from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.references import Reference, linked_columns
 from applier.schema.sibling_order import sibling_orders
 
 _FIRST_ROOM = 1 << 10
 
 
-class _Table:
-    """A table of a group while one version of it is in force."""
+@dataclasses.dataclass(frozen=True, eq=False)
+class TiedWalk:
+    """A table's way through the log, its one unit, and what ties that to others."""
 
-    def __init__(self, walk: TableWalk):
-        self.walk, [self.unit] = walk, walk.units
-        self.unit.open()
+    walk: TableWalk
+    unit: StoredUnit
+    tie: ForeignKeyTie
+
+    @property
+    def batch(self) -> ChangeBatch | None:
+        """What the reader fills now; None before the first table map."""
+        return None if self.walk.bound is None else self.walk.bound.binding.batch
+
+
+class _Table:
+    """A table of a group while one version of it is in force. `taken` is its part of what is applied now."""
+
+    def __init__(self, tied: TiedWalk):
+        self.tied, self.unit = tied, tied.unit
         self.pieces, self.index = self.unit.store.pieces, self.unit.store.index
         self.links: list[tuple[Link, int]] = []
         self.tracked: list[int] = []
-        self.batch: ChangeBatch | None = None
-        self.keys: tuple = ()
+        self.taken: _Taken | None = None
         self.derived = np.empty((0, 0), np.int64)
 
     @property
-    def definition(self):
+    def definition(self) -> TableDefinition:
         return self.pieces.definition
 
     def ready(self) -> None:
@@ -55,20 +71,22 @@ class _Table:
 
     def take_batch(self) -> None:
         """Take what the reader has of the table, if it has something."""
-        binding = self.walk.binding
-        self.batch = None
-        if binding is not None and binding.batch.n:
-            self.walk.logged.drop_no_op_updates(binding.batch)
-            self.batch = binding.batch if binding.batch.n else None
-        if self.batch is not None:
-            self.keys = self.walk.logged.keys.of_batch(self.batch)
-            self.unit.prepare(self.batch, self.keys)
+        bound, batch = self.tied.walk.bound, self.tied.batch
+        self.taken = None
+        if bound is None or batch is None or not batch.n:
+            return
+        bound.reading.drop_no_op_updates(batch)
+        if batch.n:
+            reader = RowKeys(self.pieces, bound.reading.table_map, bound.reading.layouts)
+            self.taken = _Taken(batch, reader, reader.of_batch(batch))
+            self.unit.prepare(self.taken.changes)
 
     def record(self, links: np.ndarray, first_value: int, words: np.ndarray) -> list[int]:
         """The words of the table's record; `words` are the two that the kernel changes."""
-        index, batch = self.index, self.batch
-        arrays = [0] * 4 if batch is None else [array.ctypes.data for array in (
-            batch.kinds, batch.before_rows, batch.after_rows, batch.images)]
+        index, arrays = self.index, [0] * 4
+        if self.taken is not None:
+            batch = self.taken.batch
+            arrays = [array.ctypes.data for array in (batch.kinds, batch.before_rows, batch.after_rows, batch.images)]
         return [index.address, index.state_address, index.patches.present.ctypes.data,
                 index.patches.pointers.ctypes.data, index.patches.columns, *arrays, links.ctypes.data, len(links),
                 len(self.tracked), first_value, self._tracked.ctypes.data, self.derived.ctypes.data, len(self.derived),
@@ -78,18 +96,27 @@ class _Table:
         self.derived = np.concatenate([self.derived, np.empty((len(self.derived), len(self.tracked)), np.int64)])
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Taken:
+    """A batch of a table, who reads it, and what its unit takes."""
+
+    batch: ChangeBatch
+    reader: RowKeys
+    changes: StoredChanges
+
+
 class ForeignKeyGroup:
     """One group of tied tables in a task. Between two calls of `advance` the same versions of them are in force; every
     walk's batches come here while it is."""
 
-    def __init__(self, ties: Mapping[TableWalk, ForeignKeyTie]):
-        self._walks, self._ties = sorted(ties, key=lambda walk: walk.units[0].spec.version), ties
-        for walk in self._walks:
-            walk.taker = self._take
-        idempotent = self._walks[0].units[0].spec.idempotent  # children may be there that the source had not
+    def __init__(self, tied: Iterable[TiedWalk]):
+        self._tied = sorted(tied, key=lambda one: one.unit.spec.version)
+        for one in self._tied:
+            one.walk.taker = self._take
+        idempotent = self._tied[0].unit.spec.idempotent  # children may be there that the source had not
         self._without = NO_FOREIGN_KEY_CHECKS_FLAG if idempotent else WITHOUT_CASCADES
         self._tables: list[_Table] = []
-        self._in_force: list[TableWalk] | None = None
+        self._in_force: list[TiedWalk] | None = None
         self._stack = np.empty((_FIRST_ROOM, k.ROW_WORDS), np.int64)
         self._scratch = np.empty(_FIRST_ROOM << 6, np.uint8)
 
@@ -99,41 +126,42 @@ class ForeignKeyGroup:
         """Whether other versions are in force at a position than at the last one."""
         return self._at(position) != self._in_force
 
-    def _at(self, position: tuple[int, int]) -> list[TableWalk]:
-        return [walk for walk in self._walks if self._ties[walk].holds_at(position)]
+    def _at(self, position: tuple[int, int]) -> list[TiedWalk]:
+        return [one for one in self._tied if one.tie.holds_at(position)]
 
     def advance(self, position: tuple[int, int]) -> None:
         """The log goes on at a position, and all batches before it were handed over."""
         if not self.changes_at(position):
             return
         self._in_force = self._at(position)
-        known = {table.walk: table for table in self._tables}
-        self._tables = [known.get(walk) or _Table(walk) for walk in self._in_force]
+        known = {table.tied: table for table in self._tables}
+        self._tables = [known.get(one) or _Table(one) for one in self._in_force]
         self._link()
 
     def _link(self) -> None:
         """Find the foreign keys that are in force."""
         numbers = {(table.definition.database, table.definition.name): n for n, table in enumerate(self._tables)}
-        found = []
+        found: list[tuple[Reference, int, int]] = []
         for number, child in enumerate(self._tables):
             child.links, child.tracked = [], []
             for key in child.definition.foreign_keys:
                 parent = numbers.get((key.database, key.table))
                 if key.cascades and parent is not None and \
                         (columns := linked_columns(key, child.definition, self._tables[parent].definition)) and \
-                        tuple(link.parent for link in columns) not in self._ties[self._tables[parent].walk].unfollowed:
-                    found.append(Reference(key, number, parent, columns))
-        for reference in found:
-            for table, column in [(self._tables[reference.child], link.child) for link in reference.columns] + \
-                                 [(self._tables[reference.parent], link.parent) for link in reference.columns]:
+                        tuple(link.parent for link in columns) not in self._tables[parent].tied.tie.unfollowed:
+                    found.append((Reference(key, number, parent, columns), number, parent))
+        for reference, number, parent in found:
+            for table, column in [(self._tables[number], link.child) for link in reference.columns] + \
+                                 [(self._tables[parent], link.parent) for link in reference.columns]:
                 if column not in table.tracked:
                     table.tracked.append(column)
-        orders = sibling_orders(found, {number: table.definition for number, table in enumerate(self._tables)})
-        for reference, order in zip(found, orders, strict=True):
-            above, below = self._tables[reference.parent], self._tables[reference.child]
+        orders = sibling_orders([reference for reference, _, _ in found],
+                                {number: table.definition for number, table in enumerate(self._tables)})
+        for (reference, number, parent), order in zip(found, orders, strict=True):
+            above, below = self._tables[parent], self._tables[number]
             link = Link(reference, order, above.pieces, below.pieces, above.tracked, below.tracked)
             below.index.index_by(Search(pieces=link.child_key))
-            above.links.append((link, reference.child))
+            above.links.append((link, number))
         for table in self._tables:
             table.links.sort(key=lambda entry: entry[0].order)
             table.ready()
@@ -145,26 +173,27 @@ class ForeignKeyGroup:
         if any(table.unit.is_stopped for table in self._tables):
             return
         for table in self._tables:
-            if table.walk.binding is not None:
-                table.walk.binding.batch.file = batch.file
+            if table.tied.batch is not None:
+                table.tied.batch.file = batch.file
             table.take_batch()
-        if any(table.batch is not None for table in self._tables):
-            self._apply()
+        changed = [(number, table, table.taken) for number, table in enumerate(self._tables)
+                   if table.taken is not None]
+        if changed:
+            self._apply(changed)
         for table in self._tables:
-            if table.walk.binding is not None and table.walk.binding.batch is not batch:
-                table.walk.binding.batch.reset()
-            table.batch = None
+            if table.tied.batch is not None and table.tied.batch is not batch:
+                table.tied.batch.reset()
+            table.taken = None
 
-    def _apply(self) -> None:
-        changed = [(number, table) for number, table in enumerate(self._tables) if table.batch is not None]
-        events = np.concatenate([table.batch.events for _, table in changed])
+    def _apply(self, changed: list[tuple[int, _Table, _Taken]]) -> None:
+        events = np.concatenate([taken.batch.events for _, _, taken in changed])
         order = np.argsort(events >> EVENT_FLAG_BITS, kind="stable")
-        tables = np.concatenate([np.full(table.batch.n, number) for number, table in changed])[order]
-        changes = np.concatenate([np.arange(table.batch.n) for _, table in changed])[order]
+        tables = np.concatenate([np.full(taken.batch.n, number) for number, _, taken in changed])[order]
+        changes = np.concatenate([np.arange(taken.batch.n) for _, _, taken in changed])[order]
         cascades = ((events & self._without) == 0)[order].astype(np.uint8)
         group = np.zeros(k.GROUP_WORDS, np.int64)
         words = np.zeros((len(self._tables), 2), np.int64)
-        stopped = None
+        stopped: tuple[_Table, Conflict] | None = None
         while True:
             records = self._describe(group, words)
             status = apply_group(len(order), tables.ctypes.data, changes.ctypes.data, cascades.ctypes.data,
@@ -184,16 +213,16 @@ class ForeignKeyGroup:
                 break
         for table, (n_derived, made) in zip(self._tables, words.tolist(), strict=True):
             if made and table.definition.versioning is not None:
-                first = changed[0][1].batch
+                first = changed[0][2].batch
                 raise ReplayStopped("a foreign key changes rows of a system-versioned table, and when is not told",
                                     file=first.file.uri, position=int(first.places[0]),
                                     table=table.definition.full_name, hint="leave it out with --ignore-tables")
             table.unit.by_foreign_keys += made
             if n_derived:
                 table.unit.add_derived(self._derived_rows(table, table.derived[:n_derived]))
-        for _, table in changed:
+        for _, table, taken in changed:
             conflict = stopped[1] if stopped is not None and stopped[0] is table else None
-            table.unit.settle(table.batch, table.keys, conflict, table.walk.logged.keys)
+            table.unit.settle(taken.changes, conflict)
 
     def _describe(self, group: np.ndarray, words: np.ndarray) -> np.ndarray:
         """Tell the kernel where everything is; the tables' records."""
@@ -226,12 +255,14 @@ class ForeignKeyGroup:
     def _values(self, sources: np.ndarray, kind: pa.DataType) -> pa.Array:
         """The values of these numbers as a column."""
         parts, picks, start = [pa.nulls(1, kind)], np.zeros(len(sources), np.int64), 1
-        owners = [(table, column) for table in self._tables for column in table.tracked]
+        starts = np.cumsum([0, *(len(table.tracked) for table in self._tables)]).tolist()
+        owners = {number: (taken, column) for table, start_of in zip(self._tables, starts, strict=False)
+                  if (taken := table.taken) is not None for number, column in enumerate(table.tracked, start_of)}
         columns = np.where(sources < 0, -1, sources >> k.VALUE_SHIFT)
         for number in np.unique(columns[columns >= 0]).tolist():
             here = columns == number
-            table, column = owners[number]
-            values = table.walk.logged.keys.after_values(table.batch, column).cast(kind)
+            taken, column = owners[number]
+            values = taken.reader.after_values(taken.batch, column).cast(kind)
             parts.append(values)
             picks[here] = start + (sources[here] & (1 << k.VALUE_SHIFT) - 1)
             start += len(values)

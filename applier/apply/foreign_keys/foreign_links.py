@@ -9,6 +9,7 @@ import numpy as np
 from applier.apply.foreign_keys import cascade_layout as k
 from applier.apply.search.row_pieces import RowPartEncoder
 from applier.apply.spec import RowPart
+from applier.errors import NotComputable
 from applier.schema.definition import KeyPart, TableDefinition
 from applier.schema.foreign_keys import CASCADE, SET_NULL, ForeignKey
 from applier.schema.key_infos import column_infos, key_collation, key_infos
@@ -25,7 +26,9 @@ def compared(column: int, link: ColumnLink, child: TableDefinition) -> RowPart:
 
 
 def key_piece(part: KeyPart, definition: TableDefinition) -> RowPart:
-    """What an index of the table has of a column."""
+    """What an index of the table has of a column. Raises NotComputable for an expression."""
+    if part.column is None:
+        raise NotComputable(f"what {part.sql()} is", table=definition.full_name)
     column = definition.column_index(part.column)
     return RowPart(column, part.length, key_collation(definition.columns[column], definition.flavour))
 
@@ -49,7 +52,8 @@ class Link:
                  child: RowPartEncoder, parent_tracked: list[int], child_tracked: list[int]):
         self._key = reference.key
         self.order = order_of_work(reference.key, reference.columns, child.definition, parent.definition)
-        parts, self._kept = [], []
+        parts: list[list[int]] = []
+        self._kept: list[np.ndarray] = []
         for link in reference.columns:
             forms = []
             for number, piece in enumerate(child.pieces):

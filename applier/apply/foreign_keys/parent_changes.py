@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,11 +18,13 @@ import pyarrow.compute as pc
 
 from applier.apply.search.change_keys import times_of
 from applier.apply.search.row_pieces import RowPartEncoder
-from applier.apply.spec import LogSegment, ParentLink, RowPart
-from applier.apply.tables.table_walk import BATCH_ROWS, logged_columns
+from applier.apply.spec import ParentLink, RowPart
+from applier.apply.tables.logged_table import LoggedTable
+from applier.apply.tables.table_maps import BATCH_ROWS, segment_reader
+from applier.apply.tasks import LogSegment
 from applier.binlog.events.format import WITHOUT_CASCADES
 from applier.binlog.events.table_map import TableMap
-from applier.binlog.rows.changes import DELETE, INSERT, ChangeBatch, ChangeReader, TableBinding
+from applier.binlog.rows.changes import DELETE, INSERT, ChangeBatch, TableBinding
 from applier.binlog.rows.same_bytes import SameBytes
 from applier.columns.type_conversions import TypeConversions
 from applier.errors import ReplayStopped
@@ -43,13 +47,22 @@ class ParentChanges:
     after: dict[int, pa.Array]
 
 
+class _Part(NamedTuple):
+    """The same of one batch, without the values."""
+
+    places: np.ndarray
+    rows: np.ndarray
+    deletes: np.ndarray
+
+
 def read_parents(segments: Iterable[LogSegment], links: Iterable[ParentLink], allowed: TypeConversions,
                  outlined: SameBytes) -> dict[int, ParentChanges]:
     """The changes of the parents of these links, by id of their version. Raises ArchiveError for damage.
 
     What a parent's own unit stops at ends the pass: the replay stops there, or earlier.
     """
-    columns, parents = defaultdict(set), {}
+    columns: dict[int, set[int]] = defaultdict(set)
+    parents: dict[int, ParentLink] = {}
     for link in links:
         columns[link.version].add(link.parent_column)
         parents[link.version] = link
@@ -61,85 +74,78 @@ def read_parents(segments: Iterable[LogSegment], links: Iterable[ParentLink], al
     return {version: table.changes() for version, table in tables.items()}
 
 
-def _walk(segments: Iterable[LogSegment], tables: dict[int, _Parent], outlined: SameBytes) -> None:
-    reader: ChangeReader | None = None
+def _walk(segments: Iterable[LogSegment], tables: Mapping[int, _Parent], outlined: SameBytes) -> None:
     for segment in segments:
-        names = {name: version for name, version in segment.tables.items() if version in tables}
-        if not names:
+        if tables.keys().isdisjoint(segment.tables.values()):
             continue
-        bindings: dict[int, TableBinding] = {}
-
-        def bind(table_map: TableMap, names=names, bindings=bindings, file=segment.file) -> TableBinding | None:
-            version = names.get((table_map.database, table_map.table))
-            if version is None:
-                return None
-            bound = tables[version].bind(table_map, file, bindings.get(version))
-            return bindings.setdefault(version, bound)
-
-        file = map_file(segment.uri)
-        reader = ChangeReader(file, bind, checksum=segment.checksum, header_length=segment.header_length)
+        for table in tables.values():
+            table.file = segment.file
+        reader = segment_reader(segment, map_file(segment.uri), tables)
         outlined.walk(reader, segment.split, segment.start, segment.end)
         reader.flush()
 
 
 class _Parent:
-    """A table in the pass."""
+    """A table in the pass; `file` is the number of the one that batches are of."""
 
     def __init__(self, link: ParentLink, columns: list[int], allowed: TypeConversions):
-        self._definition, self._columns, self._allowed = link.parent, columns, allowed
+        self.file = 0
+        self._columns = columns
+        self._logged = LoggedTable(link.parent, allowed, same_columns=False)
         also = tuple(RowPart(column) for column in columns)
         self._pieces = RowPartEncoder(dataclasses.replace(link.parent, keys=()), by_content=False, also=also)
-        self._table_map: TableMap | None = None
-        self._parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        self._parts: list[_Part] = []
         self._values: dict[tuple[int, bool], list[pa.Array]] = defaultdict(list)
 
-    def bind(self, table_map: TableMap, file: int, bound: TableBinding | None) -> TableBinding:
+    def bind(self, table_map: TableMap, bound: TableBinding | None) -> TableBinding:
         """What is wanted of the table's row events."""
-        self._table_map, self._file = table_map, file
+        reading = self._logged.meet(table_map)
         if bound is not None:
             return bound
-        plans = logged_columns(table_map, self._definition, self._allowed)
-        wanted = self._pieces.wanted(plans)
-        return TableBinding(plans, wanted, wanted, self._take, BATCH_ROWS)
+        wanted = self._pieces.wanted(reading.plans)
+        return TableBinding(reading.plans, wanted, wanted, partial(self._take, table_map), BATCH_ROWS)
 
-    def _take(self, batch: ChangeBatch) -> None:
+    def _take(self, table_map: TableMap, batch: ChangeBatch) -> None:
         chosen = np.flatnonzero((batch.kinds != INSERT) & (batch.events & WITHOUT_CASCADES == 0))
         if not len(chosen):
             return
         deletes = batch.kinds[chosen] == DELETE
-        before = {column: self._images(batch, column, batch.before_rows[chosen], False) for column in self._columns}
-        after = {column: self._after(batch, column, chosen, before[column]) for column in self._columns}
+        before = {column: self._images(batch, table_map, column, batch.before_rows[chosen], False)
+                  for column in self._columns}
+        after = {column: self._after(batch, table_map, column, chosen, before[column]) for column in self._columns}
         counts = deletes.copy()
         for column in self._columns:
             counts |= changed(before[column], after[column])
         kept = pa.array(np.flatnonzero(counts))
-        places = batch.places[chosen] + (self._file << FILE_SHIFT)
-        self._parts.append((places[counts], batch.rows[chosen][counts], deletes[counts]))
+        places = batch.places[chosen] + (self.file << FILE_SHIFT)
+        self._parts.append(_Part(places[counts], batch.rows[chosen][counts], deletes[counts]))
         for column in self._columns:
             self._values[column, False].append(before[column].take(kept))
             self._values[column, True].append(after[column].take(kept))
 
-    def _images(self, batch: ChangeBatch, column: int, rows: np.ndarray, after: bool) -> pa.Array:
+    def _images(self, batch: ChangeBatch, table_map: TableMap, column: int, rows: np.ndarray, after: bool) -> pa.Array:
         """The values of a column in these rows of the images; NULL for row -1."""
         images, count, of = (batch.after, batch.n_after, batch.after_rows) if after else \
             (batch.before, batch.n_before, batch.before_rows)
-        values = self._pieces.values(images, column, count, self._table_map, lambda: times_of(batch, of, count))
+        values = self._pieces.values(images, column, count, table_map, lambda: times_of(batch, of, count))
         return values.take(pa.array(rows, mask=rows < 0))
 
-    def _after(self, batch: ChangeBatch, column: int, chosen: np.ndarray, before: pa.Array) -> pa.Array:
+    def _after(self, batch: ChangeBatch, table_map: TableMap, column: int, chosen: np.ndarray,
+               before: pa.Array) -> pa.Array:
         """What the changes leave in a column: what an after-image lacks is as before (DEF-R2)."""
         rows = batch.after_rows[chosen]
-        after = self._images(batch, column, rows, True)
+        after = self._images(batch, table_map, column, rows, True)
         absent = batch.after.columns[column].absent_rows(batch.n_after)
         if absent is None:
             return after
         return pc.if_else(absent.take(pa.array(rows, mask=rows < 0)).fill_null(False), before, after)
 
     def changes(self) -> ParentChanges:
-        parts = [np.concatenate(part) for part in zip(*self._parts, strict=True)] or \
-            [np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.bool_)]
+        nothing = _Part(np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.bool_))
+        places, rows, deletes = (np.concatenate(part) for part in zip(nothing, *self._parts, strict=True))
         values = {key: pa.concat_arrays(arrays) for key, arrays in self._values.items()}
-        return ParentChanges(*parts, {column: array for (column, is_after), array in values.items() if not is_after},
+        return ParentChanges(places, rows, deletes,
+                             {column: array for (column, is_after), array in values.items() if not is_after},
                              {column: array for (column, is_after), array in values.items() if is_after})
 
 

@@ -48,7 +48,7 @@ class ParentEvents:
             self._links.append(_Link(link, self._pieces, part, turns, rows))
             rows += len(self._links[-1].given)
         self.given = self._given_rows(definition)
-        self.records = np.array([[link.column, link.starts.ctypes.data, link.events.ctypes.data, 0]
+        self.records: np.ndarray = np.array([[link.column, link.starts.ctypes.data, link.events.ctypes.data, 0]
                                  for link in self._links], np.int64)
         words = np.zeros(k.WATCH_WORDS, np.int64)
         words[[k.N_LINKS // 8, k.LINKS // 8]] = len(links), self.records.ctypes.data
@@ -128,10 +128,8 @@ class _Link:
 
     def __init__(self, link: ParentLink, pieces: RowPartEncoder, changes: ParentChanges, turns: np.ndarray, first: int):
         self.column, self.first_given = link.column, first
-        before, after = changes.before.get(link.parent_column), changes.after.get(link.parent_column)
-        if before is None:
-            before = after = pa.nulls(0, table_schema(link.parent).field(
-                link.parent.columns[link.parent_column].name).type)
+        nothing = pa.nulls(0, table_schema(link.parent).field(link.parent.columns[link.parent_column].name).type)
+        before, after = (values.get(link.parent_column, nothing) for values in (changes.before, changes.after))
         moves = ~changes.deletes & changed(before, after)
         counts = (changes.deletes & (link.on_delete != RESTRICT)) | (moves & (link.on_update != RESTRICT))
         chosen = np.flatnonzero(counts & np.asarray(before.is_valid()))

@@ -8,7 +8,7 @@ import numpy as np
 
 from applier.apply.index import diff_kernel as k
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
-from applier.binlog.rows.changes import ChangeBatch
+from applier.binlog.rows.changes import Changes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,7 +36,7 @@ class DiffNodes:
             self._nodes = nodes
         return self._nodes.ctypes.data
 
-    def record_batch(self, n: int, batch: ChangeBatch) -> None:
+    def record_batch(self, n: int, batch: Changes) -> None:
         """There are `n` nodes now; the new ones are of this batch, and get their changes' place."""
         if n > self.n:
             new, images = self._nodes[self.n:n], batch.images

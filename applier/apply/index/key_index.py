@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -18,9 +19,10 @@ from applier.apply.index import pointer_kernel as k
 from applier.apply.index.diff_nodes import DiffNodes
 from applier.apply.index.watched_rows import WatchedRows
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
-from applier.binlog.rows.changes import ChangeBatch, ImageLayouts
+from applier.binlog.rows.changes import Changes, ImageLayouts
 from keysearch.keybytes import KeyBytes
 
+Batch = TypeVar("Batch", bound=Changes)
 FIRST_KEYS = 1 << 12
 FIRST_NOTED = 1 << 8
 SOON_FULL = 1 << 20
@@ -74,7 +76,7 @@ class Patches:
         self.pointers = np.concatenate([self.pointers, np.empty_like(self.pointers)])
 
 
-class KeyIndex(ABC):
+class KeyIndex(ABC, Generic[Batch]):
     """What all indexes share: state, patches, and going on where a kernel ran out of room.
 
     idempotent: the exec mode; `noted` then has the conflicts of the last batch.
@@ -135,13 +137,13 @@ class KeyIndex(ABC):
     def deleted(self) -> int:
         return self._get(k.DELETED)
 
-    def _apply(self, batch: ChangeBatch, layouts: ImageLayouts) -> Conflict | None:
+    def _apply(self, batch: Batch, layouts: ImageLayouts) -> Conflict | None:
         self._receive(batch, layouts)
         conflict = self.run(batch)
         self.settle(batch)
         return conflict
 
-    def _receive(self, batch: ChangeBatch, layouts: ImageLayouts) -> None:
+    def _receive(self, batch: Batch, layouts: ImageLayouts) -> None:
         """Get ready for a batch."""
         self.patches.know(layouts)
         if self._get(k.KEYS) == 0:
@@ -153,12 +155,12 @@ class KeyIndex(ABC):
         self._set(k.NEXT, 0)
         self._set(k.N_NOTED, 0)
 
-    def settle(self, batch: ChangeBatch) -> None:
+    def settle(self, batch: Batch) -> None:
         """Keep what the next batch would overwrite."""
         if self.patches.diffs_in(batch.images):
             self.diffs.record_batch(self._get(k.DIFFS), batch)
 
-    def run(self, batch: ChangeBatch) -> Conflict | None:
+    def run(self, batch: Batch) -> Conflict | None:
         """Run the kernel until all changes are applied, or one is in conflict with the rows."""
         while (status := self._run(batch)) != k.DONE:
             if conflict := self.resolve(status):
@@ -181,7 +183,7 @@ class KeyIndex(ABC):
         return None
 
     @abstractmethod
-    def _run(self, batch: ChangeBatch) -> int:
+    def _run(self, batch: Batch) -> int:
         """Run the kernel once, from state[NEXT] on."""
 
     @abstractmethod
@@ -198,13 +200,13 @@ def growth(entries: int) -> int:
     return 4 if entries < SOON_FULL else 2
 
 
-def batch_addresses(batch: ChangeBatch) -> tuple[int, ...]:
+def batch_addresses(batch: Changes) -> tuple[int, int, int, int]:
     """The addresses of kinds, before_rows, after_rows and images, as the kernels take them."""
-    arrays = batch.kinds, batch.before_rows, batch.after_rows, batch.images
-    return tuple(array.ctypes.data for array in arrays)
+    kinds, images = batch.kinds.ctypes.data, batch.images.ctypes.data
+    return kinds, batch.before_rows.ctypes.data, batch.after_rows.ctypes.data, images
 
 
-class IntIndex(KeyIndex):
+class IntIndex(KeyIndex[Changes]):
     """An index of int64 keys from `low` to before `high` (None: no bound)."""
 
     def __init__(self, columns: int, low: int | None = None, high: int | None = None, *, idempotent: bool = False):
@@ -223,18 +225,18 @@ class IntIndex(KeyIndex):
         self._set(k.KEYS, n)
         self._set(k.LIVE, n)
 
-    def apply(self, batch: ChangeBatch, layouts: ImageLayouts, before_keys: int, after_keys: int,
+    def apply(self, batch: Changes, layouts: ImageLayouts, before_keys: int, after_keys: int,
               after_absent: int) -> Conflict | None:
         """Apply a batch. The keys are addresses of int64 arrays by row of the before- and after-images, `after_absent`
         of a bitmap of after-images that have no key (0: all do)."""
         self._keys = before_keys, after_keys, after_absent
         return self._apply(batch, layouts)
 
-    def _run(self, batch: ChangeBatch) -> int:
+    def _run(self, batch: Changes) -> int:
         patches = self.patches
-        return int_index_kernel.apply_ints(
+        return int(int_index_kernel.apply_ints(
             batch.n, *batch_addresses(batch), *self._keys, self._low, self._last, self._index,
-            patches.present.ctypes.data, patches.columns, patches.pointers.ctypes.data, self._state.ctypes.data)
+            patches.present.ctypes.data, patches.columns, patches.pointers.ctypes.data, self._state.ctypes.data))
 
     def _begin(self, keys: int) -> None:
         if 2 * keys > len(self._index):
@@ -255,7 +257,7 @@ class IntIndex(KeyIndex):
         return pointers[np.argsort(keys)]
 
 
-class ByteIndex(KeyIndex):
+class ByteIndex(KeyIndex[Changes]):
     """An index of keys as byte strings from `low` to before `high` (None: no bound)."""
 
     def __init__(self, columns: int, low: bytes | None = None, high: bytes | None = None, *,
@@ -277,17 +279,17 @@ class ByteIndex(KeyIndex):
             self._set(word, value)
         self._rehash(max(2 * FIRST_KEYS, 2 << int(n).bit_length()))
 
-    def apply(self, batch: ChangeBatch, layouts: ImageLayouts, before: KeyBytes, after: KeyBytes) -> Conflict | None:
+    def apply(self, batch: Changes, layouts: ImageLayouts, before: KeyBytes, after: KeyBytes) -> Conflict | None:
         """Apply a batch, given the keys of its before- and after-images by row."""
         self._keys = before.offsets, before.data, after.offsets, after.data
         return self._apply(batch, layouts)
 
-    def _run(self, batch: ChangeBatch) -> int:
+    def _run(self, batch: Changes) -> int:
         patches = self.patches
-        return byte_index_kernel.apply_bytes(
+        return int(byte_index_kernel.apply_bytes(
             batch.n, *batch_addresses(batch), *self._keys, self._low, self._high, self._index, self._slots,
             self._arena, patches.present.ctypes.data, patches.columns, patches.pointers.ctypes.data,
-            self._state.ctypes.data)
+            self._state.ctypes.data))
 
     def _grow(self, status: int) -> None:
         if 2 * self.live < self._get(k.KEYS):
@@ -318,8 +320,9 @@ class ByteIndex(KeyIndex):
         self._rehash(len(self._index))
 
     def _live_slots(self) -> np.ndarray:
-        slots = self._slots[:self._get(k.KEYS)]
-        return slots[slots[:, 2] >= 0]
+        slots: np.ndarray = self._slots[:self._get(k.KEYS)]
+        live: np.ndarray = slots[slots[:, 2] >= 0]
+        return live
 
     def _rehash(self, size: int) -> None:
         self._index = np.full((size, 2), -1, np.int64)
@@ -330,7 +333,8 @@ class ByteIndex(KeyIndex):
         slots = self._live_slots()
         keys = _KeyViews(np.ascontiguousarray(slots[:, 0]), np.ascontiguousarray(slots[:, 1]), self._arena)
         self._index, self._slots, self._arena = np.empty((0, 2), np.int64), np.empty((0, 3), np.int64), keys.arena[:0]
-        return slots[keys.order(), 2]
+        pointers: np.ndarray = slots[keys.order(), 2]
+        return pointers
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,7 +13,7 @@ from applier.binlog.rows.changes import ChangeBatch, ImageLayouts
 FIRST_ROWS = 1 << 12
 
 
-class RowMultiset(KeyIndex):
+class RowMultiset(KeyIndex[ChangeBatch]):
     """Rows that are found by their whole images. `elsewhere` is how many rows of the unit are not in it."""
 
     def __init__(self, columns: int):
@@ -62,9 +62,9 @@ class RowMultiset(KeyIndex):
         return self._apply(batch, layouts)
 
     def _run(self, batch: ChangeBatch) -> int:
-        return m.apply_images(batch.n, batch.before_images.ctypes.data, batch.before_lengths.ctypes.data,
-                              batch.images.ctypes.data, batch.image_lengths.ctypes.data, self._rows.ctypes.data,
-                              self._state.ctypes.data)
+        return int(m.apply_images(batch.n, batch.before_images.ctypes.data, batch.before_lengths.ctypes.data,
+                                  batch.images.ctypes.data, batch.image_lengths.ctypes.data, self._rows.ctypes.data,
+                                  self._state.ctypes.data))
 
     def missing(self, batch: ChangeBatch) -> np.ndarray:
         """Numbers of the changes yet to be applied (int64[n]) whose rows are not here now."""

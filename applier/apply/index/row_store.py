@@ -18,7 +18,7 @@ from applier.apply.index import pointer_kernel as k
 from applier.apply.index import store_kernel, store_upkeep_kernel
 from applier.apply.index import store_layout as s
 from applier.apply.index.key_index import Conflict, KeyIndex, batch_addresses
-from applier.binlog.rows.changes import UPDATE, ChangeBatch, ImageLayouts
+from applier.binlog.rows.changes import UPDATE, DecodedChanges, ImageLayouts
 from applier.errors import UnsupportedEvent
 from keysearch.keybytes import KeyBytes
 
@@ -52,12 +52,18 @@ class Search:
     suppressed: bool = False
 
 
+RowsAt = Callable[[np.ndarray, tuple[int, ...]], pa.Table]
+"""Gives some columns (by number in the definition) of the rows that pointers (int64[n]) lead to."""
+
+
 class AwaitedValues(Protocol):
     """Values of pieces that depend on the rows which are found; `waiting` (bool[n]) says of which after-images,
     `columns` which of the rows' columns (by number in the definition) they are made of."""
 
-    waiting: np.ndarray
-    columns: tuple[int, ...]
+    @property
+    def waiting(self) -> np.ndarray: ...
+    @property
+    def columns(self) -> tuple[int, ...]: ...
 
     def told(self, images: np.ndarray, rows: pa.Table) -> list[EncodedRowPart]:
         """All pieces of a batch's after-images, given the rows that some of these (int64[m], distinct) find."""
@@ -76,14 +82,16 @@ class _Index:
                 self.links.ctypes.data, int(self.ranked), 0, 0]
 
 
-class RowStore(KeyIndex):
+class RowStore(KeyIndex[DecodedChanges]):
     """An index by several keys.
 
     columns: of the table in the log. pieces: how many a record has. unique: for each unique key, in the server's order,
-    its pieces. clustered: whether the first of them is what the server keeps the rows in the order of.
+    its pieces. clustered: whether the first of them is what the server keeps the rows in the order of. rows_at: reads
+    rows that were found.
     """
 
-    def __init__(self, columns: int, pieces: int, unique: list[tuple[int, ...]], *, clustered: bool, idempotent: bool):
+    def __init__(self, columns: int, pieces: int, unique: list[tuple[int, ...]], *, clustered: bool, idempotent: bool,
+                 rows_at: RowsAt):
         super().__init__(columns, idempotent=idempotent)
         self._indexes = [_Index(parts, False) for parts in unique]
         self._searches: dict[tuple[int, ...], int] = {}
@@ -95,8 +103,7 @@ class RowStore(KeyIndex):
             self._put(word, value)
         self.arrivals = np.empty(0, np.int64)
         self._awaited: _Awaited | None = None
-        self.rows_at: Callable[[np.ndarray, tuple[int, ...]], pa.Table] | None = None
-        """Gives some columns (by number in the definition) of the rows that pointers (int64[n]) lead to."""
+        self._rows_at = rows_at
         self._rebuild()
 
     def _word(self, word: int) -> int:
@@ -211,7 +218,7 @@ class RowStore(KeyIndex):
 
     # ---- changes
 
-    def apply(self, batch: ChangeBatch, layouts: ImageLayouts, before: list[EncodedRowPart],
+    def apply(self, batch: DecodedChanges, layouts: ImageLayouts, before: list[EncodedRowPart],
               after: list[EncodedRowPart], access_paths: np.ndarray, searches: list[Search],
               awaited: AwaitedValues | None = None) -> Conflict | None:
         """Apply a batch, given what `prepare` takes."""
@@ -220,7 +227,7 @@ class RowStore(KeyIndex):
         self.settle(batch)
         return conflict
 
-    def prepare(self, batch: ChangeBatch, layouts: ImageLayouts, before: list[EncodedRowPart],
+    def prepare(self, batch: DecodedChanges, layouts: ImageLayouts, before: list[EncodedRowPart],
                 after: list[EncodedRowPart], access_paths: np.ndarray, searches: list[Search],
                 awaited: AwaitedValues | None = None) -> None:
         """Take a batch, for `run` to apply and `settle` to end. `before` and `after` are the pieces of its images;
@@ -235,22 +242,21 @@ class RowStore(KeyIndex):
         self._put(s.BEFORE, inputs[0].address)
         self._put(s.AFTER, inputs[1].address)
         self._put(s.SEARCHES, indexes.ctypes.data)
-        self._awaited = None if awaited is None else _Awaited(batch, awaited)
-        for word, address in zip((s.AWAITED, s.AWAITED_OF), (0, 0) if awaited is None else self._awaited.addresses,
-                                 strict=True):
+        told = self._awaited = None if awaited is None else _Awaited(batch, awaited)
+        for word, address in zip((s.AWAITED, s.AWAITED_OF), (0, 0) if told is None else told.addresses, strict=True):
             self._put(word, address)
         self._describe()
         self._kept = inputs, indexes
         self._receive(batch, layouts)
 
-    def _run(self, batch: ChangeBatch) -> int:
+    def _run(self, batch: DecodedChanges) -> int:
         patches = self.patches
-        return store_kernel.apply_rows(batch.n, *batch_addresses(batch), self._store.ctypes.data,
-                                       patches.present.ctypes.data, patches.columns, patches.pointers.ctypes.data,
-                                       self._state.ctypes.data)
+        return int(store_kernel.apply_rows(batch.n, *batch_addresses(batch), self._store.ctypes.data,
+                                           patches.present.ctypes.data, patches.columns, patches.pointers.ctypes.data,
+                                           self._state.ctypes.data))
 
     def resolve(self, status: int) -> Conflict | None:
-        if status != k.AWAITS:
+        if status != k.AWAITS or self._awaited is None:
             return super().resolve(status)
         self._tell(self._awaited, self._get(k.NEXT))
         return None
@@ -265,7 +271,7 @@ class RowStore(KeyIndex):
             self._grow_arena()
         changes, numbers = changes[numbers >= 0], numbers[numbers >= 0]
         self.diffs.record_batch(self._get(k.DIFFS), awaited.batch)
-        rows = self.rows_at(self._slots[numbers, 0], awaited.columns)
+        rows = self._rows_at(self._slots[numbers, 0], awaited.columns)
         inputs = _Inputs(awaited.tell(changes, rows, self._slots[numbers, 1]))
         self._put(s.AFTER, inputs.address)
         (before, _), indexes = self._kept
@@ -307,7 +313,7 @@ class RowStore(KeyIndex):
 class _Awaited:
     """What changes of a batch await of the rows that they find, and how far that has been told."""
 
-    def __init__(self, batch: ChangeBatch, values: AwaitedValues):
+    def __init__(self, batch: DecodedChanges, values: AwaitedValues):
         self.batch, self._values = batch, values
         self._states = np.where(values.waiting, s.WAITS, 0).astype(np.uint8)
         self._records = np.full(batch.n_after, -1, np.int64)

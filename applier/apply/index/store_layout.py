@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """How a row store lies in memory: records of eight-byte words, and the kernels' small moves between them.
 
     store     words named below, one record for the whole store

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The rows of a row store one by one: their records in the arena, their slots, and their places in the indexes.
 
 What every change to a store is made of (see store_layout for how it lies in memory). Everything goes by address.

@@ -59,7 +59,7 @@ class WatchedRows:
         return pointers
 
     def finish(self) -> None:
-        """Have all events happen that are left."""
+        """Have all events happen that are left; no change comes afterwards."""
         self._words[k.RECORDS // 8] = self._records.ctypes.data
         watched_kernel.pass_all(self._words.ctypes.data)
 

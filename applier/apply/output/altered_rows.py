@@ -49,7 +49,7 @@ def _copied(conversion: RowConversion, chunks: Iterator[pa.Table], arrivals: Arr
     if conversion.numbers_rows and unknown and made.num_rows > 1:
         raise conversion.refusal("AUTO_INCREMENT numbers the rows in an order that a snapshot does not keep: they lie "
                                  f"{unknown}")
-    return made if conversion.ignores is None else left_by_ignore(made, conversion, unknown)
+    return made if conversion.ignores is None else left_by_ignore(made, conversion, conversion.ignores, unknown)
 
 
 def exchanged_rows(sources: list[tuple[RowConversion, Iterator[pa.Table]]], sort_by: TableKey | None) -> pa.Table:

@@ -19,6 +19,7 @@ from applier.columns.alter.partitions import NOWHERE, partition_numbers
 from applier.columns.defaults import generated_values
 from applier.errors import NotComputable
 from applier.mysql.types import arrow_type
+from applier.schema.ddl.alter_actions import IgnoreConflicts
 from applier.schema.definition import Column, Key
 from applier.schema.history.conversion import RowConversion
 from applier.schema.key_infos import clustered_key, is_hashed, is_innodb, key_collation
@@ -30,26 +31,27 @@ _UNDOES = "10.11.19"
 """The version of MariaDB whose InnoDB was seen to take back the row before."""
 
 
-def left_by_ignore(rows: pa.Table, conversion: RowConversion, unknown_order: str) -> pa.Table:
+def left_by_ignore(rows: pa.Table, conversion: RowConversion, ignores: IgnoreConflicts,
+                   unknown_order: str) -> pa.Table:
     """The rows that a statement with IGNORE leaves of those that it converts, given in the order in which the server
     copies them; `unknown_order`: why that is not known. An added AUTO_INCREMENT column counts the rows that are
     written. Raises SchemaError where it cannot be known which rows are left."""
     if not rows.num_rows:
         return rows
     try:
-        return _left(rows, conversion, unknown_order)
+        return _left(rows, conversion, ignores, unknown_order)
     except NotComputable as error:
         raise conversion.refusal(f"which rows IGNORE leaves is not known: {error.message}") from None
 
 
-def _left(rows: pa.Table, conversion: RowConversion, unknown_order: str) -> pa.Table:
+def _left(rows: pa.Table, conversion: RowConversion, ignores: IgnoreConflicts, unknown_order: str) -> pa.Table:
     new = conversion.new
-    if conversion.ignores.checks:
+    if ignores.checks:
         raise NotComputable("rows go that fail a CHECK")
     if new.partitioning is not None and new.partitioning != conversion.old.partitioning:
         rows = rows.filter(pa.array(partition_numbers(rows, new, new.partitioning) != NOWHERE))
     clustered = clustered_key(new) if is_innodb(new) else None
-    if clustered is None and conversion.ignores.sorts and not unknown_order:
+    if clustered is None and ignores.sorts and not unknown_order:
         unknown_order = "by ORDER BY"
     keys = [(_kind(key, clustered, conversion), key) for key in new.row_keys
             if key.kind in ("primary", "unique") and _may_repeat(key, conversion)]
@@ -76,22 +78,26 @@ def _kind(key: Key, clustered: Key | None, conversion: RowConversion) -> int:
 def _may_repeat(key: Key, conversion: RowConversion) -> bool:
     """Whether rows may have the same value in a key: it is new, or something about its columns is."""
     old, new = conversion.old, conversion.new
-    columns = [new.column_index(part.column) for part in key.parts]
+    columns = [new.column_index(part.column) for part in key.parts if part.column is not None]
+    if len(columns) < len(key.parts):
+        return True  # one is an expression
     sources = [conversion.sources[column] for column in columns]
     for column, source in zip(columns, sources, strict=True):
         was, is_now = old.columns[source] if source is not None else None, new.columns[column]
         if was is None or is_now.generated or was.type != is_now.type or (was.nullable and not is_now.nullable):
             return True
     parts = [(source, part.length) for source, part in zip(sources, key.parts, strict=True)]
-    return not any([(old.column_index(part.column), part.length) for part in before.parts] == parts
-                   for before in old.row_keys if before.kind in ("primary", "unique")
-                   and all(part.column is not None for part in before.parts))
+    return not any([(None if part.column is None else old.column_index(part.column), part.length)
+                    for part in before.parts] == parts
+                   for before in old.row_keys if before.kind in ("primary", "unique"))
 
 
 def _groups(rows: pa.Table, key: Key, conversion: RowConversion) -> np.ndarray:
     """Which rows have the same value in a key: int64[n], NO_VALUE for those that have a NULL in it."""
     columns, rules = [], []
     for part in key.parts:
+        if part.column is None:
+            raise NotComputable(f"what {part.sql()} of key {key.name} is")
         column = conversion.new.column(part.column)
         collation = key_collation(column, conversion.new.flavour)
         if collation is not None and not is_exact(collation):

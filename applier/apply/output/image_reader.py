@@ -40,7 +40,8 @@ class ImageMemory:
 
     def ends(self, pointers: np.ndarray) -> np.ndarray:
         """Where the memory of each image ends: int64[n]."""
-        return self._ends[self._numbers_of(pointers)]
+        ends: np.ndarray = self._ends[self._numbers_of(pointers)]
+        return ends
 
     def file_of(self, pointer: int) -> MappedFile:
         """The file that an image lies in."""

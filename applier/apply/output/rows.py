@@ -152,7 +152,7 @@ class RowGatherer:
         in_base = pointers >> IMAGE_ID_SHIFT == 0
         if not in_base.any():
             return [_copied(array) for array in self._decode(pointers, columns)]
-        base = self._rows_of_base(pointers[in_base]).columns[columns.start:columns.stop]
+        base: list[pa.ChunkedArray] = self._rows_of_base(pointers[in_base]).columns[columns.start:columns.stop]
         if in_base.all():
             return base
         images = self._decode(pointers[~in_base], columns)

@@ -24,9 +24,11 @@ import orjson
 import pyarrow as pa
 
 from applier.apply.routes import payload_kernel
-from applier.apply.search.change_keys import KeyReader
+from applier.apply.search.keyed_changes import BytesImageKeys, IntImageKeys, KeyColumns, KeyedChanges, KeyTexts
+from applier.apply.spec import BytesRange, IntRange, Keyed
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.changes import DELETE, INSERT, ChangeBatch, ImageLayout, ImageLayouts
+from applier.columns.table_key import BytesKey, IntKey, TableKey
 from applier.io.mapping import MappedFile
 
 _METADATA = b"changes"
@@ -88,7 +90,7 @@ class _PayloadMemory(MappedFile):
             if data is not None and data.address <= address < data.address + data.size:
                 starts = np.frombuffer(offsets, np.int64)[:batch.num_rows]
                 row = int(np.searchsorted(starts, address - data.address, side="right")) - 1
-                return batch.column("place")[row].as_py()
+                return int(batch.column("place")[row].as_py())
         raise ValueError(f"no image of the payload lies at {address}")
 
 
@@ -115,7 +117,7 @@ class Payload:
 
 
 class ArrivedBatch:
-    """A record batch of a payload in the form that an index takes: arrays like those of a ChangeBatch, by change."""
+    """A record batch of a payload as an index takes it (Changes)."""
 
     def __init__(self, batch: pa.RecordBatch, payload: Payload, layouts: ImageLayouts):
         self.n, self.file = batch.num_rows, payload.memory
@@ -135,22 +137,50 @@ class ArrivedBatch:
         pointers = numbering[np.maximum(local, 0)] << IMAGE_ID_SHIFT | (address + offsets)
         self.images = np.where(self.kinds == DELETE, np.int64(-1), pointers)
 
-
-class ArrivedKeys(KeyReader):
-    """Keys of arrived batches, in the form that the index of a table's key takes."""
-
-    def of_batch(self, batch: ArrivedBatch) -> tuple:
-        before, after = self.columns(batch)
-        if self._key.form == "int":
-            self._kept = [np.asarray(_filled(column)) for column in (before[0], after[0])]
-            return self._kept[0].ctypes.data, self._kept[1].ctypes.data, 0
-        return tuple(self._key.encode([_filled(column) for column in columns]) for columns in (before, after))
-
-    def columns(self, batch: ArrivedBatch) -> tuple[list[pa.Array], list[pa.Array]]:
-        """The key's columns by change."""
+    @property
+    def key_columns(self) -> KeyColumns:
+        """The key's columns of both images, by change."""
         before, after = ([struct.field(i) for i in range(struct.type.num_fields)]
-                         for struct in (batch.before, batch.after))
+                         for struct in (self.before, self.after))
         return before, after
+
+
+class ArrivedIntKeys:
+    """Reads the keys of arrived batches of a table with an integer key."""
+
+    def __init__(self, key: IntKey):
+        self._key = key
+
+    def of_batch(self, batch: ArrivedBatch) -> KeyedChanges[IntImageKeys]:
+        """A batch with its keys."""
+        before, after = (np.asarray(_filled(column)) for [column] in batch.key_columns)
+        return KeyedChanges(batch=batch, keys=IntImageKeys(before=before, after=after), texts=_texts(self._key, batch))
+
+
+class ArrivedBytesKeys:
+    """The same with a key of bytes."""
+
+    def __init__(self, key: BytesKey):
+        self._key = key
+
+    def of_batch(self, batch: ArrivedBatch) -> KeyedChanges[BytesImageKeys]:
+        """A batch with its keys."""
+        before, after = (self._key.encode([_filled(column) for column in columns]) for columns in batch.key_columns)
+        return KeyedChanges(batch=batch, keys=BytesImageKeys(before=before, after=after),
+                            texts=_texts(self._key, batch))
+
+
+def arrived_keys(search: Keyed) -> ArrivedIntKeys | ArrivedBytesKeys:
+    """The reader of the keys that a unit searches by."""
+    match search:
+        case IntRange(key=key):
+            return ArrivedIntKeys(key)
+        case BytesRange(key=key):
+            return ArrivedBytesKeys(key)
+
+
+def _texts(key: TableKey, batch: ArrivedBatch) -> KeyTexts:
+    return KeyTexts(key, lambda: batch.key_columns)
 
 
 def _filled(column: pa.Array) -> pa.Array:

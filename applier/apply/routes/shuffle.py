@@ -6,21 +6,26 @@ code, in the order of the splits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.routes.payload import ArrivedBatch, ArrivedKeys, Payload, payload_batch, to_buffer
-from applier.apply.spec import Applied, Keyed, SplitTask, TaskOutcome, UnitSpec, outcome_of
-from applier.apply.tables.table_walk import BATCH_ROWS, LoggedTable
+from applier.apply.routes.payload import ArrivedBatch, Payload, arrived_keys, payload_batch, to_buffer
+from applier.apply.search.change_keys import ByteKeys, IntKeys, change_keys
+from applier.apply.spec import BytesRange, IntRange, Keyed, RowSearch, UnitSpec
+from applier.apply.tables.logged_table import LoggedTable, TableReading
+from applier.apply.tables.table_maps import BATCH_ROWS, segment_reader
 from applier.apply.tables.unit import UnitApplier
+from applier.apply.tables.unit_kinds import unit_applier
+from applier.apply.tasks import Applied, SplitTask, TaskOutcome, outcome_of
 from applier.binlog.events.table_map import TableMap, parse_table_map
-from applier.binlog.rows.changes import ChangeBatch, ChangeReader, TableBinding
+from applier.binlog.rows.changes import ChangeBatch, TableBinding
 from applier.binlog.rows.same_bytes import SameBytes
 from applier.io.mapping import MappedFile, map_file
-from keysearch.keybytes import find_ranges
 
 PAYLOAD_BYTES = 32 << 20
 """What a table's changes take, all units together, before they are sent."""
@@ -36,17 +41,8 @@ def split_payloads(task: SplitTask) -> Iterator[tuple[int, int, pa.Buffer]]:
 
 def _payloads(task: SplitTask, file: MappedFile, outlined: SameBytes) -> Iterator[tuple[int, int, pa.Buffer]]:
     tables = {version: _SplitTable(units, keyed, file.uri) for version, units in task.units.items()
-              if isinstance(keyed := units[0].search, Keyed)}
-    bindings: dict[int, TableBinding] = {}
-
-    def bind(table_map: TableMap) -> TableBinding | None:
-        version = task.segment.tables.get((table_map.database, table_map.table))
-        if version is None:
-            return None
-        binding = tables[version].bind(table_map, bindings.get(version))
-        return bindings.setdefault(version, binding)
-
-    reader = ChangeReader(file, bind, checksum=task.segment.checksum, header_length=task.segment.header_length)
+              if isinstance(keyed := units[0].search, IntRange | BytesRange)}
+    reader = segment_reader(task.segment, file, tables)
     for _ in outlined.steps(reader, task.segment.split, task.segment.start, task.segment.end):
         for table in tables.values():
             if table.pending_bytes >= PAYLOAD_BYTES:
@@ -61,26 +57,28 @@ class _SplitTable:
 
     def __init__(self, units: tuple[UnitSpec, ...], keyed: Keyed, uri: str):
         self._units, self._uri, self._key = units, uri, keyed.key
-        self._logged = LoggedTable(units[0].definition, keyed, units[0].type_conversions, units[0].same_columns)
-        self._bounds = self._key.encoded([unit.search.low for unit in units[1:]])
+        self._logged = LoggedTable(units[0].definition, units[0].type_conversions, units[0].same_columns)
+        self._range_of = _ranges_of(keyed, [unit.search for unit in units[1:]])
         self._pending: dict[int, list[pa.RecordBatch]] = {}
+        self._reading: TableReading | None = None
         self.pending_bytes = 0
 
     def bind(self, table_map: TableMap, bound: TableBinding | None) -> TableBinding:
-        """What is wanted of the table's row events; the binding that is there already, for another map of the table."""
-        self._logged.bind_table_map(table_map)
+        """What is wanted of the table's row events."""
+        self._reading = reading = self._logged.meet(table_map)
         if bound is not None:
             return bound
-        wanted = self._logged.keys.wanted(self._logged.plans)
-        binding = TableBinding(self._logged.plans, wanted, wanted, self._take, BATCH_ROWS)
-        binding.layouts = self._logged.layouts
+        keys = change_keys(self._key, reading.definition, table_map)
+        wanted = keys.wanted(reading.plans)
+        binding = TableBinding(reading.plans, wanted, wanted, partial(self._take, reading, keys), BATCH_ROWS)
+        binding.layouts = reading.layouts
         return binding
 
-    def _take(self, batch: ChangeBatch) -> None:
-        self._logged.drop_no_op_updates(batch)
+    def _take(self, reading: TableReading, keys: IntKeys | ByteKeys, batch: ChangeBatch) -> None:
+        reading.drop_no_op_updates(batch)
         if not batch.n:
             return
-        before, after = self._logged.keys.columns(batch)
+        before, after = keys.columns(batch)
         places, changes = self._dealt(batch, before, after)
         sent = payload_batch(batch, changes, before, after)
         self.pending_bytes += sent.nbytes
@@ -103,31 +101,40 @@ class _SplitTable:
 
     def _unit_of(self, columns: list[pa.Array], rows: np.ndarray) -> np.ndarray:
         """The unit of each change's key, given the keys by image row; -1 where a change has no such image."""
-        keys = self._key.encode(columns)
-        if self._key.form == "int":
-            units = np.searchsorted(self._bounds, keys, side="right")
-        else:
-            units = find_ranges(keys, self._bounds)
-        return np.append(units, -1)[rows]
+        units: np.ndarray = np.append(self._range_of(columns), -1)[rows]
+        return units
 
     def payloads(self) -> Iterator[tuple[int, pa.Buffer]]:
         """What is pending, by unit."""
-        for place, batches in sorted(self._pending.items()):
-            yield self._units[place].number, self._payload(pa.Table.from_batches(batches).combine_chunks().to_batches())
+        if self._reading is None:
+            return
+        body, layouts = self._reading.table_map.body, self._reading.layouts
+        for place, pending in sorted(self._pending.items()):
+            batches = pa.Table.from_batches(pending).combine_chunks().to_batches()
+            yield self._units[place].number, to_buffer(batches, self._uri, body, layouts, self._units[0].version)
         self._pending, self.pending_bytes = {}, 0
 
-    def _payload(self, batches: list[pa.RecordBatch]) -> pa.Buffer:
-        return to_buffer(batches, self._uri, self._logged.table_map.body, self._logged.layouts, self._units[0].version)
+
+def _ranges_of(first: Keyed, others: Sequence[RowSearch]) -> Callable[[list[pa.Array]], np.ndarray]:
+    """Tells by the key's columns in which of a table's ranges keys are, the first of which begins without a bound."""
+    match first:
+        case IntRange():
+            return first.key.ranges_of([rows.low for rows in others
+                                        if isinstance(rows, IntRange) and rows.low is not None])
+        case BytesRange():
+            return first.key.ranges_of([rows.low for rows in others
+                                        if isinstance(rows, BytesRange) and rows.low is not None])
 
 
 def apply_payloads(unit: UnitSpec, payloads: Iterable[tuple[int, pa.Buffer]]) -> TaskOutcome:
     """A unit out of the payloads that it was sent, in the order of their stretches."""
     versions: dict[int, _ArrivingVersion] = {}
-    applier: UnitApplier | None = None
+    chain: list[UnitApplier[Any]] = []
     for spec in unit.chain:
-        applier = UnitApplier(spec, [] if applier is None else [applier])
-        if isinstance(spec.search, Keyed):
-            versions[spec.version] = _ArrivingVersion(applier, spec.search)
+        chain.append(unit_applier(spec, chain[-1:]))
+        if isinstance(spec.search, IntRange | BytesRange):
+            versions[spec.version] = _ArrivingVersion(chain[-1], spec.search)
+    applier = chain[-1]
     for _, buffer in payloads:
         payload = Payload.read(buffer)
         versions[payload.version].take(payload)
@@ -141,16 +148,16 @@ def apply_payloads(unit: UnitSpec, payloads: Iterable[tuple[int, pa.Buffer]]) ->
 class _ArrivingVersion:
     """One version of a unit's table: what its payloads are applied with."""
 
-    def __init__(self, applier: UnitApplier, keyed: Keyed):
+    def __init__(self, applier: UnitApplier[Any], keyed: Keyed):
         spec, self._applier = applier.spec, applier
-        self._logged = LoggedTable(spec.definition, keyed, spec.type_conversions, spec.same_columns)
-        self._keys = ArrivedKeys(keyed.key)
+        self._logged = LoggedTable(spec.definition, spec.type_conversions, spec.same_columns)
+        self._keys, self._has_met = arrived_keys(keyed), False
 
     def take(self, payload: Payload) -> None:
-        table_map = parse_table_map(payload.table_map)
-        if self._logged.bind_table_map(table_map):
-            self._applier.begin(table_map, self._logged.layouts)
+        reading = self._logged.meet(parse_table_map(payload.table_map))
+        if not self._has_met:
+            self._applier.meet(reading)
+            self._has_met = True
         self._applier.retain_buffer(payload.memory)
         for batch in payload.batches:
-            arrived = ArrivedBatch(batch, payload, self._logged.layouts)
-            self._applier.take(arrived, self._keys.of_batch(arrived), self._keys)
+            self._applier.take(self._keys.of_batch(ArrivedBatch(batch, payload, reading.layouts)))

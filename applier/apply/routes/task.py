@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from applier.apply.foreign_keys.cascades import ForeignKeyGroup
+from applier.apply.foreign_keys.cascades import ForeignKeyGroup, TiedWalk
 from applier.apply.foreign_keys.parent_changes import read_parents
 from applier.apply.foreign_keys.parent_events import ParentEvents
-from applier.apply.spec import (
-    Applied,
-    ApplyTask,
-    ForeignKeyTie,
-    LogSegment,
-    Parents,
-    Refused,
-    TaskOutcome,
-    UnitResult,
-    outcome_of,
-)
+from applier.apply.spec import ForeignKeyTie, Parents
+from applier.apply.tables.table_maps import segment_reader
 from applier.apply.tables.table_walk import TableWalk
-from applier.binlog.events.table_map import TableMap
-from applier.binlog.rows.changes import ChangeReader, TableBinding
+from applier.apply.tables.unit_kinds import StoredUnit
+from applier.apply.tasks import Applied, ApplyTask, LogSegment, Refused, TaskOutcome, UnitResult, outcome_of
+from applier.binlog.rows.changes import ChangeReader
 from applier.binlog.rows.same_bytes import SameBytes
 from applier.errors import ReplayStopped
 from applier.io.mapping import MappedFile, map_file
@@ -31,14 +23,15 @@ def apply_by_walking(task: ApplyTask) -> TaskOutcome:
 
 
 def _apply(task: ApplyTask, outlined: SameBytes) -> TaskOutcome:
-    walks: dict[int, TableWalk] = {}
+    events, walks = _events_of_parents(task, outlined), dict[int, TableWalk]()
     for version, units in sorted(task.units.items()):
-        walks[version] = TableWalk(units, [walks[source.unit.version] for source in units[0].sources])
-    groups: dict[int, dict[TableWalk, ForeignKeyTie]] = {}
+        walks[version] = TableWalk(units, [walks[source.unit.version] for source in units[0].sources],
+                                   events.get(version))
+    groups: dict[int, list[TiedWalk]] = {}
     for walk in walks.values():
-        if isinstance(tie := walk.units[0].spec.needs, ForeignKeyTie):
-            groups.setdefault(tie.group, {})[walk] = tie
-    _tell_of_parents(task, walks, outlined)
+        for unit in walk.units:
+            if isinstance(unit, StoredUnit) and isinstance(tie := unit.spec.needs, ForeignKeyTie):
+                groups.setdefault(tie.group, []).append(TiedWalk(walk, unit, tie))
     try:
         _walk(task, walks, [ForeignKeyGroup(tied) for tied in groups.values()], outlined)
     except ReplayStopped as error:  # where definition and log disagree (1677), or a key is not to be had
@@ -46,18 +39,17 @@ def _apply(task: ApplyTask, outlined: SameBytes) -> TaskOutcome:
     return outcome(list(walks.values()))
 
 
-def _tell_of_parents(task: ApplyTask, walks: dict[int, TableWalk], outlined: SameBytes) -> None:
-    """Have the tables that foreign keys change rows of know when, by the changes of the tables that they refer to."""
+def _events_of_parents(task: ApplyTask, outlined: SameBytes) -> dict[int, ParentEvents]:
+    """What the changes of the tables that foreign keys refer to do to the task's tables, by version, where it is
+    something."""
     links = {version: parents.links for version, units in task.units.items()
              if isinstance(parents := units[0].needs, Parents)}
     if not links:
-        return
+        return {}
     changes = read_parents(task.segments, [link for own in links.values() for link in own],
                            next(iter(task.units.values()))[0].type_conversions, outlined)
-    for version, own in links.items():
-        events = ParentEvents(walks[version].units[0].spec.definition, own, changes)
-        if events.n:
-            walks[version].wait_for(events)
+    events = {version: ParentEvents(task.units[version][0].definition, own, changes) for version, own in links.items()}
+    return {version: found for version, found in events.items() if found.n}
 
 
 def _walk(task: ApplyTask, walks: dict[int, TableWalk], groups: list[ForeignKeyGroup], outlined: SameBytes) -> None:
@@ -68,23 +60,26 @@ def _walk(task: ApplyTask, walks: dict[int, TableWalk], groups: list[ForeignKeyG
             for unit in walk.units:
                 unit.retain_buffer(memory)
 
-    reader: ChangeReader | None = None
-    last: LogSegment | None = None
-    file: MappedFile | None = None
+    def reader_of(segment: LogSegment, before: ChangeReader | None) -> ChangeReader:
+        if before is not None and before.file.uri == segment.uri:
+            file = before.file  # the same mapping, whatever happened to the file meanwhile
+        else:
+            file = map_file(segment.uri)
+            keep(file)
+        for walk in walks.values():
+            walk.start_file(segment.file)
+        return segment_reader(segment, file, walks, keep)
+
+    last: tuple[LogSegment, ChangeReader] | None = None
     for segment in task.segments:
         if walks.keys().isdisjoint(segment.tables.values()):
             continue
-        if reader is None or (segment.file, segment.tables) != (last.file, last.tables):
-            if reader is not None:
-                reader.flush()
-            if last is None or segment.uri != last.uri:
-                file = map_file(segment.uri)
-                keep(file)
-            reader = ChangeReader(file, _Binder(segment, walks), checksum=segment.checksum,
-                                  header_length=segment.header_length, keep=keep)
-            for walk in walks.values():
-                walk.start_file(segment.file)
-        last = segment
+        if last is None:
+            reader = reader_of(segment, None)
+        elif (segment.file, segment.tables) != (last[0].file, last[0].tables):
+            last[1].flush()
+            reader = reader_of(segment, last[1])
+        last = segment, reader
         for group in groups:
             if group.changes_at((segment.file, segment.start)):
                 reader.flush()
@@ -94,8 +89,8 @@ def _walk(task: ApplyTask, walks: dict[int, TableWalk], groups: list[ForeignKeyG
         except ReplayStopped:
             reader.flush()  # what was read before it may have to stop first
             raise
-    if reader is not None:
-        reader.flush()
+    if last is not None:
+        last[1].flush()
 
 
 def outcome(walks: list[TableWalk], *refused: Refused) -> TaskOutcome:
@@ -115,23 +110,3 @@ def outcome(walks: list[TableWalk], *refused: Refused) -> TaskOutcome:
     stops = [stop for unit in last for stop in unit.stops]
     return outcome_of([Applied(results=tuple(results)), *stops, *refused])
 
-
-class _Binder:
-    """Answers a reader what is wanted of a table map, where one stretch of log says which versions names mean.
-
-    Table maps of one version share a binding: their changes come in one order.
-    """
-
-    def __init__(self, segment: LogSegment, walks: dict[int, TableWalk]):
-        self._tables, self._walks = segment.tables, walks
-        self._bindings: dict[int, TableBinding] = {}
-
-    def __call__(self, table_map: TableMap) -> TableBinding | None:
-        version = self._tables.get((table_map.database, table_map.table))
-        if version not in self._walks:  # of no unit's table: of none that is wanted, or of a parent only
-            return None
-        if version in self._bindings:
-            self._walks[version].bind_table_map(table_map)
-        else:
-            self._bindings[version] = self._walks[version].bind(table_map)
-        return self._bindings[version]

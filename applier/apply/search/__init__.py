@@ -1,3 +1,6 @@
 """The keys of changes, and how a change finds its row by them (FIND)."""
 
-__all__ = ["change_keys", "multiset_search", "row_keys", "row_pieces", "unit_search"]
+__all__ = [
+    "change_keys", "key_search", "keyed_changes", "multiset_search", "row_keys", "row_pieces", "store_search",
+    "unit_search",
+]

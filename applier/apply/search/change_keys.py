@@ -12,73 +12,62 @@ of the key can be NULL.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from applier.apply.search.keyed_changes import (
+    BytesImageKeys,
+    ImageKeys,
+    IntImageKeys,
+    KeyColumns,
+    KeyedChanges,
+    KeyTexts,
+)
 from applier.binlog.events.table_map import TableMap
-from applier.binlog.rows.changes import ChangeBatch
+from applier.binlog.rows.changes import ChangeBatch, Changes, DecodedChanges
 from applier.binlog.rows.layout import ColumnPlan, ImageBuffers
 from applier.columns.agreement import is_compatible
 from applier.columns.image_values import Rows, absent_flags, with_defaults, without_nulls
 from applier.columns.replica_defaults import ReplicaDefaults
-from applier.columns.table_key import TableKey
+from applier.columns.table_key import BytesKey, IntKey, TableKey
 from applier.columns.values import finish_column
 from applier.errors import KEY_NOT_FOUND, ApplierError, ReplayStopped
 from applier.mysql.types import arrow_type
-from applier.mysql.zero_dates import to_python
 from applier.schema.definition import TableDefinition
-from keysearch.keybytes import KeyBytes, int_key
+from keysearch.keybytes import int_key
+
+AnyError = TypeVar("AnyError", bound=ApplierError)
 
 
-class KeyReader(ABC):
-    """Reads and tells the keys of batches of a table with one key, which is its unique key number 0."""
-
-    def __init__(self, key: TableKey):
-        self._key = key
-
-    @abstractmethod
-    def of_batch(self, batch: ChangeBatch) -> tuple[Any, ...]:
-        """The keys of the before- and after-images, as `apply` of the index takes them."""
-
-    @abstractmethod
-    def columns(self, batch: ChangeBatch) -> tuple[list[pa.Array], list[pa.Array]]:
-        """The key's columns by row of the before- and of the after-images (an integer key: one int64 each)."""
-
-    def text(self, batch: ChangeBatch, image: int, after: bool) -> str:
-        """The key of one image (a row of the after- or before-images) for people."""
-        return self.texts(batch, np.array([image]), after)[0]
-
-    def searched_by(self, batch: ChangeBatch, images: np.ndarray) -> np.ndarray:
-        """The number of the key by which the rows of some before-images are found: that of the only one."""
-        return np.zeros(len(images), np.int64)
-
-    def key_name(self, unique: int) -> str:
-        """The key's name."""
-        return self._key.choice.name
-
-    def texts(self, batch: ChangeBatch, images: np.ndarray, after: bool, unique: int = 0) -> list[str]:
-        """The keys of some images for people, with what an after-image lacks filled in."""
-        columns = [to_python(column.take(pa.array(images))) for column in self.columns(batch)[after]]
-        if self._key.form == "int":
-            return [str(value + self._key.bias) for value in columns[0]]
-        return [", ".join(repr(value) if isinstance(value, (str, bytes)) else str(value) for value in row)
-                for row in zip(*columns, strict=True)]
-
-
-class ChangeKeys(KeyReader):
-    """Keys of batches as they are read from the log."""
+class ChangeKeys(ABC, Generic[ImageKeys]):
+    """Reads the keys of batches of a table with one key as they come from the log."""
 
     raw_diffs = before_images = False
     """No key has a JSON column."""
 
     def __init__(self, key: TableKey, definition: TableDefinition, table_map: TableMap):
-        super().__init__(key)
         self._definition, self._table_map = definition, table_map
-        self._defaults = ReplicaDefaults(definition)
+        self._told_by, self._defaults = key, ReplicaDefaults(definition)
+
+    def of_batch(self, batch: ChangeBatch) -> KeyedChanges[ImageKeys]:
+        """A batch with its keys."""
+        return KeyedChanges(batch=batch, keys=self._image_keys(batch), texts=self.texts(batch))
+
+    def texts(self, batch: ChangeBatch) -> KeyTexts:
+        """The keys of a batch for people."""
+        return KeyTexts(self._told_by, partial(self.columns, batch))
+
+    @abstractmethod
+    def _image_keys(self, batch: ChangeBatch) -> ImageKeys:
+        """The keys of the before- and after-images."""
+
+    @abstractmethod
+    def columns(self, batch: ChangeBatch) -> KeyColumns:
+        """The key's columns of both images."""
 
     @abstractmethod
     def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
@@ -113,18 +102,26 @@ class ChangeKeys(KeyReader):
         where the before-image has its columns."""
         lacking = ReplayStopped(f"a before-image lacks column {self._definition.columns[column].name} of the key that "
                                 "rows are found by", table=self._definition.full_name, errno=KEY_NOT_FOUND,
-                                key=str(self._key),
+                                key=str(self._told_by),
                                 hint="the source's table has another key; give its definition with --schema")
         raise at_change(lacking, batch, batch.before_rows, absent)
 
 
-def change_keys(key: TableKey, definition: TableDefinition, table_map: TableMap) -> ChangeKeys:
+def change_keys(key: TableKey, definition: TableDefinition, table_map: TableMap) -> IntKeys | ByteKeys:
     """The reader of a table's keys."""
-    return (IntKeys if key.form == "int" else ByteKeys)(key, definition, table_map)
+    match key:
+        case IntKey():
+            return IntKeys(key, definition, table_map)
+        case BytesKey():
+            return ByteKeys(key, definition, table_map)
 
 
-class IntKeys(ChangeKeys):
+class IntKeys(ChangeKeys[IntImageKeys]):
     """Keys that are one integer column."""
+
+    def __init__(self, key: IntKey, definition: TableDefinition, table_map: TableMap):
+        super().__init__(key, definition, table_map)
+        self._key = key
 
     def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
         column = self._key.columns[0]
@@ -157,16 +154,13 @@ class IntKeys(ChangeKeys):
         keys[missing] = int_key(made.fill_null(0))[missing]
         return keys, absent
 
-    def of_batch(self, batch: ChangeBatch) -> tuple[int, int, int]:
-        """Addresses of both key columns and of the bitmap of after-images without the key (0: none)."""
+    def _image_keys(self, batch: ChangeBatch) -> IntImageKeys:
         (before, _), (after, absent) = self._keys(batch, False), self._keys(batch, True)
-        self._kept = before, after, absent
-        flags = 0 if absent is None else batch.after.columns[self._key.columns[0]].absent.ctypes.data
-        return before.ctypes.data, after.ctypes.data, flags
+        bitmap = None if absent is None else batch.after.columns[self._key.columns[0]].absent
+        return IntImageKeys(before=before, after=after, absent=bitmap)
 
-    def columns(self, batch: ChangeBatch) -> tuple[list[pa.Array], list[pa.Array]]:
-        self.of_batch(batch)
-        before, after, absent = self._kept
+    def columns(self, batch: ChangeBatch) -> KeyColumns:
+        (before, _), (after, absent) = self._keys(batch, False), self._keys(batch, True)
         if absent is not None:
             old_rows = rows_before(batch)
             kept = absent & (old_rows >= 0)
@@ -174,19 +168,23 @@ class IntKeys(ChangeKeys):
         return [pa.array(before)], [pa.array(after)]
 
 
-class ByteKeys(ChangeKeys):
+class ByteKeys(ChangeKeys[BytesImageKeys]):
     """Keys of any columns."""
+
+    def __init__(self, key: BytesKey, definition: TableDefinition, table_map: TableMap):
+        super().__init__(key, definition, table_map)
+        self._key = key
 
     def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
         return [plan if c in self._key.columns else None for c, plan in enumerate(plans)]
 
-    def columns(self, batch: ChangeBatch) -> tuple[list[pa.Array], list[pa.Array]]:
+    def columns(self, batch: ChangeBatch) -> KeyColumns:
         before = [self._column(batch, c, False)[0] for c in self._key.columns]
         return before, [self._after(batch, c, old) for c, old in zip(self._key.columns, before, strict=True)]
 
-    def of_batch(self, batch: ChangeBatch) -> tuple[KeyBytes, KeyBytes]:
+    def _image_keys(self, batch: ChangeBatch) -> BytesImageKeys:
         before, after = self.columns(batch)
-        return self._key.encode(before), self._key.encode(after)
+        return BytesImageKeys(before=self._key.encode(before), after=self._key.encode(after))
 
     def _after(self, batch: ChangeBatch, column: int, before: pa.Array) -> pa.Array:
         """The column's values after the changes: an update keeps what its after-image lacks."""
@@ -202,20 +200,21 @@ def _images(batch: ChangeBatch, after: bool) -> tuple[ImageBuffers, int]:
     return (batch.after, batch.n_after) if after else (batch.before, batch.n_before)
 
 
-def at_change(error: ApplierError, batch: ChangeBatch, rows: np.ndarray, lacking: np.ndarray) -> ApplierError:
+def at_change(error: AnyError, batch: Changes, rows: np.ndarray, lacking: np.ndarray) -> AnyError:
     """The error with the place of the first change whose image (its row in `rows`) is `lacking`."""
     change = np.flatnonzero((rows >= 0) & lacking[rows])[0]
-    return error.at(file=batch.file.uri, position=int(batch.places[change]))
+    error.at(file=batch.file.uri, position=int(batch.places[change]))
+    return error
 
 
-def times_of(batch: ChangeBatch, rows: np.ndarray, n: int) -> np.ndarray:
+def times_of(batch: Changes, rows: np.ndarray, n: int) -> np.ndarray:
     """When the events of n images were made (uint32[n], seconds since 1970), given each change's row among them."""
     times = np.zeros(n, np.uint32)
     times[rows[rows >= 0]] = batch.times[rows >= 0]
     return times
 
 
-def rows_before(batch: ChangeBatch) -> np.ndarray:
+def rows_before(batch: DecodedChanges) -> np.ndarray:
     """For each after-image the row of the before-image that it replaces, -1 for an insert's."""
     rows = np.full(batch.n_after, -1, np.int64)
     with_after = batch.after_rows >= 0

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from applier.apply.index.pointer_kernel import ROW_GONE
-from applier.binlog.rows.changes import DELETE, INSERT, UPDATE, ChangeBatch
+from applier.binlog.rows.changes import DELETE, INSERT, UPDATE, Changes
 
 CONFLICTS = pa.schema([
     ("table", pa.string()), ("file", pa.string()), ("position", pa.int64()), ("row", pa.int32()),
@@ -23,30 +23,31 @@ BY_CONTENT = -1
 _OPERATIONS = {INSERT: "insert", UPDATE: "update", DELETE: "delete"}
 
 
-class ConflictReader(Protocol):
-    """Tells the keys of a batch's images: RowKeys, or the reader of a table's one key, which is its number 0."""
+class ConflictTexts(Protocol):
+    """Tells the keys of one batch's images: RowTexts, or KeyTexts of a table's one key, which is its number 0."""
 
-    def searched_by(self, batch: ChangeBatch, images: np.ndarray) -> np.ndarray:
+    def searched_by(self, images: np.ndarray) -> np.ndarray:
         """For some before-images the number of the unique key that the row is found by, or BY_CONTENT; int64[n]."""
 
     def key_name(self, unique: int) -> str:
         """The name of a unique key; nothing for BY_CONTENT."""
 
-    def texts(self, batch: ChangeBatch, images: np.ndarray, after: bool, unique: int) -> list[str]:
-        """The values of some after- or before-images in a unique key for people; for BY_CONTENT what else they hold."""
+    def texts(self, images: np.ndarray, after: bool, unique: int) -> list[str]:
+        """The values of some after- or before-images in a unique key, with what an after-image lacks filled in; for
+        BY_CONTENT what else they hold."""
 
 
-def conflict_rows(table: str, batch: ChangeBatch, noted: np.ndarray, reader: ConflictReader) -> pa.Table:
+def conflict_rows(table: str, batch: Changes, noted: np.ndarray, told: ConflictTexts) -> pa.Table:
     """The conflicts of a batch (as KeyIndex.noted has them) of a table (db.table) in their order, as CONFLICTS says."""
     changes, uniques = noted[:, 0], noted[:, 1].copy()
     missing = uniques == ROW_GONE
     images = np.where(missing, batch.before_rows[changes], batch.after_rows[changes])
-    uniques[missing] = reader.searched_by(batch, images[missing])
+    uniques[missing] = told.searched_by(images[missing])
     keys, values = np.empty(len(noted), object), np.empty(len(noted), object)
     for gone, unique in {*zip(missing.tolist(), uniques.tolist(), strict=True)}:
         picks = (missing == gone) & (uniques == unique)
-        keys[picks] = reader.key_name(unique)
-        values[picks] = reader.texts(batch, images[picks], not gone, unique)
+        keys[picks] = told.key_name(unique)
+        values[picks] = told.texts(images[picks], not gone, unique)
     return pa.Table.from_arrays([
         pa.repeat(table, len(noted)), pa.repeat(batch.file.uri, len(noted)), pa.array(batch.places[changes]),
         pa.array(batch.rows[changes]), pa.array([_OPERATIONS[kind] for kind in batch.kinds[changes].tolist()]),

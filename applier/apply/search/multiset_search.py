@@ -8,6 +8,7 @@ store, which compares values, and with it the unit goes on: it knows what is mis
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -17,14 +18,24 @@ import pyarrow as pa
 
 from applier.apply.index.key_index import Conflict, KeyIndex
 from applier.apply.index.multiset import RowMultiset
-from applier.apply.output.image_decoder import BatchPart, ImageDecoder
+from applier.apply.index.row_store import RowStore
+from applier.apply.output.image_decoder import ImageDecoder
 from applier.apply.output.rows import RowGatherer
 from applier.apply.search.row_keys import RowKeys
-from applier.apply.search.unit_search import StoreSearch, UnitSearch
+from applier.apply.search.store_search import StoreSearch
+from applier.apply.search.unit_search import RefusedChange, UnitSearch
 from applier.apply.spec import Stored, UnitSpec
 from applier.binlog.rows.changes import ChangeBatch, ImageLayouts
 from applier.binlog.rows.layout import ColumnPlan
 from applier.io.mapping import MappedFile
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ImageChanges:
+    """Changes of a table whose rows are found by whole images; `reader` reads the values of those that are decoded."""
+
+    batch: ChangeBatch
+    reader: RowKeys
 
 
 class WholeImages:
@@ -40,42 +51,45 @@ class WholeImages:
         """What to decode of each image: nothing."""
         return [None] * len(plans)
 
-    def of_batch(self, batch: ChangeBatch) -> tuple[RowKeys]:
-        """The last argument of MultisetSearch.apply."""
-        return (self.keys,)
+    def of_batch(self, batch: ChangeBatch) -> ImageChanges:
+        """A batch as it is."""
+        return ImageChanges(batch=batch, reader=self.keys)
 
 
-class MultisetSearch(UnitSearch):
+class MultisetSearch(UnitSearch[ImageChanges]):
     """By whole images, as long as bytes tell. `files` is the memory of images so far, a list that grows; `gatherer`
     makes what reads the values of rows that images lead to."""
 
-    def __init__(self, spec: UnitSpec, files: list[MappedFile], gatherer: Callable[[], RowGatherer]):
+    index: RowMultiset | RowStore
+
+    def __init__(self, spec: UnitSpec, files: list[MappedFile], gatherer: Callable[[KeyIndex[Any]], RowGatherer]):
         self._files, self._gatherer, self._table = files, gatherer, spec.definition.full_name
         self._store = StoreSearch(spec, Stored(by_content=True), gatherer)
         self._images = RowMultiset(len(spec.definition.columns))
         self._search = self._store.pieces.search(frozenset(self._store.pieces.stored))
         self._decoder: ImageDecoder | None = None
         self._suppressed: list[pa.Table] = []
-        self._stopped_in: BatchPart | None = None
-        self.index: KeyIndex = self._images
+        self.index = self._images
 
-    def apply(self, batch: ChangeBatch, layouts: ImageLayouts, keys: tuple[Any, ...]) -> Conflict | None:
-        [reader] = keys
+    def apply(self, changes: ImageChanges, layouts: ImageLayouts) -> RefusedChange | None:
+        batch, reader = changes.batch, changes.reader
         self._suppressed = []
         if self._decoder is None:
             self._decoder = ImageDecoder(self._files, layouts, reader.wanted(layouts.plans))
+        decoder = self._decoder
         if self.index is not self._images:
-            return self._apply_decoded(batch, 0, layouts, reader)
+            return self._apply_decoded(batch, 0, layouts, reader, decoder)
         first = 0
         if self._images.holds_all(batch, layouts):
-            conflict = self._apply_images(batch, layouts, reader)
+            conflict = self._apply_images(batch, layouts, reader, decoder)
             if conflict is None:
                 return None
             first = conflict.change
         self._switch_to_value_comparison()
-        return self._apply_decoded(batch, first, layouts, reader)
+        return self._apply_decoded(batch, first, layouts, reader, decoder)
 
-    def _apply_images(self, batch: ChangeBatch, layouts: ImageLayouts, reader: RowKeys) -> Conflict | None:
+    def _apply_images(self, batch: ChangeBatch, layouts: ImageLayouts, reader: RowKeys,
+                      decoder: ImageDecoder) -> Conflict | None:
         """Apply a batch by the bytes of its images. Rows of the base that it needs are looked for twice at most, the
         second time for all images that are left: what is not here then is not there either."""
         conflict = self._images.apply(batch, layouts)
@@ -83,13 +97,13 @@ class MultisetSearch(UnitSearch):
             if conflict is None or not self._store.index.live:
                 break
             wanted = changes(batch)
-            self._bring(batch, wanted[wanted >= conflict.change], reader)
+            self._bring(batch, wanted[wanted >= conflict.change], reader, decoder)
             conflict = self._images.run(batch)
         return conflict
 
-    def _bring(self, batch: ChangeBatch, changes: np.ndarray, reader: RowKeys) -> None:
+    def _bring(self, batch: ChangeBatch, changes: np.ndarray, reader: RowKeys, decoder: ImageDecoder) -> None:
         """Have rows of the base, as many as there are, that equal the before-images of these changes, as images."""
-        for numbers, buffers in self._decoder.befores(batch, changes):
+        for numbers, buffers in decoder.befores(batch, changes):
             places = self._store.index.take(self._search, reader.of_whole_images(buffers, len(numbers)), len(numbers))
             numbers, places = numbers[places >= 0], places[places >= 0]
             self._images.add(batch.before_images[numbers], batch.before_lengths[numbers], places)
@@ -97,21 +111,22 @@ class MultisetSearch(UnitSearch):
     def _switch_to_value_comparison(self) -> None:
         """Have all rows in the store."""
         store, (pointers, places), start = self._store.index, self._images.rows(), 0
-        for rows in self._gatherer().batches(pointers):
+        for rows in self._gatherer(self._images).batches(pointers):
             part = slice(start, start + rows.num_rows)
             store.add(self._store.pieces.of_rows(rows), pointers[part], places[part])
             start = part.stop
         store.go_on_after(self._images.arrived, self._images.inserted, self._images.updated, self._images.deleted)
         self.index = store
 
-    def _apply_decoded(self, batch: ChangeBatch, first: int, layouts: ImageLayouts, reader: RowKeys) -> Conflict | None:
+    def _apply_decoded(self, batch: ChangeBatch, first: int, layouts: ImageLayouts, reader: RowKeys,
+                       decoder: ImageDecoder) -> RefusedChange | None:
         """Apply the changes of a batch from number `first` on by the values of their images."""
-        for part in self._decoder.changes(batch, first):
-            conflict = self._store.apply(part, layouts, reader.of_batch(part))
-            if conflict is not None:
-                self._stopped_in = part
-                return Conflict(part.first + conflict.change, conflict.duplicate)
-            self._suppressed += self._store.suppressed_conflicts(self._table, part, reader)
+        for part in decoder.changes(batch, first):
+            stored = reader.of_batch(part)
+            refused = self._store.apply(stored, layouts)
+            if refused is not None:
+                return dataclasses.replace(refused, change=part.first + refused.change)
+            self._suppressed += self._store.suppressed_conflicts(self._table, stored)
         return None
 
     @property
@@ -133,11 +148,7 @@ class MultisetSearch(UnitSearch):
         order = np.argsort(np.concatenate([self._store.index.arrivals, places]), kind="stable")
         return np.concatenate([others, pointers])[order]
 
-    def key_text(self, batch: ChangeBatch, conflict: Conflict, reader: WholeImages) -> str:
-        part = self._stopped_in
-        return self._store.key_text(part, Conflict(conflict.change - part.first, conflict.duplicate), reader.keys)
-
-    def suppressed_conflicts(self, table: str, batch: ChangeBatch, reader: WholeImages) -> list[pa.Table]:
+    def suppressed_conflicts(self, table: str, changes: ImageChanges) -> list[pa.Table]:
         return self._suppressed
 
 

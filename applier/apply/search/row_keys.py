@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.apply.index.row_store import EncodedRowPart, Search
 from applier.apply.search.change_keys import at_change, rows_before, times_of
-from applier.apply.search.conflicts import BY_CONTENT
 from applier.apply.search.row_pieces import AwaitedImages, RowPartEncoder
+from applier.apply.search.row_texts import RowTexts
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
-from applier.binlog.rows.changes import ChangeBatch, ImageLayouts
-from applier.binlog.rows.layout import ColumnBuffer, ColumnPlan, ImageBuffers
+from applier.binlog.rows.changes import DecodedChanges, ImageLayouts
+from applier.binlog.rows.layout import ColumnPlan, ImageBuffers
 from applier.columns.generated_columns import UNKNOWN_DOCUMENT
 from applier.columns.values import finish_column
-from applier.mysql.zero_dates import to_python
 
-_MOST_VALUES = 8
-"""How many columns of a row without a key are told in an error."""
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class StoredChanges:
+    """Changes of a table with a row store: the parts of both images, by which of `searches` (int64, by row of the
+    before-images) each row is found, what after-images await of the rows that are found (None: nothing), and what they
+    are searched by, for people."""
+
+    batch: DecodedChanges
+    before: list[EncodedRowPart]
+    after: list[EncodedRowPart]
+    access_paths: np.ndarray
+    searches: list[Search]
+    awaited: AwaitedImages | None
+    texts: RowTexts
 
 
 class RowKeys:
@@ -34,27 +47,28 @@ class RowKeys:
         """What to decode of each image."""
         return self._pieces.wanted(plans)
 
-    def of_batch(self, batch: ChangeBatch) -> tuple[list[EncodedRowPart], list[EncodedRowPart], np.ndarray,
-                                                    list[Search], AwaitedImages | None]:
-        """The arguments of RowStore.apply."""
+    def of_batch(self, batch: DecodedChanges) -> StoredChanges:
+        """A batch as a row store takes it."""
         before = self._pieces.of_images(batch.before, batch.n_before, self._table_map,
                                         lambda: times_of(batch, batch.before_rows, batch.n_before))
         after, awaited = self._pieces.of_after_images(
             batch.after, batch.n_after, self._table_map, lambda: times_of(batch, batch.after_rows, batch.n_after),
             rows_before(batch) < 0, self._documents(batch),
             lambda error, images: at_change(error, batch, batch.after_rows, images))
-        return before, after, *self._pieces.searches(batch, len(self._table_map.types)), awaited
+        access_paths, searches = self._pieces.searches(batch, len(self._table_map.types))
+        return StoredChanges(batch=batch, before=before, after=after, access_paths=access_paths, searches=searches,
+                             awaited=awaited, texts=RowTexts(self._pieces, self._table_map, batch))
 
     def of_whole_images(self, images: ImageBuffers, rows: int) -> list[EncodedRowPart]:
         """The pieces of the first `rows` of images that lack no column."""
         return self._pieces.of_images(images, rows, self._table_map, lambda: np.zeros(rows, np.uint32))
 
-    def after_values(self, batch: ChangeBatch, column: int) -> pa.Array:
+    def after_values(self, batch: DecodedChanges, column: int) -> pa.Array:
         """The values of a column in the after-images."""
         return self._pieces.values(batch.after, column, batch.n_after, self._table_map,
                                    lambda: times_of(batch, batch.after_rows, batch.n_after))
 
-    def _documents(self, batch: ChangeBatch) -> dict[int, pa.Array]:
+    def _documents(self, batch: DecodedChanges) -> dict[int, pa.Array]:
         """The values of JSON columns with diffs, by row of the after-images: what the diffs make of the before-image's
         document. Rows are found by their documents only where before-images have them: nobody looks for
         UNKNOWN_DOCUMENT."""
@@ -68,7 +82,7 @@ class RowKeys:
                 found[column] = self._with_diffs(batch, column, is_diff)
         return found
 
-    def _with_diffs(self, batch: ChangeBatch, column: int, is_diff: np.ndarray) -> pa.Array:
+    def _with_diffs(self, batch: DecodedChanges, column: int, is_diff: np.ndarray) -> pa.Array:
         from jsondiff.apply import apply_diffs
 
         defined, raw = self._pieces.definition.columns[column], batch.after.columns[column].arrow(batch.n_after)
@@ -83,50 +97,3 @@ class RowKeys:
         values = finish_column(pc.if_else(pa.array(is_diff), None, raw), defined, *wire)
         made = pc.if_else(pa.array(unknown), UNKNOWN_DOCUMENT, applied.texts)
         return pc.replace_with_mask(values, pa.array(is_diff), made)
-
-    def found_by(self, batch: ChangeBatch, image: int) -> str:
-        """What a before-image was searched by and its values, for people."""
-        images = np.array([image])
-        [unique] = self.searched_by(batch, images).tolist()
-        if unique == BY_CONTENT:
-            return f"the row ({self.texts(batch, images, False, BY_CONTENT)[0]})"
-        return self.key_text(batch, image, False, unique)
-
-    def searched_by(self, batch: ChangeBatch, images: np.ndarray) -> np.ndarray:
-        """For some before-images the number of the unique key that the row is found by, or BY_CONTENT; int64[n]."""
-        which, searches = self._pieces.searches(batch, len(self._table_map.types))
-        numbers = [BY_CONTENT if search.unique is None else search.unique for search in searches]
-        return np.array(numbers, np.int64)[which[images]]
-
-    def key_text(self, batch: ChangeBatch, image: int, after: bool, unique: int) -> str:
-        """The unique key of this number and an image's values in it, for people."""
-        columns = ", ".join(self._pieces.definition.columns[c].name for c in self._columns(unique))
-        [values] = self.texts(batch, np.array([image]), after, unique)
-        return f"{self.key_name(unique)} ({columns}) = {values}"
-
-    def key_name(self, unique: int) -> str:
-        """The name of the unique key of this number; nothing for BY_CONTENT."""
-        return "" if unique == BY_CONTENT else self._pieces.unique[unique].name
-
-    def texts(self, batch: ChangeBatch, images: np.ndarray, after: bool, unique: int) -> list[str]:
-        """The values of some images (rows of the after- or before-images) in a unique key's columns for people; for
-        BY_CONTENT in the first columns that are decoded."""
-        buffers, rows = (batch.after, batch.n_after) if after else (batch.before, batch.n_before)
-        columns = self._columns(unique) if unique != BY_CONTENT else tuple(buffers.columns)[:_MOST_VALUES]
-        values = [self._values(buffers.columns[c], c, rows, images) if c < len(buffers.plans) else
-                  [f"{self._pieces.definition.columns[c].name} left out"] * len(images) for c in columns]
-        return [", ".join(row) for row in zip(*values, strict=True)]
-
-    def _columns(self, unique: int) -> tuple[int, ...]:
-        return tuple(self._pieces.pieces[piece].column for piece in self._pieces.unique[unique].pieces)
-
-    def _values(self, buffer: ColumnBuffer, column: int, rows: int, images: np.ndarray) -> list[str]:
-        defined, table_map = self._pieces.definition.columns[column], self._table_map
-        finished = finish_column(buffer.arrow(rows), defined, table_map.types[column], table_map.metadata[column])
-        texts = ["NULL" if value is None else repr(value) if isinstance(value, (str, bytes)) else str(value)
-                 for value in to_python(finished.take(pa.array(images)))]
-        absent = buffer.absent_rows(rows)
-        if absent is None:
-            return texts
-        return [f"{defined.name} left out" if gone else text
-                for text, gone in zip(texts, absent.take(pa.array(images)).to_pylist(), strict=True)]

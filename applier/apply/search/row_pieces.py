@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from applier.apply.index.row_store import EncodedRowPart, Search
 from applier.apply.spec import RowPart, content_piece
 from applier.binlog.events.table_map import TableMap
-from applier.binlog.rows.changes import ChangeBatch
+from applier.binlog.rows.changes import DecodedChanges
 from applier.binlog.rows.layout import ColumnPlan, ImageBuffers
 from applier.columns.generated_columns import AfterImages, Completed, generated_column, source_numbers, why_not_compared
 from applier.columns.image_values import absent_flags, without_nulls
@@ -52,7 +52,8 @@ class RowPartEncoder:
         self.definition, self.by_content = definition, by_content
         self._defaults = ReplicaDefaults(definition)
         self.pieces: list[RowPart] = []
-        self.unique = [UniqueKey(key.name, tuple(self._number(self._compared(*part)) for part in key.parts))
+        self.unique = [UniqueKey(key.name, tuple(self._number(self._compared(column, prefix))
+                                                 for column, prefix in key.parts if column is not None))
                        for key in self._unique_keys()]
         for column in self.stored if by_content else self.kept_for_generated:
             self._number(content_piece(column, definition) if by_content else RowPart(column))
@@ -269,7 +270,7 @@ class RowPartEncoder:
         except SchemaError as error:
             raise error.at(key=self.generated[column]) from None
 
-    def searches(self, batch: ChangeBatch, logged: int) -> tuple[np.ndarray, list[Search]]:
+    def searches(self, batch: DecodedChanges, logged: int) -> tuple[np.ndarray, list[Search]]:
         """How the rows of a batch's before-images are found: (int64 by row of the before-images, what it numbers).
         logged: how many columns the log's images may have."""
         here = [column for column in self.stored if column < logged and column in batch.before.columns]
@@ -282,7 +283,7 @@ class RowPartEncoder:
         kinds = [frozenset(here).difference(np.array(some)[pattern].tolist()) for pattern in patterns.T]
         return self._settled(batch, which.reshape(-1), kinds)
 
-    def _settled(self, batch: ChangeBatch, access_paths: np.ndarray,
+    def _settled(self, batch: DecodedChanges, access_paths: np.ndarray,
                  kinds: list[frozenset[int]]) -> tuple[np.ndarray, list[Search]]:
         """What `searches` returns, given which columns each kind of before-image has: those without a NULL in a key
         that settles it then are searched by that alone."""

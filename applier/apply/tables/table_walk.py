@@ -1,149 +1,120 @@
-"""A table's way through the log in one task: its units, how its columns are read, and the batches that come of it."""
+"""A table's way through the log in one task: its units, and the batches that come to them."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
-from applier.apply.search.change_keys import ChangeKeys, change_keys
+from applier.apply.search.change_keys import change_keys
 from applier.apply.search.multiset_search import WholeImages
 from applier.apply.search.row_keys import RowKeys
 from applier.apply.search.row_pieces import RowPartEncoder
-from applier.apply.spec import ImageMultiset, Keyed, NotSearched, RowSearch, Stored, UnitSpec
+from applier.apply.search.unit_search import TakenBatch
+from applier.apply.spec import BytesRange, ImageMultiset, IntRange, NotSearched, RowSearch, Stored, UnitSpec
+from applier.apply.tables.logged_table import LoggedTable, TableReading
+from applier.apply.tables.table_maps import BATCH_ROWS
 from applier.apply.tables.unit import UnitApplier
+from applier.apply.tables.unit_kinds import unit_applier
 from applier.binlog.events.table_map import TableMap
-from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
-from applier.binlog.rows.changes import UPDATE, ChangeBatch, ImageLayouts, TableBinding
-from applier.binlog.rows.layout import ColumnPlan, plan_columns
-from applier.columns.agreement import definition_check, is_compatible
-from applier.columns.type_conversions import INTEGER_BITS, NONE_ALLOWED, TypeConversions
-from applier.errors import COLUMN_CONVERSION, ReplayStopped
-from applier.schema.definition import TableDefinition
+from applier.binlog.rows.changes import ChangeBatch, TableBinding
+from applier.binlog.rows.layout import ColumnPlan
 
 if TYPE_CHECKING:
     from applier.apply.foreign_keys.parent_events import ParentEvents
 
-BATCH_ROWS = 1 << 13
+
+class BatchReader(Protocol):
+    """Reads of a table's batches what its units search by. `raw_diffs` and `before_images` are what it wants of them
+    (TableBinding)."""
+
+    @property
+    def raw_diffs(self) -> bool: ...
+    @property
+    def before_images(self) -> bool: ...
+
+    def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
+        """What to decode of each image."""
+
+    def of_batch(self, batch: ChangeBatch) -> TakenBatch:
+        """A batch as the units take it."""
 
 
-class LoggedTable:
-    """How one version of a table is read from the log: the same for all its table maps, or the replay stops (1677)."""
-
-    def __init__(self, definition: TableDefinition, search: RowSearch, allowed: TypeConversions = NONE_ALLOWED,
-                 same_columns: bool = True):
-        self._same_columns, self._search = same_columns, search
-        self.definition, self._allowed = definition, allowed
-        self.table_map: TableMap | None = None
-        self.plans: list[ColumnPlan] = []
-        self.keys: ChangeKeys | RowKeys | WholeImages | None = None
-        self.layouts: ImageLayouts | None = None
-
-    def bind_table_map(self, table_map: TableMap) -> bool:
-        """Compare a table map with the definition (AP-POS); True if it is the first one."""
-        if stopped := definition_check(table_map, self.definition, self._allowed,
-                                       same_columns=self._same_columns):
-            raise stopped
-        plans = logged_columns(table_map, self.definition, self._allowed)
-        if self.table_map is not None:
-            if plans != self.plans:
-                raise ReplayStopped("the log has two layouts of one table definition", table=self.definition.full_name,
-                                    errno=COLUMN_CONVERSION, hint="give the definitions in force with --schema")
-            return False
-        self.table_map, self.plans, self.layouts = table_map, plans, ImageLayouts(plans)
-        self.keys = self._reader(table_map)
-        return True
-
-    def _reader(self, table_map: TableMap) -> ChangeKeys | RowKeys | WholeImages:
-        match self._search:
-            case Keyed(key=key):
-                return change_keys(key, self.definition, table_map)
-            case Stored(by_content=by_content, also=also):
-                pieces = RowPartEncoder(self.definition, by_content=by_content, also=also)
-                return RowKeys(pieces, table_map, self.layouts)
-            case ImageMultiset():
-                pieces = RowPartEncoder(self.definition, by_content=True)
-                return WholeImages(RowKeys(pieces, table_map, self.layouts))
-            case NotSearched():
-                raise ValueError("changes of a version that the log has none of")
-
-    def drop_no_op_updates(self, batch: ChangeBatch) -> None:
-        """Drop updates that assign columns only which the table does not have: a MySQL replica does not look for their
-        rows, so that none is missing (seen on 9.7; MariaDB's does)."""
-        columns = len(self.definition.columns)
-        if self.definition.flavour == "mariadb" or len(self.table_map.types) <= columns:
-            return
-        nothing = np.array([*(min(layout.present, default=columns) >= columns for layout in self.layouts.known), False])
-        if nothing.any():
-            dropped = (batch.kinds == UPDATE) & nothing[batch.images >> IMAGE_ID_SHIFT]
-            if dropped.any():
-                batch.keep(~dropped)
+def batch_reader(search: RowSearch, reading: TableReading) -> BatchReader:
+    """The reader for units that search so."""
+    definition, table_map = reading.definition, reading.table_map
+    match search:
+        case IntRange() | BytesRange():
+            return change_keys(search.key, definition, table_map)
+        case Stored():
+            return row_keys(search, reading)
+        case ImageMultiset():
+            return WholeImages(row_keys(Stored(by_content=True), reading))
+        case NotSearched():
+            raise ValueError("changes of a version that the log has none of")
 
 
-def logged_columns(table_map: TableMap, definition: TableDefinition,
-                   allowed: TypeConversions = NONE_ALLOWED) -> list[ColumnPlan]:
-    """How each column of the log is read; the old temporal types have their digits only in the definition."""
-    digits = [column.type.fsp for column in definition.columns[:len(table_map.types)]]
-    plans = plan_columns(table_map, digits + [None] * (len(table_map.types) - len(digits)))
-    for number, (plan, column) in enumerate(zip(plans, definition.columns, strict=False)):
-        kind, wire_type = column.type, table_map.types[number]
-        if (wire_type in INTEGER_BITS and not is_compatible(kind, wire_type, table_map.metadata[number])
-                and allowed.reads_unsigned(kind, definition.flavour)):
-            plans[number] = plan.as_unsigned()
-    return plans
+def row_keys(search: Stored, reading: TableReading) -> RowKeys:
+    """The reader for a row store."""
+    pieces = RowPartEncoder(reading.definition, by_content=search.by_content, also=search.also)
+    return RowKeys(pieces, reading.table_map, reading.layouts)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class BoundTable:
+    """A table as a reader of the log has it: how its rows are read, and what of them, into the batch of `binding`."""
+
+    reading: TableReading
+    reader: BatchReader
+    binding: TableBinding
 
 
 class TableWalk:
     """The units of one version of a table in one task. They all see every batch and take what is in their range.
 
-    `sources` have the units whose rows come to these: all their changes come before this one's. `binding` is the one
-    that the reader fills now, and `taker` who takes its batches.
+    `sources` have the units whose rows come to these: all their changes come before this one's. `events` are those of
+    its parents, if foreign keys change rows of it. `bound` is what the reader fills now, None before the first table
+    map, and `taker` who takes its batches instead.
     """
 
-    def __init__(self, units: tuple[UnitSpec, ...], sources: Sequence[TableWalk] = ()):
-        self.units = [UnitApplier(unit, [source.units[number] for source in sources])
-                      for number, unit in enumerate(units)]
-        self.logged = LoggedTable(units[0].definition, units[0].search, units[0].type_conversions,
-                                  units[0].same_columns)
-        self.binding: TableBinding | None = None
-        self._events: ParentEvents | None = None
-        self.taker: Callable[[ChangeBatch], None] = self.take
-
-    def wait_for(self, events: ParentEvents) -> None:
-        """Foreign keys change rows of the table as these events say."""
-        self._events = events
-        for unit in self.units:
-            unit.wait_for(events)
+    def __init__(self, units: tuple[UnitSpec, ...], sources: Sequence[TableWalk] = (),
+                 events: ParentEvents | None = None):
+        self.units: list[UnitApplier[Any]] = [
+            unit_applier(unit, [source.units[number] for source in sources], events)
+            for number, unit in enumerate(units)]
+        self.bound: BoundTable | None = None
+        self.taker: Callable[[ChangeBatch], None] | None = None
+        self._spec, self._events = units[0], events
+        self._logged = LoggedTable(units[0].definition, units[0].type_conversions, units[0].same_columns)
 
     def start_file(self, file: int) -> None:
         """The batches from here on are of the file of this number."""
         if self._events is not None:
             self._events.file = file
 
-    def bind_table_map(self, table_map: TableMap) -> None:
-        """The table's next rows have these columns."""
-        if self.logged.bind_table_map(table_map):
-            for unit in self.units:
-                unit.begin(table_map, self.logged.layouts)
-
-    def bind(self, table_map: TableMap) -> TableBinding:
+    def bind(self, table_map: TableMap, bound: TableBinding | None = None) -> TableBinding:
         """What is wanted of the table's row events: the key of both images, and pointers to the after-images."""
-        self.bind_table_map(table_map)
-        keys = self.logged.keys
-        wanted = keys.wanted(self.logged.plans)
-        after = wanted if self._events is None else self._events.wanted(self.logged.plans, wanted)
-        binding = TableBinding(self.logged.plans, wanted, after, self.taker, BATCH_ROWS, keys.raw_diffs,
-                               keys.before_images)
-        binding.layouts = self.logged.layouts
-        self.binding = binding
+        reading = self._logged.meet(table_map)
+        if self.bound is None:
+            for unit in self.units:
+                unit.meet(reading)
+        if bound is not None:
+            return bound
+        reader = batch_reader(self._spec.search, reading) if self.bound is None else self.bound.reader
+        wanted = reader.wanted(reading.plans)
+        after = wanted if self._events is None else self._events.wanted(reading.plans, wanted)
+        binding = TableBinding(reading.plans, wanted, after, self.taker or partial(self._take, reading, reader),
+                               BATCH_ROWS, reader.raw_diffs, reader.before_images)
+        binding.layouts = reading.layouts
+        self.bound = BoundTable(reading, reader, binding)
         return binding
 
-    def take(self, batch: ChangeBatch) -> None:
+    def _take(self, reading: TableReading, reader: BatchReader, batch: ChangeBatch) -> None:
         """Changes in commit order."""
-        self.logged.drop_no_op_updates(batch)
-        keys = self.logged.keys.of_batch(batch)
+        reading.drop_no_op_updates(batch)
+        changes: Any = reader.of_batch(batch)  # as units that search so take them
         if self._events is not None:
-            self._events.take(batch, self.logged.table_map)
+            self._events.take(batch, reading.table_map)
         for unit in self.units:
-            unit.take(batch, keys, self.logged.keys)
+            unit.take(changes)

@@ -24,8 +24,11 @@ Heads = Callable[[int], FileHead]
 class Target(Protocol):
     """One kind of place. `what` names it in messages; `first_only`: the first group that matches is the answer."""
 
-    what: str
-    first_only: bool
+    @property
+    def what(self) -> str: ...
+
+    @property
+    def first_only(self) -> bool: ...
 
     def files(self, heads: Heads, n: int) -> Iterator[int]:
         """Of n files those that may have it by their heads, in the order in which to look. May raise ArchiveError where

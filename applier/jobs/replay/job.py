@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from applier import __version__
-from applier.apply.spec import Applied, LogSegment, PlanAgain, Refused, TaskOutcome, UnitResult, outcome_of
+from applier.apply.tasks import Applied, LogSegment, PlanAgain, Refused, TaskOutcome, UnitResult, outcome_of
 from applier.binlog.archive.archive import Archive, check_continuity, notes_on_ends, open_archive
 from applier.binlog.events.group_ids import check_group_ids
 from applier.binlog.events.gtid import GtidSet

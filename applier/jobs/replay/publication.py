@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from applier.apply.spec import UnitResult
+from applier.apply.tasks import UnitResult
 from applier.columns.table_key import table_key
 from applier.jobs.explain.searches import duplicate_warnings
 from applier.jobs.replay.result import TableResult

@@ -21,19 +21,22 @@ def first_of(errors: Sequence[ApplierError], order: dict[str, int]) -> ApplierEr
     Of a row that moves between units, that it is not there comes before that its new key is taken; that a JSON diff
     does not fit shows between the two.
     """
-    return min(errors, key=lambda error: (order[error.file], error.position, error.row or 0,
-                                          _IN_ONE_ROW.get(error.mysql_errno, 1)))
+    return min(errors, key=lambda error: (order[error.file or ""], error.position or 0, error.row or 0,
+                                          _IN_ONE_ROW.get(error.mysql_errno or 0, 1)))
 
 
 def with_transaction(error: ApplierError, outline: Outline,
                      then: str = "then compare the row on the source") -> ApplierError:
     """The same error with its GTID and, if it has no hint, one with the position before its event group, and with what
-    to do `then`."""
+    to do `then`. One without a position is of no transaction that is known."""
+    end = error.position
+    if end is None:
+        return error
     file = map_file(outline.uri)
     description = read_format(file)
-    position = max((split.start for split in outline.splits if split.start <= error.position), default=4)
+    position = max((split.start for split in outline.splits if split.start <= end), default=4)
     group, gtid, has_gtids = position, None, False
-    while position < error.position:
+    while position < end:
         event = read_event(file, position, description)
         if event.type in _GTIDS:
             group, has_gtids = position, True

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 
-from applier.apply.search.change_keys import ChangeKeys, change_keys
-from applier.apply.tables.table_walk import logged_columns
+from applier.apply.search.change_keys import ByteKeys, IntKeys, change_keys
+from applier.apply.tables.logged_table import logged_columns
+from applier.apply.tables.table_maps import TableMaps
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.outline.outline import Outline
 from applier.binlog.rows.changes import ChangeBatch, ChangeReader, TableBinding
-from applier.columns.table_key import table_key
+from applier.columns.table_key import TableKey, table_key
 from applier.errors import ApplierError
 from applier.io.mapping import map_file
 from applier.schema.definition import TableDefinition
@@ -25,35 +27,47 @@ from applier.schema.history.table_versions import TableVersion
 def with_key(error: ApplierError, number: int, outline: Outline, versions: Iterable[TableVersion]) -> ApplierError:
     """The error of a change in the file of this number with the key that its row was found by, if it has none yet and
     the table has a key; `versions` are those of all tables."""
-    if error.key is None and error.row is not None:
+    position, row = error.position, error.row
+    if error.key is None and position is not None and row is not None:
         for version in versions:
-            if version.definition.full_name == error.table and version.start <= (number, error.position) and (
-                    version.end is None or (number, error.position) < version.end):
+            if version.definition.full_name == error.table and version.start <= (number, position) and (
+                    version.end is None or (number, position) < version.end):
                 with suppress(ApplierError):  # whatever else is wrong with the log there, this error came first
-                    error.key = _key_of(error, outline, version.definition)
+                    error.key = _key_at(position, row, outline, version.definition)
     return error
 
 
-def _key_of(error: ApplierError, outline: Outline, definition: TableDefinition) -> str | None:
-    key, found = table_key(definition), []
+def _key_at(position: int, row: int, outline: Outline, definition: TableDefinition) -> str | None:
+    key = table_key(definition)
     if key is None:
         return None
-
-    def bind(table_map: TableMap) -> TableBinding | None:
-        if table_map.name != error.table:
-            return None
-        plans, reader = logged_columns(table_map, definition), change_keys(key, definition, table_map)
-        wanted = reader.wanted(plans)
-        return TableBinding(plans, wanted, wanted, lambda batch: take(batch, reader))
-
-    def take(batch: ChangeBatch, reader: ChangeKeys) -> None:
-        changes = np.flatnonzero((batch.places == error.position) & (batch.rows == error.row))
-        found.extend(f"{key} = {reader.text(batch, int(batch.before_rows[change]), False)}" for change in changes)
-
+    told = _Told(definition, key, position, row)
     file = map_file(outline.uri)
-    start = max((split.start for split in outline.splits if split.start <= error.position), default=outline.start)
-    end = error.position + int.from_bytes(file.array[error.position + 9:error.position + 13].tobytes(), "little")
-    reader = ChangeReader(file, bind, checksum=outline.format.checksum, header_length=outline.format.header_length)
+    start = max((split.start for split in outline.splits if split.start <= position), default=outline.start)
+    end = position + int.from_bytes(file.array[position + 9:position + 13].tobytes(), "little")
+    reader = ChangeReader(file, TableMaps({(definition.database, definition.name): 0}, {0: told}),
+                          checksum=outline.format.checksum, header_length=outline.format.header_length)
     reader.walk(start, end)
     reader.flush()
-    return found[0] if len(found) == 1 else None  # a compressed transaction may have several such rows
+    return told.keys[0] if len(told.keys) == 1 else None  # a compressed transaction may have several such rows
+
+
+class _Told:
+    """The table, whose changes at one place are told by their keys. Table maps there may be of an earlier definition,
+    and are not compared with this one."""
+
+    def __init__(self, definition: TableDefinition, key: TableKey, position: int, row: int):
+        self._definition, self._key, self._position, self._row = definition, key, position, row
+        self.keys: list[str] = []
+
+    def bind(self, table_map: TableMap, _: TableBinding | None) -> TableBinding:
+        """What is wanted of the rows after a table map: their keys."""
+        plans = logged_columns(table_map, self._definition)
+        reader = change_keys(self._key, self._definition, table_map)
+        wanted = reader.wanted(plans)
+        return TableBinding(plans, wanted, wanted, partial(self._take, reader))
+
+    def _take(self, reader: IntKeys | ByteKeys, batch: ChangeBatch) -> None:
+        changes = np.flatnonzero((batch.places == self._position) & (batch.rows == self._row))
+        texts = reader.texts(batch)
+        self.keys += [f"{self._key} = {texts.text(int(batch.before_rows[change]), False)}" for change in changes]

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from applier.apply.tables.table_walk import logged_columns
+from applier.apply.tables.logged_table import logged_columns
 from applier.binlog.events.table_map import parse_table_map
 from applier.binlog.rows.changes import ChangeReader, TableBinding
 from applier.columns.agreement import definition_check

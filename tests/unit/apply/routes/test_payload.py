@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from applier.apply.routes.payload import ArrivedBatch, ArrivedKeys, Payload, payload_batch, to_buffer
-from applier.apply.spec import Keyed
-from applier.apply.tables.table_walk import LoggedTable
+from applier.apply.routes.payload import ArrivedBatch, Payload, arrived_keys, payload_batch, to_buffer
+from applier.apply.search.change_keys import change_keys
+from applier.apply.spec import key_range
+from applier.apply.tables.logged_table import LoggedTable
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.changes import ChangeReader, ImageLayout, ImageLayouts, TableBinding
 from applier.columns.table_key import table_key
@@ -48,29 +49,31 @@ def events(draw, table):
 
 def payloads(table, events, picked=lambda n: np.arange(n)):
     """What the events send, as one payload, with (kind, place, image, its columns) of each change that was picked."""
-    logged, batches, sent = LoggedTable(table.definition, Keyed(key=table_key(table.definition))), [], []
+    logged, batches, sent, read = LoggedTable(table.definition), [], [], []
     file = row_model.as_file(row_model.table_map_event(7, table.body), *(event.encode(table) for event in events))
 
     def bind(table_map):
-        logged.bind_table_map(table_map)
-        wanted = logged.keys.wanted(logged.plans)
-        binding = TableBinding(logged.plans, wanted, wanted, take, rows=5)
-        binding.layouts = logged.layouts
+        reading = logged.meet(table_map)
+        keys = change_keys(table_key(table.definition), table.definition, table_map)
+        read[:] = [reading, keys]
+        wanted = keys.wanted(reading.plans)
+        binding = TableBinding(reading.plans, wanted, wanted, take, rows=5)
+        binding.layouts = reading.layouts
         return binding
 
     def take(batch):
         picks = picked(batch.n)
-        batches.append(payload_batch(batch, picks, *logged.keys.columns(batch)))
+        batches.append(payload_batch(batch, picks, *read[1].columns(batch)))
         for i in picks:
             pointer, length = batch.images[i], int(batch.image_lengths[i])
             image = None if pointer < 0 else ctypes.string_at(address(pointer), length) or b"\0"
-            present = () if image is None else logged.layouts.known[pointer >> IMAGE_ID_SHIFT].present
+            present = () if image is None else read[0].layouts.known[pointer >> IMAGE_ID_SHIFT].present
             sent.append((int(batch.kinds[i]), int(batch.places[i]), image, present))
 
     reader = ChangeReader(file, bind, checksum=False)
     reader.walk(4, file.size)
     reader.flush()
-    return Payload.read(to_buffer(batches, file.uri, table.body, logged.layouts)), sent
+    return Payload.read(to_buffer(batches, file.uri, table.body, read[0].layouts)), sent
 
 
 def address(pointer):
@@ -108,11 +111,12 @@ def test_the_keys_of_changes():
             Event(UPDATE, (1, 0, 0), (0, 1, 0), [((-1, ABSENT, ABSENT), (ABSENT, 2, ABSENT))]),
             Event(DELETE, (1, 0, 0), None, [((7, ABSENT, ABSENT), None)])]
     payload, _ = payloads(INT, made)
-    keys = ArrivedKeys(table_key(INT.definition))
+    keys = arrived_keys(key_range(table_key(INT.definition)))
     [batch] = [ArrivedBatch(batch, payload, ImageLayouts([])) for batch in payload.batches]
-    texts = [keys.text(batch, change, after) for change, after in ((0, True), (1, False), (1, True), (2, False))]
+    taken = keys.of_batch(batch)
+    texts = [taken.texts.text(change, after) for change, after in ((0, True), (1, False), (1, True), (2, False))]
     assert texts == ["3", str(2**64 - 1), str(2**64 - 1), "7"]
-    before, after, absent = keys.of_batch(batch)
+    before, after, absent = taken.keys.addresses
     assert absent == 0
     read = [np.ctypeslib.as_array((ctypes.c_int64 * 3).from_address(at)).tolist() for at in (before, after)]
     assert read[0][1:] == [2**63 - 1, 7 - 2**63] and read[1][:2] == [3 - 2**63, 2**63 - 1]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from applier.apply.search.conflicts import CONFLICTS
-from applier.apply.spec import UnitResult
+from applier.apply.tasks import UnitResult
 from applier.binlog.events.events import parse_gtid, read_events
 from applier.binlog.events.format import EventType
 from applier.binlog.outline.outline_pass import outline_file

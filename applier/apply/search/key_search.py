@@ -1,0 +1,110 @@
+"""Rows found by one key, in one key range of the table."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import Counter
+from typing import Generic
+
+import numpy as np
+import pyarrow as pa
+
+from applier.apply.index.key_index import ByteIndex, Conflict, IntIndex
+from applier.apply.index.pointer_kernel import ROW_GONE
+from applier.apply.index.watched_rows import WatchedRows
+from applier.apply.search.conflicts import conflict_rows
+from applier.apply.search.keyed_changes import BytesImageKeys, ImageKeys, IntImageKeys, KeyedChanges
+from applier.apply.search.unit_search import LeavesUnit, RefusedChange, UnitSearch, refused
+from applier.apply.spec import BytesRange, IntRange, UnitSpec
+from applier.binlog.rows.changes import UPDATE, ImageLayouts
+from applier.columns.generated_columns import computed_of_images
+from applier.columns.table_key import TableKey
+from applier.schema.definition import TableDefinition
+
+
+class KeySearch(UnitSearch[KeyedChanges[ImageKeys]], Generic[ImageKeys]):
+    """Of `watched` rows, foreign keys may change some."""
+
+    index: IntIndex | ByteIndex
+
+    def __init__(self, definition: TableDefinition, key: TableKey, index: IntIndex | ByteIndex,
+                 watched: WatchedRows | None):
+        self._told_by, self.index, self._table = key, index, definition.full_name
+        self.index.patches.made_of = computed_of_images(definition)
+        self.index.watched = watched
+        self._matched_but_suppressed = self._first_given = 0
+
+    @abstractmethod
+    def _apply(self, changes: KeyedChanges[ImageKeys], layouts: ImageLayouts) -> Conflict | None:
+        """Have the index apply a batch."""
+
+    @abstractmethod
+    def _seed(self, rows: pa.Table, pointers: np.ndarray) -> None:
+        """Put rows into the index, given pointers (int64[n]) to them."""
+
+    def apply(self, changes: KeyedChanges[ImageKeys], layouts: ImageLayouts) -> RefusedChange | LeavesUnit | None:
+        conflict, batch = self._apply(changes, layouts), changes.batch
+        noted = self.index.noted
+        if len(noted):
+            matched = (batch.kinds[noted[:, 0]] == UPDATE) & (noted[:, 1] != ROW_GONE)
+            self._matched_but_suppressed += int(matched.sum())
+        if conflict is None:
+            return None
+        if conflict.moves:
+            return LeavesUnit()
+        rows = batch.after_rows if conflict.duplicate else batch.before_rows
+        text = changes.texts.text(int(rows[conflict.change]), conflict.duplicate)
+        return refused(conflict, f"{self._told_by} = {text}")
+
+    def suppressed_conflicts(self, table: str, changes: KeyedChanges[ImageKeys]) -> list[pa.Table]:
+        noted = self.index.noted
+        return [conflict_rows(table, changes.batch, noted, changes.texts)] if len(noted) else []
+
+    @property
+    def found(self) -> Counter[str]:
+        return Counter({self._told_by.choice.kind:
+                        self.index.updated + self.index.deleted + self._matched_but_suppressed})
+
+    def seed(self, rows: pa.Table) -> None:
+        watched, self._first_given = self.index.watched, rows.num_rows
+        self._seed(rows, np.arange(rows.num_rows) if watched is None else watched.base_pointers(rows))
+
+    def pointers(self) -> np.ndarray:
+        pointers, watched = self.index.pointers(), self.index.watched
+        if watched is None:
+            return pointers
+        return watched.resolved(pointers, self.index.patches, self.index.patches_used, self._first_given)
+
+
+class IntKeySearch(KeySearch[IntImageKeys]):
+    """By an integer key."""
+
+    index: IntIndex
+
+    def __init__(self, spec: UnitSpec, rows: IntRange, watched: WatchedRows | None = None):
+        self._key = rows.key
+        super().__init__(spec.definition, rows.key, IntIndex(
+            len(spec.definition.columns), rows.low, rows.high, idempotent=spec.idempotent), watched)
+
+    def _apply(self, changes: KeyedChanges[IntImageKeys], layouts: ImageLayouts) -> Conflict | None:
+        return self.index.apply(changes.batch, layouts, *changes.keys.addresses)
+
+    def _seed(self, rows: pa.Table, pointers: np.ndarray) -> None:
+        self.index.seed(self._key.of_rows(rows, self._table), pointers)
+
+
+class BytesKeySearch(KeySearch[BytesImageKeys]):
+    """By a key of bytes."""
+
+    index: ByteIndex
+
+    def __init__(self, spec: UnitSpec, rows: BytesRange, watched: WatchedRows | None = None):
+        self._key = rows.key
+        super().__init__(spec.definition, rows.key, ByteIndex(
+            len(spec.definition.columns), rows.low, rows.high, idempotent=spec.idempotent), watched)
+
+    def _apply(self, changes: KeyedChanges[BytesImageKeys], layouts: ImageLayouts) -> Conflict | None:
+        return self.index.apply(changes.batch, layouts, changes.keys.before, changes.keys.after)
+
+    def _seed(self, rows: pa.Table, pointers: np.ndarray) -> None:
+        self.index.seed(self._key.of_rows(rows, self._table), pointers)

@@ -1,0 +1,73 @@
+"""What a row store's changes are searched by and hold, for people."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from applier.apply.search.conflicts import BY_CONTENT, ConflictTexts
+from applier.apply.search.row_pieces import RowPartEncoder
+from applier.binlog.events.table_map import TableMap
+from applier.binlog.rows.changes import DecodedChanges
+from applier.binlog.rows.layout import ColumnBuffer
+from applier.columns.values import finish_column
+from applier.mysql.zero_dates import to_python
+
+_MOST_VALUES = 8
+"""How many columns of a row without a key are told in an error."""
+
+
+class RowTexts(ConflictTexts):
+    """The keys and values of a batch's images."""
+
+    def __init__(self, pieces: RowPartEncoder, table_map: TableMap, batch: DecodedChanges):
+        self._pieces, self._table_map, self._batch = pieces, table_map, batch
+
+    def found_by(self, image: int) -> str:
+        """What a before-image was searched by and its values, for people."""
+        images = np.array([image])
+        [unique] = self.searched_by(images).tolist()
+        if unique == BY_CONTENT:
+            return f"the row ({self.texts(images, False, BY_CONTENT)[0]})"
+        return self.key_text(image, False, unique)
+
+    def searched_by(self, images: np.ndarray) -> np.ndarray:
+        """For some before-images the number of the unique key that the row is found by, or BY_CONTENT; int64[n]."""
+        which, searches = self._pieces.searches(self._batch, len(self._table_map.types))
+        numbers = [BY_CONTENT if search.unique is None else search.unique for search in searches]
+        found: np.ndarray = np.array(numbers, np.int64)[which[images]]
+        return found
+
+    def key_text(self, image: int, after: bool, unique: int) -> str:
+        """The unique key of this number and an image's values in it, for people."""
+        columns = ", ".join(self._pieces.definition.columns[c].name for c in self._columns(unique))
+        [values] = self.texts(np.array([image]), after, unique)
+        return f"{self.key_name(unique)} ({columns}) = {values}"
+
+    def key_name(self, unique: int) -> str:
+        """The name of the unique key of this number; nothing for BY_CONTENT."""
+        return "" if unique == BY_CONTENT else self._pieces.unique[unique].name
+
+    def texts(self, images: np.ndarray, after: bool, unique: int) -> list[str]:
+        """The values of some images (rows of the after- or before-images) in a unique key's columns for people; for
+        BY_CONTENT in the first columns that are decoded."""
+        batch = self._batch
+        buffers, rows = (batch.after, batch.n_after) if after else (batch.before, batch.n_before)
+        columns = self._columns(unique) if unique != BY_CONTENT else tuple(buffers.columns)[:_MOST_VALUES]
+        values = [self._values(buffers.columns[c], c, rows, images) if c < len(buffers.plans) else
+                  [f"{self._pieces.definition.columns[c].name} left out"] * len(images) for c in columns]
+        return [", ".join(row) for row in zip(*values, strict=True)]
+
+    def _columns(self, unique: int) -> tuple[int, ...]:
+        return tuple(self._pieces.pieces[piece].column for piece in self._pieces.unique[unique].pieces)
+
+    def _values(self, buffer: ColumnBuffer, column: int, rows: int, images: np.ndarray) -> list[str]:
+        defined, table_map = self._pieces.definition.columns[column], self._table_map
+        finished = finish_column(buffer.arrow(rows), defined, table_map.types[column], table_map.metadata[column])
+        texts = ["NULL" if value is None else repr(value) if isinstance(value, (str, bytes)) else str(value)
+                 for value in to_python(finished.take(pa.array(images)))]
+        absent = buffer.absent_rows(rows)
+        if absent is None:
+            return texts
+        return [f"{defined.name} left out" if gone else text
+                for text, gone in zip(texts, absent.take(pa.array(images)).to_pylist(), strict=True)]

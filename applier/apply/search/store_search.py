@@ -1,0 +1,92 @@
+"""Rows found by any key, or by what they hold, in a row store."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from applier.apply.index.key_index import Conflict, KeyIndex
+from applier.apply.index.pointer_kernel import ROW_GONE
+from applier.apply.index.row_store import RowStore
+from applier.apply.output.rows import RowGatherer
+from applier.apply.search.conflicts import conflict_rows
+from applier.apply.search.row_keys import StoredChanges
+from applier.apply.search.row_pieces import RowPartEncoder
+from applier.apply.search.unit_search import RefusedChange, UnitSearch, refused
+from applier.apply.spec import Stored, UnitSpec
+from applier.binlog.rows.changes import ImageLayouts
+from applier.columns.generated_columns import computed_of_images
+
+
+class StoreSearch(UnitSearch[StoredChanges]):
+    """Rows of a table without a key are written in the order in which they came. `gatherer` makes what reads the values
+    of rows that an index found."""
+
+    index: RowStore
+
+    def __init__(self, spec: UnitSpec, rows: Stored, gatherer: Callable[[KeyIndex[Any]], RowGatherer]):
+        self.pieces = RowPartEncoder(spec.definition, by_content=rows.by_content, also=rows.also)
+
+        def rows_at(pointers: np.ndarray, columns: tuple[int, ...]) -> pa.Table:
+            return gatherer(self.index).columns_at(pointers, columns)
+
+        self.index = RowStore(len(spec.definition.columns), len(self.pieces.pieces),
+                              [key.pieces for key in self.pieces.unique], clustered=self.pieces.clustered,
+                              idempotent=spec.idempotent, rows_at=rows_at)
+        self.index.patches.made_of = computed_of_images(spec.definition)
+        self._found: Counter[str] = Counter()
+        self._order = self.pieces.order
+
+    def apply(self, changes: StoredChanges, layouts: ImageLayouts) -> RefusedChange | None:
+        self.prepare(changes, layouts)
+        conflict = self.index.run(changes.batch)
+        self.settle(changes)
+        return None if conflict is None else self.refused(changes, conflict)
+
+    def prepare(self, changes: StoredChanges, layouts: ImageLayouts) -> None:
+        """Give the store a batch, for kernels to apply."""
+        self.index.prepare(changes.batch, layouts, changes.before, changes.after, changes.access_paths,
+                           changes.searches, changes.awaited)
+
+    def settle(self, changes: StoredChanges) -> None:
+        """Note what came of a batch that was given."""
+        batch, access_paths = changes.batch, changes.access_paths
+        self.index.settle(batch)
+        noted = self.index.noted
+        gone = noted[noted[:, 1] == ROW_GONE, 0]
+        counts = np.bincount(access_paths[batch.before_rows[batch.before_rows >= 0]], minlength=len(changes.searches))
+        counts -= np.bincount(access_paths[batch.before_rows[gone]], minlength=len(counts))
+        for search, count in zip(changes.searches, counts.tolist(), strict=False):
+            self._found[search.kind] += count
+
+    def refused(self, changes: StoredChanges, conflict: Conflict) -> RefusedChange:
+        """The change that a conflict is of."""
+        batch, texts = changes.batch, changes.texts
+        if conflict.duplicate:
+            image = int(batch.after_rows[conflict.change])
+            return refused(conflict, texts.key_text(image, True, self.index.unique_met))
+        return refused(conflict, texts.found_by(int(batch.before_rows[conflict.change])))
+
+    def suppressed_conflicts(self, table: str, changes: StoredChanges) -> list[pa.Table]:
+        noted = self.index.noted
+        return [conflict_rows(table, changes.batch, noted, changes.texts)] if len(noted) else []
+
+    @property
+    def found(self) -> Counter[str]:
+        return self._found
+
+    def seed(self, rows: pa.Table) -> None:
+        self.index.seed(rows.num_rows, self.pieces.of_rows(rows))
+
+    def order_by_arrival(self, before: int) -> None:
+        """The table's own order, from part number `before` of the primary key on, is that in which rows come, since
+        that part is a number that each gets then."""
+        self._order = self.pieces.unique[0].pieces[:before]
+        self.index.rank_by_arrival(self._order)
+
+    def pointers(self) -> np.ndarray:
+        return self.index.pointers(self._order)

@@ -1,0 +1,46 @@
+"""The one way from table maps to those who take a table's changes, for all who read a log by definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from applier.apply.tasks import LogSegment
+from applier.binlog.events.table_map import TableMap
+from applier.binlog.rows.changes import ChangeReader, TableBinding
+from applier.io.mapping import MappedFile
+
+BATCH_ROWS = 1 << 13
+
+
+class LogTable(Protocol):
+    """Who takes the changes of a version of a table."""
+
+    def bind(self, table_map: TableMap, bound: TableBinding | None) -> TableBinding:
+        """What is wanted of the rows after a table map: what was `bound` for an earlier one in the same reader."""
+
+
+class TableMaps:
+    """Answers a reader what is wanted of a table map, given which version each name (database, table) means.
+
+    Table maps of one version share a binding: their changes come in one order. Nothing is wanted of a table that is
+    none of `tables`.
+    """
+
+    def __init__(self, names: Mapping[tuple[str, str], int], tables: Mapping[int, LogTable]):
+        self._names, self._tables = names, tables
+        self._bindings: dict[int, TableBinding] = {}
+
+    def __call__(self, table_map: TableMap) -> TableBinding | None:
+        version = self._names.get((table_map.database, table_map.table))
+        if version is None or version not in self._tables:
+            return None
+        self._bindings[version] = self._tables[version].bind(table_map, self._bindings.get(version))
+        return self._bindings[version]
+
+
+def segment_reader(segment: LogSegment, file: MappedFile, tables: Mapping[int, LogTable],
+                   keep: Callable[[MappedFile], None] | None = None) -> ChangeReader:
+    """A reader of a stretch of a file for these versions of tables, by id."""
+    return ChangeReader(file, TableMaps(segment.tables, tables), checksum=segment.checksum,
+                        header_length=segment.header_length, keep=keep)

@@ -1,0 +1,67 @@
+"""What the pointers of a unit lead to: rows of its base, rows that foreign keys made, and images in the log."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from applier.apply.index.key_index import KeyIndex
+from applier.apply.output.rows import LoggedColumns, RowGatherer
+from applier.apply.tables.logged_table import TableReading
+from applier.binlog.rows.changes import Changes, ImageLayouts
+from applier.columns.event_times import EventTimes
+from applier.columns.replica_defaults import ReplicaDefaults
+from applier.io.mapping import MappedFile
+from applier.schema.definition import TableDefinition, table_schema
+
+
+class UnitMemory:
+    """Before a table map is met there are no images, as of a table that only foreign keys change. `files` have the
+    memory that images lie in, in commit order; `base` has the rows that were there before the first change."""
+
+    def __init__(self, definition: TableDefinition):
+        self.files: list[MappedFile] = []
+        self.base = table_schema(definition).empty_table()
+        self._definition, self._defaults = definition, ReplicaDefaults(definition)
+        self._derived: list[pa.Table] = []
+        self._stored = tuple(c for c, column in enumerate(definition.columns) if column.generated != "virtual")
+        nothing = (0,) * len(definition.columns)
+        self._set_images(LoggedColumns(self._stored, nothing, nothing), (), ImageLayouts([]))
+
+    def _set_images(self, logged: LoggedColumns, nullable: tuple[bool, ...], layouts: ImageLayouts) -> None:
+        self._logged, self.layouts = logged, layouts
+        self._times = EventTimes(self._defaults, nullable, layouts)
+
+    def meet(self, reading: TableReading) -> None:
+        """The table's first changes are coming, with these columns and layouts."""
+        table_map = reading.table_map
+        self._set_images(LoggedColumns(self._stored, table_map.types, table_map.metadata), table_map.nullable,
+                         reading.layouts)
+
+    @property
+    def n_logged(self) -> int:
+        """How many columns the log's images may have."""
+        return len(self._logged.types)
+
+    def remember_times(self, batch: Changes) -> None:
+        """Keep when the events of a batch were made, where that is needed."""
+        self._times.remember_times(batch)
+
+    @property
+    def base_rows(self) -> int:
+        """How many rows pointers may lead to that are in no image: those of the base, and derived ones."""
+        return sum(int(rows.num_rows) for rows in (self.base, *self._derived))
+
+    def add_derived(self, rows: pa.Table) -> None:
+        """Rows that hold values which foreign keys gave to rows of this table, numbered after `base_rows`."""
+        self._derived.append(rows)
+
+    def gatherer(self, index: KeyIndex[Any]) -> RowGatherer:
+        """What reads the rows that pointers of an index lead to."""
+        return RowGatherer(self._definition, self._logged, self.layouts, index.patches, index.diffs,
+                           pa.concat_tables([self.base, *self._derived]), self.files, self._defaults, self._times)
+
+    def release(self) -> None:
+        """Nothing leads here any more."""
+        self.base, self.files, self._derived = self.base.slice(0, 0), [], []

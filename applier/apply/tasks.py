@@ -1,0 +1,121 @@
+"""What a plan asks of a task, and what the task answers: plain data that travels between the driver and its workers."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from applier.apply.spec import UnitSpec
+from applier.binlog.events.format import HEADER_LENGTH
+from applier.binlog.outline.outline import OutlinedBytes
+from applier.errors import ApplierError
+from applier.snapshot.manifest import FileEntry
+
+
+@dataclasses.dataclass(frozen=True)
+class UnitResult:
+    """What became of a unit. `files` are its new files, None where nothing changed (the base's are carried over);
+    `conflicts` what idempotent mode passed over (conflicts.CONFLICTS), None if nothing; `found` how many rows were
+    found in which way (keysearch.choose.Choice.kind); `seconds` how long its rows were applied and written;
+    `history` the files of a versioned table with all its rows, those that held before among them; `by_foreign_keys` how
+    many rows were changed or deleted that the log does not have; `next_number` where AUTO_INCREMENT goes on in a column
+    that the log does not have, 0 where there is none."""
+
+    number: int
+    inserted: int
+    updated: int
+    deleted: int
+    zero_dates: int
+    files: tuple[FileEntry, ...] | None
+    conflicts: pa.Table | None = None
+    found: dict[str, int] = dataclasses.field(default_factory=dict)
+    seconds: float = 0.0
+    history: tuple[FileEntry, ...] = ()
+    by_foreign_keys: int = 0
+    next_number: int = 0
+
+    @property
+    def changes(self) -> int:
+        """Row changes in all."""
+        return self.inserted + self.updated + self.deleted
+
+
+@dataclasses.dataclass(frozen=True)
+class LogSegment:
+    """Bytes [start, end) of a file in which every table keeps its definition: `tables` maps (database, table) to the id
+    of the version that rows there are about. `split` is what they are in, as it was outlined."""
+
+    file: int
+    uri: str
+    checksum: bool
+    start: int
+    end: int
+    tables: dict[tuple[str, str], int]
+    split: OutlinedBytes
+    header_length: int = HEADER_LENGTH
+
+
+@dataclasses.dataclass(frozen=True)
+class ApplyTask:
+    """Units by id of their version, and what to walk for them, in commit order."""
+
+    units: dict[int, tuple[UnitSpec, ...]]
+    segments: tuple[LogSegment, ...]
+
+    @property
+    def n_units(self) -> int:
+        return sum(len(units) for units in self.units.values())
+
+
+@dataclasses.dataclass(frozen=True)
+class SplitTask:
+    """A stretch of log to decode for all units: `units` by id of their version, ascending in their keys."""
+
+    number: int
+    segment: LogSegment
+    units: dict[int, tuple[UnitSpec, ...]]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Applied:
+    """All units of a task were."""
+
+    results: tuple[UnitResult, ...]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Refused:
+    """Changes that a replica would stop at, in no order: the first in the log counts."""
+
+    errors: tuple[ApplierError, ...]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PlanAgain:
+    """In idempotent mode an update moves a row of these tables (db.table) from one unit to another, and what it does
+    depends on the rows of both: plan again, with all keys of such a table in one unit."""
+
+    tables: frozenset[str]
+
+
+TaskOutcome = Applied | Refused | PlanAgain
+
+
+def outcome_of(outcomes: Iterable[TaskOutcome]) -> TaskOutcome:
+    """What several tasks did together, or units of one: plan again if any says so, else what any of them refused."""
+    results: list[UnitResult] = []
+    errors: list[ApplierError] = []
+    tables: frozenset[str] = frozenset()
+    for outcome in outcomes:
+        match outcome:
+            case Applied():
+                results += outcome.results
+            case Refused():
+                errors += outcome.errors
+            case PlanAgain():
+                tables |= outcome.tables
+    if tables:
+        return PlanAgain(tables=tables)
+    return Refused(errors=tuple(errors)) if errors else Applied(results=tuple(results))
