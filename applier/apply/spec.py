@@ -136,10 +136,10 @@ class NothingElse:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ForeignKeyTie:
-    """All units of a `group`, which foreign keys tie together, in the order of the log. `start` and `end` are positions
-    (file, offset) from which and before which the unit's version is in force, `unfollowed` the columns to which foreign
-    keys refer that nothing follows."""
+class GroupMembership:
+    """All units of a foreign-key `group`, in the order of the log. The unit belongs to it in the range of the log from
+    `start` to before `end` (positions: file, offset), in which this version applies; `unfollowed` are the columns to
+    which foreign keys refer that nothing follows."""
 
     group: int
     start: tuple[int, int]
@@ -147,6 +147,7 @@ class ForeignKeyTie:
     unfollowed: frozenset[tuple[int, ...]] = frozenset()
 
     def holds_at(self, position: tuple[int, int]) -> bool:
+        """Whether the version applies at a position."""
         return self.start <= position and (self.end is None or position < self.end)
 
 
@@ -179,7 +180,7 @@ class ExchangeGroup:
     group: int
 
 
-Needs = NothingElse | ForeignKeyTie | Parents | ExchangeGroup
+Needs = NothingElse | GroupMembership | Parents | ExchangeGroup
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 
 from applier.apply.foreign_keys.foreign_links import compared, key_piece
 from applier.apply.search.row_pieces import RowPartEncoder
-from applier.apply.spec import ForeignKeyTie, Needs, NothingElse, ParentLink, Parents, RowPart, content_piece
+from applier.apply.spec import GroupMembership, Needs, NothingElse, ParentLink, Parents, RowPart, content_piece
 from applier.columns.table_key import BytesKey, table_key
 from applier.errors import SchemaError
 from applier.mysql.types import arrow_type
@@ -36,7 +36,7 @@ _Item = TypeVar("_Item", bound=Hashable)
 class TiedVersion:
     """A version of a table in a group: its tie, and what is kept of each of its rows."""
 
-    tie: ForeignKeyTie
+    tie: GroupMembership
     also: tuple[RowPart, ...]
 
 
@@ -172,7 +172,7 @@ def _tied(history: SchemaHistory, edges: list[_Edge], live: set[_Edge], chains: 
     for edge in edges:  # those that are not live may be in force between tables of one group, and do nothing there
         if edge.child.id in tied and edge.parent.id in tied:
             groups.join(chains[edge.child.id], chains[edge.parent.id])
-    return {number: TiedVersion(ForeignKeyTie(group=groups.of(chains[number]), start=version.start, end=version.end,
+    return {number: TiedVersion(GroupMembership(group=groups.of(chains[number]), start=version.start, end=version.end,
                                               unfollowed=frozenset(unfollowed.get(number, ()))), pieces.get(number, ()))
             for number, version in tied.items()}
 

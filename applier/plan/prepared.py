@@ -23,7 +23,8 @@ from applier.snapshot.manifest import PreparedTransaction, Snapshot
 Outlining = Callable[[Sequence[OutlineTask]], list[Outline]]
 
 
-def settle(span: LogSpan, base: Snapshot | None) -> tuple[LogSpan, tuple[PreparedTransaction, ...]]:
+def resolve_prepared_transactions(span: LogSpan,
+                                  base: Snapshot | None) -> tuple[LogSpan, tuple[PreparedTransaction, ...]]:
     """The span with the prepared groups that do not count among its voids and what is pending at its end, and those of
     the base's pending transactions that it commits.
 

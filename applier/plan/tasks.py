@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from applier.apply.spec import ExchangeGroup, ForeignKeyTie, NothingElse, Parents, UnitSpec
+from applier.apply.spec import ExchangeGroup, GroupMembership, NothingElse, Parents, UnitSpec
 from applier.apply.tasks import ApplyTask, LogSegment, SplitTask
 from applier.io.resolver import is_far
 from applier.plan.log import LogSpan
@@ -111,7 +111,7 @@ def _together(units: list[UnitSpec]) -> list[list[UnitSpec]]:
     groups: dict[tuple[str, int], list[UnitSpec]] = {}
     for unit in units:
         match unit.needs:
-            case ForeignKeyTie(group=group):
+            case GroupMembership(group=group):
                 key = "tie", group
             case ExchangeGroup(group=group):
                 key = "group", group

@@ -21,7 +21,7 @@ from applier.apply.index import pointer_kernel
 from applier.apply.index.key_index import Conflict
 from applier.apply.index.row_store import Search
 from applier.apply.search.row_keys import RowKeys, StoredChanges
-from applier.apply.spec import ForeignKeyTie
+from applier.apply.spec import GroupMembership
 from applier.apply.tables.table_walk import TableWalk
 from applier.apply.tables.unit_kinds import StoredUnit
 from applier.binlog.events.format import NO_FOREIGN_KEY_CHECKS_FLAG, WITHOUT_CASCADES
@@ -36,12 +36,12 @@ _FIRST_ROOM = 1 << 10
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class TiedWalk:
-    """A table's way through the log, its one unit, and what ties that to others."""
+class GroupMember:
+    """A table of a foreign-key group: its way through the log, its one unit, and when that belongs to the group."""
 
     walk: TableWalk
     unit: StoredUnit
-    tie: ForeignKeyTie
+    membership: GroupMembership
 
     @property
     def batch(self) -> ChangeBatch | None:
@@ -52,8 +52,8 @@ class TiedWalk:
 class _Table:
     """A table of a group while one version of it is in force. `taken` is its part of what is applied now."""
 
-    def __init__(self, tied: TiedWalk):
-        self.tied, self.unit = tied, tied.unit
+    def __init__(self, member: GroupMember):
+        self.member, self.unit = member, member.unit
         self.pieces, self.index = self.unit.store.pieces, self.unit.store.index
         self.links: list[tuple[Link, int]] = []
         self.tracked: list[int] = []
@@ -71,7 +71,7 @@ class _Table:
 
     def take_batch(self) -> None:
         """Take what the reader has of the table, if it has something."""
-        bound, batch = self.tied.walk.bound, self.tied.batch
+        bound, batch = self.member.walk.bound, self.member.batch
         self.taken = None
         if bound is None or batch is None or not batch.n:
             return
@@ -106,17 +106,17 @@ class _Taken:
 
 
 class ForeignKeyGroup:
-    """One group of tied tables in a task. Between two calls of `advance` the same versions of them are in force; every
-    walk's batches come here while it is."""
+    """One foreign-key group of tables in a task. Between two calls of `advance` the same versions of them are in force,
+    and all their batches come here."""
 
-    def __init__(self, tied: Iterable[TiedWalk]):
-        self._tied = sorted(tied, key=lambda one: one.unit.spec.version)
-        for one in self._tied:
-            one.walk.taker = self._take
-        idempotent = self._tied[0].unit.spec.idempotent  # children may be there that the source had not
+    def __init__(self, members: Iterable[GroupMember]):
+        self._members = sorted(members, key=lambda member: member.unit.spec.version)
+        for member in self._members:
+            member.walk.taker = self._take
+        idempotent = self._members[0].unit.spec.idempotent  # children may be there that the source had not
         self._without = NO_FOREIGN_KEY_CHECKS_FLAG if idempotent else WITHOUT_CASCADES
         self._tables: list[_Table] = []
-        self._in_force: list[TiedWalk] | None = None
+        self._in_force: list[GroupMember] | None = None
         self._stack = np.empty((_FIRST_ROOM, k.ROW_WORDS), np.int64)
         self._scratch = np.empty(_FIRST_ROOM << 6, np.uint8)
 
@@ -126,16 +126,16 @@ class ForeignKeyGroup:
         """Whether other versions are in force at a position than at the last one."""
         return self._at(position) != self._in_force
 
-    def _at(self, position: tuple[int, int]) -> list[TiedWalk]:
-        return [one for one in self._tied if one.tie.holds_at(position)]
+    def _at(self, position: tuple[int, int]) -> list[GroupMember]:
+        return [member for member in self._members if member.membership.holds_at(position)]
 
     def advance(self, position: tuple[int, int]) -> None:
         """The log goes on at a position, and all batches before it were handed over."""
         if not self.changes_at(position):
             return
         self._in_force = self._at(position)
-        known = {table.tied: table for table in self._tables}
-        self._tables = [known.get(one) or _Table(one) for one in self._in_force]
+        known = {table.member: table for table in self._tables}
+        self._tables = [known.get(member) or _Table(member) for member in self._in_force]
         self._link()
 
     def _link(self) -> None:
@@ -148,7 +148,7 @@ class ForeignKeyGroup:
                 parent = numbers.get((key.database, key.table))
                 if key.cascades and parent is not None and \
                         (columns := linked_columns(key, child.definition, self._tables[parent].definition)) and \
-                        tuple(link.parent for link in columns) not in self._tables[parent].tied.tie.unfollowed:
+                        tuple(link.parent for link in columns) not in self._tables[parent].member.membership.unfollowed:
                     found.append((Reference(key, number, parent, columns), number, parent))
         for reference, number, parent in found:
             for table, column in [(self._tables[number], link.child) for link in reference.columns] + \
@@ -173,16 +173,16 @@ class ForeignKeyGroup:
         if any(table.unit.is_stopped for table in self._tables):
             return
         for table in self._tables:
-            if table.tied.batch is not None:
-                table.tied.batch.file = batch.file
+            if table.member.batch is not None:
+                table.member.batch.file = batch.file
             table.take_batch()
         changed = [(number, table, table.taken) for number, table in enumerate(self._tables)
                    if table.taken is not None]
         if changed:
             self._apply(changed)
         for table in self._tables:
-            if table.tied.batch is not None and table.tied.batch is not batch:
-                table.tied.batch.reset()
+            if table.member.batch is not None and table.member.batch is not batch:
+                table.member.batch.reset()
             table.taken = None
 
     def _apply(self, changed: list[tuple[int, _Table, _Taken]]) -> None:
@@ -197,7 +197,7 @@ class ForeignKeyGroup:
         while True:
             records = self._describe(group, words)
             status = apply_group(len(order), tables.ctypes.data, changes.ctypes.data, cascades.ctypes.data,
-                                   group.ctypes.data)
+                                 group.ctypes.data)
             words[:] = records[:, [k.N_DERIVED // 8, k.MADE // 8]]
             if status == pointer_kernel.DONE:
                 break
@@ -222,7 +222,7 @@ class ForeignKeyGroup:
                 table.unit.add_derived(self._derived_rows(table, table.derived[:n_derived]))
         for _, table, taken in changed:
             conflict = stopped[1] if stopped is not None and stopped[0] is table else None
-            table.unit.settle(taken.changes, conflict)
+            table.unit.finish_batch(taken.changes, conflict)
 
     def _describe(self, group: np.ndarray, words: np.ndarray) -> np.ndarray:
         """Tell the kernel where everything is; the tables' records."""

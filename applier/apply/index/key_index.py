@@ -140,7 +140,7 @@ class KeyIndex(ABC, Generic[Batch]):
     def _apply(self, batch: Batch, layouts: ImageLayouts) -> Conflict | None:
         self._receive(batch, layouts)
         conflict = self.run(batch)
-        self.settle(batch)
+        self.finish_batch(batch)
         return conflict
 
     def _receive(self, batch: Batch, layouts: ImageLayouts) -> None:
@@ -155,7 +155,7 @@ class KeyIndex(ABC, Generic[Batch]):
         self._set(k.NEXT, 0)
         self._set(k.N_NOTED, 0)
 
-    def settle(self, batch: Batch) -> None:
+    def finish_batch(self, batch: Batch) -> None:
         """Keep what the next batch would overwrite."""
         if self.patches.diffs_in(batch.images):
             self.diffs.record_batch(self._get(k.DIFFS), batch)

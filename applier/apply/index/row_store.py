@@ -224,15 +224,16 @@ class RowStore(KeyIndex[DecodedChanges]):
         """Apply a batch, given what `prepare` takes."""
         self.prepare(batch, layouts, before, after, access_paths, searches, awaited)
         conflict = self.run(batch)
-        self.settle(batch)
+        self.finish_batch(batch)
         return conflict
 
     def prepare(self, batch: DecodedChanges, layouts: ImageLayouts, before: list[EncodedRowPart],
                 after: list[EncodedRowPart], access_paths: np.ndarray, searches: list[Search],
                 awaited: AwaitedValues | None = None) -> None:
-        """Take a batch, for `run` to apply and `settle` to end. `before` and `after` are the pieces of its images;
-        `ways` (int64, by row of the before-images) says by which of `searches` each row is found. What is `awaited` of
-        after-images (None: nothing) is computed of the rows that are found. Raises UnsupportedEvent as `index_by`."""
+        """Take a batch, for `run` to apply and `finish_batch` to end. `before` and `after` are the pieces of its
+        images; `access_paths` (int64, by row of the before-images) says by which of `searches` each row is found. What
+        is `awaited` of after-images (None: nothing) is computed of the rows that are found. Raises UnsupportedEvent as
+        `index_by`."""
         inputs = _Inputs(before), _Inputs(after)
         try:
             numbers = [self.index_by(search) for search in searches]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from applier.apply.foreign_keys.cascades import ForeignKeyGroup, TiedWalk
+from applier.apply.foreign_keys.cascades import ForeignKeyGroup, GroupMember
 from applier.apply.foreign_keys.parent_changes import read_parents
 from applier.apply.foreign_keys.parent_events import ParentEvents
-from applier.apply.spec import ForeignKeyTie, Parents
+from applier.apply.spec import GroupMembership, Parents
 from applier.apply.tables.table_maps import segment_reader
 from applier.apply.tables.table_walk import TableWalk
 from applier.apply.tables.unit_kinds import StoredUnit
@@ -27,13 +27,13 @@ def _apply(task: ApplyTask, outlined: SameBytes) -> TaskOutcome:
     for version, units in sorted(task.units.items()):
         walks[version] = TableWalk(units, [walks[source.unit.version] for source in units[0].sources],
                                    events.get(version))
-    groups: dict[int, list[TiedWalk]] = {}
+    groups: dict[int, list[GroupMember]] = {}
     for walk in walks.values():
         for unit in walk.units:
-            if isinstance(unit, StoredUnit) and isinstance(tie := unit.spec.needs, ForeignKeyTie):
-                groups.setdefault(tie.group, []).append(TiedWalk(walk, unit, tie))
+            if isinstance(unit, StoredUnit) and isinstance(membership := unit.spec.needs, GroupMembership):
+                groups.setdefault(membership.group, []).append(GroupMember(walk, unit, membership))
     try:
-        _walk(task, walks, [ForeignKeyGroup(tied) for tied in groups.values()], outlined)
+        _walk(task, walks, [ForeignKeyGroup(members) for members in groups.values()], outlined)
     except ReplayStopped as error:  # where definition and log disagree (1677), or a key is not to be had
         return outcome(list(walks.values()), Refused(errors=(error,)))
     return outcome(list(walks.values()))

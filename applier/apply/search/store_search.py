@@ -44,7 +44,7 @@ class StoreSearch(UnitSearch[StoredChanges]):
     def apply(self, changes: StoredChanges, layouts: ImageLayouts) -> RefusedChange | None:
         self.prepare(changes, layouts)
         conflict = self.index.run(changes.batch)
-        self.settle(changes)
+        self.finish_batch(changes)
         return None if conflict is None else self.refused(changes, conflict)
 
     def prepare(self, changes: StoredChanges, layouts: ImageLayouts) -> None:
@@ -52,10 +52,10 @@ class StoreSearch(UnitSearch[StoredChanges]):
         self.index.prepare(changes.batch, layouts, changes.before, changes.after, changes.access_paths,
                            changes.searches, changes.awaited)
 
-    def settle(self, changes: StoredChanges) -> None:
+    def finish_batch(self, changes: StoredChanges) -> None:
         """Note what came of a batch that was given."""
         batch, access_paths = changes.batch, changes.access_paths
-        self.index.settle(batch)
+        self.index.finish_batch(batch)
         noted = self.index.noted
         gone = noted[noted[:, 1] == ROW_GONE, 0]
         counts = np.bincount(access_paths[batch.before_rows[batch.before_rows >= 0]], minlength=len(changes.searches))

@@ -79,8 +79,7 @@ class BytesKeyedUnit(KeyedUnit[BytesImageKeys]):
 class StoredUnit(UnitApplier[StoredChanges]):
     """A whole table in a row store.
 
-    Where foreign keys tie it to other tables' units: `open`, then for each batch `prepare` and `settle` instead of
-    `take`.
+    In a foreign-key group: `open`, then for each batch `prepare` and `finish_batch` instead of `take`.
     """
 
     def __init__(self, spec: UnitSpec, rows: Stored, sources: Sequence[UnitApplier[Any]] = ()):
@@ -107,10 +106,10 @@ class StoredUnit(UnitApplier[StoredChanges]):
         """What `take` does before a batch is applied."""
         self.store.prepare(changes, self._memory.layouts)
 
-    def settle(self, changes: StoredChanges, conflict: Conflict | None) -> None:
+    def finish_batch(self, changes: StoredChanges, conflict: Conflict | None) -> None:
         """What `take` does after it."""
         store = self.store
-        store.settle(changes)
+        store.finish_batch(changes)
         self._after_batch(changes, store, None if conflict is None else store.refused(changes, conflict))
 
     @property

@@ -41,7 +41,7 @@ from applier.plan.log import (
 )
 from applier.plan.notes import notes_on_charsets, notes_on_columns, notes_on_definitions, notes_on_names
 from applier.plan.planned import PlannedVersion
-from applier.plan.prepared import settle, with_prepared_transactions
+from applier.plan.prepared import resolve_prepared_transactions, with_prepared_transactions
 from applier.plan.stops.base_position import could_be_another_servers, lacks_file_position, place_of, place_tasks
 from applier.plan.stops.start_position import check_start, continuity, files_from, task_before
 from applier.plan.stops.stop_error import first_of, with_transaction
@@ -180,7 +180,7 @@ class _Replay:
         if unreached := not_reached(stop, outlines[-1]):
             notes.append(unreached)
         notes += notes_on_ends(outlines)
-        span, groups = settle(span_of(outlines), base)
+        span, groups = resolve_prepared_transactions(span_of(outlines), base)
         if groups:
             span = with_prepared_transactions(span, groups, archive,
                                               lambda tasks: self.executor.outline(tasks, lambda *_: None))
