@@ -64,7 +64,7 @@ class ReplayOptions:
             raise UsageError("no binlogs given", hint="--binlogs takes a directory, files, a glob or an index file")
         stops = [self.stop_position, self.stop_gtid, self.stop_datetime]
         if sum(stop is not None for stop in stops) + bool(self.snapshot_at) > 1:
-            raise UsageError("more than one stop point", hint="give one of --stop-position, --stop-gtid, "
+            raise UsageError("more than one place to stop", hint="give one of --stop-position, --stop-gtid, "
                              "--stop-datetime and --snapshot-at, which takes several places")
         _one_of("--exec-mode", self.exec_mode, ("strict", "idempotent"))
         _one_of("--route", self.route, ("auto", "walk", "shuffle"))
@@ -73,7 +73,7 @@ class ReplayOptions:
         _check_time_zone(self.system_time_zone)
 
     def for_manifest(self) -> dict[str, object]:
-        """The options that decide what the snapshot holds, as JSON: what is at its default is left out."""
+        """The options that decide what the snapshot holds, as JSON, without those at their defaults."""
         known: dict[str, object] = {"zero_dates": self.zero_dates}
         if self.exec_mode != "strict":
             known["exec_mode"] = self.exec_mode
@@ -126,7 +126,7 @@ class ImportOptions:
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """A snapshot and where its tables go as files that a server loads; `format` is "sql" or "tsv"."""
+    """A snapshot to export, as files that a server loads, and where; `format` is "sql" or "tsv"."""
 
     snapshot: str
     output: str
@@ -139,7 +139,7 @@ class ExportOptions:
 
 @dataclass(frozen=True)
 class ExplainOptions:
-    """What to explain: binlogs, and where table definitions are that these do not have."""
+    """What to explain: binlogs, and where to find table definitions that these lack."""
 
     binlogs: tuple[str, ...]
     base: str | None = None
@@ -149,38 +149,39 @@ class ExplainOptions:
 
 
 def parse_rewrites(texts: list[str]) -> tuple[tuple[str, str], ...]:
-    """Comma-separated OLD=NEW pairs of databases, in any number of texts; names may stand in backticks."""
+    """Parse comma-separated OLD=NEW pairs of databases, in any number of texts; names may be in backticks."""
     found: dict[str, str] = {}
     for text in texts:
         at = 0
         while at < len(text):
             match = _REWRITE.match(text, at)
             if match is None or unquoted(match[1]) in found:
-                why = "names no two databases" if match is None else f"gives {unquoted(match[1])} a second name"
-                raise UsageError(f"{text!r} {why}", hint="write OLD=NEW: a database's name in the log, and that here")
+                why = "does not name two databases" if match is None else f"gives {unquoted(match[1])} a second name"
+                raise UsageError(f"{text!r} {why}", hint="write OLD=NEW: a database's name in the log, and here")
             found[unquoted(match[1])] = unquoted(match[2])
             at = match.end()
     return tuple(found.items())
 
 
 def parse_conversions(texts: list[str]) -> frozenset[str]:
-    """Names of conversions, comma-separated in any number of texts, in any case, as the server's option takes them."""
+    """Parse names of type conversions, comma-separated in any number of texts, in any case, as the server's option
+    takes them."""
     found = frozenset(name.strip().lower() for text in texts for name in text.split(",") if name.strip())
     if unknown := sorted(found.difference(TYPE_CONVERSIONS)):
-        raise UsageError(f"{unknown[0]!r} is no type conversion", hint=f"they are {', '.join(TYPE_CONVERSIONS)}")
+        raise UsageError(f"{unknown[0]!r} is not a type conversion", hint=f"they are {', '.join(TYPE_CONVERSIONS)}")
     return found
 
 
 def parse_stop_position(text: str) -> tuple[str, int]:
-    """FILE:POS as people copy it from SHOW BINARY LOG STATUS or an error's hint."""
+    """Parse FILE:POS, as people copy it from SHOW BINARY LOG STATUS or from an error's hint."""
     name, colon, offset = text.rpartition(":")
     if not colon or not name or not (offset.isascii() and offset.isdigit()):
-        raise UsageError(f"{text!r} is no position", hint="write FILE:POS, as in binlog.000003:1234")
+        raise UsageError(f"{text!r} is not a position", hint="write FILE:POS, as in binlog.000003:1234")
     return name.rpartition("/")[2], int(offset)
 
 
 def parse_places(texts: list[str]) -> tuple[Place, ...]:
-    """Each text is FILE:POS,FILE:POS,… or one GTID set, which may have commas of its own."""
+    """Parse places: each text is FILE:POS,FILE:POS,… or one GTID set, which may contain commas."""
     places: list[Place] = []
     for text in texts:
         parts = [part.strip() for part in text.split(",") if part.strip()]

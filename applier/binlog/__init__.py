@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 def open(*paths: str) -> "EventReader":
-    """The events of binlogs in their order. Each path is a file, a directory, an index file or a glob, local or a uri.
+    """The events of binlogs in their order. Each path is a file, a directory, an index file or a glob, local or a URI.
 
     An event has the fields of its header (`file`, `position`, `size`, `end_log_pos`, `type`, `name`, `timestamp`,
-    `server_id`, `flags`, `group_id`), `body` (its bytes), and `content`: what it holds, parsed when it is first asked
-    for. `events()` gives those within a compressed one.
+    `server_id`, `flags`, `group_id`), `body` (its bytes), and `content`: its fields, parsed when they are first asked
+    for. `events()` returns those within a compressed one.
 
         transactions = 0
         for event in applier.binlog.open("/backup/binlogs"):
@@ -25,8 +25,8 @@ def open(*paths: str) -> "EventReader":
             elif event.name == "QUERY" and event.content.sql.startswith(b"ALTER"):
                 print(event.file, event.position, event.content.database, event.content.text)
 
-    Raises UsageError and ArchiveError as `archive.open_archive` does, and ArchiveError (1610) where a file is damaged,
-    after the events before that.
+    Raises UsageError and ArchiveError as `archive.open_archive` does, and ArchiveError (1610) for a damaged file,
+    after the events before the damage.
     """
     from applier.binlog.archive.reader import open_reader
 

@@ -35,7 +35,7 @@ def main(argv: list[str]) -> int:
         _print_error(error)
         return error.exit_code
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader, such as `head`, has what it wants
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has closed the pipe
         return 0
     except OSError as error:
         _print_error(_unreadable(error))
@@ -61,23 +61,23 @@ def console() -> None:
 
 
 def show_every_character() -> None:
-    """Have stdout and stderr escape what the locale cannot show: no name is a reason to stop."""
+    """Make stdout and stderr escape what the locale cannot show: no name is a reason to stop."""
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")
 
 
 def leave(code: int) -> NoReturn:
-    """End the process at once, after what was registered for its end: taking the interpreter to pieces, with its
-    kernels and mapped logs, costs most of a second, and the system takes back all of it anyway."""
+    """End the process at once, after the functions registered for its end. Taking the interpreter apart, with its
+    kernels and mapped logs, costs most of a second, and the system frees all of it anyway."""
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError):  # who read it is gone, or its disk is full: that has been said, or nobody listens
+        with suppress(OSError):  # the reader has gone, or its disk is full: reported already, or unread
             stream.flush()
     os._exit(code)
 
 
 def _spread_binlogs(argv: list[str]) -> list[str]:
-    """`--binlogs A B` as `--binlogs A --binlogs B`: what a shell makes of an unquoted glob."""
+    """Rewrite `--binlogs A B`, which a shell makes of an unquoted glob, as `--binlogs A --binlogs B`."""
     spread: list[str] = []
     taking, first = False, False
     for word in argv:
@@ -91,7 +91,7 @@ def _spread_binlogs(argv: list[str]) -> list[str]:
 
 
 def _unreadable(error: OSError) -> ApplierError:
-    """An error of a file system as one of ours; some file systems of pyarrow give a text and no parts."""
+    """Convert an error of a file system; some of pyarrow's file systems give a text without parts."""
     if error.strerror is None:
         return ApplierError(str(error))
     file = error.filename.decode(errors="replace") if isinstance(error.filename, bytes) else error.filename

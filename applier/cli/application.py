@@ -1,4 +1,4 @@
-"""The command line as a whole, which each module of verbs adds its own to."""
+"""The command line as a whole; each module of verbs adds its own to it."""
 
 from typing import Annotated
 

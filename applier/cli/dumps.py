@@ -11,7 +11,7 @@ from applier.schema.table_filter import TableFilter, parse_table_list
 
 
 class Flavour(StrEnum):
-    """Whose SQL a dump is."""
+    """The server that a dump's SQL is for."""
 
     mysql = "mysql"
     mariadb = "mariadb"
@@ -20,29 +20,29 @@ class Flavour(StrEnum):
 @app.command(name="import")
 def import_(
     dump: Annotated[str, typer.Argument(
-        metavar="DUMP", help="A file of mysqldump or mariadb-dump, or any SQL file of CREATE TABLE and INSERT … VALUES "
-        "statements; plain, .gz or .zst. Or the directory of a dump by mydumper, MySQL Shell or `applier export`. "
-        "Local or a uri.")],
+        metavar="DUMP", help="A file of mysqldump or mariadb-dump, or any SQL file of CREATE TABLE and INSERT … "
+                             "VALUES statements; plain, .gz or .zst. Or a directory made by mydumper, MySQL Shell or "
+                             "`applier export`. Local or a URI.")],
     output: Annotated[str, typer.Option(metavar="SNAPSHOT", help="The snapshot to make; must not exist yet.")],
     schema: Annotated[str | None, typer.Option(
         metavar="FILE.sql", help="CREATE TABLEs of tables whose rows are Parquet files: DUMP is then a directory of "
         "DB/TABLE/….parquet or DB.TABLE.parquet.")] = None,
     position: Annotated[str | None, typer.Option(
-        metavar="FILE:POS", help="Where in the binlogs the dump was made, if it does not say so itself.")] = None,
+        metavar="FILE:POS", help="The binlog position of the dump, if it does not name it itself.")] = None,
     gtid_set: Annotated[str | None, typer.Option(
-        metavar="SET", help="The transactions that the dump has, if it does not say so itself.")] = None,
+        metavar="SET", help="The transactions that the dump contains, if it does not name them itself.")] = None,
     flavour: Annotated[Flavour | None, typer.Option(
-        help="The server that the dump is for, if it does not say so itself.")] = None,
+        help="The server that the dump is from, if it does not say so itself.")] = None,
     system_time_zone: Annotated[str | None, typer.Option(
-        metavar="ZONE", help="The time zone of the dump's server, as +02:00 or Europe/Rome: TIMESTAMPs are in it in "
-        "dumps with --skip-tz-utc, which do not say.")] = None,
+        metavar="ZONE", help="The time zone of the dump's server, as +02:00 or Europe/Rome: TIMESTAMPs of dumps with "
+                             "--skip-tz-utc are in it, and such dumps do not name it.")] = None,
     tables: Annotated[list[str] | None, typer.Option(
-        metavar="DB.TABLE,...", help="Only these tables; DB alone means all of a database.")] = None,
+        metavar="DB.TABLE,...", help="Only these tables; DB alone means the whole database.")] = None,
     ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
 ) -> None:
-    """Make a snapshot out of a logical dump, for `replay --base` to go on from.
+    """Make a snapshot from a logical dump, for `replay --base` to go on from.
 
-    It stands at the dump's position (of --source-data, --master-data, or its GTIDs), or, where a dump says none, before
+    It stands at the dump's position (from --source-data, --master-data, or its GTIDs), or, if the dump has none, before
     the first binlog that is replayed on it.
 
         mysqldump --single-transaction --source-data=2 --all-databases > d.sql
@@ -63,7 +63,7 @@ def import_(
 
 
 class Format(StrEnum):
-    """What rows are written as."""
+    """The format in which rows are written."""
 
     sql = "sql"
     tsv = "tsv"
@@ -76,18 +76,18 @@ def export(
     format: Annotated[Format, typer.Option(
         help="sql: INSERT statements; tsv: files for LOAD DATA, with the statements for it.")] = Format.sql,
     tables: Annotated[list[str] | None, typer.Option(
-        metavar="DB.TABLE,...", help="Only these tables; DB alone means all of a database.")] = None,
+        metavar="DB.TABLE,...", help="Only these tables; DB alone means the whole database.")] = None,
     ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
     master: Annotated[str | None, typer.Option(
-        metavar="URL", help="Spark master that runs a task a file. Default: threads of this process.")] = None,
+        metavar="URL", help="Spark master that runs one task for each file. Default: threads of this process.")] = None,
 ) -> None:
     """Write a snapshot as files that a server of its kind loads, definitions included.
 
         applier export /lake/before --output /restore
         sh /restore/_load.sh -h HOST -u USER -p
 
-    Every file has the session settings it needs, so once the definitions are loaded (_schema.sql), the others may be
-    loaded side by side.
+    Every file has the session settings that it needs, so after the definitions (_schema.sql) the others may be
+    loaded in parallel.
     """
     from applier.cli.status import print_exported
     from applier.cli.terminal import progress

@@ -1,4 +1,4 @@
-"""The searches of all tables for people: a table on a terminal, plain lines where the output goes elsewhere."""
+"""Prints how rows would be found: a table on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def print_explained(tables: list[TableExplained], definitions: list[TableHistory
             for line in _lines(table):
                 print(printable(line))
         if not tables:
-            print("no rows of these tables are changed")
+            print("the log changes no rows of these tables")
     for history in definitions:
         for line in _history_lines(history):
             print(printable(line))
 
 
 def _history_lines(history: TableHistory) -> list[str]:
-    lines = [f"{history.name}: its definition over this log"]
+    lines = [f"{history.name}: its definitions in this log"]
     for step in history.steps:
         statement, place = " ".join(step.statement.split()), step.place or "before it"
         if statement:
@@ -53,7 +53,7 @@ def _lines(table: TableExplained) -> list[str]:
         lines.append(f"    because: {search.choice.reason}")
         lines += [f"    warning: {warning}" for warning in search.warnings]
     if not table.searches:
-        lines.append("  rows are only inserted: nothing is searched")
+        lines.append("  rows are only inserted: no row is searched for")
     lines.append(f"  duplicates are looked for in: {', '.join(table.duplicates) or 'no key'}")
     return lines + [f"  warning: {warning}" for warning in table.warnings]
 
@@ -61,7 +61,7 @@ def _lines(table: TableExplained) -> list[str]:
 def _print_grid(tables: list[TableExplained]) -> None:
     console = ResultConsole()
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("table", "before-images", "found by", "reads", "why, and what to mind"):
+    for name in ("table", "before-images", "found by", "reads", "why, and warnings"):
         grid.add_column(name, overflow="fold")
     for table in tables:
         title = words(_title(table)).append(f"\n{table.n_events:,} rows events")
@@ -77,7 +77,7 @@ def _print_grid(tables: list[TableExplained]) -> None:
             notes.append("\n").append(words(warning, "yellow"))
         nothing = "" if table.searches else "none: rows are only inserted"
         grid.add_row(title, words(nothing), Text(), Text(), notes)
-    console.print(grid if tables else "no rows of these tables are changed")
+    console.print(grid if tables else "the log changes no rows of these tables")
 
 
 def _title(table: TableExplained) -> str:

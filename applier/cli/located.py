@@ -1,4 +1,4 @@
-"""What was located or indexed, on stdout."""
+"""Prints what was located or indexed."""
 
 from datetime import UTC, datetime
 
@@ -8,7 +8,7 @@ from applier.io.printable import printable
 
 
 def print_located(found: list[Group]) -> None:
-    """Each group: where it starts and ends, as `replay --stop-position` takes it, and what it is known by."""
+    """Print each group: where it starts and ends, as `replay --stop-position` takes it, and how it is identified."""
     for number, group in enumerate(found):
         facts = [
             ("start", f"{group.file}:{group.start}"),
@@ -23,6 +23,6 @@ def print_located(found: list[Group]) -> None:
 
 
 def print_indexed(indexed: Indexed) -> None:
-    """Where the index is, and what was done for it."""
+    """Print where the index is, and what was done for it."""
     print(printable(f"{indexed.uri} describes {indexed.n_files:,} files in {indexed.size:,} bytes; {indexed.n_read:,} "
                     "were read"))

@@ -24,19 +24,19 @@ def show(
     format: Annotated[Format, typer.Option(
         help="text: as `mysqlbinlog -v` prints them; json: one object a line.")] = Format.text,
     table: Annotated[list[str] | None, typer.Option(
-        metavar="DB.TABLE,...", help="Only what is about these tables; DB alone means all of a database.")] = None,
+        metavar="DB.TABLE,...", help="Only what concerns these tables; DB alone means the whole database.")] = None,
     gtid: Annotated[str | None, typer.Option(
         metavar="SET", help="Only these transactions: UUID:1-5,..., or 0-1-5,0-1-7.")] = None,
     start: Annotated[str | None, typer.Option(
-        metavar="PLACE", help="From this FILE:POS or POS on, or from the first event group of this time or later.")]
+        metavar="PLACE", help="Start at this FILE:POS or POS, or at the first event group of this time or later.")]
         = None,
     stop: Annotated[str | None, typer.Option(
-        metavar="PLACE", help="Up to this FILE:POS or POS, or to before the first event group of this time or later.")]
+        metavar="PLACE", help="Stop at this FILE:POS or POS, or before the first event group of this time or later.")]
         = None,
 ) -> None:
-    """Print events and row changes of binlog files. Needs no schema: columns are @1, @2, ...
+    """Print events and row changes of binlog files. No schema is needed: columns are @1, @2, ...
 
-    A file or a pipe gets names and values as they are; on a terminal control characters are shown as \\x1b.
+    In a file or a pipe, names and values are printed as they are; on a terminal, control characters are shown as \\x1b.
     """
     from applier.cli.terminal import print_note
     from applier.io.printable import TerminalText
@@ -65,11 +65,11 @@ def locate(
     group_id: Annotated[int | None, typer.Option(
         metavar="NUMBER", help="The group with this id, in logs whose events have them.")] = None,
 ) -> None:
-    """Say in which file an event group is, and where it starts and ends, without reading rows.
+    """Find event groups: the file, the start and the end, without reading rows.
 
-    Goes by the heads of the files, or, where `applier index` has made one, by the archive's index. The start is a place
-    for `replay --stop-position`, to stop before the group; with the end it is replayed, too. By heads, a time is where
-    it should be if no clock went wrong; by the index it is exact.
+    Uses the heads of the files, or the archive's index if `applier index` has made one. `replay --stop-position` with
+    the start stops before the group, with the end after it. By heads, a time is found where it should be if no clock
+    went wrong; by the index it is exact.
     """
     from applier.binlog.locating import search
     from applier.binlog.locating.targets import target_of
@@ -83,11 +83,11 @@ def locate(
 
 
 @app.command()
-def index(directory: Annotated[str, typer.Argument(metavar="DIR", help="A directory of binlogs; local or a uri.")]
+def index(directory: Annotated[str, typer.Argument(metavar="DIR", help="A directory of binlogs; local or a URI.")]
           ) -> None:
-    """Keep an index beside an archive, which `locate` then goes by.
+    """Keep an index beside an archive, which makes `locate` faster.
 
-    It is checked against the files whenever it is used, and brought to date where it does not fit them.
+    The index is checked against the files whenever it is used, and updated if it does not fit them.
     """
     from applier.binlog.locating import search
     from applier.cli.located import print_indexed
@@ -107,16 +107,16 @@ def explain(
     schema: Annotated[str | None, typer.Option(
         metavar="FILE.sql", help="CREATE TABLEs of tables that exist before the first binlog.")] = None,
     tables: Annotated[list[str] | None, typer.Option(
-        metavar="DB.TABLE,...", help="Only these tables; DB alone means all of a database.")] = None,
+        metavar="DB.TABLE,...", help="Only these tables; DB alone means the whole database.")] = None,
     ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
     define_from_log: Annotated[bool, typer.Option(
-        "--define-from-log", help="Take tables that nothing defines for what the log says of them, as `replay` does.")]
+        "--define-from-log", help="Define tables that nothing else defines by the log's metadata, as `replay` does.")]
         = False,
 ) -> None:
-    """Say by which key a replay would find the rows of each table, and how definitions came about, without replaying.
+    """Say by which key a replay would find the rows of each table, and where definitions come from, without replaying.
 
-    Reads headers, table maps and DDL only. Warns where a before-image may match another row than the one that was
-    meant, and where a key's duplicates cannot be told as the server tells them.
+    Reads headers, table maps and DDL only. Warns if a before-image may match a row other than the intended one, and if
+    duplicates in a key cannot be found as the server finds them.
     """
     from applier.cli.explained import print_explained
     from applier.cli.terminal import progress

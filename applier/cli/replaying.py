@@ -12,7 +12,7 @@ from applier.schema.table_filter import TableFilter, parse_table_list
 
 
 class ExecMode(StrEnum):
-    """What happens to a row that is not there, or a key that is there twice."""
+    """How to treat a row that is not there, or a key that is there twice."""
 
     strict = "strict"
     idempotent = "idempotent"
@@ -34,7 +34,7 @@ class ZeroDates(StrEnum):
 
 
 class OnStatement(StrEnum):
-    """What becomes of a change that came as a statement, not as rows."""
+    """How to treat a change that is logged as a statement, not as rows."""
 
     error = "error"
     skip = "skip"
@@ -43,58 +43,65 @@ class OnStatement(StrEnum):
 @app.command()
 def replay(
     binlogs: Annotated[list[str], typer.Option(
-        metavar="PATH...", help="The archive: a directory, files, a glob in quotes, or an index file; local or a uri "
-        "(s3://, gs://, hdfs://). Several may follow.")],
+        metavar="PATH...", help="The archive: a directory, files, a glob in quotes, or an index file; local or a URI "
+                                "(s3://, gs://, hdfs://). Several may follow.")],
     output: Annotated[str, typer.Option(metavar="SNAPSHOT", help="The snapshot to make; must not exist yet.")],
-    base: Annotated[str | None, typer.Option(metavar="SNAPSHOT", help="Start from what this snapshot holds.")] = None,
+    base: Annotated[str | None, typer.Option(metavar="SNAPSHOT", help="Start from this snapshot.")] = None,
     schema: Annotated[str | None, typer.Option(
         metavar="FILE.sql", help="CREATE TABLEs of tables that exist, empty, before the first binlog.")] = None,
     exec_mode: Annotated[ExecMode, typer.Option(
-        help="strict: stop where a row is not there (1032) or a key is there twice (1062). idempotent: an insert takes "
-        "the place of rows in its way; updates and deletes that cannot be made are passed over.")] = ExecMode.strict,
+        help="strict: stop if a row is not there (1032) or a key is there twice (1062). idempotent: an insert "
+             "replaces the "
+             "rows in its way; updates and deletes that cannot be made are suppressed and listed.")] = ExecMode.strict,
     type_conversions: Annotated[list[str] | None, typer.Option(
         metavar="NAME,...", help="Which columns of the log may have another type than the table's (of --base or "
         "--schema), as replica_type_conversions says: all_non_lossy, all_lossy; all_unsigned to read integers as "
         "such.")] = None,
     start_position: Annotated[str | None, typer.Option(
-        metavar="FILE:POS", help="Apply event groups from this place on, whatever comes before and wherever the base "
-        "stands; it must be where a group starts. The report says which transactions are left out.")] = None,
+        metavar="FILE:POS", help="Apply event groups from this position on, whatever comes before and wherever the "
+                                 "base stands; a group must start there. The report says which transactions are left "
+                                 "out.")] = None,
     stop_position: Annotated[str | None, typer.Option(
-        metavar="FILE:POS", help="Apply event groups that end at or before this place.")] = None,
+        metavar="FILE:POS", help="Apply event groups that end at or before this position.")] = None,
     stop_gtid: Annotated[str | None, typer.Option(
-        metavar="SET", help="Stop after the group with which all of this GTID set is executed.")] = None,
+        metavar="SET", help="Stop after the group that completes this GTID set.")] = None,
     stop_datetime: Annotated[str | None, typer.Option(
         metavar="TIME", help="Stop before the first group of this time or later, as '2026-03-14 10:30:00' (local time) "
         "or with an offset ('2026-03-14T10:30:00+00:00').")] = None,
     snapshot_at: Annotated[list[str] | None, typer.Option(
-        metavar="FILE:POS,...|SET", help="Several snapshots out of one pass: one at each of these places, as "
-        "--stop-position takes them, or where this GTID set is executed. --output is then the folder that they are in, "
-        "each named after its place, as binlog.000003-1234. May be given several times.")] = None,
+        metavar="FILE:POS,...|SET", help="Several snapshots in one pass: one at each of these positions, as "
+                                         "--stop-position takes them, or where this GTID set is complete. --output is "
+                                         "then the folder that holds them, each named after its position, for example "
+                                         "binlog.000003-1234. May be given several times.")] = None,
     tables: Annotated[list[str] | None, typer.Option(
-        metavar="DB.TABLE,...", help="Only these tables; DB alone means all of a database. `*` and `?` are wildcards, "
-        "and so are `%` and, beside a `%`, `_`, as in replicate-wild-do-table (`\\_` is an underscore).")] = None,
+        metavar="DB.TABLE,...", help="Only these tables; DB alone means the whole database. `*` and `?` are wildcards, "
+        "and so are `%` and, in a name with `%`, `_`, as in replicate-wild-do-table (`\\_` is an underscore).")] = None,
     ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
     rewrite_db: Annotated[list[str] | None, typer.Option(
-        metavar="OLD=NEW,...", help="Databases of the log that have another name here, in rows and DDL, before "
-        "--tables and --ignore-tables look at them; --schema and --base have the new names.")] = None,
+        metavar="OLD=NEW,...", help="Give databases of the log other names, in rows and DDL, before --tables and "
+                                    "--ignore-tables apply; --schema and --base use the new names.")] = None,
     zero_dates: Annotated[ZeroDates, typer.Option(
         help="A zero date becomes null and is counted, or stops the replay.")] = ZeroDates.null,
     on_statement: Annotated[OnStatement, typer.Option(
-        help="INSERT, UPDATE, LOAD DATA and the like as text, which a row applier cannot apply: error stops there; "
-        "skip leaves them out, and the report counts them by table. What they changed is then not in the snapshot.")]
+        help="INSERT, UPDATE, LOAD DATA and other changes that are logged as statements, which a row applier cannot "
+             "apply: error stops there; skip leaves them out, and the report counts them by table. The snapshot then "
+             "lacks their changes.")]
         = OnStatement.error,
     define_from_log: Annotated[bool, typer.Option(
-        "--define-from-log", help="Take a table that neither a CREATE TABLE of the log nor --schema nor --base defines "
-        "for what a log of binlog_row_metadata=FULL says of it: columns, types and primary key.")] = False,
+        "--define-from-log", help="If neither a CREATE TABLE in the log nor --schema nor --base defines a table, take "
+                                  "columns, types "
+                                  "and primary key from the log's metadata (binlog_row_metadata=FULL).")] = False,
     system_time_zone: Annotated[str | None, typer.Option(
-        metavar="ZONE", help="The time zone that SYSTEM was on the server, which a log does not tell, as +02:00 or "
-        "Europe/Rome: by it an ALTER makes a DATETIME of a TIMESTAMP in sessions that set none.")] = None,
+        metavar="ZONE", help="The server's SYSTEM time zone, which the log does not record, as +02:00 or Europe/Rome: "
+                             "ALTER uses it to convert between TIMESTAMP and other types in sessions that set no "
+                             "zone.")] = None,
     check_foreign_keys: Annotated[bool, typer.Option(
-        "--check-foreign-keys", help="Look in the end for rows whose foreign keys lead nowhere, and tell of them: with "
-        "each table, here and in the report. The snapshot holds what a replica would, with or without them.")] = False,
+        "--check-foreign-keys", help="At the end, look for rows whose foreign keys refer to missing rows, and list "
+                                     "them with each table, here and in the report. The snapshot is the same with or "
+                                     "without this option.")] = False,
     route: Annotated[Route, typer.Option(
-        help="walk: each task reads the binlogs for its own tables; shuffle: they are decoded once and sent to the "
-        "tasks; auto: whichever moves fewer bytes.")] = Route.auto,
+        help="walk: each task reads the binlogs for its own tables; shuffle: binlogs are decoded once and changes are "
+             "sent to the tasks; auto: the cheaper of the two.")] = Route.auto,
     master: Annotated[str | None, typer.Option(
         metavar="URL", help="Spark master, as spark://host:7077, or a Spark Connect server, as sc://host:15002. "
         "Default: all cores of this machine.")] = None,
@@ -136,15 +143,15 @@ def replay(
         check_foreign_keys=check_foreign_keys,
         master=master,
     )
-    from applier.engine.spark import nursery, session
+    from applier.engine.spark import prefork, session
 
-    session.boot(master)  # Java boots while the rest is imported
+    session.boot(master)  # Java starts while the rest is imported
     from applier.cli.status import print_result
     from applier.cli.terminal import progress
     from applier.jobs.on_spark import replaying
 
     if session.is_local(master):
-        nursery.start()  # before there is a thread, as progress on a terminal is one
+        prefork.start()  # before any thread starts; the progress bar is one
     with progress() as watcher:
         results = replaying.replay(options, watcher)
     for result in results:

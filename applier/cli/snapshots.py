@@ -1,4 +1,4 @@
-"""`applier status`, `report` and `verify`: what a snapshot is, how it came to be, and whether it is still that."""
+"""`applier status`, `report` and `verify`: what a snapshot holds, how it was made, and whether it is intact."""
 
 from typing import Annotated
 
@@ -9,9 +9,9 @@ from applier.cli.application import app
 
 @app.command()
 def status(snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="A snapshot that `replay` made.")]) -> None:
-    """Say at which position a snapshot stands, and what is in it.
+    """Print the position of a snapshot, and what is in it.
 
-    Sees that its files are there, with the size and the number of rows that they should have; `verify` reads them.
+    Checks that its files are there and have the right size and number of rows; `verify` reads them.
     """
     from applier.cli.status import print_snapshot
     from applier.snapshot import manifest
@@ -25,9 +25,9 @@ def status(snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="A s
 @app.command()
 def verify(snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="What `replay` or `import` made.")]
            ) -> None:
-    """Read all files of a snapshot, and see that they are what it says: digests, sizes, rows, columns and keys.
+    """Read all files of a snapshot and compare them with its manifest: digests, sizes, rows, columns and keys.
 
-    Prints a line for each file that is not, or that is there and should not be, and exits with 2 then.
+    Prints a line for each file that is damaged, missing or unknown, and exits with 2 if there is one.
     """
     from applier.cli.status import print_verified
     from applier.cli.terminal import progress
@@ -38,7 +38,7 @@ def verify(snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="Wha
         verified = job(snapshot, watcher)
     print_verified(verified)
     if verified.damaged:
-        raise SnapshotError(f"{len(verified.damaged):,} of the snapshot's files are not as they should be",
+        raise SnapshotError(f"{len(verified.damaged):,} of the snapshot's files are damaged, missing or unknown",
                             file=snapshot, hint="take them from a backup, or replay or import the snapshot anew")
 
 
@@ -46,9 +46,9 @@ def verify(snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="Wha
 def report(
     snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="A snapshot that `replay` made.")],
     html: Annotated[str | None, typer.Option(
-        metavar="FILE", help="Write it to this file as one page with plots, which needs nothing else.")] = None,
+        metavar="FILE", help="Write the report to this file, as one self-contained page with plots.")] = None,
 ) -> None:
-    """Say what the replay that made a snapshot did: changes by table, how rows were found, conflicts, and time."""
+    """Print what the replay that made a snapshot did: changes by table, how rows were found, conflicts, and time."""
     from applier.cli.status import print_report
     from applier.jobs.report.loading import load_report
 

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from applier.jobs.verify import Verified
 
 WIDE = 200
-"""Columns where no terminal cuts the lines: nothing is wrapped in a file or a pipe."""
+"""Width where no terminal limits it: nothing is wrapped in a file or a pipe."""
 
 
 def print_result(result: ReplayResult) -> None:
-    """One line a table with its row changes, then where the snapshot stands and how long it took."""
+    """Print a line for each table with its row changes, then where the snapshot stands and how long it took."""
     console = _console()
     for note in result.notes:
         console.print(words(note, "yellow"))
@@ -47,8 +47,8 @@ def print_result(result: ReplayResult) -> None:
             console.print(words(f"{table.full_name} was {table.units:,} unit of work, by its size it would have been "
                                 f"{table.ranges:,}: {table.tied}"))
     if result.conflicts:
-        console.print(words(f"{result.conflicts:,} conflicts were passed over: {result.snapshot}/_conflicts.parquet "
-                            "has each with its key, GTID and place", "yellow"))
+        console.print(words(f"{result.conflicts:,} conflicts were suppressed: {result.snapshot}/_conflicts.parquet "
+                            "lists them with key, GTID and position", "yellow"))
     console.print(assembled((result.snapshot, "bold"), " stands at ", (result.position, "bold"),
                                 f" ({_when(result.timestamp)})"))
     total = sum(result.seconds.values())
@@ -57,7 +57,7 @@ def print_result(result: ReplayResult) -> None:
 
 
 def print_report(report: Report) -> None:
-    """What `print_result` says of a run, and the first conflicts that it passed over."""
+    """Print what `print_result` prints of a run, and the first conflicts that it suppressed."""
     console = _console()
     if report.conflicts:
         grid = _grid("rows event", "row", "table", "change", "conflict", "key", "values", "GTID")
@@ -71,7 +71,7 @@ def print_report(report: Report) -> None:
 
 
 def print_imported(result: ReplayResult) -> None:
-    """One line a table of a dump, then where the snapshot stands and how long it took."""
+    """Print a line for each table of a dump, then where the snapshot stands and how long it took."""
     console = _console()
     grid = _grid("table", "rows", "files")
     for table in result.tables:
@@ -84,27 +84,27 @@ def print_imported(result: ReplayResult) -> None:
 
 
 def print_exported(output: str, rows: int, files: int, size: int) -> None:
-    """How much was written, and what to do with it."""
+    """Print how much was exported, and how to load it."""
     console = _console()
     console.print(words(f"{rows:,} rows in {files:,} files, {size / 1e6:,.1f} MB"))
     console.print(assembled("to load it: ", (f"sh {shlex.quote(f'{output}/_load.sh')} -h HOST -u USER -p", "bold")))
 
 
 def print_verified(verified: Verified) -> None:
-    """The damaged files, a line each, and how much was read."""
+    """Print the damaged files, a line each, and how much was read."""
     console = _console()
     for line in verified.damaged:
         console.print(words(line))
     if verified.unchecked:
-        console.print(words(f"{verified.unchecked:,} files have no digest, as an older version wrote them: what is in "
-                            "them could not be compared", style="yellow"))
+        console.print(words(f"{verified.unchecked:,} files were written without a digest by an older version: their "
+                            "bytes could not be compared", style="yellow"))
     if not verified.damaged:
         console.print(words(f"{verified.files:,} files with {verified.rows:,} rows, {verified.bytes / 1e6:,.1f} MB, "
-                            "are as they should be"))
+                            "are intact"))
 
 
 def print_snapshot(snapshot: Snapshot) -> None:
-    """The position and the tables of a snapshot."""
+    """Print the position and the tables of a snapshot."""
     console = _console()
     position = snapshot.position
     facts = [
@@ -112,7 +112,7 @@ def print_snapshot(snapshot: Snapshot) -> None:
         ("time", "not known: a dump" if "dump" in snapshot.source.options else _when(position.timestamp)),
         ("GTID set", position.gtid_set.replace("\n", "") or "none"),
         ("server", position.flavour),
-        ("base", snapshot.source.base or "none: from the first binlog on"),
+        ("base", snapshot.source.base or "none: replays start at the first binlog"),
         ("binlogs", _first_and_last(snapshot.source.binlogs)),
         *(("prepared", f"XA {entry.xid} at {entry.file}:{entry.start}: not in the snapshot until it is committed")
           for entry in snapshot.prepared),
@@ -142,7 +142,7 @@ def _grid(*columns: str) -> Table:
 
 
 def _add(grid: Table, *cells: str | int | float) -> None:
-    """A row; numbers stand at the right of their column, and texts as they are: never as markup."""
+    """Add a row; numbers are right-aligned, and texts are never read as markup."""
     grid.add_row(*map(_cell, cells))
 
 

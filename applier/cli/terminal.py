@@ -1,6 +1,6 @@
-"""What people see: of a long job and of errors on stderr, of results on stdout.
+"""What people see: progress of long jobs and errors on stderr, results on stdout.
 
-Whatever is printed with rich comes through `words` or `assembled`, as names out of a log may have anything in them.
+Whatever is printed with rich goes through `words` or `assembled`, since names from a log may contain anything.
 """
 
 import sys
@@ -20,18 +20,18 @@ LOG_EVERY_SECONDS = 10.0
 
 
 def words(text: str, style: str = "", keep: str = "") -> Text:
-    """Text for a console: printable, and never markup. `keep` is as of `printable`."""
+    """Text for a console: printable, and never markup. `keep` is as in `printable`."""
     return Text(printable(text, keep), style=style)
 
 
 def assembled(*parts: str | tuple[str, str]) -> Text:
-    """Pieces of text side by side; a pair is a text and its style."""
+    """Texts side by side; a pair is a text and its style."""
     return Text.assemble(*(words(part) if isinstance(part, str) else words(*part) for part in parts))
 
 
 class ResultConsole(Console):
-    """stdout. Where its reader has gone, as `head` does, printing raises BrokenPipeError, as it does without rich,
-    which would end the program with exit code 1."""
+    """A console on stdout. If its reader has gone, as `head` does, printing raises BrokenPipeError, as plain writes do;
+    rich alone would end the program with exit code 1."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(highlight=False, **options)
@@ -41,8 +41,8 @@ class ResultConsole(Console):
 
 
 class _Unwatched:
-    """A text stream that no job depends on: what cannot be written to it, as its reader is gone or its disk is full, is
-    lost."""
+    """A text stream that no job depends on: text that cannot be written, because the reader is gone or the disk is
+    full, is lost."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -60,7 +60,7 @@ class _Unwatched:
 
 
 class TerminalProgress:
-    """Bars on a terminal: one a phase, with rows a second and the time left. A context manager."""
+    """Progress bars on a terminal: one for each phase, with rows a second and the time left. A context manager."""
 
     def __init__(self, console: Console) -> None:
         self._bars = Progress(
@@ -100,7 +100,7 @@ class TerminalProgress:
 
 
 class LogProgress:
-    """Lines of log where no terminal watches: a phase's start and end, and where it stands every ten seconds."""
+    """Log lines if stderr is not a terminal: a phase's start and end, and its state every ten seconds."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -148,7 +148,7 @@ class LogProgress:
 
 
 class _RowsPerSecond(ProgressColumn):
-    """Row changes a second of the phase so far; nothing where the phase counts none."""
+    """Row changes a second in this phase; empty if the phase counts none."""
 
     def render(self, task: Task) -> Text:
         rows, seconds = task.fields.get("rows", 0), task.finished_time or task.elapsed
@@ -156,13 +156,13 @@ class _RowsPerSecond(ProgressColumn):
 
 
 def progress() -> TerminalProgress | LogProgress:
-    """The watcher that suits stderr."""
+    """The progress watcher that suits stderr."""
     console = _stderr()
     return TerminalProgress(console) if console.is_terminal else LogProgress(console)
 
 
 def print_error(error: ApplierError) -> None:
-    """The error on stderr; on a terminal its hint has a line of its own."""
+    """Print an error to stderr; on a terminal its hint has a line of its own."""
     console = _stderr()
     message, separator, hint = str(error).partition(" hint: ")
     if console.is_terminal and separator:
@@ -173,7 +173,7 @@ def print_error(error: ApplierError) -> None:
 
 
 def print_note(text: str) -> None:
-    """What a person should know of a result, on stderr."""
+    """Print a note about a result to stderr."""
     console = _stderr()
     if console.is_terminal:
         console.print(assembled(("note: ", "bold yellow"), text))

@@ -1,4 +1,4 @@
-"""A log's columns under a table's definition: whether they agree, their values, and what an image leaves out."""
+"""A log's columns and a table's definition: whether they agree, values, and what an image lacks."""
 
 __all__ = [
     "agreement", "alter", "defaults", "event_times", "extra_columns", "from_log", "generated_columns",

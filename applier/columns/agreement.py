@@ -1,7 +1,7 @@
-"""Do the columns of a TABLE_MAP event and those of a table definition agree?
+"""Compares the columns of a TABLE_MAP event with those of a table definition.
 
-A replica stops where they do not, unless it is allowed to convert (AP-POS; `type_conversions`). That guards against a
-definition from another time than the log's, too: decoding with it would give wrong values and no error.
+A replica stops if they differ, unless it is allowed to convert them (AP-POS; `type_conversions`). This also guards
+against a definition from another time than the log's: decoding with it would give wrong values and no error.
 """
 
 from typing import Protocol
@@ -37,7 +37,7 @@ _GIVE_DEFINITION = "give the table's definition at the first binlog's start with
 
 
 class ColumnsInLog(Protocol):
-    """A parsed TABLE_MAP event: see applier.binlog.events.table_map.TableMap for what the fields hold."""
+    """A parsed TABLE_MAP event: applier.binlog.events.table_map.TableMap describes the fields."""
 
     @property
     def types(self) -> tuple[int, ...]: ...
@@ -53,11 +53,11 @@ class ColumnsInLog(Protocol):
 
 def definition_check(table_map: ColumnsInLog, definition: TableDefinition,
                      allowed: TypeConversions = NONE_ALLOWED, *, same_columns: bool = True) -> ReplayStopped | None:
-    """None where each column in the log has the type that the definition gives it, or one that may become it; else the
-    error to stop with. Without `same_columns` either side may have more columns at its end.
+    """Compare the columns: None if each column in the log has the type that the definition gives it, or one that may be
+    converted to it; else the error to stop with. Without `same_columns` either side may have more columns at its end.
 
-    A server does not compare signs, character sets, nor digits of a second in the same bytes: where nothing is allowed
-    to differ, they are compared here.
+    A server does not compare signs, character sets, or fractional digits in the same bytes: if no conversions are
+    allowed, they are compared here.
     """
     if same_columns and len(table_map.types) - _hashes(table_map, definition) != len(definition.columns):
         return _stop(f"the log's rows have {len(table_map.types)} columns, the table has {len(definition.columns)}",
@@ -81,8 +81,8 @@ def definition_check(table_map: ColumnsInLog, definition: TableDefinition,
 
 
 def _hashes(table_map: ColumnsInLog, definition: TableDefinition) -> int:
-    """How many hidden columns the log has at the end: MariaDB keeps a number for each unique key that is too long for
-    an index, or made USING HASH. Rows are told apart by the key's own columns here."""
+    """The number of hidden columns at the end in the log: MariaDB has a number for each unique key that is too long for
+    an index, or made USING HASH. Here rows are distinguished by the key's own columns."""
     more = table_map.types[len(definition.columns):]
     unique = sum(key.kind == "unique" for key in definition.keys)
     return len(more) if definition.flavour == "mariadb" and set(more) == {WireType.LONGLONG} and len(more) <= unique \
@@ -91,7 +91,7 @@ def _hashes(table_map: ColumnsInLog, definition: TableDefinition) -> int:
 
 def _refusal(column_type: ColumnType, wire_type: int, metadata: int, unsigned: bool | None,
              allowed: TypeConversions, flavour: str) -> str | None:
-    """None where a column may be taken; else what to do about it."""
+    """None if a column may be used; else the hint."""
     if is_compatible(column_type, wire_type, metadata):
         if allowed.any or unsigned is None or unsigned == column_type.unsigned or column_type.base == "year":
             return None
@@ -103,17 +103,17 @@ def _refusal(column_type: ColumnType, wire_type: int, metadata: int, unsigned: b
         return _GIVE_DEFINITION
     if allowed.allow(step):
         return None
-    return f"{_GIVE_DEFINITION}; if the tables shall differ, allow it with --type-conversions {step.value}"
+    return f"{_GIVE_DEFINITION}; if the tables differ on purpose, allow it with --type-conversions {step.value}"
 
 
 def _same_bytes(column_type: ColumnType, wire_type: int, metadata: int) -> bool:
-    """Fractional digits are logged in pairs: a DATETIME(1) looks as a DATETIME(2) does."""
+    """Fractional digits are logged in pairs: a DATETIME(1) looks like a DATETIME(2)."""
     return (wire_type in NEW_TEMPORAL and column_type.base == NEW_TEMPORAL[wire_type] and metadata > 0
             and (metadata + 1) // 2 == (column_type.fsp + 1) // 2)
 
 
 def _charset(collation: int | None) -> str | None:
-    """A collation's character set, None where it is not known. Text that is read in another one is wrong text."""
+    """A collation's character set, None if it is not known. Text read in another set is wrong text."""
     try:
         return by_id(collation).charset if collation is not None else None
     except KeyError:
@@ -125,7 +125,7 @@ def _stop(message: str, definition: TableDefinition, hint: str = _GIVE_DEFINITIO
 
 
 def is_compatible(column_type: ColumnType, wire_type: int, metadata: int) -> bool:
-    """Whether values of a column in the log are of the table's type, signs apart."""
+    """True if a column's values in the log have the table's type, except for signs."""
     base = column_type.base
     if column_type.compressed != (wire_type in COMPRESSED):
         return False

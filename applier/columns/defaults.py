@@ -1,4 +1,4 @@
-"""DEFAULT clauses and generated columns: what a row has where no value is given.
+"""DEFAULT clauses and generated columns: the values of columns that are given none.
 
 Source: MySQL manual, "Data Type Default Values", "CREATE TABLE and Generated Columns"; judged by both servers.
 """
@@ -25,22 +25,22 @@ from applier.sql.tokens import tokenize
 from applier.sql.values import BYTES, NULL, TEXT, Value, constant
 
 Stored = Callable[[str], pa.Array | pa.ChunkedArray]
-"""Finds the values of a stored column of the same rows; KeyError for one that is not there."""
+"""Finds the values of a stored column of the same rows; KeyError if it does not exist."""
 _NOW = re.compile(r"(?:CURRENT_TIMESTAMP|NOW)(?:\((\d)?\))?", re.IGNORECASE)
 
 
 def default_values(column: Column, definition: TableDefinition, columns: Callable[[str], Typed], n: int,
                    session: Session, *, strict: bool = False) -> pa.Array:
-    """A column's DEFAULT for n rows, of `arrow_type`; one value where it is the same for all of them. `columns` finds
-    the values of the rows' other columns, with their types. With `strict`, a constant has to fit the column.
+    """A column's DEFAULT for n rows, as `arrow_type`; one value if it is the same for all of them. `columns` finds the
+    values of the rows' other columns, with their types. With `strict`, a constant has to fit the column.
 
-    Raises NotComputable where it is not known.
+    Raises NotComputable if it is not known.
     """
     default = column.default
     if default is None and not column.nullable and not column.generated and not column.auto_increment:
         return pa.repeat(implicit_scalar(column.type, definition.flavour), 1)
     if column.type.base == "timestamp" and default is not None and default.kind not in ("now", "expression"):
-        session = replace(session, time_zone="+00:00")  # in which literals of a TIMESTAMP are kept
+        session = replace(session, time_zone="+00:00")  # the zone in which TIMESTAMP literals are kept
     return assigned(_value(column, definition, columns, n, session), column.type, session, strict=strict)
 
 
@@ -54,8 +54,8 @@ def _value(column: Column, definition: TableDefinition, columns: Callable[[str],
     if default is None:
         return constant(pa.scalar(None), NULL)
     if default.kind == "local" and not default.text.startswith("0000"):
-        raise NotComputable(f"{default.text!r} is in the server's own time zone, which nothing tells but "
-                            "--system-time-zone")
+        raise NotComputable(f"{default.text!r} is in the server's own time zone, which only "
+                            "--system-time-zone can tell")
     if (fsp := _now_digits(default, column, session.flavour)) is not None:
         return current_timestamp(fsp, session) if column.type.base == "timestamp" else \
             evaluate(f"NOW({fsp})", columns, n, session)
@@ -66,8 +66,8 @@ def _value(column: Column, definition: TableDefinition, columns: Callable[[str],
 
 
 def _now_digits(default: Default, column: Column, flavour: str) -> int | None:
-    """How many digits of a second CURRENT_TIMESTAMP has; None for any other default. A DATETIME or TIMESTAMP takes as
-    many as it has from one that says none."""
+    """The fractional digits of a CURRENT_TIMESTAMP default; None for any other default. Without a number, it has as
+    many as its DATETIME or TIMESTAMP column."""
     found = _NOW.fullmatch(default.text)
     if default.kind not in ("now", "expression") or found is None:
         return None
@@ -77,7 +77,7 @@ def _now_digits(default: Default, column: Column, flavour: str) -> int | None:
 
 
 def _literal(default: Default, column: Column) -> Value:
-    """A literal, of which a TIMESTAMP's is kept in UTC already."""
+    """A literal; a TIMESTAMP's is already in UTC."""
     if default.kind == "null":
         return constant(pa.scalar(None), NULL)
     if default.kind == "bytes":
@@ -89,9 +89,9 @@ def _literal(default: Default, column: Column) -> Value:
 
 
 def default_scalar(column: Column, definition: TableDefinition) -> pa.Scalar:
-    """The column's default as a scalar of `arrow_type`, other columns being what their defaults are.
+    """The column's default as a scalar of `arrow_type`, with other columns at their defaults.
 
-    Raises SchemaError, naming the column, where the value is not the same for every row and time: CURRENT_TIMESTAMP,
+    Raises SchemaError, naming the column, if the value is not the same for every row and time: CURRENT_TIMESTAMP,
     generated columns, expressions that are not constant.
     """
     return _scalar(column, definition, other_defaults(column, definition))
@@ -114,13 +114,13 @@ def _scalar(column: Column, definition: TableDefinition, others: Callable[[str],
 
 
 def other_defaults(column: Column, definition: TableDefinition) -> Callable[[str], Typed]:
-    """The other columns with their defaults, as a replica computes a default before the row's values are there."""
+    """The other columns with their defaults: a replica computes a default before it has the row's values."""
     made: dict[str, pa.Scalar] = {}
 
     def known(name: str) -> Typed:
         other = definition.column(name)
         if other is column:
-            raise NotComputable(f"it is made of itself: ({column.default.text if column.default else ''})")
+            raise NotComputable(f"it depends on itself: ({column.default.text if column.default else ''})")
         if other.name not in made:
             made[other.name] = implicit_scalar(other.type, definition.flavour) if other.auto_increment else \
                 _scalar(other, definition, known)
@@ -129,23 +129,23 @@ def other_defaults(column: Column, definition: TableDefinition) -> Callable[[str
     return known
 
 
-def is_moment(column: Column) -> bool:
-    """Whether a column's default is made of the current time."""
+def is_current_timestamp(column: Column) -> bool:
+    """True if a column's default depends on the current time."""
     default = column.default
     return default is not None and not column.generated and (
         default.kind == "now" or (default.kind == "expression" and uses_time(default.text)))
 
 
 def is_variable(column: Column) -> bool:
-    """Whether a column's default has other values in other rows or at other times."""
+    """True if a column's default depends on the row or the time."""
     default = column.default
     return default is not None and (default.kind == "now" or (default.kind == "expression" and varies(default.text)))
 
 
 def generated_values(column: Column, definition: TableDefinition, values: Stored, n: int,
                      session: Session | None = None) -> pa.Array:
-    """A generated column for n rows; `values` has their stored columns. Raises NotComputable where the expression, or
-    its conversion to the column's type, is not known."""
+    """A generated column for n rows; `values` has their stored columns. Raises NotComputable if the expression, or its
+    conversion to the column's type, is not known."""
     within = session or Session(definition.flavour)
     return _computed(column, row_columns(definition, values, n, within), n, within)
 
@@ -156,8 +156,8 @@ def _computed(column: Column, known: Callable[[str], Typed], n: int, session: Se
 
 
 def sources(column: Column, definition: TableDefinition) -> set[str]:
-    """The words in a generated column's expression, and in those of the VIRTUAL columns that it names, casefolded:
-    names of all columns that it is made of are among them."""
+    """The words in a generated column's expression, and in those of VIRTUAL columns that it names, casefolded: they
+    include the names of all columns that it depends on."""
     words: set[str] = set()
     more = [column.expression or ""]
     while more:
@@ -169,7 +169,7 @@ def sources(column: Column, definition: TableDefinition) -> set[str]:
 
 
 def row_columns(definition: TableDefinition, values: Stored, n: int, session: Session) -> Callable[[str], Typed]:
-    """The columns of n rows, of which those that are stored are in `values`, and VIRTUAL ones are computed, once."""
+    """The columns of n rows: `values` has the stored ones, and VIRTUAL ones are computed once."""
     made: dict[str, pa.Array] = {}
 
     def known(name: str) -> Typed:
@@ -184,11 +184,11 @@ def row_columns(definition: TableDefinition, values: Stored, n: int, session: Se
 
 
 def completed(column: Column, definition: TableDefinition, values: Stored, n: int, session: Session) -> pa.Array:
-    """A column that no value is given for, in n rows of a table: its default, or, where that is NULL and the column may
-    not be, what its type has instead. Raises NotComputable."""
+    """A column without a given value, in n rows of a table: its default, or its type's implicit default if that is NULL
+    and the column is NOT NULL. Raises NotComputable."""
     made = default_values(column, definition, row_columns(definition, values, n, session), n, session)
     if made.null_count and not column.nullable:
-        now = column.type.base == "timestamp" and definition.flavour == "mariadb" and session.moments is not None
+        now = column.type.base == "timestamp" and definition.flavour == "mariadb" and session.now_us is not None
         nothing = pa.scalar("") if column.type.base == "enum" and definition.flavour == "mysql" else \
             implicit_scalar(column.type, definition.flavour)
         made = made.fill_null(current_timestamp(column.type.fsp, session).values[0] if now else nothing)

@@ -1,4 +1,4 @@
-"""When the events were made that a unit's images are of, where defaults are made of it."""
+"""The times of the events that a unit's images come from, for defaults that depend on them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _ADDRESS = (1 << IMAGE_ID_SHIFT) - 1
 
 
 class EventTimes:
-    """Keeps the times of images that lack a column whose default is the time; of all where one may stand for a NULL.
-    `nullable` says which columns of the log may be NULL."""
+    """Keeps the times of images that lack a column with such a default; of all images if the time may replace a NULL.
+    """
 
     def __init__(self, defaults: ReplicaDefaults, nullable: tuple[bool, ...], layouts: ImageLayouts):
         self._columns, self._all = defaults.timed(nullable)
@@ -24,7 +24,7 @@ class EventTimes:
         self._sorted: tuple[np.ndarray, np.ndarray] | None = None
 
     def remember_times(self, batch: Changes) -> None:
-        """Keep what is needed of a batch; its memory may be used again afterwards."""
+        """Keep what is needed of a batch; its memory may be reused afterwards."""
         if self._all:
             wanted = batch.images >= 0
         elif self._columns and self._lack().any():
@@ -43,7 +43,7 @@ class EventTimes:
         return self._lacking
 
     def of(self, pointers: np.ndarray) -> np.ndarray:
-        """The times of images, uint32[n]; any for those that need none."""
+        """The times of images, uint32[n]; arbitrary for images that need none."""
         if self._sorted is None:
             addresses = np.concatenate([np.empty(0, np.int64), *self._addresses])
             order = np.argsort(addresses)

@@ -1,8 +1,8 @@
-"""Columns that a replica's table has and the log's does not (AP-POS: they are the last ones; DEF-R1a, DEF-R2), and
-generated ones that the log's images may lack.
+"""Columns that a replica's table has and the log's lacks (AP-POS: they are the last ones; DEF-R1a, DEF-R2), and
+generated columns that the log's images may lack.
 
-Inserts give them the table's default and updates leave them; but a STORED generated column follows the row, and an
-AUTO_INCREMENT one numbers the rows as they come.
+Inserts give them the table's default, and updates leave them alone; but a STORED generated column follows the row, and
+AUTO_INCREMENT numbers the rows as they are inserted.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from applier.errors import SchemaError
 from applier.schema.definition import Column, KeyPart, TableDefinition
 
 KNOWN, UNKNOWN, GIVEN = 1, 2, 3
-"""Of a value that a replica computes: the image has one, too, or no image does, or one has it without anything that it
-is made of. Then a replica computes it or does not, which depends on other columns and rows of the event (seen on MySQL
-9.7): so it has to be the same."""
+"""How an image has a value that a replica computes: the image has it, too; no image has it; or an image has it without
+any column that it depends on. In the last case a replica computes it or keeps it, depending on other columns and rows
+of the event (seen on MySQL 9.7), so both must be equal."""
 
 
 class ExtraColumns:
@@ -32,9 +32,10 @@ class ExtraColumns:
 
     @property
     def place_in_key(self) -> int | None:
-        """Which part of the primary key, from 0 on, is the number that rows get as they come; None where none is.
+        """The 0-based part of the primary key that numbers inserted rows; None if there is none.
 
-        Raises SchemaError where each value of what is before it has numbers of its own, as MyISAM has it."""
+        Raises SchemaError if each value of the preceding parts has numbers of its own, as in MyISAM.
+        """
         key = next((key for key in self._definition.row_keys if key.kind == "primary"), None)
         if self._numbered is None or key is None:
             return None
@@ -47,14 +48,14 @@ class ExtraColumns:
         return place
 
     def numbers(self, base: pa.Table, given: int) -> RowNumbers | None:
-        """What numbers the rows that come to those of a base; None where no column asks for it. Numbers below `given`
-        have been given before, to rows that may be gone."""
+        """The numbering of rows that are added to a base's; None if no column needs it. Numbers below `given` were used
+        before, maybe for rows that are gone."""
         return None if self._numbered is None else RowNumbers(self._numbered, base, given)
 
     def computed(self, rows: pa.Table, made: dict[str, np.ndarray]) -> pa.Table:
         """The rows with the log's generated columns as a replica computes them, in the order of the definition: `made`
-        says by name where (uint8[n]: 0 not, or KNOWN, UNKNOWN, GIVEN). Raises SchemaError for an expression that is not
-        known where there is no other value, and for a value that a replica may keep or not."""
+        says by name where (uint8[n]: 0 not, or KNOWN, UNKNOWN, GIVEN). Raises SchemaError for an unknown expression if
+        there is no other value, and for a value that a replica may keep or not."""
         for name, kinds in made.items():
             chosen = pa.array(kinds > 0)
             try:
@@ -76,12 +77,12 @@ class ExtraColumns:
     def _ambiguous(self, name: str) -> SchemaError:
         column = self._definition.column(name)
         return SchemaError(f"column {name} is generated from ({column.expression}), and an image has another value of "
-                           "it and nothing that it is made of: a replica may keep it or not",
+                           "it without the columns that it depends on: a replica may keep it or not",
                            table=self._definition.full_name, hint="replay logs written with binlog_row_image=FULL, or "
                            "leave the table out with --ignore-tables")
 
     def generated(self, rows: pa.Table) -> pa.Table:
-        """The rows with their generated columns made anew. Raises SchemaError for an expression that is not known."""
+        """The rows with their generated columns computed anew. Raises SchemaError for an unknown expression."""
         for column in self._generated:
             rows = rows.set_column(rows.schema.get_field_index(column.name), rows.schema.field(column.name),
                                    self._value(rows, column))
@@ -96,7 +97,7 @@ def _is_of(part: KeyPart, column: str) -> bool:
 
 
 class RowNumbers:
-    """AUTO_INCREMENT for rows of a log that does not have the column: the next number for each that comes."""
+    """AUTO_INCREMENT for rows of a log that lacks the column: each inserted row gets the next number."""
 
     def __init__(self, column: Column, base: pa.Table, given: int):
         self._name, self._base_rows = column.name, base.num_rows
@@ -104,11 +105,12 @@ class RowNumbers:
         self._first = max(given, 1 + max(0, int(highest or 0)))
 
     def after(self, arrivals: int) -> int:
-        """The next number when so many rows have come, the base's among them."""
+        """The next number after this many rows, the base's included."""
         return self._first + arrivals - int(self._base_rows)
 
     def number(self, rows: pa.Table, arrivals: np.ndarray) -> pa.Table:
-        """The rows with their numbers, given as the how manieth each came (int64[n]), the base's rows first."""
+        """The rows with their numbers. `arrivals[i]` is row i's 0-based arrival number (int64[n]); the base's rows come
+        first."""
         place = rows.schema.get_field_index(self._name)
         field, own = rows.schema.field(place), rows.column(place)
         numbers = pa.array(self._first + arrivals - self._base_rows).cast(field.type)

@@ -1,9 +1,10 @@
-"""A table's definition out of a TABLE_MAP event with full metadata (binlog_row_metadata=FULL).
+"""Makes a table's definition from a TABLE_MAP event with full metadata (binlog_row_metadata=FULL).
 
-The log has the columns' names, types, character sets, whether they may be NULL and are visible, the labels of ENUM and
-SET, and the primary key, or the unique key that a server takes for it. It does not have other keys, defaults, the
-digits of a DOUBLE(M,D), nor which columns are generated; of MariaDB it does not have what is visible, INET4, INET6 and
-UUID look as BINARY does there, and JSON as LONGTEXT.
+The log has the columns' names, types, character sets, nullability and visibility, the labels of ENUM and SET, and the
+primary key, or the unique key that a server uses as one. It lacks other keys, defaults, the digits of a DOUBLE(M,D),
+and which columns are generated; a MariaDB log also lacks visibility, INET4, INET6 and UUID look like BINARY there, and
+JSON like LONGTEXT.
+
 Source: MySQL source documentation, class Table_map_event ("optional metadata fields").
 """
 
@@ -23,7 +24,7 @@ from applier.schema.definition import Column, Key, KeyPart, TableDefinition
 
 COLUMN_NAME, SET_LABELS, ENUM_LABELS, GEOMETRY_TYPE, SIMPLE_KEY, KEY_WITH_PREFIXES = range(4, 10)
 ENUM_AND_SET_DEFAULT_CHARSET, ENUM_AND_SET_CHARSET, VISIBILITY, DIMENSIONS = range(10, 14)
-"""Kinds of optional metadata; those before them are in applier.binlog.events.table_map."""
+"""Kinds of optional metadata; the others are in applier.binlog.events.table_map."""
 
 _BINARY = Charset("binary", "binary")
 _NUMBERS: dict[int, str] = {
@@ -39,15 +40,15 @@ _GEOMETRIES = ("geometry", "point", "linestring", "polygon", "multipoint", "mult
 
 
 def has_definition(table_map: TableMap) -> bool:
-    """Whether the log was written with full metadata."""
+    """True if the log was written with full metadata."""
     return COLUMN_NAME in table_map.optional
 
 
 def definition_from_log(table_map: TableMap, name: TableName, flavour: str) -> TableDefinition:
-    """The table of that name as the log tells of it. Raises SchemaError where the log does not, or has a column that
-    cannot be told; ArchiveError (1610) where what it says is malformed."""
+    """The table of that name as the log describes it. Raises SchemaError if the log does not, or has a column that it
+    does not describe enough; ArchiveError (1610) if the metadata is malformed."""
     if not has_definition(table_map):
-        raise SchemaError("the log does not say what the table's columns are", table=".".join(name),
+        raise SchemaError("the log does not describe the table's columns", table=".".join(name),
                           hint="it was written without binlog_row_metadata=FULL: give the CREATE TABLE with --schema")
     try:
         names = [text.decode() for text in _texts(table_map.optional[COLUMN_NAME])]
@@ -110,7 +111,7 @@ def _type(kind: int, metadata: int, unsigned: bool, collation: Charset | None, t
         return replace(text, base="varchar" if is_text else "varbinary", length=length, compressed=compressed)
     if kind == WireType.STRING:
         return replace(text, base="char" if is_text else "binary", length=length)
-    raise SchemaError(f"the log does not say enough of a column of type {WireType(kind).name}", table=table,
+    raise SchemaError(f"the log does not describe enough a column of type {WireType(kind).name}", table=table,
                       hint="give the CREATE TABLE with --schema")
 
 
@@ -123,7 +124,7 @@ def _charset(collation: int, table: str) -> Charset:
 
 
 def _label_charsets(table_map: TableMap, n_columns: int, table: str) -> list[Charset]:
-    """The character sets of the ENUM and SET columns, in the forms that those of other columns have."""
+    """The character sets of ENUM and SET columns, in the same two forms as those of other columns."""
     each = table_map.optional.get(ENUM_AND_SET_CHARSET)
     if each is not None:
         numbers = list(_packed(each))
@@ -147,7 +148,7 @@ def _primary_key(table_map: TableMap, names: list[str]) -> Iterator[Key]:
 
 
 def _bit(bits: bytes, number: int) -> int:
-    """Bits stand from each byte's highest to its lowest."""
+    """Bits run from each byte's highest to its lowest."""
     return bits[number >> 3] >> (7 - number % 8) & 1
 
 

@@ -1,11 +1,11 @@
-"""Generated columns where there is no value of theirs: they are computed from the row's other columns.
+"""Computes generated columns that have no value, from the row's other columns.
 
 A snapshot has no VIRTUAL columns, images may lack generated ones, and the log may not have them at all. A MySQL replica
-computes one of the row that is there then, wherever the image has anything that it is made of: what the image has of
-it, since the source may store what it likes there, does not count (seen on 9.7). An insert's is made of what its image
-has and of defaults; an update's of what its image has and of the row that is found. MariaDB takes what images have
-(seen on 10.11): where they lack it, an insert's is NULL, and an update leaves the row's. It computes what the log does
-not have at all.
+computes a generated column of the resulting row if the image has any column that it depends on; it ignores the image's
+own value of it, since the source may store what it likes there (seen on 9.7). For an insert it uses the image and
+defaults; for an update, the image and the row that is found. MariaDB takes what images have (seen on 10.11): if they
+lack it, an insert's value is NULL, and an update keeps the row's. It computes columns that the log does not have at
+all.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from applier.mysql.types import arrow_type
 from applier.schema.definition import Column, Key, TableDefinition
 
 UNKNOWN_DOCUMENT = "\0"
-"""Stands for a document that diffs make of one that no image has: it is none."""
+"""Stands for a document made by diffs of one that no image has: it is unknown."""
 _FULL = "replay logs written with binlog_row_image=FULL, or leave the table out with --ignore-tables"
 _HINT = "leave the table out with --ignore-tables"
 
 
 def generated_column(column: Column, definition: TableDefinition, stored: Stored,
                      n: int) -> pa.Array | pa.ChunkedArray:
-    """The values of a generated column in n rows, given their stored columns. Raises SchemaError for an expression that
-    is not known."""
+    """The values of a generated column in n rows, given their stored columns. Raises SchemaError for an unknown
+    expression."""
     try:
         return generated_values(column, definition, stored, n)
     except NotComputable as error:
@@ -43,7 +43,7 @@ def generated_column(column: Column, definition: TableDefinition, stored: Stored
 
 
 def why_not_compared(key: Key, definition: TableDefinition) -> str | None:
-    """Why duplicates in a unique key are not found, for people; None where they are."""
+    """Why duplicates in a unique key are not found, for people; None if they are."""
     for part in key.parts:
         if part.column is None:
             return "it is over an expression"
@@ -53,7 +53,7 @@ def why_not_compared(key: Key, definition: TableDefinition) -> str | None:
                 return f"{column.name} is VIRTUAL, and ({column.expression}) cannot be computed"
             if sources(column, definition) & {name.casefold() for foreign in definition.foreign_keys
                                               if foreign.cascades for name in foreign.columns}:
-                return f"{column.name} is VIRTUAL, and foreign keys change what it is made of"
+                return f"{column.name} is VIRTUAL, and foreign keys change columns that it depends on"
     return None
 
 
@@ -67,8 +67,8 @@ def _is_computable(column: Column, definition: TableDefinition) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class Completed:
-    """A generated column in the after-images of a batch: `values`; `left` (bool[n]) says which rows keep what they have
-    of it, and `waiting` which of these are to have what is computed of the row that is found."""
+    """A generated column in the after-images of a batch: `values`; `left` (bool[n]) marks rows that keep their value,
+    and `waiting` those that get a value computed from the row that is found."""
 
     values: pa.Array
     left: np.ndarray
@@ -76,8 +76,8 @@ class Completed:
 
 
 class AfterImages:
-    """The after-images of a batch, as far as they tell what the rows have then. `decoded` has the values of columns of
-    the log and which rows lack them (image_values.Rows), by number; `inserted` says which images are inserts'."""
+    """The after-images of a batch, as far as they describe the resulting rows. `decoded` has the values of the log's
+    columns and which rows lack them (image_values.Rows), by number; `inserted` marks images of inserts."""
 
     def __init__(self, definition: TableDefinition, defaults: ReplicaDefaults, inserted: np.ndarray, seconds: Seconds,
                  decoded: dict[int, tuple[pa.Array, Rows]]):
@@ -85,8 +85,8 @@ class AfterImages:
         self._inserted, self._seconds, self._decoded = inserted, seconds, decoded
 
     def completed(self, number: int, placed: Callable[[SchemaError, np.ndarray], SchemaError]) -> Completed:
-        """A generated column. Raises SchemaError where it cannot be computed, `placed` at the first image of those that
-        it is about."""
+        """A generated column. Raises SchemaError if it cannot be computed, `placed` at the first image that it
+        concerns."""
         values, lacking = self._of_image(number)
         if self._takes_what_is_there(number):
             return Completed(values, lacking & ~self._inserted, self._none)
@@ -111,8 +111,8 @@ class AfterImages:
         return Completed(values, (lacking & ~made) | waiting, waiting)
 
     def of_found_rows(self, number: int, images: np.ndarray, rows: pa.Table) -> pa.Array:
-        """A generated column in some images (int64[m]) whose values depend on the rows that these find. Raises
-        SchemaError where it cannot be computed."""
+        """A generated column in some images (int64[m]) whose values depend on the rows that they find. Raises
+        SchemaError if it cannot be computed."""
         definition = self._definition
 
         def known(name: str) -> pa.Array | pa.ChunkedArray:
@@ -130,9 +130,11 @@ class AfterImages:
         return np.zeros(len(self._inserted), np.bool_)
 
     def _takes_what_is_there(self, number: int) -> bool:
-        """Whether a replica takes what images have of a generated column, and NULL where an insert's lacks it.
-        MariaDB's does, but for a STORED one that the log does not have: a unique key over a VIRTUAL one that images
-        lack is not kept up, and its index is corrupt then (seen on 10.11)."""
+        """True if a replica takes images' values of a generated column, and NULL if an insert's image lacks it.
+
+        MariaDB does, except for a STORED column that the log lacks: it does not maintain a unique key over a VIRTUAL
+        column that images lack, and the key's index is corrupt then (seen on 10.11).
+        """
         return self._definition.flavour == "mariadb" and (
             number in self._decoded or self._definition.columns[number].generated == "virtual")
 
@@ -140,7 +142,7 @@ class AfterImages:
         return _is_computable(self._definition.columns[number], self._definition)
 
     def _of_image(self, number: int) -> tuple[pa.Array, np.ndarray]:
-        """A column's values in the images, and which rows have none there."""
+        """A column's values in the images, and which rows lack it there."""
         if number not in self._decoded:
             return pa.nulls(len(self._inserted), arrow_type(self._definition.columns[number].type)), ~self._none
         values, absent = self._decoded[number]
@@ -150,7 +152,7 @@ class AfterImages:
         return source_numbers(self._definition.columns[number], self._definition)
 
     def _any_source(self, number: int) -> np.ndarray:
-        """Which images have a column that this one is made of."""
+        """Which images have a column that this one depends on."""
         return _any([self._none, *(self._is_there(source) for source in self._sources(number))])
 
     def _is_there(self, number: int) -> np.ndarray:
@@ -159,11 +161,11 @@ class AfterImages:
         return self._any_source(number) if self._definition.columns[number].generated else self._none
 
     def _all_sources(self, number: int) -> np.ndarray:
-        """Of which images all columns are known that this one is made of."""
+        """Which images have known values of all columns that this one depends on."""
         return ~_any([self._none, *(~self._is_known(source) for source in self._sources(number))])
 
     def _is_known(self, number: int) -> np.ndarray:
-        """Which images tell what the row has in a column: in an insert's, where they have none, it is the default."""
+        """Which images determine the row's value of a column; an insert's that lacks it does by the default."""
         column = self._definition.columns[number]
         if number not in self._decoded:
             if column.generated:
@@ -206,37 +208,37 @@ class AfterImages:
         return pc.if_else(pa.array(lacking[rows]), default, values)
 
     def _is_chained(self, number: int) -> bool:
-        """Whether a column is generated from generated ones. A MySQL replica that computes such a one in a row event
-        may take garbage for the other, and then has entries in the key that do not fit the rows (seen on 9.7)."""
+        """True if a column is generated from generated ones. A MySQL replica that computes it in a rows event may use
+        garbage for the other column, and its key then has entries that do not fit the rows (seen on 9.7)."""
         names = sources(self._definition.columns[number], self._definition)
         return any(column.generated and column.name.casefold() in names for column in self._definition.columns)
 
     def _chained(self, number: int) -> SchemaError:
         column = self._definition.columns[number]
         return SchemaError(f"column {column.name} is generated from ({column.expression}), which names generated "
-                           "columns, and images lack it: what a replica's key has then cannot be known",
+                           "columns, and images lack it: what a replica's key then contains cannot be known",
                            table=self._definition.full_name, hint=_HINT)
 
     def _not_told(self, number: int, rows: np.ndarray) -> SchemaError:
         column = self._definition.columns[number]
         names = ", ".join(self._definition.columns[source].name for source in self._sources(number)
                           if (rows & ~self._is_known(source)).any())
-        return SchemaError(f"column {column.name} is generated from ({column.expression}), and an image tells some of "
-                           f"that, but not {names}, so that the row's value cannot be known",
+        return SchemaError(f"column {column.name} is generated from ({column.expression}), and an image has some of "
+                           f"these columns, but not {names}, so the row's value cannot be known",
                            table=self._definition.full_name,
                            hint=_FULL)
 
 
 def source_numbers(column: Column, definition: TableDefinition) -> list[int]:
-    """Numbers of the columns with values of their own that a generated column is made of."""
+    """Numbers of the stored, not generated columns that a generated column depends on."""
     names = sources(column, definition)
     return [number for number, other in enumerate(definition.columns)
             if other.name.casefold() in names and other.generated != "virtual"]
 
 
 def computed_of_images(definition: TableDefinition) -> dict[int, frozenset[int]]:
-    """The STORED columns, by number, that a replica computes where an image has any of these columns, whatever it has
-    of the generated one: MySQL's does, and MariaDB's takes what images have (seen on MySQL 9.7 and MariaDB 10.11)."""
+    """The STORED columns, by number, that a replica computes if an image has any of these columns, whatever it has of
+    the generated one: MySQL's does; MariaDB's takes what images have (seen on MySQL 9.7 and MariaDB 10.11)."""
     if definition.flavour == "mariadb":
         return {}
     return {number: _made_of(column, definition) for number, column in enumerate(definition.columns)
@@ -244,7 +246,7 @@ def computed_of_images(definition: TableDefinition) -> dict[int, frozenset[int]]
 
 
 def _made_of(column: Column, definition: TableDefinition) -> frozenset[int]:
-    """Numbers of the columns that a generated one is made of, and of those that these are made of."""
+    """Numbers of the columns that a generated one depends on, directly or not."""
     found: set[int] = set()
     more = source_numbers(column, definition)
     while more:

@@ -1,7 +1,7 @@
-"""A column of row images as a replica's row gets it: NULLs that the column cannot be, and values that images lack.
+"""Completes a column of row images as a replica does: NULLs that the column cannot hold, and values that images lack.
 
-Both are made only for images where something takes them: a default that cannot be computed stops nobody who does not
-need it.
+Both are computed only for images that need them: a default that cannot be computed then stops only a replay that uses
+it.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from applier.columns.replica_defaults import ReplicaDefaults, Seconds
 from applier.schema.definition import Column
 
 Rows = np.ndarray | None
-"""Which rows are meant, bool[n]; None for no row where it says what is absent, for all where it says what is used."""
+"""A selection of rows, bool[n]; None selects no row where it means absent rows, all where it means used ones."""
 
 
 def without_nulls(values: pa.Array, column: Column, defaults: ReplicaDefaults, seconds: Seconds, absent: Rows,
                   used: Rows = None) -> pa.Array:
-    """The values with what a replica takes for a NULL that the column cannot be; `absent` ones are no NULLs, and stay
-    null. Raises SchemaError where that cannot be computed."""
+    """The values with a replica's replacement for NULLs that the column cannot hold; `absent` values are not NULLs, and
+    stay null. Raises SchemaError if that cannot be computed."""
     if not values.null_count or column.nullable:
         return values
     nulls = np.asarray(values.is_null())
@@ -31,13 +31,13 @@ def without_nulls(values: pa.Array, column: Column, defaults: ReplicaDefaults, s
 
 def with_defaults(values: pa.Array, column: Column, defaults: ReplicaDefaults, seconds: Seconds,
                   lacking: np.ndarray) -> pa.Array:
-    """The values with what a replica gives rows that lack one (DEF-R1a, DEF-R1b). Raises SchemaError where that cannot
-    be computed."""
+    """The values with a replica's defaults for rows that lack one (DEF-R1a, DEF-R1b). Raises SchemaError if a default
+    cannot be computed."""
     return _with(values, lacking, defaults.left_out(column, seconds)) if lacking.any() else values
 
 
 def absent_flags(absent: pa.BooleanArray | None) -> Rows:
-    """Which rows lack the column (ColumnBuffer.absent_rows), None where none does."""
+    """Which rows lack the column (ColumnBuffer.absent_rows); None if none does."""
     flags = None if absent is None else absent.to_numpy(zero_copy_only=False)
     return flags if flags is not None and flags.any() else None
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 from applier.errors import CORRUPT_EVENT, ArchiveError
 
 MOST_INFLATED = 256 << 20
-"""Bytes of a column's values that are inflated together, but for a single one."""
+"""The most bytes of a column's values that are inflated together, except for a single value."""
 _LONGEST = 1 << 30
 """max_allowed_packet's limit: no value is longer."""
 

@@ -1,4 +1,4 @@
-"""The key that a table's rows are found, ordered and divided by: its primary key, or its first NOT NULL unique key.
+"""The key by which a table's rows are found, ordered and divided: its primary key, or its first NOT NULL unique key.
 
 In kernels a key is one int64 where it is one integer column (IntKey), else a byte string that compares in order
 (BytesKey).
@@ -42,7 +42,7 @@ class KeyOf(ABC, Generic[Encoded, Value]):
 
     @abstractmethod
     def encode(self, columns: Sequence[Values]) -> Encoded:
-        """The keys of rows, given the key's columns as a snapshot has them."""
+        """Encode the keys of rows from the key's columns in a snapshot: int64[n], or byte strings."""
 
     @abstractmethod
     def listed(self, keys: Encoded) -> list[Value]:
@@ -54,8 +54,8 @@ class KeyOf(ABC, Generic[Encoded, Value]):
         these keys, ascending, the first without a bound."""
 
     def of_rows(self, rows: pa.Table, table: str) -> Encoded:
-        """The keys of rows of a snapshot. Raises ReplayStopped where one has no value in a column of the key; `table`
-        is db.table."""
+        """Encode the keys of rows of a snapshot. Raises ReplayStopped if one lacks a value in a key column; `table` is
+        db.table."""
         for name in self.names:
             if rows.column(name).null_count:
                 raise no_key_value(str(self), name, table)
@@ -109,9 +109,9 @@ TableKey = IntKey | BytesKey
 
 
 def table_key(definition: TableDefinition) -> TableKey | None:
-    """The key that is searched by (rules PKE and FIND), None if the table has none that identifies a row.
+    """The key to search by (rules PKE and FIND); None if the table has none that identifies a row.
 
-    A key over a VIRTUAL column is none either: a snapshot does not hold the column.
+    A key over a VIRTUAL column does not count: a snapshot does not hold the column.
     """
     choice = choose_access_path(column_infos(definition), key_infos(definition), None, definition.flavour)
     if not choice.is_exact:
@@ -127,19 +127,19 @@ def table_key(definition: TableDefinition) -> TableKey | None:
 
 
 def no_key_value(key: str, column: str, table: str) -> ReplayStopped:
-    """The error of a row that cannot be found by its key."""
+    """The error for a row that cannot be found by its key."""
     return ReplayStopped(f"column {column} of a row's key has no value", table=table, key=key,
-                         hint="a NULL is no key, so the table is not the one that the log was written with; give its "
-                              "definition with --schema, or leave the table out with --ignore-tables")
+                         hint="NULL cannot be in a key, so the table is not the one that the log was written with; "
+                              "give its definition with --schema, or leave the table out with --ignore-tables")
 
 
 def alters_rows(conversion: RowConversion) -> bool:
-    """Whether rows that come over an ALTER are written anew: other columns, or another key."""
+    """True if an ALTER rewrites rows: other columns, or another key."""
     return conversion.changes_rows or not keeps_key(conversion)
 
 
 def keeps_key(conversion: RowConversion) -> bool:
-    """Whether a table's rows have the same keys, in the same form, after an ALTER as before."""
+    """True if a table's rows keep their keys, in the same form, over an ALTER."""
     old, new = table_key(conversion.old), table_key(conversion.new)
     if old is None or new is None:
         return old is new

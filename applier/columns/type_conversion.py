@@ -1,9 +1,9 @@
-"""A column of the log as values of another type: what a replica makes of them (AP-POS, replica_type_conversions).
+"""Converts a column of the log to another type as a replica does (AP-POS, replica_type_conversions).
 
 Values are read by the log's type and stored as an INSERT outside of strict mode would (MySQL manual, "Out-of-Range and
-Overflow Handling"): numbers stay in the range of the column, decimals are rounded half away from zero, text is cut to
-the characters that fit, ENUM and SET go by number. Character sets are not converted: the bytes are taken for text of
-the column's own.
+Overflow Handling"): numbers stay in the column's range, decimals are rounded half away from zero, text is cut to the
+characters that fit, ENUM and SET are converted by number. Character sets are not converted: the bytes are taken to be
+in the column's own.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NUMBER_PARTS = r"^(?P<sign>-?)(?P<before>\d+)(?:\.(?P<after>\d+))?(?:e\+?(?P<po
 
 
 def convert_integers(raw: pa.Array, kind: ColumnType, wire_type: int) -> pa.Array:
-    """Integers (of an unsigned Arrow type: to be read as such) as another integer type."""
+    """Integers as another integer type; an unsigned Arrow type is read as unsigned."""
     if wire_type == WireType.INT24 and pa.types.is_unsigned_integer(raw.type):
         raw = pc.bit_wise_and(raw, pa.scalar(0xFFFFFF, raw.type))
     bits = INTEGERS[kind.base]
@@ -85,8 +85,8 @@ def _as_decimal(values: pa.Array, kind: ColumnType) -> pa.Array:
 
 
 def _shortest_digits(values: pa.Array, whole: int, scale: int) -> pa.Array:
-    """Doubles by the fewest digits that tell them from others, which are what the servers go on with: as decimals, cut
-    off after `scale` digits and kept in ±10**whole."""
+    """Doubles by their shortest distinct digits, which the servers use: as decimals, cut off after `scale` digits and
+    kept in ±10**whole."""
     limit = 10.0**whole
     doubles = np.clip(values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False), -limit, limit)
     parts = pc.extract_regex(pa.array(doubles).cast(pa.string()), _NUMBER_PARTS)
@@ -107,8 +107,8 @@ def fitting_bits(raw: pa.Array, kind: ColumnType) -> pa.Array:
 
 
 def fitting_bytes(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
-    """Bytes of a CHAR, VARCHAR, TEXT, BINARY, VARBINARY or BLOB column as a binary type of another length, or as what
-    of them a TEXT type has room for."""
+    """Bytes of a CHAR, VARCHAR, TEXT, BINARY, VARBINARY or BLOB column as a binary type of another length, or the part
+    of them that fits a TEXT type."""
     if wire_type == WireType.STRING and kind.base in BINARY:
         padded = fixed_bytes(raw, metadata)  # the log leaves out zero bytes at the end of a BINARY's
         raw = beside(raw, pa.binary(), np.arange(len(raw) + 1, dtype=np.int64) * metadata, padded.ravel())
@@ -120,7 +120,7 @@ def fitting_bytes(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int
 
 
 def fitting_text(text: pa.Array, kind: ColumnType, wire_type: int) -> pa.Array:
-    """Text as much of which as a CHAR or VARCHAR column has room for, without the spaces that a CHAR has at its end."""
+    """The part of text that fits a CHAR or VARCHAR column, without trailing spaces for a CHAR."""
     if wire_type == WireType.STRING:
         text = pc.utf8_rtrim(text, " ")
     if kind.base in ("char", "varchar"):
@@ -131,8 +131,9 @@ def fitting_text(text: pa.Array, kind: ColumnType, wire_type: int) -> pa.Array:
     return pc.utf8_rtrim(text, " ") if kind.base == "char" else text
 
 
-def fitting_moments(raw: pa.Array, kind: ColumnType) -> pa.Array:
-    """Moments with no more digits of a second than the column has, cut off; a DATETIME's day, a day's first moment."""
+def fitting_datetimes(raw: pa.Array, kind: ColumnType) -> pa.Array:
+    """Datetimes with no more fractional digits than the column has, cut off; a DATE becomes midnight, a DATETIME its
+    day."""
     target = arrow_type(kind)
     if pa.types.is_date(raw.type) or pa.types.is_date(target):
         return raw.cast(target, safe=False)

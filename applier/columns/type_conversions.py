@@ -1,7 +1,7 @@
-"""Which columns of the log a replica takes into columns of another type, and what it has to be allowed for that.
+"""Which columns of the log a replica converts to columns of another type, and which setting that needs.
 
 The rules are those of replica_type_conversions (MariaDB: slave_type_conversions; MySQL manual, "Replication with
-Differing Table Definitions on Source and Replica"), as real servers showed them: types of one family only, and within
+Differing Table Definitions on Source and Replica"), as real servers showed them: only types of one family, and within
 it the longer type is the one with more room in the log, not the one that holds all values of the other.
 """
 
@@ -28,11 +28,11 @@ COMPRESSED = {WireType.BLOB_COMPRESSED, WireType.VARCHAR_COMPRESSED}
 _STRINGS = {WireType.STRING} | VARCHARS | BLOBS
 _NUMBERS = {WireType.NEWDECIMAL, WireType.FLOAT, WireType.DOUBLE}
 _REAL_LENGTH: dict[int | str, int] = {WireType.FLOAT: 12, WireType.DOUBLE: 22, "float": 12, "double": 22}
-"""Characters that a number may take, as the servers compare FLOAT with DOUBLE."""
+"""The width of a number in characters, by which the servers compare FLOAT with DOUBLE."""
 
 
 class Step(enum.Enum):
-    """What a conversion is, and so what has to be allowed."""
+    """The kind of a conversion, which is what has to be allowed."""
 
     NON_LOSSY = "all_non_lossy"
     LOSSY = "all_lossy"
@@ -40,7 +40,7 @@ class Step(enum.Enum):
 
 @dataclass(frozen=True)
 class TypeConversions:
-    """What is allowed. `unsigned`: integers that are converted are read as unsigned ones, whatever they are."""
+    """The allowed conversions. `unsigned`: converted integers are read as unsigned, whatever they are."""
 
     non_lossy: bool = False
     lossy: bool = False
@@ -48,21 +48,21 @@ class TypeConversions:
 
     @classmethod
     def of(cls, names: frozenset[str]) -> TypeConversions:
-        """By the names of the server's option, in lower case; all_signed is the default, and wins."""
+        """From the names of the server's option, in lower case; all_signed is the default, and wins."""
         unsigned = "all_unsigned" in names and "all_signed" not in names
         return cls("all_non_lossy" in names, "all_lossy" in names, unsigned)
 
     @property
     def any(self) -> bool:
-        """Whether columns may differ at all."""
+        """True if columns may differ at all."""
         return self.non_lossy or self.lossy
 
     def allow(self, step: Step) -> bool:
         return self.non_lossy if step is Step.NON_LOSSY else self.lossy
 
     def reads_unsigned(self, column_type: ColumnType, flavour: str) -> bool:
-        """Whether an integer in the log that becomes another integer is read as an unsigned one: a MariaDB replica
-        takes it for what its own column is."""
+        """True if an integer in the log that is converted to another integer is read as unsigned: a MariaDB replica
+        reads it as its own column's sign says."""
         return self.unsigned or (flavour == "mariadb" and column_type.unsigned)
 
 
@@ -70,7 +70,7 @@ NONE_ALLOWED = TypeConversions()
 
 
 def step_between(wire_type: int, metadata: int, column_type: ColumnType, flavour: str) -> Step | None:
-    """How a column of the log, which has not the type of the table's, becomes one of it; None where it cannot."""
+    """How a column of the log is converted to the table's type; None if it cannot be."""
     base = column_type.base
     if wire_type in INTEGER_BITS and base in INTEGERS:
         return _order(INTEGER_BITS[wire_type], INTEGERS[base])
@@ -82,10 +82,10 @@ def step_between(wire_type: int, metadata: int, column_type: ColumnType, flavour
         return _order(metadata, member_bytes(column_type))
     if wire_type in _STRINGS and (base in BINARY or base == "char" or base.endswith(("varchar", "text"))):
         own = most_bytes(column_type)
-        if base.endswith("text"):  # the servers count the bytes as if each were a character
+        if base.endswith("text"):  # the servers count each byte as a character
             own *= bytes_per_character(column_type.charset or "utf8mb4")
         return _order(logged_bytes(wire_type, metadata), own)
-    return _moment_step(wire_type, metadata, column_type) if flavour == "mariadb" else None
+    return _temporal_step(wire_type, metadata, column_type) if flavour == "mariadb" else None
 
 
 def _number_step(wire_type: int, metadata: int, column_type: ColumnType) -> Step:
@@ -98,8 +98,8 @@ def _number_step(wire_type: int, metadata: int, column_type: ColumnType) -> Step
     return _order(_REAL_LENGTH[wire_type], _REAL_LENGTH[column_type.base] if digits is None else digits)
 
 
-def _moment_step(wire_type: int, metadata: int, column_type: ColumnType) -> Step | None:
-    """MariaDB alone converts moments; and a log whose digits are none is taken for one that does not tell them."""
+def _temporal_step(wire_type: int, metadata: int, column_type: ColumnType) -> Step | None:
+    """Only MariaDB converts datetimes; it takes a log without fractional digits for one that does not tell them."""
     base = column_type.base
     if wire_type in NEW_TEMPORAL and base == NEW_TEMPORAL[wire_type] and metadata:
         return _order(metadata, column_type.fsp)
@@ -121,7 +121,7 @@ def _order(logged: int, own: int) -> Step:
 
 
 def type_in_log(wire_type: int, metadata: int, unsigned: bool | None = None) -> str:
-    """A column's type as far as a TABLE_MAP event tells it, in the words of the servers' error 1677."""
+    """A column's type as far as a TABLE_MAP event describes it, in the words of the servers' error 1677."""
     name = WireType(wire_type).name.lower()
     if wire_type in INTEGER_BITS:
         name = {8: "tinyint", 16: "smallint", 24: "mediumint", 32: "int", 64: "bigint"}[INTEGER_BITS[wire_type]]

@@ -1,4 +1,4 @@
-"""From what the decode kernel emits to what a snapshot holds: a column's values by its definition.
+"""Converts the decode kernel's output to what a snapshot holds: a column's values by its definition.
 
 Row images do not say whether a number is signed, in which character set text is, or what an ENUM's labels are; the
 table's definition does. Everything here works on whole columns.
@@ -18,7 +18,7 @@ from applier.columns.type_conversion import (
     convert_numbers,
     fitting_bits,
     fitting_bytes,
-    fitting_moments,
+    fitting_datetimes,
     fitting_text,
 )
 from applier.errors import CORRUPT_EVENT, ApplierError, ArchiveError
@@ -59,7 +59,7 @@ def finish_column(raw: pa.Array, column: Column, wire_type: int, metadata: int) 
 
 
 def _converted(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
-    """Values of another type than the column's (AP-POS); the replay has stopped where that may not be."""
+    """Values of another type than the column's (AP-POS); if that is not allowed, the replay has stopped before."""
     if kind.base in INTEGERS:
         return convert_integers(raw, kind, wire_type)
     if wire_type == WireType.NEWDECIMAL and pa.types.is_fixed_size_binary(raw.type):
@@ -69,7 +69,7 @@ def _converted(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -
     if kind.base == "bit":
         return _bit(fitting_bits(raw, kind), kind, wire_type, metadata)
     if kind.base in FRACTIONAL or kind.base == "date":
-        return fitting_moments(raw, kind)
+        return fitting_datetimes(raw, kind)
     if kind.base in ("enum", "set"):
         return _FINISH[kind.base](raw, kind, wire_type, metadata)
     fitting = fitting_bytes(_bytes(raw, kind, wire_type, metadata), kind, wire_type, metadata)
@@ -100,12 +100,12 @@ def _decimal(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> 
     bad = kernels.decimal_text(values.ctypes.data, raw.type.byte_width, valid, metadata >> 8, metadata & 255,
                                out.ctypes.data, offsets)
     if bad != kernels.ALL_ROWS:
-        raise ValueError(f"row {bad} is no DECIMAL")
+        raise ValueError(f"row {bad} is not a DECIMAL")
     return beside(raw, pa.string(), offsets, out)
 
 
 def _double(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
-    """DOUBLE(M,D) holds what rounding to D decimals left of a number; a SELECT shows the D decimals again."""
+    """DOUBLE(M,D) stores the double nearest to D decimals; a SELECT shows those D decimals."""
     if kind.scale is None or kind.scale > _EXACT_POWERS_OF_TEN:
         return raw
     numbers, power = raw.to_numpy(zero_copy_only=False), 10.0**kind.scale
@@ -120,7 +120,7 @@ def _bit(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.A
 
 
 def _enum(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
-    """Number 0 is the empty string of an invalid value; a number without a label shows as that, too."""
+    """Number 0 is the empty string of an invalid value; a number without a label shows as empty, too."""
     known = pc.less_equal(raw, pa.scalar(len(kind.members), raw.type))
     return pa.array(["", *kind.members], pa.string()).take(pc.if_else(known, raw, pa.scalar(0, raw.type)))
 
@@ -157,7 +157,7 @@ def _json(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.
 def _vector(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
     offsets, data = value_bytes(raw)
     if (offsets % 4).any():
-        raise ValueError("a VECTOR that is no whole number of floats")
+        raise ValueError("a VECTOR that does not consist of whole floats")
     numbers = pa.array(np.frombuffer(data.tobytes(), np.float32))
     return pa.ListArray.from_arrays(pa.array((offsets // 4).astype(np.int32)), numbers, mask=raw.is_null())
 

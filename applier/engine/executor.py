@@ -1,4 +1,4 @@
-"""Where the tasks of a plan run. The job knows this protocol; Spark's form of it is in applier.engine.spark."""
+"""Where the tasks of a plan run. The job knows this protocol; applier.engine.spark implements it on Spark."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Executor(Protocol):
     """Runs the stages of a replay. Results come in the order of the tasks; `on_progress(done, total)` counts tasks."""
 
     cores: int
-    """How many tasks run at a time, as far as is known before they run."""
+    """How many tasks run at a time, as far as that is known before they run."""
 
     def outline(self, tasks: Sequence[OutlineTask], on_progress: OnProgress) -> list[Outline]:
         """Outline files. Raises ArchiveError."""
@@ -33,7 +33,7 @@ class Executor(Protocol):
 
 
 class ThisProcess:
-    """One task after another, here: what Spark's overhead is measured against, and what needs no Java."""
+    """Runs one task after another in this process: the measure of Spark's overhead, and no Java is needed."""
 
     def __init__(self, cores: int = 1):
         self.cores = cores

@@ -1,8 +1,8 @@
-"""What a local file system offers beyond pyarrow.fs: files made durable, directories locked and cleaned up after the
-dead.
+"""What a local file system offers beyond pyarrow.fs: durable files, locked directories, and cleaning up after dead
+runs.
 
-A directory is locked (flock) by the run that writes in it, so whoever gets the lock of another run's directory knows
-that the run is dead: the kernel drops a lock with its process, however that ends.
+A run locks (flock) the directory that it writes in. The kernel drops the lock when the process ends, however it ends;
+so whoever can lock another run's directory knows that the run is dead.
 """
 
 import fcntl
@@ -17,7 +17,7 @@ _SYNC_THREADS = 8
 
 
 def make_staging(output: str) -> tuple[str, int | None]:
-    """A new directory beside `output`, made and locked: its path and the lock, None where locks do not work. Those that
+    """Make and lock a new directory beside `output`: its path and the lock, None if locks do not work. Directories that
     dead runs left for the same output are removed first. Errors: OSError."""
     parent, name = os.path.split(output)
     os.makedirs(parent, exist_ok=True)
@@ -29,8 +29,8 @@ def make_staging(output: str) -> tuple[str, int | None]:
 
 
 def make_locked(parent: str, start: str, mode: int = 0o777) -> tuple[str, int | None]:
-    """A new directory in another, whose name has this start, then the process's id and what no other has. The rest as
-    of `make_staging`."""
+    """Make and lock a new directory in another one; its name is this prefix, the process's id and a unique end. Like
+    `make_staging` otherwise."""
     while True:
         path = os.path.join(parent, f"{start}{os.getpid()}-{secrets.token_hex(6)}")
         os.mkdir(path, mode)
@@ -59,7 +59,7 @@ def lock(directory: str) -> int | None:
 
 
 def remove_if_dead(directory: str) -> None:
-    """Remove a directory that no living run has locked. One whose lock cannot be known stays."""
+    """Remove a directory that no running process has locked. It stays if its lock cannot be tested."""
     try:
         handle = lock(directory)
     except OSError:
@@ -81,8 +81,8 @@ def sync_tree(root: str) -> None:
 
 
 def link(source: str, target: str) -> bool:
-    """Give a file another name; False where the file system has no such links, or not between these two places. Errors:
-    FileNotFoundError, FileExistsError."""
+    """Give a file a second name (a hard link); False if the file system has no such links, or none between these two
+    places. Errors: FileNotFoundError, FileExistsError."""
     try:
         os.link(source, target)
     except (FileNotFoundError, FileExistsError):

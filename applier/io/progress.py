@@ -1,4 +1,4 @@
-"""What a long job tells whoever watches it. The job knows this protocol, never a terminal."""
+"""What a long job reports to its watcher. The job knows this protocol, never a terminal."""
 
 from typing import Protocol
 
@@ -7,17 +7,17 @@ class Progress(Protocol):
     """Watches one job. Phases follow one another; counts are totals since the phase began, so a call may be lost."""
 
     def phase(self, name: str, total: int, what: str) -> None:
-        """A phase begins: `name` says what is done ("outline"), to `total` pieces of `what` ("files"); 0 if unknown."""
+        """A phase begins: `name` ("outline") works on `total` items of `what` ("files"); 0 if unknown."""
 
     def update(self, done: int, rows: int = 0) -> None:
-        """So many pieces of the phase are done, and so many row changes with them. Cheap; may be called often."""
+        """Report how many items of the phase are done, and how many row changes. Cheap; may be called often."""
 
     def note(self, text: str) -> None:
-        """Something a person should know, such as a torn tail that is left out. Kept on the screen."""
+        """Report something a person should know, for example a torn tail that is left out. It stays on the screen."""
 
 
 class Silent:
-    """Nobody watches."""
+    """A watcher that ignores everything."""
 
     def phase(self, name: str, total: int, what: str) -> None:
         pass

@@ -1,4 +1,4 @@
-"""JSON from outside as the dataclasses that it was made of: `build` takes what has each field's type, and nothing else.
+"""JSON from outside as dataclasses: `build` accepts values that have each field's type, and nothing else.
 
 The types are the annotations: str, int, float, bool, bytes (as hex), None, Any, Literal, unions, tuple[X, ...],
 tuple[X, Y], list[X], dict[K, X], dataclasses, and Annotated[X, check, …], where a check is a function that returns
@@ -24,19 +24,19 @@ _SHOWN = 40
 _LISTS = (list, tuple)
 """As a JSON parser gives them, and as dataclasses.asdict does."""
 Check = Callable[[Any], str]
-"""What is wrong with a value; "" if nothing is."""
+"""A check: returns what is wrong with a value, "" if nothing is."""
 _Parser = Callable[[Any], Any]
 
 
 class Mismatch(ValueError):
-    """A value that is not of its type. `path` leads to it from the document, as in "tables[3].files[0].rows"."""
+    """A value that does not have its type. `path` leads to it from the document, as in "tables[3].files[0].rows"."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what)
         self.what, self.path = what, ""
 
     def within(self, step: str) -> Mismatch:
-        """The same, seen from one level further out."""
+        """The same mismatch with `step` in front of its path."""
         self.path = step + ("." if self.path and not self.path.startswith("[") else "") + self.path
         return self
 
@@ -45,7 +45,7 @@ class Mismatch(ValueError):
 
 
 def build(kind: type[_T], value: Any) -> _T:
-    """`value`, as a JSON parser or dataclasses.asdict gives it, as a `kind`. Raises Mismatch."""
+    """Convert `value`, as a JSON parser or dataclasses.asdict returns it, to type `kind`. Raises Mismatch."""
     built: _T = _parser(kind)(value)
     return built
 
@@ -56,23 +56,23 @@ def between(low: int, high: int) -> Check:
 
 
 Count = Annotated[int, between(0, 2**63 - 1)]
-"""A number of something."""
+"""A count: an integer of at least 0."""
 Seconds = Annotated[int, between(0, 253402300799)]
 """Since 1970 UTC, up to the year 9999."""
 
 
 def loads(text: bytes) -> Any:
-    """A JSON document. Raises Mismatch for what is none, or is nested too deeply."""
+    """Parse a JSON document. Raises Mismatch if it is not JSON, or is nested too deeply."""
     import orjson
 
     try:
         return orjson.loads(text)
     except ValueError as error:  # which also is a depth of more than 1,024, and what is not UTF-8
-        raise Mismatch(f"is no JSON: {error}") from error
+        raise Mismatch(f"is not JSON: {error}") from error
 
 
 def _parser(kind: Any) -> _Parser:
-    """What makes a value of a type out of JSON."""
+    """The function that converts JSON to a type."""
     return _new_parser(kind)
 
 
@@ -100,7 +100,7 @@ def _new_parser(kind: Any) -> _Parser:
         return _members(*map(_parser, arguments))
     if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         return _object(kind)
-    raise TypeError(f"no JSON has a {kind}")
+    raise TypeError(f"JSON has no {kind}")
 
 
 def _none(value: Any) -> None:
@@ -110,7 +110,7 @@ def _none(value: Any) -> None:
 
 def _text(value: Any) -> str:
     if type(value) is not str:
-        raise Mismatch(f"is {_shown(value)}, not a text")
+        raise Mismatch(f"is {_shown(value)}, not text")
     return value
 
 
@@ -226,7 +226,7 @@ def _object(kind: type) -> _Parser:
             for name, item in value.items():
                 parts[name] = parsers[name](item)
         except KeyError:
-            raise Mismatch(f"has a field {_quoted(name)} that is not known here") from None
+            raise Mismatch(f"has a field {_quoted(name)} that this program does not know") from None
         except Mismatch as error:
             raise error.within(name) from None
         for name in needed:
@@ -234,7 +234,7 @@ def _object(kind: type) -> _Parser:
                 raise Mismatch(f"has no {name}")
         try:
             made = kind(**parts)
-        except ApplierError as error:  # of a class that checks itself
+        except ApplierError as error:  # the class checks its fields together
             raise Mismatch(error.message) from None
         if complaint_of is not None and (complaint := complaint_of(made)):
             raise Mismatch(complaint)

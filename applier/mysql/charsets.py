@@ -1,7 +1,7 @@
 """Text of any character set to UTF-8, a whole column at once.
 
-What comes out is what a SELECT through a utf8mb4 connection shows, also for bytes that are no text in their set: see
-`charset_kernel`. (MariaDB differs there: it shows "?" for a character that is cut short, where MySQL drops it.)
+The result is what a SELECT through a utf8mb4 connection shows, also for bytes that are not text in their set: see
+`charset_kernel`. (MariaDB differs there: it shows "?" for a character that is cut short; MySQL drops it.)
 """
 
 import functools
@@ -31,7 +31,7 @@ def to_utf8(array: pa.Array, charset: str) -> pa.Array:
     fit into one Arrow array (2 GiB).
     """
     if charset not in CHARSETS:
-        raise SchemaError(f"unknown character set {charset!r}", hint="known are " + ", ".join(sorted(CHARSETS)))
+        raise SchemaError(f"unknown character set {charset!r}", hint="known sets: " + ", ".join(sorted(CHARSETS)))
     offsets, data = value_bytes(array)
     if charset not in _NOT_ASCII and not _has_byte_from(data, 0x80):
         return _as_string(array)
@@ -48,7 +48,7 @@ def _has_byte_from(data: np.ndarray, lowest: int) -> bool:
 
 
 def _as_string(array: pa.Array) -> pa.Array:
-    """The same buffers under the other type: what is in them is known to be UTF-8."""
+    """The same buffers as a string column: their bytes are known to be UTF-8."""
     return pa.Array.from_buffers(pa.string(), len(array), array.buffers(), array.null_count, array.offset)
 
 

@@ -1,4 +1,4 @@
-"""Character sets and collations of the servers: names, ids in the log, defaults, and bytes a character may take.
+"""Character sets and collations of the servers: names, ids in the log, defaults, and bytes per character.
 
 The table is information_schema.collations of MySQL 9.7; MariaDB shares ids up to 255 and adds those of `_mariadb_id`.
 """
@@ -11,11 +11,12 @@ from typing import NamedTuple
 # has utf8mb4_general_ci, too; MariaDB from 11.5 on has UCA 14's for all Unicode sets, which its sessions say.
 DEFAULT_COLLATIONS = {"mysql": {"utf8mb4": "utf8mb4_0900_ai_ci"}, "mariadb": {"utf8mb4": "utf8mb4_general_ci"}}
 _WITHOUT_CHARSET = "uca1400_"
-"""How names of MariaDB's collations begin that are of several character sets: of the one that they stand beside."""
+"""How names of MariaDB's collations begin that apply to several character sets: they mean the set that they stand
+beside."""
 
 
 class Charset(NamedTuple):
-    """A character set with one of its collations: what a server, a database or a table has as its default."""
+    """A character set with one of its collations: the default of a server, a database or a table."""
 
     charset: str
     collation: str
@@ -64,7 +65,7 @@ def binary_collation(charset: str) -> str:
 
 
 def bytes_per_character(charset: str) -> int:
-    """How many bytes a character may take at most; KeyError for an unknown set."""
+    """The most bytes that a character takes; KeyError for an unknown set."""
     return _charsets()[charset][0]
 
 

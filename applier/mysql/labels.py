@@ -1,7 +1,7 @@
-"""Labels of ENUM and SET as a column's character set has them.
+"""Labels of ENUM and SET in a column's character set.
 
-A literal in hexadecimal digits or bits is bytes in the column's set, filled up in front to whole characters. Of a text,
-characters that the set does not have become question marks. (Seen on MySQL 9.7 and MariaDB 10.11.)
+A literal in hexadecimal digits or bits is bytes in the column's set, filled up in front to whole characters. In a text,
+characters that the set lacks become question marks. (Seen on MySQL 9.7 and MariaDB 10.11.)
 """
 
 import functools
@@ -15,13 +15,13 @@ from applier.mysql.charsets import to_utf8
 _UNITS = {"ucs2": 2, "utf16": 2, "utf16le": 2, "utf32": 4}
 _TEXT = frozenset({"utf8mb4", "utf8mb3", "utf8", "binary"})
 _HAVE_ALL = frozenset({"utf8mb4", "binary", "utf16", "utf16le", "utf32", "gb18030"})
-_ODD = range(0xDC80, 0xDD00)
-"""What stands for bytes that are no text (odd_bytes)."""
+_UNDECODABLE = range(0xDC80, 0xDD00)
+"""Code points (surrogates) that stand for bytes which are not text; see schema.undecodable."""
 
 
 def labels_in(charset: str, members: tuple[str | bytes, ...]) -> tuple[str, ...]:
-    """The labels that the server keeps, without the spaces at their ends. A byte that is no text in a set of Unicode is
-    a surrogate, as in a statement."""
+    """The labels as the server keeps them, without trailing spaces. In a Unicode character set, a byte that is not text
+    is a surrogate, as in a statement."""
     made = (_of_bytes(member, charset) if isinstance(member, bytes) else _of_text(member, charset)
             for member in members)
     return tuple(label.rstrip(" ") for label in made)
@@ -39,7 +39,8 @@ def _of_text(member: str, charset: str) -> str:
     if member.isascii() or charset in _HAVE_ALL:
         return member
     known = _characters(charset) if charset in SINGLE_BYTE | MULTI_BYTE else range(0x10000)
-    return "".join(character if ord(character) in known or ord(character) in _ODD else "?" for character in member)
+    return "".join(character if ord(character) in known or ord(character) in _UNDECODABLE else "?"
+                   for character in member)
 
 
 @functools.cache

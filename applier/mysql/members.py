@@ -1,4 +1,4 @@
-"""Which member of an ENUM or SET a label is: the one that the column's collation takes it for, where spaces at its end
+"""Which member of an ENUM or SET a label is: the member that the column's collation takes as equal, if trailing spaces
 count."""
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from keysearch.collation import collation_of, equality_keys, is_exact
 
 
 def places_of(labels: pa.Array, kind: ColumnType, flavour: str) -> dict[str, int]:
-    """The place of the first member that each of these labels is; those that are none are not in it. Raises
-    NotComputable where a label is no member byte for byte, and may be one by a collation that is not known."""
+    """The index of the first member that equals each of these labels; labels that match none are left out. Raises
+    NotComputable if a label equals no member byte for byte but may equal one by a collation that is not known."""
     collation = collation_of(kind.collation or "binary", flavour)
     charset, _, rest = collation.partition("_")
     members = pa.array(kind.members, pa.string())

@@ -1,4 +1,4 @@
-"""The session in which SQL is evaluated: what its result depends on beside the text and the rows."""
+"""The session in which SQL is evaluated: everything that a result depends on besides the text and the rows."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from applier.mysql.time_zones import shifted
 
 @dataclass(frozen=True)
 class Session:
-    """`moments` is the current time in microseconds UTC: one for all rows, int64[n] with one for each row, None where
+    """`now_us` is the current time in microseconds UTC: one for all rows, int64[n] with one for each row, None where
     it is not known. `time_zone` is the session's ("+02:00", "Europe/Rome"), or SYSTEM, which the log does not resolve.
     `sql_mode` has the names of modes that change values."""
 
     flavour: str = "mysql"
     sql_mode: str = ""
     time_zone: str = "SYSTEM"
-    moments: int | np.ndarray | None = None
+    now_us: int | np.ndarray | None = None
 
-    def in_zone(self, moment: int) -> int | None:
-        """A moment in microseconds UTC as the session's clock shows it, None where the log does not tell its zone."""
-        return shifted(moment, self.time_zone)
+    def in_zone(self, instant: int) -> int | None:
+        """A time in microseconds UTC as the session's clock shows it, None where the log does not tell its zone."""
+        return shifted(instant, self.time_zone)
 
     def utc_now(self) -> np.ndarray:
         """The current time in microseconds UTC, int64[1] or [n]. Raises NotComputable where it is not known."""
-        if self.moments is None:
+        if self.now_us is None:
             raise NotComputable("the current time")
-        return np.atleast_1d(np.asarray(self.moments, np.int64))
+        return np.atleast_1d(np.asarray(self.now_us, np.int64))
 
     def now(self) -> np.ndarray:
-        """The same by the session's clock. Raises NotComputable where its zone is not known, too."""
-        moments, places = np.unique(self.utc_now(), return_inverse=True)
-        shown = [self.in_zone(moment) for moment in moments.tolist()]
+        """The current time by the session's clock. Raises NotComputable also if its time zone is not known."""
+        instants, places = np.unique(self.utc_now(), return_inverse=True)
+        shown = [self.in_zone(instant) for instant in instants.tolist()]
         if None in shown:
             raise NotComputable("the time in the server's own time zone, which the log does not tell, and "
                                 "--system-time-zone can")

@@ -21,30 +21,30 @@ _TIME = re.compile(r"(-?)(?:(\d{1,2}) +)?(\d+)(?::(\d{1,2}))?(?::(\d{1,2}))?(\.\
 
 
 def read_date(value: str | Decimal, flavour: str) -> datetime.date | int:
-    """A date; where its year, month or day is zero, the days of applier.mysql.zero_dates. MySQL rounds a time of day
-    that is with it."""
-    moment = read_datetime(value, 0, flavour)
-    return moment // DAY if isinstance(moment, int) else moment.date()
+    """A date in days; if its year, month or day is zero, the days of applier.mysql.zero_dates. MySQL rounds a time of
+    day that follows it."""
+    instant = read_datetime(value, 0, flavour)
+    return instant // DAY if isinstance(instant, int) else instant.date()
 
 
 def read_datetime(value: str | Decimal, fsp: int, flavour: str) -> datetime.datetime | int:
-    """A date and time with `fsp` digits of fraction; where its year, month or day is zero, the microseconds of
+    """A date and time with `fsp` digits of fraction; if its year, month or day is zero, the microseconds of
     applier.mysql.zero_dates."""
-    text = _moment_digits(value) if isinstance(value, Decimal) else value.strip()
+    text = _datetime_digits(value) if isinstance(value, Decimal) else value.strip()
     if re.fullmatch(r"0+", text):
         return ZERO_DAY * DAY
     pattern = _PACKED_MOMENT if text.partition(".")[0].isdigit() else _MOMENT
     match = pattern.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text!r} is no date")
+        raise ValueError(f"{text!r} is not a date")
     year, month, day, hour, minute, second, fraction = match.groups()
     is_zero = int(year) == int(month) == int(day) == 0
     # A year of one digit is that year; one of two digits is from 1970 to 2069, but for that of the zero date.
     full_year = _full_year(int(year)) if len(year) == 2 and not is_zero else int(year)
     fraction_micros = datetime.timedelta(microseconds=_microseconds(fraction, fsp, flavour))
     if full_year and int(month) and int(day):
-        moment = datetime.datetime(full_year, int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0))
-        return moment + fraction_micros
+        instant = datetime.datetime(full_year, int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0))
+        return instant + fraction_micros
     _SOME_LEAP_DAY.replace(month=int(month) or 1, day=int(day) or 1)  # or there is no such month or day
     clock = _SOME_LEAP_DAY.replace(hour=int(hour or 0), minute=int(minute or 0), second=int(second or 0))
     micros = (clock - _SOME_LEAP_DAY + fraction_micros) // datetime.timedelta(microseconds=1)
@@ -58,14 +58,14 @@ def read_time(value: str | Decimal, fsp: int, flavour: str) -> datetime.timedelt
     text = format(value, "f") if isinstance(value, Decimal) else value.strip()
     match = _TIME.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text!r} is no time")
+        raise ValueError(f"{text!r} is not a time")
     sign, days, hours, minutes, seconds, fraction = match.groups()
     if days is None and minutes is None:
         if len(hours) in (12, 14):  # a date and time, of which the date is left out
             hours = hours[-6:]
         hours, minutes, seconds = hours[:-4], hours[-4:-2], hours[-2:]
     if int(minutes or 0) > 59 or int(seconds or 0) > 59:
-        raise ValueError(f"{text!r} is no time")
+        raise ValueError(f"{text!r} is not a time")
     span = datetime.timedelta(days=int(days or 0), hours=int(hours or 0), minutes=int(minutes or 0),
                               seconds=int(seconds or 0), microseconds=_microseconds(fraction, fsp, flavour))
     if span > _LONGEST_TIME:
@@ -77,7 +77,7 @@ def read_year(value: str | Decimal) -> int:
     """A year of four digits, or of two (1970 to 2069). The number 0 is the zero year, the string '0' is 2000."""
     if isinstance(value, str):
         if not (value.isascii() and value.isdigit()):
-            raise ValueError(f"{value!r} is no year")
+            raise ValueError(f"{value!r} is not a year")
         return _year_in_range(2000 if int(value) == 0 and len(value) < 4 else int(value))
     return _year_in_range(int(value.to_integral_value(ROUND_HALF_UP)))
 
@@ -93,8 +93,8 @@ def _full_year(number: int) -> int:
     return number + (2000 if number < 70 else 1900)
 
 
-def _moment_digits(value: Decimal) -> str:
-    """A number's digits, with zeros before them as the form that it is in needs: YYMMDD, YYYYMMDD, or with hhmmss."""
+def _datetime_digits(value: Decimal) -> str:
+    """A number's digits, padded with zeros to the form it is in: YYMMDD, YYYYMMDD, or one of these with hhmmss."""
     whole, point, fraction = format(value, "f").partition(".")
     if 0 < int(whole) < _LEAST_MOMENT:
         raise ValueError(f"{value} is no date")

@@ -6,18 +6,18 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from applier.errors import UsageError
 
 
-def shifted(moment: int, time_zone: str) -> int | None:
-    """A moment in microseconds UTC by the clocks of a session's time zone; None where the zone cannot be told."""
+def shifted(instant: int, time_zone: str) -> int | None:
+    """A time in microseconds UTC as local microseconds of a session's time zone; None if the zone is not known."""
     zone = zone_of(time_zone)
     if zone is None:
         return None
-    utc = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC) + datetime.timedelta(microseconds=moment)
+    utc = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC) + datetime.timedelta(microseconds=instant)
     offset = utc.astimezone(zone).utcoffset() or datetime.timedelta()
-    return moment + offset // datetime.timedelta(microseconds=1)
+    return instant + offset // datetime.timedelta(microseconds=1)
 
 
 def zone_of(name: str) -> datetime.tzinfo | None:
-    """A zone by its name in a session; None for SYSTEM, and for what is none."""
+    """A zone by its name in a session; None for SYSTEM and for unknown names."""
     try:
         if name[:1] in ("+", "-"):
             hours, _, minutes = name[1:].partition(":")
@@ -29,12 +29,12 @@ def zone_of(name: str) -> datetime.tzinfo | None:
 
 
 def is_time_zone(name: str) -> bool:
-    """Whether it is known what its clocks show."""
+    """True if the zone's local time is known."""
     return zone_of(name) is not None
 
 
 def parse_datetime(text: str) -> float:
-    """A date and time to seconds since 1970 UTC; local time where it names no offset, as mysqlbinlog takes it."""
+    """Seconds since 1970 UTC of a date and time; local time if it names no offset, as mysqlbinlog takes it."""
     try:
         return datetime.datetime.fromisoformat(text.strip()).timestamp()
     except (ValueError, OverflowError):

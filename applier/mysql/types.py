@@ -42,7 +42,7 @@ class ColumnType:
 
     @property
     def column_type(self) -> str:
-        """The type without character set and attributes, as information_schema.columns.column_type has it."""
+        """The type without character set and attributes, as information_schema.columns.column_type shows it."""
         text = self.base
         if self.members:
             text += "(" + ",".join("'" + member.replace("'", "''") + "'" for member in self.members) + ")"
@@ -55,7 +55,7 @@ class ColumnType:
         return text + " unsigned" * self.unsigned + " zerofill" * self.zerofill
 
     def sql(self, flavour: str = "mysql") -> str:
-        """The type as DDL: what a CREATE TABLE of that flavour has after the column's name."""
+        """The type as DDL: what follows the column's name in that flavour's CREATE TABLE."""
         text = self.column_type
         if self.members:
             text = f"{self.base}({','.join(map(quote_text, self.members))})"
@@ -108,12 +108,12 @@ _OTHERS = {
     "vector": pa.list_(pa.float32()),
 }
 BASES = frozenset({*INTEGERS, "decimal", "bit", *CHARACTER, *BINARY, *GEOMETRY, *NETWORK, *_OTHERS})
-"""Every type that a column may have, as `ColumnType.base` names them."""
+"""All types of columns, as `ColumnType.base` names them."""
 
 
 def quote_text(text: str) -> str:
-    """A string literal that reads back equal with backslash escapes on, which is both servers' default; on one line, as
-    a client that reads a file may take a CR before a line feed away, or Ctrl-Z for the file's end."""
+    """A string literal, on one line, that reads back equal with backslash escapes on (both servers' default). A client
+    that reads a file may drop a CR before a line feed, or stop at Ctrl-Z, so these are escaped."""
     return "'" + text.translate(_ESCAPES) + "'"
 
 

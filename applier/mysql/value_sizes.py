@@ -1,4 +1,4 @@
-"""How many bytes the values of a column take at most, in a table and in the log."""
+"""The most bytes that values of a column take, in a table and in the log."""
 
 from applier.mysql.collations import bytes_per_character
 from applier.mysql.types import ColumnType

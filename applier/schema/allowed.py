@@ -1,9 +1,8 @@
-"""What servers allow in a table's definition, checked wherever one comes to be: parsed, loaded, or made of others.
+"""What servers allow in a table's definition, checked wherever one is made: parsed, loaded, or derived from others.
 
-Definitions come out of logs, dumps and manifests, which anybody may have written, and go into SQL that a client is
-given. So whatever is printed there as it stands is a plain word, a number, or an expression that ends where it should;
-and whatever is quoted is text. Source: MySQL manual, "Schema Object Names" and "Identifier Length Limits"; MariaDB's
-"Identifier Names".
+Definitions come from logs, dumps and manifests, which anybody may have written, and go into SQL that a client is given.
+So text that is printed unquoted is a plain word, a number, or an expression that ends where it should; and quoted text
+is text. Source: MySQL manual, "Schema Object Names" and "Identifier Length Limits"; MariaDB's "Identifier Names".
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ _NOW = re.compile(r"CURRENT_TIMESTAMP(?:\([0-9]\))?")
 _ROTATION = re.compile(r"|LIMIT [0-9]+|INTERVAL .+")
 _LONGEST_NAME = 64
 _OLD_NAME = "#mysql50#"
-"""How names begin that a server before 5.1 gave; it does not count."""
+"""The prefix of names that a server before 5.1 encoded; it does not count."""
 _SIGNS = frozenset("(),.+-*/%&|^~!=<>@:{}?[]")
-"""What an expression has beside words, names and literals. No ";" and no "\\", by which a client goes on otherwise."""
+"""The signs that an expression may contain. No ";" and no "\\", after which a client would read commands."""
 _METHODS = frozenset({"RANGE", "LIST", "RANGE COLUMNS", "LIST COLUMNS", "HASH", "LINEAR HASH", "KEY", "LINEAR KEY",
                       "SYSTEM_TIME", ""})
 _KEYS = frozenset({"primary", "unique", "key", "fulltext", "spatial", "vector"})
@@ -41,12 +40,12 @@ _DEFAULTS = frozenset({"null", "string", "local", "number", "bytes", "now", "exp
 
 
 def is_word(text: Any) -> bool:
-    """Whether it is a word of ASCII letters, digits and "_", as engines, character sets and collations are called."""
+    """True for a word of ASCII letters, digits and "_", as names of engines, character sets and collations are."""
     return isinstance(text, str) and _WORD.fullmatch(text) is not None
 
 
 def check_definition(table: TableDefinition) -> None:
-    """Raises SchemaError, naming the part of the table that no server has so."""
+    """Raise SchemaError if no server has such a table, naming the part that is wrong."""
     try:
         _table(table)
     except SchemaError as error:
@@ -54,32 +53,32 @@ def check_definition(table: TableDefinition) -> None:
 
 
 def check_word(text: str | None, what: str) -> None:
-    """Raises SchemaError for what is neither None nor a plain word."""
+    """Raise SchemaError unless the value is None or a plain word."""
     if text is not None and not is_word(text):
         raise _refused(what, text)
 
 
 def check_name(name: str, what: str) -> None:
-    """Raises SchemaError for what no server takes as the name of a database, a table or a part of one."""
+    """Raise SchemaError unless servers accept the name for a database, a table or a part of one."""
     check_text(name, what)
     if not name or "\0" in name or len(name.removeprefix(_OLD_NAME)) > _LONGEST_NAME:
         raise _refused(what, name)
 
 
 def check_text(text: str, what: str) -> None:
-    """Raises SchemaError for bytes that were no text, and for what is no string."""
+    """Raise SchemaError unless the value is a string without undecodable bytes."""
     if not isinstance(text, str):
         raise _refused(what, text)
     if not text.isascii():
         try:
             text.encode()
         except UnicodeEncodeError:
-            raise SchemaError(f"{what} has bytes that are no text: {_shown(text)}") from None
+            raise SchemaError(f"{what} has bytes that are not text: {_shown(text)}") from None
 
 
 def check_sql(text: str, what: str, flavour: str) -> None:
-    """Raises SchemaError for SQL that is more than one expression, or a list of them: that has comments, or ends in the
-    midst of a literal or parentheses, or goes on after them."""
+    """Raise SchemaError unless the SQL is one expression or a list of them: without comments, and not ending inside a
+    literal or parentheses, or continuing after them."""
     check_text(text, what)
     depth, end = 0, 0
     if "\0" in text:
@@ -176,7 +175,7 @@ def _key(key: Key, flavour: str) -> None:
 
 
 def _foreign_key(key: ForeignKey) -> None:
-    check_text(key.name, "the name of a foreign key")  # those that servers make may be longer than others
+    check_text(key.name, "the name of a foreign key")  # names that servers make may be longer
     for name in (*key.columns, key.database, key.table, *key.referenced):
         check_name(name, "a name")
     for action in (key.on_delete, key.on_update):
@@ -223,8 +222,8 @@ def _one_of(value: Any, allowed: Any, what: str) -> None:
 
 
 def _refused(what: str, value: Any) -> SchemaError:
-    return SchemaError(f"{what} is nothing that a server has: {_shown(value)}",
-                       hint="the log, the dump or the manifest was changed by a program that is no server, or is "
+    return SchemaError(f"{what} is not what a server has: {_shown(value)}",
+                       hint="the log, the dump or the manifest was changed by another program than a server, or is "
                             "damaged; --ignore-tables leaves the table out")
 
 

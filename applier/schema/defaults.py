@@ -1,4 +1,4 @@
-"""What a NOT NULL column holds that no value was given for.
+"""The implicit default of NOT NULL columns.
 
 Source: MySQL manual, "Data Type Default Values".
 """
@@ -16,12 +16,12 @@ _IMPLICIT_TEXT = {"inet4": "0.0.0.0", "inet6": "::", "uuid": "00000000-0000-0000
 
 
 def implicit_scalar(column_type: ColumnType, flavour: str) -> pa.Scalar:
-    """The value of a NOT NULL column that has none, as a scalar of `arrow_type`: zero, nothing, the first member."""
+    """The implicit default as a scalar of `arrow_type`: zero, the empty value, the first member."""
     return pa.scalar(_implicit(column_type, flavour), type=arrow_type(column_type))
 
 
 def _implicit(column_type: ColumnType, flavour: str) -> Any:
-    """The value that a NOT NULL column without a DEFAULT takes where strict mode does not forbid it."""
+    """The value of a NOT NULL column without a DEFAULT, if strict mode does not forbid it."""
     base = column_type.base
     if base in DATES:
         return ZERO_DAY if base == "date" else ZERO_DAY * DAY

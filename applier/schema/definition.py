@@ -1,4 +1,4 @@
-"""What a table is: its columns, keys and defaults at one moment, as plain data."""
+"""What a table is: its columns, keys and defaults at one position, as plain data."""
 
 import re
 from dataclasses import asdict, dataclass, replace
@@ -16,9 +16,10 @@ from applier.schema.partitions import Partitioning
 from applier.schema.versioning import Versioning
 
 _INTRODUCED = re.compile(r"_\w+ x'[0-9a-f]*'")
-"""A literal's bytes with their character set: an expression by its value, but DEFAULT takes it without parentheses."""
+"""A literal's bytes with their character set: SQL counts it as an expression, but DEFAULT takes it without parentheses.
+"""
 SEQUENCE = "SEQUENCE"
-"""The engine of what is no table but a MariaDB sequence."""
+"""The engine of MariaDB sequences, which are not tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class Default:
     text: str = ""
 
     def sql(self) -> str:
-        """What stands behind DEFAULT."""
+        """The text after DEFAULT."""
         if self.kind == "null":
             return "NULL"
         if self.kind in ("string", "local"):
@@ -62,12 +63,12 @@ class Column:
     comment: str = ""
 
     def sql(self, flavour: str = "mysql") -> str:
-        """The column as CREATE TABLE has it, for a server of this flavour."""
+        """The column as in CREATE TABLE, for a server of this flavour."""
         words = [quote_name(self.name), self.type.sql(flavour)]
         if self.generated:
             words.append(f"GENERATED ALWAYS AS ({self.expression}) {self.generated.upper()}")
-        # TIMESTAMP needs its NULL said: without it an old server would make the column NOT NULL.
-        # MariaDB takes neither of the two beside a generated column.
+        # TIMESTAMP needs an explicit NULL: an old server would make the column NOT NULL.
+        # MariaDB allows neither of the two in a generated column.
         if not self.nullable and not (self.generated and flavour == "mariadb"):
             words.append("NOT NULL")
         elif self.type.base == "timestamp" and not self.generated:
@@ -87,7 +88,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class KeyPart:
-    """A key's column, or the `expression` of a functional one; `length` (characters, bytes) where a prefix counts."""
+    """A key's column, or the `expression` of a functional key part; `length` (characters, bytes) of a prefix."""
 
     column: str | None
     length: int | None = None
@@ -122,7 +123,7 @@ class Key:
 class TableDefinition:
     """A table: columns in their order (which is the order of the row images), and keys in the server's.
 
-    `charset` and `collation` are the table's defaults; every column with characters carries its own. `first_number` is
+    `charset` and `collation` are the table's defaults; every column with characters has its own. `first_number` is
     what AUTO_INCREMENT gives the next row at the least. Raises SchemaError where a part is nothing that a server has.
     """
 
@@ -148,12 +149,12 @@ class TableDefinition:
 
     @cached_property
     def stored_columns(self) -> tuple[Column, ...]:
-        """The columns that a snapshot has: all but VIRTUAL ones."""
+        """The columns that a snapshot stores: all but VIRTUAL ones."""
         return tuple(column for column in self.columns if column.generated != "virtual")
 
     @cached_property
     def row_keys(self) -> tuple[Key, ...]:
-        """The keys as rows are found and told apart by them: the unique ones of a versioned table with its row_end."""
+        """The keys that find and distinguish rows: unique keys of a versioned table also contain its row_end."""
         if self.versioning is None:
             return self.keys
         end = self.versioning.row_end
@@ -161,7 +162,7 @@ class TableDefinition:
 
     @cached_property
     def shown(self) -> "TableDefinition":
-        """The table as a reader sees it: of a versioned one the rows that hold now, without hidden columns."""
+        """The table as a reader sees it: without hidden columns, and of a versioned table the current rows."""
         if self.versioning is None:
             return self
         end, columns = self.versioning.row_end.casefold(), self.columns
@@ -172,7 +173,7 @@ class TableDefinition:
 
     @property
     def is_sequence(self) -> bool:
-        """Whether it is a MariaDB sequence, whose one row a snapshot does not hold."""
+        """True for a MariaDB sequence, whose one row a snapshot does not hold."""
         return self.engine == SEQUENCE
 
     @property
@@ -184,7 +185,7 @@ class TableDefinition:
         return {column.name.casefold(): index for index, column in enumerate(self.columns)}
 
     def column_index(self, name: str) -> int:
-        """Where a column stands in `columns`; names differ in case only never (KeyError if there is none)."""
+        """The index of a column in `columns`, whatever the case of its name; KeyError if there is none."""
         return self._positions[name.casefold()]
 
     def column(self, name: str) -> Column:
@@ -223,12 +224,12 @@ class TableDefinition:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "TableDefinition":
-        """The definition whose `to_json` this is. Raises Mismatch where it is not one, or not of a table that a server
-        could have."""
+        """The inverse of `to_json`. Raises Mismatch if it is not a definition, or not of a table that a server could
+        have."""
         return build(cls, data)
 
     def complaint(self) -> str:
-        """What is wrong with it, as far as a CREATE TABLE could not be; "" if nothing is."""
+        """What is wrong with it that no CREATE TABLE could make; "" if nothing is."""
         return definition_checks.complaint(self)
 
 
@@ -240,5 +241,5 @@ def _with_row_end(key: Key, end: str) -> Key:
 
 
 def table_schema(definition: TableDefinition) -> pa.Schema:
-    """The Arrow schema of a table in a snapshot: its columns but the VIRTUAL ones."""
+    """The Arrow schema of a table in a snapshot: all columns but the VIRTUAL ones."""
     return pa.schema([pa.field(column.name, arrow_type(column.type)) for column in definition.stored_columns])

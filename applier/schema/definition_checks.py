@@ -1,7 +1,7 @@
-"""Whether the parts of a definition fit together: checks of definitions that come from a manifest, so from anywhere.
+"""Checks that the parts of a definition from a manifest fit together: anybody may have written it.
 
-The grammar of CREATE TABLE makes no definition that fails them, and code that reads definitions counts on that. What
-each part may be by itself is checked wherever a definition comes to be (applier.schema.allowed).
+The grammar of CREATE TABLE makes only definitions that pass, and code that reads definitions relies on that.
+applier.schema.allowed checks what each part may be by itself.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ def _complaints(definition: TableDefinition) -> Iterator[str]:
     if versioning is not None:
         times = [column for column in definition.columns if versioning.has(column.name)]
         if len(times) != 2 or any((column.type.base, column.type.fsp) != ("timestamp", 6) for column in times):
-            yield "has no two columns with the times of its rows"
+            yield "lacks the two columns with the times of its rows"
         if all(versioning.hides(column.name) for column in definition.columns):
-            yield "has no columns beside the times of its rows"
+            yield "has no columns besides the times of its rows"
     if definition.partitioning is not None:
         yield from (f"is divided {what}" for what in _of_partitioning(definition.partitioning, names))
 
@@ -77,17 +77,17 @@ def _of_type(kind: ColumnType) -> Iterator[str]:
     whole &= (kind.base in ("enum", "set")) == bool(kind.members) and len(kind.members) <= 65535
     whole &= kind.srid is None or 0 <= kind.srid < 2**32
     if not whole:
-        yield f"of a type that is none ({kind.base!r})"
+        yield f"of an unknown type ({kind.base!r})"
 
 
 def _of_key(key: Key, names: set[str]) -> Iterator[str]:
     if not key.parts:
-        yield "of no columns"
+        yield "without columns"
     for part in key.parts:
         if (part.column is None) == (part.expression is None):
             yield "with a part that is neither a column nor an expression"
         elif part.column is not None and part.column.casefold() not in names:
-            yield f"over a column {part.column!r} that is not there"
+            yield f"over a column {part.column!r} that does not exist"
         if part.length is not None and not 1 <= part.length < 2**32:
             yield f"over {part.length} characters of a column"
 
@@ -96,7 +96,7 @@ def _of_foreign_key(key: ForeignKey, names: set[str]) -> Iterator[str]:
     if not key.columns or len(key.referenced) not in (0, len(key.columns)):
         yield f"of {len(key.columns)} columns, to {len(key.referenced)}"
     if missing := [name for name in key.columns if name.casefold() not in names]:
-        yield f"over a column {missing[0]!r} that is not there"
+        yield f"over a column {missing[0]!r} that does not exist"
 
 
 def _of_partitioning(by: Partitioning, names: set[str]) -> Iterator[str]:
@@ -105,7 +105,7 @@ def _of_partitioning(by: Partitioning, names: set[str]) -> Iterator[str]:
     if not by.partitions:
         yield "into no partitions"
     if by.expression is None and any(name.casefold() not in names for name in by.columns):
-        yield "by a column that is not there"
+        yield "by a column that does not exist"
     if by.expression is None and by.method in ("RANGE", "LIST", "HASH", "LINEAR HASH"):
         yield "by no expression"
     for partition in by.partitions:
@@ -113,12 +113,12 @@ def _of_partitioning(by: Partitioning, names: set[str]) -> Iterator[str]:
         if by.method.startswith("RANGE") and (len(values) != 1 or not values[0]):
             yield "by ranges without a bound"
         if by.method.startswith("LIST") and not all(values):
-            yield "by lists with a value that is none"
+            yield "by lists with an invalid value"
         if by.method == SYSTEM_TIME and values not in (((HISTORY,),), ((CURRENT,),)):
             yield "by times of the past without saying which"
     if (by.start is None) != (by.step is None) and by.step is None:
         yield "by times without a length"
     if by.start is not None and not 0 <= by.start <= _LAST_SECOND:
-        yield "by times from none on"
+        yield "by times without a start"
     if by.step is not None and not 0 < by.step <= _LAST_SECOND:
         yield "by times of no length"

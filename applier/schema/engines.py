@@ -12,30 +12,30 @@ _WITHOUT_TRANSACTIONS = frozenset({"MYISAM", "ARIA", "MEMORY", "HEAP", "CSV", "A
 
 _ELSEWHERE = frozenset({"MRG_MYISAM", "MERGE", "FEDERATED", "FEDERATEDX", "CONNECT", "SPIDER", "OQGRAPH", "SPHINX",
                         "CASSANDRA", "VP"})
-"""Rows of such a table are those of other tables, files or servers, where a replica changes them, too."""
+"""Engines whose tables show rows of other tables, files or servers, which a replica changes, too."""
 _NOWHERE = frozenset({"BLACKHOLE"})
-"""A replica takes every change of a row, and keeps none."""
+"""Engines that accept every change of a row and keep none."""
 
 
 def engine_name(text: str) -> str | None:
-    """The engine that ENGINE = `text` asks for. No engine is called by more than a word: without
-    NO_ENGINE_SUBSTITUTION a server takes its default one then, which is None here."""
+    """The engine that ENGINE = `text` names. If the text is not a plain word, a server without NO_ENGINE_SUBSTITUTION
+    takes its default, which is None here."""
     return text if is_word(text) else None
 
 
 def is_transactional(definition: TableDefinition) -> bool:
-    """Whether ROLLBACK takes rows back that were written to the table. Servers' default is InnoDB, which does."""
+    """True if ROLLBACK takes back rows written to the table. The servers' default is InnoDB, which does."""
     return definition.engine is None or definition.engine.upper() not in _WITHOUT_TRANSACTIONS
 
 
 def holds_rows(definition: TableDefinition) -> bool:
-    """Whether the table keeps what is written to it."""
+    """True if the table keeps what is written to it."""
     return definition.engine is None or definition.engine.upper() not in _NOWHERE
 
 
 def check_rows_are_its_own(definition: TableDefinition) -> None:
-    """Raises SchemaError for a table whose rows are somewhere else than in it."""
+    """Raise SchemaError for a table whose rows are elsewhere."""
     if definition.engine is not None and definition.engine.upper() in _ELSEWHERE:
-        raise SchemaError(f"a table of the engine {definition.engine} has no rows of its own: they are in other "
-                          "tables, files or servers, where its changes go, and of which no log tells",
+        raise SchemaError(f"a table of the engine {definition.engine} has no rows of its own: its rows are in other "
+                          "tables, files or servers, of which the log tells nothing",
                           table=definition.full_name, hint="leave the table out with --ignore-tables")

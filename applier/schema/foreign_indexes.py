@@ -19,7 +19,7 @@ Columns = tuple[int, ...]
 
 
 def has_index(definition: TableDefinition, columns: Columns) -> bool:
-    """Whether an index has these columns first, as far as the definition tells."""
+    """True if an index starts with these columns, as far as the definition tells."""
     clustered = clustered_key(definition)
     suffix = () if clustered is None else clustered.parts
     keys = (_numbers((*key.parts, *suffix), definition)[:len(columns)] == columns for key in _keys(definition))
@@ -27,13 +27,13 @@ def has_index(definition: TableDefinition, columns: Columns) -> bool:
 
 
 def makes_index(definition: TableDefinition, columns: Columns) -> bool:
-    """Whether a foreign key of the table's own has these columns first."""
+    """True if one of the table's foreign keys starts with these columns."""
     return any(made[:len(columns)] == columns for made in _made(definition))
 
 
 def parts_behind(definition: TableDefinition, columns: Columns) -> list[tuple[KeyPart, ...]]:
-    """What the index by which a foreign key of these columns finds rows has behind them; more than one thing, where the
-    definition does not tell which index that is."""
+    """What follows the foreign key's columns in the index that it finds rows by; several answers if the definition does
+    not tell which index that is."""
     found: list[tuple[KeyPart, ...]] = []
     for key in _keys(definition):
         if _numbers(key.parts[:len(columns)], definition) == columns:
@@ -42,7 +42,7 @@ def parts_behind(definition: TableDefinition, columns: Columns) -> list[tuple[Ke
                 return found
             break
     given = [_numbers(key.parts, definition) for key in _keys(definition)]
-    for made in _made(definition):  # another one's, which has more columns, serves this one, too
+    for made in _made(definition):  # another foreign key's index, with more columns, serves this one, too
         if made[:len(columns)] == columns != made and not any(parts[:len(made)] == made for parts in given):
             found.append(tuple(KeyPart(definition.columns[column].name) for column in made[len(columns):]))
             break
@@ -57,7 +57,7 @@ def _keys(definition: TableDefinition) -> Iterator[Key]:
 
 
 def own_columns(key: ForeignKey, definition: TableDefinition) -> Columns:
-    """The columns of one of the table's foreign keys; none where some are not there."""
+    """The columns of one of the table's foreign keys; empty if some do not exist."""
     try:
         return tuple(map(definition.column_index, key.columns))
     except KeyError:
@@ -70,6 +70,6 @@ def _made(definition: TableDefinition) -> list[Columns]:
 
 
 def _numbers(parts: tuple[KeyPart, ...], definition: TableDefinition) -> tuple[int | None, ...]:
-    """The columns that parts are whole ones of, else None."""
+    """The columns of parts that are whole columns, else None."""
     return tuple(None if part.column is None or part.length is not None else definition.column_index(part.column)
                  for part in parts)

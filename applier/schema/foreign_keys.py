@@ -1,7 +1,7 @@
-"""Foreign keys of tables: as they are written, as a definition keeps them, and what DDL makes of them.
+"""Foreign keys of tables: as written, as a definition keeps them, and how DDL changes them.
 
-Source: MySQL manual, "FOREIGN KEY Constraints"; MariaDB's "Foreign Keys". Which rows they change is no matter of
-definitions: see applier.apply.foreign_keys.cascades.
+Source: MySQL manual, "FOREIGN KEY Constraints"; MariaDB's "Foreign Keys". applier.apply.foreign_keys.cascades has which
+rows they change.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ CASCADE, SET_NULL, RESTRICT = "CASCADE", "SET NULL", "RESTRICT"
 @dataclass(frozen=True, slots=True)
 class ForeignKey:
     """`columns` of the table refer to `referenced` ones of `table` in `database`; without `referenced`, to its primary
-    key. `on_delete` and `on_update` are "CASCADE", "SET NULL" or "RESTRICT", which NO ACTION and SET DEFAULT are, too.
-    """
+    key. `on_delete` and `on_update` are "CASCADE", "SET NULL" or "RESTRICT", which also stands for NO ACTION and SET
+    DEFAULT."""
 
     name: str
     columns: tuple[str, ...]
@@ -35,7 +35,7 @@ class ForeignKey:
 
     @property
     def cascades(self) -> bool:
-        """Whether it may change rows of its table."""
+        """True if it may change rows of its table."""
         return self.on_delete != RESTRICT or self.on_update != RESTRICT
 
     def sql(self) -> str:
@@ -54,7 +54,7 @@ def _names(columns: Iterable[str]) -> str:
 
 @dataclass(slots=True)
 class ForeignKeyWords:
-    """A foreign key as written. `database` None: that of its own table; the server names those without a name."""
+    """A foreign key as written. `database` None means its own table's; the server names foreign keys without a name."""
 
     name: str | None
     columns: tuple[str, ...]
@@ -101,7 +101,7 @@ def parse_references(cursor: Cursor, name: str | None, columns: tuple[str, ...],
 
 
 def honours_inline_references(flavour: str, server_version: str) -> bool:
-    """Whether REFERENCES beside a column makes a foreign key: in MySQL from 9.0 on, in MariaDB from 10.5 on."""
+    """True if REFERENCES beside a column makes a foreign key: in MySQL from 9.0, in MariaDB from 10.5 on."""
     found = re.match(r"(\d+)\.(\d+)", server_version.removeprefix("5.5.5-"))
     return found is not None and (int(found[1]), int(found[2])) >= ((10, 5) if flavour == "mariadb" else (9, 0))
 
@@ -120,7 +120,8 @@ def _parse_columns(cursor: Cursor) -> tuple[str, ...]:
 
 def resolve_foreign_keys(words: Iterable[ForeignKeyWords], before: Sequence[ForeignKey], database: str,
                          table: str) -> tuple[ForeignKey, ...]:
-    """The foreign keys of a table with those that are there `before`; the server names them <table>_ibfk_1 and on."""
+    """The foreign keys of a table, with those that exist `before`; the server names new ones <table>_ibfk_1 and so on.
+    """
     keys = list(before)
     for key in words:
         if key.if_not_exists and any(_same(key.name or "", other.name) for other in keys):
@@ -132,7 +133,7 @@ def resolve_foreign_keys(words: Iterable[ForeignKeyWords], before: Sequence[Fore
 
 
 def without_keys(keys: Iterable[ForeignKey], dropped: Iterable[str], columns: Iterable[str]) -> tuple[ForeignKey, ...]:
-    """The keys but those of the `dropped` names, and of columns that are not among `columns`."""
+    """The keys without those of the `dropped` names, and without those of columns that are not among `columns`."""
     names, there = {name.casefold() for name in dropped}, {name.casefold() for name in columns}
     return tuple(key for key in keys if key.name.casefold() not in names
                  and all(column.casefold() in there for column in key.columns))
@@ -144,7 +145,7 @@ def with_columns_renamed(keys: Iterable[ForeignKey], renames: Mapping[str, str])
 
 
 def renamed_table(keys: Iterable[ForeignKey], old: str, new: str) -> tuple[ForeignKey, ...]:
-    """The keys of a table that is called otherwise: names that the server made follow the table's."""
+    """The keys of a renamed table: names that the server made follow the table's."""
     return tuple(replace(key, name=f"{new}_ibfk_{number}") if (number := _number(key.name, old)) else key
                  for key in keys)
 

@@ -1,4 +1,4 @@
-"""A table's columns and keys as the choice of a key sees them (keysearch.choose)."""
+"""A table's columns and keys in the form that keysearch.choose takes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from keysearch.choose import ColumnInfo, KeyInfo, server_order
 from keysearch.collation import collation_of
 
 _LONGEST_KEY = 3072
-"""Bytes of the longest key that InnoDB has as it is."""
+"""Bytes of the longest key that InnoDB indexes without a hash."""
 
 
 def column_infos(definition: TableDefinition) -> list[ColumnInfo]:
-    """All columns by their number; a snapshot has no values of VIRTUAL ones."""
+    """All columns by their number; a snapshot stores no VIRTUAL ones."""
     return [ColumnInfo(column.name, column.nullable, column.generated != "virtual") for column in definition.columns]
 
 
@@ -25,13 +25,13 @@ def key_infos(definition: TableDefinition) -> list[KeyInfo]:
 
 
 def is_innodb(definition: TableDefinition) -> bool:
-    """Whether the table's engine is InnoDB, as it is where nothing says otherwise."""
+    """True if the table's engine is InnoDB, the default if none is named."""
     return (definition.engine or "InnoDB").upper() == "INNODB"
 
 
 def is_hashed(definition: TableDefinition, key: Key) -> bool:
-    """Whether a unique key is a hash of its columns (MariaDB): of a whole BLOB or TEXT, or longer than an index may be.
-    """
+    """True if a unique key is a hash of its columns (MariaDB): over a whole BLOB or TEXT, or longer than an index may
+    be."""
     if definition.flavour != "mariadb" or key.kind != "unique":
         return False
     types = [definition.column(part.column).type for part in key.parts
@@ -41,8 +41,8 @@ def is_hashed(definition: TableDefinition, key: Key) -> bool:
 
 
 def clustered_key(definition: TableDefinition) -> Key | None:
-    """The key in whose order InnoDB keeps the rows: the primary one, which may be over prefixes, else the first unique
-    one of whole columns that may not be NULL. None: the order in which they came."""
+    """The clustered key, by which InnoDB orders rows: the primary key, which may have prefixes, else the first unique
+    key of whole NOT NULL columns. None: rows are in the order of insertion."""
     columns = column_infos(definition)
     by_name = {key.name: key for key in definition.row_keys}
     for info in server_order(columns, [key for key in key_infos(definition) if key.kind in ("primary", "unique")]):
@@ -56,7 +56,7 @@ def clustered_key(definition: TableDefinition) -> Key | None:
 
 def key_collation(column: Column, flavour: str) -> str | None:
     """The collation by which a key compares the column's strings, as keysearch.collation names it; None for other
-    types, and for ENUM and SET, which go by number, so that no two labels are the same."""
+    types, and for ENUM and SET, which compare by number, so that all labels differ."""
     if column.type.base not in CHARACTER - {"enum", "set"} or column.type.collation is None:
         return None
     return collation_of(column.type.collation, flavour)

@@ -1,6 +1,6 @@
-"""Definitions of a dump that did not say whose it is, as the server has them whose log goes on from there.
+"""Converts definitions of a dump that did not name its server to the flavour of the log that follows.
 
-Such a dump is read as MySQL's. What it leaves out is then MySQL's default, which MariaDB has not.
+Such a dump is read as MySQL's. What it leaves out is then MySQL's default, which MariaDB does not share.
 """
 
 from dataclasses import replace
@@ -15,7 +15,7 @@ _DEFAULTS = {mysql: DEFAULT_COLLATIONS["mariadb"][charset] for charset, mysql in
 
 
 def as_mariadb(definition: TableDefinition) -> TableDefinition:
-    """The table of a dump that turns out to be MariaDB's. Raises SchemaError where it was read as it is not."""
+    """The table of a dump that turns out to be MariaDB's. Raises SchemaError if its rows were read in another way."""
     if any(column.type.base == "json" for column in definition.columns):
         raise SchemaError(
             "the base is of a dump that does not say whose it is; its JSON was read as MySQL's, and the log "
@@ -26,7 +26,7 @@ def as_mariadb(definition: TableDefinition) -> TableDefinition:
 
 
 def charset_as_mariadb(charset: Charset) -> Charset:
-    """The default of a database, likewise."""
+    """The default of a database, in the same way."""
     return Charset(charset.charset, _collation(charset.collation))
 
 

@@ -1,4 +1,4 @@
-"""How a table is divided into partitions, as plain data, and what ALTER TABLE makes of that.
+"""How a table is divided into partitions, as plain data, and how ALTER TABLE changes that.
 
 Source: MySQL manual, "Partitioning" and "ALTER TABLE Partition Operations"; MariaDB's "Partitioning Tables".
 """
@@ -21,13 +21,13 @@ _TOO_MANY, _NONE = 1499, 1504
 
 
 class PartitionsRefused(SchemaError):
-    """A number of partitions that no server makes."""
+    """A number of partitions that no server allows."""
 
 
 def checked_number(number: int) -> int:
-    """A number of partitions. Raises PartitionsRefused."""
+    """Check a number of partitions. Raises PartitionsRefused."""
     if not 0 < number <= MAX_PARTITIONS:
-        what = f"a table with {number} partitions, more than the {MAX_PARTITIONS} that a server makes" if number else \
+        what = f"a table with {number} partitions, more than the {MAX_PARTITIONS} that a server allows" if number else \
             "a table with no partition"
         raise PartitionsRefused(what, errno=_TOO_MANY if number else _NONE)
     return number
@@ -44,7 +44,7 @@ class Partition:
     subpartitions: tuple[str, ...] = ()
 
     def sql(self, method: str) -> str:
-        """The partition as CREATE TABLE … PARTITION BY `method` has it."""
+        """The partition as in CREATE TABLE … PARTITION BY `method`."""
         text = f"PARTITION {quote_name(self.name)}"
         if method.startswith("RANGE"):
             bounds = ",".join(self.values[0])
@@ -86,7 +86,7 @@ class Partitioning:
             checked_number(len(self.partitions))
 
     def sql(self) -> str:
-        """The clause, as CREATE TABLE has it."""
+        """The clause as in CREATE TABLE."""
         if self.other:
             return f"PARTITION BY {self.other}"
         if self.method == SYSTEM_TIME:
@@ -110,23 +110,23 @@ class Partitioning:
 
     @property
     def has_numbers_for_names(self) -> bool:
-        """Whether the partitions are called as the server calls those that get no name."""
+        """True if the partitions have the names that the server gives by itself."""
         return all(partition == Partition(f"p{number}") for number, partition in enumerate(self.partitions))
 
     def has(self, name: str) -> bool:
-        """Whether one of the partitions is called so."""
+        """True if one of the partitions has this name."""
         return any(partition.name.casefold() == name.casefold() for partition in self.partitions)
 
     def numbers_of(self, names: Iterable[str]) -> tuple[int, ...]:
-        """Which partitions these are. SchemaError for a name that is none of them."""
+        """The indexes of these partitions. Raises SchemaError for an unknown name."""
         known = {partition.name.casefold(): number for number, partition in enumerate(self.partitions)}
         try:
             return tuple(known[name.casefold()] for name in names)
         except KeyError as error:
-            raise SchemaError(f"it is about partition {error.args[0]}, which is not known") from None
+            raise SchemaError(f"it names partition {error.args[0]}, which is not known") from None
 
     def rows_of(self, names: Sequence[str]) -> PartRows:
-        """The rows of these partitions, or subpartitions. SchemaError for a name that is none of them."""
+        """The rows of these partitions or subpartitions. Raises SchemaError for an unknown name."""
         known = {partition.name.casefold() for partition in self.partitions}
         if not self.subpartition_by or all(name.casefold() in known for name in names):
             return PartRows(self, self.numbers_of(names))
@@ -140,17 +140,17 @@ class Partitioning:
 
     @property
     def n_subpartitions(self) -> int:
-        """How many each partition has."""
+        """The number of subpartitions of each partition."""
         named = next((len(partition.subpartitions) for partition in self.partitions if partition.subpartitions), 1)
         _, said, count = self.subpartition_by.rpartition("SUBPARTITIONS ")
         return int(count) if said else named
 
     def _subpartitions(self, partition: Partition) -> Sequence[str]:
-        """Their names, which are the server's own where the statement gave none."""
+        """The names of the subpartitions; the server's own if the statement gave none."""
         return partition.subpartitions or [f"{partition.name}sp{place}" for place in range(self.n_subpartitions)]
 
     def without(self, names: Iterable[str]) -> Partitioning:
-        """After DROP PARTITION."""
+        """The partitioning after DROP PARTITION."""
         dropped = self.numbers_of(names)
         if self.start is not None and self.step is not None:  # the server drops the oldest ones only
             return replace(self, start=self.start + len(dropped) * self.step)._without(dropped)
@@ -160,24 +160,25 @@ class Partitioning:
         return self._with(partition for number, partition in enumerate(self.partitions) if number not in dropped)
 
     def with_more(self, added: Sequence[Partition]) -> Partitioning:
-        """After ADD PARTITION. The one for the rows that hold now stays the last one."""
+        """The partitioning after ADD PARTITION. The partition of current rows stays the last one."""
         if self.method == SYSTEM_TIME:
             return self._with([*self.partitions[:-1], *added, self.partitions[-1]])
         return self._with([*self.partitions, *added])
 
     def with_as_many_more(self, n: int) -> Partitioning:
-        """After ADD PARTITION PARTITIONS n, and COALESCE PARTITION for a negative n, which takes the last ones away."""
+        """The partitioning after ADD PARTITION PARTITIONS n, and, for a negative n, after COALESCE PARTITION, which
+        removes the last ones."""
         if n < 0:
             return self._with(self.partitions[:n])
         first = len(self.partitions)
-        if self.method == SYSTEM_TIME:  # the one for rows that hold now does not count, nor numbers that are taken
+        if self.method == SYSTEM_TIME:  # the partition of current rows does not count, nor do numbers that are taken
             first = next(number for number in range(first - 1, 2 * first)
                          if not any(self.has(f"p{taken}") for taken in range(number, number + n)))
             return self.with_more([Partition(f"p{number}", ((HISTORY,),)) for number in range(first, first + n)])
         return self.with_more([Partition(f"p{number}") for number in range(first, first + n)])
 
     def reorganized(self, names: Sequence[str], into: Sequence[Partition]) -> Partitioning:
-        """After REORGANIZE PARTITION: the named ones, which stand together, are these now."""
+        """The partitioning after REORGANIZE PARTITION: the named partitions, which are adjacent, become these."""
         replaced = set(self.numbers_of(names))
         first = min(replaced)
         kept = [partition for number, partition in enumerate(self.partitions) if number not in replaced]
@@ -189,8 +190,8 @@ class Partitioning:
 
 @dataclass(frozen=True, slots=True)
 class PartRows:
-    """The rows of some of a table's partitions, by their numbers, or those of all others where `inside` is not set;
-    `of_subpartitions`: the numbers are those of subpartitions, on from partition to partition."""
+    """The rows of some of a table's partitions, by their numbers, or, if `inside` is not set, of all others;
+    `of_subpartitions`: the numbers are those of subpartitions, counted through all partitions."""
 
     partitioning: Partitioning
     numbers: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""Foreign keys between tables that are known: by the numbers of their columns, and what they do to rows."""
+"""Foreign keys between known tables: by the numbers of their columns, and what they do to rows."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from applier.schema.foreign_keys import RESTRICT, SET_NULL, ForeignKey
 
 @dataclasses.dataclass(frozen=True)
 class ColumnLink:
-    """A column of a foreign key by its number in the table, and the one that it refers to by its number there."""
+    """A column of a foreign key by its number in the table, and the number of the column that it refers to."""
 
     child: int
     parent: int
 
 
 DELETED = frozenset((-1,))
-"""In place of the columns that change in a row."""
+"""Stands for the deletion of a row in place of the columns that change."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Reference:
-    """A foreign key in force between two tables, whatever they are known by."""
+    """A foreign key between two tables, whatever identifies them."""
 
     key: ForeignKey
     child: Hashable
@@ -32,7 +32,7 @@ class Reference:
     columns: tuple[ColumnLink, ...]
 
     def changes(self, changed: frozenset[int]) -> frozenset[int]:
-        """The columns that change in a child where these columns of its parent do; none for nothing."""
+        """The columns that change in a child if these columns of its parent change; empty if none do."""
         deleted = changed == DELETED
         action = self.key.on_delete if deleted else self.key.on_update
         here = [link.child for link in self.columns if deleted or link.parent in changed]
@@ -44,8 +44,8 @@ class Reference:
 
 
 def linked_columns(key: ForeignKey, child: TableDefinition, parent: TableDefinition) -> tuple[ColumnLink, ...]:
-    """The columns of a foreign key; none where it does nothing: an engine without foreign keys, columns that are not
-    there, as foreign_key_checks=0 allows."""
+    """The columns of a foreign key; empty if it does nothing: an engine without foreign keys, or missing columns, which
+    foreign_key_checks=0 allows."""
     if not (is_transactional(child) and is_transactional(parent)):
         return ()
     referenced = key.referenced

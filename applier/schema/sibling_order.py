@@ -1,8 +1,8 @@
-"""Where it matters in which order a foreign key's children are taken, and which order that is (AP-FK).
+"""In which order a foreign key's children are changed, where that matters (AP-FK).
 
-What happens to one child touches another, or what refers to that, only where some table below is reached in two ways:
-by two foreign keys, of which the child's own is one. And if all that can happen there are deletes, the same rows are
-gone in the end in any order.
+A change of one child touches another, or a row that refers to the other, only if some table below can be reached in two
+ways: by two foreign keys, one of them the child's own. If all changes below are deletes, the same rows are gone in the
+end in any order.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from applier.schema.references import DELETED, Reference, linked_columns
 
 @dataclasses.dataclass(frozen=True)
 class SiblingOrder:
-    """That a foreign key's children are taken in the order of an index: what that has behind the key. `moves`: what
-    happens below a child may change some of that in another."""
+    """A foreign key changes its children in the order of an index: the parts that follow the key in it. `moves`:
+    changes below one child may change rows below another."""
 
     behind: tuple[KeyPart, ...]
     moves: bool
@@ -27,18 +27,18 @@ class SiblingOrder:
 
 def sibling_orders(references: Sequence[Reference],
                    tables: Mapping[Hashable, TableDefinition]) -> list[SiblingOrder | None]:
-    """The order of each foreign key's children; None where it does not matter. Where one matters among some foreign
-    keys, it does among more of them.
+    """The order of each foreign key's children; None if it does not matter. An order that matters among some foreign
+    keys also matters among more of them.
 
-    Raises SchemaError where an order matters that goes by computed values, or by an index that cannot be told.
+    Raises SchemaError if an order matters that depends on computed values, or on an index that is not known.
     """
     below = _below(references)
     return [_order(reference, tables[reference.child], below) for reference in references]
 
 
 def acts_alike(old: TableDefinition, new: TableDefinition, others: Iterable[TableDefinition]) -> bool:
-    """Whether foreign keys do the same to rows under either definition of a table, which differ in no column and no
-    cascading foreign key but in names, among the other tables that are there."""
+    """True if foreign keys do the same to rows under both definitions of a table, which have the same columns and
+    cascading foreign keys except for names, among the other existing tables."""
     keys = [[key.name for key in definition.foreign_keys if key.cascades] for definition in (old, new)]
     if keys[0] != keys[1]:
         return False
@@ -68,7 +68,8 @@ def _below(references: Iterable[Reference]) -> dict[Hashable, list[Reference]]:
 
 
 def _events(reference: Reference, below: dict[Hashable, list[Reference]]) -> list[_Happening]:
-    """All that may come of what happens to a parent, for each kind of that in which the order of children matters."""
+    """All changes that may follow from a change of a parent, for each kind of change with children whose order matters.
+    """
     updated = frozenset(link.parent for link in reference.columns)
     return [happening for root in (DELETED, updated) if _matters(happening := _happening(reference, root, below))]
 
@@ -89,7 +90,7 @@ _Happening = set[tuple[Reference, frozenset[int]]]
 
 
 def _happening(first: Reference, root: frozenset[int], below: dict[Hashable, list[Reference]]) -> _Happening:
-    """All that may come of what happens to a parent: foreign keys, and the columns that each changes."""
+    """All changes that may follow from a change of a parent: foreign keys, and the columns that each changes."""
     left = [(first, first.changes(root))] * bool(first.changes(root))
     seen = set(left)
     while left:
@@ -119,7 +120,7 @@ def _behind(reference: Reference, child: TableDefinition) -> tuple[KeyPart, ...]
     if why:
         raise SchemaError(f"in which order the foreign key {reference.key.name} changes rows depends on {why}",
                           table=child.full_name,
-                          hint="leave the tables that foreign keys tie to it out with --ignore-tables")
+                          hint="leave out the tables that foreign keys connect to it with --ignore-tables")
     return behind
 
 

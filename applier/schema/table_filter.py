@@ -1,4 +1,4 @@
-"""Which tables count, as --tables and --ignore-tables say it (AP-FILT)."""
+"""Which tables are replayed, by --tables and --ignore-tables (AP-FILT)."""
 
 import re
 from collections.abc import Iterable
@@ -15,8 +15,8 @@ _FILTER = re.compile(rf"\s*({_NAME})(?:\.({_NAME}))?\s*(?:,|$)")
 
 @dataclass(frozen=True)
 class NamePattern:
-    """A name with wildcards. `*` is any characters, `?` any one; `%` is any characters, too, and in an entry that has
-    one `_` is any one, as in replicate-wild-do-table. After a backslash a character means itself."""
+    """A name with wildcards. `*` is any characters, `?` any one; `%` is any characters, too, and in an entry with a
+    `%`, `_` is any one, as in replicate-wild-do-table. After a backslash a character stands for itself."""
 
     text: str
     server_wildcards: bool
@@ -41,17 +41,17 @@ Entry = tuple[NameOrPattern, NameOrPattern | None]
 
 @dataclass(frozen=True)
 class TableFilter:
-    """Which tables count: "db.table" or "db" entries to take, and entries to leave (they win over the ones to take).
+    """Which tables are replayed: "db.table" or "db" entries to include, and entries to exclude (which win).
 
-    Without entries to take, every table counts but those of the server's own databases, whose definitions no log holds:
-    they count where they are named, without wildcards.
+    Without entries to include, every table is replayed except for the server's own databases, whose definitions no log
+    holds: they are replayed if they are named without wildcards.
     """
 
     tables: tuple[Entry, ...] = ()
     ignored: tuple[Entry, ...] = ()
 
     def wanted(self, database: str, table: str) -> bool:
-        """True where rows and DDL of the table count."""
+        """True if rows and DDL of the table are replayed."""
         if _listed(self.ignored, database, table):
             return False
         own = database.lower() in SYSTEM_DATABASES
@@ -60,12 +60,12 @@ class TableFilter:
         return _listed([entry for entry in self.tables if not own or isinstance(entry[0], str)], database, table)
 
     def without_match(self, names: Iterable[tuple[str, str]]) -> list[str]:
-        """The entries of tables to take that name none of these tables."""
+        """The entries to include that match none of these tables."""
         names = list(names)
         return [_dotted(entry) for entry in self.tables if not any(_listed([entry], *name) for name in names)]
 
     def for_manifest(self) -> dict[str, object]:
-        """What was asked for, as JSON."""
+        """The entries as JSON."""
         known: dict[str, object] = {}
         if self.tables:
             known["tables"] = [_dotted(entry) for entry in self.tables]
@@ -78,16 +78,17 @@ EVERYTHING = TableFilter()
 
 
 def parse_table_list(texts: list[str]) -> tuple[Entry, ...]:
-    """Comma-separated DB.TABLE or DB entries, in any number of texts. Names may stand in backticks, where they are what
-    they are; others may have wildcards (see NamePattern)."""
+    """Parse comma-separated DB.TABLE or DB entries, in any number of texts. Names in backticks are literal; others may
+    have wildcards (see NamePattern)."""
     entries = []
     for text in texts:
         at = 0
         while at < len(text):
             match = _FILTER.match(text, at)
             if match is None:
-                raise UsageError(f"{text!r} is no list of tables",
-                                 hint="write DB.TABLE,DB.TABLE or DB for a whole database; put odd names in backticks")
+                raise UsageError(f"{text!r} is not a list of tables",
+                                 hint="write DB.TABLE,DB.TABLE or DB for a whole database; put names with special "
+                                      "characters in backticks")
             wild = "%" in re.sub(r"`[^`]*`|\\.", "", match[0])
             entries.append((_name(match[1], wild), None if match[2] is None else _name(match[2], wild)))
             at = match.end()
@@ -103,7 +104,7 @@ def _is_named(name: str, wanted: NameOrPattern) -> bool:
 
 
 def _name(text: str, server_wildcards: bool) -> NameOrPattern:
-    """A name as it stands in a list: a pattern only where it has a wildcard."""
+    """A name of a list; a pattern only if it has a wildcard."""
     if text.startswith("`"):
         return unquoted(text)
     wildcards = "*?%_" if server_wildcards else "*?%"
@@ -113,7 +114,7 @@ def _name(text: str, server_wildcards: bool) -> NameOrPattern:
 
 
 def unquoted(name: str) -> str:
-    """A name that may stand in backticks."""
+    """A name that may be in backticks."""
     return name[1:-1].replace("``", "`") if name.startswith("`") else name
 
 

@@ -1,8 +1,8 @@
-"""MariaDB's system versioning: a table that keeps the rows it had, each with the time from and to which it held.
+"""MariaDB's system versioning: a table that keeps past rows, each with the time when it became valid and when it ended.
 
-A row that holds now has the end of time as its end. Where the statement names no columns for the two times, the table
-has two hidden ones, row_start and row_end, after all others. Unique keys compare row_end, too: the server adds it.
-Source: MariaDB's "System-Versioned Tables"; judged by MariaDB 10.11.
+A current row has the end of time as its end. If the statement names no columns for the two times, the table has two
+hidden ones, row_start and row_end, after all others. Unique keys also contain row_end: the server adds it. Source:
+MariaDB's "System-Versioned Tables"; judged by MariaDB 10.11.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ ENDS_OF_TIME = (2**31 * 1_000_000 - 1, 2**32 * 1_000_000 - 1)
 
 
 def end_of_time(server_version: str) -> int:
-    """What rows that hold now have as their end, by the server's version ("" where it is not known)."""
+    """The end of current rows, by the server's version ("" if it is not known)."""
     found = re.match(r"(\d+)\.(\d+)", server_version.removeprefix("5.5.5-"))
     return ENDS_OF_TIME[found is not None and (int(found[1]), int(found[2])) >= (11, 5)]
 
 
 @dataclass(frozen=True, slots=True)
 class Versioning:
-    """The names of the columns that have a row's times; `hidden`: no statement sees them. `without`: the columns (in
-    lower case) whose changes make no history, which only the source has to know."""
+    """The names of the columns with a row's times; `hidden`: no statement sees them. `without`: the columns (in lower
+    case) whose changes make no history, which only the source has to know."""
 
     row_start: str = "row_start"
     row_end: str = "row_end"
@@ -34,21 +34,21 @@ class Versioning:
     without: tuple[str, ...] = ()
 
     def has(self, name: str) -> bool:
-        """Whether a column is one of the two."""
+        """True if a column is one of the two."""
         return name.casefold() in (self.row_start.casefold(), self.row_end.casefold())
 
     def hides(self, name: str) -> bool:
-        """Whether a column is one of two hidden ones."""
+        """True if a column is one of two hidden ones."""
         return self.hidden and self.has(name)
 
     def of_column(self, name: str) -> str:
-        """What a CREATE TABLE says of a column."""
+        """The clause of a column in CREATE TABLE."""
         if self.has(name):
             return f" GENERATED ALWAYS AS ROW {'START' if name.casefold() == self.row_start.casefold() else 'END'}"
         return " WITHOUT SYSTEM VERSIONING" if name.casefold() in self.without else ""
 
     def with_names(self, renames: dict[str, str]) -> Versioning:
-        """After columns got other names: their old ones in lower case, and the new ones."""
+        """The versioning after columns were renamed: new names by old ones in lower case."""
         start, end = (renames.get(name.casefold(), name) for name in (self.row_start, self.row_end))
         without = tuple(renames[name].casefold() for name in self.without if name in renames)
         return replace(self, row_start=start, row_end=end, without=without)

@@ -1,4 +1,4 @@
-"""Whether files of a snapshot are what its manifest says, as far as that can be told without reading their rows."""
+"""Compares files of a snapshot with its manifest, as far as that needs no reading of rows."""
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -48,14 +48,14 @@ def check_size(size: int, file: FileEntry | OtherFile, path: str) -> None:
 
 
 def check_rows(metadata: pq.FileMetaData, file: FileEntry, path: str) -> None:
-    """The same of its rows."""
+    """Raise SnapshotError if a file has another number of rows than the manifest says."""
     if metadata.num_rows != file.rows:
         raise SnapshotError(f"a file of the snapshot has {metadata.num_rows} rows, its manifest says {file.rows}",
                             file=path)
 
 
 def check_columns(found: pa.Schema, schema: pa.Schema, path: str) -> None:
-    """The same of its columns, which are those of a table's schema."""
+    """Raise SnapshotError if a file has other columns than its table's schema."""
     if not found.equals(schema):
         raise SnapshotError(f"a file of the snapshot has other columns than its table: {found.to_string()}",
                             file=path, hint="the manifest's definition and the file do not belong together")

@@ -1,6 +1,6 @@
-"""Which nulls in a file of a snapshot are dates that no calendar has (applier.mysql.zero_dates), and which ones.
+"""Which nulls in a file of a snapshot are invalid dates (applier.mysql.zero_dates), and which ones.
 
-Readers see null. What a replay goes on from, and what `applier export` gives back, is in the file's own key-value
+Readers see null. A later replay and `applier export` read the dates from the file's own key-value
 metadata, under KEY: a Parquet file in base64 with a row for each such date,
 
     column   string   its column's name
@@ -30,14 +30,14 @@ _OPTIONS = {"compression": "zstd", "use_dictionary": ["column", "number"],
 
 
 class DateMarks:
-    """The dates of a file that is being written."""
+    """Collects the invalid dates of a file while it is written."""
 
     def __init__(self) -> None:
         self._rows = 0
         self._parts: list[pa.Table] = []
 
     def taken_from(self, rows: pa.Table) -> pa.Table:
-        """The next rows of the file as readers are to see them."""
+        """Take the next rows of the file, and return them as readers are to see them."""
         for place, field in enumerate(rows.schema):
             column = rows.column(place)
             if not zero_dates.has_any(column):
@@ -61,7 +61,7 @@ class DateMarks:
 
 
 class MarkedDates:
-    """The dates of a file that is read, given the file's metadata. Errors: SnapshotError for a damaged entry."""
+    """The invalid dates of a file, given its metadata. Errors: SnapshotError for a damaged entry."""
 
     def __init__(self, metadata: Mapping[bytes, bytes] | None, file: str) -> None:
         self._known: dict[str, tuple[np.ndarray, np.ndarray]] = {}
@@ -77,7 +77,7 @@ class MarkedDates:
                                 file=file) from error
 
     def put_into(self, rows: pa.Table, first: int = 0) -> pa.Table:
-        """Rows of the file from number `first` on, with these dates."""
+        """Put these dates into rows of the file that start with number `first`."""
         for name, (places, numbers) in self._known.items():
             place = rows.schema.get_field_index(name)
             low, high = np.searchsorted(places, (first, first + rows.num_rows))
@@ -94,7 +94,7 @@ class MarkedDates:
 
 
 def for_nulls(rows: pa.Table, definition: TableDefinition) -> pa.Table:
-    """Rows of a snapshot whose files do not say which dates are none: a null that cannot be was '0000-00-00'."""
+    """Rows of a snapshot whose files do not mark invalid dates: a null in a NOT NULL column was '0000-00-00'."""
     for column in definition.stored_columns:
         if column.type.base in DATES and not column.nullable and rows.column(column.name).null_count:
             place = rows.schema.get_field_index(column.name)

@@ -17,7 +17,7 @@ HASH = "xxh64"
 
 
 class Digest:
-    """The digest of bytes that come piece by piece."""
+    """The digest of bytes that arrive in parts."""
 
     def __init__(self) -> None:
         self._state = np.zeros(digest_kernel.STATE_BYTES, np.uint8)
@@ -25,7 +25,7 @@ class Digest:
         digest_kernel.begin(self._at)
 
     def update(self, data: Any) -> None:
-        """The next bytes: anything that has a buffer."""
+        """Add the next bytes: anything that has a buffer."""
         view = np.frombuffer(data, np.uint8)
         digest_kernel.absorb(self._at, view.ctypes.data, len(view))
 
@@ -34,14 +34,14 @@ class Digest:
 
 
 def digest_of(data: Any) -> str:
-    """The digest of all of some bytes."""
+    """The digest of a whole buffer."""
     made = Digest()
     made.update(data)
     return str(made)
 
 
 class HashedSink:
-    """A file that is written, as Arrow's writers take one: what goes to `sink` goes into a digest on its way."""
+    """A file for Arrow's writers: the bytes go to `sink` and into a digest."""
 
     def __init__(self, sink: Any) -> None:
         self._sink, self._digest, self._size = sink, Digest(), 0
@@ -61,7 +61,7 @@ class HashedSink:
         return self._size
 
     def flush(self) -> None:
-        """Nothing is held back here."""
+        """Do nothing: no bytes are held back here."""
 
     def close(self) -> None:
         """Close the file."""
@@ -71,7 +71,7 @@ class HashedSink:
 
     @property
     def digest(self) -> str:
-        """Of all that was written."""
+        """The digest of everything written."""
         return str(self._digest)
 
 
@@ -82,13 +82,12 @@ def check_digest(data: Any, digest: str | None, path: str) -> None:
 
 
 def can_check(digest: str | None) -> bool:
-    """Whether there is a digest, and of a hash that is known here: older programs wrote none, newer ones may have
-    another."""
+    """True if there is a digest by a known hash: older programs wrote none, newer ones may use another hash."""
     return digest is not None and digest.startswith(f"{HASH}:")
 
 
 def compare_digest(found: str, digest: str | None, path: str) -> None:
-    """Raise SnapshotError where the digest that was found is another one than a manifest says, if that can be told."""
+    """Raise SnapshotError if the digest found differs from the manifest's, if the manifest's can be compared."""
     if can_check(digest) and found != digest:
         raise SnapshotError(f"a file of the snapshot was changed: its digest is {found}, its manifest says {digest}",
                             file=path, hint="take it from a backup, or replay or import the snapshot anew")

@@ -1,4 +1,4 @@
-"""Where files of a snapshot are: wherever its root is, a folder a table."""
+"""The paths of files in a snapshot: one folder for each table."""
 
 from applier.io.resolver import is_inside, is_local, is_plain_inside, read_text, resolve
 
@@ -6,22 +6,21 @@ __all__ = ["is_inside", "is_local", "is_plain_inside", "read_text", "resolve", "
 
 _NOT_IN_FOLDERS = frozenset('/\\:%*?[]{}#=')
 _LONGEST_NAME = 200
-"""Bytes of a folder's name; file systems allow 255."""
+"""The longest name of a folder in bytes; file systems allow 255."""
 
 
 def table_folder(database: str, table: str) -> str:
     """The folder of a table in a snapshot, "DB/TABLE", with characters that mean something to a path made harmless.
 
-    A database's "_" at the start is encoded, since the snapshot's own files start so (DESIGN.md, "Snapshot"); a
+    A database's "_" at the start is encoded, since the snapshot's own files start so (docs/SNAPSHOT_FORMAT.md); a
     table's stays (`_orders_gho`): Spark warns that such a folder looks hidden, and reads it.
     """
     return f"{_folder_name(database, '._')}/{_folder_name(table, '.')}"
 
 
 def _folder_name(name: str, not_first: str) -> str:
-    """The name as it is but for what paths, uris and the patterns of Hadoop's paths give a meaning to, which is
-    percent-encoded, as is a character of `not_first` at the start. What would be too long is cut, and a digest keeps it
-    apart."""
+    """The name, with characters that mean something in paths, URIs or Hadoop's path patterns percent-encoded, and a
+    character of `not_first` at the start, too. A name that gets too long is cut, and a digest keeps it distinct."""
     kept = [char if char.isprintable() and char not in _NOT_IN_FOLDERS and (index or char not in not_first) else
             "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "surrogatepass"))
             for index, char in enumerate(name)]

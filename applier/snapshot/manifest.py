@@ -45,9 +45,9 @@ MANIFEST = "_snapshot.json"
 FORMAT_VERSION = 1
 
 _OWN_HASH = "blake2b-128"
-"""The manifest's own: it is read where no kernel should be loaded."""
+"""The hash of the manifest itself, which is read where no kernel should be loaded."""
 UNKNOWN = "unknown"
-"""The server of a dump that does not say whose it is: its definitions are read as MySQL's until a log decides."""
+"""The flavour of a dump that does not name its server: its definitions are read as MySQL's until a log decides."""
 
 KeyKind = Literal["int", "bytes"]
 KeyValue = Annotated[int, between(-2**63, 2**63 - 1)] | bytes
@@ -60,11 +60,13 @@ KeyRule = Annotated[str, lambda rule: "" if re.fullmatch(r"[0-9A-Za-z_]*(\([1-9]
 
 @dataclass(frozen=True)
 class BinlogPosition:
-    """Up to where the log is applied: the end of an event group. `file` is "" where that is not known, as of an
-    imported dump that does not say it. `timestamp` is that group's, in seconds since 1970 UTC, or None before the first
-    or where it is not known; `gtid_set` is all that has been executed, in the flavour's notation, "" without GTIDs;
-    `group_id` the last group's, None where headers have none (GRP-3); `flavour` is the server's, UNKNOWN of a dump
-    that does not say it."""
+    """The position up to which the log is applied: the end of an event group.
+
+    `file` is "" if it is not known, as in an imported dump that does not say it. `timestamp` is that group's, in
+    seconds since 1970 UTC, or None before the first group or if it is not known; `gtid_set` is everything executed, in
+    the flavour's notation, "" without GTIDs; `group_id` is the last group's, None if headers have none (GRP-3);
+    `flavour` is the server's, UNKNOWN for a dump that does not say it.
+    """
 
     file: str
     offset: Count
@@ -98,7 +100,7 @@ class FileEntry:
 
 @dataclass(frozen=True)
 class OtherFile:
-    """A file of the snapshot that is none of a table's, as a FileEntry has one."""
+    """A file of the snapshot that belongs to no table; fields as in FileEntry."""
 
     path: FilePath
     bytes: Count
@@ -107,9 +109,9 @@ class OtherFile:
 
 @dataclass(frozen=True)
 class TableEntry:
-    """One table. `definition` is TableDefinition's own JSON form; `key` the columns that its files are sorted by,
-    by `key_rules` (keysearch.keyrules). `files` are what readers see; of a system-versioned table, `history` are the
-    files with all its rows, also those that hold no more, and all columns."""
+    """One table. `definition` is TableDefinition's own JSON form; `key` names the columns that its files are sorted by,
+    by `key_rules` (keysearch.keyrules). `files` are what readers see; for a system-versioned table, `history` are the
+    files with all its rows, past ones included, and all columns."""
 
     database: str
     name: str
@@ -127,7 +129,7 @@ class TableEntry:
 
     @property
     def all_files(self) -> tuple[FileEntry, ...]:
-        """Those of readers and those of the history."""
+        """All its files: those for readers and those of the history."""
         return self.files + self.history
 
     @property
@@ -161,7 +163,7 @@ class TableEntry:
             return f"has the definition of {shown.full_name!r}"
         stored = {column.name for column in shown.stored_columns}
         unknown = [name for name in self.key if name not in stored]
-        return f"has a key of columns that it has not: {unknown!r}" if unknown else ""
+        return f"has a key of columns that it lacks: {unknown!r}" if unknown else ""
 
     def check_ranges(self) -> None:
         """Raise SnapshotError where a file's key range is missing, or does not come after the one before it."""
@@ -192,8 +194,8 @@ class DatabaseEntry:
 
 @dataclass(frozen=True)
 class PreparedTransaction:
-    """An XA transaction that was prepared and is neither committed nor rolled back at the snapshot's position, and the
-    event group of the log that has its rows: they are not in the snapshot, and an XA COMMIT may follow."""
+    """An XA transaction that is prepared, and neither committed nor rolled back, at the snapshot's position, and the
+    event group that has its rows: they are not in the snapshot, and an XA COMMIT may follow."""
 
     xid: str
     file: str
@@ -204,7 +206,7 @@ class PreparedTransaction:
 
 @dataclass(frozen=True)
 class Source:
-    """What was replayed: names of binlogs, the options that decide the outcome, the base's uri."""
+    """What was replayed: names of binlogs, the options that decide the outcome, the base's URI."""
 
     binlogs: tuple[str, ...] = ()
     options: dict[str, Any] = field(default_factory=dict)
@@ -227,7 +229,7 @@ class Snapshot:
     uri: str = field(default="", compare=False)
 
     def table(self, database: str, name: str) -> TableEntry | None:
-        """A table by its exact name, None if it is not in here."""
+        """The table of this exact name; None if there is none."""
         return next((table for table in self.tables if (table.database, table.name) == (database, name)), None)
 
     def to_json(self) -> bytes:
@@ -250,7 +252,7 @@ class Snapshot:
 
 
 def load(uri: str) -> Snapshot:
-    """The manifest of a published snapshot. Errors: SnapshotError where there is none, or none that can be read."""
+    """Load the manifest of a published snapshot. Raises SnapshotError if there is none, or it cannot be read."""
     from pyarrow.fs import FileType
 
     filesystem, path = location.resolve(uri)
@@ -275,7 +277,7 @@ def load(uri: str) -> Snapshot:
 
 @dataclass(frozen=True)
 class _Document:
-    """A manifest's JSON, field by field."""
+    """A manifest as JSON, field by field."""
 
     format_version: int
     created_by: str
@@ -288,7 +290,7 @@ class _Document:
     others: tuple[OtherFile, ...] = ()
 
     def complaint(self) -> str:
-        """What is wrong between the fields; "" if nothing is."""
+        """What is wrong between fields; "" if nothing is."""
         for what, names in (("file", Counter([*(file.path for table in self.tables for file in table.all_files),
                                               *(file.path for file in self.others)])),
                             ("table", Counter(table.full_name for table in self.tables))):

@@ -1,4 +1,4 @@
-"""A snapshot comes into being at once, or not at all.
+"""Makes a snapshot visible at once, or not at all.
 
     begin → Staging                 a place that no reader looks at
       place, carry_over             tasks write new files into it, files that stay as they are come over from the base
@@ -27,8 +27,8 @@ _TAKEN = "choose another --output, or remove what is there"
 
 
 def begin(output: str) -> Staging:
-    """Make ready to publish at a path or uri. Errors: SnapshotError where something is there already, or where nothing
-    can be written. What a dead run left there is removed; an empty directory may be there."""
+    """Prepare to publish at a path or URI. Raises SnapshotError if something is there already, or nothing can be
+    written. What a dead run left there is removed; an empty directory may be there."""
     filesystem, path = location.resolve(output)
     try:
         if not location.is_local(filesystem):
@@ -42,7 +42,7 @@ def begin(output: str) -> Staging:
 
 
 class _Beside(Staging):
-    """A hidden directory next to the output, which it becomes by a rename."""
+    """A hidden directory beside the output, renamed to the output in the end."""
 
     def __init__(self, output: str, filesystem: fs.FileSystem, path: str) -> None:
         if os.path.exists(path) and not _is_empty_directory(path):
@@ -58,7 +58,7 @@ class _Beside(Staging):
         self._write(name, content)
         durable.sync_tree(self._root)
         try:
-            os.rename(self._root, self._path)       # takes the place of an empty directory, never of a full one
+            os.rename(self._root, self._path)       # replaces an empty directory, never a full one
         except (FileExistsError, NotADirectoryError) as error:
             raise _taken(self.output, os.path.exists(os.path.join(self._path, MANIFEST))) from error
         except OSError as error:
@@ -114,7 +114,7 @@ class _InPlace(Staging):
         self._filesystem.delete_file(f"{self._root}/{MARKER}")
 
     def _empty_but_marker(self) -> None:
-        """The marker goes last: while anything of a run is left, the next one must know it for a left-over."""
+        """Remove the files; the marker goes last, so that the next run recognises what is left of this one."""
         for info in self._filesystem.get_file_info(fs.FileSelector(self._root)):
             if info.type == fs.FileType.Directory:
                 self._filesystem.delete_dir(info.path)
@@ -127,5 +127,5 @@ def _is_empty_directory(path: str) -> bool:
 
 
 def _taken(output: str, complete: bool) -> SnapshotError:
-    what = "there is a snapshot already" if complete else "the output exists and is no left-over of a replay"
+    what = "there is a snapshot already" if complete else "the output exists and was not left by a stopped replay"
     return SnapshotError(what, file=output, hint=_TAKEN)

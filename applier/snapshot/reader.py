@@ -1,4 +1,4 @@
-"""Reading files of a snapshot: each whole, and as its manifest says it is, before anything of it counts."""
+"""Reads files of a snapshot: each one whole, and compared with its manifest before any row is used."""
 
 from collections.abc import Sequence
 
@@ -26,8 +26,8 @@ def read_unit(base: Snapshot, files: Sequence[FileEntry], schema: pa.Schema) -> 
 
 
 def open_whole(filesystem: FileSystem, path: str, file: FileEntry) -> pq.ParquetFile:
-    """A file of a snapshot, all of whose bytes are here and have been compared with its size, digest and rows. Raises
-    what `reading` makes of it, and SnapshotError."""
+    """A file of a snapshot whose bytes have all been read and compared with its size, digest and rows. Raises what
+    `reading` raises, and SnapshotError."""
     data = read_whole(filesystem, path, file)
     parquet = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=file.digest is None)
     check_rows(parquet.metadata, file, path)
@@ -47,7 +47,7 @@ def read_whole(filesystem: FileSystem, path: str, file: FileEntry | OtherFile) -
 def _read(filesystem: FileSystem, path: str, file: FileEntry, schema: pa.Schema) -> pa.Table:
     with reading(path):
         parquet = open_whole(filesystem, path, file)
-        table = parquet.read(use_threads=False)         # Spark runs a task a core
+        table = parquet.read(use_threads=False)         # Spark runs one task per core
         marked = MarkedDates(parquet.metadata.metadata, path)
     check_columns(table.schema, schema, path)
     return marked.put_into(table).replace_schema_metadata(schema.metadata)

@@ -1,6 +1,6 @@
-"""What is on its way to be a snapshot: files that tasks write, files that come over from the base, and small ones.
+"""A snapshot that is being made: files that tasks write, files carried over from the base, and small ones.
 
-How nobody looks at it before it is complete, and how it becomes visible then, is `publish`'s.
+`publish` keeps it invisible until it is complete, and then makes it visible.
 """
 
 import os
@@ -26,17 +26,17 @@ SCHEMA = "_schema.sql"
 REPORT = "_report.json"
 CONFLICTS = "_conflicts.parquet"
 SNAPSHOTS = "_snapshots.json"
-"""In a folder of several snapshots: their listing, written last."""
+"""The list of snapshots in a folder of several, written last."""
 MARKER = "_incomplete"
-"""In an output that is written to where it is: until it is complete, and after a run that was killed."""
+"""The marker in an output that is written in place: there until it is complete, and after a run that was killed."""
 _COPY_THREADS = 8
 _COPY_BYTES = 8 << 20
 _WITHOUT_FOLDERS = ("s3", "gcs", "abfs")
 
 
 class Staging:
-    """A snapshot that is not published yet. A context manager that aborts unless `commit` was called, and makes a
-    SnapshotError of an OSError that ends its block."""
+    """A snapshot that is not published yet. A context manager that aborts unless `commit` was called, and turns an
+    OSError that ends its block into a SnapshotError."""
 
     def __init__(self, output: str, filesystem: fs.FileSystem, root: str) -> None:
         self.output = output
@@ -55,8 +55,10 @@ class Staging:
             raise SnapshotError(f"{reason(error)}: nothing is published", file=error.filename or self.output) from error
 
     def place(self, database: str, table: str, *, history: bool = False) -> TableTarget:
-        """Where tasks write a table's files; its folder, and that of its history if it has one, is there afterwards.
-        For TableWriter; picklable."""
+        """Where tasks write a table's files; its folder, and its history's if it has one, exists afterwards.
+
+        For TableWriter; picklable.
+        """
         place = TableTarget(self._root_uri(), location.table_folder(database, table))
         if self._filesystem.type_name not in _WITHOUT_FOLDERS:
             for needed in (place, place.history) if history else (place,):
@@ -65,14 +67,14 @@ class Staging:
 
     @property
     def uri(self) -> str:
-        """Where the files lie that are not published yet."""
+        """Where the unpublished files are."""
         return self._root_uri()
 
     def carry_over(self, base: Snapshot, files: Iterable[FileEntry], database: str, table: str, *,
                    history: bool = False) -> list[FileEntry]:
-        """Take files of the base as they are into a table, and name them: by hard link, else by a copy that the file
-        system makes if it can. Errors: SnapshotError for a file that is missing or has another size, or, where its
-        bytes pass through here, another digest."""
+        """Carry files of the base over into a table, and return their entries: by hard link, else by a copy that the
+        file system makes if it can. Raises SnapshotError for a file that is missing or has another size or, if its
+        bytes are read here, another digest."""
         place = self.place(database, table, history=history)
         place = place.history if history else place
         source_system, source_root = location.resolve(base.uri)
@@ -97,11 +99,11 @@ class Staging:
 
     def commit(self, snapshot: Snapshot, schema_sql: str, report: dict[str, Any],
                conflicts: bytes | pa.Buffer | None = None) -> Snapshot:
-        """Publish, and hand back the manifest with its uri. Only files that it names stay, beside the definitions, the
-        report, and the listing of conflicts, a Parquet file, where there is one.
+        """Publish, and return the manifest with its URI. Only files that it names stay, beside the definitions, the
+        report, and the list of conflicts, a Parquet file, if there is one.
 
-        Errors: SnapshotError where a file of the manifest is missing or has another size, key ranges overlap, or the
-        output appeared meanwhile; nothing is published then, and the caller still has to abort.
+        Raises SnapshotError if a file of the manifest is missing or has another size, key ranges overlap, or the output
+        appeared meanwhile; nothing is published then, and the caller still has to abort.
         """
         try:
             for table in snapshot.tables:
@@ -126,8 +128,8 @@ class Staging:
         return replace(snapshot, uri=self.output)
 
     def commit_files(self, written: Iterable[str], small: dict[str, bytes], last: str, content: bytes) -> None:
-        """Publish what is no snapshot: files that tasks wrote, by their paths in it, small ones with their content, and
-        the one that makes it complete. Errors as of `commit`."""
+        """Publish something that is not a snapshot: files that tasks wrote, by their paths in it, small files with
+        their content, and the file that makes it complete. Errors as in `commit`."""
         try:
             self._remove_strays({f"{self._root}/{path}" for path in written})
             for name, text in small.items():
@@ -144,8 +146,7 @@ class Staging:
         return f"{self._root_uri()}/{name}", f"{self.output.rstrip('/')}/{name}"
 
     def commit_folder(self, listing: bytes) -> None:
-        """Publish a folder of snapshots, each of which was committed `within` it, with a listing of them. Errors as of
-        `commit`."""
+        """Publish a folder of snapshots, each committed `within` it, with a list of them. Errors as in `commit`."""
         try:
             self._publish(SNAPSHOTS, listing)
         except OSError as error:
@@ -154,8 +155,8 @@ class Staging:
         self._unlock()
 
     def abort(self) -> None:
-        """Remove everything that this run wrote; the output is as if the run had not been. What cannot be removed is a
-        left-over, as of a run that was killed, which the next run removes."""
+        """Remove everything that this run wrote. What cannot be removed is left for the next run, as after a run that
+        was killed."""
         self._done = True
         try:
             with suppress(OSError):
@@ -164,11 +165,11 @@ class Staging:
             self._unlock()
 
     def _root_uri(self) -> str:
-        """`_root` as tasks on other machines find it."""
+        """`_root` as a location for tasks on other machines."""
         raise NotImplementedError
 
     def _publish(self, name: str, content: bytes) -> None:
-        """The step that makes it visible, with the last file, after everything before it is durable."""
+        """Make it visible with the last file, after everything before it is durable."""
         raise NotImplementedError
 
     def _discard(self) -> None:
@@ -181,7 +182,7 @@ class Staging:
         check_size(info.size, entry, path)
 
     def _copy(self, source_system: fs.FileSystem, source: str, target: str, entry: FileEntry) -> None:
-        """Copy a file piece by piece, and compare its digest on the way."""
+        """Copy a file in parts, and compare its digest on the way."""
         with source_system.open_input_stream(source, compression=None) as pieces:
             sink = HashedSink(self._filesystem.open_output_stream(target, compression=None))
             try:
@@ -192,7 +193,7 @@ class Staging:
         compare_digest(sink.digest, entry.digest, source)
 
     def _remove_strays(self, named: set[str]) -> None:
-        """Files of failed and repeated attempts: who reads DB/TABLE/*.parquet must not find their rows."""
+        """Remove files of failed and repeated attempts: readers of DB/TABLE/*.parquet must not find their rows."""
         for info in self._filesystem.get_file_info(fs.FileSelector(self._root, recursive=True)):
             if info.type == fs.FileType.File and info.path not in named and info.base_name != MARKER:
                 self._filesystem.delete_file(info.path)

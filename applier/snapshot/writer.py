@@ -1,4 +1,4 @@
-"""Writing one key range of a table as Parquet files of about a target size.
+"""Writes one key range of a table as Parquet files of about a target size.
 
 What a column is stored as was chosen by measurement (`python -m benchmarks`): no dictionaries, which cost more to build
 than they save on data of a transaction system, zstd at its fastest regular level, and
@@ -35,7 +35,7 @@ HISTORY = "_history"
 TARGET_BYTES = 256 << 20
 ROW_GROUP_BYTES = 64 << 20
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
-"""What another attempt will not get around."""
+"""Errors that another attempt would meet again."""
 
 
 @dataclass(frozen=True)
@@ -47,15 +47,15 @@ class TableTarget:
 
     @property
     def history(self) -> "TableTarget":
-        """Where the files with all rows of a versioned table are."""
+        """Where the files with all rows of a versioned table go."""
         return TableTarget(self.root, f"{HISTORY}/{self.folder}")
 
 
 class TableWriter:
     """Writes rows in ascending key order; a context manager that leaves no files behind an exception.
 
-    unit: number of the unit of work among the table's, in key order. Every writer gives its files names of their own,
-    so that attempts of one task never meet. schema: the table's Arrow schema. key: names of the key's columns, () for a
+    unit: number of the unit of work among the table's, in key order. Every writer gives its files unique names, so that
+    attempts of one task never collide. schema: the table's Arrow schema. key: names of the key's columns, () for a
     table without a key; their values encode to the key ranges that `close` returns ("int" by keysearch.int_key, "bytes"
     by keysearch.encode_by_rules with `key_rules`, None: no ranges). target_bytes: a file that has reached this size on
     disk is followed by another one.
@@ -87,7 +87,7 @@ class TableWriter:
                                 hint="free space where the output is, or choose another --output") from error
 
     def write(self, rows: pa.RecordBatch | pa.Table) -> None:
-        """Add rows whose keys come after all before them. Errors: ValueError where they do not, as far as the ends of a
+        """Add rows whose keys come after all earlier ones. Raises ValueError if they do not, as far as the ends of a
         row group show it, or for another schema."""
         table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
         if not table.schema.equals(self._schema):
@@ -119,7 +119,7 @@ class TableWriter:
             self._open.drop()
             self._open = None
         for path in paths:
-            with suppress(OSError):  # a stray, which a commit removes, is not what went wrong
+            with suppress(OSError):  # a stray file is not the error to report; a commit removes it
                 self._filesystem.delete_file(f"{self._root}/{path}")
         self._entries = []
 
@@ -155,14 +155,14 @@ class TableWriter:
 
 
 def write_empty(place: TableTarget, schema: pa.Schema, key: Sequence[str] = ()) -> FileEntry:
-    """The one file of a table that holds no rows: readers find its columns there."""
+    """Write the single file of an empty table: readers find its columns there."""
     filesystem, root = location.resolve(place.root)
     path = f"{place.folder}/{_new_prefix(0)}-0000.parquet"
     return _OpenFile(filesystem, root, path, schema, list(key), None).finish()
 
 
 def _new_prefix(unit: int) -> str:
-    """The start of the names of one attempt's files: they sort by unit, and no two attempts share one."""
+    """The prefix of one attempt's file names: they sort by unit, and no two attempts share one."""
     return f"part-{unit:06d}-{uuid.uuid4().hex[:12]}"
 
 
@@ -194,7 +194,7 @@ class _OpenFile:
         return FileEntry(self.path, self._rows, self._sink.tell(), self._min_key, self._max_key, self._sink.digest)
 
     def drop(self) -> None:
-        with suppress(OSError):  # such as that of a full disk once more
+        with suppress(OSError):  # for example the error of a full disk a second time
             self._writer.close()
         with suppress(OSError):
             self._sink.close()

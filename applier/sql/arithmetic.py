@@ -1,8 +1,8 @@
 """Arithmetic and logic over whole columns.
 
-Exact numbers (of integers and DECIMALs) stay exact, all others are doubles; where an operand is NULL, so is the result,
-but in AND and OR. Source: MySQL manual, "Arithmetic Operators", "Precision Math", "Comparison Functions and Operators";
-judged by both servers.
+Exact numbers (integers and DECIMALs) stay exact, all others are doubles; if an operand is NULL, so is the result,
+except for AND and OR. Source: MySQL manual, "Arithmetic Operators", "Precision Math", "Comparison Functions and
+Operators"; judged by both servers.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ from applier.sql.values import (
 from keysearch.collation import equality_column
 
 _MOST_SCALE = 30
-"""Of MySQL's DECIMAL; MariaDB has more."""
+"""The largest scale of MySQL's DECIMAL; MariaDB's is larger."""
 _EXACT_IN_DOUBLE = 2**53
-"""Whole numbers up to this one, and not all beyond it, are doubles."""
+"""All whole numbers up to this one are doubles; beyond it some are not."""
 
 
 def _operands(arguments: Arguments, session: Session, n: int) -> tuple[list[pa.Array], bool]:
-    """Numbers as long as each other, all of them doubles or none, and whether they are constant."""
+    """Number arrays of one length, all doubles or none, and whether all are constant."""
     wide = [replace(value, values=as_number(value, session)) for value in arguments]
     arrays = together(wide, n)
     if any(pa.types.is_floating(array.type) for array in arrays):
@@ -65,7 +65,7 @@ def _as_double(array: pa.Array) -> pa.Array:
 
 
 def _arithmetic(exact: Compute, double: Compute | None, *, zeros: bool = True) -> Function:
-    """`zeros`: an exact zero has the digits behind the point that other results have; else servers differ on it."""
+    """`zeros`: an exact zero has as many decimals as other results; without it servers differ."""
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         arrays, constant = _operands(arguments, session, n)
         if not pa.types.is_floating(arrays[0].type):
@@ -80,12 +80,12 @@ def _arithmetic(exact: Compute, double: Compute | None, *, zeros: bool = True) -
 
 
 def _has_zero(values: pa.Array) -> bool:
-    """Whether there is a zero among exact numbers with a fraction."""
+    """True if an exact number with decimals is zero."""
     return values.type.scale > 0 and bool(pc.any(pc.equal(values, pa.scalar(Decimal(0), values.type))).as_py())
 
 
 def _multiplied(left: pa.Array, right: pa.Array) -> pa.Array:
-    """Arrow wants room for the product of all digits; what does not fit in 38 raises ArrowInvalid."""
+    """Multiply. Arrow needs room for the product of all digits; ArrowInvalid if they do not fit into 38."""
     scale = left.type.scale + right.type.scale
     if scale > _MOST_SCALE:
         raise NotComputable(f"* with more than {_MOST_SCALE} digits behind the point")
@@ -103,7 +103,8 @@ def _summed(function: Compute) -> Compute:
 
 
 def _divided(left: pa.Array, right: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """Quotients of whole numbers, rounded towards zero, and remainders, which have the dividend's sign; NULL for 0."""
+    """DIV and MOD of whole numbers: quotients rounded towards zero, and remainders with the dividend's sign; NULL for
+    division by 0."""
     if left.type.scale or right.type.scale:
         raise NotComputable("DIV and MOD of numbers with a fraction")
     left, right = left.cast(pa.int64()), right.cast(pa.int64())
@@ -113,8 +114,8 @@ def _divided(left: pa.Array, right: pa.Array) -> tuple[pa.Array, pa.Array]:
 
 
 def _quotient(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """Exact numbers, with four more digits than the dividend has, as div_precision_increment says by default. MariaDB
-    keeps more of them until they are stored."""
+    """Division of exact numbers, with four more decimals than the dividend, the default of div_precision_increment.
+    MariaDB keeps more of them until the result is stored."""
     arrays, constant = _operands(arguments, session, n)
     if pa.types.is_floating(arrays[0].type):
         left, right = arrays
@@ -143,10 +144,10 @@ _DIGITS = Context(prec=80)
 
 
 def _of_no_fraction(function: Function) -> Function:
-    """A function of numbers that servers do not take moments with a fraction of a second for."""
+    """A function of numbers that servers reject for datetimes with a fraction of a second."""
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         if any(value.type.base in TEMPORAL and value.type.fsp for value in arguments):
-            raise NotComputable(f"{call.name} of a moment with a fraction of a second")
+            raise NotComputable(f"{call.name} of a datetime with a fraction of a second")
         return function(arguments, call, session, n)
 
     return computed
@@ -185,7 +186,8 @@ def _compared(function: Compute) -> Function:
 
 
 def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> list[pa.Array]:
-    """Two values as they are compared: as numbers, as moments, or text by its collation, for equality only."""
+    """Two values in the form in which they are compared: as numbers, as datetimes, or text by its collation, for
+    equality only."""
     left, right = arguments
     if left.is_null or right.is_null:
         if name == "<=>":  # whether both are
@@ -197,10 +199,10 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
         return _comparable_texts(arguments, name, session, n)
     if any(days):
         if not all(days):
-            moment = arguments[days.index(True)]
+            instant = arguments[days.index(True)]
             if not arguments[days.index(False)].is_text or not arguments[days.index(False)].constant:
-                raise NotComputable("a date compared with what is none")
-            wanted = replace(moment.type, base="datetime" if moment.type.base == "date" else moment.type.base, fsp=6)
+                raise NotComputable("a date compared with a value that is not a date")
+            wanted = replace(instant.type, base="datetime" if instant.type.base == "date" else instant.type.base, fsp=6)
             arguments = [replace(value, values=convert_values(value.values, value.type, wanted, session), type=wanted)
                          for value in arguments]
         elif left.type.base != right.type.base:
@@ -210,7 +212,7 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
             arguments = [replace(value, values=convert_values(value.values, value.type, wanted, session), type=wanted)
                          for value in arguments]
         if any(map(zero_dates.has_any, (value.values for value in arguments))):
-            raise NotComputable("dates that no calendar has, compared")
+            raise NotComputable("invalid dates compared")
         return together(arguments, n)
     if any(value.type.base in ("json", "geometry") or pa.types.is_binary(value.values.type) for value in arguments):
         raise NotComputable("documents or bytes compared")
@@ -229,7 +231,7 @@ def _is_large(exact: pa.Array) -> bool:
 
 
 def _check_years(arguments: Arguments, session: Session) -> None:
-    """A YEAR is compared with a constant as the year that it says: 99 is 1999, and '0' is 2000."""
+    """A YEAR compares with a constant by the year that it stands for: 99 is 1999, and '0' is 2000."""
     if not any(value.type.base == "year" for value in arguments):
         return
     for value in arguments:
@@ -239,8 +241,8 @@ def _check_years(arguments: Arguments, session: Session) -> None:
 
 
 def _comparable_texts(arguments: Arguments, name: str, session: Session, n: int) -> list[pa.Array]:
-    """A constant takes the other side's collation; so does in MySQL what has none of its own, as text of documents and
-    numbers."""
+    """A constant takes the other side's collation; in MySQL so does text without a collation of its own, from documents
+    and numbers."""
     collations = {value.type.collation for value in arguments if value.type.collation is not None}
     unknown = session.flavour == "mariadb" and any(value.type.collation is None and not value.constant
                                                    for value in arguments)
@@ -264,7 +266,7 @@ def _in(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
 
 
 def common_type(arguments: Arguments, session: Session) -> ColumnType:
-    """The type of a value that is one of these. Raises NotComputable."""
+    """The type of a choice between these values. Raises NotComputable."""
     typed = [value for value in arguments if not value.is_null]
     if not typed:
         return NULL
@@ -284,7 +286,7 @@ def common_type(arguments: Arguments, session: Session) -> ColumnType:
 
 
 def one_of(arguments: Arguments, session: Session) -> tuple[list[Value], ColumnType]:
-    """Values as those of the one type that they have together."""
+    """The values converted to their common type."""
     type_ = common_type(arguments, session)
     scales = {value.type.scale or 0 for value in arguments if not value.is_null}
     shows = type_.base != "decimal" or len(scales) == 1  # each is shown as it is
@@ -320,7 +322,7 @@ def _coalesce(arguments: Arguments, call: Call, session: Session, n: int) -> Val
 
 
 def _case(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """Conditions and values in turns, and what is left."""
+    """Pair alternating conditions and values; the rest is the ELSE."""
     whens, (*thens, otherwise) = arguments[:-1:2], [*arguments[1:-1:2], arguments[-1]]
     made, type_ = one_of([*thens, otherwise], session)
     constant = all(value.constant for value in arguments)
@@ -343,7 +345,7 @@ def _between(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
 
 
 def _simple_case(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """A value, and what it is compared with and values in turns, and what is left."""
+    """Simple CASE: a value, then alternating values to compare with and results; the rest is the ELSE."""
     subject, *branches = arguments
     branches[:-1:2] = [FUNCTIONS["="]([subject, when], Call("="), session, n) for when in branches[:-1:2]]
     return _case(branches, call, session, n)

@@ -1,7 +1,7 @@
-"""Values of expressions as columns store them.
+"""Converts values of expressions to what columns store.
 
-A constant is read as a literal is (`applier.sql.literals`); what does not fit the column, and all that is no
-constant, is converted as values of columns are (`applier.sql.casting.values`).
+A constant is read like a literal (`applier.sql.literals`); a constant that does not fit, and all values that are not
+constant, are converted like values of columns (`applier.sql.casting.values`).
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from applier.sql.values import DOUBLE, TEMPORAL, TEXT, Value, as_bytes, as_numbe
 
 _NUMBERS = {*INTEGERS, "decimal", "float", "double", "bit"}
 _OF_NUMBERS = {*_NUMBERS, "year", "enum", "set"}
-"""Types that a number becomes by its value, however many digits of it are shown."""
+"""Types to which a number is converted by its value, however many of its digits are shown."""
 
 
 def assigned(value: Value, wanted: ColumnType, session: Session, *, strict: bool = False) -> pa.Array:
-    """The values in a column of the type `wanted`, of `arrow_type`; one where the value is constant.
+    """The values in a column of the type `wanted`, as `arrow_type`; one value if the expression is constant.
 
-    With `strict`, a constant has to fit. Raises NotComputable where it is not known what the column then holds.
+    With `strict`, a constant has to fit. Raises NotComputable if it is not known what the column then holds.
     """
     try:
         return _assigned(value, wanted, session, strict)
@@ -41,7 +41,7 @@ def assigned(value: Value, wanted: ColumnType, session: Session, *, strict: bool
 def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) -> pa.Array:
     if value.is_null or value.values.null_count == len(value.values):
         return pa.nulls(len(value.values), arrow_type(wanted))
-    local = wanted.base == "timestamp" and session.time_zone != "+00:00"  # literals are read as moments in UTC
+    local = wanted.base == "timestamp" and session.time_zone != "+00:00"  # literals are read as datetimes in UTC
     counts = wanted.base in ("enum", "set") and value.type.base in _NUMBERS and not strict
     as_digits = value.shows or wanted.base in _OF_NUMBERS
     if value.constant and _is_literal(value) and as_digits and not local and not counts:
@@ -54,7 +54,7 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
             if strict:
                 raise NotComputable(str(error)) from None
     if value.is_choice and value.type.base in TEMPORAL and session.flavour == "mysql" and wanted.base in _NUMBERS:
-        value = Value(as_text(value, session), TEXT, value.constant)  # which such a moment is there
+        value = Value(as_text(value, session), TEXT, value.constant)  # MariaDB converts it by its text
     if value.digits is not False and wanted.base in _NUMBERS | {"year"}:
         value = numbers(as_number(value, session), constant=value.constant)
     if wanted.base == "bit" and (value.is_text or value.type.base in BINARY or value.type.base == "json"):
@@ -105,8 +105,7 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
 
 
 def _whole(value: Value, wanted: ColumnType) -> Value:
-    """Numbers as bits, members and years are counted: without what is behind the point. Bits are exact numbers rounded,
-    and none for a negative one."""
+    """Numbers for bits, members and years: whole numbers. Bits are exact numbers rounded, and not negative."""
     values = value.values
     if wanted.base == "bit" and value.type.base == "decimal":
         return replace(value, values=pc.if_else(pc.less(values, _ZERO), pa.scalar(_ZERO, values.type), values))
@@ -116,8 +115,8 @@ def _whole(value: Value, wanted: ColumnType) -> Value:
 
 
 def _digits(value: Value, session: Session) -> tuple[Value, Session]:
-    """Whole numbers as servers read dates in them: by their digits from the right. (In an ALTER, doubles go as text, as
-    do all numbers of MySQL's.)"""
+    """Whole numbers as dates, by their digits from the right. (In an ALTER, doubles go through text, as all of MySQL's
+    numbers do.)"""
     found = as_number(value, session)
     if pc.any(pc.not_equal(pc.floor(found), found)).as_py():
         return value, session
@@ -129,29 +128,30 @@ def _digits(value: Value, session: Session) -> tuple[Value, Session]:
 
 
 _SHORT_YEARS = 99_12_31, 1000_01_01
-"""Between these, MySQL takes a number for a date with a year of three digits or less, and MariaDB for none."""
+"""Between these, MySQL reads a number as a date with a year of up to three digits; MariaDB finds it invalid."""
 _ZERO = Decimal(0)
 _LONGEST_TIME = 30
-"""Characters of what may be a time, or a date and time."""
+"""Characters of a time, or of a date and time."""
 _MOMENTS = frozenset({"datetime", "timestamp"})
 _FIELDS = frozenset({"char", "varchar", "binary", "varbinary"})
-"""Types that take a column's number, not the text that it is shown as: a FLOAT's double, a YEAR without zeros."""
+"""Types that are converted from a column's number, not from the text that it is shown as: a FLOAT's double, a YEAR
+without zeros."""
 
 
 def _years(value: Value, wanted: ColumnType, session: Session) -> pa.Array:
-    """The years of moments; a time is one of the current day."""
-    moments = convert_values(value.values, value.type, ColumnType("datetime", fsp=6), session)
-    return convert_values(moments, ColumnType("datetime", fsp=6), wanted, replace(session, flavour="mariadb"))
+    """The years of datetimes; a time is one of the current day."""
+    instants = convert_values(value.values, value.type, ColumnType("datetime", fsp=6), session)
+    return convert_values(instants, ColumnType("datetime", fsp=6), wanted, replace(session, flavour="mariadb"))
 
 
 def _bits(data: pa.Array, wanted: ColumnType) -> pa.Array:
-    """Bytes as the bits that they are; all bits set where there are too many."""
+    """Bytes as bits; all bits set if there are too many."""
     most = (1 << (wanted.length or 1)) - 1
     return by_distinct(data, lambda one: min(int.from_bytes(one, "big"), most), arrow_type(wanted))
 
 
 def _is_literal(value: Value) -> bool:
-    """Whether a constant's value may be read as a literal."""
+    """True if a constant's value may be read as a literal."""
     return value.is_text or value.type.base in ("decimal", "bigint", "double") or value.type.base in BINARY
 
 
@@ -176,8 +176,8 @@ def _python(value: Value) -> literals.Value:
 
 
 def _of_documents(value: Value, wanted: ColumnType, session: Session) -> pa.Array:
-    """MariaDB's documents are text. MySQL's numbers and strings are what they hold, where a number is wanted, and what
-    is neither is zero."""
+    """MariaDB's documents are text. MySQL's numbers and strings count as what they hold where a number is needed; other
+    documents count as zero."""
     if session.flavour == "mysql" and wanted.base in TEMPORAL:
         raise NotComputable(f"a document as {wanted.base.upper()}")
     if session.flavour == "mariadb" or wanted.base not in _NUMBERS | {"year"}:
@@ -204,6 +204,6 @@ _WORDS = {"true": "1", "false": "0", "null": "0"}
 
 
 def _numbers(text: pa.Array) -> pa.Array:
-    """The number that text begins with, else 0."""
+    """The number at the start of the text, else 0."""
     found = pc.extract_regex(text, r"^\s*(?P<number>-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)")
     return pc.if_else(found.is_valid(), pc.struct_field(found, 0), pc.if_else(text.is_valid(), "0", text))

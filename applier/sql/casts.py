@@ -39,7 +39,7 @@ _WHOLE = r"^\s*-?\d{1,18}$"
 
 
 def cast(value: Value, call: Call, session: Session) -> Value:
-    """A value as what the words behind AS, or USING, say. Raises NotComputable."""
+    """A value as the words after AS, or USING, say. Raises NotComputable."""
     if call.word in ("CHARSET UTF8MB4", "CHARSET utf8mb4", "CHAR CHARSET UTF8MB4", "CHAR CHARACTER SET UTF8MB4"):
         return Value(as_text(value, session), TEXT, value.constant)
     match = _TYPE.fullmatch(call.word)
@@ -64,7 +64,7 @@ def _binary(value: Value, size: int | None, _: int | None, session: Session) -> 
 def _signed(value: Value, size: int | None, _: int | None, session: Session) -> Value:
     if value.is_text:
         if pc.all(pc.match_substring_regex(value.values, _WHOLE)).as_py() is False:
-            raise NotComputable("CAST of text that is no whole number")
+            raise NotComputable("CAST of text that is not a whole number")
         return numbers(value.values.cast(pa.int64()), constant=value.constant)
     found = as_number(converted(value, WHOLE_NUMBER, session) if value.type.base in TEMPORAL else value, session)
     if pa.types.is_floating(found.type):
@@ -100,16 +100,16 @@ def _double(value: Value, size: int | None, scale: int | None, session: Session)
     return Value(found.cast(pa.string()).cast(pa.float64()) if pa.types.is_decimal(found.type) else found, DOUBLE)
 
 
-def _moment(base: str) -> _Cast:
+def _datetime_cast(base: str) -> _Cast:
     def made(value: Value, size: int | None, _: int | None, session: Session) -> Value:
         type_ = ColumnType(base, fsp=size or 0)
         if value.type.base not in TEMPORAL and not value.is_text:
-            raise NotComputable(f"CAST of what is no date to {base.upper()}")
+            raise NotComputable(f"CAST of a value that is not a date to {base.upper()}")
         if value.type.base in TEMPORAL and value.type.fsp > (size or 0):
             raise NotComputable("CAST to fewer digits of a second")
         values = convert_values(value.values, value.type, type_, session)
         if zero_dates.has_any(values) or (base == "time" and value.is_text and not value.constant):
-            raise NotComputable(f"CAST of what is no date to {base.upper()}")
+            raise NotComputable(f"CAST of a value that is not a date to {base.upper()}")
         return Value(values, type_)
 
     return made
@@ -117,12 +117,12 @@ def _moment(base: str) -> _Cast:
 
 def _json(value: Value, size: int | None, _: int | None, session: Session) -> Value:
     if not value.is_text and value.type.base != "json":
-        raise NotComputable("CAST of what is no text to JSON")
+        raise NotComputable("CAST of a value that is not text to JSON")
     return Value(convert_values(value.values, TEXT, JSON, session) if value.is_text else value.values, JSON)
 
 
 _CASTS: dict[str, _Cast] = {
     "CHAR": _char, "VARCHAR": _char, "BINARY": _binary, "SIGNED": _signed, "INT": _signed, "INTEGER": _signed,
-    "UNSIGNED": _unsigned, "DECIMAL": _decimal, "DOUBLE": _double, "DATE": _moment("date"),
-    "DATETIME": _moment("datetime"), "TIME": _moment("time"), "JSON": _json,
+    "UNSIGNED": _unsigned, "DECIMAL": _decimal, "DOUBLE": _double, "DATE": _datetime_cast("date"),
+    "DATETIME": _datetime_cast("datetime"), "TIME": _datetime_cast("time"), "JSON": _json,
 }

@@ -1,4 +1,4 @@
-"""Functions of dates and moments that make whole numbers, over whole columns.
+"""Functions of dates and datetimes that make whole numbers, over whole columns.
 
 Source: MySQL manual, "Date and Time Functions", and "Partitioning Limitations Relating to Functions" for which of them
 partitions may use.
@@ -34,7 +34,7 @@ def _to_seconds(values: Values) -> Values:
 
 
 def _whole_seconds(values: Values) -> Values:
-    """Of moments in microseconds, also before 1970."""
+    """The day number of datetimes in microseconds, also before 1970."""
     return pc.floor_temporal(values, unit="second").cast(pa.timestamp("s", values.type.tz)).cast(pa.int64())
 
 
@@ -54,19 +54,19 @@ DATE_FUNCTIONS: dict[str, Callable[[Values], Values]] = {
     "HOUR": _clock(pc.hour), "MINUTE": _clock(pc.minute), "SECOND": _clock(pc.second),
     "YEAR_MONTH": lambda values: pc.add(pc.multiply(pc.year(values), 100), pc.month(values)),
 }
-"""By name, with what EXTRACT may take: from dates, or moments without a zone, to whole numbers."""
+"""The functions by name, with the units of EXTRACT: from dates, or datetimes without a zone, to whole numbers."""
 
 
 def date_function(name: str, values: Values) -> Values:
-    """One of these functions. Of a date with a zero month or day the parts are what they are, and there is no number of
-    days; raises NotComputable where servers differ on one that no calendar has."""
+    """One of these functions. The parts of a date with a zero month or day are as written, and it has no number of
+    days; raises NotComputable if servers differ on an invalid date."""
     if not zero_dates.has_any(values):
         return DATE_FUNCTIONS[name](values)
-    none, moments = zero_dates.which(values), zero_dates.numbers_of(values)
+    none, instants = zero_dates.which(values), zero_dates.numbers_of(values)
     is_date = pa.types.is_date(values.type)
-    year, month, day = zero_dates.parts(moments if is_date else moments // zero_dates.DAY)
+    year, month, day = zero_dates.parts(instants if is_date else instants // zero_dates.DAY)
     found = DATE_FUNCTIONS[name](zero_dates.as_nulls(values)).cast(pa.int64())
-    seconds = np.zeros(len(year), np.int64) if is_date else moments % zero_dates.DAY // 1_000_000
+    seconds = np.zeros(len(year), np.int64) if is_date else instants % zero_dates.DAY // 1_000_000
     parts = {"YEAR": year, "MONTH": month, "DAY": day, "DAYOFMONTH": day, "QUARTER": (month + 2) // 3,
              "YEAR_MONTH": year * 100 + month, "HOUR": seconds // 3600, "MINUTE": seconds // 60 % 60,
              "SECOND": seconds % 60}
@@ -83,7 +83,7 @@ def _with_days(values: Values) -> Values:
     none, numbers = zero_dates.which(values), zero_dates.numbers_of(values)
     _, month, day = zero_dates.parts(numbers if pa.types.is_date(values.type) else numbers // zero_dates.DAY)
     if (none & (month * day != 0)).any():
-        raise NotComputable("days of a date that no calendar has")
+        raise NotComputable("days of an invalid date")
     return zero_dates.as_nulls(values)
 
 
@@ -95,15 +95,15 @@ def days_between(*sides: tuple[Values, ColumnType]) -> Values:
 
 def _days(values: Values, found: ColumnType) -> Values:
     if found.base not in ("date", "datetime"):
-        raise NotComputable("days between what are no dates")
+        raise NotComputable("days between values that are not dates")
     return _to_days(values)
 
 
 def seconds_since_epoch(argument: tuple[Values, ColumnType]) -> Values:
-    """UNIX_TIMESTAMP of a TIMESTAMP column, which is no matter of time zones."""
+    """UNIX_TIMESTAMP of a TIMESTAMP column, which does not depend on time zones."""
     values, found = argument
     if found.base != "timestamp" or found.fsp:
-        raise NotComputable("UNIX_TIMESTAMP of what is no TIMESTAMP of whole seconds")
+        raise NotComputable("UNIX_TIMESTAMP of a value that is not a TIMESTAMP of whole seconds")
     if not zero_dates.has_any(values):
         return _whole_seconds(values)
     return pc.if_else(pa.array(zero_dates.which(values)), 0, _whole_seconds(zero_dates.as_nulls(values)))

@@ -29,12 +29,12 @@ from jsondiff.values import DocumentError
 _PART = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+)\s*')
 _MOST_DEPTH = 100
 _MOST_CHARACTERS = 512
-"""Of what JSON_VALUE gives in MySQL, where nothing says another type; NULL for more."""
+"""Length of JSON_VALUE's result in MySQL without RETURNING; NULL for more."""
 
 
 @dataclass(frozen=True)
 class _Node:
-    """A part of a document: `kind` is "{", "[" or, of a scalar, "", which is then as it is written. An object's
+    """A part of a document: `kind` is "{", "[" or, for a scalar, "", with the text as it is written. An object's
     members have names, an array's cells have none."""
 
     kind: str
@@ -43,7 +43,7 @@ class _Node:
     parts: tuple[_Node, ...] = ()
 
     def written(self) -> str:
-        """The text, with a space behind each comma and colon."""
+        """The text, with a space after each comma and colon."""
         if self.kind == "{":
             members = zip(self.names, self.parts, strict=True)
             return "{" + ", ".join(f"{name}: {part.written()}" for name, part in members) + "}"
@@ -51,7 +51,7 @@ class _Node:
 
 
 def _documents(value: Value, session: Session) -> pa.Array:
-    """The text of documents. Raises NotComputable where one is none."""
+    """The text of documents. Raises NotComputable if one is not text."""
     text = as_text(value, session)
     if session.flavour == "mysql":
         try:
@@ -59,7 +59,7 @@ def _documents(value: Value, session: Session) -> pa.Array:
         except DocumentError as error:
             raise NotComputable(str(error)) from None
     if not value.is_text and value.type.base != "json":
-        raise NotComputable("a document of what is no text")
+        raise NotComputable("a document from a value that is not text")
     return text
 
 
@@ -82,7 +82,7 @@ def _parsed(text: str) -> _Node:
 
 def _node(words: list[str], depth: int) -> _Node:
     if depth > _MOST_DEPTH:
-        raise NotComputable("a document of too many levels")
+        raise NotComputable("a document with too many levels")
     word = words.pop()
     if word not in "{[":
         return _Node("", word)
@@ -99,7 +99,7 @@ def _node(words: list[str], depth: int) -> _Node:
 
 
 def _found(node: _Node | None, path: Path, flavour: str) -> _Node | None:
-    """The part where a path leads to. What is no array is one with itself in it."""
+    """The part that a path leads to. A value that is not an array counts as an array of itself."""
     for leg in path.legs:
         if node is None:
             return None
@@ -165,7 +165,7 @@ def _value(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         if part is None or part.text == "null":
             return None
         if part.kind and session.flavour == "mariadb":
-            raise NotComputable("JSON_VALUE of what is no scalar")
+            raise NotComputable("JSON_VALUE of a value that is not a scalar")
         if session.flavour == "mariadb":
             return {"true": "1", "false": "0"}.get(part.text, part.text)
         return part.written()
@@ -191,7 +191,7 @@ def _valid(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     [value] = arguments
     if value.type.base == "json":
         return truth(pc.if_else(value.values.is_valid(), True, pa.scalar(None, pa.bool_())), constant=value.constant)
-    raise NotComputable("JSON_VALID of what is no document")
+    raise NotComputable("JSON_VALID of a value that is not a document")
 
 
 def _quote(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -208,7 +208,7 @@ def _scalar(value: Value, session: Session) -> Value:
     elif value.type.base == "json":
         made = value.values
     elif value.type is BOOL and session.flavour == "mariadb":
-        raise NotComputable("a truth in a document, which is 1 where it has been stored")
+        raise NotComputable("a boolean in a document, which is 1 once it has been stored")
     elif value.type is BOOL:
         made = pc.if_else(pc.equal(value.values, 0), "false", "true")
     elif value.is_text and (session.flavour == "mysql" or value.constant or value.type.base != "longtext"):
@@ -238,7 +238,7 @@ def _object(arguments: Arguments, call: Call, session: Session, n: int) -> Value
     """MySQL orders members by the length, then the bytes, of their names, and keeps the last of one name."""
     names = [one(value) for value in arguments[::2]]
     if len(arguments) % 2 or not all(isinstance(name, str) for name in names):
-        raise NotComputable("JSON_OBJECT whose names are no text")
+        raise NotComputable("JSON_OBJECT whose names are not text")
     members = list(zip(names, (_scalar(value, session) for value in arguments[1::2]), strict=True))
     if session.flavour == "mysql":
         members = sorted(dict(members).items(), key=lambda member: (len(member[0].encode()), member[0].encode()))

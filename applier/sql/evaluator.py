@@ -1,8 +1,8 @@
-"""SQL expressions over whole columns of rows, as far as this project can compute them: those of DEFAULT clauses, of
-generated columns and of partitions, and the values of dumps.
+"""Evaluates SQL expressions over whole columns of rows: those of DEFAULT clauses, generated columns, partitions, and
+values of dumps.
 
-What is more than is known raises NotComputable; so do UUID(), RAND() and all that a server makes up for itself. Source:
-MySQL manual, "Functions and Operators"; judged by both servers.
+Raises NotComputable for expressions that are not known, among them UUID(), RAND() and other values that a server makes
+up. Source: MySQL manual, "Functions and Operators"; judged by both servers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from applier.sql.values import BOOL, BYTES, DOUBLE, NULL, TEXT, Value, constant,
 
 Typed: TypeAlias = tuple[pa.Array | pa.ChunkedArray, ColumnType]
 Columns: TypeAlias = Callable[[str], Typed]
-"""Finds the values of a column, one for all rows or one for each, and its type; KeyError where there is none."""
+"""Finds the values of a column, one for all rows or one for each, and its type; KeyError if there is none."""
 
 _FUNCTIONS = arithmetic.FUNCTIONS | texts.FUNCTIONS | times.FUNCTIONS | documents.FUNCTIONS | geometry.FUNCTIONS
 _MADE_UP = frozenset({"UUID", "UUID_SHORT", "RAND", "SYSDATE", "SYS_GUID", "RANDOM_BYTES", "NEXTVAL", "LASTVAL"})
@@ -34,32 +34,32 @@ _TEXT_CHARSETS = SINGLE_BYTE | {"utf8mb4", "utf8mb3"}
 
 
 def evaluate(sql: str, column: Columns, n: int, session: Session) -> Value:
-    """The values of an expression for n rows, with the type that the server gives them. Raises NotComputable where the
-    expression, or a value in it, is more than is known."""
+    """The values of an expression for n rows, with the type that the server gives them. Raises NotComputable if the
+    expression, or a value in it, is not known."""
     try:
         return Evaluator(column, n, session).value(parse_expression(sql))
     except RecursionError:  # through the columns, whose expressions are bounded
-        raise NotComputable("columns that are made of too many others, or of themselves") from None
+        raise NotComputable("columns that depend on too many others, or on themselves") from None
 
 
 def no_columns(name: str) -> Typed:
-    """The columns of an expression that has none."""
+    """The columns for an expression without columns."""
     raise KeyError(name)
 
 
 def uses_time(sql: str) -> bool:
-    """Whether an expression is made of the current time."""
+    """True if an expression uses the current time."""
     return any(map(_is_time, _nodes(sql)))
 
 
 def differs_by_row(sql: str) -> bool:
-    """Whether an expression certainly has other values in other rows: it has a column in it, or something random. What
-    this module does not know, it takes for a constant."""
+    """True if an expression certainly has different values in different rows: it has a column or something random.
+    Unknown functions count as constant."""
     return any(isinstance(node, Name) or (isinstance(node, Call) and node.name in _MADE_UP) for node in _nodes(sql))
 
 
 def varies(sql: str) -> bool:
-    """The same, in other rows or at other times."""
+    """True if its values differ by row or by time."""
     return differs_by_row(sql) or uses_time(sql)
 
 
@@ -100,8 +100,8 @@ class Evaluator:
     def _called(self, call: Call) -> Value:
         last = call.arguments[-1] if call.name in ("+", "-") else None
         if isinstance(last, Call) and last.name == "INTERVAL":
-            moment, count = self.value(call.arguments[0]), self.value(last.arguments[0])
-            return times.added(moment, count, last.word, -1 if call.name == "-" else 1, self._session, self._n)
+            instant, count = self.value(call.arguments[0]), self.value(last.arguments[0])
+            return times.added(instant, count, last.word, -1 if call.name == "-" else 1, self._session, self._n)
         if call.name == "CAST":
             return cast(self.value(call.arguments[0]), call, self._session)
         if call.name not in _FUNCTIONS:

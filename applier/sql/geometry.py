@@ -1,4 +1,4 @@
-"""Geometries out of their text and their coordinates: the server's bytes, a spatial reference system's number and WKB.
+"""Makes geometries from their text and coordinates: the server's bytes, a spatial reference system's number and WKB.
 
 Source: MySQL manual, "Geometry Well-Known Text (WKT) Format", "Internal Geometry Storage Format"; judged by both
 servers.
@@ -49,7 +49,7 @@ def _point(arguments: list[Value], call: Call, session: Session, n: int) -> Valu
 
 
 class _Text:
-    """Reads one geometry's text. Raises NotComputable where it is none, or in a form that is not known."""
+    """Reads one geometry's text. Raises NotComputable if it is not one, or has an unknown form."""
 
     def __init__(self, text: str) -> None:
         self._words: list[str] = []

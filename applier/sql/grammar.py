@@ -13,9 +13,9 @@ from applier.errors import NotComputable, SchemaError
 from applier.sql.tokens import Token, tokenize
 
 MOST_DEPTH = 100
-"""Levels of an expression, as it is written; deeper ones are not computed."""
+"""The most levels of an expression as written; deeper ones are not computed."""
 _MOST_LEVELS = 200
-"""Of its tree, in which each of a row of operators has a level of its own."""
+"""The most levels of its tree, in which each operator of a chain has a level of its own."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class Name:
 
 @dataclass(frozen=True)
 class Call:
-    """A function or an operator by its name in capitals. `word` is what is no value among its arguments: the unit of an
-    interval or a part of a date, the type or the character set that a value becomes."""
+    """A function or an operator by its name in capitals. `word` is an argument that is not a value: the unit of an
+    interval or a part of a date, a type or a character set."""
 
     name: str
     arguments: tuple[Node, ...] = ()
@@ -55,9 +55,9 @@ _LEVELS = [
     {"*": "*", "/": "/", "DIV": "DIV", "%": "MOD", "MOD": "MOD"}, {"^": "^"},
 ]
 _NOT, _COMPARISON, _PREDICATE, _BITS, _SUM = 3, 4, 5, 6, 9
-"""Places of levels. The manual has comparisons and predicates as one; the servers' grammars have not."""
+"""Precedence levels. The manual has comparisons and predicates as one; the servers' grammars do not."""
 _JOINING = frozenset({"PIPES_AS_CONCAT", "ANSI", "ORACLE", "MSSQL", "DB2", "MAXDB", "POSTGRESQL"})
-"""Modes in which || joins text, as it is or as a part of what they mean."""
+"""Modes in which || concatenates text, by themselves or as a part of their meaning."""
 _SIGNS = ("<=>", "->>", "||", "&&", ">=", "<=", "<>", "!=", "<<", ">>", "->")
 _WITHOUT_PARENTHESES = {"CURRENT_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME", "LOCALTIME", "LOCALTIMESTAMP", "UTC_DATE",
                         "UTC_TIME", "UTC_TIMESTAMP"}
@@ -74,20 +74,20 @@ _SYNONYMS = {
 
 @lru_cache(1024)
 def parse_expression(sql: str) -> Node:
-    """The tree of an expression. Raises NotComputable for what is none, or in a form that is not known here."""
+    """Parse an expression. Raises NotComputable if it is not one, or has an unknown form."""
     try:
         tokens = _joined(tokenize(sql))
     except SchemaError as error:
         raise NotComputable(error.message) from None
     node = _Reader(tokens, sql).whole()
     if _levels(node) > _MOST_LEVELS:
-        raise NotComputable("an expression of too many levels")
+        raise NotComputable("an expression with too many levels")
     return node
 
 
 def in_default_mode(sql: str, sql_mode: str) -> str:
-    """What means in the default sql_mode what an expression does in another one, where || may join text, and NOT may
-    bind as ! does. Raises NotComputable for such an expression in a form that is not known."""
+    """Rewrite an expression of another sql_mode, in which || may concatenate text and NOT may bind like !, so that it
+    means the same in the default one. Raises NotComputable for an expression of an unknown form."""
     modes = set(sql_mode.upper().split(","))
     if not modes & {*_JOINING, "HIGH_NOT_PRECEDENCE"}:
         return sql
@@ -136,8 +136,8 @@ def _joined(tokens: list[Token]) -> list[Token]:
 
 
 class _Reader:
-    """Reads tokens from left to right, operators by their levels; || `joins` text and NOT `binds` as ! does in some
-    sql_modes, and `rewritten` is the SQL then that means the same in the default one."""
+    """Reads tokens from left to right, operators by their levels. In some sql_modes || `joins` text and NOT `binds`
+    like !; `rewritten` is then the SQL that means the same in the default mode."""
 
     def __init__(self, tokens: list[Token], sql: str, *, joins: bool = False, binds: bool = False) -> None:
         self._tokens, self._sql, self._place, self._depth = tokens, sql, 0, 0
@@ -147,14 +147,14 @@ class _Reader:
         self._commas: list[Token] = []
 
     def whole(self) -> Node:
-        """The tree of all there is."""
+        """Parse all tokens to a tree."""
         node = self.expression(0)
         if self.token.kind != "end":
             raise self.unknown()
         return node
 
     def rewritten(self) -> str:
-        """The SQL with what was put into it."""
+        """The SQL with the insertions."""
         parts, commas = [], {token.start for token in self._commas}
         for place in range(len(self._sql) + 1):
             parts.append(self._behind_it.get(place, "") + self._before.get(place, ""))
@@ -198,7 +198,7 @@ class _Reader:
     def expression(self, level: int) -> Node:
         self._depth += 1
         if self._depth > MOST_DEPTH:
-            raise NotComputable("an expression of too many levels")
+            raise NotComputable("an expression with too many levels")
         node = self._of_level(level)
         self._depth -= 1
         return node
@@ -220,7 +220,7 @@ class _Reader:
                 left = Call(name, (left, self._interval()))
             else:
                 left = Call(name, (left, self.expression(found + 1)))
-        raise NotComputable("an expression of too many operators")
+        raise NotComputable("an expression with too many operators")
 
     def _comparison(self, left: Node, name: str) -> Node:
         negated = name == "NOT"
@@ -244,7 +244,7 @@ class _Reader:
         return Call("NOT", (made,)) if negated else made
 
     def _text(self) -> Node:
-        """An operand, or several that || joins."""
+        """An operand, or several that || concatenates."""
         start, parts = self.token.start, [self._unary()]
         while self._joins and self.word == "||":
             self._commas.append(self._next())
@@ -273,7 +273,7 @@ class _Reader:
     def _signed(self) -> Node:
         self._depth += 1
         if self._depth > MOST_DEPTH:
-            raise NotComputable("an expression of too many levels")
+            raise NotComputable("an expression with too many levels")
         node = self._unary()
         self._depth -= 1
         return node
@@ -340,7 +340,7 @@ class _Reader:
         return Literal("string", text)
 
     def _named(self, token: Token) -> Node:
-        """A column's name is the last of what stands before it: its table and database."""
+        """A column's name is the last part: its table and database precede it."""
         while self.word == ".":
             self._place += 1
             token = self._next()

@@ -1,8 +1,8 @@
-"""Literals as columns store them: a default's text, number or bytes becomes a value of the column's type.
+"""Converts literals to what columns store: a default's text, number or bytes becomes a value of the column's type.
 
-A kind of literal reads in its own way: the string '1' in a BIT column is the byte 49 and the number 1 is one, the
-string '0' in a YEAR column is 2000. What a server would cut to fit, or takes only outside of strict mode, is an error.
-Source: MySQL manual, "Literal Values", and the pages of the types; judged by both servers.
+Each kind of literal has its own reading: the string '1' in a BIT column is the byte 49 and the number 1 is one; the
+string '0' in a YEAR column is 2000. If a server would cut a literal, or takes it only outside of strict mode, it is an
+error. Source: MySQL manual, "Literal Values", and the pages of the types; judged by both servers.
 """
 
 import datetime
@@ -26,7 +26,7 @@ Value = None | bool | int | float | Decimal | str | bytes | bytearray
 """bytes are a literal in hexadecimal digits, which is a number too; a bytearray is a string of bytes."""
 
 CODECS = {"utf8mb4": "utf-8", "utf8mb3": "utf-8", "ascii": "ascii", "latin1": "cp1252"}
-"""The character sets in which a literal's bytes are read; those in others are refused."""
+"""The character sets in which a literal's bytes are read; others are refused."""
 
 _DIGITS = Context(prec=100)  # a DECIMAL has up to 65, more than the default context keeps
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
@@ -37,7 +37,7 @@ _PLAIN_DOUBLES = (1e-4, 1e15)
 
 
 class EncodedText(str):
-    """Text that was written as its bytes in a character set."""
+    """Text that was written as bytes in a character set."""
 
     data: bytes
 
@@ -50,8 +50,8 @@ class EncodedText(str):
 def convert(value: Value, column_type: ColumnType, flavour: str) -> Any:
     """A literal's value as a column of that type stores it: rounded, padded, looked up.
 
-    Decimal is an exact number as written, float one with an exponent, bytes one in bits or hexadecimal digits. Raises
-    ValueError (or what Decimal raises) where the value is none of the type's.
+    A Decimal is an exact number as written, a float one with an exponent, bytes one in bits or hexadecimal digits.
+    Raises ValueError (or what Decimal raises) if the type has no such value.
     """
     base = column_type.base
     if base == "json":
@@ -70,7 +70,7 @@ def convert(value: Value, column_type: ColumnType, flavour: str) -> Any:
         return data.ljust(column_type.length or 0, b"\0") if base == "binary" else data
     if base == "vector":
         if not isinstance(value, bytes | bytearray) or len(value) % 4:
-            raise ValueError(f"{value!r} is no vector")
+            raise ValueError(f"{value!r} is not a vector")
         return list(struct.unpack(f"<{len(value) // 4}f", value))
     if base in _TEMPORAL:
         return _temporal(value, column_type, flavour)
@@ -87,7 +87,7 @@ def convert(value: Value, column_type: ColumnType, flavour: str) -> Any:
 
 
 def _document(value: Value) -> str:
-    """Text as a document, printed as the server prints it; a number, or the letters of a truth, is one itself."""
+    """Text as a document, printed as the server prints it; a number or a boolean is a document itself."""
     if isinstance(value, bytes | bytearray):
         raise ValueError("bytes as a document")
     try:
@@ -122,14 +122,14 @@ def _text(value: Value, column_type: ColumnType) -> str:
 
 
 def _number(value: Value) -> Decimal | float:
-    """A literal as a number. Bytes that an expression made (bytearray) are text, and so are none."""
+    """A literal as a number. Bytes that an expression made (bytearray) are text, not a number."""
     if isinstance(value, bytes):
         return Decimal(int.from_bytes(value, "big"))
     if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
         return Decimal(value.strip())
     if isinstance(value, Decimal | float):
         return value
-    raise ValueError(f"{value!r} is no number")
+    raise ValueError(f"{value!r} is not a number")
 
 
 def _integer(value: Value, column_type: ColumnType) -> Decimal:
@@ -192,10 +192,10 @@ def _temporal(value: Value, column_type: ColumnType, flavour: str) -> Any:
         value = Decimal(repr(value))
     if not isinstance(value, Decimal):
         value = _text(value, column_type)
-    moment = _TEMPORAL[column_type.base](value, column_type.fsp, flavour)
-    if column_type.base == "timestamp" and not isinstance(moment, int):
-        return moment.replace(tzinfo=datetime.UTC)
-    return moment
+    instant = _TEMPORAL[column_type.base](value, column_type.fsp, flavour)
+    if column_type.base == "timestamp" and not isinstance(instant, int):
+        return instant.replace(tzinfo=datetime.UTC)
+    return instant
 
 
 def _enum(text: str, column_type: ColumnType, flavour: str) -> str:
@@ -211,17 +211,17 @@ def _enum(text: str, column_type: ColumnType, flavour: str) -> str:
     if place is None and text.isdigit() and 0 < int(text) <= len(members):
         place = int(text) - 1
     if place is None:
-        raise ValueError(f"{text!r} is no member of {column_type.column_type}")
+        raise ValueError(f"{text!r} is not a member of {column_type.column_type}")
     return members[place]
 
 
 def _set(text: str, column_type: ColumnType, flavour: str) -> str:
-    """Spaces count but at the end of the last member."""
+    """Spaces count except at the end of the last member."""
     if text.isdigit() and text not in column_type.members:
         return by_number(int(text), column_type)
     words = text.rstrip(" ").split(",")
     if any(word.endswith(" ") for word in words):
-        raise ValueError(f"{text!r} is no value of {column_type.column_type}")
+        raise ValueError(f"{text!r} is not a value of {column_type.column_type}")
     wanted = {_enum(word, column_type, flavour) for word in words if word}
     return ",".join(member for member in column_type.members if member in wanted)
 
@@ -233,7 +233,7 @@ def by_number(number: int, column_type: ColumnType) -> str:
         return ",".join(member for bit, member in enumerate(members) if number >> bit & 1)
     if column_type.base == "enum" and 0 < number <= len(members):
         return members[number - 1]
-    raise ValueError(f"{number} is no member of {column_type.column_type}")
+    raise ValueError(f"{number} is not a member of {column_type.column_type}")
 
 
 def _inet6(text: str, _: ColumnType) -> str:

@@ -35,13 +35,12 @@ from applier.sql.values import (
 )
 
 _MOST_BYTES = 1 << 20
-"""Of what a function repeats or pads."""
+"""The most bytes of a repeated or padded text."""
 _DIGITS = re.compile(r"[0-9A-Fa-f]*")
 
 
 def _texts(arguments: Arguments, session: Session) -> tuple[Arguments, ColumnType]:
-    """The arguments as text, and the type of what is made of them: with the one character set that they have, None
-    where there are more."""
+    """The arguments as text, and the type of the result: with their common character set, None if they have several."""
     charsets = {value.type.charset for value in arguments if value.is_text and not (
         value.constant and is_ascii(value.values))}
     charset = "utf8mb4" if not charsets else charsets.pop() if len(charsets) == 1 else None
@@ -50,7 +49,7 @@ def _texts(arguments: Arguments, session: Session) -> tuple[Arguments, ColumnTyp
 
 
 def _of_text(function: Compute) -> Function:
-    """A function of one text, and of constants behind it."""
+    """A function of a text and of constants after it."""
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         [text], type_ = _texts(arguments[:1], session)
         made = function(text.values, *arguments[1:], session=session)
@@ -115,7 +114,7 @@ def _repeat(text: pa.Array, count: Value, *, session: Session) -> pa.Array:
 def _replace(text: pa.Array, old: Value, new: Value, *, session: Session) -> pa.Array:
     before, after = one(old), one(new)
     if not isinstance(before, str) or not isinstance(after, str):
-        raise NotComputable("REPLACE by what is no text")
+        raise NotComputable("REPLACE by a value that is not text")
     return pc.replace_substring(text, before, after) if before else text
 
 

@@ -47,51 +47,51 @@ _PARTS = {
     "DAY_MINUTE": ("DAY", "HOUR", "MINUTE"), "DAY_HOUR": ("DAY", "HOUR"), "YEAR_MONTH": ("YEAR", "MONTH"),
 }
 _FIRST, _LAST = -62_135_596_800 * _SECOND, 253_402_300_800 * _SECOND - 1
-"""The first moment of year 1 and the last of year 9999."""
+"""The first microsecond of year 1 and the last of year 9999."""
 
 
-def _moments(micros: np.ndarray, type_: ColumnType) -> Value:
+def _datetimes(micros: np.ndarray, type_: ColumnType) -> Value:
     kind = {"date": pa.date32(), "time": pa.duration("us")}.get(type_.base, pa.timestamp("us"))
     whole = pa.array((micros // DAY).astype(np.int32)) if type_.base == "date" else pa.array(micros)
     return Value(whole.cast(kind), type_, constant=len(micros) == 1)
 
 
 def current_timestamp(fsp: int, session: Session) -> Value:
-    """The current moment, whatever the session's time zone."""
+    """The current time, whatever the session's time zone."""
     unit = 10**(6 - fsp)
     micros = session.utc_now() // unit * unit
     return Value(pa.array(micros).cast(pa.timestamp("us", "UTC")), ColumnType("timestamp", fsp=fsp), len(micros) == 1)
 
 
 def _current(base: str, *, utc: bool) -> Function:
-    """The current date, time or both, with as many digits of a second as it is asked for."""
+    """The current date, time or both, with the requested number of fractional digits."""
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         fsp = whole_number(arguments[0], session) if arguments else 0
         if not 0 <= fsp <= 6:
             raise NotComputable(f"{call.name} of {fsp} digits")
         clock = session.utc_now() if utc else session.now()
         unit = 10**(6 - fsp)
-        return _moments((clock % DAY if base == "time" else clock) // unit * unit, ColumnType(base, fsp=fsp))
+        return _datetimes((clock % DAY if base == "time" else clock) // unit * unit, ColumnType(base, fsp=fsp))
 
     return computed
 
 
-def added(moment: Value, count: Value, unit: str, sign: int, session: Session, n: int) -> Value:
-    """A date or moment and an interval of time, so many units, on or (sign: -1) back."""
-    if moment.type.base not in ("date", "datetime", "timestamp"):
-        raise NotComputable("an interval of time added to what is no date")
-    if zero_dates.has_any(moment.values):
-        raise NotComputable("an interval of time added to a date that no calendar has")
+def added(instant: Value, count: Value, unit: str, sign: int, session: Session, n: int) -> Value:
+    """Add an interval of time to a date or datetime, or subtract it, as `call` says."""
+    if instant.type.base not in ("date", "datetime", "timestamp"):
+        raise NotComputable("an interval added to a value that is not a date")
+    if zero_dates.has_any(instant.values):
+        raise NotComputable("an interval added to an invalid date")
     months, micros, is_null, constant = _span(count, unit, session)
-    of_days = moment.type.base == "date" and unit in (*_MONTHS, "YEAR_MONTH", "DAY", "WEEK")
+    of_days = instant.type.base == "date" and unit in (*_MONTHS, "YEAR_MONTH", "DAY", "WEEK")
     digits = 6 if "MICROSECOND" in unit or (unit == "SECOND" and count.is_text) else \
         min(6, as_number(count, session).type.scale) if unit == "SECOND" else 0
-    fsp = max(digits, moment.type.fsp)
-    type_ = moment.type if of_days else ColumnType("datetime", fsp=fsp)
-    local = convert_values(moment.values, moment.type, ColumnType("datetime", fsp=6), session)
-    constant = constant and moment.constant
+    fsp = max(digits, instant.type.fsp)
+    type_ = instant.type if of_days else ColumnType("datetime", fsp=fsp)
+    local = convert_values(instant.values, instant.type, ColumnType("datetime", fsp=6), session)
+    constant = constant and instant.constant
     if not constant:
-        local = local if not moment.constant else pa.repeat(local[0], n)
+        local = local if not instant.constant else pa.repeat(local[0], n)
     clock = np.asarray(local.cast(pa.int64()).fill_null(0))
     if months is not None:
         clock = _months_on(clock, sign * months)
@@ -106,7 +106,7 @@ def added(moment: Value, count: Value, unit: str, sign: int, session: Session, n
 
 
 def _span(count: Value, unit: str, session: Session) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, bool]:
-    """Months (None where there are none), microseconds, which are NULL, and whether it is constant."""
+    """An interval in months (None without months) and microseconds, which are NULL, and whether it is constant."""
     if unit in _PARTS:
         text = one(Value(as_text(count, session), TEXT, count.constant))
         numbers_of = re.findall(r"\d+", text or "")
@@ -122,7 +122,7 @@ def _span(count: Value, unit: str, session: Session) -> tuple[np.ndarray | None,
         raise NotComputable(f"INTERVAL … {unit}")
     if count.is_text and not all(text is None or re.fullmatch(r"\s*-?\d+\s*", text) for text in
                                  count.values.unique().to_pylist()):
-        raise NotComputable("an interval of what is no whole number")
+        raise NotComputable("an interval of a value that is not a whole number")
     found = as_number(count, session)
     if pa.types.is_floating(found.type):
         if not count.is_text:
@@ -143,7 +143,7 @@ def _span(count: Value, unit: str, session: Session) -> tuple[np.ndarray | None,
 
 
 def _months_on(clock: np.ndarray, months: np.ndarray) -> np.ndarray:
-    """The same day and time so many months on; the month's last day where it has no such day."""
+    """The same day and time some months later; the month's last day if it has no such day."""
     days, time = clock // DAY, clock % DAY
     month = days.astype("datetime64[D]").astype("datetime64[M]")
     day = days - month.astype("datetime64[D]").astype(np.int64)
@@ -155,11 +155,12 @@ def _months_on(clock: np.ndarray, months: np.ndarray) -> np.ndarray:
 
 
 def _local(value: Value, session: Session) -> Value:
-    """A TIMESTAMP by the session's clock, and constant text as the moment that it says; other values as they are."""
+    """A TIMESTAMP in the session's time zone, and constant text as the datetime that it holds; other values unchanged.
+    """
     if value.is_text and value.constant:
         made = convert_values(value.values, value.type, ColumnType("datetime", fsp=6), session)
         if zero_dates.has_any(made):
-            raise NotComputable("text that is no date")
+            raise NotComputable("text that is not a date")
         return replace(value, values=made, type=ColumnType("datetime", fsp=6))
     if value.type.base == "timestamp":
         type_ = ColumnType("datetime", fsp=value.type.fsp)
@@ -172,7 +173,7 @@ def _part(name: str) -> Function:
         [value] = arguments
         value = _local(value, session)
         if value.type.base not in ("date", "datetime"):
-            raise NotComputable(f"{name} of what is no date")
+            raise NotComputable(f"{name} of a value that is not a date")
         return numbers(date_function(name, value.values), constant=value.constant)
 
     return computed
@@ -198,10 +199,10 @@ def _unix_timestamp(arguments: Arguments, call: Call, session: Session, n: int) 
     [value] = arguments
     if value.type.base == "datetime" or (value.type.base == "timestamp" and value.type.fsp):
         if zero_dates.has_any(value.values):
-            raise NotComputable("UNIX_TIMESTAMP of a date that no calendar has")
+            raise NotComputable("UNIX_TIMESTAMP of an invalid date")
         micros = convert_values(value.values, value.type, ColumnType("timestamp", fsp=value.type.fsp), session)
         if zero_dates.has_any(micros):
-            raise NotComputable("UNIX_TIMESTAMP of a moment that is no TIMESTAMP")
+            raise NotComputable("UNIX_TIMESTAMP of a datetime that is not a TIMESTAMP")
         exact = pc.multiply(micros.cast(pa.int64()).cast(pa.decimal128(19, 0)), MILLIONTH)
         made = numbers(exact.cast(pa.decimal128(38, value.type.fsp)), constant=value.constant)
         return replace(made, shows=value.type.base == "datetime" and session.flavour == "mysql")
@@ -214,16 +215,16 @@ def _as(base: str) -> Function:
         [value] = arguments
         value = _local(value, session)
         if value.type.base not in ("date", "datetime", "time") or (base == "date" and value.type.base == "time"):
-            raise NotComputable(f"{base.upper()} of what is no date")
+            raise NotComputable(f"{base.upper()} of a value that is not a date")
         if base == "date":  # which never rounds
             if value.type.base == "date":
                 return value
             if zero_dates.has_any(value.values):
-                raise NotComputable("DATE of what no calendar has")
+                raise NotComputable("DATE of an invalid date")
             return replace(value, values=value.values.cast(pa.timestamp("us")).cast(pa.date32(), safe=False),
                            type=ColumnType("date"))
         if value.type.fsp:
-            raise NotComputable("TIME of what has a fraction of a second")
+            raise NotComputable("TIME of a value with a fraction of a second")
         type_ = ColumnType("time", fsp=value.type.fsp)
         return replace(value, values=convert_values(value.values, value.type, type_, session), type=type_)
 
@@ -238,17 +239,17 @@ def _date_format(arguments: Arguments, call: Call, session: Session, n: int) -> 
     value, wanted = _local(arguments[0], session), one(arguments[1])
     if value.type.base not in ("date", "datetime") or not isinstance(wanted, str) or \
             zero_dates.has_any(value.values):
-        raise NotComputable("DATE_FORMAT of what is no date")
+        raise NotComputable("DATE_FORMAT of a value that is not a date")
     parts = re.findall(r"%(.)|(%\Z|[^%]+)", wanted, re.DOTALL)
     if any(sign and sign not in _FORMATS for sign, _ in parts):
         raise NotComputable(f"DATE_FORMAT {wanted!r}")
-    moments = value.values.cast(pa.timestamp("us"))
+    instants = value.values.cast(pa.timestamp("us"))
 
-    def shown(moment: datetime.datetime) -> str:
-        return "".join(f"{moment.year:04}" if sign == "Y" else moment.strftime(_FORMATS[sign]) if sign else text
+    def shown(instant: datetime.datetime) -> str:
+        return "".join(f"{instant.year:04}" if sign == "Y" else instant.strftime(_FORMATS[sign]) if sign else text
                        for sign, text in parts)
 
-    return Value(by_distinct(moments, shown), TEXT, value.constant)
+    return Value(by_distinct(instants, shown), TEXT, value.constant)
 
 
 FUNCTIONS: dict[str, Function] = {

@@ -1,4 +1,4 @@
-"""Statements as words: quoting, comments and version comments resolved, as the server's own scanner does it.
+"""Divides statements into tokens: quoting, comments and version comments resolved, as the server's own scanner does.
 
 What a character means depends on the sql_mode (ANSI_QUOTES, NO_BACKSLASH_ESCAPES) and, in /*!NNNNN … */, on the server.
 """
@@ -16,9 +16,9 @@ NEWEST = {"mysql": 99_998, "mariadb": 129_999}
 
 
 LONGEST_DELIMITER = 15
-"""Characters; the clients overlook more."""
+"""The most characters of a name; clients check no further."""
 MOST_TOKENS = 1 << 23
-"""Words of a statement: more than those of a table with 4,096 columns and 8,192 partitions by all of them."""
+"""The most tokens of a statement: more than a table with 4,096 columns and 8,192 partitions by all of them has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Token:
 
 
 def render(tokens: list[Token]) -> str:
-    """Tokens as SQL without comments, a space where the statement had any."""
+    """Tokens as SQL without comments, with a space where the statement had one."""
     parts: list[str] = []
     for before, token in zip([None, *tokens], tokens):
         if before is not None and (before.end != token.start or _would_merge(before, token)):
@@ -59,7 +59,8 @@ def render(tokens: list[Token]) -> str:
 
 
 def _would_merge(before: Token, token: Token) -> bool:
-    """Would the two read as one in the default sql_mode? 'a'"b", x"41" and -- are two words each; 'a''b' is not."""
+    """True if the two would be read as one token in the default sql_mode: 'a'"b", x"41" and -- are two tokens; 'a''b'
+    is not."""
     if token.kind == "string":
         return before.kind == "string" or before.keyword in ("X", "B", "N")
     return before.kind == token.kind and (token.kind == "name" or before.text == token.text == "-")
@@ -78,7 +79,7 @@ def tokenize(sql: str, *, sql_mode: str = "", flavour: str = "mysql") -> list[To
 
 
 def split_statements(text: str) -> Iterator[str]:
-    """The statements of an SQL file, as the command line client divides it: at ";", or at what DELIMITER names."""
+    """The statements of an SQL file, divided as the command line client does: at ";", or at what DELIMITER names."""
     delimiter, start, position = ";", 0, 0
     while position < len(text):
         at_line_start = position == 0 or text[position - 1] == "\n"
@@ -98,7 +99,7 @@ def split_statements(text: str) -> Iterator[str]:
         yield text[start:].strip()
 
 
-# What is not closed goes on to the end: it is not searched for again from each character after it.
+# An unclosed quote or comment reaches to the end: the scan does not start again from each character after it.
 _DELIMITER = re.compile(r"[ \t]*DELIMITER[ \t]+(\S+)[^\n]*\n?", re.IGNORECASE)
 _UNIT = re.compile(r"""
     '(?:[^'\\]|\\.|'')*(?:'|\Z) | "(?:[^"\\]|\\.|"")*(?:"|\Z) | `[^`]*(?:`|\Z) | /\*.*?(?:\*/|\Z) | --(?=\s)[^\n]*
@@ -133,7 +134,7 @@ def _scan(sql: str, sql_mode: str, flavour: str) -> Iterator[Token]:
         start, position = position, match.end()
         kind, text = match.lastgroup, match[0]
         if kind in ("space", "comment", "national"):
-            continue  # N'…' is a plain string to whoever wants its characters
+            continue  # N'…' is a plain string here
         if kind == "open":
             if _runs(text, match["version"], flavour):
                 depth += 1
@@ -164,9 +165,9 @@ def _scan(sql: str, sql_mode: str, flavour: str) -> Iterator[Token]:
 
 
 def _runs(opening: str, version: str | None, flavour: str) -> bool:
-    """Does the server run what is in this version comment?
+    """True if the server runs the text of this version comment.
 
-    MariaDB alone reads /*M! … */, and it takes MySQL's versions from 5.7 on for ones that are not its own.
+    MariaDB alone reads /*M! … */, and ignores MySQL's versions from 5.7 on, which are not its own.
     """
     if opening.startswith("/*M"):
         return flavour == "mariadb" and int(version or 0) <= NEWEST[flavour]
@@ -177,7 +178,7 @@ def _runs(opening: str, version: str | None, flavour: str) -> bool:
 
 
 def _end_of_comment(sql: str, start: int) -> int:
-    """The place after a comment that is passed over; comments inside it count."""
+    """The index after a skipped comment; comments inside it count."""
     depth = 0
     for mark in re.compile(r"/\*|\*/").finditer(sql, start):
         depth += 1 if mark[0] == "/*" else -1
@@ -187,7 +188,7 @@ def _end_of_comment(sql: str, start: int) -> int:
 
 
 def _quoted(sql: str, start: int, escapes: bool) -> tuple[str, int]:
-    """The value of what is quoted from `start` on, and the place after its closing quote."""
+    """The value of the quoted text at `start`, and the index after its closing quote."""
     quote, position, parts = sql[start], start + 1, []
     special = re.compile(r"[\\" + quote + "]") if escapes else re.compile(quote)
     while mark := special.search(sql, position):

@@ -1,4 +1,4 @@
-"""What an expression has at each of its nodes: values of whole columns, and the type that the server gives them."""
+"""The values of an expression's nodes: whole columns, and the type that the server gives them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ DOUBLE = ColumnType("double")
 WHOLE_NUMBER = ColumnType("bigint")
 NULL = ColumnType("null")
 BOOL = ColumnType("decimal", precision=1, scale=0)
-"""1 and 0, which are true and false in a document; a column of a type that is equal has numbers."""
+"""The type of 1 and 0 that are true and false in a document; a column of an equal type has numbers."""
 BYTES = ColumnType("longblob")
 SEVERAL = ""
-"""The collation of text that is made of texts of more than one."""
+"""Stands for the collation of text made of texts with different collations."""
 WHOLE = pa.decimal128(38, 0)
 _TEXTS = frozenset({"char", "varchar", "tinytext", "text", "mediumtext", "longtext"})
 TEMPORAL = frozenset({"date", "datetime", "timestamp", "time"})
@@ -34,11 +34,10 @@ TEMPORAL = frozenset({"date", "datetime", "timestamp", "time"})
 
 @dataclass(frozen=True)
 class Value:
-    """`values` has one for each row, or, where it is `constant`, one for all of them. `digits`: it was written in
-    hexadecimal digits or bits, which are a number where one is wanted; None where that depends on how, as in MariaDB
-    (0x41 is one, x'41' is none, and no definition keeps apart what was written). `shows`: it is known with how many
-    digits behind the point a number is shown; `is_column`: it is a column as it is; `is_choice`: it is one of several,
-    as of CASE."""
+    """`values` has one for each row, or, if `constant`, one for all of them. `digits`: it was written in hexadecimal
+    digits or bits, which are a number where one is needed; None if that depends on the form, as in MariaDB (0x41 is a
+    number, x'41' is not, and no definition distinguishes them). `shows`: the number of decimals that a number is shown
+    with is known; `is_column`: it is an unchanged column; `is_choice`: it is one of several, as from CASE."""
 
     values: pa.Array
     type: ColumnType
@@ -58,7 +57,7 @@ class Value:
 
     @property
     def is_null(self) -> bool:
-        """Whether it is the literal NULL, which has no type."""
+        """True for the literal NULL, which has no type."""
         return self.type is NULL
 
 
@@ -86,19 +85,19 @@ def numbers(values: pa.Array, *, constant: bool) -> Value:
 
 
 def exact_type(scale: int) -> ColumnType:
-    """The type of exact numbers with so many digits behind the point."""
+    """The type of exact numbers with this many decimals."""
     return ColumnType("decimal", precision=38, scale=scale) if scale else WHOLE_NUMBER
 
 
 def together(values: list[Value], n: int) -> list[pa.Array]:
-    """The arrays of some values, as long as each other."""
+    """The arrays of some values, all of one length."""
     if all(value.constant for value in values):
         return [value.values for value in values]
     return [value.of_rows(n) for value in values]
 
 
 def converted(value: Value, type_: ColumnType, session: Session) -> Value:
-    """A value as one of another type, as the server converts it by itself. Raises NotComputable."""
+    """A value converted to another type, as the server does implicitly. Raises NotComputable."""
     if value.is_null:
         return value
     return replace(value, values=convert_values(value.values, value.type, type_, session), type=type_, digits=False)
@@ -141,7 +140,7 @@ def as_text(value: Value, session: Session) -> pa.Array:
 
 
 def as_bytes(value: Value, session: Session) -> pa.Array:
-    """A value's text as its bytes. Raises NotComputable where its character set is not known."""
+    """A value's text as bytes. Raises NotComputable if its character set is not known."""
     if value.type.base in BINARY:
         return value.values
     text = as_text(value, session)
@@ -154,7 +153,7 @@ def as_bytes(value: Value, session: Session) -> pa.Array:
 
 
 def collation_of(values: list[Value]) -> str | None:
-    """The collation of text that is made of these: None where none of them is text with one of its own."""
+    """The collation of text made of these; None if no text among them has one of its own."""
     collations = {value.type.collation for value in values} - {None}
     return None if not collations else collations.pop() if len(collations) == 1 else SEVERAL
 
@@ -164,7 +163,7 @@ def is_ascii(text: pa.Array) -> bool:
 
 
 def as_truth(value: Value, session: Session) -> pa.Array:
-    """Whether a value is other than zero; NULL for NULL."""
+    """True if a value is not zero; NULL for NULL."""
     found = as_number(value, session)
     return pc.not_equal(found, pa.scalar(0, found.type) if pa.types.is_floating(found.type) else
                         pa.scalar(Decimal(0), found.type))
@@ -176,7 +175,7 @@ def truth(values: pa.Array, *, constant: bool) -> Value:
 
 
 def one(value: Value) -> Any:
-    """The value of a constant, as Python has it. Raises NotComputable for what differs from row to row."""
+    """The value of a constant in Python. Raises NotComputable if it differs from row to row."""
     if not value.constant:
         raise NotComputable("an argument that is not the same in every row")
     return value.values[0].as_py()
@@ -186,7 +185,7 @@ def whole_number(value: Value, session: Session) -> int:
     """A constant's whole number. Raises NotComputable."""
     [number] = as_number(value, session).to_pylist()
     if not value.constant or number is None or number != int(number):
-        raise NotComputable("an argument that is no whole number")
+        raise NotComputable("an argument that is not a whole number")
     return int(number)
 
 

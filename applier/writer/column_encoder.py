@@ -1,4 +1,4 @@
-"""Columns to the bytes of row images, whole columns at once: the way back from what the decode kernel emits.
+"""Encodes columns as the bytes of row images, whole columns at once: the inverse of the decode kernel.
 
 A column comes as the raw Arrow array of its wire type (the types that a change batch has before its values are
 finished) and leaves as its cells: a matrix of bytes where all cells are equally long, else a binary array, in which
@@ -46,7 +46,7 @@ def encode_column(values: pa.Array, column: WireColumn) -> list[Cells]:
 
 
 def binary_array(lengths: np.ndarray, data: np.ndarray | pa.Buffer) -> pa.BinaryArray:
-    """One binary value a row, from the values' lengths and their bytes on end; ValueError from 2 GB on."""
+    """One binary value a row, from the lengths and the concatenated bytes of the values; ValueError from 2 GB on."""
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     if offsets[-1] >= 1 << 31:

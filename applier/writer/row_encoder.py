@@ -1,7 +1,7 @@
-"""Row images and the bodies of rows events, vectorised: columns in, one binary value a row out.
+"""Encodes row images and the bodies of rows events, vectorised: columns in, one binary value a row out.
 
-An image is a bitmap of NULLs over the columns that are present, then their cells. Which columns are present is said
-once an event: full images have all, minimal ones some, and the caller decides by which columns it gives (IMG-W, IMG-U,
+An image is a bitmap of NULLs over the columns that are present, then their cells. Each event says once which columns
+are present: full images have all, minimal ones some, and the caller decides by the columns that it gives (IMG-W, IMG-U,
 IMG-D).
 """
 
@@ -89,7 +89,7 @@ class RowChanges:
 
 
 def join(parts: list[Cells], count: int) -> pa.BinaryArray:
-    """Row by row, the parts on end."""
+    """The parts of each row, concatenated."""
     merged: list[Cells] = []
     for part in parts:
         if isinstance(part, np.ndarray) and merged and isinstance(merged[-1], np.ndarray):
@@ -114,7 +114,7 @@ def _image_parts(table: TableDefinition, image: Image) -> list[Cells]:
     if len(columns) != len(image):
         raise ValueError(f"{table.full_name} has no column {sorted(set(image) - {column.name for column in columns})}")
     arrays = [_one_chunk(image[column.name]) for column in columns]
-    # the bits over are 0 in MySQL's images and 1 in MariaDB's
+    # unused bits are 0 in MySQL's images and 1 in MariaDB's
     nulls = np.full((len(arrays[0]), -len(arrays) % 8 + len(arrays)), table.flavour == "mariadb")
     for index, values in enumerate(arrays):
         nulls[:, index] = False if values.null_count == 0 else np.asarray(values.is_null())

@@ -1,6 +1,6 @@
-"""How a table's columns stand in a TABLE_MAP event: the wire type and metadata of each, and the event's body.
+"""How a TABLE_MAP event describes a table's columns: the wire type and metadata of each, and the event's body.
 
-The way back from `table_map.parse_table_map`: a TableDefinition in, bytes out, as a server with the default
+The inverse of `table_map.parse_table_map`: a TableDefinition in, bytes out, as a server with the default
 `binlog_row_metadata=MINIMAL` writes them (MySQL source documentation, class Table_map_event). MariaDB's default writes
 no optional metadata.
 
@@ -97,7 +97,7 @@ CHARACTER_BYTES = {
     "big5": 2,
     "euckr": 2,
 }
-"""The most bytes that a character takes, where it is not one (information_schema.character_sets)."""
+"""The most bytes that a character takes, if it is not one (information_schema.character_sets)."""
 
 _COLLATIONS = {
     "big5": 1,

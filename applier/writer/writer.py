@@ -1,4 +1,4 @@
-"""Writes binlog files that real readers take: framing, checksums, positions, event groups.
+"""Writes binlog files that real readers accept: framing, checksums, positions, event groups.
 
 Tests and benchmarks make their own logs with it. Two ways to write transactions:
 
@@ -8,8 +8,8 @@ Tests and benchmarks make their own logs with it. Two ways to write transactions
             log.rows(RowChanges(item, after={"id": …, "name": …}))
         log.transactions([update, update, delete])   # n transactions at once: number i has row i of each of the changes
 
-Both are vectorised over rows; `transactions` over events, too. Only checksums are taken one event at a time, by zlib,
-so that what the project's own CRC is tested with comes from somewhere else.
+Both are vectorised over rows; `transactions` over events, too. Checksums are computed one event at a time, by zlib,
+so that the project's own CRC is tested against another one.
 """
 
 import os
@@ -76,7 +76,7 @@ class BinlogWriter:
         executed: int = 0,
     ) -> None:
         if flavour not in event_encoder.SERVER_VERSIONS or gtids not in ("on", "anonymous", "none"):
-            raise ValueError(f"no such flavour or gtids: {flavour}, {gtids}")
+            raise ValueError(f"unknown flavour or gtids: {flavour}, {gtids}")
         if flavour == "mariadb" and gtids == "anonymous":
             raise ValueError("MariaDB has no anonymous GTIDs")
         self.path, self.flavour, self.checksum, self.server_id = os.fspath(path), flavour, checksum, server_id
@@ -171,9 +171,9 @@ class BinlogWriter:
             first = after
 
     def transactions(self, changes: Sequence[RowChanges], timestamps: np.ndarray | None = None) -> None:
-        """As many transactions as each of the changes has rows: number i makes the changes number i, in this order.
+        """Write as many transactions as each of the changes has rows: transaction i makes row i of each, in this order.
 
-        `timestamps` are the epoch seconds of each, else all get the writer's own.
+        `timestamps` are the epoch seconds of each; without them all get the writer's own.
         """
         counts = {len(change) for change in changes}
         if len(counts) != 1:
@@ -230,7 +230,7 @@ class BinlogWriter:
         self.position += len(data)
 
     def _open_file(self) -> None:
-        """What a server writes first. The format description has a checksum even where no other event has one."""
+        """Write what a server writes first. The format description has a checksum even if no other event has one."""
         body = event_encoder.format_description(self.flavour, self.checksum, 0 if self.executed else self.timestamp)
         self._emit(EventType.FORMAT_DESCRIPTION, body, always_checked=True)
         executed = self.executed if self.gtids == "on" else 0

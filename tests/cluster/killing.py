@@ -41,13 +41,13 @@ sys.addaudithook(at_point)
 ON_SPARK = """
 import sys
 from applier.cli import console
-from applier.engine.spark import nursery
-fork = nursery.start
+from applier.engine.spark import prefork
+fork = prefork.start
 def fork_and_divide():  # a process that has imported more has threads, and is not forked
     fork()
     from applier.plan import units
     units.UNIT_BYTES, units.LEAST_UNIT_BYTES = 100_000, 1
-nursery.start = fork_and_divide
+prefork.start = fork_and_divide
 archive, output, base = sys.argv[1:]
 sys.argv[1:] = ["replay", "--binlogs", archive, "--output", output, "--master", "local[2]"]
 sys.argv += ["--base", base] if base else []

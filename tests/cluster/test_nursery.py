@@ -12,10 +12,10 @@ from tests.support.folders import ROOT
 
 START = """
 import os, sys
-from applier.engine.spark import nursery, session
+from applier.engine.spark import prefork, session
 session.boot("local[2]")
 import pyarrow, pyspark.sql
-started = nursery.start()
+started = prefork.start()
 def facts(_):
     return os.getpid(), os.getppid(), os.environ["PYTHONHASHSEED"], "applier.apply.routes.task" in sys.modules
 """
@@ -87,7 +87,7 @@ A_THREAD = "import threading, time; threading.Thread(target=time.sleep, args=(60
 
 @pytest.mark.parametrize("before, told", [("", "True False True"), (A_THREAD, "False False False")])
 def test_a_process_is_forked_once_and_never_with_threads(before, told, tmp_path):
-    code = before + START + "print(started, nursery.start(), bool(nursery.settings()))"
+    code = before + START + "print(started, prefork.start(), bool(prefork.settings()))"
     assert said(program(code, tmp_path)) == [told]
 
 
@@ -122,7 +122,7 @@ import time; time.sleep(100)
     process.kill()
     assert process.communicate()[0] == ""
     assert_gone(pids)
-    assert not list(tmp_path.glob("applier-*/nursery"))
+    assert not list(tmp_path.glob("applier-*/prefork"))
 
 
 def test_a_driver_that_ends_before_java_is_up_leaves_no_process(tmp_path):
@@ -137,6 +137,6 @@ def test_a_driver_that_ends_before_java_is_up_leaves_no_process(tmp_path):
 def test_a_place_whose_name_is_too_long_for_a_socket(tmp_path):
     directory = tmp_path / ("d" * 100)
     directory.mkdir()
-    code = "from applier.engine.spark import nursery; print(nursery.start(), nursery.settings())"
+    code = "from applier.engine.spark import prefork; print(prefork.start(), prefork.settings())"
     assert said(program(code, directory)) == ["False {}"]
     assert list(directory.iterdir()) == []

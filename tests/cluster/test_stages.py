@@ -11,7 +11,7 @@ import time
 import pytest
 
 from applier.engine.spark.running import TaskFailed, explain_spark_errors
-from applier.engine.spark.stages import SPOOL_BYTES, map_tasks, shuffle_tasks
+from applier.engine.spark.stages import SPILL_BYTES, map_tasks, shuffle_tasks
 from applier.errors import ApplierError, ArchiveError, ReplayStopped
 
 
@@ -166,7 +166,7 @@ def test_each_unit_has_a_task_of_its_own(spark):
 
 
 def test_more_payload_than_memory_goes_through_a_file(spark):
-    size = SPOOL_BYTES // 3
+    size = SPILL_BYTES // 3
 
     def give(item):
         yield 0, 10 - item, bytes([item]) * size

@@ -52,7 +52,7 @@ def _file(base: Path, table: str) -> Path:
 
 
 def _rewrite(path: Path, change, **options) -> None:
-    """The file's rows, changed, with its own metadata: all pages of it are as they should be."""
+    """The file's rows, changed, with its own metadata: all pages of it are intact."""
     table = pq.read_table(path)
     pq.write_table(change(table), path, **options)
 

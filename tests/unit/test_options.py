@@ -10,14 +10,15 @@ def test_databases_with_other_names():
     assert parse_rewrites(["a=b, c = `d,=`", "`x.y`=z"]) == (("a", "b"), ("c", "d,="), ("x.y", "z"))
     options = ReplayOptions(("f",), "out", rewrites=(("a", "b"),))
     assert options.for_manifest()["rewrite_db"] == ["a=b"]
-    for text, why in (("a", "no two databases"), ("a=", "no two"), ("a=b=c", "no two"), ("a=b,a=c", "a second name")):
+    for text, why in (("a", "not name two databases"), ("a=", "not name two"), ("a=b=c", "not name two"),
+                      ("a=b,a=c", "a second name")):
         with pytest.raises(UsageError, match=why):
             parse_rewrites([text])
 
 
 def test_names_of_type_conversions():
     assert parse_conversions(["ALL_LOSSY, all_signed", "all_non_lossy"]) == {"all_lossy", "all_signed", "all_non_lossy"}
-    with pytest.raises(UsageError, match="'some' is no type conversion"):
+    with pytest.raises(UsageError, match="'some' is not a type conversion"):
         parse_conversions(["all_lossy,some"])
 
 
@@ -27,7 +28,7 @@ def test_stop_position_keeps_the_base_name():
 
 @pytest.mark.parametrize("text", ["binlog.000003", "binlog.000003:", ":12", "binlog.000003:-1", "binlog.000003:²"])
 def test_no_stop_position(text):
-    with pytest.raises(UsageError, match="no position"):
+    with pytest.raises(UsageError, match="not a position"):
         parse_stop_position(text)
 
 
@@ -51,7 +52,7 @@ def test_no_datetime(text):
 
 
 def test_options_that_exclude_each_other():
-    with pytest.raises(UsageError, match="more than one stop point"):
+    with pytest.raises(UsageError, match="more than one place to stop"):
         ReplayOptions(("a",), "out", stop_gtid="u:1", stop_datetime=1.0)
     with pytest.raises(UsageError, match="no binlogs"):
         ReplayOptions((), "out")

@@ -1,7 +1,7 @@
-"""An archive: binlog files in their order, with nothing missing.
+"""An archive: binlog files in order, with nothing missing.
 
-Files are numbered (binlog.000001, …) and follow each other by number. What is in them must continue as well: ROTATE
-names the next file, and each file says at its head which transactions came before it.
+Files are numbered (binlog.000001, …) and follow each other by number. Their contents must continue as well: ROTATE
+names the next file, and the head of each file says which transactions precede it.
 """
 
 import fnmatch
@@ -23,7 +23,7 @@ _GLOB = re.compile(r"[*?\[]")
 
 @dataclass(frozen=True)
 class ArchiveFile:
-    """A binlog file; `name` is its base name, `size` in bytes, `changed` when it was written last, in nanoseconds."""
+    """A binlog file; `name` is its base name, `size` in bytes, `changed` its time of last change in nanoseconds."""
 
     uri: str
     name: str
@@ -33,14 +33,14 @@ class ArchiveFile:
 
 @dataclass(frozen=True)
 class Archive:
-    """The files in the order in which they were written, up to the one that `gap` says is missing. A place in it is
+    """The files in the order in which they were written, up to the missing one that `gap` names. A position in it is
     (index of the file, offset)."""
 
     files: tuple[ArchiveFile, ...]
     gap: MissingFile | None = None
 
     def check_has(self, name: str) -> None:
-        """Raises MissingFile for a file (by its base name) that is not there, or only behind one that is missing."""
+        """Raise MissingFile for a file (by its base name) that is missing, or comes after a missing one."""
         if self.gap is not None and all(file.name != name for file in self.files):
             raise self.gap
 
@@ -50,7 +50,7 @@ class Archive:
 
     @property
     def extent(self) -> str:
-        """From where to where it goes, for a person."""
+        """Its first and last file, for messages."""
         return f"it goes from {self.files[0].name} to {self.files[-1].name}"
 
     def index_of(self, name: str) -> int:
@@ -66,12 +66,11 @@ class Archive:
 
 
 def open_archive(paths: Sequence[str], *, with_gap: bool = False) -> Archive:
-    """Find the files of an archive. Each path is a binlog, a directory of them, an index file (*.index), or a glob;
+    """Find the files of an archive. Each path is a binlog, a directory of binlogs, an index file (*.index), or a glob;
     local or any pyarrow.fs URI.
 
-    Raises UsageError where the order cannot be told, MissingFile for a number that is skipped or a file that an index
-    names and that is not there, unless that is left to the caller (`with_gap`), ArchiveError where there is nothing to
-    read.
+    Raises UsageError if the order is not clear, MissingFile for a skipped number or a file that an index names and that
+    does not exist, unless that is left to the caller (`with_gap`), ArchiveError if there is nothing to read.
     """
     found: dict[str, ArchiveFile] = {}
     missing: list[MissingFile] = []
@@ -149,7 +148,7 @@ def _list(directory: str) -> list[ArchiveFile]:
 
 
 def _read_index(path: str) -> list[ArchiveFile | MissingFile]:
-    """The files that a server's index names, a line each; looked for beside the index if they are not where it says."""
+    """The files that a server's index names, one a line; beside the index if they are not where it says."""
     filesystem, inner = resolve(path)
     with filesystem.open_input_stream(inner) as stream:
         lines = [line.strip() for line in stream.read().decode("utf-8", "surrogateescape").splitlines()]
@@ -163,7 +162,7 @@ def _read_index(path: str) -> list[ArchiveFile | MissingFile]:
                 files.append(ArchiveFile(absolute(place), os.path.basename(line), info.size, info.mtime_ns))
                 break
         else:
-            files.append(MissingFile(f"{path} names {line}, which is not there", file=os.path.basename(line),
+            files.append(MissingFile(f"{path} names {line}, which does not exist", file=os.path.basename(line),
                                      errno=LOG_GAP))
     return files
 
@@ -174,7 +173,7 @@ def _in_order(files: list[ArchiveFile]) -> list[ArchiveFile]:
         return files
     unnumbered = [file.name for file, match in zip(files, matches, strict=True) if match is None]
     if unnumbered:
-        raise UsageError(f"the order of files is told by their numbers, and {unnumbered[0]} has none")
+        raise UsageError(f"files are ordered by their numbers, and {unnumbered[0]} has none")
     bases = sorted({match["base"] for match in matches if match})
     if len(bases) > 1:
         raise UsageError(
@@ -189,10 +188,12 @@ def _in_order(files: list[ArchiveFile]) -> list[ArchiveFile]:
 
 
 def check_continuity(outlines: Sequence[Outline]) -> None:
-    """Does each file continue the one before? `outlines` are in archive order; what follows a stop is not looked at.
+    """Check that each file continues the one before. `outlines` are in archive order; files after a stop are not
+    checked.
 
-    Raises MissingFile for a file that ROTATE names, ArchiveError for a GTID gap (1236), a file before the newest that
-    is cut short, and mixed flavours. A file that was rotated to, as its format description says, comes after a ROTATE.
+    Raises MissingFile for a missing file that ROTATE names, ArchiveError for a GTID gap (1236), a truncated file before
+    the newest one, and mixed flavours. A file whose format description says that it was rotated to must follow a
+    ROTATE.
     """
     for before, after in pairwise(outlines):
         if before.stopped:
@@ -211,7 +212,7 @@ def check_continuity(outlines: Sequence[Outline]) -> None:
             )
         if before.next_file is not None and before.next_file != after.name:
             raise MissingFile(
-                f"{before.name} goes on in {before.next_file}, and the archive has {after.name} next",
+                f"{before.name} goes on in {before.next_file}, and the next file of the archive is {after.name}",
                 file=before.next_file,
                 errno=LOG_GAP,
             )
@@ -235,16 +236,16 @@ def check_continuity(outlines: Sequence[Outline]) -> None:
 
 
 def notes_on_ends(outlines: Sequence[Outline]) -> list[str]:
-    """Lines about files that may be cut short at the end of a group: a server that crashed leaves such files, too.
-    Where groups have GTIDs, the next file tells."""
+    """Warnings about files that may be truncated at the end of a group: a server that crashed leaves such files, too.
+    If groups have GTIDs, the next file tells."""
     return [f"{before.name} ends at {before.size} neither with a rotation nor with a shutdown: the server crashed "
-            "there, or the end of the file is missing, which without GTIDs cannot be told"
+            "there, or the end of the file is missing, which cannot be told apart without GTIDs"
             for before, after in pairwise(outlines)
             if not before.stopped and _has_no_end(before) and not _has_proof(after)]
 
 
 def _has_proof(outline: Outline) -> bool:
-    """Whether the file says which transactions came before it: MariaDB's always do."""
+    """True if the file says which transactions precede it; MariaDB's always do."""
     return outline.format.flavour == "mariadb" or bool(outline.previous_gtids)
 
 

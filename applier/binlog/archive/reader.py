@@ -1,4 +1,4 @@
-"""The events of binlogs in order, for tools: headers at once, what an event holds when it is asked for (EV-ACC).
+"""Reads the events of binlogs in order, for tools: headers at once, contents when they are asked for (EV-ACC).
 
     import applier.binlog
 
@@ -6,7 +6,7 @@
         if event.name == "QUERY":
             print(event.file, event.position, event.content.database, event.content.text)
 
-Needs no Spark, decodes no rows, and compiles no kernels but for what is compressed.
+Needs no Spark, decodes no rows, and compiles kernels only for compressed events.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ from applier.io.mapping import MappedFile, map_file
 
 @dataclass(frozen=True)
 class FileEvent(Event):
-    """An event of a file. Beside the fields of its header:
+    """An event of a file, with these fields besides those of its header:
 
     `file` is the file's base name, `format` what the file's first event says of all (server version, flavour).
     """
@@ -39,13 +39,13 @@ class FileEvent(Event):
 
     @property
     def end_position(self) -> int:
-        """Where the next event is in the file; for one within a compressed event, what follows that."""
+        """The position of the next event in the file; within a compressed event, of the one after that."""
         return self.end_log_pos if self.within is None else self.within.end_log_pos
 
     @cached_property
     def content(self) -> Any:
-        """What the event holds, by its type: a Query, Gtid, MappedTable, RowsHeader, Rotate, … (`contents` has all);
-        None where the type has no fields, or is not known. Raises ArchiveError (1610) where the body is malformed."""
+        """The event's content, by its type: a Query, Gtid, MappedTable, RowsHeader, Rotate, … (`contents` has all);
+        None if the type has no fields, or is not known. Raises ArchiveError (1610) if the body is malformed."""
         try:
             return content_of(self)
         except ArchiveError as reason:
@@ -53,30 +53,28 @@ class FileEvent(Event):
 
     @property
     def checksum(self) -> int | None:
-        """The CRC32 at the event's end, which is not compared here; None where the file has none."""
+        """The CRC32 at the event's end, not compared here; None if the file has none."""
         if not self.format.checksum or self.within is not None:
             return None
         end = self.position + self.size
         return int.from_bytes(self.mapped.array[end - 4 : end].tobytes(), "little")
 
     def events(self) -> Iterator["FileEvent"]:
-        """The events in a TRANSACTION_PAYLOAD, and the plain form of MariaDB's compressed events; none in others.
-
-        They have the position of the event that they are in.
-        """
-        from applier.binlog.events.compressed import events_within  # kernels: not needed where nothing is compressed
+        """The events in a TRANSACTION_PAYLOAD, and the plain form of MariaDB's compressed events; none for others. They
+        have the position of the enclosing event."""
+        from applier.binlog.events.compressed import events_within  # kernels: only compressed events need them
 
         if self.is_compressed:
             for event in events_within(self.mapped, self, self.format):
                 yield _of_file(event, self.mapped, self.format, self)
 
     def inner(self, data: bytes) -> "FileEvent":
-        """An event within this one, by its bytes."""
+        """An event within this one, from its bytes."""
         return _of_file(read_event_at(data, self.position, self.format), self.mapped, self.format, self)
 
 
 def file_events(mapped: MappedFile, start: int = 4, end: int | None = None) -> Iterator[FileEvent]:
-    """The events in [start, end) of a file, by default all of them; `start` must be where an event is."""
+    """The events in [start, end) of a file, by default all; an event must begin at `start`."""
     description = read_format(mapped)
     for event in read_events(mapped, start, end):
         yield _of_file(event, mapped, description)
@@ -88,13 +86,13 @@ def _of_file(event: Event, mapped: MappedFile, format: FormatDescription, within
 
 
 class EventReader:
-    """Iterates over the events of some files; `files` are these in their order. It can be iterated over again."""
+    """Iterates over the events of `files`, in their order; may be iterated over again."""
 
     def __init__(self, archive: Archive) -> None:
         self.files: tuple[ArchiveFile, ...] = archive.files
 
     def __iter__(self) -> Iterator[FileEvent]:
-        """All events, file by file. Raises ArchiveError (1610) where one is damaged, after the events before that."""
+        """All events, file by file. Raises ArchiveError (1610) for a damaged one, after the events before it."""
         for file in self.files:
             yield from self.events_of(file)
 

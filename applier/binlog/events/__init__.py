@@ -1,4 +1,4 @@
-"""What single events hold: headers, table maps, queries, GTIDs, compressed payloads. No rows."""
+"""The content of single events: headers, table maps, queries, GTIDs, compressed payloads. No rows."""
 
 __all__ = [
     "arena", "compressed", "compressed_kernel", "contents", "digest_kernel", "events", "format", "group_ids",

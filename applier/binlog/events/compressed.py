@@ -1,7 +1,7 @@
-"""What compressed events hold, as plain events without checksums (compressed_kernel says how they are compressed).
+"""Inflates compressed events to plain events without checksums (compressed_kernel describes the compression).
 
-An Inflater works ahead of a kernel that walks a file: many small events are inflated in one go, and a large payload in
-pieces. No size is believed: memory grows with what is there, not with what an event claims.
+An Inflater works ahead of a kernel that walks a file: many small events are inflated at once, and a large payload in
+parts. No size is trusted: memory grows with what is there, not with what an event claims.
 """
 
 import ctypes
@@ -18,10 +18,10 @@ from applier.errors import CORRUPT_EVENT, ArchiveError, UnsupportedEvent
 from applier.io.mapping import MappedFile
 
 AHEAD_BYTES = 4 << 20
-"""What is inflated at a time, but for a single event that holds more."""
+"""Bytes inflated at a time, except for a single event that holds more."""
 _AHEAD_EVENTS, _AHEAD_FILE_BYTES = 4096, 16 << 20
 _MOST_EVENT_BYTES = (1 << 30) + 4096
-"""max_allowed_packet's limit, and a header: no event that was compressed is larger."""
+"""max_allowed_packet's limit, and a header: no compressed event was larger."""
 _GUARD = bytes(64)
 
 _Found = list[int]
@@ -29,9 +29,9 @@ _Found = list[int]
 
 
 class Inflater:
-    """Inflates the compressed events of a file in their order, for a kernel that asks for what comes next.
+    """Inflates the compressed events of a file in order, for a kernel that asks for the next ones.
 
-    `contents` (int64[n, CONTENT_WORDS]) says what is there; it and the memory are good until the next call.
+    `contents` (int64[n, CONTENT_WORDS]) describes them; it and the memory are valid until the next call.
     """
 
     def __init__(self, file: MappedFile, header_length: int, checksum_length: int):
@@ -45,12 +45,13 @@ class Inflater:
 
     @property
     def memory_end(self) -> int:
-        """The address after the memory that `contents` lie in."""
+        """The end address of the memory that holds `contents`."""
         return self._memory.ctypes.data + len(self._memory)
 
     def advance(self, position: int, end: int, within: bool) -> None:
-        """Inflate what follows, none of it past `end`: from the compressed event at `position` on, or, `within` it, the
-        next piece. Raises ArchiveError (1610) where that event is malformed; later ones are left until they come."""
+        """Inflate what follows, up to `end`: from the compressed event at `position` on, or the next part of the one
+        that `position` is `within`. Raises ArchiveError (1610) if that event is malformed; later ones fail when they
+        are reached."""
         try:
             if not within:
                 found = self._look_ahead(position, end)
@@ -65,7 +66,7 @@ class Inflater:
             raise error.at(file=self._file.uri, position=position) from None
 
     def _look_ahead(self, position: int, end: int) -> list[_Found]:
-        """The compressed events from `position` on, as far as was looked."""
+        """The compressed events from `position` on that have been found."""
         if not self._ahead or self._ahead[0][k.FOUND_POSITION] != position:
             found = np.empty((_AHEAD_EVENTS, k.FOUND_WORDS), np.int64)
             size = int.from_bytes(self._bytes[position + 9:position + 13], "little")
@@ -76,7 +77,7 @@ class Inflater:
         return self._ahead
 
     def _inflate_several(self, found: list[_Found]) -> None:
-        """The first event, and as many of those that follow as take AHEAD_BYTES, up to a large or malformed one."""
+        """The first event, and as many of the following ones as take AHEAD_BYTES, up to a large or malformed one."""
         places, parts, lengths, total = [], [], [], 0
         for event in found:
             position, prefix = event[k.FOUND_POSITION], event[k.FOUND_PREFIX]
@@ -98,9 +99,9 @@ class Inflater:
         self._set(places, parts, lengths, False)
 
     def _inflate_together(self, found: list[_Found]) -> bool:
-        """The zstd payloads that come first, by one stream over all of them: a decompressor each costs more than what a
-        small one holds. False where any does not hold whole events of the length that it says: one by one they tell
-        which. (Lengths that are wrong by whole events, and make up for each other, pass: no damage makes such.)"""
+        """Inflate the first zstd payloads by one stream: a decompressor for each costs more than inflating a small
+        payload. False if one does not hold whole events of the length that it claims: inflating one by one then finds
+        it. (Wrong lengths that are off by whole events and compensate each other pass: no damage makes them.)"""
         lengths, total = [], 0
         for event in found:
             total += event[k.FOUND_INFLATED]
@@ -134,7 +135,7 @@ class Inflater:
         k.as_plain_events(self.contents.ctypes.data, len(places))
 
     def _inflated(self, found: _Found) -> bytes | memoryview:
-        """What is compressed in an event, in one piece."""
+        """Inflate an event at once."""
         data, length, form = self._bytes[found[k.FOUND_DATA]:found[k.FOUND_END]], *found[k.FOUND_INFLATED:]
         try:
             if form == k.ZSTD:
@@ -151,7 +152,7 @@ class Inflater:
         return data
 
     def _cut(self, found: _Found) -> Iterator[tuple[bytes, bool]]:
-        """A large payload's events some at a time, and whether more follow."""
+        """Inflate some events of a large payload, and tell whether more follow."""
         pending, rest, total = b"", bytearray(), 0
         for piece in self._read(found):
             total += len(piece)
@@ -179,23 +180,24 @@ class Inflater:
         except OSError as reason:
             raise self._malformed(found, reason) from None
 
-    # ---- what is wrong
+    # ---- errors
 
     def _check_form(self, found: _Found) -> None:
         if found[k.FOUND_FORM] == k.UNKNOWN:
-            raise UnsupportedEvent("a TRANSACTION_PAYLOAD event is compressed by an algorithm that is not known",
+            raise UnsupportedEvent("a TRANSACTION_PAYLOAD event is compressed by an unknown algorithm",
                                    hint="a newer version of this program may know it")
         if found[k.FOUND_FORM] == k.MALFORMED:
             raise self._malformed(found)
 
     def _malformed(self, found: _Found, reason: Exception | None = None) -> ArchiveError:
         name = event_name(self._bytes[found[k.FOUND_POSITION] + 4])
-        return ArchiveError(f"a {name} event does not hold what it says" + (f": {reason}" if reason else ""),
+        why = f": {reason}" if reason else ""
+        return ArchiveError(f"a {name} event does not have the content that it claims{why}",
                             errno=CORRUPT_EVENT, hint="the file is damaged; copy it again from the server")
 
 
 def _is_large(found: _Found) -> bool:
-    """Whether an event is a payload that is inflated in pieces."""
+    """True for a payload that is inflated in parts."""
     return found[k.FOUND_INFLATED] > AHEAD_BYTES and found[k.FOUND_FORM] in (k.ZSTD, k.NONE)
 
 
@@ -210,7 +212,7 @@ def events_within(file: MappedFile, event: Event, description: FormatDescription
         while at < len(data):
             size = int.from_bytes(data[at + 9:at + 13], "little")
             if size < description.header_length or at + size > len(data):
-                raise ArchiveError("what a compressed event holds are no events", file=file.uri,
+                raise ArchiveError("a compressed event does not hold events", file=file.uri,
                                    position=event.position, errno=CORRUPT_EVENT)
             yield read_event_at(data[at:at + size], event.position, description)
             at += size

@@ -1,4 +1,4 @@
-"""What an event of any type holds (EV-ALL): one parser for each type, used when somebody asks (EV-ACC)."""
+"""Parses the content of any type of event (EV-ALL) when it is asked for (EV-ACC)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from applier.errors import ArchiveError
 
 @dataclass(frozen=True)
 class MappedTable:
-    """A TABLE_MAP event: what rows events mean by this number, until the statement ends."""
+    """A TABLE_MAP event: the meaning of this table number in rows events, until the statement ends."""
 
     table_id: int
     table: TableMap
@@ -39,13 +39,13 @@ class Statement:
 
     @property
     def text(self) -> str:
-        """As UTF-8; bytes that are not are surrogates."""
+        """The text as UTF-8; other bytes become surrogates."""
         return self.sql.decode("utf-8", "surrogateescape")
 
 
 def content_of(event: Event) -> Any:
-    """A dataclass with the event's fields, a FormatDescription or a GtidSet; None where the type has none, or is not
-    known. Raises ArchiveError (1610) with the event's position where the body is malformed."""
+    """The event's content: a dataclass with its fields, a FormatDescription or a GtidSet; None if the type has none, or
+    is not known. Raises ArchiveError (1610) with the event's position if the body is malformed."""
     parser = _PARSERS.get(event.type)
     if parser is None:
         return None

@@ -1,8 +1,8 @@
-"""Single events and what they hold, each read when asked for (EV-ACC).
+"""Reads single events and their contents, each when asked for (EV-ACC).
 
-For tools and for the few events that Python looks at: `applier show`, DDL, file borders. Row changes in bulk do not
-come this way. All parsers take an event's body: without the header and without the checksum. They raise ArchiveError
-(1610) where the body is too short for what it says.
+For tools and for the few events that Python looks at: `applier show`, DDL, file borders. Row changes in bulk do not go
+through here. All parsers take an event's body, without header and checksum, and raise ArchiveError (1610) if it is too
+short.
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ _MARIADB_COMPRESSED = range(EventType.QUERY_COMPRESSED, EventType.DELETE_ROWS_CO
 
 @dataclass(frozen=True)
 class Event:
-    """One event. Its place is `position`; `end_log_pos` is what its header says the next one's place is (GRP-6)."""
+    """One event at `position`; `end_log_pos` is the next one's position by its header (GRP-6)."""
 
     position: int
     type: int
@@ -52,7 +52,7 @@ class Event:
 
     @property
     def is_compressed(self) -> bool:
-        """Whether it holds compressed events (TRANSACTION_PAYLOAD), or is one (MariaDB's)."""
+        """True if it holds compressed events (TRANSACTION_PAYLOAD), or is one (MariaDB's)."""
         return self.type == EventType.TRANSACTION_PAYLOAD or self.type in _MARIADB_COMPRESSED
 
 
@@ -71,8 +71,9 @@ def read_format(mapped: MappedFile) -> FormatDescription:
 
 
 def read_events(mapped: MappedFile, start: int = 4, end: int | None = None) -> Iterator[Event]:
-    """The events of a file in order: all of them, or from the one at `start` to before `end`. Raises ArchiveError where
-    a length is impossible or the file ends in an event, and EncryptedBinlog after one that says that the rest is."""
+    """The events of a file in order: all of them, or from the one at `start` to before `end`. Raises ArchiveError if a
+    length is impossible or the file ends in an event, and EncryptedBinlog after the event that says that the rest is
+    encrypted."""
     description = read_format(mapped)
     position, end = start, mapped.size if end is None else min(end, mapped.size)
     while position < end:
@@ -84,13 +85,13 @@ def read_events(mapped: MappedFile, start: int = 4, end: int | None = None) -> I
 
 
 def encrypted(uri: str, position: int) -> EncryptedBinlog:
-    """The error for a file of MariaDB whose START_ENCRYPTION event, at a position, says that what follows is so."""
+    """The error for a MariaDB file in which START_ENCRYPTION, at a position, says that the rest is encrypted."""
     return EncryptedBinlog("the binlog is encrypted", file=uri, position=position,
                            hint="copy it from the server with mariadb-binlog --read-from-remote-server --raw")
 
 
 def read_event(mapped: MappedFile, position: int, description: FormatDescription) -> Event:
-    """The event at a position. Raises ArchiveError where it does not fit in the file."""
+    """The event at a position. Raises ArchiveError if it does not fit into the file."""
     header = bytes(mapped.array[position : position + HEADER_LENGTH])
     if len(header) < HEADER_LENGTH:
         raise ArchiveError(
@@ -98,7 +99,7 @@ def read_event(mapped: MappedFile, position: int, description: FormatDescription
         )
     timestamp, kind, server_id, size, end_log_pos, flags = HEADER.unpack(header)
     is_format = kind == EventType.FORMAT_DESCRIPTION
-    is_frozen = is_format or kind == EventType.ROTATE  # they have the header of old, in every file
+    is_frozen = is_format or kind == EventType.ROTATE  # these events have the old header in every file
     start = position + (HEADER_LENGTH if is_frozen else description.header_length)
     end = position + size - (0 if is_format else description.checksum_length)
     if end < start or position + size > mapped.size:
@@ -130,7 +131,7 @@ def read_event_at(data: bytes, position: int, description: FormatDescription) ->
 
 
 def parse_xid(body: bytes | memoryview) -> int:
-    """The transaction's number in an XID event (u64): it says that the transaction was committed."""
+    """The transaction's number in an XID event (u64), which says that it was committed."""
     return Fields("XID", body).number(8)
 
 
@@ -146,7 +147,7 @@ def parse_annotate_rows(body: bytes | memoryview) -> bytes:
 
 @dataclass(frozen=True)
 class Rotate:
-    """The file that the log goes on in, and the position in it."""
+    """The file in which the log continues, and the position in it."""
 
     next_file: str
     position: int
@@ -164,7 +165,7 @@ def parse_rotate(body: bytes | memoryview) -> Rotate:
 
 @dataclass(frozen=True)
 class RowsHeader:
-    """What precedes the rows in a rows event. A bitmap has bit i%8 of byte i//8 set where column i is in the image."""
+    """The start of a rows event, before its rows. A bitmap has bit i%8 of byte i//8 set if column i is in the image."""
 
     table_id: int
     flags: int

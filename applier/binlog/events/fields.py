@@ -11,7 +11,7 @@ def malformed(what: str, reason: Exception | str | None = None) -> ArchiveError:
 
 
 class Fields:
-    """What is left of a body; every method takes what comes next, and raises ArchiveError where it is not there."""
+    """The rest of a body; every method takes the next field, and raises ArchiveError if it is not there."""
 
     def __init__(self, what: str, body: bytes | memoryview, at: int = 0) -> None:
         self.what, self.body, self.at = what, bytes(body), at
@@ -39,11 +39,11 @@ class Fields:
         return self.number({252: 2, 253: 3, 254: 8}[first])
 
     def text(self, size: int) -> str:
-        """UTF-8; bytes that are not are surrogates (surrogateescape)."""
+        """Text as UTF-8; other bytes become surrogates (surrogateescape)."""
         return self.take(size).decode("utf-8", "surrogateescape")
 
     def until_zero(self) -> str:
-        """Text up to a zero byte, which is taken, too."""
+        """Text up to a zero byte, which is consumed."""
         end = self.body.find(b"\0", self.at)
         if end < 0:
             raise malformed(self.what, "a text has no end")

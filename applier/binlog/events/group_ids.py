@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from applier.binlog.outline.outline import Outline
 
 NO_GROUP_ID = 0
-"""What a replica writes whose source has no ids (seeds/003, mixed environments)."""
+"""The id that a replica writes if its source has none."""
 
 
 def check_group_ids(outlines: Sequence[Outline], last: int | None) -> int | None:
-    """Do the ids grow from file to file, and from the `last` one that was applied before them? Gives the last one now.
+    """Check that ids grow from file to file, starting after the `last` one applied before; returns the new last one.
 
     Raises ReplayStopped for a group that may have been applied already (GRP-5).
     """
@@ -32,5 +32,5 @@ def check_group_ids(outlines: Sequence[Outline], last: int | None) -> int | None
 def late_group(group_id: int, last: int, file: str, position: int) -> ReplayStopped:
     """The error for a group whose id is not greater than the last one's."""
     return ReplayStopped(f"the group has id {group_id}, and one with id {last} was applied before it", file=file,
-                         position=position, hint="ids of groups grow: these are logs of several servers, or of one "
-                                                 "whose id was set back; --stop-position stops before this group")
+                         position=position, hint="ids of groups must grow: these are logs of several servers, or "
+                                                 "the id was set back; --stop-position stops before this group")

@@ -8,15 +8,15 @@ from applier.binlog.events.fields import Fields, malformed
 from applier.binlog.events.format import MARIADB_GROUP_COMMIT_ID, EventType
 
 _PACKED_AT = 42
-"""Where in a MySQL GTID event, after its fixed fields, those begin that newer versions added (8.0.1 on)."""
+"""Offsets in a MySQL GTID event, after its fixed fields, of those that newer versions added (8.0.1 on)."""
 _HAS_ANOTHER = 1 << 55
-"""In a commit time of 7 bytes: the original server's follows, as it is another."""
+"""Flag in a commit time of 7 bytes: the original server's different time follows."""
 _HAS_ANOTHER_VERSION = 1 << 31
 
 
 @dataclass(frozen=True)
 class Gtid:
-    """A GTID event of either flavour. `text` is None for ANONYMOUS_GTID, and what the event does not have is None.
+    """A GTID event of either flavour. `text` is None for ANONYMOUS_GTID; fields that the event lacks are None.
 
     Times are microseconds since 1970; the transaction's length is in bytes, this event's own included.
     """
@@ -55,7 +55,7 @@ def parse_gtid(kind: int, body: bytes | memoryview, server_id: int) -> Gtid:
 
 
 def _commit_fields(body: bytes | memoryview) -> tuple[int | None, ...]:
-    """Commit times, length and server versions, which end the event as far as its version has them."""
+    """Commit times, length and server versions, at the event's end, as far as its version has them."""
     fields = Fields("GTID", body, min(_PACKED_AT, len(body)))
     if fields.left < 7:
         return (None,) * 5

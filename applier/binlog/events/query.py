@@ -27,7 +27,7 @@ class Query:
 
     @property
     def text(self) -> str | bytes:
-        """The SQL in the client's character set; bytes where they are no text in it."""
+        """The SQL in the client's character set; bytes if it is not text in it."""
         try:
             return self.sql.decode(_CLIENT_CODECS.get(self.context.get("charset_client"), "utf-8"))
         except UnicodeDecodeError:
@@ -83,7 +83,7 @@ def parse_query(body: bytes | memoryview) -> Query:
 
 
 def sql_offset(body: bytes | memoryview) -> int:
-    """Where the SQL begins in a QUERY's body."""
+    """The offset of the SQL in a QUERY's body."""
     if len(body) < _QUERY.size:
         raise malformed("QUERY")
     _, _, database_length, _, context_length = _QUERY.unpack_from(body)
@@ -97,8 +97,8 @@ _FILE_PARTS = 13
 
 
 def parse_execute_load_query(body: bytes | memoryview) -> Query:
-    """Read an EXECUTE_LOAD_QUERY body, a LOAD DATA statement: a QUERY with 13 bytes behind its fixed part, about the
-    file that the events before it hold."""
+    """Read an EXECUTE_LOAD_QUERY body, a LOAD DATA statement: a QUERY with 13 bytes after its fixed part, about the
+    file in the preceding events."""
     body = bytes(body)
     return parse_query(body[: _QUERY.size] + body[_QUERY.size + _FILE_PARTS :])
 
@@ -130,7 +130,7 @@ def inflate(data: bytes) -> bytes:
 
 
 def _query_context(data: bytes) -> dict[str, Variable]:
-    """Status variables by name. What follows a code that is not known is kept under `unread`."""
+    """Status variables by name. Bytes from an unknown code on are kept under `unread`."""
     context: dict[str, Variable] = {}
     at = 0
     try:

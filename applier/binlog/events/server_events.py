@@ -1,4 +1,4 @@
-"""Events in which servers tell replicas, and their group, about themselves.
+"""Events by which servers inform replicas, and their group, about themselves.
 
 (MySQL Source Documentation, "Incident_event", "Heartbeat_event", "Transaction_context_event", "View_change_event",
 "Transaction_payload_event"; MariaDB's "Replication Protocol" for BINLOG_CHECKPOINT and START_ENCRYPTION.) Parsers take
@@ -30,7 +30,7 @@ class Incident:
 
 @dataclass(frozen=True)
 class Heartbeat:
-    """The source is alive, and this is where it is; never in a file."""
+    """The source is alive, and stands at this position; never in a file."""
 
     file: str
     position: int | None = None
@@ -54,7 +54,7 @@ class StartEncryption:
 
 @dataclass(frozen=True)
 class TransactionContext:
-    """Group Replication: what a transaction is certified by; never in a file that is not a group's own."""
+    """Group Replication: what certifies a transaction; only in a group's own files."""
 
     server_uuid: str
     thread_id: int
@@ -75,7 +75,7 @@ class ViewChange:
 
 @dataclass(frozen=True)
 class Payload:
-    """A compressed transaction: what follows in it are its events."""
+    """A compressed transaction: its events follow in it."""
 
     compression: str  # "ZSTD", "NONE", or a number
     compressed_size: int
@@ -151,7 +151,7 @@ def parse_view_change(body: bytes | memoryview) -> ViewChange:
 
 
 def parse_payload(body: bytes | memoryview) -> Payload:
-    """Read what a TRANSACTION_PAYLOAD body says of itself: fields of packed type and length, up to type 0."""
+    """Read the header of a TRANSACTION_PAYLOAD body: fields of packed type and length, up to type 0."""
     fields = Fields("TRANSACTION_PAYLOAD", body)
     values: dict[int, int] = {}
     while (field := fields.packed()) != _END:

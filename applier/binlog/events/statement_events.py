@@ -1,4 +1,4 @@
-"""Events beside a statement in statement format: its variables, and the files of LOAD DATA, in old layouts too.
+"""Events beside a statement in statement format: its variables, and the files of LOAD DATA, also in old layouts.
 
 (MySQL Source Documentation, "Intvar_event", "Rand_event", "User_var_event", "Begin_load_query_event", …; for LOAD,
 NEW_LOAD, CREATE_FILE and EXEC_LOAD, which MySQL 4 and 5.0 wrote, the manual's "Event Data for Specific Event Types".)
@@ -18,7 +18,7 @@ _USER_VAR_TYPES = {0: "string", 1: "real", 2: "int", 3: "row", 4: "decimal"}
 
 @dataclass(frozen=True)
 class Intvar:
-    """What AUTO_INCREMENT or LAST_INSERT_ID() gave in the statement that follows."""
+    """The value of AUTO_INCREMENT or LAST_INSERT_ID() in the statement that follows."""
 
     name: str
     value: int
@@ -46,7 +46,7 @@ class UserVar:
 
 @dataclass(frozen=True)
 class FileBlock:
-    """A piece of the file that LOAD DATA reads (BEGIN_LOAD_QUERY: the first, APPEND_BLOCK: one more)."""
+    """A part of the file that LOAD DATA reads (BEGIN_LOAD_QUERY: the first, APPEND_BLOCK: a later one)."""
 
     file_id: int
     data: bytes
@@ -54,15 +54,15 @@ class FileBlock:
 
 @dataclass(frozen=True)
 class FileEnd:
-    """The file is done with: its LOAD DATA is executed (EXEC_LOAD), or will not be (DELETE_FILE)."""
+    """The end of the file: its LOAD DATA is executed (EXEC_LOAD), or will not be (DELETE_FILE)."""
 
     file_id: int
 
 
 @dataclass(frozen=True)
 class LoadQuery(Query):
-    """A LOAD DATA statement about a file that the events before it hold; its name stands in `sql` from byte
-    `name_start` to `name_end`. `duplicates`: 0 error, 1 ignore, 2 replace."""
+    """A LOAD DATA statement about the file in the preceding events; its name is in `sql` from byte `name_start` to
+    `name_end`. `duplicates`: 0 error, 1 ignore, 2 replace."""
 
     file_id: int
     name_start: int

@@ -1,4 +1,4 @@
-"""TABLE_MAP events: which table and which column types the rows events after it are about.
+"""TABLE_MAP events: the table and the column types of the rows events that follow.
 
     flags u16 | database: u8 length, bytes, 0 | table: u8 length, bytes, 0 | column count (packed integer)
     | a type byte a column | metadata: packed length, bytes | bitmap of nullable columns | optional metadata: (type u8,
@@ -25,8 +25,8 @@ _TWO_BYTES_BIG = {WireType.NEWDECIMAL, WireType.STRING, WireType.ENUM, WireType.
 SIGNEDNESS = 1
 """Optional metadata: a bit for each numeric column, first column in the highest bit; set means unsigned."""
 DEFAULT_CHARSET, COLUMN_CHARSET = 2, 3
-"""Optional metadata: collations of the columns with characters or bytes, as one that most have and the others by their
-number among these columns, or as one for each."""
+"""Optional metadata: collations of the columns with characters or bytes: either the most frequent one and exceptions by
+their number among these columns, or one for each."""
 _NUMERIC = {WireType.TINY, WireType.SHORT, WireType.INT24, WireType.LONG, WireType.LONGLONG, WireType.FLOAT,
             WireType.DOUBLE, WireType.NEWDECIMAL, WireType.YEAR}
 _TEXT = {WireType.STRING, WireType.VAR_STRING, WireType.VARCHAR, WireType.BLOB}
@@ -34,7 +34,7 @@ _WITH_COLLATION = {
     "mysql": _TEXT | {WireType.VECTOR},
     "mariadb": _TEXT | {WireType.GEOMETRY, WireType.BLOB_COMPRESSED, WireType.VARCHAR_COMPRESSED},
 }
-"""The types that count in these two fields, ENUM and SET not among them, as both servers write logs."""
+"""The types that these two fields cover, without ENUM and SET, as both servers write logs."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,7 +62,7 @@ class TableMap:
 
     @functools.cached_property
     def unsigned(self) -> tuple[bool | None, ...]:
-        """For each column whether it is unsigned: None where it is no number or the log does not say."""
+        """For each column whether it is unsigned: None if it is not a number or the log does not say."""
         bits = self.optional.get(SIGNEDNESS)
         if bits is None:
             return (None,) * len(self.types)
@@ -76,9 +76,9 @@ class TableMap:
         return tuple(answers)
 
     def collations(self, flavour: str) -> tuple[int | None, ...]:
-        """For each column the id of its collation: None where it has no characters or bytes, or the log does not say.
+        """For each column the id of its collation: None if it has no characters or bytes, or the log does not say.
 
-        Raises ArchiveError (1610) where what the log says is malformed.
+        Raises ArchiveError (1610) for malformed metadata.
         """
         counted = [column for column, wire_type in enumerate(self.types) if wire_type in _WITH_COLLATION[flavour]]
         found: list[int | None] = [None] * len(self.types)
@@ -130,9 +130,9 @@ class _Reader:
 
 
 def parse_table_map(body: bytes) -> TableMap:
-    """The content of a TABLE_MAP event: `body` starts after the 6-byte table id and ends before the checksum.
+    """Parse a TABLE_MAP event: `body` starts after the 6-byte table id and ends before the checksum.
 
-    Raises ArchiveError (1610) where the body is malformed, or has a column type that no server writes.
+    Raises ArchiveError (1610) if the body is malformed, or has a column type that no server writes.
     """
     reader = _Reader(body)
     flags, database, table = reader.number(2), reader.name(), reader.name()

@@ -1,4 +1,4 @@
-"""XA transactions in the log: which one an event or a statement is about.
+"""XA transactions in the log: the one that an event or a statement concerns.
 
 MySQL and MariaDB write a prepared transaction as a group that ends with an XA_PREPARE event, and later, maybe files
 later, a group of its own that says `XA COMMIT` or `XA ROLLBACK`. Both name it by its xid, which is written here as the

@@ -1,4 +1,4 @@
-"""What an index says of a file: stretches of whole groups, and of each what could be in it."""
+"""The content of an index for a file: ranges of whole groups, and what each may contain."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from applier.binlog.locating.groups import Groups
 from applier.io.typed_json import Count
 
 RANGE_BYTES = 16 << 20
-"""A stretch is about this long: what is read of a file once the index has said where."""
+"""The approximate length of a range: the part of a file that is read once the index has found it."""
 
 
 @dataclass(frozen=True)
 class GroupRange:
-    """The groups of [start, end) of a file: their first and last time, xid and group id, and their GTIDs as intervals
-    of numbers by what comes before the number."""
+    """The groups in [start, end) of a file: their first and last time, xid and group id, and their GTIDs as intervals
+    of numbers by the part before the number."""
 
     start: int
     end: int
@@ -30,17 +30,17 @@ class GroupRange:
     gtids: dict[str, tuple[tuple[int, int], ...]]
 
     def to_json(self) -> list[Any]:
-        """As a list, since an index has many."""
+        """As a list, which is short, since an index has many."""
         return list(dataclasses.asdict(self).values())
 
 
 _Interval = tuple[int, int]
 GroupRangeFields = tuple[Count, Count, int, int, _Interval | None, _Interval | None, dict[str, tuple[_Interval, ...]]]
-"""What `to_json` gives."""
+"""The type of `to_json`'s result."""
 
 
 def group_ranges(groups: Groups) -> Iterator[GroupRange]:
-    """All groups of a file, in stretches."""
+    """All groups of a file, in ranges."""
     first = 0
     while first < len(groups):
         last = int(np.searchsorted(groups.ends, groups.starts[first] + RANGE_BYTES))
@@ -50,7 +50,7 @@ def group_ranges(groups: Groups) -> Iterator[GroupRange]:
 
 
 def describe(groups: Groups, first: int, last: int) -> GroupRange:
-    """The stretch of the groups from one index to before another; at least one."""
+    """The range of the groups from one index to before another; at least one."""
     part = slice(first, last)
     sources, numbers, times, xids = groups.sources[part], groups.numbers[part], groups.times[part], groups.xids[part]
     gtids = {groups.names[source]: _intervals(numbers[sources == source])

@@ -1,4 +1,4 @@
-"""The event groups of a file, or of a stretch of it, as columns: what the outline's kernel sees of each."""
+"""The event groups of a file, or of a part of it, as columns: what the outline's kernel sees of each."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WHOLE = 1 << 62
 
 @dataclass(frozen=True)
 class Group:
-    """One event group: [start, end) in a file, its time in epoch seconds. What it does not have is None."""
+    """One event group: [start, end) in a file, its time in epoch seconds. Fields that it lacks are None."""
 
     file: str
     start: int
@@ -41,9 +41,9 @@ class Group:
 
 @dataclass(frozen=True)
 class Groups:
-    """The groups of a stretch, in the order of the log; each array has an entry for each.
+    """Groups in the order of the log; each array has an entry for each.
 
-    `sources` are indexes in `names`: what a GTID has before its last number, "uuid", "uuid:tag" or "domain-server".
+    `sources` are indexes in `names`: the part of a GTID before its last number, "uuid", "uuid:tag" or "domain-server".
     """
 
     file: str
@@ -70,17 +70,17 @@ class Groups:
 
 
 class GroupPass(OutlinePass):
-    """A pass over a file that only its groups are wanted of. Checksums are not verified: nothing is applied.
+    """A pass over a file for its groups only. Checksums are not verified: nothing is applied.
 
-    Raises ArchiveError where the file's head cannot be read.
+    Raises ArchiveError if the file's head cannot be read.
     """
 
     def __init__(self, uri: str) -> None:
         super().__init__(uri, StopCondition(), _WHOLE, verify=False)
 
     def groups(self, begin: int | None = None, end: int | None = None) -> Groups:
-        """The whole groups of [begin, end), the file by default. `begin` must be where a group starts. Raises
-        ArchiveError (1610) where what is read cannot be told into events."""
+        """The whole groups in [begin, end), by default of the file. A group must start at `begin`. Raises ArchiveError
+        (1610) if the bytes cannot be divided into events."""
         begin = self.head_end if begin is None else begin
         end = self.mapped.size if end is None else min(end, self.mapped.size)
         try:
@@ -101,7 +101,7 @@ class GroupPass(OutlinePass):
 
 
 def _domain_servers(known: list[bytes], sources: np.ndarray, servers: np.ndarray) -> tuple[list[str], np.ndarray]:
-    """MariaDB's sources by domain and server, as a GTID names both."""
+    """MariaDB's sources by domain and server, since a GTID names both."""
     domains = np.array([int.from_bytes(source[: TAG_AT // 4], "little") for source in known] or [0], np.int64)
     pairs = np.where(sources >= 0, domains[sources] << 32 | servers, -1)
     distinct, places = np.unique(pairs, return_inverse=True)

@@ -1,4 +1,4 @@
-"""What a binlog file's first events say of it, read without reading the file.
+"""Reads the head of a binlog file: its first events, which describe it.
 
     FORMAT_DESCRIPTION   when the file was begun
     PREVIOUS_GTIDS       MySQL: every transaction that was logged before the file
@@ -32,7 +32,7 @@ _FLAGS_AT = 4 + 17
 @dataclass(frozen=True)
 class FileHead:
     """A file's head. `digest` is the CRC32 of its bytes (as if the file had been closed); `first_id` is the group id of
-    the event behind it, None where there is none (GRP-3)."""
+    the next event, None without ids (GRP-3)."""
 
     format: FormatDescription
     created: int  # epoch seconds
@@ -43,7 +43,7 @@ class FileHead:
 
     @property
     def executed(self) -> GtidSet:
-        """All that was executed before the file. A MariaDB list's last entry of a domain is where that stands."""
+        """Everything executed before the file. A MariaDB list's last entry of a domain is the domain's position."""
         domains = {domain: (server, number) for (domain, server), number in self.last_numbers.items()}
         return self.before if self.before else GtidSet.from_intervals({}, domains)
 
@@ -82,7 +82,7 @@ _OF_THE_HEAD = (EventType.PREVIOUS_GTIDS, EventType.GTID_LIST, EventType.START_E
 
 
 class _Start:
-    """The start of a file, of which more is read as it is asked for."""
+    """The start of a file; more is read as it is needed."""
 
     def __init__(self, file: ArchiveFile) -> None:
         filesystem, path = resolve(file.uri)
@@ -97,23 +97,23 @@ class _Start:
         self._source.close()
 
     def take(self, at: int, size: int) -> bytes:
-        """`size` bytes from `at`, or those that are there."""
+        """`size` bytes from `at`, or as many as there are."""
         if at + size > len(self._data) and self.size > len(self._data):
             self._data = self._source.read_at(min(at + size, self.size), 0)
         return self._data[at : at + size]
 
 
 def _event(start: _Start, position: int) -> bytes:
-    """The event at a position, whole. Raises ArchiveError where the file ends before it does."""
+    """The whole event at a position. Raises ArchiveError if the file ends before it does."""
     header = start.take(position, HEADER_LENGTH)
     size = int.from_bytes(header[9:13], "little")
     if len(header) < HEADER_LENGTH or size < HEADER_LENGTH or position + size > start.size:
-        raise ArchiveError("the events that open a binlog are not whole", errno=CORRUPT_EVENT,
+        raise ArchiveError("the first events of the binlog are incomplete", errno=CORRUPT_EVENT,
                            hint="copy the file again from the server")
     return start.take(position, size)
 
 
 def _as_closed(head: bytes) -> bytes:
-    """The head with the flag cleared that says that the server still writes the file."""
+    """The head without the flag that says that the server still writes the file."""
     flags = head[_FLAGS_AT] & ~IN_USE_FLAG
     return head[:_FLAGS_AT] + bytes([flags]) + head[_FLAGS_AT + 1 :]

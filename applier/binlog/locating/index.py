@@ -1,9 +1,8 @@
-"""The index of an archive: a small file beside it that says what could be where, so that nothing has to be searched.
+"""The index of an archive: a small file beside it that narrows a search to parts of files.
 
-It is never believed further than it can be checked. The index as a whole has a checksum. What it says of a file counts
-as long as the file has its size and time, and the file is described anew where it has not. What is found by it is read
-in the file; where that differs, or before it is said that something is nowhere, the heads of the files are looked at,
-too.
+It is trusted only as far as it can be checked. The index as a whole has a checksum. Its entry of a file counts as long
+as the file has the recorded size and time; otherwise the file is described anew. Groups found by it are read in the
+file; if they differ, or before a group is declared missing, the heads of the files are compared, too.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _VERSION = 1
 
 @dataclass(frozen=True)
 class Entry:
-    """What the index says of a file: how to know it again, and its stretches."""
+    """The index's entry of a file: how to recognise the file, and its ranges."""
 
     size: int
     changed: int
@@ -38,7 +37,7 @@ class Entry:
     group_ranges: tuple[GroupRange, ...]
 
     def is_of(self, file: ArchiveFile) -> bool:
-        """Whether the file is as it was, as far as its directory tells."""
+        """True if the file is unchanged, as far as its directory tells."""
         return (self.size, self.changed) == (file.size, file.changed)
 
 
@@ -49,14 +48,14 @@ _Entries = dict[str, tuple[Count, int, int, tuple[GroupRangeFields, ...]]]
 
 
 def place(archive: Archive) -> str | None:
-    """Where the archive's index is, or would be; None where its files are not in one directory."""
+    """The path of the archive's index, whether it exists or not; None if the files are not in one directory."""
     directories = {folder_of(file.uri) for file in archive.files}
     return join(directories.pop(), INDEX_NAME) if len(directories) == 1 else None
 
 
 def load(uri: str) -> Index | None:
-    """The index at a place; None where there is none. One that cannot be trusted is empty. Raises ArchiveError where it
-    cannot be read."""
+    """Load an index; None if there is none. One that cannot be trusted is empty. Raises ArchiveError if it cannot be
+    read."""
     filesystem, path = resolve(uri)
     try:
         with filesystem.open_input_stream(path) as stream:
@@ -76,7 +75,7 @@ def load(uri: str) -> Index | None:
 
 
 def save(index: Index, uri: str) -> int:
-    """Write the index; its size in bytes. A local one takes the old one's place at once. Raises ArchiveError."""
+    """Write the index; returns its size in bytes. A local one replaces the old one at once. Raises ArchiveError."""
     entries = {name: [entry.size, entry.changed, entry.head, [part.to_json() for part in entry.group_ranges]]
                for name, entry in sorted(index.items())}
     text = json.dumps(entries, separators=(",", ":"))
@@ -90,20 +89,20 @@ def save(index: Index, uri: str) -> int:
             os.replace(written, path)
     except OSError as error:
         if written != path:
-            with suppress(OSError):  # what stays of it is not what went wrong
+            with suppress(OSError):  # the rest of the file is not the error to report
                 os.remove(written)
         raise ArchiveError(f"the index cannot be written: {reason(error)}", file=uri) from error
     return len(data)
 
 
 def describe_file(file: ArchiveFile) -> Entry:
-    """The entry of a file, by a pass over it. Raises ArchiveError where it is damaged; a torn end is none of it."""
+    """The entry of a file, by a pass over it. Raises ArchiveError if it is damaged; a torn end is left out."""
     head = read_head(file)
     return Entry(file.size, file.changed, head.digest, tuple(group_ranges(GroupPass(file.uri).groups())))
 
 
 def describe_files(files: Sequence[ArchiveFile], done: Callable[[int], None]) -> Index:
-    """Entries of files, several at a time; `done` hears how many are finished."""
+    """Entries of files, several at a time; `done` is called with the number of finished ones."""
     index: Index = {}
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for file, entry in zip(files, pool.map(describe_file, files), strict=True):
@@ -113,10 +112,10 @@ def describe_files(files: Sequence[ArchiveFile], done: Callable[[int], None]) ->
 
 
 def outdated(index: Index, archive: Archive) -> list[ArchiveFile]:
-    """The files that the index does not describe as they are, by their sizes and times."""
+    """The files that have changed since the index described them, by their sizes and times."""
     return [file for file in archive.files if file.name not in index or not index[file.name].is_of(file)]
 
 
 def mistaken(index: Index, files: Sequence[ArchiveFile]) -> list[ArchiveFile]:
-    """Of files that look as they did those whose heads say that they are others."""
+    """The files that look unchanged but have other heads."""
     return [file for file in files if read_head(file).digest != index[file.name].head]

@@ -19,7 +19,8 @@ from applier.io.progress import Progress, Silent
 
 @dataclass(frozen=True)
 class Indexed:
-    """What `index` did: the file it wrote, its bytes, how many files it describes, how many of them were read."""
+    """The result of `index`: the file it wrote, its bytes, how many files it describes, and how many of them were read.
+    """
 
     uri: str
     size: int
@@ -28,14 +29,15 @@ class Indexed:
 
 
 def index(directory: str, progress: Progress | None = None) -> Indexed:
-    """Write an archive's index, or bring it to date: files that are as they were, heads included, are not read again.
+    """Write an archive's index, or update it: files with unchanged heads are not read again.
 
-    Raises ApplierError where the archive cannot be read, or the index cannot be written.
+    Raises ApplierError if the archive cannot be read, or the index cannot be written.
     """
     archive, progress = open_archive([directory]), progress or Silent()
     uri = indexes.place(archive)
     if uri is None:
-        raise UsageError("the files are in several directories", hint="an index is kept beside the files of one")
+        raise UsageError("the files are in several directories",
+                         hint="an index belongs beside the files of one directory")
     known = indexes.load(uri) or {}
     wrong = indexes.outdated(known, archive)
     stale = {file.name for file in wrong}
@@ -48,9 +50,9 @@ def index(directory: str, progress: Progress | None = None) -> Indexed:
 
 
 def locate(binlogs: list[str], target: Target, progress: Progress | None = None) -> list[Group]:
-    """The groups that a target names, in the log's order; by the archive's index where it has one.
+    """The groups that a target names, in the log's order; by the archive's index if it has one.
 
-    Raises ArchiveError (1236) where there is none.
+    Raises ArchiveError (1236) if there is none.
     """
     archive, progress = open_archive(binlogs), progress or Silent()
     uri = indexes.place(archive)
@@ -59,7 +61,7 @@ def locate(binlogs: list[str], target: Target, progress: Progress | None = None)
     if not found:
         raise ArchiveError(f"{target.what} is not in the archive, which goes from {archive.files[0].name} to "
                            f"{archive.files[-1].name}", errno=LOG_GAP,
-                           hint="are these all binlogs, and of the right server?")
+                           hint="are these all the binlogs, and of the right server?")
     return found
 
 
@@ -81,24 +83,24 @@ def _among(groups: Groups, target: Target) -> list[Group]:
 
 
 def _by_index(archive: Archive, known: Index, uri: str, target: Target, progress: Progress) -> list[Group]:
-    """What the index leads to, which is brought to date before, and made anew where a file proves it wrong."""
+    """The groups that the index leads to. The index is updated first, and made anew if a file proves it wrong."""
     wrong = indexes.outdated(known, archive)
     described: set[str] = set()
     while True:
         if wrong:
             described.update(file.name for file in wrong)
-            progress.note(f"the index does not fit {_named(wrong)}: it is brought to date")
+            progress.note(f"the index does not fit {_named(wrong)}: it is updated")
             _bring_to_date(known, wrong, uri, progress)
-        found, liar = _led_to(archive, known, target)
-        if liar is not None:
+        found, misdescribed = _led_to(archive, known, target)
+        if misdescribed is not None:
             wrong = [file for file in archive.files if file.name not in described]
         elif found:
             return found
         else:
             wrong = indexes.mistaken(known, archive.files)
-            liar = next((file for file in wrong if file.name in described), None)
-        if liar is not None and liar.name in described:
-            raise ArchiveError("the file changes while it is searched", file=liar.name)
+            misdescribed = next((file for file in wrong if file.name in described), None)
+        if misdescribed is not None and misdescribed.name in described:
+            raise ArchiveError("the file changes while it is searched", file=misdescribed.name)
         if not wrong:
             return []
 
@@ -108,12 +110,12 @@ def _bring_to_date(known: Index, wrong: list[ArchiveFile], uri: str, progress: P
     known.update(indexes.describe_files(wrong, progress.update))
     try:
         indexes.save(known, uri)
-    except ArchiveError as error:  # an archive that cannot be written to can be searched
+    except ArchiveError as error:  # an archive can be searched without write access
         progress.note(error.message)
 
 
 def _led_to(archive: Archive, known: Index, target: Target) -> tuple[list[Group], ArchiveFile | None]:
-    """The groups that the index leads to, or the file that is not as it says."""
+    """The groups that the index leads to, or the file that the index describes wrongly."""
     found: list[Group] = []
     for file in archive.files:
         group_ranges = [part for part in known[file.name].group_ranges if target.may_be_in(part)]
@@ -122,7 +124,7 @@ def _led_to(archive: Archive, known: Index, target: Target) -> tuple[list[Group]
         for part in group_ranges:
             try:
                 groups = GroupPass(file.uri).groups(part.start, part.end)
-            except ArchiveError:  # no group begins there, or the file is damaged: who describes it anew will see
+            except ArchiveError:  # no group begins there, or the file is damaged: describing it anew will tell
                 return [], file
             if not len(groups) or describe(groups, 0, len(groups)) != part:
                 return [], file

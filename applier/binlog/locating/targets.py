@@ -1,4 +1,4 @@
-"""What is looked for, and what tells where it may be: a file's head, a stretch of the index, the groups themselves."""
+"""What to look for, and how to find it: in heads of files, in ranges of the index, in the groups themselves."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from applier.mysql.time_zones import parse_datetime
 
 _MARIADB = re.compile(r"\d+-\d+-\d+\Z")
 Heads = Callable[[int], FileHead]
-"""The head of a file by its place in the archive; each is read when it is asked for first."""
+"""The head of a file by its index in the archive; each is read when it is first asked for."""
 
 
 class Target(Protocol):
-    """One kind of place. `what` names it in messages; `first_only`: the first group that matches is the answer."""
+    """One kind of target. `what` names it in messages; `first_only`: the first group that matches is the answer."""
 
     @property
     def what(self) -> str: ...
@@ -31,19 +31,19 @@ class Target(Protocol):
     def first_only(self) -> bool: ...
 
     def files(self, heads: Heads, n: int) -> Iterator[int]:
-        """Of n files those that may have it by their heads, in the order in which to look. May raise ArchiveError where
-        the heads say that none has."""
+        """The indexes of files, out of n, that may contain it by their heads, in the order in which to look. May raise
+        ArchiveError if the heads show that none does."""
 
     def may_be_in(self, group_range: GroupRange) -> bool:
-        """Whether the index lets it be in a stretch."""
+        """True if a range of the index may contain it."""
 
     def among(self, groups: Groups) -> np.ndarray:
-        """The indexes of the groups that it names."""
+        """The indexes of the groups that match."""
 
 
 @dataclass(frozen=True)
 class ByGtid:
-    """The group with a GTID: `source` is what comes before its last number."""
+    """The group with a GTID: `source` is the part before its last number."""
 
     text: str
     source: str
@@ -72,14 +72,14 @@ class ByGtid:
             yield from self._mysql_files(heads, n)
             return
         # A domain's numbers may go down (gtid_strict_mode=OFF), and a domain may be forgotten (FLUSH BINARY LOGS
-        # DELETE_DOMAIN_ID): where the lists say it is comes first, and what they say of the other files is no proof.
+        # DELETE_DOMAIN_ID): look first where the lists say it is; what they say of the other files proves nothing.
         domain, server = map(int, self.source.split("-")) if _MARIADB.match(self.text) else (-1, -1)
         likely = _first(range(1, n), lambda i: heads(i).last_numbers.get((domain, server), -1) >= self.number) - 1
         yield likely
         yield from (i for i in range(n - 1, -1, -1) if i != likely)
 
     def _mysql_files(self, heads: Heads, n: int) -> Iterator[int]:
-        """Sets of executed transactions only grow, so the file before the first that knows of it has it."""
+        """Sets of executed transactions only grow, so it is in the file before the first one whose head contains it."""
         wanted = GtidSet.from_intervals({self.source: [(self.number, self.number)]})
         if heads(0).before.contains(wanted):
             raise ArchiveError(f"{self.what} came before the first file of the archive", errno=LOG_GAP,
@@ -108,7 +108,7 @@ class ByTime:
         return f"an event group of {self.text} or later"
 
     def files(self, heads: Heads, n: int) -> Iterator[int]:
-        """A group is no younger than the file after its own."""
+        """A group is not younger than the file after its own."""
         yield from range(_first(range(1, n), lambda i: heads(i).created >= self.time) - 1, n)
 
     def may_be_in(self, group_range: GroupRange) -> bool:
@@ -120,7 +120,8 @@ class ByTime:
 
 @dataclass(frozen=True)
 class ByXid:
-    """The groups whose XID event has a number. A server counts anew when it starts, so there may be several."""
+    """The groups with this number in their XID event. A server starts counting anew when it starts, so there may be
+    several."""
 
     xid: int
     first_only: bool = False
@@ -141,7 +142,7 @@ class ByXid:
 
 @dataclass(frozen=True)
 class ByGroupId:
-    """The group with a group id, which events with headers of 27 bytes have, and which grows (GRP-3)."""
+    """The group with a group id, which grows; only events with 27-byte headers have one (GRP-3)."""
 
     group_id: int
     first_only: bool = True
@@ -165,19 +166,19 @@ class ByGroupId:
 
 
 def target_of(gtid: str | None, time: str | None, xid: int | None, group_id: int | None) -> Target:
-    """The one that is asked for. Raises UsageError for none, or for several, or for what is none of its kind."""
+    """The target that is asked for. Raises UsageError for none, several, or an invalid one."""
     asked = [target for text, target in (
         (gtid, lambda: ByGtid.parse(gtid)), (time, lambda: ByTime(parse_datetime(time), time)),
         (xid, lambda: ByXid(xid)), (group_id, lambda: ByGroupId(group_id)),
     ) if text is not None]  # fmt: skip
     if len(asked) != 1:
-        raise UsageError("one thing can be located at a time",
+        raise UsageError("exactly one thing can be located at a time",
                          hint="give one of --gtid, --datetime, --xid and --group-id")
     return asked[0]()
 
 
 def _first(places: range, holds: Callable[[int], bool]) -> int:
-    """The first place where it holds, by bisection; where it holds nowhere, the end."""
+    """The first index at which the condition holds, by bisection; the end if it never does."""
     low, high = places.start, places.stop
     while low < high:
         middle = (low + high) // 2

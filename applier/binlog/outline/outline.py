@@ -1,6 +1,6 @@
 """What a binlog file holds, without its rows: event groups, statements, tables, and where to split it.
 
-This module is what comes of a pass over a file (`outline_pass.outline_file`).
+`outline_pass.outline_file` makes an Outline in one pass over the file.
 """
 
 from dataclasses import dataclass, field
@@ -14,16 +14,16 @@ from applier.binlog.outline.stop import StopCondition
 class TableUse:
     """A distinct TABLE_MAP body in a file, and the rows events that refer to it.
 
-    The counts are of whole groups up to the outline's end; what is in `Outline.voids` is among them.
+    The counts are of whole groups up to the outline's end; rolled-back ranges are included.
     """
 
     body: bytes  # after the 6-byte table id, without the checksum
     first_position: int
     n_events: int
     n_bytes: int  # of its rows events, headers included
-    has_partial_images: bool  # some bitmap is not all ones
+    has_partial_images: bool  # some bitmap lacks a column
     after_columns: int  # bit i: column i is in the after-image of an update whose after-image is partial
-    lacked_columns: int  # bit i: some before-image does not have column i (bits past the last column mean nothing)
+    lacked_columns: int  # bit i: some before-image lacks column i (bits past the last column mean nothing)
     has_diffs: bool  # some after-image has all columns, and may have JSON diffs in place of values
     may_cascade: bool = False  # some update or delete may make foreign keys change rows that the log does not have
     samples: list[bytes] = field(default_factory=list)  # rows events from the header on, cut at 4096 bytes
@@ -31,7 +31,7 @@ class TableUse:
 
 @dataclass(frozen=True)
 class OutlinedBytes:
-    """A split as its outline saw it: the whole events in [start, end), and their digest; how the file's events are cut.
+    """The identity of a split: the whole events in [start, end), their digest, and how the file's events are divided.
     """
 
     start: int
@@ -43,8 +43,8 @@ class OutlinedBytes:
 
 @dataclass
 class Split:
-    """A run of whole event groups, [start, end), with the bytes of rows events by index in `Outline.tables`, and as who
-    reads it later compares it."""
+    """A run of whole event groups, [start, end), with the bytes of rows events by index in `Outline.tables`, and the
+    identity by which later readers compare it."""
 
     start: int
     end: int
@@ -69,7 +69,7 @@ class Statement:
 
 @dataclass
 class UnreplayableEvent:
-    """An event that cannot be applied. `table` is an index in `Outline.tables` where it concerns one table only."""
+    """An event that cannot be applied. `table` is an index in `Outline.tables` if it concerns one table only."""
 
     position: int
     group_start: int
@@ -78,12 +78,12 @@ class UnreplayableEvent:
     hint: str
     gtid: str | None = None
     table: int | None = None
-    stops_always: bool = False  # also in a group that was taken back
+    stops_always: bool = False  # also in a group that was rolled back
 
 
 @dataclass(frozen=True)
 class PreparedGroup:
-    """A group that ends with XA PREPARE: its rows count where an XA COMMIT of its xid follows, maybe files later."""
+    """A group that ends with XA PREPARE: its rows count if an XA COMMIT of its xid follows, maybe files later."""
 
     start: int
     end: int
@@ -113,8 +113,8 @@ class Outline:
     shut_down: bool  # ends with STOP
     previous_gtids: GtidSet
     gtids: GtidSet  # of the groups up to `end`
-    start: int  # where the first group that counts begins
-    end: int  # after the last whole group that counts
+    start: int  # start of the first group that counts
+    end: int  # end of the last whole group that counts
     torn: bool = False  # the file ends within an event or a group
     torn_at: int | None = None
     torn_what: str | None = None
@@ -124,7 +124,7 @@ class Outline:
     last_gtid: str | None = None
     first_group_id: int | None = None  # of the groups that count, where headers have ids (GRP-3)
     last_group_id: int | None = None
-    gtids_before: GtidSet = field(default_factory=GtidSet)  # of the groups of the file before the position to start at
+    gtids_before: GtidSet = field(default_factory=GtidSet)  # of the file's groups before the start position
     n_groups: int = 0
     n_events: int = 0
     n_row_events: int = 0
@@ -134,7 +134,7 @@ class Outline:
     splits: list[Split] = field(default_factory=list)
     statements: list[Statement] = field(default_factory=list)
     unreplayable: list[UnreplayableEvent] = field(default_factory=list)
-    voids: list[tuple[int, int]] = field(default_factory=list)  # where rows of transactional tables were taken back
+    voids: list[tuple[int, int]] = field(default_factory=list)  # ranges with rolled-back rows of transactional tables
     prepared: list[PreparedGroup] = field(default_factory=list)
     decisions: list[XaDecision] = field(default_factory=list)
 

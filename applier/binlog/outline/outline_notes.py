@@ -1,6 +1,6 @@
-"""What the outline's kernel wrote down, as what an outline says of it: tables, splits, statements, blockers, XA.
+"""Converts the kernel's notes to an outline: tables, splits, statements, unreplayable events, XA.
 
-These few events are read in Python, once a kind or a statement.
+These few events are read in Python, once for each kind or statement.
 """
 
 from applier.binlog.events.events import Event, encrypted, parse_execute_load_query, parse_query, parse_rotate
@@ -47,7 +47,8 @@ from applier.errors import ArchiveError
 
 
 def add_recorded(outline: Outline, file: OutlinedFile, recording: Recording) -> None:
-    """Tables, splits and voids, and what the notes are about. Raises ArchiveError for what no archive may hold."""
+    """Fill in tables, splits, rolled-back ranges, and what the notes describe. Raises ArchiveError for events that no
+    archive may hold."""
     for row in recording.used(recording.tables, TABLES):
         outline.tables.append(TableUse(
             file.bytes_at(row[BODY], row[BODY_LENGTH]), row[FIRST_POSITION], row[ROWS_EVENTS],

@@ -1,7 +1,5 @@
-"""One pass over a file: runs the kernel with what it asks for, and says what the run means for the file as a whole.
-
-Where it ends, whether it is torn there or corrupt, and which GTIDs it holds.
-"""
+"""One pass over a file: runs the kernel with what it asks for, and interprets the result for the file as a whole: where
+it ends, whether it is torn there or corrupt, and which GTIDs it holds."""
 
 from dataclasses import dataclass
 
@@ -49,12 +47,12 @@ from applier.errors import CORRUPT_EVENT, LOG_GAP, ArchiveError, UsageError
 
 _FIRST_ROOM = 256
 GROUP_BYTES = 128
-"""A guess, for the first room of a record of each group; groups are rarely smaller."""
+"""An estimate of a group's bytes, for the first allocation; groups are rarely smaller."""
 
 
 @dataclass
 class _Result:
-    """A pass of the kernel: what it ended with, and what it wrote down."""
+    """The result of a pass of the kernel: its status and its recording."""
 
     code: int
     recording: Recording
@@ -77,7 +75,7 @@ def outline_file(
     """Outline one file in one pass.
 
     `start`: a position between two groups; only groups from there on count (those before are executed already). A file
-    that ends within an event or a group is `torn`; whether it may be is the archive's question. Raises ArchiveError
+    that ends within an event or a group is `torn`; the archive decides whether it may be. Raises ArchiveError
     with file and position for what is corrupt (1610), EncryptedBinlog, and UsageError for a stop position past the
     file's end.
     """
@@ -93,7 +91,7 @@ def outline_file(
 
 
 class OutlinePass(OutlinedFile):
-    """The pass over one file; `outline` is its only use."""
+    """A pass over one file, for one `outline`."""
 
     def __init__(self, uri: str, stop: StopCondition, split_bytes: int, verify: bool = True) -> None:
         super().__init__(uri, verify)
@@ -117,7 +115,7 @@ class OutlinePass(OutlinedFile):
         torn_at, torn_what = None, None
         if limit == size and (result.code == CUT_SHORT or result.within_group) and result.code != STOPPED:
             torn_at, torn_what = self._tear(result)
-        if result.within_group:  # what is in the open group does not count
+        if result.within_group:  # the open group does not count
             result = self._walk(begin, result[LAST_END], GtidSet(), None, n_groups)
         gtids = before.followed_by(self._executed(result))
         outline = Outline(
@@ -137,7 +135,7 @@ class OutlinePass(OutlinedFile):
     # ---- the kernel
 
     def _walk(self, begin: int, end: int, stop_gtids: GtidSet, stop_time: int | None, n_groups: int = 0) -> _Result:
-        """Walk [begin, end), or up to where the stop set or time says. Raises ArchiveError for what is corrupt."""
+        """Walk [begin, end), or up to the stop condition. Raises ArchiveError for corrupt bytes."""
         n_splits = (end - begin) // self.split_bytes + 2
         room = _FIRST_ROOM
         while True:
@@ -152,7 +150,7 @@ class OutlinePass(OutlinedFile):
         raise self._corrupt(result)
 
     def _run(self, recording: Recording, end: int) -> _Result:
-        """Run the kernel, and inflate for it what is compressed."""
+        """Run the kernel, and inflate compressed events for it."""
         inflater = Inflater(self.mapped, self.format.header_length, self.format.checksum_length)
         while True:
             result = _Result(walk(recording.address), recording)
@@ -165,7 +163,7 @@ class OutlinePass(OutlinedFile):
                 return result
 
     def _skip_to(self, start: int) -> GtidSet:
-        """The transactions before `start`, which must be a place between two groups."""
+        """The transactions before `start`, which must be a position between two groups."""
         result = self._walk(self.head_end, min(start, self.mapped.size), GtidSet(), stop_time=None)
         if result.code != DONE or result.within_group or start > self.mapped.size:
             raise ArchiveError(
@@ -173,12 +171,12 @@ class OutlinePass(OutlinedFile):
                 file=self.uri,
                 position=start,
                 errno=LOG_GAP,
-                hint="is the base snapshot of this archive, and is the file the one that it was made from?",
+                hint="is the base snapshot of this archive, and is this the file that it was made from?",
             )
         return self._executed(result)
 
     def group_ids(self, starts: np.ndarray) -> np.ndarray | None:
-        """The ids of the groups that start there (GRP-3); None where headers have none."""
+        """The ids of the groups that start there (GRP-3); None if headers have none."""
         if self.format.header_length == HEADER_LENGTH:
             return None
         places = starts[:, None] + np.arange(HEADER_LENGTH, HEADER_LENGTH + 8)
@@ -208,7 +206,7 @@ class OutlinePass(OutlinedFile):
             BAD_LENGTH: f"a {name} event of {size} bytes is impossible",
             BAD_CHECKSUM: f"the checksum of a {name} event does not match",
             UNMAPPED_TABLE: f"a {name} event is for a table that no table map in its group names",
-        }.get(result.code, f"a {name} event does not hold what it must")
+        }.get(result.code, f"a {name} event lacks required fields")
         return ArchiveError(
             what,
             file=self.uri,
@@ -219,7 +217,7 @@ class OutlinePass(OutlinedFile):
         )
 
     def _tear(self, result: _Result) -> tuple[int, str]:
-        """Where and how the file was cut short. Raises ArchiveError where it is not cut but corrupt."""
+        """Where and how the file was truncated. Raises ArchiveError if it is not truncated but corrupt."""
         position = result[POSITION]
         if result.code != CUT_SHORT:
             return result[GROUP_START], "the last event group has no end"

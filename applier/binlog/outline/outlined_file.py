@@ -1,6 +1,6 @@
-"""A binlog file that an outline is made of: what its head says of it, and its single events in Python.
+"""A binlog file for an outline: its head, and its single events in Python.
 
-The head is the format description and what follows it directly: the GTIDs executed before the file, encryption.
+The head is the format description and the events directly after it: the GTIDs executed before the file, encryption.
 """
 
 import ctypes
@@ -19,10 +19,10 @@ _HEAD = (EventType.FORMAT_DESCRIPTION, EventType.PREVIOUS_GTIDS, EventType.GTID_
 
 
 class OutlinedFile:
-    """A mapped file with its format; `head_end` is after the `head_events` that say what the file is.
+    """A mapped file with its format; `head_end` is after the `head_events` that describe the file.
 
-    Raises ArchiveError where the head cannot be read, EncryptedBinlog where the rest cannot. With `verify`, the
-    checksums of events that are read here are compared.
+    Raises ArchiveError if the head cannot be read, EncryptedBinlog if the rest cannot. With `verify`, the checksums of
+    events that are read here are compared.
     """
 
     def __init__(self, uri: str, verify: bool) -> None:
@@ -35,7 +35,7 @@ class OutlinedFile:
         self._read_head()
 
     def _read_head(self) -> None:
-        """The format description and what follows it directly. Events that are cut short are left to the kernel."""
+        """Read the format description and the events directly after it. Truncated events are left to the kernel."""
         while self.head_end + HEADER_LENGTH <= self.mapped.size:
             at = self.head_end
             header = self.mapped.array[at : at + HEADER_LENGTH].tobytes()
@@ -53,7 +53,7 @@ class OutlinedFile:
             self.head_events += 1
 
     def read(self, position: int) -> Event:
-        """An event outside the kernel's way, with its checksum verified here."""
+        """An event that Python reads, with its checksum verified here."""
         event = read_event(self.mapped, position, self.format)
         if self.verify and self.format.checksum:
             data = bytearray(self.mapped.array[position : position + event.size].tobytes())
@@ -69,7 +69,7 @@ class OutlinedFile:
         return event
 
     def ends_with_stop(self) -> bool:
-        """Whether the file's last event says that the server was shut down."""
+        """True if the file's last event says that the server was shut down."""
         size = self.format.header_length + self.format.checksum_length
         header = self.mapped.array[max(0, self.mapped.size - size) :][:HEADER_LENGTH].tobytes()
         return (len(header) == HEADER_LENGTH and header[4] == EventType.STOP
@@ -83,7 +83,7 @@ class OutlinedFile:
         return parse_gtid(event.type, event.body, event.server_id).text
 
     def bytes_at(self, place: int, length: int) -> bytes:
-        """What the kernel found or kept, by an address relative to the file's."""
+        """The bytes that the kernel found or copied, by an address relative to the file's."""
         return ctypes.string_at(self.mapped.address + place, length)
 
     def size_at(self, place: int) -> int:
@@ -95,7 +95,7 @@ class OutlinedFile:
         return read_event_at(self.bytes_at(place, self.size_at(place)), position, self.format)
 
     def placed(self, event: Event, parse: Callable[[Any], Any], data: Any) -> Any:
-        """What a parser makes of an event's data; an error names the event's place."""
+        """Parse an event's data; an error names the event's position."""
         try:
             return parse(data)
         except ArchiveError as reason:

@@ -22,9 +22,9 @@ class StopCondition:
 
     @property
     def is_set(self) -> bool:
-        """Whether it says anything."""
+        """True if there is a condition."""
         return self != StopCondition()
 
     def offset_in(self, file_name: str) -> int | None:
-        """The offset to stop at in this file, if it is the one that the position names."""
+        """The offset to stop at in this file, if the position names it."""
         return self.position[1] if self.position is not None and self.position[0] == file_name else None

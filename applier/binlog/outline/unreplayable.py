@@ -1,4 +1,4 @@
-"""What stops a replay at an event that cannot be applied, in words."""
+"""Explains why an event that cannot be applied stops a replay."""
 
 from applier.binlog.events.events import Event
 from applier.binlog.events.format import EventType
@@ -12,13 +12,13 @@ _NEWER = {172: "PARTIAL_ROW_DATA of a newer MariaDB"}
 
 
 def stops_always(event: Event) -> bool:
-    """Whether a replica stops at the event wherever it reads it, and not only where what it says is executed: it is not
-    known what follows from it (EV-IGN, EV-INC)."""
+    """True if a replica stops at the event wherever it reads it, not only if it would execute it: its consequences are
+    not known (EV-IGN, EV-INC)."""
     return event.type == EventType.INCIDENT or event.name.startswith("UNKNOWN")
 
 
 def unreplayable_events(kind: int, event: Event) -> tuple[str, int | None, str]:
-    """What stops the replay at this event, MySQL's error number, and what to do."""
+    """Why the replay stops at this event, MySQL's error number, and what to do."""
     later = "stop before this group with --stop-position, or leave the table out with --ignore-tables"
     if kind == BLOCKED_SAVEPOINT:
         return "ROLLBACK TO a savepoint that its transaction does not have", SAVEPOINT_DOES_NOT_EXIST, later
@@ -28,5 +28,5 @@ def unreplayable_events(kind: int, event: Event) -> tuple[str, int | None, str]:
         return "LOAD DATA in statement format", None, "a row applier needs binlog_format=ROW on the source"
     if event.name.startswith("UNKNOWN"):
         known = f" ({_NEWER[event.type]})" if event.type in _NEWER else ""
-        return f"an event of type {event.type}{known}, which is not known and must not be passed over", None, later
+        return f"an event of type {event.type}{known}, which is unknown and must not be skipped", None, later
     return f"a {event.name} event", None, later

@@ -1,4 +1,4 @@
-"""What row events become: a batch of changes of one table, and the layouts that their after-images have."""
+"""A batch of changes of one table, and the layouts of its after-images."""
 
 import dataclasses
 from typing import Protocol
@@ -13,7 +13,7 @@ from applier.io.mapping import NO_FILE, MappedFile
 
 @dataclasses.dataclass(frozen=True)
 class ImageLayout:
-    """What an after-image holds: the columns that are `present`, and those of them whose value is a JSON diff."""
+    """The layout of an after-image: the columns that are `present`, and those of them whose value is a JSON diff."""
 
     present: tuple[int, ...]
     diffs: tuple[int, ...] = ()
@@ -28,7 +28,7 @@ class ImageLayouts:
         self._numbers: dict[ImageLayout, int] = {}
 
     def number(self, layout: ImageLayout) -> int:
-        """The layout's number. Raises ArchiveError where there are more than pointers can tell apart."""
+        """The layout's number. Raises ArchiveError if there are more than pointers can distinguish."""
         found = self._numbers.get(layout)
         if found is None:
             found = self._numbers[layout] = len(self.known)
@@ -106,7 +106,7 @@ class ChangeBatch:
 
     @property
     def zero_dates(self) -> int:
-        """Dates in the wanted columns of both images that became null because they are no day."""
+        """How many invalid dates the wanted columns of both images had; they became null."""
         return int(self.record[k.ZERO_DATES // 8])
 
     @property
@@ -154,7 +154,7 @@ class ChangeBatch:
         return self._arrays[10][:self.n]
 
     def keep(self, wanted: np.ndarray) -> None:
-        """Drop all changes but the `wanted` ones (bool[n]); the images stay where they are."""
+        """Drop all changes except the `wanted` ones (bool[n]); the images stay where they are."""
         kept = int(wanted.sum())
         for array in self._arrays:
             array[:kept] = array[:self.n][wanted]

@@ -1,4 +1,4 @@
-"""Row events as columns: the changes of the wanted tables of a binlog, a batch at a time, in commit order.
+"""Reads rows events as columns: the changes of the wanted tables of a binlog, a batch at a time, in commit order.
 
     ChangeReader    walks a file and hands each table's changes to that table's `TableBinding`
     TableBinding    which columns of which image a consumer wants of one table, and the batch they come in
@@ -36,7 +36,7 @@ from applier.mysql.wire_types import WireType
 
 INSERT, UPDATE, DELETE = k.INSERT, k.UPDATE, k.DELETE
 BATCH_BYTES = 64 << 20
-"""A batch whose string columns have room for so much is handed over when one is full; a single row may take more."""
+"""A batch is handed over when one of its string columns has this many bytes; a single row may take more."""
 _LAYOUT_WORDS = k.LAYOUT_BYTES // 8
 _DAMAGED = "the file is damaged; copy it again from the server"
 
@@ -64,7 +64,7 @@ class TableBinding:
         self.layouts = ImageLayouts(self.plans)
 
     def flush(self, file: MappedFile) -> None:
-        """Hand over what is in the batch, and empty it."""
+        """Hand over the batch, and empty it."""
         if self.batch.n:
             self.batch.file = file
             self.take(self.batch)
@@ -72,7 +72,7 @@ class TableBinding:
 
 
 class _BoundTable:
-    """One distinct table map: its binding, and the layouts met so far with their variants."""
+    """One distinct table map: its binding, and the layouts seen so far with their variants."""
 
     def __init__(self, table_map: TableMap, binding: TableBinding):
         self.table_map, self.binding = table_map, binding
@@ -152,8 +152,8 @@ class ChangeReader:
             pass
 
     def steps(self, start: int, end: int, digests: bool = False) -> Iterator[None]:
-        """`walk`, pausing whenever a batch was full and has been handed over. With `digests`, checksums are compared,
-        where there are any, and `digest` is that of the events at the end."""
+        """Like `walk`, but pause after each batch that was full and has been handed over. With `digests`, checksums are
+        compared, if there are any, and `digest` is that of the events at the end."""
         state = self._state
         state[:k.COPY // 8] = 0
         state[[k.POSITION // 8, k.TABLE // 8, k.DIGESTS // 8, k.DIGEST // 8]] = start, -1, digests, 0
@@ -186,7 +186,7 @@ class ChangeReader:
 
     @property
     def digest(self) -> int:
-        """The digest of the events that were walked last, if it was wanted."""
+        """The digest of the events walked last, if it was requested."""
         return self._word(k.DIGEST)
 
     def _word(self, word: int) -> int:
@@ -194,7 +194,7 @@ class ChangeReader:
         return int(self._state[word // 8])
 
     def flush(self) -> None:
-        """Hand over every batch that has something in it."""
+        """Hand over every batch that is not empty."""
         seen: set[int] = set()
         for table in self._tables:
             if table is not None and id(table.binding) not in seen:
@@ -202,7 +202,7 @@ class ChangeReader:
                 table.binding.flush(self.file)
 
     def _inflate(self, end: int) -> None:
-        """Have what the compressed event at the cursor holds inflated, and some of those that follow."""
+        """Inflate the compressed event at the cursor, and some of those that follow."""
         inflater = self._inflater = self._inflater or Inflater(self.file, self._header_bytes, self._checksum_bytes)
         inflater.advance(self._word(k.POSITION), end, within=self._word(k.WITHIN) != 0)
         words = [word // 8 for word in (k.CONTENT, k.CONTENTS_LEFT, k.CONTENTS_END, k.INNER)]
@@ -215,7 +215,7 @@ class ChangeReader:
         self._state[[k.ARENA // 8, k.ARENA_END // 8]] = arena.address, arena.address + arena.size
 
     def _event_size(self) -> int:
-        """The size of the event at the cursor, which does not go past the file even if that changed since."""
+        """The size of the event at the cursor, bounded by the file's end, even if the event changed meanwhile."""
         event, size = self._word(k.EVENT), int.from_bytes(ctypes.string_at(self._word(k.EVENT) + 9, 4), "little")
         return size if self._word(k.WITHIN) else min(size, self.file.address + self.file.size - event)
 
@@ -264,8 +264,8 @@ class ChangeReader:
             raise error.at(file=self.file.uri, position=self._word(k.POSITION), table=table.table_map.name) from None
 
     def _make_room(self, bound: _BoundTable) -> None:
-        """The row at the cursor did not fit into a string buffer: empty the batch if it holds much, else more room for
-        all that the row's event may hold."""
+        """Handle a row at the cursor that did not fit into a string buffer: empty the batch if it holds much, else make
+        room for all that the row's event may hold."""
         batch = bound.binding.batch
         if batch.n and max(batch.before.room, batch.after.room) >= BATCH_BYTES:
             bound.binding.flush(self.file)
@@ -278,8 +278,8 @@ class ChangeReader:
     def _raise(self, status: int) -> None:
         position, table = self._word(k.POSITION), None
         message = {k.BAD_LENGTH: "an event with an impossible length",
-                   k.BAD_CHECKSUM: "an event whose checksum is another one than when it was outlined",
-                   k.UNKNOWN_TABLE: "a rows event whose table map is not there",
+                   k.BAD_CHECKSUM: "an event whose checksum has changed since it was outlined",
+                   k.UNKNOWN_TABLE: "a rows event without a table map",
                    k.BAD_ROWS: f"row {self._word(k.DETAIL) + 1} of a rows event contradicts its own lengths"}
         if status == k.BAD_ROWS:
             table = self._tables[self._word(k.TABLE)].table_map.name

@@ -1,4 +1,4 @@
-"""Row layouts: what one image of a table holds, compiled to the steps that `image_kernel` runs.
+"""Row layouts: the content of one image of a table, compiled to the steps that `image_kernel` runs.
 
 A layout is a table map's columns with one bitmap of present columns. Python sees each distinct layout once.
 
@@ -23,7 +23,7 @@ from applier.mysql.wire_types import WireType
 NO_NULLS = np.zeros(512, np.uint8)
 """The NULL bitmap of a row without NULLs."""
 MOST_BYTES = (1 << 31) - 1
-"""What the offsets of a string column can say."""
+"""The largest offset of a string column."""
 _DIGIT_BYTES = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
 _OLD_TIME_BYTES = (3, 4, 4, 5, 5, 5, 6)
 _OLD_DATETIME_BYTES = (8, 6, 6, 7, 7, 7, 8)
@@ -61,7 +61,7 @@ class ColumnPlan:
 
 
 def decimal_bytes(precision: int, scale: int) -> int:
-    """What a DECIMAL(precision, scale) takes in the log: 4 bytes for nine digits, fewer for the digits over."""
+    """Bytes of a DECIMAL(precision, scale) in the log: 4 for nine digits, fewer for the remaining ones."""
     whole = precision - scale
     return whole // 9 * 4 + _DIGIT_BYTES[whole % 9] + scale // 9 * 4 + _DIGIT_BYTES[scale % 9]
 
@@ -95,8 +95,8 @@ _BLOBS = {WireType.TINY_BLOB, WireType.MEDIUM_BLOB, WireType.LONG_BLOB, WireType
 
 
 def plan_column(wire_type: int, metadata: int, digits: int | None = None) -> ColumnPlan:
-    """How a column is read. `digits`: fractional digits by its definition, which the old temporal types need, as the
-    log does not say them. Raises UnsupportedEvent for a type that no row event can hold."""
+    """How a column is read. `digits`: fractional digits by its definition, which the old temporal types need, since the
+    log does not have them. Raises UnsupportedEvent for a type that no rows event can hold."""
     if wire_type in _PLAIN:
         return _PLAIN[wire_type]
     if wire_type in _STRINGS:
@@ -141,7 +141,7 @@ def plan_columns(table_map: TableMap, digits: list[int | None] | None = None) ->
 
 
 class ColumnBuffer:
-    """The values of one column of up to `rows` rows, filled by the kernel and used again for the next ones."""
+    """The values of one column of up to `rows` rows, filled by the kernel and reused for the next rows."""
 
     def __init__(self, plan: ColumnPlan, rows: int):
         self.plan, self.rows = plan, rows
@@ -164,12 +164,12 @@ class ColumnBuffer:
 
     @property
     def has_nulls(self) -> bool:
-        """Whether a value is NULL or absent."""
+        """True for a value that is NULL or absent."""
         return bool(self.record[k.HAS_NULLS // 8])
 
     def grow(self, least: int) -> None:
-        """Room for at least `least` bytes of string data in all, as far as MOST_BYTES; what is there stays. Raises
-        UnsupportedEvent where there are MOST_BYTES already."""
+        """Make room for at least `least` bytes of string data, up to MOST_BYTES; the data stays. Raises
+        UnsupportedEvent if there are MOST_BYTES already."""
         room = len(self.data) - k.GUARD
         if room >= MOST_BYTES:
             raise UnsupportedEvent("a value of more than 2 GiB", hint="leave the table out with --ignore-tables")
@@ -183,7 +183,7 @@ class ColumnBuffer:
             self.record[k.LENGTH // 8] = self.values[row]
 
     def reset(self) -> None:
-        """Make it empty. Bitmaps are wiped only where something was written."""
+        """Empty it. Bitmaps are cleared only where something was written."""
         if self.has_nulls:
             self.valid[:] = 255
         if self.record[k.HAS_ABSENT // 8]:
@@ -191,7 +191,7 @@ class ColumnBuffer:
         self.record[[k.LENGTH // 8, k.HAS_NULLS // 8, k.HAS_ABSENT // 8]] = 0
 
     def arrow(self, rows: int) -> pa.Array:
-        """The first `rows` values without a copy: good until the buffer is used again."""
+        """The first `rows` values without a copy: valid until the buffer is used again."""
         valid = pa.py_buffer(self.valid) if self.has_nulls else None
         buffers = [valid, pa.py_buffer(self.values)]
         if self.plan.is_bytes:
@@ -199,7 +199,7 @@ class ColumnBuffer:
         return pa.Array.from_buffers(self.plan.arrow, rows, buffers)
 
     def absent_rows(self, rows: int) -> pa.BooleanArray | None:
-        """Which of the first `rows` values no image had, as booleans; None if every one was there."""
+        """Which of the first `rows` values images lacked, as booleans; None if all were there."""
         if not self.record[k.HAS_ABSENT // 8]:
             return None
         return pa.Array.from_buffers(pa.bool_(), rows, [None, pa.py_buffer(self.absent)])
@@ -228,7 +228,7 @@ class ImageBuffers:
         return max((int(column.record[k.CAPACITY // 8]) for column in self._growing), default=0)
 
     def limit(self, most: int) -> None:
-        """Let no string column take more than `most` bytes, whatever room it has."""
+        """Limit every string column to `most` bytes, whatever room it has."""
         for column in self._growing:
             column.record[k.CAPACITY // 8] = min(len(column.data) - k.GUARD, most)
 

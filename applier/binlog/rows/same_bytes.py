@@ -1,9 +1,9 @@
-"""The bytes that a task reads, which have to be those that were outlined.
+"""Ensures that the bytes that a task reads are those that were outlined.
 
-A file may change after its outline: a copy goes on, a tool writes into it, a disk fails. A task compares a split with
-the digest that the outline has of it while the split is read, once a process; and once more at its end where the file
-was touched meanwhile, since rows are gathered out of the mapping last. A file that only grows, as the newest one of a
-server does, is touched, too, and its splits stay what they are.
+A file may change after its outline: a copy continues, a tool writes into it, a disk fails. A task compares a split with
+the outline's digest while it reads the split, once for each process; and again at its end if the file was modified
+meanwhile, since rows are gathered from the mapping last. A file that only grows, as a server's newest one does, is
+modified, too, and its splits stay the same.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from applier.binlog.rows.changes import ChangeReader
 from applier.errors import ArchiveError
 from applier.io.mapping import MappedFile
 
-CHANGED_HINT = "replay again, from files that nobody changes meanwhile"
+CHANGED_HINT = "replay again, from files that nobody changes during the replay"
 
 
 class SameBytes:
-    """The splits that one task reads, as a context. At its end those of files that were touched are compared again; an
-    error there takes the place of any other, as that may come of the change. Raises ArchiveError."""
+    """The splits that one task reads, as a context. At its end, splits of modified files are compared again; an error
+    there replaces any other, which the change may have caused. Raises ArchiveError."""
 
     def __init__(self) -> None:
         self._used: dict[MappedFile, set[OutlinedBytes]] = {}
@@ -34,12 +34,12 @@ class SameBytes:
         return self
 
     def walk(self, reader: ChangeReader, part: OutlinedBytes, start: int, end: int) -> None:
-        """Have a reader walk the events of a split in [start, end), and compare the split."""
+        """Let a reader walk the events of a split in [start, end), and compare the split."""
         for _ in self.steps(reader, part, start, end):
             pass
 
     def steps(self, reader: ChangeReader, part: OutlinedBytes, start: int, end: int) -> Iterator[None]:
-        """`walk`, pausing as the reader does."""
+        """Like `walk`, with the reader's pauses."""
         if (start, end) != (part.start, part.end):
             self.check(reader.file, part)
         self._used.setdefault(reader.file, set()).add(part)
@@ -51,7 +51,7 @@ class SameBytes:
             reader.file.checked.add(part)
 
     def check(self, file: MappedFile, part: OutlinedBytes) -> None:
-        """Compare a split, unless a task of this process has done so and the file was not touched."""
+        """Compare a split, unless a task of this process has done so and the file was not modified since."""
         self._used.setdefault(file, set()).add(part)
         if part not in file.checked:
             _compare(file, part)
@@ -70,7 +70,7 @@ class SameBytes:
 def _compare(file: MappedFile, part: OutlinedBytes) -> None:
     file.check_whole()
     if part.end > file.size:
-        raise ArchiveError(f"the file has {file.size} bytes, of which there were at least {part.end} when it was "
+        raise ArchiveError(f"the file has {file.size} bytes, and had at least {part.end} when it was "
                            "outlined: it changed while it was replayed", file=file.uri, position=file.size,
                            hint=CHANGED_HINT)
     digest = np.zeros(1, np.int64)

@@ -12,7 +12,7 @@ class TableIds:
 
     @property
     def address(self) -> int:
-        """Good until the next `set`."""
+        """The address of the table, valid until the next `set`."""
         return self._entries.ctypes.data
 
     @property
@@ -20,7 +20,7 @@ class TableIds:
         return len(self._entries) - 1
 
     def set(self, table_id: int, number: int, body: np.ndarray) -> None:
-        """From now on this id means that table; `body` (uint8[n]) must live as long as the entry."""
+        """Assign a table to this id; `body` (uint8[n]) must live as long as the entry."""
         if self._count * 2 >= len(self._entries):
             old = self._entries[self._entries[:, 0] != -1]
             self._entries = np.full((4 * len(self._entries), 4), -1, np.int64)

@@ -1,3 +1,3 @@
-"""Rows over an ALTER TABLE: whole tables of one definition become tables of another, as the servers do it."""
+"""Converts the rows of whole tables over an ALTER TABLE, as the servers do."""
 
 __all__ = ["partitions", "rows", "scan_order", "versions"]

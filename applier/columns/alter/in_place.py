@@ -1,5 +1,5 @@
-"""Whether MariaDB alters a table in place or copies it: what becomes of NULLs in a column that is NOT NULL from then on
-depends on it. Judged by MariaDB 10.11."""
+"""Whether MariaDB alters a table in place or copies it: that decides what NULLs become in a column that is made NOT
+NULL. Judged by MariaDB 10.11."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _COPIES = re.compile(r"\bALGORITHM\s*=?\s*COPY\b|\bORDER\s+BY\b|\bCHECK\s*\(", r
 _DEPENDS = re.compile(r"\bFOREIGN\s+KEY\b|\bREFERENCES\b", re.IGNORECASE)
 _NO_KEY = re.compile(r"\bDROP\s+FOREIGN\s+KEY\b", re.IGNORECASE)
 _SHORT = 255
-"""Bytes of the longest VARCHAR whose length is kept in one byte."""
+"""Bytes of the longest VARCHAR with a one-byte length."""
 
 
 def is_in_place(conversion: RowConversion) -> bool | None:
-    """Whether the statement is one that MariaDB does in place, with InnoDB; None where it depends on more than the log
-    says (foreign keys are added in place without foreign_key_checks)."""
+    """True if MariaDB executes the statement in place, with InnoDB; None if that depends on more than the log has
+    (foreign keys are added in place without foreign_key_checks)."""
     old, new, words = conversion.old, conversion.new, _words(conversion)
     if any((table.engine or "InnoDB").casefold() != "innodb" for table in (old, new)) or _COPIES.search(words):
         return False
@@ -49,12 +49,12 @@ def _dropped(conversion: RowConversion) -> list[Column]:
 
 
 def _computed_by_row(column: Column) -> bool:
-    """Whether a default may differ from row to row."""
+    """True if a default may differ from row to row."""
     return column.default is not None and column.default.kind == "expression" and differs_by_row(column.default.text)
 
 
 def _keeps_its_form(before: Column, after: Column) -> bool:
-    """Whether rows have the values of both columns in the same bytes; NULLs of a TIMESTAMP have to become the time."""
+    """True if both columns' values have the same bytes; NULLs of a TIMESTAMP have to become the time."""
     old, new = before.type, after.type
     if new.base == "timestamp" and before.nullable and not after.nullable:
         return False

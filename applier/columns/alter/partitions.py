@@ -1,4 +1,4 @@
-"""In which partition each row of a table is, over whole columns.
+"""Computes the partition of each row of a table, over whole columns.
 
 Source: MySQL manual, "Partitioning Types", "How MySQL Partitioning Handles NULL", "LINEAR HASH Partitioning"; the hash
 of KEY is that of the servers' sources (my_hash_sort_bin over a column's bytes). Judged by real servers.
@@ -35,9 +35,9 @@ _IN_ORDER_OF_BYTES = frozenset({"utf8mb4_bin", "utf8mb3_bin", "utf8_bin", "ascii
 
 
 def partition_numbers(rows: pa.Table, definition: TableDefinition, partitioning: Partitioning) -> np.ndarray:
-    """The number of each row's partition, int64[n]; NOWHERE where no partition takes it.
+    """The number of each row's partition, int64[n]; NOWHERE if no partition accepts it.
 
-    Raises NotComputable where the partitioning function, or the values that partitions are for, are not known.
+    Raises NotComputable if the partitioning function, or the values of partitions, are not known.
     """
     work = _Rows(rows, definition, partitioning)
     try:
@@ -51,7 +51,7 @@ def partition_numbers(rows: pa.Table, definition: TableDefinition, partitioning:
 
 
 def subpartition_numbers(rows: pa.Table, definition: TableDefinition, partitioning: Partitioning) -> np.ndarray:
-    """The same of subpartitions, whose numbers go on from partition to partition."""
+    """The number of each row's subpartition, counted through all partitions; errors as in `partition_numbers`."""
     cursor = Cursor(tokenize(partitioning.subpartition_by), StatementContext(definition.flavour))
     within = parse_partitioning(cursor)
     n = partitioning.n_subpartitions
@@ -61,7 +61,7 @@ def subpartition_numbers(rows: pa.Table, definition: TableDefinition, partitioni
 
 
 class _Rows:
-    """The rows, and what divides them."""
+    """Rows with the partitioning that divides them."""
 
     def __init__(self, rows: pa.Table, definition: TableDefinition, partitioning: Partitioning):
         self.rows, self.definition, self.partitioning = rows, definition, partitioning
@@ -80,19 +80,19 @@ class _Rows:
         return self.rows.column(found.name), found.type
 
     def numbers(self) -> tuple[np.ndarray, np.ndarray]:
-        """The values of the expression (int64[n]), and where it is NULL."""
+        """The values of the expression (int64[n]), and which are NULL."""
         n, session = self.rows.num_rows, Session(self.definition.flavour)
         return _whole(evaluate(self.partitioning.expression or "", self.values, n, session).of_rows(n))
 
     def bounds(self) -> np.ndarray:
-        """The bounds of RANGE, int64; without the last one where that is MAXVALUE."""
+        """The bounds of RANGE, int64; without the last one if that is MAXVALUE."""
         texts = [partition.values[0][0] for partition in self.partitioning.partitions]
         return np.array([_constant(text) for text in texts if text != MAXVALUE], np.int64)
 
 
 def _whole(values: pa.Array | pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
     if not (pa.types.is_integer(values.type) or pa.types.is_decimal(values.type)):
-        raise NotComputable("what partitions go by is no whole number")
+        raise NotComputable("the partitioning expression is not a whole number")
     whole = values.cast(pa.int64())
     return np.asarray(whole.fill_null(0)), np.asarray(whole.is_null())
 
@@ -133,7 +133,7 @@ def _default_of(partitioning: Partitioning) -> int:
 
 
 def _keys(work: _Rows, columns: list[pa.Array | pa.ChunkedArray]) -> KeyBytes:
-    """Values of the first so many of the columns that partitions go by, as bytes that compare as the values do."""
+    """Values of the first columns of the partitioning, as bytes that compare as the values do."""
     named = [work.column(name) for name in work.partitioning.columns[:len(columns)]]
     collations = [key_collation(column, work.definition.flavour) for column in named]
     compared = [values if collation is None else equality_column(values, collation)
@@ -147,14 +147,14 @@ def _check_columns(work: _Rows, is_known: Callable[[str], bool]) -> None:
         column = work.column(name)
         collation = key_collation(column, work.definition.flavour)
         if column.type.base not in _COMPARED or (collation is not None and not is_known(collation)):
-            raise NotComputable(f"column {name}, {column.type.sql()}, as what partitions go by")
+            raise NotComputable(f"column {name}, {column.type.sql()}as a partitioning column")
         values, _ = work.values(name)
         if zero_dates.has_any(values) and not (zero_dates.which(values) == zero_dates.are_zero(values)).all():
-            raise NotComputable(f"column {name} has dates that no calendar has")  # they have a place among others
+            raise NotComputable(f"column {name} has invalid dates")  # their order among other dates
 
 
 def _key_of(work: _Rows, texts: tuple[str, ...]) -> bytes:
-    """The key of a partition's values. MAXVALUE is above every value, whatever columns come after it."""
+    """The key of a partition's values. MAXVALUE is greater than every value, whatever columns follow."""
     known = texts[:texts.index(MAXVALUE)] if MAXVALUE in texts else texts
     if not known:
         return _HIGHEST
@@ -181,7 +181,7 @@ def _range_columns(work: _Rows) -> np.ndarray:
     for name in work.partitioning.columns:
         values, kind = work.values(name)
         if kind.base in ("char", "varchar") and pc.any(pc.match_substring_regex(values, r"[\x00-\x1f]")).as_py():
-            raise NotComputable(f"column {name} has characters below the space, which pads what is shorter")
+            raise NotComputable(f"column {name} has characters below the space, which pads shorter strings")
     keys = _keys(work, [work.values(name)[0] for name in work.partitioning.columns])
     bounds = [_key_of(work, partition.values[0]) for partition in work.partitioning.partitions]
     offsets = np.zeros(len(bounds) + 1, np.int64)
@@ -220,8 +220,8 @@ def _linear(values: np.ndarray, n: int) -> np.ndarray:
 
 
 def _key(work: _Rows) -> np.ndarray:
-    """Of integers, in the table's order of columns, by their bytes, the lowest first. ALGORITHM=1 takes them as they
-    are, the later one for characters of latin1_swedish_ci: by their weights, and without spaces at the end."""
+    """KEY's hash of integers, in the table's order of columns, by their bytes, lowest first. ALGORITHM=1 hashes the
+    bytes, the later one hashes them as characters of latin1_swedish_ci: by weights, and without trailing spaces."""
     primary = work.definition.primary_key
     names = work.partitioning.columns or tuple(
         part.column for part in (primary.parts if primary else ()) if part.column is not None)
@@ -252,18 +252,18 @@ def _key(work: _Rows) -> np.ndarray:
 
 
 def _bits(values: pa.Array | pa.ChunkedArray) -> np.ndarray:
-    """Integers as uint64[n] with the same bits; BIGINT UNSIGNED comes as decimals."""
+    """Integers as uint64[n] with the same bits; BIGINT UNSIGNED arrives as decimals."""
     if not pa.types.is_decimal(values.type):
         return np.asarray(values.cast(pa.int64())).view(np.uint64)
     return np.asarray(values.cast(pa.decimal128(20, 0)).cast(pa.uint64()))
 
 
 def _system_time(work: _Rows) -> np.ndarray:
-    """Rows that hold now are in the last partition; those of the past are where their end's second is, the first and
-    the last of these partitions having all that was before and came after."""
+    """Current rows are in the last partition; a past row is in the partition of its end's second; the first and the
+    last of these partitions also have everything before and after."""
     versioning, n_past = work.definition.versioning, work.n_partitions - 1
     if versioning is None:
-        raise NotComputable("SYSTEM_TIME of a table that is not versioned")
+        raise NotComputable("SYSTEM_TIME in a table that is not versioned")
     ends = np.asarray(work.rows.column(versioning.row_end).cast(pa.int64()))
     numbers = np.zeros(len(ends), np.int64)
     if n_past > 1:
@@ -277,7 +277,7 @@ def _system_time(work: _Rows) -> np.ndarray:
 _WEIGHTS = np.frombuffer(bytes(range(0x60 + 1)) + bytes(range(0x41, 0x5B)) + bytes(range(0x7B, 0xC0)) + bytes.fromhex(
     "414141415C5B5C434545454549494949444E4F4F4F4F5DD7D85555555959DEDF"
     "414141415C5B5C434545454549494949444E4F4F4F4F5DF7D85555555959DEFF"), np.uint8).astype(np.uint64)
-"""Of the bytes of latin1_swedish_ci, as WEIGHT_STRING shows them."""
+"""The weights of latin1_swedish_ci's bytes, as WEIGHT_STRING shows them."""
 
 _METHODS = {"RANGE": _range, "LIST": _list, "RANGE COLUMNS": _range_columns, "LIST COLUMNS": _list_columns,
             "HASH": _hash, "LINEAR HASH": _hash, "KEY": _key, "LINEAR KEY": _key, SYSTEM_TIME: _system_time}

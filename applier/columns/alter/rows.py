@@ -1,7 +1,7 @@
-"""Rows of one definition of a table as rows of the next one: columns kept, converted, added, dropped and moved.
+"""Converts rows from one definition of a table to the next: columns kept, converted, added, dropped and moved.
 
-What an added column holds in rows that are there: its default, else NULL or the type's implicit default (MySQL manual,
-"ALTER TABLE Statement"); CURRENT_TIMESTAMP is the statement's time, AUTO_INCREMENT numbers the rows as they are given.
+An added column in existing rows holds its default, else NULL or the type's implicit default (MySQL manual, "ALTER TABLE
+Statement"); CURRENT_TIMESTAMP is the statement's time, AUTO_INCREMENT numbers the rows as they are given.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from applier.sql.times import current_timestamp
 _Values: TypeAlias = Callable[[str], pa.Array | pa.ChunkedArray]
 """The values of a column by its name."""
 _LONG = BINARY - {"binary", "varbinary"} | GEOMETRY | {"tinytext", "text", "mediumtext", "longtext", "json"}
-"""Types that have no default where a table is altered in place."""
+"""Types that have no default if a table is altered in place."""
 
 
 class RowConverter:
@@ -45,7 +45,7 @@ class RowConverter:
                         zip(conversion.new.columns, conversion.sources, strict=True) if column.generated != "virtual"]
 
     def convert(self, rows: pa.Table) -> pa.Table:
-        """The rows after the statement. Raises SchemaError for what cannot be computed as the server does it."""
+        """The rows after the statement. Raises SchemaError if it is not known what the server makes of them."""
         rows = self._without_removed(rows)
         if self._conversion.old.versioning is not None and self._conversion.new.versioning is None:
             rows = rows_that_hold(rows, self._conversion.old.versioning)
@@ -78,16 +78,16 @@ class RowConverter:
         return converted
 
     def _check_required(self, rows: pa.Table) -> None:
-        """Rows that come into a partition must be of it: a server can be told not to look."""
+        """Check that rows which move into a partition belong to it: a server can be told not to check."""
         required = self._conversion.required
         if required is None:
             return
         numbers = self._partitions_of(rows, self._conversion.new, required)
         if not np.isin(numbers, required.numbers).all():
-            raise self._cannot("a row comes into a partition that is not for it")
+            raise self._cannot("a row moves into a partition that it does not belong to")
 
     def _without_removed(self, rows: pa.Table) -> pa.Table:
-        """The rows but those of partitions that the statement drops or empties."""
+        """The rows without those of partitions that the statement drops or empties."""
         removed = self._conversion.removed
         if removed is None:
             return rows
@@ -102,14 +102,14 @@ class RowConverter:
             raise self._cannot(f"which rows are in these partitions is not known: {error.message}") from None
 
     def _is_computed(self, column: Column, source: int | None) -> bool:
-        """Whether a stored generated column is new, or has another expression or type."""
+        """True if a stored generated column is new, or has another expression or type."""
         if not column.generated:
             return False
         old = self._conversion.old.columns[source] if source is not None else None
         return old is None or (old.generated, old.expression, old.type) != ("stored", column.expression, column.type)
 
     def _differs(self, rows: pa.Table, made: pa.Array | pa.ChunkedArray, source: int | None) -> bool:
-        """Whether a column's values are other ones now; an integer is the same in every size."""
+        """True if a column's values change; an integer is the same in every size."""
         if source is None or made is (before := rows.column(self._places[self._conversion.old.columns[source].name])):
             return False
         made, before = (pa.chunked_array([side]) if isinstance(side, pa.Array) else side for side in (made, before))
@@ -120,7 +120,7 @@ class RowConverter:
     def _plain(self, rows: pa.Table, column: Column, source: int) -> pa.Array | pa.ChunkedArray:
         old = self._conversion.old.columns[source]
         if old.generated == "virtual":
-            raise self._cannot(f"column {column.name} was VIRTUAL, and its values are not kept")
+            raise self._cannot(f"column {column.name} was VIRTUAL, so its values are not stored")
         values = made = rows.column(self._places[old.name])
         try:
             if old.type != column.type:
@@ -133,9 +133,9 @@ class RowConverter:
         return made
 
     def _instead_of_null(self, column: Column, source: Column) -> pa.Scalar:
-        """What a column that may not be NULL any longer has instead: zero, nothing, no member; a TIMESTAMP the
-        statement's time. Where MariaDB alters the table in place, without a copy, it is what the column's default was
-        before, if it was the same for every row."""
+        """The values of a column that becomes NOT NULL: NULLs become zero, empty, or no member; in a TIMESTAMP the
+        statement's time. If MariaDB alters the table in place, they become the column's previous default, if that was
+        the same for every row."""
         conversion, flavour = self._conversion, self._conversion.new.flavour
         if column.type.base == "timestamp":
             return self._now(column)
@@ -146,12 +146,12 @@ class RowConverter:
         in_place = is_in_place(conversion)
         before = default_scalar(replace(column, default=source.default), conversion.new)
         if in_place is None and not before.equals(nothing):
-            raise self._cannot(f"column {column.name} may not be NULL any longer, and whether it becomes its default "
+            raise self._cannot(f"column {column.name} becomes NOT NULL, and whether its NULLs become its default "
                                "depends on how the server altered the table")
         return nothing if in_place is False else before
 
     def _made(self, column: Column, values: _Values, n: int) -> pa.Array:
-        """A column that the statement adds, or computes anew, out of the others of the row."""
+        """A column that the statement adds or computes anew from the other columns."""
         if not column.generated:
             return self._added(n, column, values)
         try:
@@ -165,7 +165,7 @@ class RowConverter:
             return self._numbers(n, column)
         if (versioning := self._conversion.new.versioning) is not None and versioning.has(column.name):
             starts = column.name.casefold() == versioning.row_start.casefold()
-            time = self._conversion.moment if starts else self._conversion.end_of_time
+            time = self._conversion.timestamp_us if starts else self._conversion.end_of_time
             return pa.repeat(pa.scalar(time, pa.int64()).cast(arrow_type(column.type)), n)
         try:
             return completed(column, self._conversion.new, values, n, self._conversion.session)
@@ -175,7 +175,7 @@ class RowConverter:
 
     def _numbers(self, n: int, column: Column) -> pa.Array:
         if any(other.auto_increment for other in self._conversion.old.columns):
-            raise self._cannot(f"column {column.name} goes on with the numbers of another column")
+            raise self._cannot(f"column {column.name} continues the numbers of another column")
         if self._conversion.numbering != (1, 1):  # it begins elsewhere as the server alters in place or copies
             raise self._cannot(f"column {column.name} numbers the rows with auto_increment_increment and _offset "
                                f"{self._conversion.numbering}")
@@ -190,8 +190,8 @@ class RowConverter:
 
 
 class _Row:
-    """The columns of some rows, of which those of `made` are there and those of `missing` are made when they are asked
-    for: one may be made of another."""
+    """The columns of some rows: those of `made` exist, those of `missing` are computed when they are asked for, since
+    one may depend on another."""
 
     def __init__(self, made: dict[str, pa.Array | pa.ChunkedArray], missing: dict[str, Column],
                  make: Callable[[Column, _Values, int], pa.Array]) -> None:
@@ -199,11 +199,12 @@ class _Row:
         self._busy: set[str] = set()
 
     def values(self, name: str, n: int) -> pa.Array | pa.ChunkedArray:
-        """The values of a column. Raises KeyError for one that is not stored, NotComputable for one made of itself."""
+        """The values of a column. Raises KeyError for one that is not stored, NotComputable for one that depends on
+        itself."""
         if name not in self._made:
             column = self._missing[name]
             if name in self._busy:
-                raise NotComputable(f"column {name} is made of itself")
+                raise NotComputable(f"column {name} depends on itself")
             self._busy.add(name)
             self._made[name] = self._make(column, lambda other: self.values(other, n), n)
         return self._made[name]

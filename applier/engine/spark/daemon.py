@@ -3,12 +3,12 @@
 Spark starts it by name (`spark.python.daemon.module`).
 """
 
-from applier.engine.spark import forking, nursery
+from applier.engine.spark import forking, prefork
 
 
 def main() -> None:
-    """Have the driver's nursery serve, or preload and serve."""
-    nursery.delegate_to_preforked()
+    """Delegate to the daemon that the driver preforked, or else preload and serve."""
+    prefork.delegate_to_preforked()
     forking.preload()
     forking.serve()
 

@@ -1,7 +1,7 @@
 """The stages of a replay as Spark jobs.
 
 Python workers of a local master share the driver's machine, so there files are outlined on threads of the driver while
-Java boots: the kernels hold no lock. On a cluster each file is outlined by a task.
+Java starts: the kernels hold no lock. On a cluster a task outlines each file.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What the process loads that forks Spark's Python workers, so that they have it when they come to be.
+"""What the process that forks Spark's Python workers loads first, so that the workers have it.
 
 A worker forked from a bare interpreter spends 1-5 s on imports; one forked from here has them already and shares their
-memory pages with its siblings. No thread may live at a fork, so numpy's BLAS and pyarrow's jemalloc are told to start
-none when they are imported.
+memory pages with its siblings. No other thread may run at a fork, so NumPy's BLAS and pyarrow's jemalloc are told to
+start none when they are imported.
 """
 
 import gc
@@ -24,20 +24,20 @@ PRELOADED = (
 
 
 def start_no_threads() -> None:
-    """Tell libraries that are yet to be imported to leave this process forkable."""
+    """Set the environment so that libraries imported later start no threads, and this process can be forked."""
     for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ[name] = "1"
     os.environ["JE_ARROW_MALLOC_CONF"] = "background_thread:false"
 
 
 def preload(modules: tuple[str, ...] = PRELOADED) -> None:
-    """Import `modules` and keep the garbage collector of the forked workers away from all that they made.
+    """Import `modules`, and exempt all objects made so far from garbage collection in the forked workers.
 
     A module that cannot be imported is reported on stderr and left out: the task that needs it fails by itself, with
     the reason in its traceback, where a daemon that dies says nothing that reaches the driver.
     """
     start_no_threads()
-    gc.disable()  # all that is made here stays
+    gc.disable()  # everything made here is permanent
     for name in modules:
         try:
             importlib.import_module(name)
@@ -54,7 +54,7 @@ def preload(modules: tuple[str, ...] = PRELOADED) -> None:
 
 
 def load_kernels() -> int:
-    """Load all compiled kernels from Numba's cache, without a call and without compiling any; how many there were.
+    """Load all compiled kernels from Numba's cache, without calling or compiling any; returns their number.
 
     Calling them would start threads here. A kernel that is not in the cache yet is left to the task that needs it.
     """

@@ -1,10 +1,10 @@
-"""Finding Java, and starting Spark's driver JVM in about a second where Spark's own scripts take several.
+"""Finds Java, and starts Spark's driver JVM in about a second, where Spark's own scripts take several.
 
-Spark's `spark-submit` starts a JVM to print the command of the driver's JVM, and that one parses and verifies some
-15,000 classes. Here the printed command is kept, and so is an archive of the loaded classes (AppCDS), which the first
-JVM writes as it ends, after the program that used it has gone. Both lie in the user's cache directory and are bound to
-this Java and this Spark: a change of either makes new ones. pyspark finds the JVM by the variables that spark-submit
-itself uses (PYSPARK_GATEWAY_PORT and _SECRET).
+Spark's `spark-submit` starts a JVM that prints the command of the driver's JVM, and the driver's JVM parses and
+verifies some 15,000 classes. This module keeps the printed command, and an archive of the loaded classes (AppCDS),
+which the first JVM writes as it ends, after the program that used it has gone. Both are in the user's cache directory
+and are bound to this Java and this Spark: changing either makes new ones. pyspark finds the JVM by the variables that
+spark-submit itself uses (PYSPARK_GATEWAY_PORT and _SECRET).
 """
 
 import atexit
@@ -32,38 +32,39 @@ UNUSED_SECONDS = 14 * 86400
 
 RECORDING_SECONDS = 600
 
-# What a JVM can do without that serves this package alone. Spark asks every jar for extensions of SQL sessions, and the
-# one of spark-mllib loads all of Scala's reflection: 1.5 s of a session's 2.
+# Jars that a JVM which serves only this package does not need. Spark asks every jar for extensions of SQL sessions,
+# and the one of spark-mllib loads all of Scala's reflection: 1.5 s of a session's 2.
 UNWANTED_JARS = ("spark-mllib_", "spark-connect_", "spark-hive", "spark-kubernetes_", "spark-yarn_", "hive-",
                  "kubernetes-", "datanucleus-", "breeze", "spire", "derby")
 
 _ANSWER = "gateway"
 
-# $1 $2 $3: the archive being written, the claim (not empty: worth keeping), its place; the JVM's command follows.
+# $1 $2 $3: the archive being written, the lock file (not empty: keep the archive), its final place; then the command.
 _THEN_KEEP_ARCHIVE = """
-    new=$1 claim=$2 place=$3; shift 3
+    new=$1 recording_lock=$2 place=$3; shift 3
     "$@"
-    [ -s "$claim" ] && mv "$new" "$place"
-    rm -f "$new" "$claim"
+    [ -s "$recording_lock" ] && mv "$new" "$place"
+    rm -f "$new" "$recording_lock"
 """
 
 
 @dataclass
 class Gateway:
-    """A driver JVM. Once it has told its port it ends when `process.stdin` closes, at the latest with this process.
+    """A driver JVM. Once it has reported its port, it ends when `process.stdin` closes, at the latest with this
+    process.
 
-    Before, it does not look at stdin, and where it finds no directory to tell its port in, it never will.
+    Before that it does not read stdin, and if the directory for its report is gone, it never will.
     """
 
     process: subprocess.Popen[bytes]
-    log: IO[bytes]  # all that the JVM and its Python workers print; has no name, so nothing is left behind
-    claim: Path | None  # where this JVM records a class archive: empty until a job has run
-    directory: Scratch  # where it will tell its port and secret
+    log: IO[bytes]  # everything that the JVM and its Python workers print; without a name, so nothing is left behind
+    recording_lock: Path | None  # locks the class archive that this JVM records: empty until a job has run
+    directory: Scratch  # where it will report its port and secret
 
     def connection(self) -> tuple[int, str]:
-        """Its port and secret, once it is up; ApplierError with what it printed if it does not come up.
+        """Wait for its port and secret. Raises ApplierError, with what it printed, if it does not come up.
 
-        It writes them to another file first and renames, so they are whole.
+        It writes them to another file and then renames that, so they are complete.
         """
         deadline = time.monotonic() + START_SECONDS
         with self.directory as directory:
@@ -79,23 +80,24 @@ class Gateway:
         return port, told[8 : 8 + length].decode()
 
     def kill(self) -> None:
-        """End it, and the shell that may be around it, at once."""
+        """Kill it, and the shell that may be around it."""
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
 
     def mark_archive_usable(self) -> None:
-        """The classes that are loaded now are those that the next JVM will need, so their archive may be kept."""
-        if self.claim is not None:
-            self.claim.write_text("a job has run\n")
+        """Allow the class archive to be kept: the classes loaded by now are those that the next JVM will need."""
+        if self.recording_lock is not None:
+            self.recording_lock.write_text("a job has run\n")
 
     def log_tail(self, n_lines: int = 20) -> str:
-        """The end of what was printed."""
+        """The end of its log."""
         self.log.seek(0)
         return "\n".join(self.log.read().decode(errors="replace").splitlines()[-n_lines:])
 
 
 def find_java() -> Path:
-    """The `java` that Spark will run, from JAVA_HOME, else the PATH; UsageError where it is missing or too old."""
+    """The `java` that Spark will run, from JAVA_HOME or else the PATH. Raises UsageError if it is missing or too old.
+    """
     hint = f"install Java {OLDEST_JAVA} or newer (Debian: apt install openjdk-17-jre-headless) or set JAVA_HOME"
     if home := os.environ.get("JAVA_HOME"):
         java = Path(home, "bin", "java")
@@ -112,8 +114,8 @@ def find_java() -> Path:
 
 
 def plain_spark_home() -> Path | None:
-    """The Spark that came with pyspark, where nobody has configured another one or changed how it starts."""
-    found = importlib.util.find_spec("pyspark")  # not imported: the JVM shall boot while it is
+    """The home of pyspark's own Spark; None if another one is configured or its start is customised."""
+    found = importlib.util.find_spec("pyspark")  # not imported: the JVM starts while that happens
     if found is None or found.origin is None:
         raise UsageError("pyspark is not installed", hint="pip install pyspark")
     home = Path(found.origin).parent
@@ -121,25 +123,25 @@ def plain_spark_home() -> Path | None:
     return None if configured or (home / "conf").exists() or not (home / "jars").is_dir() else home
 
 
-def launch(java: Path, spark_home: Path, settings: dict[str, str], *, lean: bool = False) -> Gateway:
+def launch(java: Path, spark_home: Path, settings: dict[str, str], *, minimal: bool = False) -> Gateway:
     """Start a driver JVM with `settings` (spark.driver.*). It boots while the caller does something else.
 
-    A `lean` one lacks UNWANTED_JARS: for a local master, in a program whose session no other code will use.
+    A `minimal` one lacks UNWANTED_JARS: for a local master, in a program whose session no other code will use.
     """
     command = _driver_command(java, spark_home, settings)
-    if lean:
-        command = [_lean(word) for word in command]
-    claim = None
+    if minimal:
+        command = [_without_unwanted_jars(word) for word in command]
+    recording_lock = None
     if cache := _cache_directory():
-        without = dict.fromkeys(UNWANTED_JARS, "") if lean else {}
+        without = dict.fromkeys(UNWANTED_JARS, "") if minimal else {}
         archive = cache / f"{_key(java, spark_home, without)}.jsa"  # good for any settings
         if archive.exists():
             os.utime(archive)
             command[1:1] = [f"-XX:SharedArchiveFile={archive}", "-Xshare:auto"]
-        elif claim := claimed(archive.with_suffix(".recording")):
+        elif recording_lock := claimed(archive.with_suffix(".recording")):
             new = archive.with_suffix(".new")
             command[1:1] = [f"-XX:ArchiveClassesAtExit={new}"]
-            command = ["/bin/sh", "-c", _THEN_KEEP_ARCHIVE, "sh", str(new), str(claim), str(archive), *command]
+            command = ["/bin/sh", "-c", _THEN_KEEP_ARCHIVE, "sh", str(new), str(recording_lock), str(archive), *command]
     log = tempfile.TemporaryFile()
     directory = Scratch()
     environment = os.environ | {"_PYSPARK_DRIVER_CONN_INFO_PATH": os.path.join(directory.path, _ANSWER),
@@ -147,13 +149,13 @@ def launch(java: Path, spark_home: Path, settings: dict[str, str], *, lean: bool
                                 "JAVA_HOME": str(_home(java))}
     # A process group of its own: Ctrl-C is for us, who then ends the job in an orderly way.
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment, process_group=0)
-    gateway = Gateway(process, log, claim, directory)
+    gateway = Gateway(process, log, recording_lock, directory)
     atexit.register(gateway.kill)
     return gateway
 
 
-def _lean(word: str) -> str:
-    """The class path without UNWANTED_JARS; any other word of the command as it is."""
+def _without_unwanted_jars(word: str) -> str:
+    """The class path without UNWANTED_JARS; any other word of the command unchanged."""
     if not word.endswith("/jars/*"):
         return word
     *first, rest = word.split(os.pathsep)
@@ -162,7 +164,7 @@ def _lean(word: str) -> str:
 
 
 def _driver_command(java: Path, spark_home: Path, settings: dict[str, str]) -> list[str]:
-    """What Spark's launcher would run, from the cache or from the launcher itself."""
+    """The command that Spark's launcher would run, from the cache or from the launcher itself."""
     cache = _cache_directory()
     variables = {name: value for name, value in os.environ.items() if name.startswith("SPARK_")}
     kept = cache / f"{_key(java, spark_home, settings | variables)}.command" if cache else None
@@ -187,7 +189,7 @@ def _driver_command(java: Path, spark_home: Path, settings: dict[str, str]) -> l
 
 
 def _key(java: Path, spark_home: Path, settings: dict[str, str]) -> str:
-    """Changes when anything does that a kept command or class archive depends on."""
+    """A key that changes when anything changes that a kept command or class archive depends on."""
     jars = spark_home / "jars"
     java = java.resolve()
     facts = [java, java.stat().st_mtime_ns, jars, jars.stat().st_mtime_ns, *sorted(settings.items())]
@@ -195,7 +197,7 @@ def _key(java: Path, spark_home: Path, settings: dict[str, str]) -> str:
 
 
 def _cache_directory() -> Path | None:
-    """Where archives (about 150 MB each) are kept; None where none can be."""
+    """The directory for archives (about 150 MB each); None if none can be made."""
     place = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "applier" / "java"
     try:
         place.mkdir(parents=True, exist_ok=True)
@@ -204,12 +206,12 @@ def _cache_directory() -> Path | None:
     return place if os.access(place, os.W_OK) else None
 
 
-def claimed(claim: Path) -> Path | None:
-    """The claim, if recording an archive is now up to us: not while another process does, or was killed at it just now.
+def claimed(recording_lock: Path) -> Path | None:
+    """Take the lock file for recording an archive; None if another process has it, or was killed a short time ago.
 
-    Also clears the directory of what other versions of Java or Spark have left there and nobody uses.
+    Also removes what other versions of Java or Spark left in the directory and nobody has used for long.
     """
-    for path in claim.parent.iterdir():
+    for path in recording_lock.parent.iterdir():
         keep_seconds = RECORDING_SECONDS if path.suffix in (".recording", ".new") else UNUSED_SECONDS
         try:
             if time.time() - path.stat().st_mtime > keep_seconds:
@@ -217,10 +219,10 @@ def claimed(claim: Path) -> Path | None:
         except OSError:
             continue  # another process was quicker
     try:
-        claim.touch(exist_ok=False)
+        recording_lock.touch(exist_ok=False)
     except OSError:
         return None
-    return claim
+    return recording_lock
 
 
 def _home(java: Path) -> Path:
@@ -228,7 +230,7 @@ def _home(java: Path) -> Path:
 
 
 def _version(java: Path) -> int | None:
-    """The major version out of the runtime's `release` file (asking java itself would cost a start of it)."""
+    """The major version from the runtime's `release` file (running java itself would cost a start of it)."""
     try:
         lines = (_home(java) / "release").read_text().splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""Running a job so that it can be watched and ended, in a session of this process or of a Spark Connect server."""
+"""Runs a job so that it can be watched and cancelled, in a session of this process or of a Spark Connect server."""
 
 import atexit
 import re
@@ -20,19 +20,19 @@ Progress = Callable[[int, int], None]
 
 POLL_SECONDS = 0.1
 END_SECONDS = 5.0
-"""How long a program that ends waits for the threads of jobs that it has cancelled."""
+"""Seconds that an ending program waits for the threads of jobs that it has cancelled."""
 
 _unfinished: "dict[Thread, _Watched | None]" = {}
-"""Threads that the end of the program waits for, with their jobs."""
+"""Threads that the end of the program waits for, with the jobs to cancel."""
 _ends = False
 
 
 class TaskFailed(RuntimeError):
-    """A task raised what it should not, on every attempt (the message has its traceback), or its worker died."""
+    """A task raised an unexpected exception on every attempt (the message has its traceback), or its worker died."""
 
 
 class TaskOutOfResources(TaskFailed):
-    """A task failed for want of what an operator can give it, as `hint` says."""
+    """A task failed for lack of a resource; `hint` says what an operator can do."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -40,7 +40,7 @@ class TaskOutOfResources(TaskFailed):
 
 
 def is_remote(spark: "SparkSession") -> bool:
-    """Whether the session is one of a Spark Connect server: it has the DataFrame API and no SparkContext."""
+    """True for a session of a Spark Connect server, which has the DataFrame API and no SparkContext."""
     return type(spark).__module__.startswith("pyspark.sql.connect")
 
 
@@ -50,13 +50,13 @@ def parallelism(spark: "SparkSession") -> int:
         return spark.sparkContext.defaultParallelism
     from pyspark.sql.functions import spark_partition_id
 
-    # the partitions of a range are as many, unless the session was told otherwise
+    # a range has this many partitions, unless the session is configured otherwise
     return spark.range(1 << 16).select(spark_partition_id()).distinct().count()
 
 
 @contextmanager
 def explain_spark_errors() -> Iterator[None]:
-    """Raises ApplierError where nobody answers any more at Java's end of the connection, and for TaskOutOfResources."""
+    """Turn a lost JVM or TaskOutOfResources into an ApplierError."""
     try:
         yield
     except TaskOutOfResources as reason:
@@ -68,14 +68,14 @@ def explain_spark_errors() -> Iterator[None]:
 
 
 def is_silence(error: BaseException) -> bool:
-    """Whether an error says that nobody answers at Java's end of the connection."""
+    """True if an error means that the JVM no longer answers."""
     from py4j.protocol import Py4JNetworkError
 
     return isinstance(error, ConnectionError | EOFError | Py4JNetworkError)
 
 
 def java_is_gone(when: str = "") -> ApplierError:
-    """The error of a Java process that has ended; `when` says what was to be done then."""
+    """The error for a JVM that has ended; `when` says what was to be done at that point."""
     return ApplierError(f"Spark's Java process is gone{when}, and nothing was published",
                         hint="it was killed, most often because the machine was out of memory: fewer tasks at a time, "
                              "as with --master 'local[1]', need less; then run it again")
@@ -99,7 +99,7 @@ def collect(spark: "SparkSession", frame: "DataFrame", n_tasks: int, on_progress
         finally:
             del _unfinished[thread]
 
-    # A daemon: a program that ends does not wait for its job, as it would for the threads of an executor.
+    # A daemon thread: an ending program does not wait for it, as it would for an executor's threads.
     if _ends:
         raise TaskFailed("the program ends")
     thread = Thread(target=run, name="spark-job", daemon=True)
@@ -124,8 +124,8 @@ def collect(spark: "SparkSession", frame: "DataFrame", n_tasks: int, on_progress
 
 @atexit.register
 def _end_jobs() -> None:
-    """End the jobs that still run, as one that warms up workers, before the interpreter does: a thread that comes back
-    to it from Arrow's C++ after that would abort the process."""
+    """Cancel jobs that still run, for example the one that warms up workers, before the interpreter ends: a thread that
+    returned to it from Arrow's C++ later would abort the process."""
     global _ends
     _ends, unfinished = True, dict(_unfinished)
     for watched in unfinished.values():
@@ -138,7 +138,7 @@ def _end_jobs() -> None:
 
 @contextmanager
 def awaited_at_exit() -> Iterator[None]:
-    """On a daemon thread: the end of the program waits for what is done here, and cancels its job."""
+    """Run on a daemon thread: the end of the program waits for it and cancels its job."""
     _unfinished[current_thread()] = None
     try:
         yield
@@ -148,10 +148,10 @@ def awaited_at_exit() -> Iterator[None]:
 
 class _Watched(Protocol):
     def begin(self) -> None:
-        """On the thread that runs the job, before it."""
+        """Called on the thread that runs the job, before the job."""
 
     def tasks_done(self, n_tasks: int) -> int:
-        """How many tasks of the job's last stage have ended (its stages before that only deal out the items)."""
+        """How many tasks of the job's last stage have ended (earlier stages only distribute the items)."""
 
     def cancel(self) -> None: ...
 
@@ -182,7 +182,7 @@ class _JobGroup:
 
 
 class _RemoteJob:
-    """A job on a Spark Connect server, which tells of its stages while it runs."""
+    """A job on a Spark Connect server, which reports its stages while it runs."""
 
     def __init__(self, spark: "SparkSession"):
         self._spark, self._tag = spark, f"applier-{uuid4().hex}"
@@ -207,7 +207,8 @@ class _RemoteJob:
 
 
 def _explained(error: BaseException) -> BaseException:
-    """Spark's failure without its Java: the worker's traceback, or what it says of a worker that is gone."""
+    """Spark's failure without its Java parts: the worker's traceback, or what Spark reports of a worker that is gone.
+    """
     from pyspark.errors import PythonException
 
     if is_silence(error):

@@ -1,7 +1,7 @@
 """Directories for sockets and answers, in the system's directory for temporary files.
 
-One lives until it is removed or its process ends: what a process left that was killed goes when the next one makes its
-own. Not at once, as a Java that is still booting tells in it where it can be reached, and ends only after that.
+A directory lives until it is removed or its process ends; the next process removes what a killed one left. It waits a
+while, since a JVM that is still starting writes its address there, and ends only after that.
 """
 
 import os
@@ -37,7 +37,7 @@ class Scratch:
         self._removal()
 
     def leave(self) -> None:
-        """Leave its removal to another process, a fork of this one that holds the lock, too."""
+        """Leave its removal to a fork of this process that holds the lock as well."""
         self._removal.detach()
 
 

@@ -1,4 +1,4 @@
-"""Starting Spark for work that is done in Python: quiet, quick to start, one session a process."""
+"""Starts Spark for work that is done in Python: quiet, quick to start, one session a process."""
 
 import os
 import re
@@ -9,7 +9,7 @@ from threading import Lock, Thread
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeGuard
 
-from applier.engine.spark import forking, java, nursery
+from applier.engine.spark import forking, java, prefork
 from applier.errors import ApplierError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ TASK_ATTEMPTS = 4
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.ui.liveUpdate.period": "0s",  # or a task that ended soon after another began counts at the next heartbeat
+    "spark.ui.liveUpdate.period": "0s",  # else a task that ends soon after another began counts at the next heartbeat
     "spark.log.level": "ERROR",
     "spark.sql.codegen.wholeStage": "false",  # a plan's few rows are not worth 0.4 s of the Java compiler
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
@@ -41,7 +41,7 @@ _SETTINGS_OF_A_QUERY = ["spark.sql.adaptive.enabled", "spark.sql.execution.arrow
                         "spark.sql.execution.arrow.maxBytesPerBatch"]
 """What a session of a Spark Connect server may set for itself, and needs."""
 
-_booted: java.Gateway | None = None  # a JVM that no session has yet
+_booted: java.Gateway | None = None  # a JVM that no session uses yet
 _gateway: java.Gateway | None = None
 _warm: "SparkSession | None" = None
 _starting = Lock()
@@ -57,7 +57,7 @@ def start(master: str | None = None, *, app_name: str = "applier") -> "SparkSess
         return _connected(master, app_name)
     master = with_retries(master or "local[*]")
     driver = _driver_settings(master)
-    local = nursery.settings() if is_local(master) else {}
+    local = prefork.settings() if is_local(master) else {}
     with _starting:
         _connect(driver)
         from py4j.protocol import Py4JError
@@ -83,26 +83,26 @@ def start(master: str | None = None, *, app_name: str = "applier") -> "SparkSess
         finally:
             os.environ.pop("PYSPARK_GATEWAY_PORT", None)
             os.environ.pop("PYSPARK_GATEWAY_SECRET", None)
-    if _gateway is not None and _gateway.claim is not None:
-        _warm_up(spark)  # what this first JVM has not loaded, the next ones will not find in their archive
+    if _gateway is not None and _gateway.recording_lock is not None:
+        _warm_up(spark)  # classes that this first JVM has not loaded are missing from the archive for the next ones
     return spark
 
 
 def boot(master: str | None = None) -> None:
-    """Have Java boot for the `start` that will come with the same `master`, while the caller imports what it needs.
+    """Start Java for a later `start` with the same `master`, while the caller imports what it needs.
 
-    For a command line, before it has imported anything that may start threads (see `nursery`).
+    For a command line, before it has imported anything that may start threads (see `prefork`).
     """
     global _booted
     if _is_connect(master):
         return
-    _booted = _launched(_driver_settings(with_retries(master or "local[*]")), lean=is_local(master))
+    _booted = _launched(_driver_settings(with_retries(master or "local[*]")), minimal=is_local(master))
     if is_local(master):
         forking.start_no_threads()
 
 
 def start_in_background(master: str | None = None, *, app_name: str = "applier") -> "Future[SparkSession]":
-    """`start` on a thread of its own: Java boots while the caller does something else.
+    """Call `start` on a thread of its own: Java starts while the caller does something else.
 
     Once the session is there it also runs a first small job, so that the Python workers of a local master are forked
     and have loaded what they need, and Java its classes, before the caller's first job.
@@ -116,7 +116,7 @@ def start_in_background(master: str | None = None, *, app_name: str = "applier")
             future.set_exception(error)
             return
         future.set_result(spark)
-        if is_local(master) and not nursery.settings():  # from a nursery they come ready
+        if is_local(master) and not prefork.settings():  # preforked workers are ready
             _warm_up(spark)
 
     Thread(target=run, name="spark-start", daemon=True).start()
@@ -124,7 +124,7 @@ def start_in_background(master: str | None = None, *, app_name: str = "applier")
 
 
 def _warm_up(spark: "SparkSession") -> None:
-    """Once a session, run a job of nothing on every core. Fails silently: who runs the next job hears of it there."""
+    """Once a session, run an empty job on every core. Fails silently: the next job reports the error."""
     global _warm
     if _warm is spark:
         return
@@ -141,7 +141,7 @@ def _warm_up(spark: "SparkSession") -> None:
 
 
 def is_local(master: str | None) -> bool:
-    """Whether the executors live in the driver's own process."""
+    """True if the executors run in the driver's own process."""
     return master is None or master == "local" or master.startswith("local[")
 
 
@@ -150,7 +150,7 @@ def _is_connect(master: str | None) -> TypeGuard[str]:
 
 
 def _connected(master: str, app_name: str) -> "SparkSession":
-    """A session of a Spark Connect server; how its JVM runs is the server's own matter."""
+    """Start a session of a Spark Connect server; the server configures its JVM."""
     try:
         import grpc
     except ImportError:
@@ -172,17 +172,17 @@ def _nothing(_: int) -> None:
     return None
 
 
-def _launched(driver: dict[str, str], *, lean: bool = False) -> java.Gateway | None:
-    """A JVM for pyspark to find, unless there is one or Spark is configured to be started in another way."""
+def _launched(driver: dict[str, str], *, minimal: bool = False) -> java.Gateway | None:
+    """A JVM for pyspark to find; None if there is one already, or Spark is configured to start in another way."""
     executable = java.find_java()
     home = java.plain_spark_home()
-    if home is None or _has_jvm(sys.modules.get("pyspark")):  # not imported here: the JVM boots while it is
+    if home is None or _has_jvm(sys.modules.get("pyspark")):  # not imported here: the JVM starts while that happens
         return None
-    return java.launch(executable, home, driver, lean=lean)
+    return java.launch(executable, home, driver, minimal=minimal)
 
 
 def _has_jvm(pyspark: ModuleType | None) -> bool:
-    """Whether there is a JVM, or another thread is about to have one: it still imports pyspark."""
+    """True if there is a JVM, or another thread is about to start one and still imports pyspark."""
     if pyspark is None:
         return False
     context = getattr(pyspark, "SparkContext", None)
@@ -190,7 +190,7 @@ def _has_jvm(pyspark: ModuleType | None) -> bool:
 
 
 def _connect(driver: dict[str, str]) -> None:
-    """Tell pyspark where its JVM is: the one that has been booted, or one that is launched now."""
+    """Tell pyspark where its JVM is: the one already started, or one that is launched now."""
     global _booted, _gateway
     gateway, _booted = _booted or _launched(driver), None
     if gateway is None:
@@ -224,7 +224,7 @@ def _driver_settings(master: str) -> dict[str, str]:
         return {}
     half_of_memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 21
     return {
-        # Short runs spend more on the optimising compiler than it gives back: what is hot here is not Java.
+        # Short runs spend more on the optimising compiler than it saves: the hot code here is not Java.
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.driver.memory": f"{min(2048, half_of_memory)}m",
         "spark.driver.host": "localhost",

@@ -1,4 +1,4 @@
-"""Two kinds of Spark stage for Python tasks: one task an item, and one with a shuffle of payloads to units between.
+"""Two kinds of Spark stage for Python tasks: one task an item, and one with a shuffle of payloads to units.
 
 Spark sees binary columns only: pickled items in, pickled results out, payloads between. `repartitionById` puts every
 item, and every unit, in a partition of its own. An ApplierError that a task raises travels as a value, so it reaches
@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from applier.engine.spark import running
 from applier.engine.spark.running import Progress
-from applier.engine.spark.spool import SpillBuffer
+from applier.engine.spark.spill_buffer import SpillBuffer
 from applier.errors import ApplierError
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-SPOOL_BYTES = 64 << 20  # of a unit's payloads, what its task holds in memory before it takes to a file
+SPILL_BYTES = 64 << 20  # bytes of a unit's payloads that its task holds in memory before it spills to a file
 
-# In place of a split's number, lower than any: rows that are no payload.
+# In place of a split's number, and lower than any: marks rows that carry no payload.
 FAILED, UNIT_EXISTS = -2, -1
 
 _TASKS = pa.schema([("task", pa.int32()), ("item", pa.binary())])
@@ -63,12 +63,12 @@ def shuffle_tasks(
     *,
     on_progress: Progress | None = None,
 ) -> list[Result]:
-    """A task an item gives payloads (unit, split, bytes), and a task a unit takes its own in the order of their splits.
+    """One task per item yields payloads (unit, split, bytes); one task per unit takes its own, in the order of splits.
 
     `map_function(item)` yields (unit in 0..n_units, split, payload), payload being any buffer of up to 64 MB; payloads
     of the same unit and split keep the order in which their item gave them. `reduce_function(unit, payloads)` runs for
     every unit, also for one that got nothing; `payloads` yields (split, buffer), and a buffer may lie in a mapped file,
-    so that memory holds at most SPOOL_BYTES of them. Results in the order of units; progress and errors as in
+    so that memory holds at most SPILL_BYTES of them. Results in the order of units; progress and errors as in
     `map_tasks`, an ApplierError of an item before one of a unit.
     """
     items = list(items)
@@ -88,7 +88,7 @@ def _no_payloads(_: None) -> tuple[()]:
 
 
 def _payloads_of_each(function: Callable[[Any], Any], n_units: int) -> Callable[..., Iterator[pa.RecordBatch]]:
-    """Rows of _PAYLOADS. The first item also gives each unit a row that says only that the unit is there."""
+    """Rows of _PAYLOADS. The first item also sends each unit a row without a payload, so that every unit has a task."""
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -116,7 +116,7 @@ def _payload_rows(
 
 
 def _binary(payloads: list[Any]) -> pa.Array:
-    """A binary array; of one payload without a copy."""
+    """A binary array; a single payload is not copied."""
     if len(payloads) != 1:
         return pa.array(payloads, pa.binary())
     data = pa.py_buffer(payloads[0])
@@ -126,15 +126,15 @@ def _binary(payloads: list[Any]) -> pa.Array:
 def _result_of_unit(function: Callable[[int, Iterator[tuple[int, pa.Buffer]]], Any]) -> Callable[..., Any]:
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         unit = 0
-        with SpillBuffer(SPOOL_BYTES) as spool:
+        with SpillBuffer(SPILL_BYTES) as spilled:
             for batch in batches:
                 units, splits, tasks, numbers = (column.to_pylist() for column in batch.columns[:4])
                 unit = units[0]
                 for split, task, number, payload in zip(splits, tasks, numbers, batch.column(4), strict=True):
                     if split != UNIT_EXISTS:
-                        spool.add((split, task, number), payload.as_buffer())
+                        spilled.add((split, task, number), payload.as_buffer())
 
-            yield _outcome(unit, lambda: _reduced(function, unit, spool.in_order()))
+            yield _outcome(unit, lambda: _reduced(function, unit, spilled.in_order()))
 
     return run
 
@@ -164,7 +164,7 @@ def _result_of_each(function: Callable[[Any], Any]) -> Callable[[Iterator[pa.Rec
 
 
 def _outcome(task: int, work: Callable[[], Any]) -> pa.RecordBatch:
-    """One row: the task's number, and what it came to, pickled: (True, result) or (False, ApplierError)."""
+    """One row: the task's number and its pickled outcome: (True, result) or (False, ApplierError)."""
     try:
         outcome = True, work()
     except ApplierError as error:

@@ -12,7 +12,7 @@ from applier.binlog.events.format import EventType, FormatDescription
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.events.statement_events import FileBlock, Load, LoadQuery, UserVar
 from applier.jobs.show.context import Context, quoted, remarks
-from applier.jobs.show.moment import moment
+from applier.jobs.show.event_time import event_time
 from applier.jobs.show.values import decimal_text
 from applier.mysql.collations import by_id
 
@@ -40,14 +40,14 @@ def _text(data: bytes) -> str:
 
 
 def _start(event: FileEvent, description: FormatDescription, _: Context) -> Details:
-    created = moment(description.created or event.timestamp)
+    created = event_time(description.created or event.timestamp)
     started = " at startup" if description.created else ""
     return f"Start: binlog v 4, server v {description.server_version} created {created}{started}", []
 
 
 def _start_v3(event: FileEvent, content: Any, _: Context) -> Details:
     return (f"Start: binlog v {content.binlog_version}, server v {content.server_version} created "
-            f"{moment(content.created or event.timestamp)}"), []
+            f"{event_time(content.created or event.timestamp)}"), []
 
 
 def _query(event: FileEvent, query: Query, context: Context) -> Details:

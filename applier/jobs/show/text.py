@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from applier.binlog.archive.reader import FileEvent
 from applier.jobs.show.context import Context, quoted
 from applier.jobs.show.details import details
-from applier.jobs.show.moment import moment
+from applier.jobs.show.event_time import event_time
 from applier.jobs.show.rows import Image, RowChange, ShownEvent
 
 _VERBS = {"insert": "INSERT INTO", "update": "UPDATE", "delete": "DELETE FROM"}
@@ -45,7 +45,7 @@ class TextPrinter:
 
 
 def _header(event: FileEvent) -> str:
-    text = f"{moment(event.timestamp)} server id {event.server_id}  end_log_pos {event.end_position}"
+    text = f"{event_time(event.timestamp)} server id {event.server_id}  end_log_pos {event.end_position}"
     if event.group_id is not None:
         text += f" group id {event.group_id}"
     return text if event.checksum is None else f"{text} CRC32 0x{event.checksum:08x}"

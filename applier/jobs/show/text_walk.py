@@ -23,11 +23,11 @@ from applier.binlog.rows.table_ids import TableIds
 from applier.errors import ApplierError, ArchiveError
 from applier.io.mapping import MappedFile
 from applier.jobs.show.context import quoted
+from applier.jobs.show.event_time import event_time
 from applier.jobs.show.kernels import value_kernel as v
 from applier.jobs.show.kernels import walk_records as r
 from applier.jobs.show.kernels.events_text_kernel import walk
 from applier.jobs.show.kernels.json_value_kernel import STACK_BYTES
-from applier.jobs.show.moment import moment
 from applier.jobs.show.rows import OLD_TEMPORAL, RowReader, ShownEvent
 from applier.jobs.show.text import TextPrinter
 from applier.mysql.wire_types import WireType
@@ -166,7 +166,7 @@ class TextWalk:
         zone = (local.tzname() or "").encode()[:60]
         entry = self._moments[second % r.N_MOMENTS]
         entry[r.SECOND:r.SHORT] = np.frombuffer(second.to_bytes(8, "little"), np.uint8)
-        for place, text in ((r.SHORT, moment(second).encode()), (r.LONG, f"{local:%Y-%m-%d %H:%M:%S}".encode()),
+        for place, text in ((r.SHORT, event_time(second).encode()), (r.LONG, f"{local:%Y-%m-%d %H:%M:%S}".encode()),
                             (r.ZONE_LENGTH, len(zone).to_bytes(8, "little")), (r.ZONE, zone)):
             entry[place:place + len(text)] = np.frombuffer(text, np.uint8)
         return r.DONE

@@ -1,6 +1,6 @@
-"""What the parts of an ALTER TABLE ask for, as data: one class a kind of action, in the order of the statement.
+"""The actions of an ALTER TABLE as data: one class for each kind, in the order of the statement.
 
-CREATE INDEX and DROP INDEX are such actions, too.
+CREATE INDEX and DROP INDEX are actions, too.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ from applier.schema.partitions import Partition, Partitioning
 
 @dataclass(frozen=True, slots=True)
 class AddColumn:
-    """`place`: None at the end, "" first, else the column that it comes after."""
+    """`place`: None at the end, "" first, else the column that precedes it."""
 
     words: ColumnWords
     place: str | None = None
@@ -26,7 +26,7 @@ class AddColumn:
 
 @dataclass(frozen=True, slots=True)
 class ChangeColumn:
-    """CHANGE, or MODIFY where the old and the new name are one; `place` None leaves the column where it is."""
+    """CHANGE, or MODIFY if the old and the new name are equal; `place` None leaves the column where it is."""
 
     old: str
     words: ColumnWords
@@ -69,7 +69,7 @@ class AddKey:
 
 @dataclass(frozen=True, slots=True)
 class DropKey:
-    """The name may be that of another kind of constraint, or of none."""
+    """The name may belong to another kind of constraint, or to none."""
 
     name: str
 
@@ -81,7 +81,7 @@ class AddForeignKey:
 
 @dataclass(frozen=True, slots=True)
 class DropForeignKey:
-    """A name that is no foreign key's is none of the log's business, or another constraint's."""
+    """A name that no foreign key has belongs to another constraint, or does not matter."""
 
     name: str
 
@@ -106,7 +106,7 @@ class RenameTo:
 
 @dataclass(frozen=True, slots=True)
 class ConvertCharset:
-    """CONVERT TO CHARACTER SET: of every column with characters; `charset` None is the database's."""
+    """CONVERT TO CHARACTER SET: all columns with characters; `charset` None means the database's."""
 
     charset: Charset | None
 
@@ -136,7 +136,7 @@ class PartitionBy:
 
 @dataclass(frozen=True, slots=True)
 class AddPartitions:
-    """Partitions as written, or, of HASH and KEY, also how many more."""
+    """Partitions as written; for HASH and KEY also the number of further ones."""
 
     partitions: tuple[Partition, ...] = ()
     count: int = 0
@@ -183,7 +183,7 @@ class PartitionToTable:
 
 @dataclass(frozen=True, slots=True)
 class PartitionFromTable:
-    """A table becomes a new partition of another, and is there no longer (MariaDB)."""
+    """A table becomes a new partition of another, and no longer exists (MariaDB)."""
 
     table: tuple[str, str]
     partition: Partition
@@ -198,8 +198,8 @@ class SetVersioning:
 
 @dataclass(frozen=True, slots=True)
 class IgnoreConflicts:
-    """ALTER IGNORE: a row goes that breaks a unique key, is of no partition or fails a CHECK. `checks`: the statement
-    has a CHECK, or JSON, which is one in MariaDB; `sorts`: it has ORDER BY."""
+    """ALTER IGNORE: a row is removed if it breaks a unique key, belongs to no partition or fails a CHECK. `checks`: the
+    statement has a CHECK, or JSON, which is a CHECK in MariaDB; `sorts`: it has ORDER BY."""
 
     checks: bool = False
     sorts: bool = False
@@ -222,5 +222,5 @@ Action = TypeVar("Action")
 
 
 def of_kind(actions: Iterable[AlterAction], kind: type[Action]) -> Iterator[Action]:
-    """Those of one class, in their order."""
+    """The actions of one class, in their order."""
     return (action for action in actions if isinstance(action, kind))

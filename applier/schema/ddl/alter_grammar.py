@@ -234,7 +234,7 @@ def _convert(cursor: Cursor) -> list[AlterAction]:
 
 
 def _order(cursor: Cursor) -> list[AlterAction]:
-    """ORDER BY: how rows lie in the table, which is no matter of theirs."""
+    """ORDER BY: the physical order of rows, which changes none of them."""
     cursor.expect("BY")
     while True:
         cursor.name()
@@ -246,7 +246,7 @@ def _order(cursor: Cursor) -> list[AlterAction]:
 
 
 def _of_partitions(cursor: Cursor) -> list[AlterAction] | None:
-    """REORGANIZE PARTITION … and the like; None where the word is not about partitions."""
+    """REORGANIZE PARTITION and other actions on partitions; None if the word begins none."""
     word = cursor.tokens[cursor.index - 1].keyword
     return PARTITION_ACTIONS[word](cursor) if cursor.accept("PARTITION") else None
 
@@ -287,7 +287,7 @@ def _skip_to_end(cursor: Cursor) -> None:
 
 
 def _at_option(cursor: Cursor) -> bool:
-    """Options of a table may follow each other without commas."""
+    """Table options, which may follow each other without commas."""
     return cursor.token.kind in ("word", "name")
 
 

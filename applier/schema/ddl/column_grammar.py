@@ -15,7 +15,7 @@ from applier.schema.ddl.cursor import Cursor, StatementContext
 from applier.schema.ddl.type_grammar import TypeWords, parse_type, resolve_type
 from applier.schema.definition import Column, Default
 from applier.schema.foreign_keys import ForeignKeyWords, parse_references
-from applier.schema.odd_bytes import as_bytes, shown, shown_members
+from applier.schema.undecodable import as_bytes, shown, shown_members
 from applier.sql.tokens import render
 
 _NOW = ("CURRENT_TIMESTAMP", "NOW", "LOCALTIME", "LOCALTIMESTAMP")
@@ -87,7 +87,7 @@ def _parse_attribute(cursor: Cursor, column: ColumnWords) -> None:
         _parse_generated(cursor, column)
     elif cursor.accept("REFERENCES"):
         references = parse_references(cursor, None, (column.name,))
-        if cursor.context.inline_references:  # else they are read, and do nothing
+        if cursor.context.inline_references:  # otherwise they are parsed and ignored
             column.references = references
     elif cursor.ahead("CONSTRAINT") or cursor.ahead("CHECK"):
         if cursor.accept("CONSTRAINT") and not cursor.ahead("CHECK"):
@@ -97,14 +97,14 @@ def _parse_attribute(cursor: Cursor, column: ColumnWords) -> None:
         cursor.accept("=")
         cursor.next()
     elif not cursor.accept("NOT", "SECONDARY"):
-        raise cursor.error(f"no attribute of a column that is known (column {column.name})")
+        raise cursor.error(f"an unknown attribute of a column (column {column.name})")
 
 
 def _parse_generated(cursor: Cursor, column: ColumnWords) -> None:
     if cursor.accept("ROW"):
         column.row_time, column.nullable = cursor.accept_any("START", "END"), False
         if column.type.base != "timestamp":
-            raise cursor.error("row times that are numbers of transactions cannot be replayed")
+            raise cursor.error("system versioning by transaction numbers cannot be replayed")
         return
     column.expression = cursor.expression()
     word = cursor.accept_any("VIRTUAL", "STORED", "PERSISTENT")
@@ -135,7 +135,7 @@ def parse_default(cursor: Cursor) -> Default:
 
 
 def _parse_default_words(cursor: Cursor) -> Default:
-    """Literals with a word before them, and the function calls that MariaDB takes without parentheses."""
+    """Literals with a word in front, and functions that MariaDB calls without parentheses."""
     start = cursor.index
     word = cursor.next()
     if word.keyword in ("DATE", "TIME", "TIMESTAMP") and cursor.token.kind == "string":
@@ -150,7 +150,7 @@ def _parse_default_words(cursor: Cursor) -> Default:
     if cursor.ahead("("):
         cursor.parenthesised()
     elif word.keyword not in ("CURRENT_DATE", "CURRENT_TIME", "CURRENT_USER", "CURRENT_ROLE"):
-        raise cursor.error("no default value that is known", word)
+        raise cursor.error("an unknown kind of default value", word)
     return Default("expression", cursor.sql_of(cursor.tokens[start:cursor.index]))
 
 
@@ -171,7 +171,7 @@ def skip_check(cursor: Cursor) -> None:
 
 
 def resolve_column(words: ColumnWords, table: Charset, context: StatementContext, *, in_primary_key: bool) -> Column:
-    """The column that the server makes of the words, in a table of that character set."""
+    """The column that the server makes of the words, in a table with that character set."""
     try:
         column_type = resolve_type(words.type, table, context.default_collations)
     except KeyError as error:
@@ -184,26 +184,26 @@ def resolve_column(words: ColumnWords, table: Charset, context: StatementContext
 
 
 def resolve_default(default: Default | None, column_type: ColumnType, context: StatementContext) -> Default | None:
-    """The default as a definition keeps it: literals of a TIMESTAMP are moments."""
+    """The default as a definition keeps it: literals of a TIMESTAMP are datetimes."""
     if context.flavour == "mysql" and default == Default("string") and column_type.base.endswith(("text", "blob")):
-        return None  # which a server says, and overlooks
+        return None  # the server warns and ignores it
     default = as_bytes(default, column_type)
     if default is None or column_type.base != "timestamp" or default.kind not in ("string", "number"):
         return default
     try:
-        moment = read_datetime(default.text if default.kind == "string" else Decimal(default.text), column_type.fsp,
+        instant = read_datetime(default.text if default.kind == "string" else Decimal(default.text), column_type.fsp,
                                context.flavour)
-        utc = None if isinstance(moment, int) else context.to_utc(moment)
+        utc = None if isinstance(instant, int) else context.to_utc(instant)
     except (ValueError, OverflowError):
-        return default  # in a form that is not known: told when the value is needed
-    if isinstance(moment, int):  # no TIMESTAMP has another that is none
+        return default  # in an unknown form: reported when the value is needed
+    if isinstance(instant, int):  # no TIMESTAMP has another invalid date
         return Default("string", "0000-00-00 00:00:00")
-    return Default("local", str(moment)) if utc is None else Default("string", str(utc))
+    return Default("local", str(instant)) if utc is None else Default("string", str(utc))
 
 
 def in_utc(default: Default | None, context: StatementContext) -> Default | None:
-    """A TIMESTAMP's default that is kept in the server's own time zone, which the context has, in UTC; others as they
-    are."""
+    """A TIMESTAMP's default in the server's own time zone, which the context has, converted to UTC; other defaults
+    unchanged."""
     if default is None or default.kind != "local":
         return default
     utc = context.to_utc(datetime.datetime.fromisoformat(default.text))

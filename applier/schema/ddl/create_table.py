@@ -110,7 +110,8 @@ def parse_charset(cursor: Cursor, target: TableWords) -> bool:
 
 
 def parse_option(cursor: Cursor, table: TableWords) -> None:
-    """One option of a table, kept in `table` where rows or definitions depend on it; SchemaError where it is none."""
+    """Parse one table option, and keep it in `table` if rows or definitions depend on it. Raises SchemaError if it is
+    none."""
     word = cursor.next()
     if word.keyword in ("DATA", "INDEX"):
         cursor.expect("DIRECTORY")
@@ -130,7 +131,7 @@ def parse_option(cursor: Cursor, table: TableWords) -> None:
 
 
 def charset_of_words(words: TableWords, inherited: Charset, defaults: Mapping[str, str]) -> Charset:
-    """The default character set that the words say, else the inherited one; KeyError if it is unknown."""
+    """The default character set that the words name, else the inherited one; KeyError if it is unknown."""
     charset = words.charset or (words.collation and charset_of(words.collation))
     found = with_default(charset, defaults) if charset else inherited
     return Charset(found.charset, collation_in(found.charset, words.collation)) if words.collation else found

@@ -1,4 +1,4 @@
-"""Reading a statement's tokens from left to right, with what the statement alone does not say."""
+"""Reads a statement's tokens from left to right, with the context that its meaning depends on."""
 
 import datetime
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ class StatementContext:
     new ones. `time_zone` is that of the session ("+02:00", "Europe/Rome", or "SYSTEM", which the log does not resolve).
     `default_collations` are what character sets mean without one. `rewrites` has other names for databases that the
     statement names (AP-FILT); `default_database` is renamed already. `inline_references`: REFERENCES beside a column
-    makes a foreign key. `moment` is the statement's time in microseconds UTC, 0 where none is known.
+    makes a foreign key. `timestamp_us` is the statement's time in microseconds UTC, 0 where none is known.
     """
 
     flavour: str = "mysql"
@@ -34,27 +34,27 @@ class StatementContext:
     default_collations: Mapping[str, str] = field(default_factory=lambda: DEFAULT_COLLATIONS["mysql"])
     rewrites: Mapping[str, str] = field(default_factory=dict)
     inline_references: bool = False
-    moment: int = 0
+    timestamp_us: int = 0
 
     def database_charset(self, database: str) -> Charset:
         return self.databases.get(database, self.server)
 
     def begun(self, unit: int) -> int | None:
-        """When, in seconds since 1970 UTC, the unit of so many seconds began by the session's clock, in which the
-        statement was made; None where that is not known."""
-        local = shifted(self.moment, self.time_zone) if self.moment else None
-        return None if local is None else (self.moment - local % (unit * 1_000_000)) // 1_000_000
+        """The start, in seconds since 1970 UTC, of the current unit of this many seconds by the session's clock; None
+        if that is not known."""
+        local = shifted(self.timestamp_us, self.time_zone) if self.timestamp_us else None
+        return None if local is None else (self.timestamp_us - local % (unit * 1_000_000)) // 1_000_000
 
-    def to_utc(self, moment: datetime.datetime) -> datetime.datetime | None:
-        """A date and time of the session in UTC, without a zone; None where the session's zone cannot be told."""
+    def to_utc(self, instant: datetime.datetime) -> datetime.datetime | None:
+        """Convert a date and time of the session to UTC, without a zone; None if the session's zone is not known."""
         zone = zone_of(self.time_zone)
         if zone is None:
             return None
-        return moment.replace(tzinfo=zone).astimezone(datetime.UTC).replace(tzinfo=None)
+        return instant.replace(tzinfo=zone).astimezone(datetime.UTC).replace(tzinfo=None)
 
 
 class Cursor:
-    """A place in a statement's tokens, and the small questions that a grammar asks there."""
+    """A position in a statement's tokens, and the small questions that a grammar asks there."""
 
     def __init__(self, tokens: list[Token], context: StatementContext) -> None:
         self.tokens = tokens
@@ -75,14 +75,14 @@ class Cursor:
         return self.token.kind == "end" or (self.keyword == ";" and self.tokens[self.index + 1].kind == "end")
 
     def ahead(self, *words: str) -> bool:
-        """Are these the next words?"""
+        """True if these are the next words."""
         following = self.tokens[self.index:self.index + len(words)]
         return len(following) == len(words) and all(
             word == (token.text if token.kind == "sign" else token.keyword)
             for word, token in zip(words, following, strict=True))
 
     def has_behind(self, *words: str) -> bool:
-        """Do these words stand somewhere in what is left?"""
+        """True if these words occur somewhere in the rest."""
         start = self.index
         try:
             return any(self.ahead(*words) for self.index in range(start, len(self.tokens)))
@@ -90,13 +90,13 @@ class Cursor:
             self.index = start
 
     def accept(self, *words: str) -> bool:
-        """Pass over these words if they are next."""
+        """Skip these words if they are next; returns whether they were."""
         if found := self.ahead(*words):
             self.index += len(words)
         return found
 
     def accept_any(self, *words: str) -> str:
-        """Pass over the next word if it is one of these; the word, or the empty string."""
+        """Skip the next word if it is one of these; returns the word, or the empty string."""
         word = self.keyword
         if word and word in words:
             self.index += 1
@@ -121,7 +121,7 @@ class Cursor:
         return self.next().text
 
     def table_name(self) -> tuple[str, str]:
-        """(database, table), the database being the session's where none is written."""
+        """(database, table); without a written database, the session's."""
         first = self.name()
         if self.accept("."):
             return self.context.rewrites.get(first, first), self.name()
@@ -157,11 +157,11 @@ class Cursor:
         return text
 
     def word_or_string(self) -> str:
-        """A name that may also be written as a string, as of a character set or an engine."""
+        """A name that may also be written as a string, for example of a character set or an engine."""
         return self.string() if self.token.kind == "string" else self.name()
 
     def parenthesised(self) -> list[Token]:
-        """The tokens between the parenthesis here and the one that closes it; passes over both."""
+        """The tokens between the parenthesis here and its closing one; skips both."""
         self.expect("(")
         start, depth = self.index, 1
         while depth:
@@ -177,12 +177,12 @@ class Cursor:
         return in_default_mode(render(tokens), self.context.sql_mode)
 
     def rest(self) -> str:
-        """What is left, as SQL; passes over it."""
+        """The rest as SQL; skips it."""
         start, self.index = self.index, len(self.tokens) - 1
         return render(self.tokens[start:self.index])
 
     def error(self, message: str, token: Token | None = None) -> SchemaError:
-        """A SchemaError that shows where in the statement it is."""
+        """A SchemaError that shows the place in the statement."""
         index = self.index if token is None else self.tokens.index(token)
         near = render(self.tokens[index:index + 8]) or "the end"
         return SchemaError(f"DDL not understood near {near!r}: {message}")

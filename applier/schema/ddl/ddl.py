@@ -1,4 +1,4 @@
-"""Statements of a log or a schema file as schema changes: the first words say which grammar reads the rest."""
+"""Parses statements of a log or a schema file to schema changes: the first words select the grammar for the rest."""
 
 from collections.abc import Mapping
 
@@ -30,7 +30,7 @@ from applier.schema.ddl.schema_changes import (
 from applier.schema.definition import SEQUENCE, TableDefinition
 from applier.sql.tokens import tokenize
 
-# What CREATE, ALTER and DROP may be about besides tables, indexes, sequences and databases.
+# Objects of CREATE, ALTER and DROP besides tables, indexes, sequences and databases.
 _OBJECTS = frozenset({
     "VIEW", "TRIGGER", "PROCEDURE", "FUNCTION", "EVENT", "USER", "ROLE", "SERVER", "TABLESPACE", "LOGFILE", "PACKAGE",
     "RESOURCE", "REFERENCE", "INSTANCE", "LIBRARY", "PREPARE", "CATALOG",
@@ -57,17 +57,17 @@ def parse_statement(
     default_collations: Mapping[str, str] | None = None,
     rewrites: Mapping[str, str] | None = None,
     inline_references: bool = False,
-    moment: int = 0,
+    timestamp_us: int = 0,
 ) -> list[SchemaChange]:
-    """What one statement does, in order; an empty list for nothing but comments.
+    """The changes that one statement makes, in order; an empty list for comments only.
 
-    `server_charset` and `databases` are what a table inherits its character set from; `time_zone` is what a TIMESTAMP's
-    default is written in, `explicit_timestamps` the server's explicit_defaults_for_timestamp, `default_collations` what
-    character sets mean that are named without a collation, if not what they usually do. `rewrites` has other names for
-    databases, the default one and those that the statement names (AP-FILT); `inline_references` is about the server's
-    version (foreign_keys.honours_inline_references); `moment` is the statement's time in microseconds UTC. A
-    CREATE TABLE that cannot be read comes back as `Other` with the reason, so that the caller can decide whether it
-    matters; a statement that is not even one (an open quote, no table's name) raises SchemaError.
+    `server_charset` and `databases` are what a table inherits its character set from; `time_zone` is the zone of
+    TIMESTAMP defaults, `explicit_timestamps` the server's explicit_defaults_for_timestamp, `default_collations` the
+    collations of character sets that are named without one, if not the usual ones. `rewrites` has other names for
+    databases, the default one and those that the statement names (AP-FILT); `inline_references` depends on the server's
+    version (foreign_keys.honours_inline_references); `timestamp_us` is the statement's time in microseconds UTC. A
+    CREATE TABLE that cannot be parsed becomes `Other` with the reason, so that the caller can decide whether it
+    matters; text that is not even a statement (an open quote, no table's name) raises SchemaError.
     """
     defaults = DEFAULT_COLLATIONS[flavour] | dict(default_collations or {})
     if not isinstance(server_charset, Charset):
@@ -76,7 +76,7 @@ def parse_statement(
     database = None if default_database is None else rewrites.get(default_database, default_database)
     context = StatementContext(flavour, sql_mode, database, server_charset,
                                databases or {}, time_zone, explicit_timestamps, defaults, rewrites, inline_references,
-                               moment)
+                               timestamp_us)
     cursor = Cursor(tokenize(sql, sql_mode=sql_mode, flavour=flavour), context)
     if cursor.at_end:
         return []
@@ -100,7 +100,7 @@ def _parse(cursor: Cursor, sql: str) -> SchemaChange:
         return _set(cursor)
     if word in _NO_TABLES:
         return Ignored(word)
-    return Other(word or cursor.token.text, None, sql, "no statement that is known")
+    return Other(word or cursor.token.text, None, sql, "an unknown statement")
 
 
 def _create(cursor: Cursor, sql: str) -> SchemaChange:
@@ -177,7 +177,7 @@ def _alter(cursor: Cursor, sql: str) -> SchemaChange:
 
 
 def _at_charset(cursor: Cursor) -> bool:
-    """ALTER DATABASE may leave the name out."""
+    """True if an ALTER DATABASE goes on with a character set, without a name."""
     start = cursor.index
     found = parse_charset(cursor, TableWords())
     cursor.index = start
@@ -224,17 +224,18 @@ def _rename(cursor: Cursor, sql: str) -> SchemaChange:
 
 
 def _object(verb: str, cursor: Cursor, sql: str) -> SchemaChange:
-    """CREATE, ALTER or DROP of what is no table: DEFINER, ALGORITHM and the like may stand before its kind."""
+    """CREATE, ALTER or DROP of something else than a table: DEFINER, ALGORITHM and other words may stand before its
+    kind."""
     for token in cursor.tokens[cursor.index:]:
         if token.keyword in _OBJECTS:
             return Ignored(f"{verb} {token.keyword}")
         if token.keyword in ("TABLE", "AS"):
             break
-    return Other(verb, None, sql, f"{verb} of something that is not known")
+    return Other(verb, None, sql, f"{verb} of an unknown object")
 
 
 def _set(cursor: Cursor) -> SchemaChange:
-    """SET, of which sql_mode and time_zone matter to what follows in a schema file."""
+    """SET: sql_mode and time_zone matter to later statements of a schema file."""
     found: dict[str, str] = {}
     while not cursor.at_end:
         token = cursor.next()

@@ -1,4 +1,4 @@
-"""Which tables a statement in statement format would change: what a row applier must name, and cannot apply."""
+"""The tables that a logged statement would change: a row applier must name them, and cannot apply it."""
 
 from applier.errors import SchemaError
 from applier.schema.ddl.cursor import Cursor, StatementContext
@@ -42,7 +42,7 @@ def _all_tables(statement: str, context: StatementContext) -> tuple[TableName, .
 
     try:
         tables = list(sqlglot.parse_one(statement, dialect="mysql").find_all(sqlglot.exp.Table))
-    except (SqlglotError, RecursionError):  # or it is nested so deeply that it is not read
+    except (SqlglotError, RecursionError):  # or it is nested too deeply to be parsed
         return None
     found = tuple(dict.fromkeys((context.rewrites.get(table.db, table.db) or context.default_database or "", table.name)
                                 for table in tables))

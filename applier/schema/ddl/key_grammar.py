@@ -1,4 +1,4 @@
-"""Keys of tables: as they are written, and as the server keeps them, with names of its own choice and in its order.
+"""Keys of tables: as written, and as the server keeps them, with its own names and in its order.
 
 Source: MySQL manual, "CREATE TABLE Statement" and "CREATE INDEX Statement"; MariaDB's "CREATE TABLE".
 """
@@ -24,7 +24,7 @@ class KeyWords:
 
 
 def accept_key(cursor: Cursor) -> str | None:
-    """Pass over the words that begin a key; its kind, or None where something else begins."""
+    """Skip the words that begin a key; returns its kind, or None if something else begins."""
     if cursor.accept("PRIMARY", "KEY"):
         return "primary"
     if cursor.ahead("VECTOR", "KEY") or cursor.ahead("VECTOR", "INDEX"):
@@ -52,7 +52,7 @@ def parse_key(cursor: Cursor, kind: str, constraint: str | None) -> KeyWords:
 
 
 def parse_key_options(cursor: Cursor, key: KeyWords) -> None:
-    """What stands after a key's columns; whether it is visible is all that matters."""
+    """What follows a key's columns; only its visibility matters."""
     while cursor.keyword not in (",", ")") and not cursor.at_end and cursor.keyword not in ("PARTITION", "REMOVE"):
         word = cursor.next().keyword
         if word in ("INVISIBLE", "IGNORED"):
@@ -90,7 +90,7 @@ def _parse_part(cursor: Cursor) -> KeyPart:
 
 
 def resolve_keys(words: Iterable[KeyWords], before: Sequence[Key], columns: Sequence[Column]) -> tuple[Key, ...]:
-    """The keys that the server makes of `words` beside those that are there `before`, in its order.
+    """The keys that the server makes of `words` and of those that exist `before`, in its order.
 
     Raises SchemaError for a key on a column that the table does not have.
     """
@@ -120,7 +120,7 @@ def _resolve_part(part: KeyPart, kind: str, columns: dict[str, Column]) -> KeyPa
 
 
 def useful_prefix(length: int | None, column: Column) -> int | None:
-    """A prefix's length, None where it takes the whole column in (as information_schema's SUB_PART has it)."""
+    """The length of a prefix; None if it covers the whole column (as information_schema's SUB_PART shows)."""
     base = column.type.base
     if base not in CHARACTER | BINARY or base in ("enum", "set"):
         return None
@@ -129,8 +129,8 @@ def useful_prefix(length: int | None, column: Column) -> int | None:
 
 
 def in_server_order(keys: Iterable[Key], columns: Sequence[Column]) -> tuple[Key, ...]:
-    """Keys as the server keeps them: the primary key, unique ones without nullable columns, other unique ones, plain
-    ones, and full-text ones at last; else as they were made. ALTER TABLE starts from that order."""
+    """Sort keys as the server keeps them: the primary key, unique keys without nullable columns, other unique keys,
+    plain keys, full-text keys; otherwise in the order of creation. ALTER TABLE starts from that order."""
     nullable = {column.name for column in columns if column.nullable}
     virtual = {column.name for column in columns if column.generated == "virtual"}
 
@@ -146,7 +146,7 @@ def in_server_order(keys: Iterable[Key], columns: Sequence[Column]) -> tuple[Key
 
 
 def _free_name(column: str, taken: set[str]) -> str:
-    """A key without a name is named for its first column, with _2, _3, … where that is taken, or is PRIMARY."""
+    """Name a key without a name for its first column, with _2, _3, … if that is taken, or is PRIMARY."""
     taken = taken | {"primary"}
     candidates = [column, *(f"{column}_{number}" for number in range(2, 100))]
     return next(name for name in candidates if name.casefold() not in taken)

@@ -1,4 +1,4 @@
-"""PARTITION BY, and what ALTER TABLE may say of partitions.
+"""PARTITION BY, and ALTER TABLE's actions on partitions.
 
 Source: MySQL manual, "CREATE TABLE Statement" (partition_options) and "ALTER TABLE Partition Operations"; MariaDB's.
 """
@@ -43,7 +43,7 @@ _AFTER_CREATE = ("SELECT", "AS", "START", "IGNORE", "REPLACE")
 
 
 def parse_partitioning(cursor: Cursor) -> Partitioning:
-    """What stands after PARTITION BY. Words that are not known are kept as they are. Raises PartitionsRefused."""
+    """What follows PARTITION BY. Unknown words are kept as they are. Raises PartitionsRefused."""
     start = cursor.index
     try:
         return _partitioning(cursor)
@@ -57,7 +57,7 @@ def parse_partitioning(cursor: Cursor) -> Partitioning:
 
 
 def _count(cursor: Cursor) -> int:
-    """How many partitions a statement asks for. Both servers take the number's lower 32 bits."""
+    """The number of partitions that a statement asks for. Both servers use the number's lower 32 bits."""
     return checked_number(cursor.number() & 0xFFFFFFFF)
 
 
@@ -84,8 +84,8 @@ def _partitioning(cursor: Cursor) -> Partitioning:
 
 
 def _by_system_time(cursor: Cursor) -> Partitioning:
-    """MariaDB: rows of the past, and those that hold now. Where no time says when an INTERVAL begins, it is that of the
-    statement, in whole units of it, or days."""
+    """MariaDB: partitions of past rows and of current ones. Without a start, an INTERVAL begins at the statement's
+    time, rounded down to its unit, or to days."""
     words, start, step = "", None, None
     if cursor.accept("LIMIT"):
         words = f"LIMIT {cursor.number()}"
@@ -100,7 +100,7 @@ def _by_system_time(cursor: Cursor) -> Partitioning:
             cursor.accept("TIMESTAMP")
             start = _seconds(cursor, cursor.string())
     if cursor.ahead("AUTO"):
-        raise cursor.error("partitions that the server adds of its own are not followed")
+        raise cursor.error("partitions that the server adds by itself are not followed")
     if cursor.ahead("("):
         return Partitioning(SYSTEM_TIME, words, (), parse_partitions(cursor), start=start, step=step)
     past = (_count(cursor) if cursor.accept("PARTITIONS") else 2) - 1
@@ -109,7 +109,7 @@ def _by_system_time(cursor: Cursor) -> Partitioning:
 
 
 def _method(cursor: Cursor) -> tuple[str, str | None, tuple[str, ...], bool]:
-    """The method, the expression or the columns that it goes by, and whether it is KEY's first algorithm."""
+    """The method, its expression or columns, and whether it is KEY's first algorithm."""
     linear = "LINEAR " if cursor.accept("LINEAR") else ""
     word = cursor.accept_any("RANGE", "LIST", "HASH", "KEY")
     if not word:
@@ -160,7 +160,7 @@ def _partition(cursor: Cursor) -> Partition:
 
 
 def _options(cursor: Cursor) -> None:
-    """Of storage: ENGINE, COMMENT, DATA DIRECTORY and the like."""
+    """Skip storage options: ENGINE, COMMENT, DATA DIRECTORY and others."""
     while cursor.token.kind == "word" and cursor.keyword not in ("SUBPARTITION", "PARTITION", "WITH", "WITHOUT"):
         if not cursor.accept("STORAGE", "ENGINE") and cursor.next().keyword in ("DATA", "INDEX"):
             cursor.expect("DIRECTORY")
@@ -169,7 +169,7 @@ def _options(cursor: Cursor) -> None:
 
 
 def _divided(tokens: list[Token]) -> list[list[Token]]:
-    """Tokens at the commas that are in no parentheses."""
+    """Split tokens at commas outside of parentheses."""
     parts: list[list[Token]] = [[]]
     depth = 0
     for token in tokens:
@@ -182,7 +182,7 @@ def _divided(tokens: list[Token]) -> list[list[Token]]:
 
 
 def _row(cursor: Cursor, tokens: list[Token]) -> tuple[str, ...]:
-    """A value of a LIST, or several in parentheses, one a column."""
+    """A value of a LIST, or several in parentheses, one for each column."""
     if tokens[0].text == "(" and tokens[0].kind == "sign" and len(_divided(tokens)) == 1 and tokens[-1].text == ")":
         inner = _items(cursor, tokens[1:-1])
         return inner if len(inner) > 1 else (render(tokens),)
@@ -194,7 +194,7 @@ def _items(cursor: Cursor, tokens: list[Token]) -> tuple[str, ...]:
 
 
 def _item(cursor: Cursor, tokens: list[Token]) -> str:
-    """A bound or a value: UNIX_TIMESTAMP of a time in the session's zone as the number that it is."""
+    """A bound or a value; UNIX_TIMESTAMP of a time in the session's zone becomes its number."""
     text = render(tokens)
     if len(tokens) == 1 and tokens[0].keyword in (MAXVALUE, DEFAULT, "NULL"):
         return tokens[0].keyword
@@ -205,10 +205,10 @@ def _item(cursor: Cursor, tokens: list[Token]) -> str:
 
 
 def _seconds(cursor: Cursor, text: str) -> int | None:
-    """A time by the session's clock in seconds since 1970 UTC; None for what is none, or where that is not known."""
+    """Convert a time of the session to seconds since 1970 UTC; None for an invalid time or an unknown zone."""
     try:
-        moment = read_datetime(text, 0, cursor.context.flavour)
-        utc = None if isinstance(moment, int) else cursor.context.to_utc(moment)
+        instant = read_datetime(text, 0, cursor.context.flavour)
+        utc = None if isinstance(instant, int) else cursor.context.to_utc(instant)
     except (ValueError, OverflowError):
         return None
     return None if utc is None else int(utc.replace(tzinfo=datetime.UTC).timestamp())

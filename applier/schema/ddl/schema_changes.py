@@ -1,7 +1,7 @@
-"""What statements do to databases and tables, as data: one class a kind of statement.
+"""What statements do to databases and tables, as data: one class for each kind of statement.
 
-Nothing is passed over in silence: a statement is `Ignored` because it is known to change no table, or it is `Other`,
-which stops a replay that it concerns.
+Nothing is skipped silently: a statement is `Ignored` because it is known to change no table, or it is `Other`, which
+stops a replay that it concerns.
 """
 
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class DropDatabase:
 
 @dataclass(frozen=True, slots=True)
 class CreateTable:
-    """inherits_charset: the statement does not say the table's character set, so it is the database's."""
+    """inherits_charset: the statement does not name the table's character set, so it is the database's."""
 
     definition: TableDefinition
     if_not_exists: bool = False
@@ -55,7 +55,7 @@ class CreateTableLike:
 
 @dataclass(frozen=True, slots=True)
 class AlterTable:
-    """ALTER TABLE, CREATE INDEX or DROP INDEX; what it makes of a table depends on `context`, too."""
+    """ALTER TABLE, CREATE INDEX or DROP INDEX; its effect also depends on `context`."""
 
     table: TableName
     actions: tuple[AlterAction, ...]
@@ -71,7 +71,7 @@ class RenameTables:
 
 @dataclass(frozen=True, slots=True)
 class DropTable:
-    """Tables that are not there are none of the log's business: the server has logged what it did."""
+    """Tables that do not exist are ignored: the server has logged what it did."""
 
     tables: tuple[TableName, ...]
 
@@ -99,10 +99,8 @@ class SessionChange:
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """DDL understood by name only. `tables` is None where it cannot be told which it concerns.
-
-    `creates`: some of them may be new by it.
-    """
+    """DDL of which only the kind is known. `tables` is None if the tables that it concerns are not known. `creates`: it
+    may create some of them."""
 
     kind: str
     tables: tuple[TableName, ...] | None
@@ -113,7 +111,7 @@ class Other:
 
 @dataclass(frozen=True, slots=True)
 class Dml:
-    """A statement that changes rows, as text. `tables` is None where it cannot be told which ones."""
+    """A statement that changes rows, as text. `tables` is None if the tables are not known."""
 
     kind: str
     tables: tuple[TableName, ...] | None

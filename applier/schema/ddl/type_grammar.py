@@ -1,4 +1,4 @@
-"""The data types of column definitions: their many spellings, and what the servers make of them.
+"""The data types of column definitions: their spellings, and what the servers make of them.
 
 Source: MySQL manual, "Data Types" and "Using Data Types from Other Database Engines"; MariaDB's "Data Types".
 """
@@ -26,7 +26,7 @@ _SYNONYMS = {
     "FLOAT4": "float", "FLOAT8": "double", "CHARACTER": "char", "VARCHARACTER": "varchar",
 }
 _ORACLE = {"DATE": "datetime", "CLOB": "longtext", "RAW": "varbinary", "VARCHAR2": "varchar"}
-"""What MariaDB takes words for in sql_mode ORACLE."""
+"""What words mean to MariaDB in sql_mode ORACLE."""
 _PLAIN = {*INTEGERS, *FRACTIONAL, *GEOMETRY, *NETWORK, "decimal", "float", "double", "bit", "date", "year", "json",
           "vector", "char", "varchar", "binary", "varbinary", "enum", "set", "tinytext", "text", "mediumtext",
           "longtext", "tinyblob", "blob", "mediumblob", "longblob"}
@@ -53,7 +53,7 @@ class TypeWords:
     serial: bool = False
 
     def accept_attribute(self, cursor: Cursor) -> bool:
-        """Pass over one of the words that may follow a type, in any order, and keep what it says."""
+        """Read one of the words that may follow a type, in any order."""
         if word := cursor.accept_any("UNSIGNED", "SIGNED", "ZEROFILL"):
             self.unsigned |= word != "SIGNED"
             self.zerofill |= word == "ZEROFILL"
@@ -80,7 +80,7 @@ class TypeWords:
 
 
 def parse_type(cursor: Cursor) -> TypeWords:
-    """The type at the cursor, up to its arguments; SchemaError if it is none that is known."""
+    """The type at the cursor, up to its arguments. Raises SchemaError for an unknown type."""
     words = _parse_base(cursor)
     if words.base in ("enum", "set"):
         cursor.expect("(")
@@ -105,7 +105,7 @@ def _parse_base(cursor: Cursor) -> TypeWords:
         raise cursor.error("a data type was expected")
     cursor.next()
     if cursor.context.flavour == "mariadb" and "ORACLE" in cursor.context.sql_mode:
-        if word == "MARIADB_SCHEMA" and cursor.accept("."):  # the type is meant as without the mode
+        if word == "MARIADB_SCHEMA" and cursor.accept("."):  # the type means what it means without the mode
             word = cursor.next().keyword
         elif word == "NUMBER":
             return TypeWords("decimal" if cursor.ahead("(") else "double")
@@ -142,14 +142,14 @@ def _parse_base(cursor: Cursor) -> TypeWords:
     elif base in ("geomcollection", "geometrycollection"):
         base = "geometrycollection" if cursor.context.flavour == "mariadb" else "geomcollection"
     if base not in _PLAIN:
-        raise cursor.error("no data type that is known", token)
+        raise cursor.error("an unknown data type", token)
     return TypeWords(base)
 
 
 def resolve_type(words: TypeWords, table: Charset, defaults: Mapping[str, str]) -> ColumnType:
-    """The type that the server makes of the words in a table of that character set; KeyError for an unknown set.
+    """The type that the server makes of the words in a table with that character set; KeyError for an unknown set.
 
-    `defaults` are the collations of columns that name a character set alone.
+    `defaults` are the collations of columns that name only a character set.
     """
     base, arguments = words.base, words.arguments
     first = arguments[0] if arguments else None
@@ -221,8 +221,8 @@ def converted_type(column_type: ColumnType, charset: Charset) -> ColumnType:
 
 
 def _sized(base: str, length: int | None, width: int, words: TypeWords) -> ColumnType:
-    """A string type by its size in bytes: TEXT(n) and BLOB(n) take the smallest type that holds n characters, and a
-    VARCHAR or VARBINARY that is too long for a row becomes one of them (without strict mode)."""
+    """A string type by its size in bytes: TEXT(n) and BLOB(n) become the smallest type that holds n characters, and so
+    does a VARCHAR or VARBINARY that is too long for a row (without strict mode)."""
     needed = (length or 0) * width
     if (base in ("text", "blob") and length) or (base in ("varchar", "varbinary") and needed > MAX_VARCHAR_BYTES):
         size = next(size for size, limit in _TEXT_SIZES if needed <= limit)

@@ -1,4 +1,4 @@
-"""System versioning in CREATE and ALTER TABLE: which columns have a row's times, and what an ALTER makes of that.
+"""System versioning in CREATE and ALTER TABLE: which columns have a row's times, and how an ALTER changes that.
 
 Source: MariaDB's "System-Versioned Tables"; judged by MariaDB 10.11.
 """
@@ -14,7 +14,7 @@ from applier.schema.versioning import TIME, Versioning
 
 
 def parse_period(cursor: Cursor) -> None:
-    """PERIOD FOR SYSTEM_TIME [(start, end)]: the columns say themselves that they are these."""
+    """Skip PERIOD FOR SYSTEM_TIME [(start, end)]: the columns say the same themselves."""
     cursor.expect("PERIOD", "FOR")
     if not cursor.accept("SYSTEM_TIME"):
         raise cursor.error("application-time period tables cannot be replayed yet")
@@ -23,7 +23,7 @@ def parse_period(cursor: Cursor) -> None:
 
 
 def created_versioning(columns: Sequence[ColumnWords], *, all_are: bool) -> Versioning | None:
-    """Of a table with these columns, where `all_are` says that it is versioned as a whole; None if nothing is."""
+    """The versioning of a table with these columns, if `all_are` versioned; None without versioning."""
     if not all_are and not any(words.versioned for words in columns):
         return None
     without = tuple(words.name.casefold() for words in columns
@@ -41,7 +41,7 @@ def _with_times(columns: Sequence[ColumnWords], without: tuple[str, ...]) -> Ver
 
 
 def hidden_columns(versioning: Versioning | None) -> tuple[Column, ...]:
-    """The columns that no statement names, which come after all others."""
+    """The hidden columns, which come after all others."""
     if versioning is None or not versioning.hidden:
         return ()
     return tuple(Column(name, TIME, nullable=False, invisible=True)
@@ -50,7 +50,7 @@ def hidden_columns(versioning: Versioning | None) -> tuple[Column, ...]:
 
 def altered_versioning(before: Versioning | None, actions: Sequence[AlterAction],
                        renames: dict[str, str]) -> Versioning | None:
-    """After an ALTER, with the new names of columns that stay by their old ones in lower case."""
+    """The versioning after an ALTER, with new names of columns by their old ones in lower case."""
     added = [action.words for action in actions if isinstance(action, AddColumn)]
     without = tuple(words.name.casefold() for words in added if words.versioned is False)
     switch = next((action.on for action in actions if isinstance(action, SetVersioning)), None)

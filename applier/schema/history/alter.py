@@ -1,4 +1,4 @@
-"""ALTER TABLE applied to a table's definition, as the server does it: all actions at once, by the names from before.
+"""Applies ALTER TABLE to a table's definition as the server does: all actions at once, by the names from before.
 
 Source: MySQL manual, "ALTER TABLE Statement"; judged by SHOW CREATE TABLE of both servers.
 """
@@ -30,10 +30,10 @@ from applier.schema.partitions import PartRows
 
 @dataclass(frozen=True)
 class Altered:
-    """A definition after an ALTER. `sources[i]` is the number of the old column that the i-th new one was, None for an
-    added one; `emptied`: no row is left; `removed`: which rows are not, by the old definition;
-    `first_number`: from where an added AUTO_INCREMENT column numbers the rows; `ignores`: of ALTER IGNORE, what it says
-    besides."""
+    """A definition after an ALTER. `sources[i]` is the number of the old column that became the i-th new one, None for
+    an added one; `emptied`: no row is left; `removed`: the rows that are removed, by the old definition;
+    `first_number`: where an added AUTO_INCREMENT column starts to number the rows; `ignores`: the details of ALTER
+    IGNORE."""
 
     definition: TableDefinition
     sources: tuple[int | None, ...]
@@ -46,7 +46,7 @@ class Altered:
 def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: StatementContext) -> Altered:
     """The definition that the server makes of one by the actions of a statement.
 
-    Raises SchemaError where an action cannot be followed, or is about a column that the table does not have.
+    Raises SchemaError if an action cannot be followed, or names a column that the table does not have.
     """
     if unfollowed := next(of_kind(actions, Unfollowed), None):
         raise SchemaError(unfollowed.what)
@@ -83,6 +83,6 @@ def moved(definition: TableDefinition, database: str, name: str) -> TableDefinit
 
 
 def _not_null(column: Column) -> Column:
-    """A column of a primary key: NOT NULL, and so without NULL as its default."""
+    """A column of a primary key: NOT NULL, so NULL is not its default."""
     default = None if column.default == Default("null") else column.default
     return replace(column, nullable=False, default=default)

@@ -1,4 +1,4 @@
-"""What an ALTER TABLE makes of a table's columns, and what they are called then."""
+"""How an ALTER TABLE changes a table's columns, and their new names."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -30,14 +30,14 @@ from applier.sql.tokens import Token, render, tokenize
 
 @dataclass
 class ColumnChanges:
-    """The columns of one ALTER on their way. `actions` are those that ask for something that is not so already,
-    `charset` is the table's after the statement, and `renames`, once `columns` is called, what became of names."""
+    """Works out the columns of one ALTER. `actions` are those that change something, `charset` is the table's after the
+    statement, and `renames`, after `columns` was called, has the new names."""
 
     definition: TableDefinition
     actions: Sequence[AlterAction]
     context: StatementContext
     charset: Charset = field(init=False)
-    renames: dict[str, str] = field(default_factory=dict)  # old names, in lower case, of what stays: the new ones
+    renames: dict[str, str] = field(default_factory=dict)  # the columns that stay: new names by old ones in lower case
 
     def __post_init__(self) -> None:
         definition = self.definition
@@ -55,7 +55,7 @@ class ColumnChanges:
             old_timestamps([action.words for action in self.actions if isinstance(action, AddColumn | ChangeColumn)])
 
     def _is_void(self, action: AlterAction) -> bool:
-        """IF EXISTS of what is not there, IF NOT EXISTS of what is."""
+        """True for IF EXISTS of a missing column, IF NOT EXISTS of an existing one."""
         match action:
             case AddColumn(words, _, True):
                 return self._has(words.name)
@@ -75,10 +75,11 @@ class ColumnChanges:
         try:
             return self.definition.column_index(name)
         except KeyError:
-            raise SchemaError(f"it is about column {name}, which the table does not have") from None
+            raise SchemaError(f"it names column {name}, which the table does not have") from None
 
     def columns(self) -> list[tuple[Column, int | None]]:
-        """The new columns with their sources: those that stay, among which then, in turn, others are added or moved."""
+        """The new columns with their sources: first those that stay, then others are added or moved among them, in
+        turn."""
         changes = {self._old(change.old): change for change in of_kind(self.actions, ChangeColumn)}
         renames = {self._old(rename.old): rename.new for rename in of_kind(self.actions, RenameColumn)}
         renames |= {number: change.words.name for number, change in changes.items()}
@@ -100,7 +101,7 @@ class ColumnChanges:
                 moved = next(entry for entry in columns if entry[1] == number)
                 columns.remove(moved)
                 _put(columns, moved, action.place)
-        columns.sort(key=lambda entry: not self._is_generated_key(*entry))  # which stays first, whatever comes FIRST
+        columns.sort(key=lambda entry: not self._is_generated_key(*entry))  # it stays first, whatever else is FIRST
         hidden = self._hidden()
         columns.sort(key=lambda entry: entry[1] in hidden)
         return [(self._follow_renames(column, source), source) for column, source in columns]
@@ -135,7 +136,7 @@ class ColumnChanges:
         column = resolve_column(action.words, self.charset, self.context, in_primary_key=False)
         converted = self._converted(column)
         if converted.type.base.endswith("text"):
-            return replace(converted, type=replace(converted.type, base=column.type.base))  # as it was asked for
+            return replace(converted, type=replace(converted.type, base=column.type.base))  # as the statement asks
         return converted
 
     def _converted(self, column: Column) -> Column:
@@ -144,7 +145,7 @@ class ColumnChanges:
         return replace(column, type=converted_type(column.type, self.charset))
 
     def _follow_renames(self, column: Column, source: int | None) -> Column:
-        """Expressions of columns that stay name other columns as they are called now."""
+        """Rename columns in the expressions of columns that stay."""
         changed = {old: new for old, new in self.renames.items() if not same_name(old, new)}
         if not changed or source is None:
             return column
@@ -156,7 +157,7 @@ class ColumnChanges:
 
 
 def same_name(a: str, b: str) -> bool:
-    """Whether two columns, or two keys, have the same name to the server."""
+    """True if two columns, or two keys, have the same name to the server."""
     return a.casefold() == b.casefold()
 
 
@@ -168,12 +169,12 @@ def _put(columns: list[tuple[Column, int | None]], entry: tuple[Column, int | No
     else:
         after = next((i for i, (column, _) in enumerate(columns) if same_name(column.name, place)), None)
         if after is None:
-            raise SchemaError(f"a column comes after {place}, which the table does not have")
+            raise SchemaError(f"a column is placed after {place}, which the table does not have")
         columns.insert(after + 1, entry)
 
 
 def with_names(expression: str, renames: dict[str, str]) -> str:
-    """An expression whose columns are called by their new names."""
+    """An expression with the new names of its columns."""
     tokens = tokenize(expression)
     renamed = []
     for token, following in pairwise(tokens):

@@ -1,4 +1,4 @@
-"""What an ALTER TABLE makes of a table's keys, which go with their columns, and of its foreign keys."""
+"""How an ALTER TABLE changes a table's keys, which follow their columns, and its foreign keys."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -27,11 +27,11 @@ from applier.schema.history.alter_columns import same_name, with_names
 
 def altered_keys(definition: TableDefinition, actions: Sequence[AlterAction], renames: Mapping[str, str],
                  columns: Sequence[Column]) -> tuple[Key, ...]:
-    """The keys that stay, with the columns that stay, then the added ones. `columns` are the new ones, `renames` the
-    new names of those that stay by their old ones, in lower case."""
+    """The keys that stay, with their columns that stay, then the added ones. `columns` are the new columns, `renames`
+    new names by the old ones in lower case."""
     before = {key.name.casefold(): key for key in in_server_order(definition.keys, definition.columns)}
     for drop in of_kind(actions, DropKey):
-        # A name that is not known is that of an index that the server made for a foreign key, or of another
+        # An unknown name belongs to an index that the server made for a foreign key, or to another
         # constraint.
         before.pop(drop.name.casefold(), None)
     names = {rename.old.casefold(): rename.new for rename in of_kind(actions, RenameKey)}
@@ -45,7 +45,7 @@ def altered_keys(definition: TableDefinition, actions: Sequence[AlterAction], re
 
 
 def _followed(part: KeyPart, renames: Mapping[str, str], columns: Sequence[Column]) -> KeyPart | None:
-    """A key's part after the ALTER: under its column's new name, None where the column is dropped; whole, where the
+    """A key's part after the ALTER: with its column's new name; None if the column is dropped; the whole column, if the
     new type cannot have a prefix or is no longer than it."""
     if part.column is None:
         changed = {old: new for old, new in renames.items() if not same_name(old, new)}

@@ -1,4 +1,4 @@
-"""What ALTER TABLE makes of a table's partitions, and whose rows go with them.
+"""How ALTER TABLE changes a table's partitions, and which rows it removes.
 
 Source: MySQL manual, "ALTER TABLE Partition Operations"; MariaDB's "ALTER TABLE".
 """
@@ -23,15 +23,15 @@ from applier.schema.partitions import Partitioning, PartRows
 
 def altered_partitions(before: Partitioning | None,
                        actions: Sequence[AlterAction]) -> tuple[Partitioning | None, PartRows | None]:
-    """How the table is divided afterwards, and whose rows go. A statement has one action on partitions at most. Where
-    the partitions are not known, as of an older program's base, actions that only divide anew change nothing."""
+    """The partitioning afterwards, and the rows that are removed. A statement has at most one action on partitions. If
+    the partitions are not known, as in an older program's base, actions that only divide rows anew change nothing."""
     known = None if before is None or before.other else before
     for action in actions:
         match action:
             case PartitionBy(partitioning):
                 return partitioning, None
             case ExchangePartition() | PartitionToTable() | PartitionFromTable():
-                raise SchemaError("EXCHANGE and CONVERT are about two tables, not one")
+                raise SchemaError("EXCHANGE and CONVERT concern two tables, not one")
             case DropPartitions() | TruncatePartitions() if known is None:
                 verb = "DROP" if isinstance(action, DropPartitions) else "TRUNCATE"
                 raise SchemaError(f"{verb} PARTITION of a table whose partitions are not known")

@@ -1,6 +1,6 @@
-"""How the rows of a table come over an ALTER: for each column of the new definition, where its values come from.
+"""How an ALTER converts the rows of a table: for each column of the new definition, the source of its values.
 
-This is the plan only, made once a statement; `applier.columns.alter` runs it over whole columns of rows.
+This is only the plan, made once for each statement; `applier.columns.alter` applies it to whole columns of rows.
 """
 
 from dataclasses import dataclass, replace
@@ -19,11 +19,11 @@ from applier.schema.versioning import ENDS_OF_TIME
 @dataclass(frozen=True)
 class RowConversion:
     """From rows of `old` to rows of `new`: `sources[i]` is the number of the old column that the i-th new one takes its
-    values from, None for one that is added; rows of `removed` go, and the new rows must all be of `required`. The rest
-    is about the statement: `moment` is its time in microseconds UTC, `file`, `position` and `gtid` are its place in the
-    log, `first_number` is where an added AUTO_INCREMENT column begins, and `numbering` the session's
-    auto_increment_increment and auto_increment_offset, `end_of_time` what rows of a versioned table end with that hold
-    now, `ignores` is there for ALTER IGNORE, by which rows may go, and `server_version` is the source's."""
+    values from, None for one that is added; rows of `removed` are removed, and the new rows must all belong to
+    `required`. The rest describes the statement: `timestamp_us` is its time in microseconds UTC, `file`, `position` and
+    `gtid` are its place in the log, `first_number` is where an added AUTO_INCREMENT column starts, `numbering` the
+    session's auto_increment_increment and auto_increment_offset, `end_of_time` the row end of current rows of a
+    versioned table, `ignores` has the details of ALTER IGNORE, and `server_version` is the source's."""
 
     old: TableDefinition
     new: TableDefinition
@@ -31,7 +31,7 @@ class RowConversion:
     sql_mode: str = ""
     time_zone: str = "SYSTEM"
     sql: str = ""
-    moment: int = 0
+    timestamp_us: int = 0
     file: str | None = None
     position: int | None = None
     gtid: str | None = None
@@ -45,8 +45,8 @@ class RowConversion:
 
     @cached_property
     def changes_rows(self) -> bool:
-        """Whether rows may differ after it: some go, or stored columns come, go, move, take another type or name, or
-        may not be NULL any longer."""
+        """True if rows may differ afterwards: some are removed, or stored columns are added, dropped, moved, converted
+        or renamed, or become NOT NULL."""
         if self.removed is not None or self.ignores is not None:
             return True
         if (self.old.versioning is None) != (self.new.versioning is None):
@@ -62,20 +62,20 @@ class RowConversion:
 
     @property
     def numbers_rows(self) -> bool:
-        """Whether an AUTO_INCREMENT column is added."""
+        """True if an AUTO_INCREMENT column is added."""
         return any(source is None and column.auto_increment
                    for source, column in zip(self.sources, self.new.columns, strict=True))
 
     def refusal(self, what: str) -> SchemaError:
-        """The error of rows of which it is not known what the server made of them."""
-        return SchemaError(f"rows cannot be brought over this statement: {what}: {' '.join(self.sql.split())}",
+        """The error for rows if it is not known what the server made of them."""
+        return SchemaError(f"rows cannot be converted over this statement: {what}: {' '.join(self.sql.split())}",
                            table=self.new.full_name, file=self.file, position=self.position, gtid=self.gtid,
                            hint="stop before it with --stop-position, or leave the table out with --ignore-tables")
 
     @property
     def session(self) -> Session:
         """The session that the statement ran in."""
-        return Session(self.new.flavour, self.sql_mode, self.time_zone, self.moment or None)
+        return Session(self.new.flavour, self.sql_mode, self.time_zone, self.timestamp_us or None)
 
 
 def _is_stored(column: Column) -> bool:
@@ -83,13 +83,13 @@ def _is_stored(column: Column) -> bool:
 
 
 def _seen(column: Column) -> tuple[str, ColumnType, str | None]:
-    """What of a column shows in a row."""
+    """The part of a column's definition that rows depend on."""
     return column.name, column.type, column.expression
 
 
 def same_to_rows(old: TableDefinition, new: TableDefinition) -> bool:
-    """Whether two definitions of a table differ in nothing that rows or those who find them see: only in plain keys,
-    and in foreign keys that change no rows."""
+    """True if rows, and code that finds rows, see no difference between two definitions of a table: only plain keys
+    differ, and foreign keys that change no rows."""
     def seen(definition: TableDefinition) -> tuple[object, ...]:
         keys = in_server_order(definition.keys, definition.columns)
         unique = tuple(key for key in keys if key.kind in ("primary", "unique"))

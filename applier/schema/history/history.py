@@ -1,4 +1,4 @@
-"""What every table was at every position of the archive: the statements of the log, applied to table definitions."""
+"""The definition of every table at every position of the archive: the log's statements, applied to definitions."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -40,15 +40,15 @@ class Statement(Protocol):
 
 
 class SchemaHistory:
-    """Applies statements in the log's order, and answers which definition held where.
+    """Applies statements in the log's order, and answers which definition applied where.
 
     `wanted(database, table)` says which tables are replayed: a statement that cannot be followed stops the replay only
     if it concerns one of them. By default that is all but the server's own. `files` are names for error messages.
-    `rewrites` are databases of the log under the names that they have here (AP-FILT); a schema file and a base have
-    these names already. With `skip_statements` statements that change rows are passed over, and counted in `skipped`,
-    by table ("" where it cannot be told) and kind. `system_time_zone` is what SYSTEM is in the log, `server_version` is
-    of its server ("" where it is not known). `defined_by_log` are tables that `define` was told of, `charset_assumed`
-    those that inherit the character set of a database of which nothing tells it.
+    `rewrites` gives databases of the log other names here (AP-FILT); a schema file and a base already use these names.
+    With `skip_statements`, statements that change rows are skipped, and counted in `skipped`, by table ("" if it is not
+    known) and kind. `system_time_zone` is what SYSTEM means in the log, `server_version` is the version of its server
+    ("" if not known). `defined_by_log` are tables that `define` was called for, `charset_assumed` those that inherit
+    the character set of a database of which it is not known.
     """
 
     def __init__(
@@ -68,27 +68,27 @@ class SchemaHistory:
         self.defined_by_log: list[str] = []
         self.charset_assumed: set[str] = set()
 
-    # ---- what is asked
+    # ---- queries
 
     @property
     def skipped(self) -> dict[str, Counter[str]]:
-        """How many statements that change rows were passed over, by table and kind."""
+        """How many statements that change rows were skipped, by table and kind."""
         return self._changes.skipped
 
     def at(self, database: str, table: str, position: Position) -> TableVersion | None:
-        """The version that a row event at the position is about; None where the table is not there."""
+        """The version that a rows event at the position changes; None if the table does not exist there."""
         return self._tables.at((database, table), position)
 
     def renamed(self, table: TableName) -> TableName:
-        """A table of the log by the name that it has here."""
+        """A table of the log by its name here."""
         return self._rewrites.get(table[0], table[0]), table[1]
 
     def live(self) -> list[TableVersion]:
-        """The tables that are there after the last statement, without sequences."""
+        """The tables that exist after the last statement, without sequences."""
         return [version for version in self._tables.all() if version.end is None and not version.definition.is_sequence]
 
     def versions(self) -> list[TableVersion]:
-        """All of them; a version's id is its place in the list."""
+        """All versions; a version's id is its index."""
         return self._tables.all()
 
     def definitions(self) -> Iterable[TableDefinition]:
@@ -96,49 +96,50 @@ class SchemaHistory:
         return (version.definition for version in self.live())
 
     def sequences(self) -> tuple[TableName, ...]:
-        """MariaDB's sequences that are there after the last statement."""
+        """MariaDB's sequences that exist after the last statement."""
         return tuple(sorted((version.definition.database, version.definition.name) for version in self._tables.all()
                             if version.end is None and version.definition.is_sequence))
 
     def databases(self) -> dict[str, Charset]:
-        """The databases that are there after the last statement, as far as the log or a base tells of them."""
+        """The databases that exist after the last statement, as far as the log or a base names them."""
         return dict(self._databases)
 
     def chains(self) -> list[list[TableVersion]]:
-        """Each table's versions as far as one has the rows of the other, in order; every version is in one of them."""
+        """Each table's versions, linked where one continues with the rows of the other, in order; every version is in
+        one list."""
         return self._tables.chains()
 
     def redefinitions(self, version: TableVersion) -> list[Redefinition]:
-        """The statements that changed a version's definition, but nothing that rows see."""
+        """The statements that changed a version's definition without an effect on rows."""
         return self._tables.redefinitions(version)
 
     def exchanged(self) -> list[list[TableVersion]]:
-        """Versions of tables between which rows were exchanged, in order, a list for all that have to do with each
-        other; chains have them, too."""
+        """Versions of tables that exchanged rows, in order: one list for each connected group; `chains` has them, too.
+        """
         return self._tables.exchanged()
 
     def wants(self, database: str, table: str) -> bool:
-        """Whether a table of that name is replayed."""
+        """True if the table of that name is replayed."""
         return self._wanted(database, table)
 
     def is_wanted(self, version: TableVersion) -> bool:
-        """Whether the version is of a table that is replayed, by the name that it has."""
+        """True if the version's table is replayed, by its name here."""
         return self._wanted(version.definition.database, version.definition.name)
 
-    # ---- what is told
+    # ---- changes
 
     def load_database(self, name: str, charset: Charset) -> None:
-        """A database that is there before the log begins: tables made in it later inherit its character set."""
+        """Add a database that exists before the log begins: tables made in it later inherit its character set."""
         self._databases[name] = charset
 
     def load_sequence(self, name: TableName) -> None:
-        """A sequence that is there before the log begins."""
+        """Add a sequence that exists before the log begins."""
         definition = TableDefinition(*name, (), engine=SEQUENCE, flavour=self.flavour)
         self._changes.create(definition, StatementOrigin(BEFORE_THE_LOG, "the base snapshot"))
 
     def load_definition(self, definition: TableDefinition) -> None:
-        """A table that is there before the log begins, as a base snapshot's manifest has it: defaults that it has in
-        the server's own time zone become moments where that is known now."""
+        """Add a table that exists before the log begins, from a base snapshot's manifest: defaults in the server's own
+        time zone become UTC if the zone is known now."""
         if self._system_time_zone is not None:
             context = StatementContext(self.flavour, time_zone=self._system_time_zone)
             definition = replace(definition, columns=tuple(
@@ -146,15 +147,13 @@ class SchemaHistory:
         self._changes.create(definition, StatementOrigin(BEFORE_THE_LOG, "the base snapshot"))
 
     def define(self, definition: TableDefinition, at: Position) -> None:
-        """A table that nothing has defined, from a place in the log on, where it has no rows."""
+        """Add a table that nothing else defines, from a position in the log on; it is empty there."""
         self.defined_by_log.append(definition.full_name)
         self._changes.create(definition, StatementOrigin(at, "the log's metadata"))
 
     def load_schema_file(self, text: str) -> None:
-        """The tables that are there before the log begins, as CREATE statements; INSERTs and the like are passed over.
-
-        TIMESTAMP defaults are taken in UTC unless the file sets a time zone, as dumps do.
-        """
+        """Add the tables that exist before the log begins, from CREATE statements; INSERTs and other statements are
+        skipped. TIMESTAMP defaults are taken as UTC unless the file sets a time zone, as dumps do."""
         database, sql_mode, time_zone = None, "", "+00:00"
         for sql in split_statements(text):
             for change in self.load_statement(sql, database=database, sql_mode=sql_mode, time_zone=time_zone):
@@ -164,8 +163,8 @@ class SchemaHistory:
                     time_zone = time_zone if change.time_zone is None else change.time_zone
 
     def load_statement(self, sql: str, *, database: str | None, sql_mode: str, time_zone: str) -> list[SchemaChange]:
-        """What a statement of a schema file or a dump does, which is done; what is about sessions or rows is the
-        caller's. `time_zone` is that of TIMESTAMP defaults."""
+        """Apply a statement of a schema file or a dump; the caller handles changes of sessions and rows. `time_zone` is
+        the zone of TIMESTAMP defaults."""
         changes = self._parse(sql, database, sql_mode=sql_mode, time_zone=time_zone)
         for change in changes:
             if not isinstance(change, SessionChange | Dml):
@@ -173,21 +172,22 @@ class SchemaHistory:
         return changes
 
     def apply(self, statement: Statement, at: Position, end: Position) -> None:
-        """What the statement from one position to another does: rows after `end` see its effect.
+        """Apply the statement between two positions: rows after `end` see its effect.
 
-        Raises SchemaError where DDL on a wanted table cannot be followed, UnsupportedStatement where the statement
-        would change a wanted table's rows.
+        Raises SchemaError if DDL on a wanted table cannot be followed, UnsupportedStatement if the statement would
+        change a wanted table's rows.
         """
         sql = statement.sql
         if isinstance(sql, bytes):
             sql = sql.decode("utf-8", "surrogateescape")
         context = statement.context
-        moment = statement.timestamp * 1_000_000 + int(context.get("microseconds", 0))
-        place = StatementOrigin(end, sql, moment, self._file(at), at[1], statement.gtid,
+        timestamp_us = statement.timestamp * 1_000_000 + int(context.get("microseconds", 0))
+        place = StatementOrigin(end, sql, timestamp_us, self._file(at), at[1], statement.gtid,
                                (context.get("auto_increment_increment", 1), context.get("auto_increment_offset", 1)),
                                end_of_time(self._server_version), self._server_version)
         try:
-            for change in self._parse(sql, statement.database or None, rewrites=self._rewrites, moment=moment,
+            for change in self._parse(sql, statement.database or None, rewrites=self._rewrites,
+                                      timestamp_us=timestamp_us,
                                       **session_of(context, self.flavour, self._system_time_zone)):
                 self._apply(change, place)
         except (SchemaError, UnsupportedStatement) as error:

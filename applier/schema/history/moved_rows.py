@@ -1,4 +1,4 @@
-"""ALTER TABLE that moves the rows of a partition to another table, or those of a table to a partition.
+"""ALTER TABLE that moves rows between a partition and a table.
 
 Source: MySQL manual, "Exchanging Partitions and Subpartitions with Tables"; MariaDB's "ALTER TABLE", CONVERT PARTITION
 and CONVERT TABLE.
@@ -22,10 +22,8 @@ MOVING = (ExchangePartition, PartitionToTable, PartitionFromTable)
 
 def move_rows(tables: TableVersions, divided: TableVersion, plain: TableVersion | None, action: MovingAction,
               place: StatementOrigin) -> None:
-    """New versions of both tables, of which `plain` is the one without partitions, None where the action makes it.
-
-    Raises SchemaError for a partition that is not known, and where there are no partitions, or not these tables.
-    """
+    """Begin new versions of both tables; `plain` is the one without partitions, None if the action creates it. Raises
+    SchemaError for an unknown partition."""
     old, partitioning = divided.definition, divided.definition.partitioning
     rows_of = partial(_rows, place)
     match action:
@@ -55,11 +53,11 @@ def move_rows(tables: TableVersions, divided: TableVersion, plain: TableVersion 
 
 def _rows(place: StatementOrigin, version: TableVersion, new: TableDefinition, *, removed: PartRows | None = None,
           required: PartRows | None = None) -> RowSource:
-    """Rows as they are: the servers take care that both tables have the same columns."""
+    """Rows unchanged: the servers ensure that both tables have the same columns."""
     columns = tuple(range(len(version.definition.columns)))
     return RowSource(version.id, RowConversion(
-        version.definition, new, columns, sql=place.sql, moment=place.moment, file=place.file, position=place.position,
-        gtid=place.gtid, removed=removed, required=required))
+        version.definition, new, columns, sql=place.sql, timestamp_us=place.timestamp_us, file=place.file,
+        position=place.position, gtid=place.gtid, removed=removed, required=required))
 
 
 def _end_both(tables: TableVersions, divided: TableVersion, plain: TableVersion, place: StatementOrigin) -> None:

@@ -1,4 +1,4 @@
-"""The session that a statement ran in, as its QUERY event tells it: what the statement means depends on it."""
+"""The session that a statement ran in, as its QUERY event describes it: the statement's meaning depends on it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,15 +11,15 @@ _SQL_MODES = {1: "REAL_AS_FLOAT", 2: "PIPES_AS_CONCAT", 4: "ANSI_QUOTES", 1 << 2
               1 << 29: "HIGH_NOT_PRECEDENCE"}
 # MariaDB's mode in which a DATE is a DATETIME; MySQL's mode of that bit meant no more than its parts.
 _ORACLE = {1 << 9: "ORACLE"}
-# Those that change what values become in an ALTER: the bits from 32 on differ between the servers.
+# Modes that change how ALTER converts values: the bits from 32 on differ between the servers.
 _DATE_MODES = {1 << 23: "NO_ZERO_IN_DATE", 1 << 24: "NO_ZERO_DATE", 1 << 25: "ALLOW_INVALID_DATES"}
 _FRACTION_MODES = {"mysql": (1 << 32, "TIME_TRUNCATE_FRACTIONAL"), "mariadb": (1 << 34, "TIME_ROUND_FRACTIONAL")}
 _EXPLICIT_TIMESTAMPS = 1 << 24  # MariaDB's flags2, from 10.10 on; MySQL has a status variable of its own
 
 
 def session_of(context: Mapping[str, Any], flavour: str, system_time_zone: str | None = None) -> dict[str, Any]:
-    """What a QUERY's status variables say about how it reads (EV-CTX), as `parse_statement` takes it. A log does not
-    tell which time zone SYSTEM is: `system_time_zone`, if it is known."""
+    """What a QUERY's status variables say about the meaning of its text (EV-CTX), as arguments of `parse_statement`. A
+    log does not name the SYSTEM time zone: that is `system_time_zone`, if it is known."""
     collation = context.get("default_collation_for_utf8mb4")
     if flavour == "mysql":
         # MySQL writes the collation from 8.0 on, which is when explicit timestamps became the default, too.

@@ -1,4 +1,4 @@
-"""What schema changes do to the tables that are there: versions begin, end, and go on as others."""
+"""What schema changes do to existing tables: versions begin, end, and continue as others."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -36,8 +36,8 @@ from applier.schema.sibling_order import acts_alike
 class TableChanges:
     """Applies schema changes to `tables` and `databases`, in the order of their statements.
 
-    `wanted` says which tables are replayed: only for them is a change an error that cannot be followed. With
-    `skip_statements` statements that change rows are passed over, and counted in `skipped`, by table and kind.
+    `wanted` says which tables are replayed: only for them is a change that cannot be followed an error. With
+    `skip_statements`, statements that change rows are skipped, and counted in `skipped`, by table and kind.
     """
 
     def __init__(self, tables: TableVersions, databases: dict[str, Charset], wanted: Callable[[str, str], bool],
@@ -47,8 +47,8 @@ class TableChanges:
         self.skipped: dict[str, Counter[str]] = {}
 
     def apply(self, change: SchemaChange, place: StatementOrigin) -> None:
-        """What one change does. Raises SchemaError where it cannot be followed, UnsupportedStatement where it would
-        change a wanted table's rows."""
+        """Apply one change. Raises SchemaError if it cannot be followed, UnsupportedStatement if it would change a
+        wanted table's rows."""
         match change:
             case CreateTable(definition):
                 self._create_unless_there(definition, change, place)
@@ -90,7 +90,7 @@ class TableChanges:
         if self._tables.live(table) is None:
             self.create(definition, place)
         elif not change.if_not_exists and self._wanted(*table):
-            raise SchemaError("the log creates a table that is there already", table=definition.full_name,
+            raise SchemaError("the log creates a table that already exists", table=definition.full_name,
                               hint="the --schema file or --base may be newer than the first binlog")
 
     def _create_like(self, table: TableName, source: TableName, change: CreateTableLike,
@@ -103,7 +103,7 @@ class TableChanges:
                                  first_number=1)
             self._create_unless_there(definition, change, place)
         elif self._wanted(*table) and not (change.if_not_exists and self._tables.live(table)):
-            raise SchemaError(f"the log makes a table like {'.'.join(source)}, whose definition is not known",
+            raise SchemaError(f"the log creates a table like {'.'.join(source)}, whose definition is not known",
                               table=".".join(table), hint="give its CREATE TABLE with --schema")
 
     def _alter(self, table: TableName, change: AlterTable, place: StatementOrigin) -> None:
@@ -120,12 +120,12 @@ class TableChanges:
             if self._wanted(*table):
                 error.message, error.hint = f"{error.message}: {_shorten(place.sql)}", error.hint or place.way_out
                 raise error.at(table=version.definition.full_name) from None
-            self._tables.end(table, place.end)  # what it is now is not known, and matters only to those who ask
+            self._tables.end(table, place.end)  # its definition is not known now, which matters only if it is used
             return
         self._go_on(version, altered, change.context, place)
 
     def _move_rows(self, table: TableName, action: MovingAction, place: StatementOrigin) -> None:
-        """Rows of a partition go to another table, or come from there."""
+        """Move rows between a partition and a table."""
         both = (table, action.table)
         divided, plain = map(self._tables.live, both)
         wanted = [self._wanted(*name) for name in both]
@@ -150,7 +150,7 @@ class TableChanges:
         self._go_on(version, Altered(definition, tuple(range(len(definition.columns)))), None, place)
 
     def _can_be_named(self, table: TableName) -> bool:
-        """Whether a server takes these names. SchemaError where one does not, and the table is replayed."""
+        """True if a server accepts these names. Raises SchemaError if one is not accepted and the table is replayed."""
         try:
             check_name(table[0], "the name of a database")
             check_name(table[1], "the name of a table")
@@ -162,7 +162,7 @@ class TableChanges:
 
     def _go_on(self, version: TableVersion, altered: Altered, context: StatementContext | None,
                place: StatementOrigin) -> None:
-        """The table as a statement has altered it, with the rows that it has."""
+        """Continue the table as a statement has altered it, with its rows."""
         old, new = version.definition, altered.definition
         self._check_engine(new)
         self._point_anew(altered, old, place)
@@ -180,12 +180,12 @@ class TableChanges:
             return
         mode, zone = ("", "SYSTEM") if context is None else (context.sql_mode, context.time_zone)
         self.create(new, place, RowSource(version.id, RowConversion(
-            old, new, altered.sources, mode, zone, place.sql, place.moment, place.file, place.position, place.gtid,
-            altered.removed, first_number=altered.first_number, numbering=place.numbering,
+            old, new, altered.sources, mode, zone, place.sql, place.timestamp_us, place.file, place.position,
+            place.gtid, altered.removed, first_number=altered.first_number, numbering=place.numbering,
             end_of_time=place.end_of_time, ignores=altered.ignores, server_version=place.server_version)))
 
     def _point_anew(self, altered: Altered, old: TableDefinition, place: StatementOrigin) -> None:
-        """Foreign keys of other tables follow where this one or its columns are called otherwise."""
+        """Update foreign keys of other tables after this table or its columns were renamed."""
         names = (old.database, old.name), (altered.definition.database, altered.definition.name)
         renames = {old.columns[source].name.casefold(): column.name
                    for source, column in zip(altered.sources, altered.definition.columns, strict=True)
@@ -203,7 +203,8 @@ class TableChanges:
 
     def create(self, definition: TableDefinition, place: StatementOrigin, *sources: RowSource,
                emptied: int | None = None) -> None:
-        """A table as a statement makes it: empty, as the version `emptied` was, or of the rows of another version."""
+        """Create a table as a statement does: empty, as the version `emptied` was, or with the rows of another version.
+        """
         self._check_engine(definition)
         self._tables.begin(definition, place.end, place.sql, *sources, emptied=emptied)
 
@@ -230,10 +231,10 @@ class TableChanges:
                 f"a statement changes rows, and its rows are not in the log: {_shorten(change.sql)}",
                 table=concerned or None,
                 hint="only binlog_format=ROW can be replayed; stop before this with --stop-position, or leave out all "
-                     "that came as text with --on-statement skip")
+                     "statements with --on-statement skip")
 
     def _first_wanted(self, tables: tuple[TableName, ...] | None, *, only_live: bool = False) -> str | None:
-        """The first replayed table of those that a statement concerns, "" if it cannot be told, None if it is none."""
+        """The first replayed table that a statement concerns; "" if that is not known, None if it concerns none."""
         if tables is None:
             return ""
         found = (table for table in tables

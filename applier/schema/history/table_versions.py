@@ -1,9 +1,10 @@
-"""The versions of every table: which definition a name had at which position, and which version has another's rows."""
+"""The versions of every table: which definition a name had at which position, and which version continues another."""
 
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+
+from sortedcontainers import SortedKeyList
 
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import TableDefinition
@@ -16,7 +17,7 @@ BEFORE_THE_LOG: Position = (0, 0)
 
 @dataclass(frozen=True, slots=True)
 class RowSource:
-    """The rows of a version, by its id, and how they become those of another one."""
+    """The rows of a version, by its id, and their conversion to the rows of another one."""
 
     version: int
     conversion: RowConversion
@@ -41,24 +42,25 @@ class TableVersion:
 
     @property
     def previous(self) -> int | None:
-        """The version before it, whose rows it goes on with; None where it begins empty, or before the log."""
+        """The version whose rows it continues with; None if it begins empty, or before the log."""
         return self.sources[0].version if self.sources else None
 
     @property
     def conversion(self) -> RowConversion | None:
-        """How those rows come over."""
+        """The conversion of those rows."""
         return self.sources[0].conversion if self.sources else None
 
 
 @dataclass(frozen=True, slots=True)
 class StatementOrigin:
-    """A statement and where it is: rows after `end` see its effect. The rest only a log tells: `moment` is its time in
-    microseconds UTC, `file` and `position` where its event begins, `numbering` the session's auto_increment_increment
-    and auto_increment_offset, `end_of_time` what its server has as such, `server_version` which server that is."""
+    """A statement and its place: rows after `end` see its effect. Only a log has the rest: `timestamp_us` is its time
+    in microseconds UTC, `file` and `position` where its event begins, `numbering` the session's
+    auto_increment_increment and auto_increment_offset, `end_of_time` the server's row end of current rows,
+    `server_version` its version."""
 
     end: Position
     sql: str
-    moment: int = 0
+    timestamp_us: int = 0
     file: str | None = None
     position: int | None = None
     gtid: str | None = None
@@ -68,7 +70,7 @@ class StatementOrigin:
 
     @property
     def way_out(self) -> str:
-        """What to do where the statement cannot be followed."""
+        """The hint for a statement that cannot be followed."""
         if self.file is None:  # it is of a dump or a schema file
             return "leave the table out with --ignore-tables, or take the statement out of the file"
         return "stop before it with --stop-position, or leave the table out with --ignore-tables"
@@ -76,7 +78,7 @@ class StatementOrigin:
 
 @dataclass(frozen=True, slots=True)
 class Redefinition:
-    """A statement after which a version's definition is another, and its rows and all that finds them are not."""
+    """A statement that changed a version's definition, but neither its rows nor how they are found."""
 
     position: Position
     sql: str
@@ -84,39 +86,39 @@ class Redefinition:
 
 
 class TableVersions:
-    """All versions of all tables, in the order of their making; a version's id is its place in it."""
+    """All versions of all tables, in the order of creation; a version's id is its index."""
 
     def __init__(self) -> None:
         self._versions: list[TableVersion] = []
-        self._by_table: dict[TableName, list[int]] = {}
+        self._by_table: dict[TableName, SortedKeyList[int, Position]] = {}  # ids by the versions' starts
         self._redefinitions: dict[int, list[Redefinition]] = {}
 
-    # ---- what is asked
+    # ---- queries
 
     def at(self, table: TableName, position: Position) -> TableVersion | None:
-        """The version that a row event at the position is about; None where the table is not there."""
-        ids = self._by_table.get(table, [])
-        index = bisect_right(ids, position, key=lambda number: self._versions[number].start) - 1
-        if index < 0:
+        """The version that a rows event at the position changes; None if the table does not exist there."""
+        ids = self._by_table.get(table)
+        if ids is None or (index := ids.bisect_key_right(position) - 1) < 0:
             return None
         version = self._versions[ids[index]]
         return version if version.end is None or position < version.end else None
 
     def live(self, table: TableName) -> TableVersion | None:
-        """The version of a name that no statement has ended yet."""
+        """The current version of a name, which no statement has ended."""
         ids = self._by_table.get(table)
         return self._versions[ids[-1]] if ids and self._versions[ids[-1]].end is None else None
 
     def alive(self) -> Iterator[TableVersion]:
-        """The live versions of all names."""
+        """The current versions of all names."""
         return (version for ids in self._by_table.values() if (version := self._versions[ids[-1]]).end is None)
 
     def all(self) -> list[TableVersion]:
-        """Every version; its id is its place in the list."""
+        """Every version; its id is its index."""
         return list(self._versions)
 
     def chains(self) -> list[list[TableVersion]]:
-        """Each table's versions as far as one has the rows of the other, in order; every version is in one of them."""
+        """Each table's versions, linked where one continues with the rows of the other, in order; every version is in
+        one list."""
         chains: list[list[TableVersion]] = []
         by_last: dict[int, list[TableVersion]] = {}
         for version in self._versions:
@@ -129,7 +131,7 @@ class TableVersions:
         return chains
 
     def exchanged(self) -> list[list[TableVersion]]:
-        """Versions whose rows went from table to table, in order: a list for all that have to do with each other."""
+        """Versions of tables that exchanged rows, in order: one list for each connected group."""
         begun = Counter(version.previous for version in self._versions if version.previous is not None)
         groups: dict[int, set[int]] = {version.id: {version.id} for version in self._versions}
         for version in self._versions:
@@ -143,14 +145,14 @@ class TableVersions:
                 if any(len(version.sources) > 1 or begun[version.id] > 1 for version in group)]
 
     def redefinitions(self, version: TableVersion) -> list[Redefinition]:
-        """Those of a version, in their order."""
+        """The redefinitions of a version, in their order."""
         return list(self._redefinitions.get(version.id, ()))
 
-    # ---- what is told
+    # ---- changes
 
     def begin(self, definition: TableDefinition, position: Position, sql: str, *sources: RowSource,
               emptied: int | None = None) -> None:
-        """A table as a statement makes it: empty, as a version that it has `emptied` was, or with rows of others."""
+        """Add the version that a statement creates: empty, as the version `emptied` was, or with rows of others."""
         table = definition.database, definition.name
         number = len(self._versions)
         in_base = table if position == BEFORE_THE_LOG else None
@@ -159,20 +161,22 @@ class TableVersions:
         earlier = sources[0].version if sources else emptied
         given = position == BEFORE_THE_LOG or (earlier is not None and self._versions[earlier].given)
         self._versions.append(TableVersion(number, definition, position, None, sql, sources, in_base, given))
-        self._by_table.setdefault(table, []).append(number)
+        if table not in self._by_table:
+            self._by_table[table] = SortedKeyList(key=lambda number: self._versions[number].start)
+        self._by_table[table].add(number)
 
     def redefine(self, version: TableVersion, definition: TableDefinition, position: Position, sql: str) -> None:
-        """Another definition that means the same to rows, so that no version ends."""
+        """Give a version another definition that means the same to rows, so that it does not end."""
         self._redefinitions.setdefault(version.id, []).append(Redefinition(position, sql, version.definition))
         self._versions[version.id] = replace(version, definition=definition)
 
     def end(self, table: TableName, position: Position) -> None:
-        """The live version of a name ends, if there is one."""
+        """End the current version of a name, if there is one."""
         if version := self.live(table):
             self._versions[version.id] = replace(version, end=position)
 
     def end_database(self, database: str, position: Position) -> None:
-        """All tables of a database end."""
+        """End the current versions of all tables of a database."""
         for table in list(self._by_table):
             if table[0] == database:
                 self.end(table, position)

@@ -1,3 +1,3 @@
-"""Values of one type as values of another, whole columns at a time, as the servers convert them."""
+"""Converts values of one type to another, whole columns at a time, as the servers do."""
 
 __all__ = ["byte_strings", "members", "numbers", "shown_numbers", "texts", "values"]

@@ -43,7 +43,7 @@ def _encoded(values: pa.Array, charset: str) -> pa.Array:
 
 
 def from_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
-    """Numbers as their text; but a BIT in a BLOB as its bytes."""
+    """Numbers as text; a BIT in a BLOB as its bytes."""
     if old.base == "bit" and new.base.endswith("blob"):
         return to_bytes(bit_bytes(values, old), old, new, session)
     return from_text(shown(values, old, session.flavour), _SHOWN, new, session)
@@ -56,7 +56,7 @@ def bit_bytes(values: pa.Array, old: ColumnType) -> pa.Array:
 
 
 def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
-    """Bytes as text in the new character set, of which they are."""
+    """Bytes as text: they are taken to be in the new character set."""
     charset = new.charset or "utf8mb4"
     if charset in SINGLE_BYTE - {"swe7"}:
         from applier.mysql.charsets import to_utf8
@@ -68,12 +68,12 @@ def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
         return fitted(values.cast(pa.string()), new)
     except pa.ArrowInvalid:
         if session.flavour != "mysql":
-            raise NotComputable("bytes that are no text") from None
+            raise NotComputable("bytes that are not text") from None
         return fitted(by_distinct(values, _valid_start), new)
 
 
 def _valid_start(data: bytes) -> str:
-    """What MySQL takes of bytes in UTF-8: all before the first that are none."""
+    """The part of UTF-8 bytes that MySQL keeps: all before the first invalid one."""
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -88,11 +88,11 @@ def _is_ascii(values: pa.Array) -> bool:
 
 
 def as_ascii(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
-    """Bytes that say a number, a date or a member, as text in which those that are no ASCII say nothing."""
+    """Bytes that hold a number, a date or a member, as text; bytes that are not ASCII count for nothing."""
     if old.base == "binary" and new.members:
         values = by_distinct(values, lambda data: data.rstrip(b"\0"), pa.binary())
     if _is_ascii(values):
         return values.cast(pa.string())
     if not all(member.isascii() for member in new.members):
-        raise NotComputable("bytes that are no ASCII")
+        raise NotComputable("bytes that are not ASCII")
     return by_distinct(values, lambda data: data.decode("ascii", "replace"))

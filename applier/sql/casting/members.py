@@ -1,4 +1,4 @@
-"""ENUM and SET columns: out of labels and numbers, and as numbers.
+"""Converts labels and numbers to ENUM and SET columns, and members to numbers.
 
 Source: MySQL manual, "The ENUM Type", "The SET Type"; judged by both servers, which differ in numbers out of range.
 """
@@ -23,10 +23,10 @@ _BIGINT = ColumnType("bigint")
 
 
 def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
-    """Labels as members: by name, as the new column's collation compares them, but for spaces at the end of all; else,
-    where all of it is digits, by number; what is no member becomes nothing."""
+    """Labels as members: by name, as the new column's collation compares them, without trailing spaces; else, if the
+    label is all digits, by number; labels that match no member become empty."""
     flavour = session.flavour
-    if any("?" in member for member in new.members):  # which also stands for what the character set does not have
+    if any("?" in member for member in new.members):  # which also stands for characters that the set lacks
         values = in_charset(values, new.charset or "utf8mb4")
     texts = pc.unique(pc.utf8_rtrim(values.drop_null(), " "))
     words = pc.unique(pc.list_flatten(pc.split_pattern(texts, ","))) if new.base == "set" else texts
@@ -57,7 +57,7 @@ def _of_bits(bits: int, new: ColumnType) -> str:
 
 
 def from_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
-    """Numbers as the members that they count."""
+    """Numbers as the members of that number."""
     flavour = session.flavour
     if flavour == "mysql" and old.base in ("decimal", "float", "double"):
         return from_text(shown(values, old, flavour), _SHOWN, new, session)
@@ -81,7 +81,7 @@ def to_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
 
 
 def member_numbers(values: pa.Array, old: ColumnType) -> pa.Array:
-    """The same, as they are in the table's rows."""
+    """The members' numbers, as they are in the table's rows."""
     places = {member: place for place, member in reversed(list(enumerate(old.members)))}
     if old.base == "enum":
         numbered = by_distinct(values, lambda label: places.get(label, -1) + 1, pa.int64())

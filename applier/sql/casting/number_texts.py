@@ -1,7 +1,7 @@
-"""Numbers as text, as a SELECT shows them, and what numbers text begins with.
+"""Converts numbers to text, as a SELECT shows them, and text to the number that it begins with.
 
 Source: MySQL manual, "Type Conversion in Expression Evaluation", "Floating-Point Types", and the servers' dtoa.c for
-the form of a double; judged by both servers. MySQL rounds what text says for an integer, MariaDB takes its first
+the form of a double; judged by both servers. For an integer MySQL rounds the text's number, MariaDB takes its first
 digits.
 """
 
@@ -23,7 +23,7 @@ from applier.sql.casting.texts import by_distinct, fitted
 LEADING_NUMBER = r"^\s*\+?(?P<number>-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
 _LEADING_INTEGER = r"^\s*\+?(?P<number>-?\d+)"
 _MOST_EXPONENT = 9
-"""Digits of an exponent that a server surely reads."""
+"""Digits of an exponent that every server reads."""
 
 
 def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
@@ -35,7 +35,7 @@ def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
 
 
 def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
-    """Text as numbers: what it begins with, else zero."""
+    """Text as numbers: the number it begins with, else zero."""
     if new.base in ("float", "double"):
         found = _leading(values, LEADING_NUMBER).cast(pa.float64())
         found = pc.add(found, 0.0) if session.flavour == "mariadb" else found  # which has no -0
@@ -44,7 +44,7 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
         return _decimals(_leading(values, LEADING_NUMBER), new)
     cuts = new.base == "bit" or session.flavour == "mariadb"
     found = _leading(values, _LEADING_INTEGER if cuts else LEADING_NUMBER)
-    whole = _either(found, "[eE]|.{21}", lambda plain: _whole(plain), _whole_of_odd)
+    whole = _either(found, "[eE]|.{21}", lambda plain: _whole(plain), _whole_of_unusual)
     unsigned = new.base == "bigint" and new.unsigned
     if cuts and unsigned and pc.any(pc.greater(whole, pa.scalar(Decimal(2**63), whole.type))).as_py():
         raise NotComputable("text of numbers beyond 9223372036854775807")
@@ -53,7 +53,7 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
 
 def leading_whole(values: pa.Array) -> pa.Array:
     """The number that text begins with, rounded, as decimal128(38, 0); zero where there is none."""
-    return _either(_leading(values, LEADING_NUMBER), "[eE]|.{21}", _whole, _whole_of_odd)
+    return _either(_leading(values, LEADING_NUMBER), "[eE]|.{21}", _whole, _whole_of_unusual)
 
 
 def _leading(values: pa.Array, pattern: str) -> pa.Array:
@@ -62,15 +62,15 @@ def _leading(values: pa.Array, pattern: str) -> pa.Array:
     return pc.if_else(found.is_valid(), pc.struct_field(found, 0), zero)
 
 
-def _either(values: pa.Array, odd: str, plain: Callable[[pa.Array], pa.Array],
+def _either(values: pa.Array, unusual: str, plain: Callable[[pa.Array], pa.Array],
             one: Callable[[str], Decimal]) -> pa.Array:
-    """Numbers' text by the whole column, but one by one where it is of an odd form."""
-    is_odd = pc.match_substring_regex(values, odd)
-    if not pc.any(is_odd).as_py():
+    """Convert numbers' text by the whole column, and values that match `unusual` one by one."""
+    is_unusual = pc.match_substring_regex(values, unusual)
+    if not pc.any(is_unusual).as_py():
         return plain(values)
-    made = plain(pc.if_else(is_odd, "0", values))
-    other = by_distinct(pc.if_else(is_odd, values, "0"), one, made.type)
-    return pc.if_else(is_odd, other, made)
+    made = plain(pc.if_else(is_unusual, "0", values))
+    other = by_distinct(pc.if_else(is_unusual, values, "0"), one, made.type)
+    return pc.if_else(is_unusual, other, made)
 
 
 def _whole(values: pa.Array) -> pa.Array:
@@ -79,13 +79,13 @@ def _whole(values: pa.Array) -> pa.Array:
 
 
 def _exact(text: str) -> Decimal:
-    """The number that text says. Raises NotComputable for an exponent that servers lose count of."""
+    """The number that text holds. Raises NotComputable for an exponent beyond what servers count."""
     if len(text.lower().partition("e")[2].lstrip("+-0")) > _MOST_EXPONENT:
         raise NotComputable(f"the number {text[:40]}")
     return Decimal(text)
 
 
-def _whole_of_odd(text: str) -> Decimal:
+def _whole_of_unusual(text: str) -> Decimal:
     number, most = _exact(text), Decimal(10)**21
     return numbers.rounded(max(-most, min(most, number)), 0)
 

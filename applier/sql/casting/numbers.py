@@ -1,4 +1,4 @@
-"""Numbers as other numbers: rounded half away from zero (doubles to even), and kept in range.
+"""Converts numbers to other numbers: rounded half away from zero (doubles to even), and kept in range.
 
 Source: MySQL manual, "Precision Math" and "Out-of-Range and Overflow Handling".
 """

@@ -88,8 +88,8 @@ def member_to_year(values: pa.Array, old: ColumnType, new: ColumnType, session: 
     return _years(numbers.to_number(members.member_numbers(values, old), _WIDE_TYPE, _BIGINT, session))
 
 
-def moment_to_year(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
-    """MySQL takes the digits of a moment for a number, which then is no year; MariaDB takes the year."""
+def datetime_to_year(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """MySQL takes the digits of a datetime for a number, which then is no year; MariaDB takes the year."""
     if session.flavour == "mysql":
         return _years(to_number(values, old, _BIGINT, session))
     if old.base == "time":
@@ -99,7 +99,7 @@ def moment_to_year(values: pa.Array, old: ColumnType, new: ColumnType, session: 
     return pa.array(np.where((year < 1901) | (year > 2155), 0, year), pa.int16(), mask=np.asarray(values.is_null()))
 
 
-def to_moment(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+def to_datetime(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Numbers as DATE, DATETIME or TIMESTAMP; what is none becomes '0000-00-00', a month or day of zero stays where the
     mode allows it."""
     if old.base == "year":  # as digits they have no month
@@ -108,7 +108,7 @@ def to_moment(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
     by_digits = old.base == "bit" or (session.flavour == "mariadb" and not pa.types.is_floating(values.type))
     if not by_digits:
         text = shown(values, old, session.flavour)
-        return temporal_texts.to_moment(text, _SHOWN, new, session)
+        return temporal_texts.to_datetime(text, _SHOWN, new, session)
     has_fraction = np.zeros(len(values), bool)
     if pa.types.is_decimal(values.type):
         values = values.cast(pa.decimal128(38, values.type.scale))
@@ -127,8 +127,8 @@ def to_moment(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
 
 
 def _by_digits(number: np.ndarray, with_zeros: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Moments (int64 microseconds) of YYMMDD, YYYYMMDD, YYMMDDhhmmss and YYYYMMDDhhmmss, and which are none. A month or
-    day of zero is one `with_zeros`, as in applier.mysql.zero_dates."""
+    """Datetimes (int64 microseconds) of YYMMDD, YYYYMMDD, YYMMDDhhmmss and YYYYMMDDhhmmss, and which are invalid. With
+    `with_zeros`, a month or day of zero is valid, as in applier.mysql.zero_dates."""
     is_none = number < 101
     full = np.zeros(len(number), np.int64)
     for least, most, century, unit in _FORMS:

@@ -45,8 +45,8 @@ def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
     micros = local_micros(values, old, session)
     if old.base == "time":
         return fitted(_time_text(micros, np.asarray(values.is_null()), old.fsp), new)
-    moments = pa.array(micros, pa.int64(), mask=np.asarray(values.is_null())).cast(pa.timestamp("us"))
-    return fitted(pc.utf8_slice_codeunits(moments.cast(pa.string()), 0, 20 + old.fsp if old.fsp else 19), new)
+    instants = pa.array(micros, pa.int64(), mask=np.asarray(values.is_null())).cast(pa.timestamp("us"))
+    return fitted(pc.utf8_slice_codeunits(instants.cast(pa.string()), 0, 20 + old.fsp if old.fsp else 19), new)
 
 
 def _time_text(micros: np.ndarray, is_null: np.ndarray, fsp: int) -> pa.Array:
@@ -64,7 +64,7 @@ def _time_text(micros: np.ndarray, is_null: np.ndarray, fsp: int) -> pa.Array:
     return pc.binary_join_element_wise(*parts, "")
 
 
-def to_moment(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+def to_datetime(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Text as DATE, DATETIME or TIMESTAMP; text that is none becomes '0000-00-00', a month or day of zero stays where
     the mode allows it."""
     flavour, mode = session.flavour, session.sql_mode
@@ -78,15 +78,15 @@ def to_moment(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
         if digits := _DIGITS.fullmatch(text):
             return _of_digits(digits[1], mode)
         try:
-            moment = read_datetime(text, 6, flavour)
+            instant = read_datetime(text, 6, flavour)
         except (ValueError, OverflowError):
             if "ALLOW_INVALID_DATES" not in mode and (plain := _PLAIN.fullmatch(text)) \
                     and not _is_there(*map(int, plain.groups()[:3])):
                 return _ZERO
             raise NotComputable(f"{text!r} as {new.base.upper()}") from None
-        if isinstance(moment, int):
-            return moment if "NO_ZERO_IN_DATE" not in mode or _has_month_and_day(moment) else _ZERO
-        return (moment - datetime(1970, 1, 1)) // _MICROSECOND
+        if isinstance(instant, int):
+            return instant if "NO_ZERO_IN_DATE" not in mode or _has_month_and_day(instant) else _ZERO
+        return (instant - datetime(1970, 1, 1)) // _MICROSECOND
 
     usual = pc.match_substring_regex(values, USUAL_FORM)
     micros = pc.if_else(usual, values, None).cast(pa.timestamp("us")).cast(pa.int64())
@@ -96,9 +96,9 @@ def to_moment(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
     return from_clock(clock, np.asarray(micros.is_null()), 6 if fsp < 6 or new.base == "date" else fsp, new, session)
 
 
-def _has_month_and_day(moment: int) -> bool:
+def _has_month_and_day(instant: int) -> bool:
     """Whether only the year of a date that no calendar has is zero."""
-    _, month, day = parts(np.array([moment // DAY]))
+    _, month, day = parts(np.array([instant // DAY]))
     return bool(month[0] and day[0])
 
 
@@ -140,11 +140,11 @@ def to_time(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
     def read(text: str) -> int:
         if _WITH_TIME.match(text):
             try:
-                moment = read_datetime(text, 6, flavour)
+                instant = read_datetime(text, 6, flavour)
             except (ValueError, OverflowError):
                 raise NotComputable(f"{text!r} as TIME") from None
-            micros: int = moment % DAY if isinstance(moment, int) else (
-                moment - moment.replace(hour=0, minute=0, second=0, microsecond=0)) // _MICROSECOND
+            micros: int = instant % DAY if isinstance(instant, int) else (
+                instant - instant.replace(hour=0, minute=0, second=0, microsecond=0)) // _MICROSECOND
         elif text.lstrip().startswith("+") and flavour == "mysql":
             return 0
         elif text.lstrip()[:1].isdigit() or text.lstrip()[:1] in ("-", "+", "."):

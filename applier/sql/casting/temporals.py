@@ -1,4 +1,4 @@
-"""Dates and times as each other: other precisions, days, moments and times of day.
+"""Dates and times as each other: other precisions, days, datetimes and times of day.
 
 Source: MySQL manual, "Fractional Seconds in Time Values", "Conversion Between Date and Time Types"; judged by both
 servers.
@@ -25,7 +25,7 @@ def rounds(session: Session) -> bool:
     return "TIME_ROUND_FRACTIONAL" in session.sql_mode
 
 
-def to_moment(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+def to_datetime(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """DATE, DATETIME, TIMESTAMP and TIME as one of the first three; a time is one of the statement's day."""
     if old.base == new.base == "timestamp":  # whatever the zone
         micros = np.asarray(values.cast(pa.int64()).fill_null(0))
@@ -39,7 +39,7 @@ def to_moment(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
 
 def from_clock(clock: np.ndarray, is_null: np.ndarray, fsp: int, new: ColumnType,
                session: Session) -> pa.Array:
-    """Moments by the session's clock (int64 microseconds, `fsp` digits of a second) as a DATE, DATETIME, TIMESTAMP.
+    """Datetimes by the session's clock (int64 microseconds, `fsp` digits of a second) as a DATE, DATETIME, TIMESTAMP.
     What no calendar has (applier.mysql.zero_dates) stays what it is, but as a TIMESTAMP."""
     none = clock < BEFORE_ALL_DAYS * DAY
     if none.any():
@@ -65,7 +65,7 @@ def from_clock(clock: np.ndarray, is_null: np.ndarray, fsp: int, new: ColumnType
 
 
 def to_time(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
-    """Times with other digits; the time of day of a moment."""
+    """Times with other digits; the time of day of a datetime."""
     micros = local_micros(values, old, session)
     if old.base != "time":
         micros = micros % DAY
@@ -75,7 +75,7 @@ def to_time(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
 
 
 def local_micros(values: pa.Array, old: ColumnType, session: Session) -> np.ndarray:
-    """Moments as microseconds (int64) by the session's clock, times as such; 0 for NULL."""
+    """Datetimes as microseconds (int64) by the session's clock, times as such; 0 for NULL."""
     if pa.types.is_date(values.type):
         return np.asarray(values.cast(pa.int32()).fill_null(0)).astype(np.int64) * DAY
     micros = np.asarray(values.cast(pa.int64()).fill_null(0))
@@ -83,8 +83,7 @@ def local_micros(values: pa.Array, old: ColumnType, session: Session) -> np.ndar
 
 
 def cut(micros: np.ndarray, unit: int, up: bool) -> np.ndarray:
-    """Moments in whole units: the next one from the half on if `up`, else the one before. Fractions count forward, also
-    before 1970."""
+    """Datetimes in whole units: rounded half up if `up`, else cut off. Fractions count forward, also before 1970."""
     return (micros + (unit // 2 if up else 0)) // unit * unit
 
 
@@ -113,9 +112,9 @@ def _moved_by_rules(micros: np.ndarray, zone: str, direction: int) -> np.ndarray
     if zone.upper() == "SYSTEM":
         raise NotComputable("TIMESTAMPs in the server's own time zone, which the log does not tell, and "
                             "--system-time-zone can")
-    moments = pa.array(micros).cast(pa.timestamp("us", "UTC" if direction > 0 else None))
+    instants = pa.array(micros).cast(pa.timestamp("us", "UTC" if direction > 0 else None))
     if direction > 0:
-        made = pc.local_timestamp(moments.cast(pa.timestamp("us", zone)))
+        made = pc.local_timestamp(instants.cast(pa.timestamp("us", zone)))
     else:
-        made = pc.assume_timezone(moments, zone, ambiguous="raise", nonexistent="raise")
+        made = pc.assume_timezone(instants, zone, ambiguous="raise", nonexistent="raise")
     return np.asarray(made.cast(pa.int64()))

@@ -1,7 +1,7 @@
-"""Text: other lengths and character sets; a document out of text.
+"""Converts text: to other lengths and character sets, and to documents.
 
-Text in a snapshot is Unicode, so another character set only takes away what it does not have, which becomes "?".
-Source: MySQL manual, "The CHAR and VARCHAR Types", "The BLOB and TEXT Types".
+Text in a snapshot is Unicode, so another character set only replaces characters that it lacks, by "?". Source: MySQL
+manual, "The CHAR and VARCHAR Types", "The BLOB and TEXT Types".
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ UNICODE = frozenset({"utf8mb4", "utf16", "utf16le", "utf32"})
 _BMP = frozenset({"utf8mb3", "ucs2"})
 SIZES = {"tinytext": 0xFF, "text": 0xFFFF, "mediumtext": 0xFFFFFF, "longtext": 0xFFFFFFFF,
          "tinyblob": 0xFF, "blob": 0xFFFF, "mediumblob": 0xFFFFFF, "longblob": 0xFFFFFFFF}
-"""The longest values in bytes."""
+"""The longest values of the types, in bytes."""
 
 
 def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
@@ -34,7 +34,7 @@ def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
 
 
 def in_charset(values: pa.Array, charset: str) -> pa.Array:
-    """Text with a "?" for each character that the set does not have."""
+    """Text with a "?" for each character that the set lacks."""
     if charset in UNICODE:
         return values
     if charset in _BMP:
@@ -45,7 +45,7 @@ def in_charset(values: pa.Array, charset: str) -> pa.Array:
 
 
 def _recoded(values: pa.Array, charset: str) -> pa.Array:
-    """The same where not all is ASCII: by the set's own table, there and back."""
+    """Like `fitted`, for text that is not all ASCII: through the set's own table, there and back."""
     from applier.mysql.charsets import to_utf8
 
     if charset not in SINGLE_BYTE:
@@ -54,8 +54,8 @@ def _recoded(values: pa.Array, charset: str) -> pa.Array:
 
 
 def encoded(values: pa.Array, charset: str, unknown: str) -> pa.Array:
-    """Text as bytes of a set with one byte a character. What it does not have is an error (UnicodeEncodeError) where
-    `unknown` is "strict", and "?" where it is "replace"."""
+    """Text as bytes of a single-byte set. A character that the set lacks is an error (UnicodeEncodeError) if `unknown`
+    is "strict", and "?" if it is "replace"."""
     from applier.mysql.charsets import to_utf8
 
     known = to_utf8(pa.array([bytes([code]) for code in range(256)], pa.binary()), charset).to_pylist()
@@ -96,7 +96,7 @@ def _cut(values: pa.Array, size: int, charset: str) -> pa.Array:
 
 
 def by_distinct(values: pa.Array, convert: Callable[[Any], object], kind: pa.DataType | None = None) -> pa.Array:
-    """A column of what a function makes of its distinct values, of which there should be few."""
+    """The function's results for a column, computed once for each distinct value, of which there should be few."""
     coded = values.dictionary_encode()
     made = pa.array([convert(text) for text in coded.dictionary.to_pylist()], kind or pa.string())
     return made.take(coded.indices)

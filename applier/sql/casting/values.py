@@ -1,7 +1,7 @@
-"""Columns of values from one type to another, as an ALTER TABLE converts them.
+"""Converts columns of values from one type to another, as ALTER TABLE does.
 
-Source: MySQL manual, "Data Types" and "ALTER TABLE Statement"; judged by real servers. A value that does not fit is
-brought to the nearest one that does, as without strict mode: with it, such an ALTER is in no log.
+Source: MySQL manual, "Data Types" and "ALTER TABLE Statement"; judged by real servers. A value that does not fit
+becomes the nearest one that does, as without strict mode: in strict mode the ALTER fails and is not logged.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from applier.mysql.types import BINARY, GEOMETRY, INTEGERS, ColumnType, arrow_ty
 from applier.sql.casting import (
     byte_strings,
     geometries,
+    invalid_dates,
     members,
-    no_days,
     number_texts,
     numbers,
     temporal_numbers,
@@ -45,17 +45,17 @@ _FAMILIES = {
 
 
 def convert_values(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
-    """Values of `old` as values of `new`, in the types that a snapshot keeps them in.
+    """Values of `old` as values of `new`, in the types that a snapshot stores.
 
-    Raises NotComputable, saying why, where this project does not know what the server makes of them.
+    Raises NotComputable, with the reason, if this project does not know what the server makes of them.
     """
     if values.null_count == len(values):
         return pa.nulls(len(values), arrow_type(new))
     if zero_dates.has_any(values):
-        return no_days.converted(values, old, new, session, convert_values)
+        return invalid_dates.converted(values, old, new, session, convert_values)
     converter = _CONVERTERS.get((_family(old.base), _family(new.base)))
     if converter is None:
-        raise NotComputable("this project does not know how its values are converted")
+        raise NotComputable("it is not known how the server converts its values")
     try:
         return converter(values, old, new, session)
     except pa.ArrowException as error:
@@ -63,7 +63,7 @@ def convert_values(values: pa.Array, old: ColumnType, new: ColumnType, session: 
 
 
 def _by_text(shown: _Converter, then: _Converter) -> _Converter:
-    """Values go through their text, as the servers show them."""
+    """Convert values through their text, as the servers show them."""
     def convert(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
         return then(shown(values, old, SHOWN, session), SHOWN, new, session)
 
@@ -71,7 +71,7 @@ def _by_text(shown: _Converter, then: _Converter) -> _Converter:
 
 
 SHOWN = ColumnType("longtext", charset="utf8mb4")
-"""What values become when they are shown: text of any length."""
+"""The type of values when they are shown: text of any length."""
 
 _CONVERTERS: dict[tuple[str, str], _Converter] = {
     ("number", "number"): numbers.to_number, ("year", "number"): numbers.to_number,
@@ -82,7 +82,7 @@ _CONVERTERS: dict[tuple[str, str], _Converter] = {
     ("number", "year"): temporal_numbers.to_year, ("text", "year"): temporal_numbers.text_to_year,
     ("member", "year"): temporal_numbers.member_to_year,
     ("bytes", "year"): _by_text(byte_strings.as_ascii, temporal_numbers.text_to_year),
-    ("day", "year"): temporal_numbers.moment_to_year, ("time", "year"): temporal_numbers.moment_to_year,
+    ("day", "year"): temporal_numbers.datetime_to_year, ("time", "year"): temporal_numbers.datetime_to_year,
 
     ("number", "text"): number_texts.to_text, ("year", "text"): number_texts.to_text,
     ("text", "text"): texts.to_text, ("member", "text"): texts.to_text, ("bytes", "text"): byte_strings.to_text,
@@ -100,10 +100,10 @@ _CONVERTERS: dict[tuple[str, str], _Converter] = {
     ("day", "member"): _by_text(temporal_texts.to_text, members.from_text),
     ("time", "member"): _by_text(temporal_texts.to_text, members.from_text),
 
-    ("number", "day"): temporal_numbers.to_moment, ("year", "day"): temporal_numbers.to_moment,
-    ("text", "day"): temporal_texts.to_moment, ("member", "day"): temporal_texts.to_moment,
-    ("bytes", "day"): _by_text(byte_strings.as_ascii, temporal_texts.to_moment),
-    ("day", "day"): temporals.to_moment, ("time", "day"): temporals.to_moment,
+    ("number", "day"): temporal_numbers.to_datetime, ("year", "day"): temporal_numbers.to_datetime,
+    ("text", "day"): temporal_texts.to_datetime, ("member", "day"): temporal_texts.to_datetime,
+    ("bytes", "day"): _by_text(byte_strings.as_ascii, temporal_texts.to_datetime),
+    ("day", "day"): temporals.to_datetime, ("time", "day"): temporals.to_datetime,
 
     ("number", "time"): temporal_numbers.to_time, ("year", "time"): temporal_numbers.to_time,
     ("text", "time"): temporal_texts.to_time, ("member", "time"): temporal_texts.to_time,

@@ -3,7 +3,7 @@
     python -m tests.recorded.binlog.record_charsets PORT BINLOG_DIR "MYSQLBINLOG" "MYSQL"
 
 on an empty server with --log-bin. BINLOG_DIR, and the two commands to run mysqlbinlog and mysql, are as seen from where
-the commands run. A server refuses bytes that are no text in a column's set, but it replays them: so the bytes go into
+the commands run. A server refuses bytes that are not text in a column's set, but it replays them: so the bytes go into
 VARBINARY columns, and their events into text columns of the same size.
 """
 

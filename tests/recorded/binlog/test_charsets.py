@@ -24,7 +24,7 @@ def test_all_character_sets_of_the_server_are_known():
 
 @pytest.mark.parametrize("charset", sorted(RECORDED["shown"]))
 def test_shows_what_the_server_shows(charset):
-    """Text, codes without a character, bytes that are no text, and characters cut short."""
+    """Text, codes without a character, bytes that are not text, and characters cut short."""
     text = to_utf8(pa.array(VALUES, pa.binary()), charset)
     text.validate(full=True)
     assert text.type == pa.string()

@@ -66,7 +66,7 @@ def test_an_alter_in_two_phases_has_effect_when_it_is_committed():
 def test_an_unknown_event_is_passed_over_only_if_it_says_so(tmp_path):
     """EV-IGN"""
     events = split_events(CASES / "many-files-mysql/binlog.000001")
-    for flags, blocked in ((0x80, []), (0, ["an event of type 99, which is not known and must not be passed over"])):
+    for flags, blocked in ((0x80, []), (0, ["an event of type 99, which is unknown and must not be skipped"])):
         unknown = seal(struct.pack("<IBIIIH", 7, 99, 1, 0, 0, flags) + b"?")
         path = write(tmp_path / f"binlog.{flags + 1:06d}", [*events[:2], unknown, unknown, *events[2:]])
         assert [b.what for b in outline_file(path).unreplayable] == blocked

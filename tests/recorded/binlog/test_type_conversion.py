@@ -91,8 +91,8 @@ def clock(micros, digits):
 
 
 def comparable(held, got, logged, target):
-    """(held, got) as they are compared. Left out: bytes that are no text of the column's character set, which stay in a
-    server's column in some ways and are cut off in others; all else of text is in UTF-8."""
+    """(held, got) as they are compared. Left out: bytes that are not text of the column's character set, which stay in
+    a server's column in some ways and are cut off in others; all else of text is in UTF-8."""
     if not re.match("(VAR)?CHAR|.*TEXT", target):
         return held, got
     charset = "cp1252" if "latin1" in target else "utf-8"

@@ -86,7 +86,7 @@ def test_when_an_interval_begins_of_which_nothing_says_it(interval, begun):
     moment = datetime.datetime(2026, 11, 21, 16, 50, 20, 123456, datetime.UTC)
     [change] = parse_statement(f"CREATE TABLE d.x (n INT) WITH SYSTEM VERSIONING PARTITION BY SYSTEM_TIME INTERVAL "
                                f"{interval} PARTITIONS 3", flavour="mariadb", time_zone="+02:00",
-                               moment=int(moment.timestamp() * 1_000_000))
+                               timestamp_us=int(moment.timestamp() * 1_000_000))
     assert f"STARTS TIMESTAMP'{begun}' (" in change.definition.partitioning.sql()
 
 

@@ -100,7 +100,7 @@ def test_a_defect_has_an_exit_code_of_its_own(asked, monkeypatch, capsys):
     (["replay", "--binlogs", "a"], "--output"),
     (["replay", "--binlogs", "a", "--output", "x", "--exec-mode", "lax"], "lax"),
     (["replay", "--binlogs", "a", "--output", "x", "--stop-gtid", "u:1", "--stop-datetime", "2026-01-01"], "one of"),
-    (["replay", "--binlogs", "a", "--output", "x", "--stop-position", "12"], "no position"),
+    (["replay", "--binlogs", "a", "--output", "x", "--stop-position", "12"], "not a position"),
     (["replay", "a", "--binlogs", "a", "--output", "x"], "a"),
     (["frobnicate"], "frobnicate"),
     (["status", "/nowhere/at/all"], "not a complete snapshot"),

@@ -40,4 +40,4 @@ def test_status_of_a_snapshot_before_the_first_group(tmp_path, capsys):
     (tmp_path / "_snapshot.json").write_bytes(snapshot.to_json())
     assert cli.main(["status", str(tmp_path)]) == 0
     shown = capsys.readouterr().out
-    assert "before the first event group" in shown and "none: from the first binlog on" in shown
+    assert "before the first event group" in shown and "none: replays start at the first binlog" in shown

@@ -113,5 +113,5 @@ def test_numbers_that_go_on_from_another_column_are_not_guessed():
     [old], [new] = (parse_statement(f"CREATE TABLE d.t ({columns})") for columns in (
         "a INT NOT NULL AUTO_INCREMENT UNIQUE", "a BIGINT NOT NULL UNIQUE, id INT NOT NULL AUTO_INCREMENT UNIQUE"))
     convert = RowConverter(RowConversion(old.definition, new.definition, (0, None), sql="ALTER")).convert
-    with pytest.raises(SchemaError, match="goes on with the numbers"):
+    with pytest.raises(SchemaError, match="continues the numbers"):
         convert(pa.table({"a": pa.array([7], pa.int32())}))

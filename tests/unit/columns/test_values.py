@@ -82,7 +82,7 @@ def test_wide_decimals_are_text_with_all_their_digits(data):
 
 def test_a_damaged_decimal_names_its_row_and_column():
     raw = pa.array([packed(decimal.Decimal(1), 39, 0), b"\x80" + b"\xff" * 17], pa.binary(18))
-    with pytest.raises(ArchiveError, match="column c: row 1 is no DECIMAL") as error:
+    with pytest.raises(ArchiveError, match="column c: row 1 is not a DECIMAL") as error:
         finish(raw, WireType.NEWDECIMAL, 39 << 8, base="decimal", precision=39, scale=0)
     assert error.value.mysql_errno == 1610
 

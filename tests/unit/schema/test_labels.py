@@ -37,5 +37,5 @@ def test_mariadb(charset, literal, shown):
 def test_bytes_that_no_text_can_keep(literal):
     """A MySQL keeps the byte in a utf8mb4 column, and sends it as it is; MariaDB shows a question mark."""
     [made] = parse_statement(f"CREATE TABLE d.t (e ENUM({literal}, 'a') CHARACTER SET utf8mb4)", flavour="mysql")
-    assert "a member of ENUM or SET has bytes that are no text" in made.reason
+    assert "a member of ENUM or SET has bytes that are not text" in made.reason
     assert labels("mariadb", "utf8mb4", literal)[0].endswith("?")

@@ -18,7 +18,7 @@ def test_table_lists(texts, entries):
 
 @pytest.mark.parametrize("text", ["a.b.c", ",", "a..b", "`open", ".t", "a b"])
 def test_no_table_list(text):
-    with pytest.raises(UsageError, match="no list of tables"):
+    with pytest.raises(UsageError, match="not a list of tables"):
         parse_table_list([text])
 
 

@@ -125,7 +125,7 @@ def test_what_was_changed_without_a_digest_is_whole_or_an_error(tmp_path_factory
 
 def test_a_manifest_that_is_nested_without_end(tmp_path):
     for text in (b"[" * 100_000, b'{"a":' * 100_000, b"[" * 100_000 + b"]" * 100_000):
-        with pytest.raises(SnapshotError, match="is no JSON"):
+        with pytest.raises(SnapshotError, match="is not JSON"):
             load(_write(tmp_path, text))
 
 

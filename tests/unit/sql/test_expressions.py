@@ -123,7 +123,7 @@ def test_an_expression_of_any_form_is_refused_at_the_worst(sql):
     """A log may have what no server would: no traceback."""
     varies(sql)
     with pytest.raises(NotComputable):
-        evaluate(sql, no_columns, 1, Session("mysql", time_zone="+00:00", moments=10**15))
+        evaluate(sql, no_columns, 1, Session("mysql", time_zone="+00:00", now_us=10**15))
 
 
 @pytest.mark.parametrize(("mode", "sql", "expected"), [

@@ -1,4 +1,4 @@
-"""Payloads that arrive in any order and are wanted in theirs: kept in memory while they are few, then in a file."""
+"""Payloads that arrive in any order and leave sorted by key: in memory while they are few, then in a file."""
 
 import mmap
 import os
@@ -12,10 +12,10 @@ _ALIGNMENT = 64  # Arrow data read in place wants its buffers aligned
 
 
 class SpillBuffer:
-    """Holds (key, payload) pairs; `in_order` gives them back by key. A context manager.
+    """Holds (key, payload) pairs; `in_order` returns them by key. A context manager.
 
-    Beyond `memory_bytes` payloads go to a file without a name, in Spark's local directory where there is one, and come
-    back as views of its mapping: private memory stays bounded, and nothing is left behind by a killed task.
+    Beyond `memory_bytes`, payloads go to a file without a name, in Spark's local directory if there is one, and come
+    back as views of its mapping: private memory stays bounded, and a killed task leaves nothing behind.
     """
 
     def __init__(self, memory_bytes: int) -> None:
@@ -54,7 +54,7 @@ class SpillBuffer:
     def _to_file(self) -> None:
         if self._file is None:
             directory = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0] or None
-            self._file = tempfile.TemporaryFile(prefix="applier-spool-", dir=directory)
+            self._file = tempfile.TemporaryFile(prefix="applier-spilled-", dir=directory)
         for key, payload in self._held:
             at = self._file.tell()
             self._filed.append((key, at, payload.size))

@@ -1,0 +1,38 @@
+"""Bytes in statements that are not text in their client's character set, which servers accept.
+
+A parsed statement has a surrogate for each such byte. Rows do not depend on comments: there the byte becomes "?", as in
+MariaDB. A default of a binary column keeps its bytes. In labels of ENUM and SET, MariaDB has "?"; MySQL cuts the label
+off before the byte, except in columns of UTF-8 and of bytes, where it may keep it, and no text of a snapshot can. Seen
+on MySQL 9.7 and MariaDB 10.11.
+"""
+
+import re
+
+from applier.mysql.types import BINARY, ColumnType
+from applier.schema.definition import Default
+
+_UNDECODABLE = re.compile("[\udc80-\udcff]")
+_MAY_KEEP = frozenset({"utf8mb4", "utf8mb3", "utf8", "binary"})
+
+
+def shown(text: str) -> str:
+    """The text with a question mark for each of these bytes."""
+    return _UNDECODABLE.sub("?", text)
+
+
+def shown_members(members: tuple[str, ...], charset: str | None, flavour: str) -> tuple[str, ...]:
+    """The labels of a column in `charset` as the server keeps them, if that is text."""
+    if flavour == "mariadb":
+        return tuple(map(shown, members))
+    if charset in _MAY_KEEP:
+        return members
+    return tuple(_UNDECODABLE.split(member)[0].rstrip(" ") for member in members)
+
+
+def as_bytes(default: Default | None, column_type: ColumnType) -> Default | None:
+    """A default unchanged; or, for a binary column, by its bytes if they are not text."""
+    if default is None or default.kind != "string" or column_type.base not in BINARY:
+        return default
+    if not _UNDECODABLE.search(default.text):
+        return default
+    return Default("bytes", default.text.encode("utf-8", "surrogateescape").hex())
