@@ -4,13 +4,16 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test torture fuzz bench lint types drawing java warm clean
+.PHONY: help demo check test torture fuzz bench lint types drawing java warm kernels clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: warm  ## replay a small real archive into a snapshot, show what is in it and how to query it
 	@$(BIN)/python -m tests.recorded.archives.demonstrate
+
+check: lint kernels  ## the daily round, without Java: lint, and the unit tests that are quick (ARGS as for test)
+	$(BIN)/python -m pytest -q -m "not slow" $(or $(ARGS),-n 2 --dist worksteal) tests/unit
 
 test: warm  ## the test suite, in two processes (ARGS="-k name": what pytest is told, and in one)
 	$(BIN)/python -m pytest -q $(or $(ARGS),-n 2 --dist worksteal)
@@ -52,7 +55,9 @@ clean:  ## remove the virtual environment and what tools left behind
 	@touch $@
 
 # Compiles the kernels before several processes would do it side by side.
-warm: .venv/ready java
+warm: java kernels
+
+kernels: .venv/ready
 	@$(BIN)/python -m applier.jobs.warm
 
 # Spark needs a Java of 17 or newer.

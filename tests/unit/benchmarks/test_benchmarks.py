@@ -17,6 +17,8 @@ from benchmarks.__main__ import main
 from benchmarks.measure import Family, command, in_child
 from benchmarks.report import Table, number, ratio
 
+pytestmark = pytest.mark.slow
+
 OF_CHANGED_ROWS = ["keyed", "keyless", "alike", "documents", "cascades"]
 
 

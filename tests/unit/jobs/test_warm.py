@@ -3,12 +3,15 @@ import sys
 import threading
 import time
 
+import pytest
+
 from applier.jobs import warm
 from applier.kernels import catalogue as kernels
 from keysearch import kernel_cache
 from tests.support.folders import ARCHIVES, CASES, DUMPS
 
 
+@pytest.mark.slow
 def test_after_a_warm_up_a_replay_compiles_nothing(tmp_path):
     """A kernel that `exercise` does not reach, or with other types, would be compiled by several workers at once."""
     program = r"""if True:

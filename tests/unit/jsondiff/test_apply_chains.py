@@ -130,6 +130,7 @@ def test_columns_of_every_kind_and_what_cannot_be():
     assert len(apply_kernel.apply_chains.signatures) == len(wire_kernel.find_documents.signatures) == 1
 
 
+@pytest.mark.slow
 def test_no_mutant_of_a_document_or_its_diffs_breaks_the_kernels():
     """`make fuzz` takes 100,000."""
     assert fuzz_diffs.main(1000) == 0

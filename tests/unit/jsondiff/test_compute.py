@@ -23,6 +23,7 @@ def check(old, new) -> None:
         assert bool(diffs) == (encode(old) != encode(new))
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(alike, alike)
 def test_diffs_lead_from_one_document_to_the_other(old, new):
@@ -30,12 +31,14 @@ def test_diffs_lead_from_one_document_to_the_other(old, new):
     check(old, new)
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(documents, documents)
 def test_diffs_lead_from_any_document_to_any_other(old, new):
     check(old, new)
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(alike, alike)
 def test_the_smaller_form_is_logged(old, new):
@@ -70,6 +73,7 @@ def test_equal_numbers_of_other_types_differ():
     assert len(diff({"a": 1, "b": [1]}, {"a": 1.0, "b": [Unsigned(1)]})) == 2
 
 
+@pytest.mark.slow
 def test_long_arrays_take_no_long_time():
     """Calls are counted: comparing each element with each other would take 20 million."""
     old, new = [{"n": n} for n in range(4000)], [{"n": -n} for n in range(5000)]

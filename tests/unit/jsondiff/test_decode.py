@@ -29,6 +29,7 @@ def in_stored_order(value):
     return [in_stored_order(element) for element in value] if isinstance(value, list) else value
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(DOCUMENTS)
 def test_decode_is_the_inverse_of_encode(value):

@@ -99,6 +99,7 @@ def test_neither_document_nor_values_change(document, diffs):
     assert equal(document, before[0]) and repr((document, diffs)) == repr(before)
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(documents, st.lists(any_diff, max_size=4))
 def test_any_diff_onto_any_document_gives_a_document_or_an_error(document, diffs):

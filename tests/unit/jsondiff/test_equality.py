@@ -21,6 +21,7 @@ def test_equal_is_what_the_server_takes_for_equal():
         assert found == same, document
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(DOCUMENTS, DOCUMENTS)
 def test_a_document_equals_itself_and_order_does_not_matter(one, other):

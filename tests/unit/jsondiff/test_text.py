@@ -49,6 +49,7 @@ def test_documents_print_as_the_server_prints_them():
     assert [to_text(decode(document)) for document, _ in RECORDED] == [text for _, text in RECORDED]
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(DOCUMENTS)
 def test_both_printers_agree_and_text_reads_back(value):

@@ -69,6 +69,7 @@ def _ordered(row):
                  else (False,) for value in row)
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(_tables(), st.integers(0, 3))
 def test_byte_order_is_value_order(table, cut):

@@ -94,6 +94,7 @@ def definitions(draw):
                            draw(st.sampled_from([None, "InnoDB"])), flavour)
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(definitions())
 def test_reads_back_equal(definition):

@@ -9,6 +9,8 @@ import pytest
 
 from tests.support.folders import ROOT
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 
 

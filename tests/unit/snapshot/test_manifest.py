@@ -93,6 +93,7 @@ def test_every_cut_and_missing_field_is_an_error(tmp_path):
             load(_write(tmp_path, orjson.dumps(document)))
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(text=mutants(orjson.loads(SNAPSHOT.to_json())))
 def test_what_was_changed_is_an_error(tmp_path_factory, text):

@@ -22,6 +22,8 @@ from applier.jobs.show import show
 from applier.options import ReplayOptions
 from tests.support.small_logs import commit, held, insert, new_log, update
 
+pytestmark = pytest.mark.slow
+
 ROUTES = pytest.mark.parametrize("route", ["walk", "shuffle"])
 CHECKSUMS = pytest.mark.parametrize("checksum", [True, False], ids=["crc32", "no checksums"])
 

@@ -199,6 +199,7 @@ def test_a_compressed_statement_that_lies(data, tmp_path):
     assert (caught.value.position, caught.value.mysql_errno) == (position, 1610)
 
 
+@pytest.mark.slow
 def test_what_is_claimed_takes_no_memory(tmp_path):
     """Payloads and statements that say that they hold gigabytes, and one that holds 600 MB of an event that says 2 GB:
     with 400 MB more than the program has at its start they are refused as without a limit."""
@@ -255,6 +256,7 @@ def test_an_incident_within_a_payload_blocks(tmp_path):
     assert (blocker.position, blocker.errno) == (position, 1590)
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(st.data())
 def test_bytes_that_were_changed(data):

@@ -55,6 +55,7 @@ def test_collations_that_break_off():
         parse_table_map(body).collations("mysql")
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(st.lists(st.sampled_from(m.KINDS), min_size=1, max_size=40), st.text(max_size=20), st.text(max_size=20))
 def test_types_and_metadata_of_all_kinds(kinds, database, table):

@@ -21,6 +21,7 @@ from tests.support.small_logs import commit, insert, new_log
 N_FILES = 1000
 
 
+@pytest.mark.slow
 def test_an_index_reads_each_file_once_and_then_only_what_is_new(thousand, reading, tmp_path):
     for file in thousand.iterdir():
         os.link(file, tmp_path / file.name)
@@ -58,6 +59,7 @@ def tampered(archive: Path, change) -> None:
     place.write_text(f"{version}\n{zlib.crc32(text.encode())}\n{text}")
 
 
+@pytest.mark.slow
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(data=st.data())
 def test_whatever_it_says_what_is_found_is_so(archive, data):

@@ -78,6 +78,7 @@ def test_one_thing_is_asked_for():
             target_of(*asked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 2, 357, 1000])
 def test_of_a_thousand_files_a_dozen_heads_and_one_file_are_read(number, thousand, reading):
     [group] = find(thousand, ByGtid.parse(f"00000000-0000-4000-8000-000000000001:{number + 1}"))

@@ -57,6 +57,7 @@ def bits(n):
         | st.lists(st.integers(0, 1), min_size=n, max_size=n)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(logs(), st.sampled_from((1, 2, 3, 5, 4096)))
 def test_every_image_comes_out_as_it_was_written(log, rows):

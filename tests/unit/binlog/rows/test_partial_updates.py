@@ -83,6 +83,7 @@ def logs(draw):
     return m.as_file(*pieces), expected
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(logs(), st.sampled_from((1, 2, 4096)))
 def test_every_row_has_its_own_partial_columns(log, rows):
@@ -112,6 +113,7 @@ def test_options_that_no_server_writes(between):
     assert (error.value.mysql_errno, error.value.position) == (1610, 4 + len(table))
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(logs(), st.data())
 def test_damage_gives_rows_or_an_archive_error(log, data):

@@ -4,8 +4,12 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from applier.engine.spark.forking import PRELOADED
 from applier.engine.spark.stages import map_tasks
+
+pytestmark = pytest.mark.slow
 
 
 def test_workers_come_with_their_modules(spark):

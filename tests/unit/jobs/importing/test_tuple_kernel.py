@@ -84,6 +84,7 @@ def statements(draw):
     return HEAD.join(parts) + b"UNLOCK TABLES;   "
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(text=statements())
 def test_wherever_the_bytes_end(text):

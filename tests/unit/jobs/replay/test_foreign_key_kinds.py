@@ -15,6 +15,8 @@ from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import BinlogWriter
 from tests.support.foreign_key_engines import ENGINES, engine_of
 
+pytestmark = pytest.mark.slow
+
 ACTIONS = ("ON DELETE CASCADE", "ON DELETE SET NULL", "ON UPDATE CASCADE", "ON UPDATE SET NULL")
 SHAPES = {  # tables, the rows of each, the row of the first one that goes or gets the key 9, what there is then
     "one level": (

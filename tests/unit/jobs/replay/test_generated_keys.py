@@ -19,6 +19,8 @@ from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import BinlogWriter
 from tests.support.small_pieces import rows_of
 
+pytestmark = pytest.mark.slow
+
 KINDS = {
     "stored": ("g INT AS (a % 7) STORED", "UNIQUE KEY u (g)"),
     "virtual": ("g INT AS (a % 7) VIRTUAL", "UNIQUE KEY u (g)"),

@@ -172,6 +172,7 @@ def test_keys_whose_duplicates_are_told_by_bytes_only_are_warned_of(tmp_path, ca
     assert warning in html_page(load_report(str(output)))
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(data=st.data())
 def test_a_report_that_was_changed_is_whole_or_an_error(recovered, data):

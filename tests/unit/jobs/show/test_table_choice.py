@@ -15,6 +15,8 @@ from applier.jobs.show.text_walk import TextWalk
 from applier.schema.table_filter import TableFilter, parse_table_list
 from tests.support.folders import CASES
 
+pytestmark = pytest.mark.slow
+
 FILES = sorted(path for path in CASES.glob("*/binlog.0*") if path.stat().st_size < 100_000)
 ReadRange = tuple[int, int, int]
 

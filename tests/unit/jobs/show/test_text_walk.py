@@ -17,6 +17,8 @@ from tests.support.compressing import compress_events, compress_transactions
 from tests.support.folders import CASES
 from tests.support.row_model import DELETE, INSERT, UPDATE
 
+pytestmark = pytest.mark.slow
+
 FILES = sorted(path for path in CASES.glob("*/binlog.0*") if path.stat().st_size < 200_000)
 
 
