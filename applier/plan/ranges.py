@@ -76,6 +76,7 @@ class _Sampled(Generic[Value]):
         return self._found
 
     def _read(self, body: bytes, samples: list[bytes]) -> None:
+        self._bindings.clear()
         file, places = _as_file(body, samples)
         reader = ChangeReader(file, self._bind, checksum=False)
         for start, end in places:
