@@ -7,8 +7,6 @@ against a definition from another time than the log's: decoding with it would gi
 from typing import Protocol
 
 from applier.columns.type_conversions import (
-    BLOBS,
-    COMPRESSED,
     NEW_TEMPORAL,
     NONE_ALLOWED,
     TypeConversions,
@@ -18,21 +16,11 @@ from applier.columns.type_conversions import (
 )
 from applier.errors import COLUMN_CONVERSION, ReplayStopped
 from applier.mysql.collations import by_id
-from applier.mysql.types import BINARY, CHARACTER, FRACTIONAL, GEOMETRY, NETWORK, ColumnType
-from applier.mysql.value_sizes import blob_prefix, member_bytes, most_bytes
-from applier.mysql.wire_types import WireType
+from applier.mysql.types import BINARY, FRACTIONAL, MEMBERS, TEXT, ColumnType
+from applier.mysql.value_sizes import member_bytes, most_bytes
+from applier.mysql.wire_types import COMPRESSED, WireType
 from applier.schema.definition import TableDefinition
 
-_WIRE = {
-    "tinyint": {WireType.TINY}, "smallint": {WireType.SHORT}, "mediumint": {WireType.INT24}, "int": {WireType.LONG},
-    "bigint": {WireType.LONGLONG}, "decimal": {WireType.NEWDECIMAL}, "float": {WireType.FLOAT},
-    "double": {WireType.DOUBLE}, "bit": {WireType.BIT}, "year": {WireType.YEAR}, "json": {WireType.JSON},
-    "date": {WireType.DATE, WireType.NEWDATE}, "time": {WireType.TIME, WireType.TIME2},
-    "datetime": {WireType.DATETIME, WireType.DATETIME2}, "timestamp": {WireType.TIMESTAMP, WireType.TIMESTAMP2},
-    "char": {WireType.STRING}, "binary": {WireType.STRING}, "enum": {WireType.ENUM}, "set": {WireType.SET},
-    "varchar": {WireType.VARCHAR, WireType.VAR_STRING, WireType.VARCHAR_COMPRESSED},
-    "varbinary": {WireType.VARCHAR, WireType.VAR_STRING, WireType.VARCHAR_COMPRESSED}, "vector": {WireType.VECTOR},
-} | {name: {WireType.GEOMETRY} for name in GEOMETRY} | {name: {WireType.STRING} for name in NETWORK}
 _GIVE_DEFINITION = "give the table's definition at the first binlog's start with --schema"
 
 
@@ -129,18 +117,19 @@ def is_compatible(column_type: ColumnType, wire_type: int, metadata: int) -> boo
     base = column_type.base
     if column_type.compressed != (wire_type in COMPRESSED):
         return False
-    if base.endswith(("text", "blob")):
-        return wire_type in BLOBS and metadata == blob_prefix(base)
-    if wire_type not in _WIRE[base]:
+    entry = column_type.entry
+    if wire_type not in entry.wire:
         return False
+    if entry.prefix:
+        return metadata == entry.prefix
     if base == "decimal":
         return metadata == (column_type.precision or 10) << 8 | (column_type.scale or 0)
     if base == "bit":
         return (metadata >> 8) * 8 + (metadata & 0xFF) == column_type.length
     if base in FRACTIONAL:
         return wire_type not in NEW_TEMPORAL or metadata == column_type.fsp
-    if base in ("enum", "set"):
+    if base in MEMBERS:
         return metadata == member_bytes(column_type)
-    if base in CHARACTER | BINARY:
+    if base in TEXT | BINARY:
         return logged_bytes(wire_type, metadata) == most_bytes(column_type)
     return True

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from applier.errors import NotComputable, SchemaError
 from applier.mysql.session import Session
-from applier.mysql.zero_dates import DATES
+from applier.mysql.types import DATES
 from applier.schema.defaults import implicit_scalar
 from applier.schema.definition import Column, Default, TableDefinition
 from applier.sql.assignment import assigned

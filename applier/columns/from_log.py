@@ -17,8 +17,9 @@ from applier.binlog.events.table_map import TableMap
 from applier.errors import CORRUPT_EVENT, ArchiveError, SchemaError
 from applier.mysql.charsets import to_utf8
 from applier.mysql.collations import Charset, by_id, bytes_per_character
-from applier.mysql.types import ColumnType
-from applier.mysql.wire_types import WireType
+from applier.mysql.type_registry import TYPES, Family, TypeEntry, types_of
+from applier.mysql.types import FRACTIONAL, ColumnType
+from applier.mysql.wire_types import COMPRESSED, WireType
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import Column, Key, KeyPart, TableDefinition
 
@@ -27,16 +28,12 @@ ENUM_AND_SET_DEFAULT_CHARSET, ENUM_AND_SET_CHARSET, VISIBILITY, DIMENSIONS = ran
 """Kinds of optional metadata; the others are in applier.binlog.events.table_map."""
 
 _BINARY = Charset("binary", "binary")
-_NUMBERS: dict[int, str] = {
-    WireType.TINY: "tinyint", WireType.SHORT: "smallint", WireType.INT24: "mediumint", WireType.LONG: "int",
-    WireType.LONGLONG: "bigint", WireType.FLOAT: "float", WireType.DOUBLE: "double",
+_GEOMETRIES = tuple({entry.shape: name for name, entry in TYPES.items() if entry.family is Family.GEOMETRY}.values())
+_STRINGS = frozenset(code for name in ("char", "varchar", "text") for code in TYPES[name].wire)
+_BY_WIRE: dict[int, TypeEntry] = {
+    code: entry for entry in TYPES.values() for code in entry.wire if code not in _STRINGS
 }
-_FRACTIONAL: dict[int, str] = {WireType.TIME2: "time", WireType.DATETIME2: "datetime", WireType.TIMESTAMP2: "timestamp"}
-_PLAIN: dict[int, str] = {WireType.YEAR: "year", WireType.DATE: "date", WireType.NEWDATE: "date", WireType.TIME: "time",
-          WireType.DATETIME: "datetime", WireType.TIMESTAMP: "timestamp", WireType.JSON: "json"}
-_SIZES = ("tiny", "", "medium", "long")
-_GEOMETRIES = ("geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon",
-               "geometrycollection")
+"""Those of whose columns the wire type says which type they are."""
 
 
 def has_definition(table_map: TableMap) -> bool:
@@ -88,26 +85,28 @@ def _types(table_map: TableMap, flavour: str, table: str) -> list[ColumnType]:
 
 
 def _type(kind: int, metadata: int, unsigned: bool, collation: Charset | None, table: str) -> ColumnType:
-    if kind in _NUMBERS:
-        return ColumnType(_NUMBERS[kind], unsigned=unsigned)
-    if kind == WireType.NEWDECIMAL:
-        return ColumnType("decimal", unsigned=unsigned, precision=metadata >> 8, scale=metadata & 0xFF)
-    if kind == WireType.BIT:
-        return ColumnType("bit", length=(metadata >> 8) * 8 + (metadata & 0xFF))
-    if kind in _FRACTIONAL:
-        return ColumnType(_FRACTIONAL[kind], fsp=metadata)
-    if kind in _PLAIN:
-        return ColumnType(_PLAIN[kind])
+    if kind in _BY_WIRE:
+        entry = _BY_WIRE[kind]
+        match entry.family:
+            case Family.INTEGER | Family.FLOATING:
+                return ColumnType(entry.name, unsigned=unsigned)
+            case Family.DECIMAL:
+                return ColumnType(entry.name, unsigned=unsigned, precision=metadata >> 8, scale=metadata & 0xFF)
+            case Family.BIT:
+                return ColumnType(entry.name, length=(metadata >> 8) * 8 + (metadata & 0xFF))
+            case _:  # the old temporal types have no metadata
+                return ColumnType(entry.name, fsp=metadata if entry.name in FRACTIONAL else 0)
     charset = collation or _BINARY
     is_text = charset.charset != "binary"
     text = ColumnType("text", charset=charset.charset, collation=charset.collation) if is_text else ColumnType("blob")
-    compressed = kind in (WireType.VARCHAR_COMPRESSED, WireType.BLOB_COMPRESSED)
+    compressed = kind in COMPRESSED
     if kind in (WireType.BLOB, WireType.BLOB_COMPRESSED):
-        return replace(text, base=_SIZES[metadata - 1] + text.base, compressed=compressed)
+        names = types_of(text.entry.family)
+        return replace(text, base=next(name for name in names if TYPES[name].prefix == metadata), compressed=compressed)
     length = metadata - compressed  # a byte says how the value is compressed
     if is_text:
         length //= bytes_per_character(charset.charset)
-    if kind in (WireType.VARCHAR, WireType.VAR_STRING, WireType.VARCHAR_COMPRESSED):
+    if kind in TYPES["varchar"].wire:
         return replace(text, base="varchar" if is_text else "varbinary", length=length, compressed=compressed)
     if kind == WireType.STRING:
         return replace(text, base="char" if is_text else "binary", length=length)

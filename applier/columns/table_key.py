@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from applier.errors import ReplayStopped
+from applier.mysql.types import INTEGERS
 from applier.schema.definition import TableDefinition
 from applier.schema.history.conversion import RowConversion
 from applier.schema.key_infos import column_infos, key_collation, key_infos
@@ -23,9 +24,6 @@ from keysearch.keybytes import KeyBytes, find_ranges, int_key
 from keysearch.keyrules import encode_by_rules, key_rule
 
 Values: TypeAlias = pa.Array | pa.ChunkedArray
-INTEGERS = {"tinyint", "smallint", "mediumint", "int", "bigint"}
-
-
 Encoded = TypeVar("Encoded", np.ndarray, KeyBytes)
 """Many keys as kernels take them."""
 Value = TypeVar("Value", int, bytes)

@@ -12,19 +12,14 @@ import re
 from dataclasses import dataclass
 
 from applier.mysql.collations import bytes_per_character
-from applier.mysql.types import BINARY, INTEGERS, ColumnType
+from applier.mysql.type_registry import TYPES, Family
+from applier.mysql.types import BINARY, FRACTIONAL, INTEGERS, TEXT, ColumnType
 from applier.mysql.value_sizes import member_bytes, most_bytes
-from applier.mysql.wire_types import WireType
+from applier.mysql.wire_types import COMPRESSED, WireType
 
-INTEGER_BITS: dict[int, int] = {
-    WireType.TINY: 8, WireType.SHORT: 16, WireType.INT24: 24, WireType.LONG: 32, WireType.LONGLONG: 64,
-}
-BLOBS = {WireType.TINY_BLOB, WireType.BLOB, WireType.MEDIUM_BLOB, WireType.LONG_BLOB, WireType.BLOB_COMPRESSED}
-VARCHARS = {WireType.VARCHAR, WireType.VAR_STRING, WireType.VARCHAR_COMPRESSED}
-NEW_TEMPORAL: dict[int, str] = {
-    WireType.TIME2: "time", WireType.DATETIME2: "datetime", WireType.TIMESTAMP2: "timestamp",
-}
-COMPRESSED = {WireType.BLOB_COMPRESSED, WireType.VARCHAR_COMPRESSED}
+INTEGER_BITS: dict[int, int] = {TYPES[name].wire[0]: bits for name, bits in INTEGERS.items()}
+BLOBS, VARCHARS = frozenset(TYPES["blob"].wire), frozenset(TYPES["varbinary"].wire)
+NEW_TEMPORAL: dict[int, str] = {TYPES[name].wire[0]: name for name in FRACTIONAL}
 _STRINGS = {WireType.STRING} | VARCHARS | BLOBS
 _NUMBERS = {WireType.NEWDECIMAL, WireType.FLOAT, WireType.DOUBLE}
 _REAL_LENGTH: dict[int | str, int] = {WireType.FLOAT: 12, WireType.DOUBLE: 22, "float": 12, "double": 22}
@@ -74,15 +69,15 @@ def step_between(wire_type: int, metadata: int, column_type: ColumnType, flavour
     base = column_type.base
     if wire_type in INTEGER_BITS and base in INTEGERS:
         return _order(INTEGER_BITS[wire_type], INTEGERS[base])
-    if wire_type in _NUMBERS and base in ("decimal", "float", "double"):
+    if wire_type in _NUMBERS and column_type.entry.family in (Family.DECIMAL, Family.FLOATING):
         return _number_step(wire_type, metadata, column_type)
     if wire_type == WireType.BIT and base == "bit":
         return _order((metadata >> 8) * 8 + (metadata & 0xFF), column_type.length or 1)
     if wire_type in (WireType.ENUM, WireType.SET) and base == WireType(wire_type).name.lower():
         return _order(metadata, member_bytes(column_type))
-    if wire_type in _STRINGS and (base in BINARY or base == "char" or base.endswith(("varchar", "text"))):
+    if wire_type in _STRINGS and base in TEXT | BINARY:
         own = most_bytes(column_type)
-        if base.endswith("text"):  # the servers count each byte as a character
+        if base in TEXT and column_type.entry.prefix:  # the servers count each byte as a character
             own *= bytes_per_character(column_type.charset or "utf8mb4")
         return _order(logged_bytes(wire_type, metadata), own)
     return _temporal_step(wire_type, metadata, column_type) if flavour == "mariadb" else None
@@ -124,7 +119,7 @@ def type_in_log(wire_type: int, metadata: int, unsigned: bool | None = None) -> 
     """A column's type as far as a TABLE_MAP event describes it, in the words of the servers' error 1677."""
     name = WireType(wire_type).name.lower()
     if wire_type in INTEGER_BITS:
-        name = {8: "tinyint", 16: "smallint", 24: "mediumint", 32: "int", 64: "bigint"}[INTEGER_BITS[wire_type]]
+        name = next(name for name in INTEGERS if TYPES[name].wire[0] == wire_type)
     elif wire_type == WireType.NEWDECIMAL:
         name = f"decimal({metadata >> 8},{metadata & 0xFF})"
     elif wire_type == WireType.BIT:

@@ -25,15 +25,14 @@ from applier.errors import CORRUPT_EVENT, ApplierError, ArchiveError
 from applier.mysql.addresses import network_text
 from applier.mysql.byte_columns import beside, fixed_bytes, value_bytes
 from applier.mysql.charsets import to_utf8
-from applier.mysql.types import BINARY, CHARACTER, FRACTIONAL, GEOMETRY, INTEGERS, NETWORK, ColumnType, arrow_type
-from applier.mysql.wire_types import WireType
+from applier.mysql.type_registry import Family
+from applier.mysql.types import INTEGERS, MEMBERS, TEMPORAL, TEXT, ColumnType, arrow_type
+from applier.mysql.wire_types import COMPRESSED, FORMS, WireType
 from applier.schema.definition import Column
 from jsondiff.binary import JsonError, to_text
 
-_COMPRESSED = (WireType.BLOB_COMPRESSED, WireType.VARCHAR_COMPRESSED)
 _EXACT_POWERS_OF_TEN = 22  # 10.0**22 is the last that a double holds exactly
-_UNSIGNED: dict[int, pa.DataType] = {WireType.TINY: pa.uint8(), WireType.SHORT: pa.uint16(), WireType.LONG: pa.uint32(),
-             WireType.LONGLONG: pa.uint64()}
+_UNSIGNED = {1: pa.uint8(), 2: pa.uint16(), 4: pa.uint32(), 8: pa.uint64()}  # by bytes
 
 
 def finish_column(raw: pa.Array, column: Column, wire_type: int, metadata: int) -> pa.Array:
@@ -43,12 +42,12 @@ def finish_column(raw: pa.Array, column: Column, wire_type: int, metadata: int) 
     type, values are converted. What is the same in a snapshot is not copied, so the result may share `raw`'s buffers.
     Raises ArchiveError (1610), naming the column, for values that no server writes.
     """
-    wanted, finish = arrow_type(column.type), _FINISH.get(column.type.base, _as_it_is)
+    wanted, decode = arrow_type(column.type), DECODERS[column.type.entry.family]
     # MariaDB's JSON is a LONGTEXT
     if column.type.base != "json" and not is_compatible(column.type, wire_type, metadata):
-        finish = _converted
+        decode = _converted
     try:
-        finished = finish(raw, column.type, wire_type, metadata)
+        finished = decode(raw, column.type, wire_type, metadata)
         return finished if finished.type == wanted else finished.cast(wanted)
     except ApplierError as error:
         error.message = f"column {column.name}: {error.message}"
@@ -64,18 +63,18 @@ def _converted(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -
         return convert_integers(raw, kind, wire_type)
     if wire_type == WireType.NEWDECIMAL and pa.types.is_fixed_size_binary(raw.type):
         raw = _decimal(raw, kind, wire_type, metadata).cast(pa.decimal256(metadata >> 8, metadata & 255))
-    if kind.base in ("decimal", "float", "double"):
+    if kind.entry.family in (Family.DECIMAL, Family.FLOATING):
         return convert_numbers(raw, kind)
     if kind.base == "bit":
         return _bit(fitting_bits(raw, kind), kind, wire_type, metadata)
-    if kind.base in FRACTIONAL or kind.base == "date":
+    if kind.base in TEMPORAL:
         return fitting_datetimes(raw, kind)
-    if kind.base in ("enum", "set"):
-        return _FINISH[kind.base](raw, kind, wire_type, metadata)
-    fitting = fitting_bytes(_bytes(raw, kind, wire_type, metadata), kind, wire_type, metadata)
-    if kind.base in CHARACTER:
+    if kind.base in MEMBERS:
+        return _labels(raw, kind, wire_type, metadata)
+    fitting = fitting_bytes(_inflated(raw, wire_type), kind, wire_type, metadata)
+    if kind.base in TEXT:
         return fitting_text(to_utf8(fitting, kind.charset or "utf8mb4"), kind, wire_type)
-    return _padded_bytes(fitting, kind, wire_type, metadata) if kind.base == "binary" else fitting
+    return _padded(fitting, kind) if kind.base == "binary" else fitting
 
 
 def _as_it_is(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
@@ -87,7 +86,7 @@ def _integer(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> 
         return raw
     if wire_type == WireType.INT24:
         return pc.bit_wise_and(raw, pa.scalar(0xFFFFFF, pa.int32()))
-    return raw.view(_UNSIGNED[wire_type])
+    return raw.view(_UNSIGNED[FORMS[wire_type].width])
 
 
 def _decimal(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
@@ -104,9 +103,9 @@ def _decimal(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> 
     return beside(raw, pa.string(), offsets, out)
 
 
-def _double(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+def _floating(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
     """DOUBLE(M,D) stores the double nearest to D decimals; a SELECT shows those D decimals."""
-    if kind.scale is None or kind.scale > _EXACT_POWERS_OF_TEN:
+    if kind.base == "float" or kind.scale is None or kind.scale > _EXACT_POWERS_OF_TEN:
         return raw
     numbers, power = raw.to_numpy(zero_copy_only=False), 10.0**kind.scale
     with np.errstate(over="ignore", invalid="ignore"):
@@ -119,13 +118,17 @@ def _bit(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.A
     return raw if kind.length == 64 else raw.view(pa.int64())
 
 
-def _enum(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+def _labels(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+    return _enum(raw, kind) if kind.base == "enum" else _set(raw, kind)
+
+
+def _enum(raw: pa.Array, kind: ColumnType) -> pa.Array:
     """Number 0 is the empty string of an invalid value; a number without a label shows as empty, too."""
     known = pc.less_equal(raw, pa.scalar(len(kind.members), raw.type))
     return pa.array(["", *kind.members], pa.string()).take(pc.if_else(known, raw, pa.scalar(0, raw.type)))
 
 
-def _set(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+def _set(raw: pa.Array, kind: ColumnType) -> pa.Array:
     label_offsets, labels = value_bytes(pa.array(kind.members, pa.string()))
     values = pc.fill_null(raw, pa.scalar(0, pa.uint64())).to_numpy()
     offsets = np.empty(len(raw) + 1, np.int64)
@@ -136,14 +139,18 @@ def _set(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.A
 
 
 def _text(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
-    return to_utf8(inflate(raw) if wire_type in _COMPRESSED else raw, kind.charset or "utf8mb4")
+    return to_utf8(_inflated(raw, wire_type), kind.charset or "utf8mb4")
 
 
 def _bytes(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
-    return inflate(raw) if wire_type in _COMPRESSED else raw
+    return _padded(raw, kind) if kind.base == "binary" else _inflated(raw, wire_type)
 
 
-def _padded_bytes(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
+def _inflated(raw: pa.Array, wire_type: int) -> pa.Array:
+    return inflate(raw) if wire_type in COMPRESSED else raw
+
+
+def _padded(raw: pa.Array, kind: ColumnType) -> pa.Array:
     width = 1 if kind.length is None else kind.length
     padded = fixed_bytes(raw, width)
     return beside(raw, pa.binary(), np.arange(len(raw) + 1, dtype=np.int64) * width, padded.ravel())
@@ -166,11 +173,11 @@ def _network(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> 
     return network_text(raw, kind.base)
 
 
-_Finish = Callable[[pa.Array, ColumnType, int, int], pa.Array]
-_FINISH: dict[str, _Finish] = {
-    **dict.fromkeys(INTEGERS, _integer), "decimal": _decimal, "double": _double, "bit": _bit,
-    "enum": _enum, "set": _set,
-    **dict.fromkeys(("char", "varchar", "tinytext", "text", "mediumtext", "longtext"), _text),
-    **dict.fromkeys(BINARY | GEOMETRY, _bytes), "binary": _padded_bytes,
-    "json": _json, "vector": _vector, **dict.fromkeys(NETWORK, _network),
+_Decoder = Callable[[pa.Array, ColumnType, int, int], pa.Array]
+DECODERS: dict[Family, _Decoder] = {
+    Family.INTEGER: _integer, Family.DECIMAL: _decimal, Family.FLOATING: _floating, Family.BIT: _bit,
+    Family.YEAR: _as_it_is, Family.DATE: _as_it_is, Family.DATETIME: _as_it_is, Family.TIME: _as_it_is,
+    Family.TEXT: _text, Family.BYTES: _bytes, Family.MEMBERS: _labels, Family.DOCUMENT: _json,
+    Family.GEOMETRY: _as_it_is, Family.NETWORK: _network, Family.VECTOR: _vector,
 }
+"""From raw values to those of a type: of the raw array, the type, and the log's wire type and metadata."""

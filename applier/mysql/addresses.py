@@ -5,8 +5,7 @@ import pyarrow as pa
 
 from applier.mysql import address_kernel as kernels
 from applier.mysql.byte_columns import beside, fixed_bytes
-
-NETWORK_BYTES = {"inet4": 4, "inet6": 16, "uuid": 16}
+from applier.mysql.type_registry import TYPES
 
 _NETWORK_TEXT = {"inet4": (kernels.inet4_text, kernels.INET4_CHARACTERS),
                  "inet6": (kernels.inet6_text, kernels.INET6_CHARACTERS),
@@ -18,7 +17,7 @@ def network_text(raw: pa.Array, base: str) -> pa.Array:
 
     Raises ValueError where a value is longer than the type is.
     """
-    values = fixed_bytes(raw, NETWORK_BYTES[base])
+    values = fixed_bytes(raw, TYPES[base].packed)
     write, room = _NETWORK_TEXT[base]
     out, offsets = np.empty(room * len(values), np.uint8), np.empty(len(values) + 1, np.int64)
     write(values.ctypes.data, len(values), out.ctypes.data, offsets)

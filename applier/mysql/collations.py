@@ -74,6 +74,12 @@ def by_id(collation_id: int) -> Charset:
     return _by_id()[collation_id] if collation_id < 1024 else _mariadb_id(collation_id)
 
 
+def default_id(charset: str) -> int:
+    """The id of a character set's default collation in MySQL; KeyError for an unknown set."""
+    collation = default_collation(charset, DEFAULT_COLLATIONS["mysql"])
+    return next(number for number, row in _by_id().items() if row.collation == collation)
+
+
 def _mariadb_id(collation_id: int) -> Charset:
     """MariaDB's own: 1024 + n is collation n without padding; from 2048 on are UCA 14's, 256 ids a character set, of
     which each language has eight."""

@@ -4,15 +4,21 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-INTEGERS = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64}  # bits
-CHARACTER = frozenset({"char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum", "set"})
-BINARY = frozenset({"binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"})
-GEOMETRY = frozenset({
-    "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon",
-    "geomcollection", "geometrycollection",  # one type: MySQL 8 writes the first, MariaDB the second
-})
-NETWORK = frozenset({"inet4", "inet6", "uuid"})  # MariaDB only
-FRACTIONAL = frozenset({"time", "datetime", "timestamp"})
+from applier.mysql.type_registry import TYPES, Family, TypeEntry, types_of
+
+INTEGERS = {name: entry.bits for name, entry in TYPES.items() if entry.family is Family.INTEGER}
+NUMBERS = types_of(Family.INTEGER, Family.DECIMAL, Family.FLOATING, Family.BIT)
+TEXT = types_of(Family.TEXT)
+MEMBERS = types_of(Family.MEMBERS)
+CHARACTER = TEXT | MEMBERS
+BINARY = types_of(Family.BYTES)
+GEOMETRY = types_of(Family.GEOMETRY)
+NETWORK = types_of(Family.NETWORK)
+DATES = types_of(Family.DATE, Family.DATETIME)
+FRACTIONAL = types_of(Family.DATETIME, Family.TIME)
+TEMPORAL = DATES | FRACTIONAL
+BASES = frozenset(TYPES)
+"""All types of columns, as `ColumnType.base` names them."""
 # Spark's and Parquet's decimals end at 38 digits; wider ones are kept as text.
 MAX_ARROW_DIGITS = 38
 
@@ -39,6 +45,11 @@ class ColumnType:
     members: tuple[str, ...] = ()
     compressed: bool = False
     srid: int | None = None
+
+    @property
+    def entry(self) -> TypeEntry:
+        """What is so for all columns of the type. Raises KeyError for a base that no type of either server has."""
+        return TYPES[self.base]
 
     @property
     def column_type(self) -> str:
@@ -75,40 +86,17 @@ def arrow_type(column_type: ColumnType) -> pa.DataType:
 
     Raises KeyError for a base that no type of either server has.
     """
-    base = column_type.base
-    if base in INTEGERS:
-        return (_UNSIGNED if column_type.unsigned else _SIGNED)[base]
-    if base == "decimal":
+    entry = TYPES[column_type.base]
+    if entry.family is Family.DECIMAL:
         precision = 10 if column_type.precision is None else column_type.precision
         if precision > MAX_ARROW_DIGITS:
             return pa.string()
         return pa.decimal128(precision, column_type.scale or 0)
-    if base == "bit":
-        return pa.decimal128(20, 0) if column_type.length == 64 else pa.int64()
-    if base in CHARACTER or base in NETWORK:
-        return pa.string()
-    if base in BINARY or base in GEOMETRY:
-        return pa.binary()
-    return _OTHERS[base]
-
-
-_SIGNED = {"tinyint": pa.int8(), "smallint": pa.int16(), "mediumint": pa.int32(), "int": pa.int32(),
-           "bigint": pa.int64()}
-_UNSIGNED = {"tinyint": pa.int16(), "smallint": pa.int32(), "mediumint": pa.int32(), "int": pa.int64(),
-             "bigint": pa.decimal128(20, 0)}
-_OTHERS = {
-    "float": pa.float32(),
-    "double": pa.float64(),
-    "date": pa.date32(),
-    "datetime": pa.timestamp("us"),
-    "timestamp": pa.timestamp("us", tz="UTC"),
-    "time": pa.duration("us"),
-    "year": pa.int16(),
-    "json": pa.string(),
-    "vector": pa.list_(pa.float32()),
-}
-BASES = frozenset({*INTEGERS, "decimal", "bit", *CHARACTER, *BINARY, *GEOMETRY, *NETWORK, *_OTHERS})
-"""All types of columns, as `ColumnType.base` names them."""
+    if entry.family is Family.BIT and column_type.length == 64:
+        return pa.decimal128(20, 0)
+    if column_type.unsigned and entry.unsigned_arrow is not None:
+        return entry.unsigned_arrow
+    return entry.arrow
 
 
 def quote_text(text: str) -> str:

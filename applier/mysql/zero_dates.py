@@ -24,8 +24,6 @@ ZERO_DAY = -50_000_000
 BEFORE_ALL_DAYS = -40_000_000
 """Above all dates that are none, below all that are."""
 DAY = 86_400_000_000
-DATES = frozenset({"date", "datetime", "timestamp"})
-"""The types whose values may be no dates."""
 
 _Values: TypeAlias = pa.Array | pa.ChunkedArray
 

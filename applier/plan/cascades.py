@@ -18,8 +18,7 @@ from applier.apply.search.row_pieces import RowPartEncoder
 from applier.apply.spec import GroupMembership, Needs, NothingElse, ParentLink, Parents, RowPart, content_piece
 from applier.columns.table_key import BytesKey, table_key
 from applier.errors import SchemaError
-from applier.mysql.types import arrow_type
-from applier.mysql.zero_dates import DATES
+from applier.mysql.types import DATES, arrow_type
 from applier.plan.log import UsedTable
 from applier.plan.row_searches import row_search
 from applier.schema.foreign_indexes import has_index, makes_index

@@ -3,38 +3,47 @@
 Source: MySQL manual, "Data Type Default Values".
 """
 
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
 
-from applier.mysql.types import BINARY, GEOMETRY, ColumnType, arrow_type
-from applier.mysql.zero_dates import DATES, DAY, ZERO_DAY
+from applier.mysql.type_registry import Family
+from applier.mysql.types import ColumnType, arrow_type
+from applier.mysql.zero_dates import DAY, ZERO_DAY
 from applier.sql.literals import convert
-
-_IMPLICIT_TEXT = {"inet4": "0.0.0.0", "inet6": "::", "uuid": "00000000-0000-0000-0000-000000000000", "json": "null"}
 
 
 def implicit_scalar(column_type: ColumnType, flavour: str) -> pa.Scalar:
     """The implicit default as a scalar of `arrow_type`: zero, the empty value, the first member."""
-    return pa.scalar(_implicit(column_type, flavour), type=arrow_type(column_type))
+    return pa.scalar(IMPLICIT[column_type.entry.family](column_type, flavour), type=arrow_type(column_type))
 
 
-def _implicit(column_type: ColumnType, flavour: str) -> Any:
-    """The value of a NOT NULL column without a DEFAULT, if strict mode does not forbid it."""
-    base = column_type.base
-    if base in DATES:
-        return ZERO_DAY if base == "date" else ZERO_DAY * DAY
-    if base == "enum":
-        return column_type.members[0]
-    if base in _IMPLICIT_TEXT:
-        return _IMPLICIT_TEXT[base]
-    if base == "vector":
-        return []
-    if base == "binary":
-        return bytes(column_type.length or 0)
-    if base in BINARY or base in GEOMETRY:
-        return b""
-    if base.endswith(("char", "text")) or base == "set":
-        return ""
+def _zero(column_type: ColumnType, flavour: str) -> Any:
     return convert(Decimal(0), column_type, flavour)
+
+
+def _zero_datetime(column_type: ColumnType, flavour: str) -> int:
+    return ZERO_DAY * DAY
+
+
+def _nothing(column_type: ColumnType, flavour: str) -> str:
+    return column_type.entry.implicit
+
+
+def _bytes(column_type: ColumnType, flavour: str) -> bytes:
+    return bytes(column_type.length or 0) if column_type.base == "binary" else b""
+
+
+def _member(column_type: ColumnType, flavour: str) -> str:
+    return column_type.members[0] if column_type.base == "enum" else ""
+
+
+IMPLICIT: dict[Family, Callable[[ColumnType, str], Any]] = {
+    Family.INTEGER: _zero, Family.DECIMAL: _zero, Family.FLOATING: _zero, Family.BIT: _zero, Family.YEAR: _zero,
+    Family.DATE: lambda *_: ZERO_DAY, Family.DATETIME: _zero_datetime, Family.TIME: _zero, Family.TEXT: _nothing,
+    Family.BYTES: _bytes, Family.MEMBERS: _member, Family.DOCUMENT: _nothing, Family.GEOMETRY: _bytes,
+    Family.NETWORK: _nothing, Family.VECTOR: lambda *_: [],
+}
+"""What a NOT NULL column without a DEFAULT takes where strict mode does not forbid it, of a type and a flavour."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from applier.mysql.types import CHARACTER, FRACTIONAL, arrow_type
+from applier.mysql.types import CHARACTER, FRACTIONAL, MEMBERS, arrow_type
 from applier.schema.partitions import CURRENT, HISTORY, SYSTEM_TIME
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _of_type(kind: ColumnType) -> Iterator[str]:
     whole &= all(number is None or 0 <= number <= 255 for number in (kind.precision, kind.scale))
     whole &= kind.fsp == 0 if kind.base not in FRACTIONAL else 0 <= kind.fsp <= 6
     whole &= (kind.base in CHARACTER) == (kind.charset is not None)
-    whole &= (kind.base in ("enum", "set")) == bool(kind.members) and len(kind.members) <= 65535
+    whole &= (kind.base in MEMBERS) == bool(kind.members) and len(kind.members) <= 65535
     whole &= kind.srid is None or 0 <= kind.srid < 2**32
     if not whole:
         yield f"of an unknown type ({kind.base!r})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from applier.mysql.types import BINARY, CHARACTER
+from applier.mysql.types import BINARY, CHARACTER, TEXT
 from applier.mysql.value_sizes import most_bytes
 from applier.schema.definition import Column, Key, TableDefinition
 from keysearch.choose import ColumnInfo, KeyInfo, server_order
@@ -36,7 +36,7 @@ def is_hashed(definition: TableDefinition, key: Key) -> bool:
         return False
     types = [definition.column(part.column).type for part in key.parts
              if part.length is None and part.column is not None]
-    return any(kind.base.endswith(("text", "blob")) for kind in types) or sum(
+    return any(kind.entry.prefix for kind in types) or sum(
         most_bytes(kind) for kind in types if kind.base in CHARACTER | BINARY) > _LONGEST_KEY
 
 
@@ -57,6 +57,6 @@ def clustered_key(definition: TableDefinition) -> Key | None:
 def key_collation(column: Column, flavour: str) -> str | None:
     """The collation by which a key compares the column's strings, as keysearch.collation names it; None for other
     types, and for ENUM and SET, which compare by number, so that all labels differ."""
-    if column.type.base not in CHARACTER - {"enum", "set"} or column.type.collation is None:
+    if column.type.base not in TEXT or column.type.collation is None:
         return None
     return collation_of(column.type.collation, flavour)

@@ -21,7 +21,8 @@ import pyarrow.parquet as pq
 
 from applier.errors import SnapshotError
 from applier.mysql import zero_dates
-from applier.mysql.zero_dates import DATES, zero
+from applier.mysql.types import DATES
+from applier.mysql.zero_dates import zero
 from applier.schema.definition import TableDefinition
 
 KEY = b"applier.no_dates"

@@ -17,14 +17,13 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql import zero_dates
 from applier.mysql.session import Session
-from applier.mysql.types import INTEGERS, ColumnType
+from applier.mysql.types import INTEGERS, MEMBERS, TEMPORAL, ColumnType
 from applier.sql.casting.values import convert_values
 from applier.sql.grammar import Call
 from applier.sql.values import (
     DOUBLE,
     NULL,
     SEVERAL,
-    TEMPORAL,
     TEXT,
     WHOLE,
     Arguments,
@@ -193,7 +192,7 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
         if name == "<=>":  # whether both are
             return [array.is_null() for array in together(arguments, n)]
         return [pa.nulls(n, pa.int64())] * 2
-    texts = [value.is_text or value.type.base in ("enum", "set") for value in arguments]
+    texts = [value.is_text or value.type.base in MEMBERS for value in arguments]
     days = [value.type.base in TEMPORAL for value in arguments]
     if all(texts):
         return _comparable_texts(arguments, name, session, n)
@@ -271,7 +270,7 @@ def common_type(arguments: Arguments, session: Session) -> ColumnType:
     if not typed:
         return NULL
     kinds = {value.type.base for value in typed}
-    if all(value.is_text or value.type.base in ("enum", "set") for value in typed):
+    if all(value.is_text or value.type.base in MEMBERS for value in typed):
         charsets = {value.type.charset for value in typed}
         return replace(TEXT, charset=charsets.pop() if len(charsets) == 1 else None, collation=collation_of(typed))
     if len(kinds) == 1 and kinds & {*TEMPORAL, "json", "geometry"}:

@@ -14,16 +14,25 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, GEOMETRY, INTEGERS, ColumnType, arrow_type
-from applier.mysql.zero_dates import DATES
+from applier.mysql.types import (
+    BINARY,
+    DATES,
+    GEOMETRY,
+    INTEGERS,
+    MEMBERS,
+    NETWORK,
+    NUMBERS,
+    TEMPORAL,
+    ColumnType,
+    arrow_type,
+)
 from applier.sql import literals
 from applier.sql.casting.texts import by_distinct
 from applier.sql.casting.values import convert_values
 from applier.sql.documents import unquoted
-from applier.sql.values import DOUBLE, TEMPORAL, TEXT, Value, as_bytes, as_number, as_text, numbers
+from applier.sql.values import DOUBLE, TEXT, Value, as_bytes, as_number, as_text, numbers
 
-_NUMBERS = {*INTEGERS, "decimal", "float", "double", "bit"}
-_OF_NUMBERS = {*_NUMBERS, "year", "enum", "set"}
+_OF_NUMBERS = {*NUMBERS, *MEMBERS, "year"}
 """Types to which a number is converted by its value, however many of its digits are shown."""
 
 
@@ -42,7 +51,7 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
     if value.is_null or value.values.null_count == len(value.values):
         return pa.nulls(len(value.values), arrow_type(wanted))
     local = wanted.base == "timestamp" and session.time_zone != "+00:00"  # literals are read as datetimes in UTC
-    counts = wanted.base in ("enum", "set") and value.type.base in _NUMBERS and not strict
+    counts = wanted.base in MEMBERS and value.type.base in NUMBERS and not strict
     as_digits = value.shows or wanted.base in _OF_NUMBERS
     if value.constant and _is_literal(value) and as_digits and not local and not counts:
         try:
@@ -53,15 +62,15 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         except (ValueError, InvalidOperation, OverflowError, pa.ArrowException) as error:
             if strict:
                 raise NotComputable(str(error)) from None
-    if value.is_choice and value.type.base in TEMPORAL and session.flavour == "mysql" and wanted.base in _NUMBERS:
+    if value.is_choice and value.type.base in TEMPORAL and session.flavour == "mysql" and wanted.base in NUMBERS:
         value = Value(as_text(value, session), TEXT, value.constant)  # MariaDB converts it by its text
-    if value.digits is not False and wanted.base in _NUMBERS | {"year"}:
+    if value.digits is not False and wanted.base in NUMBERS | {"year"}:
         value = numbers(as_number(value, session), constant=value.constant)
     if wanted.base == "bit" and (value.is_text or value.type.base in BINARY or value.type.base == "json"):
         return _bits(as_bytes(value, session), wanted)
     if wanted.base == "bit" and value.type.base in ("decimal", "double", "float"):
         value = _whole(value, wanted)
-    if wanted.base in ("enum", "set") and value.type.base in _NUMBERS | {"year"}:
+    if wanted.base in MEMBERS and value.type.base in NUMBERS | {"year"}:
         value, session = _whole(value, wanted), replace(session, flavour="mariadb")  # MySQL counts here as it does
     if wanted.base == "year" and session.flavour == "mysql" and not (value.is_column and value.type.base in _MOMENTS):
         if value.type.base in TEMPORAL:
@@ -73,7 +82,7 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         raise NotComputable("numbers with a fraction as dates")
     if wanted.base in _FIELDS and value.is_column and (value.type.zerofill or value.type.base in ("float", "year")):
         value = numbers(as_number(value, session), constant=value.constant)
-    if wanted.base in DATES and value.type.base in _NUMBERS - {"bit"}:
+    if wanted.base in DATES and value.type.base in NUMBERS - {"bit"}:
         value, session = _digits(value, session)
     if value.type == wanted and value.values.type == arrow_type(wanted):
         return value.values
@@ -82,14 +91,14 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
     if wanted.base == "time" and value.is_text and \
             pc.any(pc.greater(pc.utf8_length(value.values), _LONGEST_TIME)).as_py():
         raise NotComputable("long text as TIME")
-    if wanted.base in ("inet4", "inet6", "uuid", "vector"):
+    if wanted.base in NETWORK or wanted.base == "vector":
         raise NotComputable(f"{value.type.base.upper()} as {wanted.base.upper()}")
     if value.type.base in GEOMETRY or wanted.base in GEOMETRY:
         if value.type.base not in GEOMETRY or wanted.base not in GEOMETRY:
             raise NotComputable(f"{value.type.base.upper()} as {wanted.base.upper()}")
         return value.values
     if value.type.base == "json" and wanted.base != "json":
-        if strict and wanted.base in _NUMBERS | {"year"}:
+        if strict and wanted.base in NUMBERS | {"year"}:
             raise NotComputable("a document as a number")
         return _of_documents(value, wanted, session)
     if value.type.base == wanted.base == "json":
@@ -180,7 +189,7 @@ def _of_documents(value: Value, wanted: ColumnType, session: Session) -> pa.Arra
     documents count as zero."""
     if session.flavour == "mysql" and wanted.base in TEMPORAL:
         raise NotComputable(f"a document as {wanted.base.upper()}")
-    if session.flavour == "mariadb" or wanted.base not in _NUMBERS | {"year"}:
+    if session.flavour == "mariadb" or wanted.base not in NUMBERS | {"year"}:
         return assigned(Value(value.values, TEXT), wanted, session)
     text = unquoted(value.values)
     if wanted.base == "year":

@@ -15,14 +15,13 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql import zero_dates
 from applier.mysql.session import Session
-from applier.mysql.types import ColumnType
+from applier.mysql.types import TEMPORAL, ColumnType
 from applier.sql.casting.values import convert_values
 from applier.sql.grammar import Call
 from applier.sql.values import (
     BYTES,
     DOUBLE,
     JSON,
-    TEMPORAL,
     TEXT,
     WHOLE_NUMBER,
     Value,

@@ -14,14 +14,14 @@ import pyarrow as pa
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
+from applier.mysql.type_registry import TYPES
 from applier.mysql.types import ColumnType
 from applier.sql.casting.texts import by_distinct
 from applier.sql.grammar import Call
 from applier.sql.values import Function, Value, as_number, as_text, whole_number
 
 GEOMETRY = ColumnType("geometry")
-_KINDS = {"POINT": 1, "LINESTRING": 2, "POLYGON": 3, "MULTIPOINT": 4, "MULTILINESTRING": 5, "MULTIPOLYGON": 6,
-          "GEOMETRYCOLLECTION": 7, "GEOMCOLLECTION": 7}
+_KINDS = {name.upper(): entry.shape for name, entry in TYPES.items() if entry.shape}
 _WORD = re.compile(r"\s*([A-Za-z]+|[(),]|[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
 _MOST_TEXT, _MOST_DEPTH = 1 << 20, 20
 

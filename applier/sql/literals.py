@@ -18,7 +18,8 @@ import pyarrow as pa
 
 from applier.errors import NotComputable
 from applier.mysql.temporal_literals import read_date, read_datetime, read_time, read_year
-from applier.mysql.types import BINARY, GEOMETRY, INTEGERS, ColumnType, arrow_type
+from applier.mysql.type_registry import Family
+from applier.mysql.types import ColumnType, arrow_type
 from jsondiff.text import from_text, to_text
 from jsondiff.values import DocumentError
 
@@ -30,7 +31,6 @@ CODECS = {"utf8mb4": "utf-8", "utf8mb3": "utf-8", "ascii": "ascii", "latin1": "c
 
 _DIGITS = Context(prec=100)  # a DECIMAL has up to 65, more than the default context keeps
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
-_BITS = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64}
 _LARGEST_FLOAT = struct.unpack("<f", b"\xff\xff\x7f\x7f")[0]
 _PLAIN_DOUBLES = (1e-4, 1e15)
 """Between these, both servers write a double as its shortest digits without an exponent."""
@@ -53,40 +53,10 @@ def convert(value: Value, column_type: ColumnType, flavour: str) -> Any:
     A Decimal is an exact number as written, a float one with an exponent, bytes one in bits or hexadecimal digits.
     Raises ValueError (or what Decimal raises) if the type has no such value.
     """
-    base = column_type.base
-    if base == "json":
-        return _document(value)
-    if base in INTEGERS:
-        return _integer(value, column_type)
-    if base == "bit":
-        return _bits(value, column_type)
-    if base == "decimal":
-        return _decimal(value, column_type)
-    if base in ("float", "double"):
-        return _float(value, column_type, flavour)
-    if base in BINARY or base in GEOMETRY:
-        data = _data(value, column_type)
-        _check_length(len(data), column_type)
-        return data.ljust(column_type.length or 0, b"\0") if base == "binary" else data
-    if base == "vector":
-        if not isinstance(value, bytes | bytearray) or len(value) % 4:
-            raise ValueError(f"{value!r} is not a vector")
-        return list(struct.unpack(f"<{len(value) // 4}f", value))
-    if base in _TEMPORAL:
-        return _temporal(value, column_type, flavour)
-    if base in _MEMBERS and isinstance(value, Decimal) and flavour == "mariadb":
-        return by_number(int(value), column_type)
-    text = _text(value, column_type)
-    if base in _MEMBERS:
-        return (_enum if base == "enum" else _set)(text, column_type, flavour)
-    if base in _FROM_TEXT:
-        return _FROM_TEXT[base](text, column_type)
-    text = text.rstrip(" ") if base == "char" else text
-    _check_length(len(text), column_type)
-    return text
+    return READERS[column_type.entry.family](value, column_type, flavour)
 
 
-def _document(value: Value) -> str:
+def _document(value: Value, column_type: ColumnType, flavour: str) -> str:
     """Text as a document, printed as the server prints it; a number or a boolean is a document itself."""
     if isinstance(value, bytes | bytearray):
         raise ValueError("bytes as a document")
@@ -94,6 +64,25 @@ def _document(value: Value) -> str:
         return to_text(from_text(value if isinstance(value, str) else _text(value, ColumnType("longtext"))))
     except DocumentError as error:
         raise ValueError(str(error)) from None
+
+
+def _byte_string(value: Value, column_type: ColumnType, flavour: str) -> bytes:
+    data = _data(value, column_type)
+    _check_length(len(data), column_type)
+    return data.ljust(column_type.length or 0, b"\0") if column_type.base == "binary" else data
+
+
+def _characters(value: Value, column_type: ColumnType, flavour: str) -> str:
+    text = _text(value, column_type)
+    text = text.rstrip(" ") if column_type.base == "char" else text
+    _check_length(len(text), column_type)
+    return text
+
+
+def _vector(value: Value, column_type: ColumnType, flavour: str) -> list[float]:
+    if not isinstance(value, bytes | bytearray) or len(value) % 4:
+        raise ValueError(f"{value!r} is not a vector")
+    return list(struct.unpack(f"<{len(value) // 4}f", value))
 
 
 def _data(value: Value, column_type: ColumnType) -> bytes:
@@ -132,9 +121,9 @@ def _number(value: Value) -> Decimal | float:
     raise ValueError(f"{value!r} is not a number")
 
 
-def _integer(value: Value, column_type: ColumnType) -> Decimal:
+def _integer(value: Value, column_type: ColumnType, flavour: str) -> Decimal:
     number = _whole(_number(value))
-    bits = _BITS[column_type.base]
+    bits = column_type.entry.bits
     least, most = (0, 2**bits - 1) if column_type.unsigned else (-(2**(bits - 1)), 2**(bits - 1) - 1)
     if not least <= number <= most:
         raise ValueError(f"{number} is out of the range of {column_type.column_type}")
@@ -149,7 +138,7 @@ def _whole(number: Decimal | float) -> Decimal:
     return rounded or Decimal(0)  # no negative zero
 
 
-def _bits(value: Value, column_type: ColumnType) -> Decimal:
+def _bits(value: Value, column_type: ColumnType, flavour: str) -> Decimal:
     """A string's bytes are the bits; a negative number is in two's complement, where it has all 64."""
     n_bits = column_type.length or 1
     number = Decimal(int.from_bytes(value.encode(), "big")) if isinstance(value, str) else _whole(_number(value))
@@ -160,7 +149,7 @@ def _bits(value: Value, column_type: ColumnType) -> Decimal:
     return number
 
 
-def _decimal(value: Value, column_type: ColumnType) -> Decimal | str:
+def _decimal(value: Value, column_type: ColumnType, flavour: str) -> Decimal | str:
     number, scale = _number(value), column_type.scale or 0
     exact = Decimal(repr(number)) if isinstance(number, float) else number
     rounded = exact.quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, _DIGITS)
@@ -196,6 +185,12 @@ def _temporal(value: Value, column_type: ColumnType, flavour: str) -> Any:
     if column_type.base == "timestamp" and not isinstance(instant, int):
         return instant.replace(tzinfo=datetime.UTC)
     return instant
+
+
+def _labels(value: Value, column_type: ColumnType, flavour: str) -> str:
+    if isinstance(value, Decimal) and flavour == "mariadb":
+        return by_number(int(value), column_type)
+    return (_enum if column_type.base == "enum" else _set)(_text(value, column_type), column_type, flavour)
 
 
 def _enum(text: str, column_type: ColumnType, flavour: str) -> str:
@@ -236,7 +231,11 @@ def by_number(number: int, column_type: ColumnType) -> str:
     raise ValueError(f"{number} is not a member of {column_type.column_type}")
 
 
-def _inet6(text: str, _: ColumnType) -> str:
+def _network(value: Value, column_type: ColumnType, flavour: str) -> str:
+    return _NETWORKS[column_type.base](_text(value, column_type))
+
+
+def _inet6(text: str) -> str:
     """An address in the notation that MariaDB shows."""
     from applier.mysql.addresses import network_text  # has kernels, and few defaults need it
 
@@ -244,11 +243,17 @@ def _inet6(text: str, _: ColumnType) -> str:
     return shown
 
 
-_MEMBERS = ("enum", "set")
-_FROM_TEXT: dict[str, Callable[[str, ColumnType], str]] = {
-    "inet4": lambda text, _: str(IPv4Address(text)), "inet6": _inet6, "uuid": lambda text, _: str(UUID(text)),
+_NETWORKS: dict[str, Callable[[str], str]] = {
+    "inet4": lambda text: str(IPv4Address(text)), "inet6": _inet6, "uuid": lambda text: str(UUID(text)),
 }
 _TEMPORAL: dict[str, Callable[[str | Decimal, int, str], Any]] = {
     "date": lambda value, _, flavour: read_date(value, flavour), "datetime": read_datetime, "timestamp": read_datetime,
     "time": read_time, "year": lambda value, *_: read_year(value),
 }
+READERS: dict[Family, Callable[[Value, ColumnType, str], Any]] = {
+    Family.INTEGER: _integer, Family.DECIMAL: _decimal, Family.FLOATING: _float, Family.BIT: _bits,
+    Family.YEAR: _temporal, Family.DATE: _temporal, Family.DATETIME: _temporal, Family.TIME: _temporal,
+    Family.TEXT: _characters, Family.BYTES: _byte_string, Family.MEMBERS: _labels, Family.DOCUMENT: _document,
+    Family.GEOMETRY: _byte_string, Family.NETWORK: _network, Family.VECTOR: _vector,
+}
+"""A literal as a column's value: of the literal, the column's type and the flavour."""

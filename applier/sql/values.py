@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.mysql import types
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, INTEGERS, ColumnType
+from applier.mysql.types import ColumnType
 from applier.sql.casting.texts import SINGLE_BYTE, encoded
 from applier.sql.casting.values import SHOWN, convert_values
 from applier.sql.grammar import Call
@@ -28,8 +29,6 @@ BYTES = ColumnType("longblob")
 SEVERAL = ""
 """Stands for the collation of text made of texts with different collations."""
 WHOLE = pa.decimal128(38, 0)
-_TEXTS = frozenset({"char", "varchar", "tinytext", "text", "mediumtext", "longtext"})
-TEMPORAL = frozenset({"date", "datetime", "timestamp", "time"})
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class Value:
 
     @property
     def is_text(self) -> bool:
-        return self.type.base in _TEXTS
+        return self.type.base in types.TEXT
 
     @property
     def is_null(self) -> bool:
@@ -112,16 +111,16 @@ def as_number(value: Value, session: Session) -> pa.Array:
         raise NotComputable("hexadecimal digits as a number")
     if value.digits:
         return pa.array([Decimal(int.from_bytes(data, "big")) for data in values.to_pylist()], WHOLE)
-    if value.is_text or base in ("enum", "set"):
+    if value.is_text or base in types.MEMBERS:
         return convert_values(values, value.type, DOUBLE, session).cast(pa.float64())
-    if base in TEMPORAL:
+    if base in types.TEMPORAL:
         exact = ColumnType("decimal", precision=20 + value.type.fsp, scale=value.type.fsp)
         return convert_values(values, value.type, exact, session).cast(pa.decimal128(38, value.type.fsp))
     if pa.types.is_floating(values.type):
         if value.type.scale is not None:
             raise NotComputable("floating-point types with digits of their own")
         return values.cast(pa.float64())
-    if pa.types.is_integer(values.type) and base in {*INTEGERS, "year", "bit"}:
+    if pa.types.is_integer(values.type) and base in {*types.INTEGERS, "year", "bit"}:
         return values.cast(WHOLE)
     if pa.types.is_decimal(values.type):
         return values.cast(pa.decimal128(38, values.type.scale))
@@ -134,14 +133,14 @@ def as_text(value: Value, session: Session) -> pa.Array:
         return pa.nulls(len(value.values), pa.string())
     if value.is_text or value.type.base in ("enum", "set", "json"):
         return value.values
-    if value.type.base == "bit" or value.type.base in BINARY or not value.shows:
+    if value.type.base == "bit" or value.type.base in types.BINARY or not value.shows:
         raise NotComputable(f"{value.type.base.upper()} as text")
     return convert_values(value.values, value.type, TEXT, session)
 
 
 def as_bytes(value: Value, session: Session) -> pa.Array:
     """A value's text as bytes. Raises NotComputable if its character set is not known."""
-    if value.type.base in BINARY:
+    if value.type.base in types.BINARY:
         return value.values
     text = as_text(value, session)
     charset = value.type.charset if value.is_text else None

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.mysql.wire_types import WireType
+from applier.mysql.wire_types import FORMS, Shape
 from applier.writer.wire_columns import WireColumn
 
 Cells: TypeAlias = np.ndarray | pa.BinaryArray
@@ -40,9 +40,10 @@ def encode_column(values: pa.Array, column: WireColumn) -> list[Cells]:
         width = values.type.byte_width
         matrix = np.frombuffer(b"".join(values.fill_null(bytes(width)).to_pylist()), np.uint8).reshape(-1, width)
         return [_without_nulls(matrix, valid)]
-    if column.type in _PREFIXED:
-        return _prefixed(values, _PREFIXED[column.type](column.metadata), valid)
-    return [_without_nulls(_FIXED[column.type](values, column.metadata), valid)]
+    shape = FORMS[column.type].shape
+    if shape in PREFIXES:
+        return _prefixed(values, PREFIXES[shape](column.metadata), valid)
+    return [_without_nulls(ENCODERS[shape](values, column), valid)]
 
 
 def binary_array(lengths: np.ndarray, data: np.ndarray | pa.Buffer) -> pa.BinaryArray:
@@ -94,25 +95,22 @@ def _numbers(values: pa.Array) -> np.ndarray:
     return numbers
 
 
-def _integer(width: int) -> Callable[[pa.Array, int], np.ndarray]:
-    return lambda values, _: little_endian(_numbers(values), width)
-
-
-def _floating(values: pa.Array, width: int) -> np.ndarray:
+def _floating(values: pa.Array, column: WireColumn) -> np.ndarray:
+    width = FORMS[column.type].width
     floats = values.fill_null(0).to_numpy(zero_copy_only=False)
     return np.ascontiguousarray(floats, f"<f{width}").view(np.uint8).reshape(-1, width)
 
 
-def _year(values: pa.Array, _: int) -> np.ndarray:
+def _year(values: pa.Array, column: WireColumn) -> np.ndarray:
     years = _numbers(values).astype(np.int64)
     return little_endian(np.where(years == 0, 0, years - 1900), 1)
 
 
-def _bit(values: pa.Array, metadata: int) -> np.ndarray:
-    return _big_endian(_numbers(values), (metadata >> 8) + ((metadata & 0xFF) > 0))
+def _bit(values: pa.Array, column: WireColumn) -> np.ndarray:
+    return _big_endian(_numbers(values), (column.metadata >> 8) + ((column.metadata & 0xFF) > 0))
 
 
-def _date(values: pa.Array, _: int) -> np.ndarray:
+def _date(values: pa.Array, column: WireColumn) -> np.ndarray:
     year, month, day = _calendar(_numbers(values))
     return little_endian(year << 9 | month << 5 | day, 3)
 
@@ -126,21 +124,21 @@ def _calendar(days: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return 1970 + month // 12, month % 12 + 1, day
 
 
-def _datetime(values: pa.Array, digits: int) -> np.ndarray:
+def _datetime(values: pa.Array, column: WireColumn) -> np.ndarray:
     days, rest = np.divmod(_numbers(values), _DAY)
     year, month, day = _calendar(days)
     seconds, fraction = np.divmod(rest, 1_000_000)
     packed = ((year * 13 + month) << 5 | day) << 17 | _clock(seconds)
-    return np.hstack([_big_endian(packed + (1 << 39), 5), _fraction(fraction, digits)])
+    return np.hstack([_big_endian(packed + (1 << 39), 5), _fraction(fraction, column.metadata)])
 
 
-def _timestamp(values: pa.Array, digits: int) -> np.ndarray:
+def _timestamp(values: pa.Array, column: WireColumn) -> np.ndarray:
     seconds, fraction = np.divmod(_numbers(values), 1_000_000)
-    return np.hstack([_big_endian(seconds, 4), _fraction(fraction, digits)])
+    return np.hstack([_big_endian(seconds, 4), _fraction(fraction, column.metadata)])
 
 
-def _time(values: pa.Array, digits: int) -> np.ndarray:
-    microseconds = _numbers(values)
+def _time(values: pa.Array, column: WireColumn) -> np.ndarray:
+    microseconds, digits = _numbers(values), column.metadata
     sign = np.sign(microseconds)
     seconds, fraction = np.divmod(np.abs(microseconds), 1_000_000)
     if digits > 4:  # one number of six bytes
@@ -162,8 +160,8 @@ def _fraction(microseconds: np.ndarray, digits: int) -> np.ndarray:
     return _big_endian(scaled, width)
 
 
-def _decimal(values: pa.Array, metadata: int) -> np.ndarray:
-    precision, scale = metadata >> 8, metadata & 0xFF
+def _decimal(values: pa.Array, column: WireColumn) -> np.ndarray:
+    precision, scale = column.metadata >> 8, column.metadata & 0xFF
     values = values.cast(pa.decimal128(values.type.precision, scale)).fill_null(0)
     words = np.frombuffer(values.buffers()[1], np.int64)[2 * values.offset : 2 * (values.offset + len(values))].reshape(
         -1, 2
@@ -208,39 +206,22 @@ def _prefixed(values: pa.Array, width: int, valid: np.ndarray | None) -> list[Ce
     return [_without_nulls(little_endian(lengths, width), valid), values.fill_null(b"")]
 
 
-def _longest(metadata: int) -> int:
-    return 2 if metadata > 255 else 1
-
-
-def _blob(metadata: int) -> int:
-    return metadata
-
-
-_FIXED: dict[WireType, Callable[[pa.Array, int], np.ndarray]] = {
-    WireType.TINY: _integer(1),
-    WireType.SHORT: _integer(2),
-    WireType.INT24: _integer(3),
-    WireType.LONG: _integer(4),
-    WireType.LONGLONG: _integer(8),
-    WireType.FLOAT: _floating,
-    WireType.DOUBLE: _floating,
-    WireType.YEAR: _year,
-    WireType.NEWDECIMAL: _decimal,
-    WireType.BIT: _bit,
-    WireType.DATE: _date,
-    WireType.DATETIME2: _datetime,
-    WireType.TIMESTAMP2: _timestamp,
-    WireType.TIME2: _time,
-    WireType.ENUM: lambda values, size: little_endian(_numbers(values), size),
-    WireType.SET: lambda values, size: little_endian(_numbers(values), size),
+ENCODERS: dict[Shape, Callable[[pa.Array, WireColumn], np.ndarray]] = {
+    Shape.INTEGER: lambda values, column: little_endian(_numbers(values), FORMS[column.type].width),
+    Shape.FLOATING: _floating,
+    Shape.DECIMAL: _decimal,
+    Shape.BIT: _bit,
+    Shape.YEAR: _year,
+    Shape.DATE: _date,
+    Shape.DATETIME: _datetime,
+    Shape.TIMESTAMP: _timestamp,
+    Shape.TIME: _time,
+    Shape.ENUM: lambda values, column: little_endian(_numbers(values), column.metadata),
+    Shape.SET: lambda values, column: little_endian(_numbers(values), column.metadata),
 }
-_PREFIXED: dict[WireType, Callable[[int], int]] = {
-    WireType.STRING: _longest,
-    WireType.VARCHAR: _longest,
-    WireType.VARCHAR_COMPRESSED: _longest,
-    WireType.BLOB: _blob,
-    WireType.BLOB_COMPRESSED: _blob,
-    WireType.JSON: _blob,
-    WireType.GEOMETRY: _blob,
-    WireType.VECTOR: _blob,
+"""The cells of columns whose values are equally long, as uint8[n, width]: in the shapes that servers write today."""
+PREFIXES: dict[Shape, Callable[[int], int]] = {
+    Shape.STRING: lambda metadata: 2 if metadata > 255 else 1,
+    Shape.BLOB: lambda metadata: metadata,
 }
+"""How many bytes the length before a value has, by the metadata."""

@@ -15,134 +15,16 @@ import dataclasses
 import functools
 
 from applier.binlog.events.table_map import SIGNEDNESS
+from applier.mysql.collations import default_id
+from applier.mysql.type_registry import Family
 from applier.mysql.types import GEOMETRY
-from applier.mysql.wire_types import WireType
+from applier.mysql.value_sizes import member_bytes, most_bytes
+from applier.mysql.wire_types import FORMS, Metadata, WireType
 from applier.schema.definition import Column, TableDefinition
 
 DEFAULT_CHARSET, COLUMN_CHARSET, GEOMETRY_TYPE, VECTOR_DIMENSIONS = 2, 3, 7, 13
 
-_PLAIN = {
-    "tinyint": WireType.TINY,
-    "smallint": WireType.SHORT,
-    "mediumint": WireType.INT24,
-    "int": WireType.LONG,
-    "bigint": WireType.LONGLONG,
-    "date": WireType.DATE,
-    "year": WireType.YEAR,
-}
-_FRACTIONAL = {"time": WireType.TIME2, "datetime": WireType.DATETIME2, "timestamp": WireType.TIMESTAMP2}
-_BLOB_PREFIX = {
-    "tinytext": 1,
-    "text": 2,
-    "mediumtext": 3,
-    "longtext": 4,
-    "tinyblob": 1,
-    "blob": 2,
-    "mediumblob": 3,
-    "longblob": 4,
-}
-_NETWORK_BYTES = {"inet4": 4, "inet6": 16, "uuid": 16}
-_GEOMETRY_CODES = {
-    "geometry": 0,
-    "point": 1,
-    "linestring": 2,
-    "polygon": 3,
-    "multipoint": 4,
-    "multilinestring": 5,
-    "multipolygon": 6,
-    "geomcollection": 7,
-    "geometrycollection": 7,
-}
-_NUMERIC = {
-    WireType.TINY,
-    WireType.SHORT,
-    WireType.INT24,
-    WireType.LONG,
-    WireType.LONGLONG,
-    WireType.FLOAT,
-    WireType.DOUBLE,
-    WireType.NEWDECIMAL,
-    WireType.YEAR,
-}
-_WITH_COLLATION = {WireType.STRING, WireType.VARCHAR, WireType.BLOB, WireType.VECTOR}
-_ONE_BYTE_METADATA = {
-    WireType.FLOAT,
-    WireType.DOUBLE,
-    WireType.TIME2,
-    WireType.DATETIME2,
-    WireType.TIMESTAMP2,
-    WireType.BLOB,
-    WireType.JSON,
-    WireType.GEOMETRY,
-    WireType.VECTOR,
-    WireType.BLOB_COMPRESSED,
-}
-_BINARY_COLLATION = 63
 _MAX_VECTOR_DIMENSIONS = 2048  # of a VECTOR without a length
-
-CHARACTER_BYTES = {
-    "utf8mb4": 4,
-    "utf16": 4,
-    "utf16le": 4,
-    "utf32": 4,
-    "gb18030": 4,
-    "utf8mb3": 3,
-    "ujis": 3,
-    "eucjpms": 3,
-    "ucs2": 2,
-    "gbk": 2,
-    "gb2312": 2,
-    "sjis": 2,
-    "cp932": 2,
-    "big5": 2,
-    "euckr": 2,
-}
-"""The most bytes that a character takes, if it is not one (information_schema.character_sets)."""
-
-_COLLATIONS = {
-    "big5": 1,
-    "dec8": 3,
-    "cp850": 4,
-    "hp8": 6,
-    "koi8r": 7,
-    "latin1": 8,
-    "latin2": 9,
-    "swe7": 10,
-    "ascii": 11,
-    "ujis": 12,
-    "sjis": 13,
-    "hebrew": 16,
-    "tis620": 18,
-    "euckr": 19,
-    "koi8u": 22,
-    "gb2312": 24,
-    "greek": 25,
-    "cp1250": 26,
-    "gbk": 28,
-    "latin5": 30,
-    "armscii8": 32,
-    "utf8mb3": 33,
-    "ucs2": 35,
-    "cp866": 36,
-    "keybcs2": 37,
-    "macce": 38,
-    "macroman": 39,
-    "cp852": 40,
-    "latin7": 41,
-    "cp1251": 51,
-    "utf16": 54,
-    "utf16le": 56,
-    "cp1256": 57,
-    "cp1257": 59,
-    "utf32": 60,
-    "binary": _BINARY_COLLATION,
-    "geostd8": 92,
-    "cp932": 95,
-    "eucjpms": 97,
-    "gb18030": 248,
-    "utf8mb4": 255,
-}
-"""Each character set's default collation by MySQL's number (information_schema.collations)."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -164,43 +46,37 @@ def wire_columns(table: TableDefinition) -> tuple[WireColumn, ...]:
     for column in table.columns:
         wire_type, metadata = _wire_type(column)
         collation = None
-        if wire_type in _WITH_COLLATION:
-            collation = _COLLATIONS.get(column.type.charset or "", _BINARY_COLLATION)
+        if "mysql" in FORMS[wire_type].collation:
+            collation = default_id(column.type.charset or "binary")
         columns.append(WireColumn(column.name, wire_type, metadata, column.nullable, column.type.unsigned, collation))
     return tuple(columns)
 
 
 def _wire_type(column: Column) -> tuple[WireType, int]:
-    kind, base = column.type, column.type.base
-    if base in _PLAIN:
-        return _PLAIN[base], 0
-    if base in _FRACTIONAL:
-        return _FRACTIONAL[base], kind.fsp
-    if base in _BLOB_PREFIX:
-        return (WireType.BLOB_COMPRESSED if kind.compressed else WireType.BLOB), _BLOB_PREFIX[base]
-    if base in ("float", "double"):
-        return (WireType.FLOAT, 4) if base == "float" else (WireType.DOUBLE, 8)
-    if base == "decimal":
-        return WireType.NEWDECIMAL, (10 if kind.precision is None else kind.precision) << 8 | (kind.scale or 0)
-    if base == "bit":
-        whole, over = divmod(1 if kind.length is None else kind.length, 8)
-        return WireType.BIT, whole << 8 | over
-    if base in ("varchar", "varbinary"):
-        length = (kind.length or 0) * CHARACTER_BYTES.get(kind.charset or "", 1)
-        # MariaDB's compressed columns have one byte more, for the header of the compressed value
-        return (WireType.VARCHAR_COMPRESSED, length + 1) if kind.compressed else (WireType.VARCHAR, length)
-    if base in ("char", "binary"):
-        return WireType.STRING, (1 if kind.length is None else kind.length) * CHARACTER_BYTES.get(kind.charset or "", 1)
-    if base == "enum":
-        return WireType.ENUM, 1 if len(kind.members) < 256 else 2
-    if base == "set":
-        size = (len(kind.members) + 7) // 8
-        return WireType.SET, size if size <= 4 else 8
-    if base in _NETWORK_BYTES:
-        return WireType.STRING, _NETWORK_BYTES[base]
-    if base in GEOMETRY:
-        return WireType.GEOMETRY, 4
-    return {"json": WireType.JSON, "vector": WireType.VECTOR}[base], 4
+    kind, entry = column.type, column.type.entry
+    wire_type = entry.wire[0]
+    match entry.family:
+        case Family.INTEGER | Family.YEAR | Family.DATE:
+            return wire_type, 0
+        case Family.FLOATING:
+            return wire_type, FORMS[wire_type].width
+        case Family.DECIMAL:
+            return wire_type, (10 if kind.precision is None else kind.precision) << 8 | (kind.scale or 0)
+        case Family.BIT:
+            whole, over = divmod(1 if kind.length is None else kind.length, 8)
+            return wire_type, whole << 8 | over
+        case Family.DATETIME | Family.TIME:
+            return wire_type, kind.fsp
+        case Family.MEMBERS:
+            return wire_type, member_bytes(kind)
+        case Family.NETWORK:
+            return wire_type, entry.packed
+        case Family.DOCUMENT | Family.GEOMETRY | Family.VECTOR:
+            return wire_type, 4
+    if entry.prefix:
+        return (WireType.BLOB_COMPRESSED if kind.compressed else wire_type), entry.prefix
+    # MariaDB's compressed columns have one byte more, for the header of the compressed value
+    return (WireType.VARCHAR_COMPRESSED, most_bytes(kind) + 1) if kind.compressed else (wire_type, most_bytes(kind))
 
 
 @functools.lru_cache(maxsize=256)
@@ -232,25 +108,23 @@ def _name(name: str) -> bytes:
 
 def _metadata(column: WireColumn) -> bytes:
     kind, value = column.type, column.metadata
-    if kind in _ONE_BYTE_METADATA:
-        return bytes((value,))
-    if kind in (WireType.VARCHAR, WireType.VARCHAR_COMPRESSED):
-        return value.to_bytes(2, "little")
-    if kind == WireType.BIT:
-        return bytes((value & 0xFF, value >> 8))
-    if kind == WireType.NEWDECIMAL:
-        return value.to_bytes(2, "big")
-    if kind in (WireType.ENUM, WireType.SET):
-        return bytes((kind, value))
-    if kind == WireType.STRING:
-        # two bits of a length over 255 hide, inverted, in the type byte (MySQL bug 37426)
-        return bytes((WireType.STRING ^ (value & 0x300) >> 4, value & 0xFF))
-    return b""
+    match FORMS[kind].metadata:
+        case Metadata.NONE:
+            return b""
+        case Metadata.BYTE:
+            return bytes((value,))
+        case Metadata.TWO_BYTES:
+            return value.to_bytes(2, "little")
+        case Metadata.DIGITS:
+            return value.to_bytes(2, "big")
+        case Metadata.REAL_TYPE:
+            # two bits of a length over 255 hide, inverted, in the type byte (MySQL bug 37426)
+            return bytes((kind ^ (value & 0x300) >> 4, value & 0xFF))
 
 
 def _optional_metadata(table: TableDefinition) -> bytes:
     columns, fields = wire_columns(table), []
-    numbers = [column.unsigned or column.type == WireType.YEAR for column in columns if column.type in _NUMERIC]
+    numbers = [column.unsigned or column.type == WireType.YEAR for column in columns if FORMS[column.type].numeric]
     if numbers:
         size = (len(numbers) + 7) // 8
         bits = sum(unsigned << (size * 8 - 1 - index) for index, unsigned in enumerate(numbers))
@@ -260,7 +134,7 @@ def _optional_metadata(table: TableDefinition) -> bytes:
         fields.append((DEFAULT_CHARSET, packed_integer(collations[0])))
     elif collations:
         fields.append((COLUMN_CHARSET, b"".join(map(packed_integer, collations))))
-    geometries = bytes(_GEOMETRY_CODES[column.type.base] for column in table.columns if column.type.base in GEOMETRY)
+    geometries = bytes(column.type.entry.shape for column in table.columns if column.type.base in GEOMETRY)
     if geometries:
         fields.append((GEOMETRY_TYPE, geometries))
     vectors = [column.type.length or _MAX_VECTOR_DIMENSIONS for column in table.columns if column.type.base == "vector"]

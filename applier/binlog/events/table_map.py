@@ -14,26 +14,16 @@ import functools
 
 from applier.binlog.events.format import MOST_COLUMNS
 from applier.errors import ArchiveError
-from applier.mysql.wire_types import WireType
-
-_ONE_BYTE = {WireType.FLOAT, WireType.DOUBLE, WireType.TIMESTAMP2, WireType.DATETIME2, WireType.TIME2, WireType.JSON,
-             WireType.TINY_BLOB, WireType.MEDIUM_BLOB, WireType.LONG_BLOB, WireType.BLOB, WireType.GEOMETRY,
-             WireType.VECTOR, WireType.BLOB_COMPRESSED}
-_TWO_BYTES_LITTLE = {WireType.VARCHAR, WireType.VAR_STRING, WireType.BIT, WireType.VARCHAR_COMPRESSED}
-_TWO_BYTES_BIG = {WireType.NEWDECIMAL, WireType.STRING, WireType.ENUM, WireType.SET}
+from applier.mysql.wire_types import FORMS, Metadata, WireType
 
 SIGNEDNESS = 1
 """Optional metadata: a bit for each numeric column, first column in the highest bit; set means unsigned."""
 DEFAULT_CHARSET, COLUMN_CHARSET = 2, 3
 """Optional metadata: collations of the columns with characters or bytes: either the most frequent one and exceptions by
 their number among these columns, or one for each."""
-_NUMERIC = {WireType.TINY, WireType.SHORT, WireType.INT24, WireType.LONG, WireType.LONGLONG, WireType.FLOAT,
-            WireType.DOUBLE, WireType.NEWDECIMAL, WireType.YEAR}
-_TEXT = {WireType.STRING, WireType.VAR_STRING, WireType.VARCHAR, WireType.BLOB}
-_WITH_COLLATION = {
-    "mysql": _TEXT | {WireType.VECTOR},
-    "mariadb": _TEXT | {WireType.GEOMETRY, WireType.BLOB_COMPRESSED, WireType.VARCHAR_COMPRESSED},
-}
+_NUMERIC = {code for code, form in FORMS.items() if form.numeric}
+_WITH_COLLATION = {flavour: {code for code, form in FORMS.items() if flavour in form.collation}
+                   for flavour in ("mysql", "mariadb")}
 """The types that these two fields cover, without ENUM and SET, as both servers write logs."""
 
 
@@ -159,15 +149,19 @@ def parse_table_map(body: bytes) -> TableMap:
 
 
 def _metadata(fields: _Reader, wire_type: int) -> tuple[int, int]:
-    if wire_type in _ONE_BYTE:
-        return wire_type, fields.number(1)
-    if wire_type in _TWO_BYTES_LITTLE:
-        return wire_type, fields.number(2)
-    if wire_type not in _TWO_BYTES_BIG:
-        return wire_type, 0
+    form = FORMS.get(wire_type)
+    match form.metadata if form is not None else Metadata.NONE:
+        case Metadata.NONE:
+            return wire_type, 0
+        case Metadata.BYTE:
+            return wire_type, fields.number(1)
+        case Metadata.TWO_BYTES:
+            return wire_type, fields.number(2)
+        case Metadata.DIGITS:
+            return wire_type, fields.number(2, "big")
     first, second = fields.number(1), fields.number(1)
     if wire_type != WireType.STRING:
-        return wire_type, first << 8 | second if wire_type == WireType.NEWDECIMAL else second
+        return wire_type, second
     # CHAR longer than 255 bytes keeps two bits of its length, inverted, in its type byte (MySQL bug 37426)
     if first & 0x30 != 0x30:
         return first | 0x30, second | ((first & 0x30) ^ 0x30) << 4

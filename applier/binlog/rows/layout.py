@@ -10,7 +10,7 @@ A layout is a table map's columns with one bitmap of present columns. Python see
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,7 @@ import pyarrow as pa
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows import image_kernel as k
 from applier.errors import UnsupportedEvent
-from applier.mysql.wire_types import WireType
+from applier.mysql.wire_types import FORMS, Shape, WireForm
 
 NO_NULLS = np.zeros(512, np.uint8)
 """The NULL bitmap of a row without NULLs."""
@@ -27,6 +27,7 @@ MOST_BYTES = (1 << 31) - 1
 _DIGIT_BYTES = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
 _OLD_TIME_BYTES = (3, 4, 4, 5, 5, 5, 6)
 _OLD_DATETIME_BYTES = (8, 6, 6, 7, 7, 7, 8)
+_OLD_TIMESTAMP_BYTES = (4, 5, 5, 6, 6, 7, 7)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,61 +78,76 @@ def _string(prefix: int) -> ColumnPlan:
 
 _UNSIGNED = {pa.int8(): pa.uint8(), pa.int16(): pa.uint16(), pa.int32(): pa.uint32(), pa.int64(): pa.uint64()}
 _MICROS, _UTC_MICROS, _DURATION = pa.timestamp("us"), pa.timestamp("us", tz="UTC"), pa.duration("us")
-_PLAIN = {
-    WireType.TINY: _fixed(k.WORD1, 1, pa.int8()),
-    WireType.SHORT: _fixed(k.WORD2, 2, pa.int16()),
-    WireType.INT24: _fixed(k.INT24, 3, pa.int32()),
-    WireType.LONG: _fixed(k.WORD4, 4, pa.int32()),
-    WireType.LONGLONG: _fixed(k.WORD8, 8, pa.int64()),
-    WireType.FLOAT: _fixed(k.WORD4, 4, pa.float32()),
-    WireType.DOUBLE: _fixed(k.WORD8, 8, pa.float64()),
-    WireType.YEAR: _fixed(k.YEAR_NUMBER, 1, pa.int16()),
-    WireType.DATE: _fixed(k.DATE_DAYS, 3, pa.date32()),
-    WireType.NEWDATE: _fixed(k.DATE_DAYS, 3, pa.date32()),
-}
-_STRINGS = {WireType.VARCHAR, WireType.VAR_STRING, WireType.STRING, WireType.VARCHAR_COMPRESSED}
-_BLOBS = {WireType.TINY_BLOB, WireType.MEDIUM_BLOB, WireType.LONG_BLOB, WireType.BLOB, WireType.GEOMETRY,
-          WireType.JSON, WireType.VECTOR, WireType.BLOB_COMPRESSED}
+_INTEGERS = {1: _fixed(k.WORD1, 1, pa.int8()), 2: _fixed(k.WORD2, 2, pa.int16()), 3: _fixed(k.INT24, 3, pa.int32()),
+             4: _fixed(k.WORD4, 4, pa.int32()), 8: _fixed(k.WORD8, 8, pa.int64())}
+_FLOATS = {4: _fixed(k.WORD4, 4, pa.float32()), 8: _fixed(k.WORD8, 8, pa.float64())}
 
 
 def plan_column(wire_type: int, metadata: int, digits: int | None = None) -> ColumnPlan:
     """How a column is read. `digits`: fractional digits by its definition, which the old temporal types need, since the
     log does not have them. Raises UnsupportedEvent for a type that no rows event can hold."""
-    if wire_type in _PLAIN:
-        return _PLAIN[wire_type]
-    if wire_type in _STRINGS:
-        return _string(1 if metadata < 256 else 2)
-    if wire_type in _BLOBS and 1 <= metadata <= 4:
-        return _string(metadata)
-    if wire_type in (WireType.DATETIME2, WireType.TIMESTAMP2, WireType.TIME2) and metadata <= 6:
-        operation, base, arrow = {WireType.DATETIME2: (k.DATETIME2_US, 5, _MICROS),
-                                  WireType.TIMESTAMP2: (k.TIMESTAMP2_US, 4, _UTC_MICROS),
-                                  WireType.TIME2: (k.TIME2_US, 3, _DURATION)}[wire_type]
-        return _fixed(operation, base + (metadata + 1) // 2, arrow, metadata)
-    if wire_type in (WireType.DATETIME, WireType.TIMESTAMP, WireType.TIME):
-        digits = digits or 0
-        operation, width, arrow = {
-            WireType.DATETIME: (k.OLD_DATETIME_US, _OLD_DATETIME_BYTES[digits], _MICROS),
-            WireType.TIMESTAMP: (k.OLD_TIMESTAMP_US, 4 + (digits + 1) // 2, _UTC_MICROS),
-            WireType.TIME: (k.OLD_TIME_US, _OLD_TIME_BYTES[digits], _DURATION)}[wire_type]
-        return _fixed(operation, width, arrow, digits)
-    if wire_type == WireType.NEWDECIMAL:
-        precision, scale = metadata >> 8, metadata & 255
-        if 0 < precision <= 65 and scale <= min(precision, 38):
-            width = decimal_bytes(precision, scale)
-            if precision <= 38:
-                return _fixed(k.DECIMAL_128, width, pa.decimal128(precision, scale), metadata)
-            return _fixed(k.FIXED, width, pa.binary(width), metadata)
-    if wire_type == WireType.BIT:
-        width = (metadata >> 8) + (1 if metadata & 255 else 0)
-        if 1 <= width <= 8 and metadata & 255 < 8:
-            return _fixed(k.BITS, width, pa.uint64())
-    if wire_type == WireType.ENUM and metadata in (1, 2):
-        return _fixed(k.UNSIGNED, metadata, pa.uint16(), 2)
-    if wire_type == WireType.SET and 1 <= metadata <= 8:
-        return _fixed(k.UNSIGNED, metadata, pa.uint64(), 8)
-    raise UnsupportedEvent(f"a column of type {wire_type} with metadata {metadata}", errno=1610,
-                           hint="the file is damaged, or newer than this program")
+    form = FORMS.get(wire_type)
+    plan = None if form is None else PLANNERS[form.shape](form, metadata, digits or 0)
+    if plan is None:
+        raise UnsupportedEvent(f"a column of type {wire_type} with metadata {metadata}", errno=1610,
+                               hint="the file is damaged, or newer than this program")
+    return plan
+
+
+def _decimal(form: WireForm, metadata: int, digits: int) -> ColumnPlan | None:
+    precision, scale = metadata >> 8, metadata & 255
+    if not (0 < precision <= 65 and scale <= min(precision, 38)):
+        return None
+    width = decimal_bytes(precision, scale)
+    if precision <= 38:
+        return _fixed(k.DECIMAL_128, width, pa.decimal128(precision, scale), metadata)
+    return _fixed(k.FIXED, width, pa.binary(width), metadata)
+
+
+def _bits(form: WireForm, metadata: int, digits: int) -> ColumnPlan | None:
+    width = (metadata >> 8) + (1 if metadata & 255 else 0)
+    return _fixed(k.BITS, width, pa.uint64()) if 1 <= width <= 8 and metadata & 255 < 8 else None
+
+
+def _temporal(operation: int, arrow: pa.DataType) -> _Planner:
+    """With as many fractional digits as the metadata says, in one byte for two of them."""
+    def plan(form: WireForm, metadata: int, digits: int) -> ColumnPlan | None:
+        return _fixed(operation, form.width + (metadata + 1) // 2, arrow, metadata) if metadata <= 6 else None
+
+    return plan
+
+
+def _old_temporal(operation: int, widths: Sequence[int], arrow: pa.DataType) -> _Planner:
+    """`widths` by the number of fractional digits."""
+    return lambda form, metadata, digits: _fixed(operation, widths[digits], arrow, digits)
+
+
+def _number(most: int, arrow: pa.DataType) -> _Planner:
+    """That of an ENUM's or a SET's value: of 1 to `most` bytes, as the metadata says."""
+    return lambda form, metadata, digits: _fixed(k.UNSIGNED, metadata, arrow, most) if 1 <= metadata <= most else None
+
+
+_Planner = Callable[[WireForm, int, int], ColumnPlan | None]
+PLANNERS: dict[Shape, _Planner] = {
+    Shape.INTEGER: lambda form, *_: _INTEGERS[form.width],
+    Shape.FLOATING: lambda form, *_: _FLOATS[form.width],
+    Shape.DECIMAL: _decimal,
+    Shape.BIT: _bits,
+    Shape.YEAR: lambda *_: _fixed(k.YEAR_NUMBER, 1, pa.int16()),
+    Shape.DATE: lambda *_: _fixed(k.DATE_DAYS, 3, pa.date32()),
+    Shape.DATETIME: _temporal(k.DATETIME2_US, _MICROS),
+    Shape.TIMESTAMP: _temporal(k.TIMESTAMP2_US, _UTC_MICROS),
+    Shape.TIME: _temporal(k.TIME2_US, _DURATION),
+    Shape.OLD_DATETIME: _old_temporal(k.OLD_DATETIME_US, _OLD_DATETIME_BYTES, _MICROS),
+    Shape.OLD_TIMESTAMP: _old_temporal(k.OLD_TIMESTAMP_US, _OLD_TIMESTAMP_BYTES, _UTC_MICROS),
+    Shape.OLD_TIME: _old_temporal(k.OLD_TIME_US, _OLD_TIME_BYTES, _DURATION),
+    Shape.ENUM: _number(2, pa.uint16()),
+    Shape.SET: _number(8, pa.uint64()),
+    Shape.STRING: lambda form, metadata, _: _string(1 if metadata < 256 else 2),
+    Shape.BLOB: lambda form, metadata, _: _string(metadata) if 1 <= metadata <= 4 else None,
+}
+"""How values of a shape are read, by the form, the metadata and the fractional digits of the definition; None where no
+server writes such metadata."""
 
 
 def plan_columns(table_map: TableMap, digits: list[int | None] | None = None) -> list[ColumnPlan]:

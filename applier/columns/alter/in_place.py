@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from applier.mysql.types import INTEGERS
+from applier.mysql.types import INTEGERS, MEMBERS
 from applier.mysql.value_sizes import member_bytes, most_bytes
 from applier.schema.definition import Column
 from applier.schema.history.conversion import RowConversion
@@ -62,7 +62,7 @@ def _keeps_its_form(before: Column, after: Column) -> bool:
         return False
     if old.base in INTEGERS:
         return old.unsigned == new.unsigned
-    if old.base in ("enum", "set"):
+    if old.base in MEMBERS:
         return new.members[:len(old.members)] == old.members and member_bytes(old) == member_bytes(new) \
             and old.charset == new.charset
     if old.base in ("varchar", "varbinary"):

@@ -230,11 +230,11 @@ def _key(work: _Rows) -> np.ndarray:
     hashed, step = np.full(work.rows.num_rows, 1, np.uint64), np.full(work.rows.num_rows, 4, np.uint64)
     for name in names:
         values, kind = work.values(name)
-        if kind.base not in INTEGERS:
+        if not kind.entry.bits:
             raise NotComputable(f"column {name}, {kind.sql()}, in the hash of KEY")
         nulls = np.asarray(values.is_null())
         whole = _bits(values.fill_null(0))
-        size = INTEGERS[kind.base] // 8
+        size = kind.entry.bits // 8
         rows_bytes = [(whole >> np.uint64(8 * place)) & np.uint64(0xFF) for place in range(size)]
         length = np.full(len(whole), size)
         for place in reversed(range(size if by_weight else 0)):

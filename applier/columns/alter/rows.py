@@ -19,7 +19,8 @@ from applier.columns.alter.partitions import partition_numbers, subpartition_num
 from applier.columns.alter.versions import rows_that_hold
 from applier.columns.defaults import completed, default_scalar, generated_values, is_variable, sources
 from applier.errors import NotComputable, SchemaError
-from applier.mysql.types import BINARY, GEOMETRY, arrow_type
+from applier.mysql.type_registry import TYPES, Family, types_of
+from applier.mysql.types import arrow_type
 from applier.schema.defaults import implicit_scalar
 from applier.schema.definition import Column, TableDefinition, table_schema
 from applier.schema.history.conversion import RowConversion
@@ -29,7 +30,7 @@ from applier.sql.times import current_timestamp
 
 _Values: TypeAlias = Callable[[str], pa.Array | pa.ChunkedArray]
 """The values of a column by its name."""
-_LONG = BINARY - {"binary", "varbinary"} | GEOMETRY | {"tinytext", "text", "mediumtext", "longtext", "json"}
+_LONG = {name for name, entry in TYPES.items() if entry.prefix} | types_of(Family.GEOMETRY, Family.DOCUMENT)
 """Types that have no default if a table is altered in place."""
 
 

@@ -16,14 +16,13 @@ import pyarrow.compute as pc
 from applier.columns.alter.partitions import partition_numbers, subpartition_numbers
 from applier.columns.table_key import table_key
 from applier.errors import NotComputable
-from applier.mysql.types import BINARY, CHARACTER
+from applier.mysql.types import BINARY, CHARACTER, MEMBERS, NUMBERS, TEMPORAL
 from applier.schema.definition import Column, TableDefinition
 from applier.schema.key_infos import clustered_key, is_innodb, key_collation
 from applier.sql.casting.members import member_numbers
 from keysearch.collation import equality_column, is_ordered
 
-_SORTED_AS_KEPT = BINARY | {"tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "float", "double", "bit",
-                            "date", "datetime", "timestamp", "time", "year"}
+_SORTED_AS_KEPT = BINARY | NUMBERS | TEMPORAL | {"year"}
 """Types that a server sorts as Arrow sorts a snapshot's values."""
 _APPENDING = ("MYISAM", "MEMORY", "HEAP")
 """Engines that append rows as long as no row was removed. Aria uses any page with room."""
@@ -79,7 +78,7 @@ def _sortable(rows: pa.Table, column: Column, flavour: str, length: int | None) 
     values, base = rows.column(column.name), column.type.base
     if length is not None:
         values = (pc.utf8_slice_codeunits if base in CHARACTER else pc.binary_slice)(values, 0, length)
-    if base in ("enum", "set"):
+    if base in MEMBERS:
         return member_numbers(values.combine_chunks(), column.type)
     if base in CHARACTER:
         collation = key_collation(column, flavour)

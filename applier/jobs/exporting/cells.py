@@ -17,8 +17,7 @@ import pyarrow.compute as pc
 from applier.jobs.exporting.text_kernel import BYTES, LONGEST_SPAN, PLAIN, TEXT, span_texts
 from applier.mysql import zero_dates
 from applier.mysql.byte_columns import beside, value_bytes
-from applier.mysql.types import BINARY, CHARACTER, GEOMETRY, INTEGERS, NETWORK
-from applier.mysql.zero_dates import DATES
+from applier.mysql.type_registry import Family
 from applier.schema.definition import Column
 
 
@@ -35,7 +34,7 @@ class Cells:
 
 def cells_of(column: Column, values: pa.Array) -> Cells:
     """The values (of `arrow_type(column.type)`) as bytes."""
-    mode, write = _WRITERS[column.type.base]
+    mode, write = WRITERS[column.type.entry.family]
     texts = write(values)
     nulls = texts.is_null().cast(pa.uint8()).to_numpy(zero_copy_only=False)
     return Cells(*value_bytes(texts), nulls, mode)
@@ -56,10 +55,12 @@ def _as_is(values: pa.Array) -> pa.Array:
     return values
 
 
-def _floats(values: pa.Array) -> pa.Array:
-    """Shortest texts. A server reads a double first, which must not be over the largest float, and which then rounds to
-    a float: where that is another one than the text's, all digits of the double are written."""
+def _reals(values: pa.Array) -> pa.Array:
+    """Shortest texts. A server reads a float as a double first, which must not be over the largest float, and which
+    then rounds to a float: where that is another one than the text's, all digits of the double are written."""
     texts = values.cast(pa.string())
+    if pa.types.is_float64(values.type):
+        return texts
     read = texts.cast(pa.float64())
     same = pc.and_(pc.equal(read.cast(pa.float32(), safe=False), values),
                    pc.less_equal(pc.abs(read), float(np.finfo(np.float32).max))).fill_null(True)
@@ -86,10 +87,11 @@ def _vectors(values: pa.Array) -> pa.Array:
 
 _Writer = Callable[[pa.Array], pa.Array]
 
-_WRITERS: dict[str, tuple[int, _Writer]] = {
-    **dict.fromkeys(INTEGERS, (PLAIN, _texts)), "bit": (PLAIN, _texts), "decimal": (TEXT, _texts),
-    "float": (TEXT, _floats), "double": (TEXT, _texts), "year": (TEXT, _years),
-    **dict.fromkeys(DATES, (TEXT, zero_dates.texts)), "time": (TEXT, _spans),
-    **dict.fromkeys(CHARACTER | NETWORK, (TEXT, _as_is)), "json": (TEXT, _as_is),
-    **dict.fromkeys(BINARY | GEOMETRY, (BYTES, _as_is)), "vector": (BYTES, _vectors),
+WRITERS: dict[Family, tuple[int, _Writer]] = {
+    Family.INTEGER: (PLAIN, _texts), Family.DECIMAL: (TEXT, _texts), Family.FLOATING: (TEXT, _reals),
+    Family.BIT: (PLAIN, _texts), Family.YEAR: (TEXT, _years), Family.DATE: (TEXT, zero_dates.texts),
+    Family.DATETIME: (TEXT, zero_dates.texts), Family.TIME: (TEXT, _spans), Family.TEXT: (TEXT, _as_is),
+    Family.BYTES: (BYTES, _as_is), Family.MEMBERS: (TEXT, _as_is), Family.DOCUMENT: (TEXT, _as_is),
+    Family.GEOMETRY: (BYTES, _as_is), Family.NETWORK: (TEXT, _as_is), Family.VECTOR: (BYTES, _vectors),
 }
+"""The mode in which values are written, and the bytes of them."""

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.mysql.byte_columns import fixed_bytes
-from applier.mysql.types import BINARY, INTEGERS, ColumnType, arrow_type
+from applier.mysql.types import BINARY, FRACTIONAL, MEMBERS, ColumnType, arrow_type
 from applier.mysql.zero_dates import zero
 from applier.schema.definition import Column
 from jsondiff.normalize import normalize
@@ -24,7 +24,6 @@ _MOST_SPAN = ((838 * 60 + 59) * 60 + 59) * 1_000_000 + 999_999
 _MOMENTS = {"date": (datetime.date(1, 1, 1), datetime.date(9999, 12, 31)),
             "datetime": (datetime.datetime(1, 1, 1), datetime.datetime(9999, 12, 31, 23, 59, 59, 999999)),
             "timestamp": (datetime.datetime(1970, 1, 1, 0, 0, 1), datetime.datetime(2106, 2, 7, 6, 28, 15, 999999))}
-_WITH_DIGITS = ("time", "datetime", "timestamp")
 
 
 class NotTheColumns(Exception):
@@ -45,7 +44,7 @@ def parquet_values(values: pa.Array, column: Column) -> pa.Array:
     if len(cast) == cast.null_count:
         return cast
     _check_range(cast, column.type)
-    if base in ("enum", "set"):
+    if base in MEMBERS:
         _check_labels(cast, column.type)
     elif pa.types.is_string(wanted) and column.type.length is not None:
         _check_most(pc.utf8_length(cast), column.type.length, "characters")
@@ -99,7 +98,7 @@ def _check_range(values: pa.Array, column_type: ColumnType) -> None:
     if column_type.base in ("decimal", "float", "double") and column_type.unsigned \
             and not pa.types.is_string(values.type) and pc.min(values).as_py() < 0:
         raise NotTheColumns("a number below 0, and the column is UNSIGNED")
-    if column_type.base in _WITH_DIGITS and column_type.fsp < 6:
+    if column_type.base in FRACTIONAL and column_type.fsp < 6:
         micros = values.cast(pa.int64()).fill_null(0).to_numpy()
         if np.any(micros % 10 ** (6 - column_type.fsp)):
             raise NotTheColumns(f"more than {column_type.fsp} digits of a second")
@@ -108,8 +107,7 @@ def _check_range(values: pa.Array, column_type: ColumnType) -> None:
 def _limits(column_type: ColumnType) -> tuple[Any, Any] | None:
     """The least and the most that a column holds."""
     base = column_type.base
-    if base in INTEGERS:
-        bits = INTEGERS[base]
+    if bits := column_type.entry.bits:
         return (0, 2 ** bits - 1) if column_type.unsigned else (-2 ** (bits - 1), 2 ** (bits - 1) - 1)
     if base == "bit":
         return 0, 2 ** (column_type.length or 1) - 1

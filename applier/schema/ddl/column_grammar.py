@@ -185,7 +185,7 @@ def resolve_column(words: ColumnWords, table: Charset, context: StatementContext
 
 def resolve_default(default: Default | None, column_type: ColumnType, context: StatementContext) -> Default | None:
     """The default as a definition keeps it: literals of a TIMESTAMP are datetimes."""
-    if context.flavour == "mysql" and default == Default("string") and column_type.base.endswith(("text", "blob")):
+    if context.flavour == "mysql" and default == Default("string") and column_type.entry.prefix:
         return None  # the server warns and ignores it
     default = as_bytes(default, column_type)
     if default is None or column_type.base != "timestamp" or default.kind not in ("string", "number"):

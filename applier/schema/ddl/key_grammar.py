@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from applier.errors import SchemaError
-from applier.mysql.types import BINARY, CHARACTER
+from applier.mysql.types import BINARY, TEXT
 from applier.schema.ddl.cursor import Cursor
 from applier.schema.definition import Column, Key, KeyPart
 
@@ -121,8 +121,7 @@ def _resolve_part(part: KeyPart, kind: str, columns: dict[str, Column]) -> KeyPa
 
 def useful_prefix(length: int | None, column: Column) -> int | None:
     """The length of a prefix; None if it covers the whole column (as information_schema's SUB_PART shows)."""
-    base = column.type.base
-    if base not in CHARACTER | BINARY or base in ("enum", "set"):
+    if column.type.base not in TEXT | BINARY:
         return None
     whole = column.type.length
     return None if length is None or (whole is not None and length >= whole) else length

@@ -17,22 +17,14 @@ from applier.mysql.collations import (
     default_collation,
 )
 from applier.mysql.labels import labels_in
-from applier.mysql.types import CHARACTER, FRACTIONAL, GEOMETRY, INTEGERS, NETWORK, ColumnType
+from applier.mysql.type_registry import TYPES, Family
+from applier.mysql.types import CHARACTER, MEMBERS, TEXT, ColumnType
+from applier.mysql.value_sizes import most_bytes
 from applier.schema.ddl.cursor import Cursor
 
-_SYNONYMS = {
-    "INT1": "tinyint", "INT2": "smallint", "INT3": "mediumint", "MIDDLEINT": "mediumint", "INT4": "int",
-    "INTEGER": "int", "INT8": "bigint", "DEC": "decimal", "NUMERIC": "decimal", "FIXED": "decimal",
-    "FLOAT4": "float", "FLOAT8": "double", "CHARACTER": "char", "VARCHARACTER": "varchar",
-}
+_SYNONYMS = {word: name for name, entry in TYPES.items() for word in entry.synonyms}
 _ORACLE = {"DATE": "datetime", "CLOB": "longtext", "RAW": "varbinary", "VARCHAR2": "varchar"}
 """What words mean to MariaDB in sql_mode ORACLE."""
-_PLAIN = {*INTEGERS, *FRACTIONAL, *GEOMETRY, *NETWORK, "decimal", "float", "double", "bit", "date", "year", "json",
-          "vector", "char", "varchar", "binary", "varbinary", "enum", "set", "tinytext", "text", "mediumtext",
-          "longtext", "tinyblob", "blob", "mediumblob", "longblob"}
-_TO_BINARY = {"char": "binary", "varchar": "varbinary", "tinytext": "tinyblob", "text": "blob",
-              "mediumtext": "mediumblob", "longtext": "longblob"}
-_TEXT_SIZES = (("tiny", 0xFF), ("", 0xFFFF), ("medium", 0xFFFFFF), ("long", 0xFFFFFFFF))
 MAX_VARCHAR_BYTES = 0xFFFF
 
 
@@ -82,7 +74,7 @@ class TypeWords:
 def parse_type(cursor: Cursor) -> TypeWords:
     """The type at the cursor, up to its arguments. Raises SchemaError for an unknown type."""
     words = _parse_base(cursor)
-    if words.base in ("enum", "set"):
+    if words.base in MEMBERS:
         cursor.expect("(")
         members = [cursor.string_or_bytes()]
         while cursor.accept(","):
@@ -141,7 +133,7 @@ def _parse_base(cursor: Cursor) -> TypeWords:
         return TypeWords("longtext", charset="utf8mb4", collation="utf8mb4_bin")
     elif base in ("geomcollection", "geometrycollection"):
         base = "geometrycollection" if cursor.context.flavour == "mariadb" else "geomcollection"
-    if base not in _PLAIN:
+    if base not in TYPES:
         raise cursor.error("an unknown data type", token)
     return TypeWords(base)
 
@@ -153,27 +145,29 @@ def resolve_type(words: TypeWords, table: Charset, defaults: Mapping[str, str]) 
     """
     base, arguments = words.base, words.arguments
     first = arguments[0] if arguments else None
-    if base in CHARACTER:
-        return _character_type(words, _column_charset(words, table, defaults))
-    if base in ("binary", "varbinary", "blob"):
-        return _sized(base, 1 if base == "binary" and first is None else first, 1, words)
     number = ColumnType(base, words.unsigned, words.zerofill)
-    if base == "decimal":
-        precision, scale = (*arguments, *(10, 0)[len(arguments):])
-        return replace(number, precision=precision or 10, scale=scale)
-    if base in ("float", "double"):
-        if len(arguments) == 2:
-            return replace(number, precision=first, scale=arguments[1])
-        return replace(number, base="double" if first is not None and first > 24 else base)
-    if base in INTEGERS:
-        return replace(number, length=first)
-    if base in FRACTIONAL:
-        return ColumnType(base, fsp=first or 0)
-    if base == "bit":
-        return ColumnType(base, length=first or 1)
-    if base == "vector":
-        return ColumnType(base, length=2048 if first is None else first)
-    return ColumnType(base, compressed=words.compressed, srid=words.srid)
+    match TYPES[base].family:
+        case Family.TEXT | Family.MEMBERS:
+            return _character_type(words, _column_charset(words, table, defaults))
+        case Family.BYTES:
+            return _sized(base, 1 if base == "binary" and first is None else first, 1, words)
+        case Family.DECIMAL:
+            precision, scale = (*arguments, *(10, 0)[len(arguments):])
+            return replace(number, precision=precision or 10, scale=scale)
+        case Family.FLOATING:
+            if len(arguments) == 2:
+                return replace(number, precision=first, scale=arguments[1])
+            return replace(number, base="double" if first is not None and first > 24 else base)
+        case Family.INTEGER:
+            return replace(number, length=first)
+        case Family.DATETIME | Family.TIME:
+            return ColumnType(base, fsp=first or 0)
+        case Family.BIT:
+            return ColumnType(base, length=first or 1)
+        case Family.VECTOR:
+            return ColumnType(base, length=2048 if first is None else first)
+        case _:
+            return ColumnType(base, compressed=words.compressed, srid=words.srid)
 
 
 def _column_charset(words: TypeWords, table: Charset, defaults: Mapping[str, str]) -> Charset:
@@ -190,13 +184,13 @@ def _column_charset(words: TypeWords, table: Charset, defaults: Mapping[str, str
 
 def _character_type(words: TypeWords, charset: Charset) -> ColumnType:
     base, length = words.base, words.arguments[0] if words.arguments else None
-    if base in ("enum", "set"):
+    if base in MEMBERS:
         members = labels_in(charset.charset, words.members)
         return ColumnType(base, members=members, charset=charset.charset, collation=charset.collation)
     if base == "char" and length is None:
         length = 1
     if charset.charset == "binary":
-        return _sized(_TO_BINARY[base], length, 1, words)
+        return _sized(TYPES[base].as_bytes, length, 1, words)
     sized = _sized(base, length, bytes_per_character(charset.charset), words)
     return ColumnType(sized.base, length=sized.length, charset=charset.charset, collation=charset.collation,
                       compressed=words.compressed)
@@ -208,12 +202,11 @@ def converted_type(column_type: ColumnType, charset: Charset) -> ColumnType:
     base, old = column_type.base, column_type.charset
     if base not in CHARACTER or old is None:
         return column_type
-    if charset.charset == "binary" and base in _TO_BINARY:
-        return ColumnType(_TO_BINARY[base], length=column_type.length, compressed=column_type.compressed)
-    if base.endswith("text"):
-        limit = next(limit for size, limit in _TEXT_SIZES if base == size + "text")
-        needed = limit // bytes_per_character(old) * bytes_per_character(charset.charset)
-        base = next((size for size, most in _TEXT_SIZES if needed <= most), "long") + "text"
+    if charset.charset == "binary" and base in TEXT:
+        return ColumnType(column_type.entry.as_bytes, length=column_type.length, compressed=column_type.compressed)
+    if column_type.entry.prefix:
+        needed = most_bytes(column_type) // bytes_per_character(old) * bytes_per_character(charset.charset)
+        base = _smallest(Family.TEXT, needed)
     elif base == "varchar" and (column_type.length or 0) * bytes_per_character(charset.charset) > MAX_VARCHAR_BYTES:
         base = "mediumtext"
     length = column_type.length if base in ("char", "varchar") else None
@@ -225,7 +218,11 @@ def _sized(base: str, length: int | None, width: int, words: TypeWords) -> Colum
     does a VARCHAR or VARBINARY that is too long for a row (without strict mode)."""
     needed = (length or 0) * width
     if (base in ("text", "blob") and length) or (base in ("varchar", "varbinary") and needed > MAX_VARCHAR_BYTES):
-        size = next(size for size, limit in _TEXT_SIZES if needed <= limit)
-        return ColumnType(size + ("blob" if base in ("blob", "varbinary") else "text"), compressed=words.compressed)
-    has_length = not base.endswith(("text", "blob"))
-    return ColumnType(base, length=length if has_length else None, compressed=words.compressed)
+        return ColumnType(_smallest(TYPES[base].family, needed), compressed=words.compressed)
+    return ColumnType(base, length=None if TYPES[base].prefix else length, compressed=words.compressed)
+
+
+def _smallest(family: Family, size: int) -> str:
+    """The TEXT or BLOB type whose values have room for so many bytes, else the largest."""
+    kinds = [ColumnType(name) for name, entry in TYPES.items() if entry.family is family and entry.prefix]
+    return next((kind.base for kind in kinds if size <= most_bytes(kind)), kinds[-1].base)

@@ -11,15 +11,16 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
+from applier.mysql.value_sizes import most_bytes
 from applier.sql.casting.shown_numbers import shown
-from applier.sql.casting.texts import SINGLE_BYTE, SIZES, by_distinct, encoded, fitted
+from applier.sql.casting.texts import SINGLE_BYTE, by_distinct, encoded, fitted
 
 _SHOWN = ColumnType("longtext", charset="utf8mb4")
 
 
 def to_bytes(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Bytes of another length; a BINARY is padded with zero bytes."""
-    size = new.length if new.length is not None else SIZES[new.base]
+    size = most_bytes(new)
     if pc.any(pc.greater(pc.binary_length(values), size)).as_py():
         values = pc.binary_slice(values, 0, size)
     if new.base != "binary":

@@ -14,9 +14,6 @@ from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 
-_KINDS = {"point": 1, "linestring": 2, "polygon": 3, "multipoint": 4, "multilinestring": 5, "multipolygon": 6,
-          "geomcollection": 7, "geometrycollection": 7}
-"""WKB's numbers of the types; every type is a "geometry"."""
 _KIND = slice(5, 9)
 """The offset of the type in a value, after the SRID and the byte order, which is little-endian."""
 
@@ -24,8 +21,8 @@ _KIND = slice(5, 9)
 def to_geometry(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """The values unchanged. Raises NotComputable if one has another type than the column: a server may have accepted it
     outside of strict mode."""
-    wanted = _KINDS.get(new.base)
-    if wanted is None or _KINDS.get(old.base) == wanted:
+    wanted = new.entry.shape  # any of them is a "geometry", which has number 0
+    if not wanted or old.entry.shape == wanted:
         return values
     found = pc.unique(pc.binary_slice(values.drop_null(), _KIND.start, _KIND.stop))
     if not np.all([value == wanted.to_bytes(4, "little") for value in found.to_pylist()]):

@@ -13,14 +13,13 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql import zero_dates
 from applier.mysql.session import Session
-from applier.mysql.types import INTEGERS, ColumnType, arrow_type
-from applier.mysql.zero_dates import DATES, DAY
+from applier.mysql.types import DATES, NUMBERS, ColumnType, arrow_type
+from applier.mysql.zero_dates import DAY
 from applier.sql.casting import numbers
 from applier.sql.casting.temporals import cut, rounds
 
 _Convert = Callable[[pa.Array, ColumnType, ColumnType, Session], pa.Array]
 _SECOND = 1_000_000
-_NUMBERS = {*INTEGERS, "decimal", "float", "double", "bit"}
 _SHOWN = ColumnType("longtext", charset="utf8mb4")
 
 
@@ -44,7 +43,7 @@ def _converted(values: pa.Array, old: ColumnType, new: ColumnType, session: Sess
     instants = zero_dates.numbers_of(values) * (DAY if old.base == "date" else 1)
     if new.base == "time":
         return convert(pa.array(instants % DAY).cast(pa.duration("us")), replace(old, base="time"), new, session)
-    if new.base in _NUMBERS:
+    if new.base in NUMBERS:
         return _numbers(instants, old, new, session)
     if new.base == "year":
         if session.flavour == "mysql":  # the digits, which are not a year

@@ -32,13 +32,10 @@ def shown(values: pa.Array, old: ColumnType, flavour: str) -> pa.Array:
     if old.base == "year":
         return pc.utf8_lpad(text, 4, "0")
     if old.zerofill:
-        if old.base not in _ZEROFILL:
+        if not old.entry.digits:
             raise NotComputable("these numbers' zeros")
-        return pc.utf8_lpad(text, old.length or _ZEROFILL[old.base], "0")
+        return pc.utf8_lpad(text, old.length or old.entry.digits, "0")
     return text
-
-
-_ZEROFILL = {"tinyint": 3, "smallint": 5, "mediumint": 8, "int": 10, "bigint": 20}
 
 
 def _written(number: float, text: str, plain: int) -> str:

@@ -18,12 +18,10 @@ from applier.errors import NotComputable
 from applier.mysql.byte_columns import beside, value_bytes
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
+from applier.mysql.value_sizes import most_bytes
 
 UNICODE = frozenset({"utf8mb4", "utf16", "utf16le", "utf32"})
 _BMP = frozenset({"utf8mb3", "ucs2"})
-SIZES = {"tinytext": 0xFF, "text": 0xFFFF, "mediumtext": 0xFFFFFF, "longtext": 0xFFFFFFFF,
-         "tinyblob": 0xFF, "blob": 0xFFFF, "mediumblob": 0xFFFFFF, "longblob": 0xFFFFFFFF}
-"""The longest values of the types, in bytes."""
 
 
 def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
@@ -81,8 +79,8 @@ def fitted(values: pa.Array, new: ColumnType) -> pa.Array:
     """Text cut to the column's length, without spaces at the end where it is a CHAR."""
     if new.base in ("char", "varchar"):
         values = pc.utf8_slice_codeunits(values, 0, new.length)
-    elif pc.any(pc.greater(pc.binary_length(values), SIZES[new.base])).as_py():
-        values = _cut(values, SIZES[new.base], new.charset or "utf8mb4")
+    elif pc.any(pc.greater(pc.binary_length(values), most_bytes(new))).as_py():
+        values = _cut(values, most_bytes(new), new.charset or "utf8mb4")
     return pc.utf8_rtrim(values, " ") if new.base == "char" else values
 
 

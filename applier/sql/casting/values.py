@@ -13,7 +13,8 @@ import pyarrow as pa
 from applier.errors import NotComputable
 from applier.mysql import zero_dates
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, GEOMETRY, INTEGERS, ColumnType, arrow_type
+from applier.mysql.type_registry import AlterClass
+from applier.mysql.types import ColumnType, arrow_type
 from applier.sql.casting import (
     byte_strings,
     geometries,
@@ -30,20 +31,6 @@ from applier.sql.casting import (
 _Converter = Callable[[pa.Array, ColumnType, ColumnType, Session], pa.Array]
 
 
-def _family(base: str) -> str:
-    for family, bases in _FAMILIES.items():
-        if base in bases:
-            return family
-    return base
-
-
-_FAMILIES = {
-    "number": {*INTEGERS, "decimal", "float", "double", "bit"}, "bytes": BINARY, "member": {"enum", "set"},
-    "text": {"char", "varchar", "tinytext", "text", "mediumtext", "longtext"}, "day": {"date", "datetime", "timestamp"},
-    "geometry": GEOMETRY,
-}
-
-
 def convert_values(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Values of `old` as values of `new`, in the types that a snapshot stores.
 
@@ -53,7 +40,7 @@ def convert_values(values: pa.Array, old: ColumnType, new: ColumnType, session: 
         return pa.nulls(len(values), arrow_type(new))
     if zero_dates.has_any(values):
         return invalid_dates.converted(values, old, new, session, convert_values)
-    converter = _CONVERTERS.get((_family(old.base), _family(new.base)))
+    converter = CONVERTERS.get((old.entry.alter_class, new.entry.alter_class))
     if converter is None:
         raise NotComputable("it is not known how the server converts its values")
     try:
@@ -73,46 +60,48 @@ def _by_text(shown: _Converter, then: _Converter) -> _Converter:
 SHOWN = ColumnType("longtext", charset="utf8mb4")
 """The type of values when they are shown: text of any length."""
 
-_CONVERTERS: dict[tuple[str, str], _Converter] = {
-    ("number", "number"): numbers.to_number, ("year", "number"): numbers.to_number,
-    ("text", "number"): number_texts.from_text, ("member", "number"): members.to_number,
-    ("bytes", "number"): _by_text(byte_strings.as_ascii, number_texts.from_text),
-    ("day", "number"): temporal_numbers.to_number, ("time", "number"): temporal_numbers.to_number,
+C = AlterClass
+CONVERTERS: dict[tuple[AlterClass, AlterClass], _Converter] = {
+    (C.NUMBER, C.NUMBER): numbers.to_number, (C.YEAR, C.NUMBER): numbers.to_number,
+    (C.TEXT, C.NUMBER): number_texts.from_text, (C.MEMBER, C.NUMBER): members.to_number,
+    (C.BYTES, C.NUMBER): _by_text(byte_strings.as_ascii, number_texts.from_text),
+    (C.DAY, C.NUMBER): temporal_numbers.to_number, (C.TIME, C.NUMBER): temporal_numbers.to_number,
 
-    ("number", "year"): temporal_numbers.to_year, ("text", "year"): temporal_numbers.text_to_year,
-    ("member", "year"): temporal_numbers.member_to_year,
-    ("bytes", "year"): _by_text(byte_strings.as_ascii, temporal_numbers.text_to_year),
-    ("day", "year"): temporal_numbers.datetime_to_year, ("time", "year"): temporal_numbers.datetime_to_year,
+    (C.NUMBER, C.YEAR): temporal_numbers.to_year, (C.TEXT, C.YEAR): temporal_numbers.text_to_year,
+    (C.MEMBER, C.YEAR): temporal_numbers.member_to_year,
+    (C.BYTES, C.YEAR): _by_text(byte_strings.as_ascii, temporal_numbers.text_to_year),
+    (C.DAY, C.YEAR): temporal_numbers.datetime_to_year, (C.TIME, C.YEAR): temporal_numbers.datetime_to_year,
 
-    ("number", "text"): number_texts.to_text, ("year", "text"): number_texts.to_text,
-    ("text", "text"): texts.to_text, ("member", "text"): texts.to_text, ("bytes", "text"): byte_strings.to_text,
-    ("day", "text"): temporal_texts.to_text, ("time", "text"): temporal_texts.to_text, ("json", "text"): texts.to_text,
+    (C.NUMBER, C.TEXT): number_texts.to_text, (C.YEAR, C.TEXT): number_texts.to_text,
+    (C.TEXT, C.TEXT): texts.to_text, (C.MEMBER, C.TEXT): texts.to_text, (C.BYTES, C.TEXT): byte_strings.to_text,
+    (C.DAY, C.TEXT): temporal_texts.to_text, (C.TIME, C.TEXT): temporal_texts.to_text,
+    (C.DOCUMENT, C.TEXT): texts.to_text,
 
-    ("number", "bytes"): byte_strings.from_number, ("year", "bytes"): byte_strings.from_number,
-    ("text", "bytes"): byte_strings.from_text, ("member", "bytes"): byte_strings.from_text,
-    ("bytes", "bytes"): byte_strings.to_bytes, ("json", "bytes"): byte_strings.from_text,
-    ("day", "bytes"): _by_text(temporal_texts.to_text, byte_strings.from_text),
-    ("time", "bytes"): _by_text(temporal_texts.to_text, byte_strings.from_text),
+    (C.NUMBER, C.BYTES): byte_strings.from_number, (C.YEAR, C.BYTES): byte_strings.from_number,
+    (C.TEXT, C.BYTES): byte_strings.from_text, (C.MEMBER, C.BYTES): byte_strings.from_text,
+    (C.BYTES, C.BYTES): byte_strings.to_bytes, (C.DOCUMENT, C.BYTES): byte_strings.from_text,
+    (C.DAY, C.BYTES): _by_text(temporal_texts.to_text, byte_strings.from_text),
+    (C.TIME, C.BYTES): _by_text(temporal_texts.to_text, byte_strings.from_text),
 
-    ("number", "member"): members.from_number, ("year", "member"): members.from_number,
-    ("text", "member"): members.from_text, ("member", "member"): members.from_text,
-    ("bytes", "member"): _by_text(byte_strings.as_ascii, members.from_text),
-    ("day", "member"): _by_text(temporal_texts.to_text, members.from_text),
-    ("time", "member"): _by_text(temporal_texts.to_text, members.from_text),
+    (C.NUMBER, C.MEMBER): members.from_number, (C.YEAR, C.MEMBER): members.from_number,
+    (C.TEXT, C.MEMBER): members.from_text, (C.MEMBER, C.MEMBER): members.from_text,
+    (C.BYTES, C.MEMBER): _by_text(byte_strings.as_ascii, members.from_text),
+    (C.DAY, C.MEMBER): _by_text(temporal_texts.to_text, members.from_text),
+    (C.TIME, C.MEMBER): _by_text(temporal_texts.to_text, members.from_text),
 
-    ("number", "day"): temporal_numbers.to_datetime, ("year", "day"): temporal_numbers.to_datetime,
-    ("text", "day"): temporal_texts.to_datetime, ("member", "day"): temporal_texts.to_datetime,
-    ("bytes", "day"): _by_text(byte_strings.as_ascii, temporal_texts.to_datetime),
-    ("day", "day"): temporals.to_datetime, ("time", "day"): temporals.to_datetime,
+    (C.NUMBER, C.DAY): temporal_numbers.to_datetime, (C.YEAR, C.DAY): temporal_numbers.to_datetime,
+    (C.TEXT, C.DAY): temporal_texts.to_datetime, (C.MEMBER, C.DAY): temporal_texts.to_datetime,
+    (C.BYTES, C.DAY): _by_text(byte_strings.as_ascii, temporal_texts.to_datetime),
+    (C.DAY, C.DAY): temporals.to_datetime, (C.TIME, C.DAY): temporals.to_datetime,
 
-    ("number", "time"): temporal_numbers.to_time, ("year", "time"): temporal_numbers.to_time,
-    ("text", "time"): temporal_texts.to_time, ("member", "time"): temporal_texts.to_time,
-    ("bytes", "time"): _by_text(byte_strings.as_ascii, temporal_texts.to_time),
-    ("day", "time"): temporals.to_time, ("time", "time"): temporals.to_time,
+    (C.NUMBER, C.TIME): temporal_numbers.to_time, (C.YEAR, C.TIME): temporal_numbers.to_time,
+    (C.TEXT, C.TIME): temporal_texts.to_time, (C.MEMBER, C.TIME): temporal_texts.to_time,
+    (C.BYTES, C.TIME): _by_text(byte_strings.as_ascii, temporal_texts.to_time),
+    (C.DAY, C.TIME): temporals.to_time, (C.TIME, C.TIME): temporals.to_time,
 
-    ("geometry", "geometry"): geometries.to_geometry,
+    (C.GEOMETRY, C.GEOMETRY): geometries.to_geometry,
 
-    ("text", "json"): texts.to_json, ("member", "json"): texts.to_json,
-    ("number", "json"): _by_text(number_texts.to_text, texts.to_json),
-    ("year", "json"): _by_text(number_texts.to_text, texts.to_json),
+    (C.TEXT, C.DOCUMENT): texts.to_json, (C.MEMBER, C.DOCUMENT): texts.to_json,
+    (C.NUMBER, C.DOCUMENT): _by_text(number_texts.to_text, texts.to_json),
+    (C.YEAR, C.DOCUMENT): _by_text(number_texts.to_text, texts.to_json),
 }

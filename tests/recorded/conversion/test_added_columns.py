@@ -15,6 +15,7 @@ from applier.columns.defaults import completed, generated_values
 from applier.errors import NotComputable
 from applier.mysql import zero_dates
 from applier.mysql.session import Session
+from applier.mysql.types import DATES
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.history.alter import alter
 from applier.schema.history.conversion import RowConversion
@@ -83,7 +84,7 @@ def judged(line):
         for text, recorded in found.items():
             expected = column(json.loads(text), added.type)
             modes = seen(recorded)
-            for mode in modes if len(found) > 1 or added.type.base in zero_dates.DATES else modes[:1]:
+            for mode in modes if len(found) > 1 or added.type.base in DATES else modes[:1]:
                 session = Session(line["flavour"], mode, ZONE, MOMENT)
                 try:
                     make = generated_values if added.generated else completed

@@ -33,22 +33,22 @@ from applier.mysql import zero_dates
 from applier.mysql.addresses import network_text
 from applier.mysql.byte_columns import fixed_bytes, value_bytes
 from applier.mysql.charsets import to_utf8
-from applier.mysql.types import BINARY, GEOMETRY, INTEGERS, NETWORK, ColumnType, arrow_type
+from applier.mysql.type_registry import Family
+from applier.mysql.types import ColumnType, arrow_type
 from jsondiff.normalize import normalize
 from jsondiff.values import DocumentError
 
 _UTF8 = ("utf8mb4", "utf8mb3", "utf8", "ascii")
-_TEXT_TYPES = frozenset({"char", "varchar", "tinytext", "text", "mediumtext", "longtext"})
 _MOST_SCALE = 38
 
 
 def convert_column(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
     """The values of a column's literals; `array` is of a type that casts to `arrow_type(column_type)`."""
-    return _CONVERSIONS[column_type.base](literals, column_type, reading)
+    return CONVERSIONS[column_type.entry.family](literals, column_type, reading)
 
 
 def _integers(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
-    bits = INTEGERS[column_type.base]
+    bits = column_type.entry.bits
     return _whole(literals, kernels.INTEGER_KINDS | 1 << kind.TEXT, bits, column_type.unsigned)
 
 
@@ -279,14 +279,10 @@ _PACKED: dict[str, Callable[[str], bytes]] = {
     "inet4": lambda text: IPv4Address(text).packed, "inet6": _packed_inet6, "uuid": lambda text: UUID(text).bytes,
 }
 
-
-_Conversion = Callable[[Literals, ColumnType, LiteralContext], Values]
-
-
-_CONVERSIONS: dict[str, _Conversion] = {
-    **dict.fromkeys(INTEGERS, _integers), "bit": _bit, "year": _year, "decimal": _decimals,
-    "float": _floating, "double": _floating, "date": _moments, "datetime": _moments, "timestamp": _moments,
-    "time": _spans, **dict.fromkeys(_TEXT_TYPES, _text), **dict.fromkeys(("enum", "set"), _members),
-    **dict.fromkeys(BINARY | GEOMETRY, _byte_strings), "json": _json, "vector": _vectors,
-    **dict.fromkeys(NETWORK, _network),
+CONVERSIONS: dict[Family, Callable[[Literals, ColumnType, LiteralContext], Values]] = {
+    Family.INTEGER: _integers, Family.DECIMAL: _decimals, Family.FLOATING: _floating, Family.BIT: _bit,
+    Family.YEAR: _year, Family.DATE: _moments, Family.DATETIME: _moments, Family.TIME: _spans, Family.TEXT: _text,
+    Family.BYTES: _byte_strings, Family.MEMBERS: _members, Family.DOCUMENT: _json, Family.GEOMETRY: _byte_strings,
+    Family.NETWORK: _network, Family.VECTOR: _vectors,
 }
+"""What the literals of a column become."""

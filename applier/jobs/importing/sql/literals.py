@@ -19,7 +19,7 @@ from applier.jobs.importing.sql.spans import LiteralContext, LiteralError, Liter
 from applier.mysql import zero_dates
 from applier.mysql.charsets import to_utf8
 from applier.mysql.session import Session
-from applier.mysql.types import arrow_type
+from applier.mysql.types import MEMBERS, arrow_type
 from applier.schema.ddl.cursor import StatementContext
 from applier.schema.definition import Column, TableDefinition
 from applier.sql.assignment import assigned
@@ -70,7 +70,7 @@ def _read(what: int, span: bytes, column: Column, definition: TableDefinition, r
     value = _literal(what, span, reading)
     if value is None:
         return None
-    if column_type.base in ("enum", "set") and isinstance(value, Decimal):
+    if column_type.base in MEMBERS and isinstance(value, Decimal):
         return by_number(int(value), column_type)
     if column_type.base == "enum" and value == "":
         return ""  # what a server holds in place of a value that was none

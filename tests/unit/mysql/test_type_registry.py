@@ -1,0 +1,88 @@
+"""A column type is one entry: every type of both servers has one, and every table by family has every family."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from applier.binlog.rows.layout import PLANNERS
+from applier.columns.agreement import is_compatible
+from applier.columns.values import DECODERS
+from applier.jobs.exporting.cells import WRITERS
+from applier.jobs.importing.sql.column_types import CONVERSIONS
+from applier.mysql.type_registry import ALTER_CLASSES, TYPES, AlterClass, Family
+from applier.mysql.types import arrow_type
+from applier.mysql.wire_types import FORMS, Shape, WireType
+from applier.schema.ddl.ddl import parse_statement
+from applier.schema.defaults import IMPLICIT, implicit_scalar
+from applier.sql.casting.values import CONVERTERS
+from applier.sql.literals import READERS
+from applier.writer.column_encoder import ENCODERS, PREFIXES
+from applier.writer.wire_columns import wire_columns
+from tests.support.folders import CASES
+
+BY_FAMILY = {
+    "DECODERS": DECODERS, "READERS": READERS, "IMPLICIT": IMPLICIT, "CONVERSIONS": CONVERSIONS, "WRITERS": WRITERS,
+    "ALTER_CLASSES": ALTER_CLASSES,
+}
+OLD = {Shape.OLD_DATETIME, Shape.OLD_TIMESTAMP, Shape.OLD_TIME}
+"""Shapes that servers have not written since MySQL 5.6, so the writer does not."""
+NOT_IN_ROWS = {WireType.DECIMAL, WireType.NULL, WireType.TYPED_ARRAY}
+"""Codes of types that no column of a rows event has."""
+NOT_CONVERTED = {AlterClass.NETWORK, AlterClass.VECTOR}
+"""An ALTER TABLE of one of these into another type is refused, as nobody knows what the servers make of it."""
+NOT_RECORDED = {("mariadb", "vector")}
+"""MariaDB has it from 11.7 on; the recorded servers are older."""
+
+
+@pytest.mark.parametrize("name", BY_FAMILY)
+def test_every_family_is_in_every_table(name):
+    assert BY_FAMILY[name].keys() == set(Family)
+
+
+def test_every_shape_is_read_and_written():
+    assert PLANNERS.keys() == set(Shape)
+    assert ENCODERS.keys() | PREFIXES.keys() == set(Shape) - OLD and not ENCODERS.keys() & PREFIXES.keys()
+
+
+def test_every_wire_type_has_a_form_and_belongs_to_a_type():
+    assert FORMS.keys() == set(WireType) - NOT_IN_ROWS
+    assert {code for entry in TYPES.values() for code in entry.wire} == FORMS.keys()
+
+
+def test_every_alter_class_is_converted_or_known_not_to_be():
+    assert {old for old, _ in CONVERTERS} | {new for _, new in CONVERTERS} == set(AlterClass) - NOT_CONVERTED
+
+
+@pytest.fixture(scope="module")
+def recorded() -> set[tuple[str, str]]:
+    """The flavours and data types of all recorded tables, as information_schema has them."""
+    found = set()
+    for case in CASES.glob("*/case.json"):
+        flavour = json.loads(case.read_text())["server"]
+        for path in (case.parent / "expected").rglob("*.jsonl"):
+            found |= {(flavour, re.match(r"\w+", kind)[0]) for kind in _types(path)}
+    return found
+
+
+def _types(path: Path) -> list[str]:
+    with path.open() as lines:
+        return [kind for _, kind in json.loads(lines.readline())]
+
+
+def test_every_recorded_type_is_a_type_of_its_server(recorded):
+    assert recorded == {(flavour, name) for name, entry in TYPES.items() for flavour in entry.flavours} - NOT_RECORDED
+
+
+@pytest.mark.parametrize(("flavour", "name"), [(flavour, name) for name, entry in TYPES.items()
+                                               for flavour in sorted(entry.flavours)])
+def test_a_column_of_every_type_is_read_kept_and_logged(flavour, name):
+    """Its DDL is read, its implicit default is a value of what a snapshot keeps, and a log has it as what it is."""
+    arguments = "('a')" if name in ("enum", "set") else "(3)" if name.startswith("var") else ""
+    [change] = parse_statement(f"CREATE TABLE t (c {name}{arguments} NOT NULL)", flavour=flavour, default_database="d")
+    [column] = change.definition.columns
+    assert column.type.base == name
+    assert implicit_scalar(column.type, flavour).type == arrow_type(column.type)
+    [logged] = wire_columns(change.definition)
+    assert is_compatible(column.type, logged.type, logged.metadata)
