@@ -71,7 +71,7 @@ class ApplyTask:
 
 @dataclasses.dataclass(frozen=True)
 class SplitTask:
-    """A stretch of log to decode for all units: `units` by id of their version, ascending in their keys."""
+    """A log segment to decode for all units: `units` by id of their version, ascending in their keys."""
 
     number: int
     segment: LogSegment

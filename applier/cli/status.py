@@ -44,7 +44,7 @@ def print_result(result: ReplayResult) -> None:
     console.print(grid)
     for table in result.tables:
         if table.ranges > table.units:
-            console.print(words(f"{table.full_name} was {table.units:,} unit of work, by its size it would have been "
+            console.print(words(f"{table.full_name} was {table.units:,} unit of work instead of "
                                 f"{table.ranges:,}: {table.tied}"))
     if result.conflicts:
         console.print(words(f"{result.conflicts:,} conflicts were suppressed: {result.snapshot}/_conflicts.parquet "

@@ -33,7 +33,7 @@ _STRINGS = frozenset(code for name in ("char", "varchar", "text") for code in TY
 _BY_WIRE: dict[int, TypeEntry] = {
     code: entry for entry in TYPES.values() for code in entry.wire if code not in _STRINGS
 }
-"""Those of whose columns the wire type says which type they are."""
+"""Families whose wire type alone identifies the column type."""
 
 
 def has_definition(table_map: TableMap) -> bool:

@@ -1,3 +1,3 @@
-"""What people ask for, a package or module a job. A job prints nothing."""
+"""The jobs that people ask for: a package or module for each. A job prints nothing."""
 
 __all__ = ["explain", "exporting", "importing", "on_spark", "replay", "report", "show", "verify"]

@@ -1,4 +1,4 @@
-"""The job: whether a snapshot is what its manifest says, read to the last byte.
+"""The job: compares a snapshot with its manifest, reading every byte.
 
     files that the manifest names      there, of their size and digest; Parquet with the table's columns and the number
                                        of rows; keys that ascend, from and to what the manifest says
@@ -32,13 +32,13 @@ from keysearch.keybytes import int_key
 from keysearch.keyrules import encode_by_rules
 
 _UNNAMED_ONCE = frozenset({SCHEMA, REPORT, CONFLICTS})
-"""What manifests of older programs do not name."""
+"""Files that manifests of older programs do not name."""
 
 
 @dataclass(frozen=True)
 class Verified:
-    """`damaged` has a line for each file that is not as it should be, in the manifest's order; `unchecked` is how many
-    files have no digest that could be compared, as older programs wrote none."""
+    """`damaged` has a line for each file that is damaged, missing or unknown, in the manifest's order; `unchecked` is
+    how many files have no digest to compare, as older programs wrote none."""
 
     files: int
     rows: int
@@ -49,7 +49,7 @@ class Verified:
 
 @dataclass(frozen=True)
 class _Sorted:
-    """How the rows of a file lie: by these columns, in these forms. No columns: as they came."""
+    """The order of a file's rows: by these columns, in these forms. No columns: in the order of insertion."""
 
     definition: TableDefinition
     columns: tuple[str, ...] = ()
@@ -101,7 +101,7 @@ def _complaint(filesystem: fs.FileSystem, root: str, file: FileEntry | OtherFile
             if order.columns:
                 _check_keys(parquet, order, file, path)
             else:
-                for _ in parquet.iter_batches(use_threads=False):  # what cannot be decoded is not whole
+                for _ in parquet.iter_batches(use_threads=False):  # a file that cannot be decoded is damaged
                     pass
     except ApplierError as error:
         return error.message
@@ -109,7 +109,7 @@ def _complaint(filesystem: fs.FileSystem, root: str, file: FileEntry | OtherFile
 
 
 def _check_keys(parquet: pq.ParquetFile, order: _Sorted, file: FileEntry, path: str) -> None:
-    """Raise SnapshotError where keys do not ascend, or are not from the manifest's first to its last."""
+    """Raise SnapshotError if keys do not ascend, or do not go from the manifest's first to its last."""
     marked, first = MarkedDates(parquet.metadata.metadata, path), 0
     low = last = None
     for batch in parquet.iter_batches(use_threads=False):
@@ -133,10 +133,10 @@ def _shown(key: int | bytes | None) -> str:
 
 
 def _unexpected(filesystem: fs.FileSystem, root: str, snapshot: Snapshot) -> Iterator[str]:
-    """A line for each file that is there, and that the manifest does not name."""
+    """A line for each file that exists and that the manifest does not name."""
     named = {file.path for table in snapshot.tables for file in table.all_files} | {MANIFEST, MARKER}
     named |= {file.path for file in snapshot.others} or _UNNAMED_ONCE
     for info in filesystem.get_file_info(fs.FileSelector(root, recursive=True)):
         path = info.path.removeprefix(root).lstrip("/")
         if info.type != fs.FileType.Directory and path not in named:
-            yield f"{path if path.isprintable() else ascii(path)}: it is there, and the manifest does not name it"
+            yield f"{path if path.isprintable() else ascii(path)}: it exists, and the manifest does not name it"

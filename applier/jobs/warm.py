@@ -2,8 +2,8 @@
 
 Numba compiles a kernel when it is first called and keeps it in a cache on disk. Workers that fill that cache at the
 same time each do all the work, and may read each other's unfinished files. So one process calls every kernel, under a
-file lock, and leaves a stamp; whoever sees the stamp has nothing to do. The stamp's name holds a digest of the sources
-(keysearch.kernel_cache) and the processor, as compiled code belongs to both.
+file lock, and leaves a stamp; a process that sees the stamp has nothing to do. The stamp's name holds a digest of the
+sources (keysearch.kernel_cache) and the processor, since compiled code depends on both.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ ROWS = 5000
 
 
 def ensure(note: Callable[[str], None] = lambda text: None) -> bool:
-    """Have all kernels in the cache; True if this call compiled them. `note` gets a line before, as it takes long."""
+    """Ensure that all kernels are in the cache; True if this call compiled them. `note` is called with a line first,
+    since it takes long."""
     cache = _cache()
     stamp = cache / _stamp_name()
     if stamp.exists():
@@ -48,8 +49,8 @@ def ensure(note: Callable[[str], None] = lambda text: None) -> bool:
 
 
 def compile_all() -> None:
-    """Have every kernel compiled, those of JSON, dumps and `show` by a second process, as they take half of the time;
-    whatever it has not done for any reason is done here."""
+    """Compile every kernel. A second process compiles those of JSON, dumps and `show`, which take half of the time;
+    this process then compiles whatever it has left."""
     beside = "from applier.jobs import warm; warm.exercise_documents(); warm.exercise_dumps(); warm.exercise_show()"
     with subprocess.Popen([sys.executable, "-c", beside], cwd=Path(__file__).parents[2], stdin=subprocess.DEVNULL,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
@@ -163,9 +164,9 @@ def _document_and_diffs() -> tuple[bytes, bytes]:
 
 
 def _write_log(path: str, documents: bool = True) -> int:
-    """Full and partial images of tables with an integer key, with a key of text and without a key, enough for their
+    """Full and partial images of tables with an integer key, with a text key and without a key, enough for their
     indexes to grow, and with `documents` JSON and its diffs; and rows that foreign keys delete. Returns a position in
-    their midst."""
+    the middle."""
     import pyarrow as pa
 
     from applier.schema.ddl.ddl import parse_statement
@@ -210,7 +211,7 @@ def _write_log(path: str, documents: bool = True) -> int:
 
 
 def _write_part_of_a_key(log: BinlogWriter) -> None:
-    """An update that tells a part of what a unique key is made of: the rest is the row's."""
+    """An update that has some of the columns that a unique key depends on: the row has the rest."""
     import pyarrow as pa
 
     from applier.schema.ddl.ddl import parse_statement
@@ -256,7 +257,7 @@ def _write_whole_images(log: BinlogWriter, part: int) -> None:
 
 
 def _write_families(log: BinlogWriter) -> list[tuple[TableDefinition, TableDefinition, pa.Array]]:
-    """Parents with a child each: of one, whose key the foreign key does not change, what it does is followed by value;
+    """Parents with a child each: one foreign key does not change the child's key, so its effect is followed by value;
     and the key of the parents' rows."""
     import pyarrow as pa
 
@@ -320,7 +321,7 @@ def _convert_other_kinds() -> None:
 
 
 def main() -> None:
-    """Warm up, and say so where it took time."""
+    """Warm up, and say so if it took time."""
     began = time.monotonic()
     if ensure(print):
         print(f"compiled in {time.monotonic() - began:.0f} s")

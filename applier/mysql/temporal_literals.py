@@ -85,7 +85,7 @@ def read_year(value: str | Decimal) -> int:
 def _year_in_range(year: int) -> int:
     year = _full_year(year) if 0 < year < 100 else year
     if year and not 1901 <= year <= 2155:
-        raise ValueError(f"{year} is no year of the type YEAR")
+        raise ValueError(f"{year} is not a year of the type YEAR")
     return year
 
 
@@ -97,7 +97,7 @@ def _datetime_digits(value: Decimal) -> str:
     """A number's digits, padded with zeros to the form it is in: YYMMDD, YYYYMMDD, or one of these with hhmmss."""
     whole, point, fraction = format(value, "f").partition(".")
     if 0 < int(whole) < _LEAST_MOMENT:
-        raise ValueError(f"{value} is no date")
+        raise ValueError(f"{value} is not a date")
     width = next((width for width in (6, 8, 12, 14) if len(whole) <= width), 0)
     return whole.zfill(width) + point + fraction if int(whole) else "0"
 

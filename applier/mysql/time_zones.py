@@ -38,5 +38,5 @@ def parse_datetime(text: str) -> float:
     try:
         return datetime.datetime.fromisoformat(text.strip()).timestamp()
     except (ValueError, OverflowError):
-        raise UsageError(f"{text!r} is no date and time",
+        raise UsageError(f"{text!r} is not a date and time",
                          hint="write '2026-01-31 10:29:59', or with an offset '2026-01-31T10:29:59+02:00'") from None

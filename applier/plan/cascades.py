@@ -1,7 +1,7 @@
 """Which tables foreign keys change rows of that the log does not have.
 
 Where it can be told from the changes of a table alone what they do to rows that refer to it, those are followed by
-value (foreign_keys.parent_events), table by table. Where not, all tables that foreign keys tie together are applied
+value (foreign_keys.parent_events), table by table. Where not, all tables that foreign keys connect are applied
 together, change by change (foreign_keys.cascades): several levels, tables that refer to themselves, keys of several
 columns, definitions that DDL changes, rows that are found by more than one key.
 """
@@ -165,7 +165,7 @@ def _tied(history: SchemaHistory, edges: list[_Edge], live: set[_Edge], chains: 
         groups.join(chains[edge.child.id], chains[edge.parent.id])
     tied = {version.id: version for version in history.versions() if groups.knows(chains[version.id])}
     for version in (version for group in history.exchanged() for version in group if version.id in tied):
-        raise SchemaError("its rows were exchanged with a partition's, and foreign keys tie it to other tables",
+        raise SchemaError("its rows were exchanged with a partition's, and foreign keys connect it to other tables",
                           table=version.definition.full_name, hint="leave it out with --ignore-tables")
     pieces = _pieces([edge for edge in edges if edge.child.id in tied and edge.parent.id in tied])
     for edge in edges:  # those that are not live may be in force between tables of one group, and do nothing there

@@ -1,4 +1,4 @@
-"""The listing of what idempotent mode forgave: `_conflicts.parquet`, a row a conflict, in the order of the log.
+"""The list of conflicts that idempotent mode suppressed: `_conflicts.parquet`, a row for each, in the order of the log.
 
 A unit knows where its conflicts are in the log; the transactions are looked up here, in the files that have conflicts.
 """

@@ -230,10 +230,10 @@ def _names(outline: Outline, use: TableUse) -> tuple[str, str]:
     return table_map.database, table_map.table
 
 
-def _blocked(outline: Outline, blocker: UnreplayableEvent) -> ApplierError:
-    table = None if blocker.table is None else ".".join(_names(outline, outline.tables[blocker.table]))
-    return UnsupportedEvent(blocker.what, file=outline.uri, position=blocker.position, gtid=blocker.gtid, table=table,
-                            errno=blocker.errno, hint=blocker.hint)
+def _blocked(outline: Outline, event: UnreplayableEvent) -> ApplierError:
+    table = None if event.table is None else ".".join(_names(outline, outline.tables[event.table]))
+    return UnsupportedEvent(event.what, file=outline.uri, position=event.position, gtid=event.gtid, table=table,
+                            errno=event.errno, hint=event.hint)
 
 
 @dataclasses.dataclass(frozen=True)

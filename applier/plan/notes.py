@@ -8,7 +8,7 @@ from applier.schema.table_filter import TableFilter
 
 
 def notes_on_names(history: SchemaHistory, tables: TableFilter) -> list[str]:
-    """Lines about --tables that name no table: a slip of the pen would else make an empty snapshot in silence."""
+    """Lines about --tables that name no table: a typing error would otherwise silently make an empty snapshot."""
     names = {(version.definition.database, version.definition.name) for version in history.versions()}
     return [f"--tables {entry}: no such table is in the log, --schema or --base" for entry in
             tables.without_match(names)]

@@ -13,10 +13,10 @@ from applier.schema.definition import TableDefinition
 
 def row_search(definition: TableDefinition, uses: Sequence[UsedTable], *, tied: bool = False,
                also: tuple[RowPart, ...] = ()) -> Stored | ImageMultiset | None:
-    """Whether rows of a version are found, and collide, by more than one key, or foreign keys tie them to others: then
-    one row store, or a multiset of images, applies it; None where the table's one key does.
+    """How rows of a version are found: by a row store or a multiset of images, if rows are found, or collide, by more
+    than one key, or foreign keys connect them to others; None if the table's only key is enough.
 
-    Every unique key may be met twice (1062), and in idempotent mode a row in the way of another key goes, wherever it
+    Every unique key may be taken (1062), and in idempotent mode a row in the way of another key is removed, wherever it
     is. A generated column of a key is computed where an image lacks it, which a row store does, too."""
     pieces = RowPartEncoder(definition, by_content=False)
     always, numbers_rows = set(pieces.stored), False

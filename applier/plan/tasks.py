@@ -1,6 +1,6 @@
-"""Who does what: units put together into tasks of about the same weight, and the stretches of log that each walks.
+"""Who does what: units put together into tasks of about the same weight, and the log segments that each walks.
 
-`stretches` cuts the log once for a whole plan. Tasks of some of its versions choose from these: their units may need
+`ranges` cuts the log once for a whole plan. Tasks of some of its versions choose from these: their units may need
 changes of tables that other tasks apply.
 """
 
@@ -76,7 +76,7 @@ def _pieces(start: int, end: int, cuts: set[int], voids: list[tuple[int, int]]) 
 
 
 def walking_tasks(segments: Sequence[LogSegment], versions: list[PlannedVersion], cores: int) -> list[ApplyTask]:
-    """Tasks for these versions of a plan, given the plan's stretches: of about even weight, enough for all cores and so
+    """Tasks for these versions of a plan, given the plan's ranges: of about even weight, enough for all cores and so
     many that none holds more than TASK_BYTES."""
     weights: Counter[int] = Counter()
     for item in versions:
@@ -128,7 +128,7 @@ def _needed(segments: Sequence[LogSegment], ids: set[int]) -> tuple[LogSegment, 
 
 
 def split_tasks(segments: Sequence[LogSegment], versions: list[PlannedVersion]) -> list[SplitTask]:
-    """For the shuffle route: every stretch of a plan that has tables of these versions once, with all units that these
+    """For the shuffle route: every range of a plan that has tables of these versions once, with all units that these
     may have changes for."""
     units = {item.version.id: tuple(item.units) for item in versions}
     return [SplitTask(number, segment, {version: units[version] for version in segment.tables.values()})

@@ -94,7 +94,7 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
     chains = _chains([item for item in planned if item.group is None])
     for chain in sorted(chains, key=lambda chain: any(searches[item.version.id] or item.version.id in cascades.links
                                                       for item in chain)):
-        why = "foreign keys tie its rows to those of others" if chain[0].version.id in tied else \
+        why = "foreign keys connect its rows to rows of other tables" if chain[0].version.id in tied else \
             _single_unit_reason(chain, searches, base, idempotent, moving)
         ranges = 1 + sum(item.bytes for item in chain) // unit_bytes
         for item in chain:

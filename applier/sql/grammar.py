@@ -97,7 +97,7 @@ def in_default_mode(sql: str, sql_mode: str) -> str:
     if not joins and not binds:
         return sql
     if joins and "ORACLE" in modes:
-        raise NotComputable("|| in sql_mode ORACLE, where NULL is no text")
+        raise NotComputable("|| in sql_mode ORACLE, where NULL is not text")
     reader = _Reader(tokens, sql, joins=joins, binds=binds)
     reader.whole()
     return reader.rewritten()

@@ -158,6 +158,7 @@ def collation_of(values: list[Value]) -> str | None:
 
 
 def is_ascii(text: pa.Array) -> bool:
+    """True if all text is ASCII; NULLs do not count."""
     return pc.all(pc.string_is_ascii(text)).as_py() is not False
 
 

@@ -65,3 +65,34 @@ def test_limits_quotes_errors_that_the_code_has():
     patterns = {text: re.compile(".*".join(map(re.escape, text.split("…"))), re.DOTALL) for text in quoted}
     unknown = [text for text, pattern in patterns.items() if not any(map(pattern.search, known))]
     assert not unknown, "no message in the code says so"
+
+
+def test_the_index_of_decisions_names_what_is_there():
+    """ARCHITECTURE's `path.py:name`: the file has a function or class of that name."""
+    named = re.findall(r"`([\w/]+\.py):(\w+)`", (DOCS / "ARCHITECTURE.md").read_text())
+    assert len(named) > 40
+    for path, name in named:
+        [file] = [place for place in (ROOT / "applier" / path, ROOT / path) if place.exists()]
+        defined = {node.name for node in ast.parse(file.read_text()).body
+                   if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        assert name in defined, f"{path} has no {name}"
+
+
+PUBLIC = sorted(path for top in ("applier", "jsondiff", "keysearch") for path in (ROOT / top).rglob("__init__.py"))
+
+
+@pytest.mark.parametrize("package", PUBLIC, ids=name_of)
+def test_what_others_may_use_has_a_docstring(package):
+    """Of each package: its modules in `__all__`, and their public classes and functions. Kernels' steps need none."""
+    exported = [ast.literal_eval(node.value) for node in ast.parse(package.read_text()).body
+                if isinstance(node, ast.Assign) and [target.id for target in node.targets] == ["__all__"]]
+    files = [package, *(package.parent / f"{name}.py" for names in exported for name in names)]
+    bare = []
+    for path in (path for path in files if path.exists()):
+        tree = ast.parse(path.read_text())
+        bare += [] if ast.get_docstring(tree) else [name_of(path)]
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+                is_step = any(ast.unparse(decorator) in ("inline", "kernel") for decorator in node.decorator_list)
+                bare += [] if is_step or ast.get_docstring(node) else [f"{name_of(path)}: {node.name}"]
+    assert not bare, "these have no docstring"

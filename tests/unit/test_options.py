@@ -47,7 +47,7 @@ def test_datetime_with_and_without_offset(monkeypatch):
 
 @pytest.mark.parametrize("text", ["yesterday", "", "2026-13-01 00:00:00"])
 def test_no_datetime(text):
-    with pytest.raises(UsageError, match="no date and time"):
+    with pytest.raises(UsageError, match="not a date and time"):
         parse_datetime(text)
 
 

@@ -1,4 +1,4 @@
-"""Tables that foreign keys tie together, in one task: their changes in the order of the log, and what these make of
+"""Tables that foreign keys connect, in one task: their changes in the order of the log, and what these make of
 other rows that the log does not have (AP-FK).
 
 Changes come in batches, a table each, so all tables hand over theirs together and a kernel goes through them by the

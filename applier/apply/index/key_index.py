@@ -115,9 +115,9 @@ class KeyIndex(ABC, Generic[Batch]):
 
     @property
     def noted(self) -> np.ndarray:
-        """What idempotent mode forgave in the last batch, int64[n, 2]: the number of the change, and that of the unique
-        key whose row it replaced (an insert) or would have met (an update); k.ROW_GONE: the row to change is not there.
-        """
+        """The conflicts that idempotent mode suppressed in the last batch, int64[n, 2]: the number of the change, and
+        of the unique key whose row it replaced (an insert) or would have duplicated (an update); k.ROW_GONE if the row
+        to change is not there."""
         return self._noted[:self._get(k.N_NOTED)]
 
     def _note_in(self, room: np.ndarray) -> None:
@@ -177,7 +177,7 @@ class KeyIndex(ABC, Generic[Batch]):
         elif status in (k.INDEX_FULL, k.ARENA_FULL):
             self._grow(status)
         elif status == k.SPLIT_PATCH:
-            raise AssertionError("a partial image moves a row between units that the plan did not tie together")
+            raise AssertionError("a partial image moves a row between units that the plan did not keep together")
         else:
             return Conflict(self._get(k.NEXT), status == k.DUPLICATE, status == k.SPLIT_MOVE)
         return None

@@ -94,8 +94,8 @@ class RowMultiset(KeyIndex[ChangeBatch]):
         self._describe()
 
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """The rows that are left, in the order in which they came: pointers to their images, and the how manieth each
-        came, from 0 on (both int64[n])."""
+        """The remaining rows in the order of arrival: pointers to their images, and their 0-based arrival
+        numbers (both int64[n])."""
         slots = self._slots[:self._word(m.SLOTS_USED)]
         slots = slots[slots[:, m.POINTER // 8] >= 0]
         pointers, places = (np.ascontiguousarray(slots[:, word // 8]) for word in (m.POINTER, m.PLACE))

@@ -1,6 +1,6 @@
 """Rows of one unit that are found by several keys: the memory around the kernels of `store_kernel`.
 
-A RowStore is to tables without one key that settles all what IntIndex and ByteIndex are to the others. Its indexes are
+Tables without a single key that finds all rows have a RowStore in place of an IntIndex or a ByteIndex. Its indexes are
 over *pieces* (row_pieces): first the table's unique keys, then one for each set of pieces that before-images are
 searched by, made when the first such image comes.
 """
@@ -176,7 +176,7 @@ class RowStore(KeyIndex[DecodedChanges]):
 
     def pointers(self, order_by: tuple[int, ...] = ()) -> np.ndarray:
         """Pointers to the rows that are left, int64[n], ordered by these pieces, and by arrival where they are the
-        same. Then `arrivals` has the how manieth each came, from 0 on."""
+        same. `arrivals[i]` is row i's 0-based arrival number."""
         numbers = np.flatnonzero(self._slots[:self._word(s.SLOTS_USED), 1] >= 0)
         numbers = numbers[np.argsort(self._slots[numbers, 2], kind="stable")]
         if order_by:

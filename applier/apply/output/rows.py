@@ -84,7 +84,7 @@ class RowGatherer:
 
     @property
     def zero_dates(self) -> int:
-        """Dates in the rows so far that became null because they are no day."""
+        """How many invalid dates in the rows so far became null."""
         return self._reader.zero_dates
 
     def batches(self, pointers: np.ndarray) -> Iterator[pa.Table]:

@@ -32,7 +32,7 @@ PAYLOAD_BYTES = 32 << 20
 
 
 def split_payloads(task: SplitTask) -> Iterator[tuple[int, int, pa.Buffer]]:
-    """What a stretch of log holds for each unit, in commit order: (unit, number of the stretch, payload). Raises
+    """What a log segment holds for each unit, in commit order: (unit, number of the range, payload). Raises
     ArchiveError for damage, and where bytes are not those that were outlined."""
     with SameBytes() as outlined:
         file = map_file(task.segment.uri)
@@ -53,7 +53,7 @@ def _payloads(task: SplitTask, file: MappedFile, outlined: SameBytes) -> Iterato
 
 
 class _SplitTable:
-    """One version of a table in a stretch of log: its changes, dealt out to its units."""
+    """One version of a table in a log segment: its changes, dealt out to its units."""
 
     def __init__(self, units: tuple[UnitSpec, ...], keyed: Keyed, uri: str):
         self._units, self._uri, self._key = units, uri, keyed.key
@@ -127,7 +127,7 @@ def _ranges_of(first: Keyed, others: Sequence[RowSearch]) -> Callable[[list[pa.A
 
 
 def apply_payloads(unit: UnitSpec, payloads: Iterable[tuple[int, pa.Buffer]]) -> TaskOutcome:
-    """A unit out of the payloads that it was sent, in the order of their stretches."""
+    """A unit out of the payloads that it was sent, in the order of their ranges."""
     versions: dict[int, _ArrivingVersion] = {}
     chain: list[UnitApplier[Any]] = []
     for spec in unit.chain:

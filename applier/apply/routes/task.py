@@ -53,7 +53,7 @@ def _events_of_parents(task: ApplyTask, outlined: SameBytes) -> dict[int, Parent
 
 
 def _walk(task: ApplyTask, walks: dict[int, TableWalk], groups: list[ForeignKeyGroup], outlined: SameBytes) -> None:
-    """Have all changes in the task's stretches of log taken by the tables that they are of."""
+    """Have all changes in the task's log segments taken by the tables that they are of."""
 
     def keep(memory: MappedFile) -> None:
         for walk in walks.values():

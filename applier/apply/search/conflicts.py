@@ -1,4 +1,4 @@
-"""What idempotent mode forgave (APP-R7, AP-IDEM): one row a conflict, for the report and `_conflicts.parquet`."""
+"""The conflicts that idempotent mode suppressed (APP-R7, AP-IDEM): a row for each, for the report and the list."""
 
 from __future__ import annotations
 

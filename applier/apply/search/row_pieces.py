@@ -278,15 +278,15 @@ class RowPartEncoder:
                   if (flags := batch.before.columns[column].absent_rows(batch.n_before)) is not None}
         some = [column for column, flags in absent.items() if flags.any()]
         if not some:
-            return self._settled(batch, np.zeros(batch.n_before, np.int64), [frozenset(here)])
+            return self._exact_where_not_null(batch, np.zeros(batch.n_before, np.int64), [frozenset(here)])
         patterns, which = np.unique(np.array([absent[column] for column in some]), axis=1, return_inverse=True)
         kinds = [frozenset(here).difference(np.array(some)[pattern].tolist()) for pattern in patterns.T]
-        return self._settled(batch, which.reshape(-1), kinds)
+        return self._exact_where_not_null(batch, which.reshape(-1), kinds)
 
-    def _settled(self, batch: DecodedChanges, access_paths: np.ndarray,
+    def _exact_where_not_null(self, batch: DecodedChanges, access_paths: np.ndarray,
                  kinds: list[frozenset[int]]) -> tuple[np.ndarray, list[Search]]:
         """What `searches` returns, given which columns each kind of before-image has: those without a NULL in a key
-        that settles it then are searched by that alone."""
+        that identifies the row are then searched by that key alone."""
         found = [self.search(present) for present in kinds]
         for way, present in enumerate(kinds):
             choice = self._choice(present)

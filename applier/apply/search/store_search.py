@@ -53,7 +53,7 @@ class StoreSearch(UnitSearch[StoredChanges]):
                            changes.searches, changes.awaited)
 
     def finish_batch(self, changes: StoredChanges) -> None:
-        """Note what came of a batch that was given."""
+        """Record the result of a batch that was given."""
         batch, access_paths = changes.batch, changes.access_paths
         self.index.finish_batch(batch)
         noted = self.index.noted

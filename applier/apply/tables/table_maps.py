@@ -41,6 +41,6 @@ class TableMaps:
 
 def segment_reader(segment: LogSegment, file: MappedFile, tables: Mapping[int, LogTable],
                    keep: Callable[[MappedFile], None] | None = None) -> ChangeReader:
-    """A reader of a stretch of a file for these versions of tables, by id."""
+    """A reader of a range of a file for these versions of tables, by id."""
     return ChangeReader(file, TableMaps(segment.tables, tables), checksum=segment.checksum,
                         header_length=segment.header_length, keep=keep)

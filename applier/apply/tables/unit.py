@@ -114,7 +114,7 @@ class UnitApplier(ABC, Generic[Taken]):
 
     def _after_batch(self, changes: Taken, search: UnitSearch[Taken],
                      refused: RefusedChange | LeavesUnit | None) -> None:
-        """Note what came of a batch."""
+        """Record the result of a batch."""
         self._memory.remember_times(changes.batch)
         if refused is not None:
             self._stop = self._stopped_by(changes.batch, refused)

@@ -1,4 +1,4 @@
-"""How the definition of each table came about: where in the log, by which statement, and what it changed."""
+"""Where the definition of each table comes from: the positions, the statements, and what they changed."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _NOTHING = "nothing that is kept here"
 
 @dataclasses.dataclass(frozen=True)
 class DefinitionStep:
-    """place: where rows first see it ("file:pos"; "" before the log). statement: SQL, "" where the table ended by one
-    that names others, too. changes: for people, a line each."""
+    """place: where rows first see it ("file:pos"; "" before the log). statement: SQL, "" if the table was ended by one
+    that names other tables, too. changes: lines for people."""
 
     place: str
     statement: str
@@ -24,14 +24,14 @@ class DefinitionStep:
 
 @dataclasses.dataclass(frozen=True)
 class TableHistory:
-    """A table under its last name, with all that made it what it is, in the log's order."""
+    """A table under its last name, with all changes of its definition, in the log's order."""
 
     name: str
     steps: tuple[DefinitionStep, ...]
 
 
 def definition_history(history: SchemaHistory, name_of_file: Callable[[int], str]) -> list[TableHistory]:
-    """The histories of the replayed tables whose definitions the log says something about, by name."""
+    """The histories of the replayed tables whose definitions the log changes, by name."""
     found = []
     for chain in history.chains():
         if not history.is_wanted(chain[-1]):
@@ -61,7 +61,7 @@ def _steps(chain: list[TableVersion], history: SchemaHistory, name_of_file: Call
             yield DefinitionStep(place(step.position), step.sql, tuple(changes))
         before = version.definition
     if chain[-1].end is not None:
-        yield DefinitionStep(place(chain[-1].end), "", ("it is dropped, or emptied by making it anew",))
+        yield DefinitionStep(place(chain[-1].end), "", ("it is dropped, or recreated empty",))
 
 
 def _made(definition: TableDefinition) -> list[str]:
@@ -70,7 +70,7 @@ def _made(definition: TableDefinition) -> list[str]:
 
 
 def _differences(old: TableDefinition, new: TableDefinition) -> list[str]:
-    """What is different, a line each: names, columns, keys, and the table's character set and engine."""
+    """The differences, a line each: names, columns, keys, and the table's character set and engine."""
     lines = [f"{old.full_name} is called {new.full_name}"] if old.full_name != new.full_name else []
     lines += _of_columns(old, new)
     lines += _of_sets("", [key.sql(old.flavour) for key in old.keys], [key.sql(new.flavour) for key in new.keys])

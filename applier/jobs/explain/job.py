@@ -23,16 +23,16 @@ from applier.snapshot import manifest
 @dataclasses.dataclass(frozen=True)
 class Explained:
     """tables: those that the log changes rows of, version by version, by name and then in the log's order.
-    definitions: how the definitions came about, of the tables that the log defines, by name."""
+    definitions: where the definitions come from, for tables that the log defines, by name."""
 
     tables: list[TableExplained]
     definitions: list[TableHistory]
 
 
 def explain(options: ExplainOptions, progress: Progress | None = None) -> Explained:
-    """What a replay of the same would search by, and how it would come to its definitions.
+    """How a replay of these binlogs would find rows, and where its definitions would come from.
 
-    Raises what a replay of the same would raise before it applies anything: ApplierError.
+    Raises what a replay would raise before it applies anything: ApplierError.
     """
     progress = progress or Silent()
     base = manifest.load(options.base) if options.base is not None else None

@@ -1,7 +1,8 @@
 """Which columns the before-images of a table have, as far as a file's outline tells.
 
-An outline keeps up to 64 rows events of a table and file, evenly spread, with their bitmaps; and for all events, which
-columns some before-image lacks. So every layout that is at all common is seen, and of the others what they may lack.
+An outline keeps up to 64 rows events of each table and file, evenly spread, with their bitmaps; and for all events, the
+columns that some before-image lacks. So every frequent layout is seen; of the others, only the columns that they may
+lack are known.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ _TYPE = 4
 
 @dataclasses.dataclass(frozen=True)
 class BeforeImages:
-    """Before-images that have the same columns. present: these, by their numbers in the log. samples: how many of the
-    sampled events have such images; 0: not one, but there may be before-images that lack as much as this."""
+    """Before-images with the same columns. present: these, by their numbers in the log. samples: how many sampled
+    events have such images; 0: none, but some before-images may lack this much."""
 
     present: frozenset[int]
     samples: int
 
 
 def before_images(uses: Iterable[tuple[TableUse, TableMap]]) -> list[BeforeImages]:
-    """The layouts of a table's before-images, the most frequent ones first; none where rows are only inserted."""
+    """The layouts of a table's before-images, the most frequent first; empty if rows are only inserted."""
     seen: Counter[frozenset[int]] = Counter()
     fewest: set[int] | None = None
     for use, table_map in uses:
@@ -48,10 +49,10 @@ def before_images(uses: Iterable[tuple[TableUse, TableMap]]) -> list[BeforeImage
 
 
 def _present(event: bytes) -> frozenset[int] | None:
-    """The columns of the before-images of a rows event, which may be cut off; None where it has none."""
+    """The columns of the before-images of a rows event, which may be truncated; None if it has none."""
     try:
         header = parse_rows_header(event[_TYPE], event[_HEADER:])
-    except ArchiveError:  # cut off within bitmaps of thousands of columns
+    except ArchiveError:  # truncated within bitmaps of thousands of columns
         return None
     if header.before is None:
         return None

@@ -14,7 +14,7 @@ from keysearch.collation import is_exact
 
 @dataclasses.dataclass(frozen=True)
 class SearchExplained:
-    """images: the before-images that are searched by. choice: the key. warnings: for people."""
+    """images: the before-images to search by. choice: the key. warnings: for people."""
 
     images: BeforeImages
     choice: AccessPath
@@ -23,9 +23,9 @@ class SearchExplained:
 
 @dataclasses.dataclass(frozen=True)
 class TableExplained:
-    """A version of a table, and its searches. since: where it was made ("file:pos"; "" before the log). n_events,
-    n_bytes: of its rows events, inserts included. duplicates: the keys in which inserted rows may be there already.
-    warnings: about the table as a whole."""
+    """A version of a table, and its searches. since: where it was created ("file:pos"; "" before the log). n_events,
+    n_bytes: of its rows events, inserts included. duplicates: the keys that inserted rows may already be in. warnings:
+    about the table as a whole."""
 
     definition: TableDefinition
     since: str
@@ -71,7 +71,7 @@ def _of_table(definition: TableDefinition) -> tuple[str, ...]:
 
 
 def duplicate_warnings(definition: TableDefinition) -> tuple[str, ...]:
-    """Of each unique key whose duplicates a replay does not find as the server does: why not, for people."""
+    """For each unique key whose duplicates a replay does not find as the server does: why not, for people."""
     warnings = []
     for key in definition.keys:
         if key.kind not in ("primary", "unique"):

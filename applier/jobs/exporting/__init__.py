@@ -1,3 +1,3 @@
-"""Snapshots as files that a server loads."""
+"""Writes snapshots as files that a server loads."""
 
 __all__ = ["job", "task"]

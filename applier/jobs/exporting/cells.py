@@ -1,8 +1,8 @@
-"""A snapshot's columns as the bytes that a server is given of them, whole columns at once.
+"""Encodes a snapshot's columns as bytes for a server, whole columns at once.
 
-A server reads them back as what they were: FLOAT and DOUBLE as texts that round to the same bits, dates and times as
-ISO texts, YEAR with four digits (0 is not 2000), BIT as a number, ENUM and SET by label, bytes, geometries and vectors
-as bytes.
+A server reads the same values back: FLOAT and DOUBLE as texts that round to the same bits, dates and times as ISO
+texts, YEAR with four digits (0 is not 2000), BIT as a number, ENUM and SET by label, bytes, geometries and vectors as
+bytes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def cells_of(column: Column, values: pa.Array) -> Cells:
 
 
 def has_no_member(column: Column, values: pa.Array) -> bool:
-    """Whether an ENUM has the empty value that a server holds in place of one that was none: strict mode refuses it."""
+    """True if an ENUM has the empty value that a server stores for an invalid one: strict mode refuses it."""
     if column.type.base != "enum" or "" in column.type.members:
         return False
     return bool(pc.any(pc.equal(values, "")).as_py())
@@ -56,8 +56,8 @@ def _as_is(values: pa.Array) -> pa.Array:
 
 
 def _reals(values: pa.Array) -> pa.Array:
-    """Shortest texts. A server reads a float as a double first, which must not be over the largest float, and which
-    then rounds to a float: where that is another one than the text's, all digits of the double are written."""
+    """Shortest texts. A server first reads a float as a double, which must not exceed the largest float, and then
+    rounds it: if the result differs from the value, all digits of the double are written."""
     texts = values.cast(pa.string())
     if pa.types.is_float64(values.type):
         return texts
@@ -79,7 +79,7 @@ def _spans(values: pa.Array) -> pa.Array:
 
 
 def _vectors(values: pa.Array) -> pa.Array:
-    """Each one's floats as they are in memory, which is what a server takes and gives."""
+    """The floats of each value as they are in memory, which is a server's own form."""
     flat = values.flatten().to_numpy(zero_copy_only=False).astype("<f4").view(np.uint8)
     lengths = pc.list_value_length(values).fill_null(0).to_numpy(zero_copy_only=False)
     return beside(values, pa.binary(), np.r_[0, np.cumsum(4 * lengths.astype(np.int64))], flat)

@@ -1,6 +1,6 @@
-"""The job: files that a server loads, out of a snapshot.
+"""The job: writes a snapshot as files that a server loads.
 
-    DIR/_load.sh             gives all of it to a client: sh DIR/_load.sh -h HOST -u USER -p
+    DIR/_load.sh             gives all files to a client: sh DIR/_load.sh -h HOST -u USER -p
     DIR/_schema.sql          databases and tables
     DIR/DB/TABLE/0000.sql    rows, a file for each of the snapshot's; or 0000.tsv, and
     DIR/_load.sql            LOAD DATA for each of these
@@ -44,7 +44,7 @@ def export_snapshot(options: ExportOptions, progress: Progress | None = None,
     snapshot = manifest.load(options.snapshot)
     tables = [table for table in snapshot.tables if options.filter.wanted(table.database, table.name)]
     if not tables and snapshot.tables:
-        raise UsageError("no table of the snapshot is chosen", file=options.snapshot,
+        raise UsageError("none of the snapshot's tables is chosen", file=options.snapshot,
                          hint="--tables and --ignore-tables leave none; `applier status` lists them")
     definitions = [TableDefinition.from_json(table.definition) for table in tables]
     check_files(snapshot, [file for table in tables for file in table.all_files])
@@ -69,7 +69,7 @@ def export_snapshot(options: ExportOptions, progress: Progress | None = None,
 
 
 def _databases(snapshot: Snapshot, tables: list[TableEntry]) -> list[DatabaseEntry]:
-    """Those of the tables, in their order by name."""
+    """The databases of the tables, ordered by name."""
     needed = {table.database for table in tables}
     known = {entry.name: entry for entry in snapshot.databases}
     return [known.get(name, DatabaseEntry(name, "utf8mb4", "utf8mb4_general_ci")) for name in sorted(needed)]
@@ -87,12 +87,12 @@ def _load_script(snapshot: Snapshot, options: ExportOptions, files: list[Exporte
 
 _SCRIPT = """\
 #!/bin/sh
-# applier {version}: loads what lies beside this script. Options of the client may follow:
+# applier {version}: loads the files beside this script. Options of the client may follow:
 #     sh _load.sh -h HOST -u USER -p
 # MYSQL=... names another client.
 CDPATH= cd -- "$(dirname -- "$0")" || exit
 client="${{MYSQL:-{client}}}"
-# a client that can takes nothing for a command of its own, such as \\! is, and bytes for UTF-8 whatever is usual here
+# if the client can, it reads no commands of its own, such as \\!, and takes bytes as UTF-8 whatever the locale
 case "$($client --help 2>/dev/null </dev/null)" in
 *--binary-mode*) set -- "$@" --binary-mode --default-character-set=utf8mb4 ;;
 esac

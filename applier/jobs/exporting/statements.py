@@ -10,9 +10,10 @@ from applier.schema.definition import Column, TableDefinition
 from applier.snapshot.manifest import BinlogPosition, DatabaseEntry
 
 STRICT = "STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES"
-"""What does not fit is an error; dates that no calendar has, and 0 for AUTO_INCREMENT, are what they are."""
+"""The sql_mode for loading: a value that does not fit is an error; invalid dates, and 0 for AUTO_INCREMENT, are kept.
+"""
 LENIENT = "NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES"
-"""For an ENUM's empty value, which strict mode refuses."""
+"""The sql_mode for an ENUM's empty value, which strict mode refuses."""
 _SESSION = f"""\
 SET NAMES utf8mb4;
 SET time_zone = '+00:00';
@@ -23,17 +24,16 @@ SET unique_checks = 0;
 
 
 _WITH_TIMES = "/*M!101100 SET system_versioning_insert_history = 1 */;\n"
-"""MariaDB takes the times of a versioned table's rows from 10.11 on; before it refuses them."""
+"""MariaDB accepts the times of a versioned table's rows from 10.11 on; earlier versions refuse them."""
 
 
 def session(definition: TableDefinition | None = None) -> str:
-    """What every file begins with, so that each can be loaded by itself; `definition` is that of the table whose rows
-    are in it."""
+    """The start of every file, so that each can be loaded by itself; `definition` is of the table whose rows it has."""
     return _SESSION if definition is None or definition.versioning is None else _SESSION + _WITH_TIMES
 
 
 def loaded_columns(definition: TableDefinition) -> list[Column]:
-    """The columns that rows are given for: invisible ones among them, generated ones not."""
+    """The columns that rows have values for: invisible ones included, generated ones not."""
     return [column for column in definition.columns if not column.generated]
 
 
@@ -44,7 +44,7 @@ def insert_head(definition: TableDefinition) -> bytes:
 
 
 def load_data(definition: TableDefinition, path: str, modes: Sequence[int], lenient: bool) -> str:
-    """The statements that load a TSV file of rows; `modes` are those of the kernel, a column each."""
+    """The statements that load a TSV file of rows; `modes` are those of the kernel, one for each column."""
     places, assignments = [], []
     for number, (column, mode) in enumerate(zip(loaded_columns(definition), modes, strict=True)):
         name = quote_name(column.name)
@@ -63,13 +63,13 @@ def load_data(definition: TableDefinition, path: str, modes: Sequence[int], leni
 
 
 def in_mode(statements: str, lenient: bool) -> str:
-    """Statements, and around them a mode that takes an ENUM's empty value where that is needed."""
+    """Statements, wrapped in a mode that accepts an ENUM's empty value if that is needed."""
     return f"SET sql_mode = '{LENIENT}';\n{statements}SET sql_mode = '{STRICT}';\n" if lenient else statements
 
 
 def schema_sql(position: BinlogPosition, databases: Iterable[DatabaseEntry],
                definitions: Iterable[TableDefinition]) -> str:
-    """Where the rows stand, and CREATE DATABASE and CREATE TABLE of all."""
+    """The position of the rows, and CREATE DATABASE and CREATE TABLE for all of them."""
     parts = [f"CREATE DATABASE IF NOT EXISTS {quote_name(entry.name)} DEFAULT CHARACTER SET {entry.charset} "
              f"COLLATE {entry.collation};\n" for entry in databases]
     parts += [f"\n{definition.to_sql()};\n" for definition in definitions]
@@ -77,7 +77,7 @@ def schema_sql(position: BinlogPosition, databases: Iterable[DatabaseEntry],
 
 
 def _position_comments(position: BinlogPosition) -> str:
-    """Of which server and where the rows are, as comments that a dump has them in: `applier import` reads them."""
+    """The rows' server and position, as comments like a dump's: `applier import` reads them."""
     names = {"mysql": "MySQL", "mariadb": "MariaDB"}
     lines = [f"-- Server version {names[position.flavour]}\n"] if position.flavour in names else []
     if position.file:

@@ -1,4 +1,4 @@
-"""One file of a snapshot as one file of text: the work of a task."""
+"""Writes one file of a snapshot as one file of text: the work of a task."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from applier.snapshot.manifest import FileEntry
 from applier.snapshot.reader import open_whole
 
 STATEMENT_BYTES = 1 << 20
-"""An INSERT that has reached this size is ended: servers take statements of 16 MB and more."""
+"""An INSERT that has reached this size is ended: servers accept statements of 16 MB and more."""
 BATCH_BYTES = 16 << 20
 _BATCH_ROWS = 1 << 15
 
@@ -48,8 +48,7 @@ class Exported:
 
 
 def export_file(task: ExportTask) -> Exported:
-    """Write one file. Errors: SnapshotError for a file of the snapshot that is missing, damaged, not of its table, or
-    not what its manifest says."""
+    """Write one file. Raises SnapshotError for a file that is missing, damaged, or not as its manifest says."""
     filesystem, root = resolve(task.root)
     attempt = f"{root}/{task.target}.{uuid.uuid4().hex}"
     with filesystem.open_output_stream(attempt, compression=None) as sink:
@@ -62,7 +61,7 @@ def export_file(task: ExportTask) -> Exported:
 
 
 def _batches(task: ExportTask) -> Any:
-    """The rows in pieces of a bounded size."""
+    """The rows in batches of bounded size."""
     filesystem, root = resolve(task.snapshot)
     path = f"{root}/{task.file.path}"
     with reading(path):
@@ -108,7 +107,7 @@ class _Writer:
         self.rows += batch.num_rows
 
     def load_statements(self) -> str:
-        """What loads a TSV file; nothing for an SQL file, or one without rows."""
+        """The statements that load a TSV file; empty for an SQL file, or one without rows."""
         if self._sql or not self.rows:
             return ""
         return statements.load_data(self._task.definition, self._task.target, self._modes, self._lenient)

@@ -1,3 +1,3 @@
-"""Logical dumps to snapshots: SQL files read as a stream, a table's INSERTs as columns, rows sorted by their key."""
+"""Converts logical dumps to snapshots: SQL files read as a stream, a table's INSERTs as columns, rows sorted by key."""
 
 __all__ = ["job"]

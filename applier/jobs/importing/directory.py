@@ -1,4 +1,4 @@
-"""What a dump is made of: one SQL file, or a directory that mydumper, MySQL Shell or `applier export` wrote.
+"""Finds the parts of a dump: one SQL file, or a directory that mydumper, MySQL Shell or `applier export` wrote.
 
     mydumper       metadata; DB-schema-create.sql, DB.TABLE-schema.sql, DB.TABLE.NNNNN.sql (INSERTs, or LOAD DATA for a
                    .dat file beside it); each may be .gz or .zst
@@ -41,7 +41,7 @@ _NO_TABLES = ("-schema-view.sql", "-schema-post.sql", "-schema-triggers.sql", "-
 
 @dataclass(frozen=True)
 class SqlPart:
-    """An SQL file, the database in which its statements begin, and their time zone where the dump's form says it;
+    """An SQL file, the default database of its first statements, and its time zone if the dump's form names it;
     `has_definitions`: of databases or tables, and few rows."""
 
     uri: str
@@ -52,8 +52,8 @@ class SqlPart:
 
 @dataclass(frozen=True)
 class Dump:
-    """Its parts in the order in which they are read, and what is known of it as a whole; `flavour` None where the parts
-    have to say it."""
+    """Its parts in the order in which they are read, and what is known of it as a whole; `flavour` is None if the parts
+    have to tell it."""
 
     parts: tuple[SqlPart | RowsFile | ParquetPart, ...]
     position: DumpPosition = _NOWHERE
@@ -61,8 +61,8 @@ class Dump:
 
 
 def open_dump(uri: str, schema: str | None = None) -> Dump:
-    """What there is to read; `schema` is the uri of a file with the definitions of tables whose rows are in Parquet
-    files. Raises UsageError where it is no dump that is known, or not a complete one."""
+    """Find what to read; `schema` is the URI of a file with the definitions of tables whose rows are in Parquet files.
+    Raises UsageError if it is not a known kind of dump, or not a complete one."""
     filesystem, path = resolve(uri)
     if filesystem.get_file_info(path).type != fs.FileType.Directory:
         if schema is not None:
@@ -73,7 +73,7 @@ def open_dump(uri: str, schema: str | None = None) -> Dump:
     if schema is not None:
         return _of_parquet(folder, schema)
     if MANIFEST in folder.names:
-        raise UsageError("it is a snapshot already", file=uri, hint="give it to replay --base as it is")
+        raise UsageError("this is already a snapshot", file=uri, hint="give it to replay --base as it is")
     if "@.json" in folder.names:
         return _of_shell(folder)
     if "metadata" in folder.names or "metadata.partial" in folder.names:
@@ -82,20 +82,20 @@ def open_dump(uri: str, schema: str | None = None) -> Dump:
         statements = [name for name in names if name.endswith(".sql") and name != "_schema.sql"]
         rows = ["_load.sql"] if "_load.sql" in folder.names else statements
         return Dump(tuple(SqlPart(folder.uri(name)) for name in ["_schema.sql", *rows]))
-    raise UsageError("a directory that is no dump", file=uri, hint="it may be one of mydumper (metadata), of MySQL "
+    raise UsageError("this directory is not a dump", file=uri, hint="it may be one of mydumper (metadata), of MySQL "
                      "Shell (@.json) or of applier export (_schema.sql), or hold Parquet files with --schema")
 
 
 @dataclass(frozen=True)
 class _Folder:
     """A directory and the files in it, by their paths in it. Nothing else is read, whatever a file of the dump, or a
-    link, says."""
+    link, names."""
 
     root: str
     names: frozenset[str]
 
     def uri(self, name: str) -> str:
-        """Raises UsageError for what is not there, or lies elsewhere."""
+        """The location of a file of the dump. Raises UsageError if it does not exist, or is elsewhere."""
         if name not in self.names:
             raise UsageError(f"a file of the dump cannot be read: {name} is missing", file=self.root)
         return below(self.root, name)
@@ -114,16 +114,16 @@ class _Folder:
         try:
             return _About(json.loads(self.text(name)), self.uri(name))
         except (ValueError, RecursionError) as error:
-            raise UsageError(f"a file of the dump is no JSON: {error}", file=self.uri(name)) from error
+            raise UsageError(f"a file of the dump is not JSON: {error}", file=self.uri(name)) from error
 
 
 class _About:
-    """A JSON object of a dump's file. Raises UsageError, naming the file, for what is none, or another kind of value
-    than was asked for."""
+    """A JSON object from a file of the dump. Raises UsageError, naming the file, if it is not one, or has another type
+    of value than was asked for."""
 
     def __init__(self, value: Any, uri: str) -> None:
         if not isinstance(value, dict):
-            raise UsageError("a file of the dump is no JSON object where one was expected", file=uri)
+            raise UsageError("a file of the dump is not a JSON object where one was expected", file=uri)
         self._value, self._uri = value, uri
 
     def text(self, name: str, default: str = "") -> str:
@@ -142,21 +142,21 @@ class _About:
         return self._all_texts(name, self._of(list, name, None if required else []))
 
     def names(self, name: str) -> dict[str, str]:
-        """An object whose values are texts."""
+        """An object whose values are text."""
         found = self._of(dict, name, {})
         self._all_texts(name, found.values())
         return found
 
     def _all_texts(self, name: str, values: Iterable[Any]) -> list[str]:
         if not all(isinstance(value, str) for value in values):
-            raise UsageError(f'"{name}" of a file of the dump has other values than texts', file=self._uri)
+            raise UsageError(f'"{name}" of a file of the dump has values that are not text', file=self._uri)
         return list(values)
 
     def _of(self, kind: type, name: str, default: Any) -> Any:
         value = self._value.get(name)
         value = default if value is None else value
         if type(value) is not kind:
-            raise UsageError(f'"{name}" of a file of the dump is no {kind.__name__}', file=self._uri)
+            raise UsageError(f'"{name}" of a file of the dump is not of type {kind.__name__}', file=self._uri)
         return value
 
 
@@ -233,7 +233,7 @@ def _of_shell(folder: _Folder) -> Dump:
 
 
 def _rows_of_shell(folder: _Folder, about: _About, name: str, schema: str, table: str) -> Iterator[RowsFile]:
-    """The files of a table's rows, of each of its partitions by themselves."""
+    """The files of a table's rows, grouped by partition."""
     if not about.flag("includesData", True):
         return
     options = about.inner("options")
@@ -241,7 +241,7 @@ def _rows_of_shell(folder: _Folder, about: _About, name: str, schema: str, table
                   options.text("fieldsEscapedBy", "\\"), options.text("linesTerminatedBy", "\n"))
     unknown = set(options.names("decodeColumns").values()).difference(DECODERS)
     if unknown:
-        raise UsageError(f"{sorted(unknown)[0]} is no decoding of columns that is known",
+        raise UsageError(f"{sorted(unknown)[0]} is an unknown decoding of columns",
                          file=folder.uri(f"{name}.json"))
     coded = {column: DECODERS[how] for column, how in options.names("decodeColumns").items()}
     columns, charset = tuple(options.texts("columns")), options.text("defaultCharacterSet", "utf8mb4")

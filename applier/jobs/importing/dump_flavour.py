@@ -1,8 +1,8 @@
-"""Whose dump it is: MySQL's or MariaDB's, as far as it says so itself.
+"""Whether a dump is of MySQL or MariaDB, as far as it says so itself.
 
-What says most decides: the version of the server in a comment; else what only one of them has, as positions, engines
-and collations; else the program that wrote the dump, which may be one of the other's. Data say nothing: a mark counts
-at the start of a line, where mysqldump, mydumper and their like have no text of a row.
+The strongest mark decides: the version of the server in a comment; else what only one of the servers has, such as
+positions, engines and collations; else the program that wrote the dump, which may be the other server's. Rows tell
+nothing: a mark counts at the start of a line, where mysqldump, mydumper and similar programs write no text of a row.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MYSQL, MARIADB = "mysql", "mariadb"
 _VERSION = re.compile(rb"^-- Server version\s+([^\r\n]*)", re.MULTILINE)
 _NUMBER = re.compile(rb"([0-9]+)\.")
 _DEFINES = rb"^(?:CREATE DATABASE |\)\s*ENGINE=|  `|/\*!)[^\n]*"
-"""A line that defines something, as far as a mark in it; or that sets something up."""
+"""A line that defines something, up to a mark in it; or that sets something up."""
 _OF_THE_SERVER = {
     MYSQL: re.compile(rb"^(?:--\s*|/\*\s*)?(?:SET\s+@@GLOBAL\.GTID_PURGED|CHANGE\s+REPLICATION\s+SOURCE)\b|"
                       + _DEFINES + rb"(?:utf8mb4_0900_|/\*!8[0-9]{4} )|^/\*!8[0-9]{4} ", re.MULTILINE),
@@ -30,7 +30,7 @@ _OF_THE_PROGRAM = {MYSQL: re.compile(rb"^-- MySQL dump (?![^\n]*MariaDB)", re.MU
 
 
 def flavour_of_version(version: str) -> str | None:
-    """Whose server has this version, as 8.0.36, 5.5.5-10.11.6-MariaDB; None where that is not to be seen."""
+    """The flavour of a server version, such as 8.0.36 or 5.5.5-10.11.6-MariaDB; None if it is not clear."""
     if "mariadb" in version.lower():
         return MARIADB
     number = _NUMBER.match(version.encode("ascii", "replace"))
@@ -40,12 +40,12 @@ def flavour_of_version(version: str) -> str | None:
 
 
 def flavour_of_gtids(gtid_set: str) -> str | None:
-    """Whose notation it is; None for an empty set."""
+    """The flavour of a GTID set's notation; None for an empty set."""
     return None if not gtid_set else MYSQL if ":" in gtid_set else MARIADB
 
 
 def flavour_of_text(text: bytes, uri: str) -> str | None:
-    """What the text of a dump, or its beginning, says; None where it says nothing. Raises UsageError where it
+    """The flavour that the text of a dump, or its beginning, tells; None if it tells none. Raises UsageError if it
     contradicts itself."""
     if said := {flavour_of_version(match[1].decode("utf-8", "replace")) for match in _VERSION.finditer(text)} - {None}:
         return _the_one(said, uri)
@@ -64,10 +64,10 @@ def _the_one(said: set[str | None], uri: str) -> str:
 
 
 def check_no_mariadb(definitions: Iterable[TableDefinition], gtid_set: str, uri: str) -> None:
-    """Raises UsageError where a dump that did not say in time whose it is, and was read as MySQL's, has a table, or a
-    position, that only MariaDB makes."""
+    """Raise UsageError if a dump that did not name its server in time, and was read as MySQL's, has a table, or a
+    position, that only MariaDB has."""
     if flavour_of_gtids(gtid_set) == MARIADB:
-        raise UsageError("the dump says only behind its rows, by its GTIDs, that it is of MariaDB", file=uri,
+        raise UsageError("the dump says only after its rows, by its GTIDs, that it is of MariaDB", file=uri,
                          hint="import it with --flavour mariadb")
     for definition in definitions:
         types = [column.type for column in definition.columns]
@@ -75,5 +75,5 @@ def check_no_mariadb(definitions: Iterable[TableDefinition], gtid_set: str, uri:
         if definition.versioning is not None or (definition.engine or "").upper() == "ARIA" \
                 or any(type_.base in NETWORK or type_.compressed for type_ in types) \
                 or any("_uca1400_" in (name or "") or "_nopad_" in (name or "") for name in collations):
-            raise UsageError("the dump does not say whose it is, and has a table that only MariaDB makes", file=uri,
+            raise UsageError("the dump does not say whose it is, and has a table that only MariaDB can have", file=uri,
                              table=definition.full_name, hint="import it with --flavour mariadb")

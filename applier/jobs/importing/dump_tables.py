@@ -1,4 +1,4 @@
-"""The tables of a dump: their definitions as statements make them, and their rows."""
+"""The tables of a dump: their definitions, made by its statements, and their rows."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from applier.snapshot.staging import Staging
 
 
 class DumpTables:
-    """Definitions in a `history`, rows sorted by key in the staged snapshot; `spill` is a directory for what does not
-    fit in memory."""
+    """Definitions in a `history`, rows sorted by key in the staged snapshot; `spill` is a directory for rows that do
+    not fit in memory."""
 
     def __init__(self, flavour: str, filter: TableFilter, staging: Staging, spill: str) -> None:
         self.flavour, self.wanted = flavour, filter.wanted
@@ -32,39 +32,39 @@ class DumpTables:
 
     @property
     def rows(self) -> int:
-        """Rows that are put away."""
+        """Rows of one table that are in files."""
         return sum(rows.rows for rows in self._tables.values())
 
     def columns(self, database: str, table: str, names: tuple[str, ...] | None, *,
                 with_history: bool = False) -> InsertColumns:
-        """The columns of a table that rows are given for; `with_history` says that those of a system-versioned table
-        may come with their times, and those of the past among them. Raises SchemaError."""
+        """The columns of a table that rows have values for; `with_history`: rows of a system-versioned table may have
+        their times, and past ones are included. Raises SchemaError."""
         version = self.history.at(database, table, BEFORE_THE_LOG)
         if version is None:
-            raise SchemaError("rows of a table that the dump does not make", table=f"{database}.{table}", errno=1146,
+            raise SchemaError("rows of a table that the dump does not define", table=f"{database}.{table}", errno=1146,
                               hint="dump it with its definition")
         columns = InsertColumns(version.definition, names)
         if version.definition.versioning is not None and not (with_history and columns.have_times):
             raise SchemaError("the dump lacks a system-versioned table's rows of the past, or the times of its rows, "
-                              "by which the log finds them", table=version.definition.full_name,
+                              "by which the log finds rows", table=version.definition.full_name,
                               hint="dump it with mariadb-dump --dump-history (MariaDB 10.11 or newer), or leave the "
                                    "table out with --ignore-tables")
         return columns
 
     def add(self, columns: InsertColumns, spans: InsertSpans, n_rows: int, data: np.ndarray, reading: LiteralContext,
             on_duplicate: int) -> None:
-        """Convert rows and put them to the table's. Raises LiteralError, with its column, and SchemaError."""
+        """Convert rows and add them to the table's. Raises LiteralError, with its column, and SchemaError."""
         rows, zero_dates = columns.rows(spans, n_rows, data, reading)
         self.zero_dates += zero_dates
         self.take(columns.definition, rows, on_duplicate)
 
     def take(self, definition: TableDefinition, rows: pa.Table, on_duplicate: int) -> None:
-        """Put rows as a snapshot has them to a table's, if its engine keeps any."""
+        """Add converted rows to a table's, if its engine keeps any."""
         if holds_rows(definition):
             self.rows_of(definition).add(rows, on_duplicate)
 
     def rows_of(self, definition: TableDefinition) -> SortedRows:
-        """Where the table's rows go; those of the table before it are put away, as most likely no more are coming."""
+        """The rows of the table; the previous table's are written to files, since most likely no more follow."""
         name = definition.database, definition.name
         if self._last not in (None, name) and self._last in self._tables:
             self._tables[self._last].flush()
@@ -76,14 +76,14 @@ class DumpTables:
         return self._tables[name]
 
     def live(self) -> list[TableDefinition]:
-        """The tables that are there in the end and count, by name."""
+        """The tables that exist in the end and are imported, by name."""
         found = (version.definition for version in self.history.live())
         return sorted((definition for definition in found if self.wanted(definition.database, definition.name)),
                       key=lambda definition: (definition.database, definition.name))
 
     def follow(self, changes: list[SchemaChange]) -> None:
-        """Rows of tables that the changes drop or make anew are forgotten; those of an altered table are kept if its
-        columns stay, as where keys come after the rows. Raises SchemaError where they do not."""
+        """Forget rows of tables that the changes drop or recreate; those of an altered table are kept if its columns
+        stay, as when keys follow the rows. Raises SchemaError if they do not."""
         altered = {table for change in changes for table in _altered(change)}
         for name, rows in list(self._tables.items()):
             version = self.history.at(*name, BEFORE_THE_LOG)

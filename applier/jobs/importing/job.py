@@ -1,4 +1,4 @@
-"""The job: a snapshot out of a dump, read once from its beginning to its end.
+"""The job: makes a snapshot from a dump, read once from beginning to end.
 
     file or directory → parts, in their order
     parts             → definitions, sorted files of rows, position
@@ -32,7 +32,7 @@ from applier.snapshot.publish import begin
 from applier.snapshot.staging import Staging
 
 _HEAD_BYTES = 4 << 20
-"""How much of a dump's first file is looked through for whose it is."""
+"""How many bytes of a dump's first file are searched for its flavour."""
 
 
 def import_dump(options: ImportOptions, progress: Progress | None = None) -> ReplayResult:
@@ -60,7 +60,7 @@ class _Import:
         return self._publish(began)
 
     def _read(self, part: SqlPart | RowsFile | ParquetPart) -> int:
-        """Read a part of the dump; the number of its bytes."""
+        """Read a part of the dump; returns its number of bytes."""
         if isinstance(part, SqlPart):
             return self._read_sql(part)
         if isinstance(part, ParquetPart):
@@ -107,7 +107,7 @@ class _Import:
         return result
 
     def _notes(self, position: DumpPosition) -> Iterator[str]:
-        """What a person should know of the snapshot."""
+        """Notes on the snapshot for people."""
         if self.tables.zero_dates:
             yield f"{self.tables.zero_dates:,} zero dates became null"
         if self.flavour is None:
@@ -118,7 +118,7 @@ class _Import:
                   "first binlog that it is given"
 
     def _position(self) -> DumpPosition:
-        """What the options say, else what the dump says."""
+        """The position that the options name, else the dump's."""
         given, said = self.options, self.position
         if given.position is not None:
             said = DumpPosition(*given.position, given.gtid_set or said.gtid_set)
@@ -128,8 +128,7 @@ class _Import:
 
 
 def _flavour_of(dump: Dump) -> str | None:
-    """The server whose dump it says it is, in the first of its files that says anything of that; None where none of the
-    definitions does."""
+    """The flavour that the first of its telling files names; None if none of the definitions tells."""
     for part in dump.parts:
         if not isinstance(part, SqlPart):
             break

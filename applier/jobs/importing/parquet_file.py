@@ -1,4 +1,4 @@
-"""A Parquet file of a table's rows, read into the table."""
+"""Reads a Parquet file of rows into a table."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class ParquetPart:
 
 
 def read_parquet(part: ParquetPart, tables: DumpTables, on_progress: Callable[[int], None]) -> int:
-    """All rows of the file into its table, if that counts; its bytes. Columns are found by their names; one that the
-    file lacks takes its default, or is computed. Raises SchemaError and UsageError, naming the file."""
+    """Read all rows of the file into its table, if that is imported; returns the bytes read. Columns are found by name;
+    one that the file lacks takes its default, or is computed. Raises SchemaError and UsageError, naming the file."""
     if not tables.wanted(part.database, part.table):
         return 0
     filesystem, path = resolve(part.uri)
@@ -44,7 +44,7 @@ def read_parquet(part: ParquetPart, tables: DumpTables, on_progress: Callable[[i
                         try:
                             arrays[column.name] = parquet_values(values, column)
                         except NotTheColumns as error:
-                            raise SchemaError(f"column {column.name} cannot take what the file has: {error}",
+                            raise SchemaError(f"column {column.name} cannot hold the file's values: {error}",
                                               table=columns.definition.full_name) from None
                 tables.take(columns.definition, columns.completed(arrays, batch.num_rows), FAIL)
                 on_progress(source.tell())

@@ -1,6 +1,6 @@
-"""Columns of Parquet files to a snapshot's: cast where nothing is lost by it, and checked as the server's type would.
+"""Converts columns of Parquet files to a snapshot's: cast if nothing is lost, and checked as the server's type would.
 
-What a server would cut, round or refuse is refused here: the files are to be what the table holds.
+What a server would cut, round or refuse is refused here: the files have to be exactly the table's content.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MOMENTS = {"date": (datetime.date(1, 1, 1), datetime.date(9999, 12, 31)),
 
 
 class NotTheColumns(Exception):
-    """Values that the column cannot hold, and why."""
+    """The column cannot hold the values; the message says why."""
 
 
 def parquet_values(values: pa.Array, column: Column) -> pa.Array:
@@ -36,7 +36,7 @@ def parquet_values(values: pa.Array, column: Column) -> pa.Array:
     if values.null_count and not column.nullable:
         if base not in _MOMENTS:
             raise NotTheColumns("NULL, and the column is NOT NULL")
-        return parquet_values(values, replace(column, nullable=True)).fill_null(zero(wanted))  # what else was it
+        return parquet_values(values, replace(column, nullable=True)).fill_null(zero(wanted))  # another cause
     try:
         cast = _cast(values, wanted)
     except (pa.ArrowException, ValueError) as error:
@@ -66,7 +66,7 @@ def parquet_values(values: pa.Array, column: Column) -> pa.Array:
 
 
 def _cast(values: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """The same values, or an error."""
+    """Check a cast: the same values, or an error."""
     if isinstance(values, pa.DictionaryArray):
         values = values.dictionary_decode()
     if values.type == wanted:
@@ -105,7 +105,7 @@ def _check_range(values: pa.Array, column_type: ColumnType) -> None:
 
 
 def _limits(column_type: ColumnType) -> tuple[Any, Any] | None:
-    """The least and the most that a column holds."""
+    """The smallest and the largest value of a column."""
     base = column_type.base
     if bits := column_type.entry.bits:
         return (0, 2 ** bits - 1) if column_type.unsigned else (-2 ** (bits - 1), 2 ** (bits - 1) - 1)
@@ -121,10 +121,10 @@ def _check_labels(values: pa.Array, column_type: ColumnType) -> None:
     for value in pc.unique(values).to_pylist():
         labels = [] if not value else value.split(",") if column_type.base == "set" else [value]
         if value is not None and not members.issuperset(labels):
-            raise NotTheColumns(f"{value!r} is none of its labels")
+            raise NotTheColumns(f"{value!r} is not one of its labels")
 
 
 def _check_most(lengths: pa.Array, most: int, what: str) -> None:
     longest = pc.max(lengths).as_py()
     if longest > most:
-        raise NotTheColumns(f"a value of {longest} {what}, where {most} are the most")
+        raise NotTheColumns(f"a value of {longest} {what}; at most {most} are allowed")

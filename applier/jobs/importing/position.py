@@ -1,4 +1,4 @@
-"""Where in the binlogs a dump was made, as it says itself: in statements, or in comments that look like them."""
+"""The binlog position of a dump, as it says itself: in statements, or in comments that look like them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OFFSET = re.compile(r"\b(?:MASTER|SOURCE)_LOG_POS\s*=\s*([0-9]{1,19})\b", re.IG
 _PURGED = re.compile(r"^(?:--\s*|/\*\s*)?SET\s+@@GLOBAL\.GTID_PURGED\s*=\s*(?:/\*!\d+\s*'\+'\s*\*/\s*)?'([^']*)'",
                      re.IGNORECASE | re.MULTILINE)
 _SLAVE_POS = re.compile(r"^(?:--\s*)?SET\s+GLOBAL\s+gtid_slave_pos\s*=\s*'([^']*)'", re.IGNORECASE | re.MULTILINE)
-# mydumper's metadata, whose values may stand in comments; that of a replica's own source is in a section of its own.
+# mydumper's metadata, whose values may be in comments; a replica's source has a section of its own.
 _MASTER = re.compile(r"^(?:SHOW (?:MASTER|BINARY LOG) STATUS:|\[(?:master|source)\])(.*?)(?=^SHOW |^\[|\Z)",
                      re.IGNORECASE | re.MULTILINE | re.DOTALL)
 _LOG = re.compile(r"^[# \t]*(?:Log:|File\s*=|(?:SOURCE|MASTER)_LOG_FILE\s*=)\s*[\"']?([^\"'\s]+)", re.I | re.M)
@@ -25,7 +25,7 @@ _GTID = re.compile(r"^[# \t]*(?:GTID:|executed_gtid_set\s*=)[ \t]*[\"']?([\w:-]+
 
 @dataclass(frozen=True)
 class DumpPosition:
-    """What is known of the position: a binlog's name and an offset, a GTID set; "" and 0 where it is not. Raises
+    """What is known of the position: a binlog's name and an offset, a GTID set; "" and 0 if not known. Raises
     UsageError for a name that no binlog has."""
 
     file: str = ""
@@ -36,7 +36,7 @@ class DumpPosition:
         check_log_name(self.file)
 
     def after(self, text: str) -> DumpPosition:
-        """The same with what a piece of a dump says, for which it need be no statement."""
+        """The position completed by a part of a dump, which need not be a statement."""
         found = self
         for change in _CHANGE.finditer(text):
             file, offset = _FILE.search(change[1]), _OFFSET.search(change[1])
@@ -49,12 +49,12 @@ class DumpPosition:
         return found
 
     def in_manifest(self, flavour: str) -> BinlogPosition:
-        """As a manifest has it; the time of the last event group is not known."""
+        """The position for a manifest; the time of the last event group is not known."""
         return BinlogPosition(self.file, self.offset, self.gtid_set, None, flavour)
 
 
 def of_metadata(text: str) -> DumpPosition:
-    """What mydumper's metadata file says, in any of its versions' notations."""
+    """The position in mydumper's metadata file, in any of its versions' notations."""
     section = _MASTER.search(text)
     if section is None:
         return DumpPosition()

@@ -1,4 +1,4 @@
-"""A file of rows for LOAD DATA, read to its end into its table."""
+"""Reads a file of rows for LOAD DATA into its table."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ SUFFIXES = ("", ".zst", ".gz")
 
 
 def found_beside(folder: str, name: str) -> str:
-    """The file that a LOAD DATA in a file of `folder` means, which may have been compressed since. Raises UsageError:
-    what lies elsewhere is none of a dump's."""
+    """The file that a LOAD DATA in a file of `folder` names, which may have been compressed since. Raises UsageError if
+    it lies elsewhere."""
     for suffix in SUFFIXES:
         found = below(folder, name + suffix)
         filesystem, path = resolve(found)
@@ -35,8 +35,8 @@ def found_beside(folder: str, name: str) -> str:
 
 def read_rows(rows: RowsFile, uri: str, tables: DumpTables, reading: LiteralContext,
               on_progress: Callable[[int], None], *, with_history: bool = False) -> int:
-    """All rows of a file, at `uri`, into its table, if that counts; the bytes of the file. `with_history` is as of
-    `DumpTables.columns`. Raises ApplierError, naming file and line."""
+    """Read all rows of the file at `uri` into its table, if that is imported; returns the bytes of the file.
+    `with_history` as in `DumpTables.columns`. Raises ApplierError, naming file and line."""
     if not tables.wanted(rows.database, rows.table):
         return 0
     columns = tables.columns(rows.database, rows.table, rows.columns, with_history=with_history)
@@ -65,7 +65,8 @@ def _read(text: DumpText, rows: RowsFile, columns: InsertColumns, tables: DumpTa
         text.at = int(out[1])
         on_progress(text.bytes_read)
         if code == tuple_kernel.WRONG_COUNT:
-            raise SchemaError(f"a line has not {len(columns)} fields, as the table's columns are", errno=1261)
+            raise SchemaError(f"a line does not have {len(columns)} fields, as many as the table has columns",
+                              errno=1261)
         if code == tuple_kernel.NEEDS_MORE and not text.more():
             if text.at < text.end:
                 raise UsageError("the file ends within a line", hint="is it complete?")

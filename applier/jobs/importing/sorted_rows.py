@@ -1,8 +1,8 @@
-"""A table's rows in the order of its key, in bounded memory, from whatever order they come in.
+"""Sorts a table's rows by its key, in bounded memory, from whatever order they arrive in.
 
-Rows are collected up to CHUNK_BYTES and sorted. Chunks that go on where the one before ended, as most dumps have them,
-are written to the snapshot at once; from the first that does not, chunks go to files of their own beside it, and are
-merged in the end. A table without a key keeps the order in which its rows come.
+Rows are collected up to CHUNK_BYTES and sorted. Chunks that follow the previous one, as in most dumps, are written to
+the snapshot at once; from the first that does not, chunks go to files of their own beside it, and are merged in the
+end. A table without a key keeps the order of arrival.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ Keys = np.ndarray | KeyBytes
 
 
 class SortedRows:
-    """Takes the rows of one table in any order: `add`, then `finish`. `spill` is a directory for what does not fit."""
+    """Takes the rows of one table in any order: `add`, then `finish`. `spill` is a directory for rows that do not fit
+    in memory."""
 
     def __init__(self, definition: TableDefinition, place: TableTarget, spill: str, *,
                  chunk_bytes: int = CHUNK_BYTES) -> None:
@@ -57,7 +58,7 @@ class SortedRows:
         return self._key.names if self._key else ()
 
     def add(self, rows: pa.Table, on_duplicate: int = FAIL) -> None:
-        """Rows of the table's schema; `on_duplicate` says what becomes of those whose key is there."""
+        """Add rows of the table's schema; `on_duplicate` says how to treat those whose key exists."""
         if on_duplicate != self._on_duplicate:
             self.flush()
             self._on_duplicate = on_duplicate
@@ -67,7 +68,7 @@ class SortedRows:
             self.flush()
 
     def flush(self) -> None:
-        """Put away what is in memory. Raises ReplayStopped (1062) for a key that is there twice."""
+        """Write the rows in memory to a file. Raises ReplayStopped (1062) for a key that is there twice."""
         if not self._pending:
             return
         chunk = pa.concat_tables(self._pending)
@@ -97,7 +98,7 @@ class SortedRows:
         yield from _parquet_blocks(filesystem, [f"{root}/{file.path}" for file in files])
 
     def drain(self) -> Iterator[pa.Table]:
-        """All rows that were added, older ones first, for another table of the same columns; none are left here."""
+        """All rows that were added, older ones first, for another table with the same columns; none remain here."""
         self.flush()
         filesystem, root = resolve(self._place.root)
         main = [f"{root}/{file.path}" for file in self._writer.close()] if self._writer is not None else []
@@ -111,7 +112,7 @@ class SortedRows:
         self._runs = []
 
     def abort(self) -> None:
-        """Drop what was written."""
+        """Remove the files that were written."""
         if self._writer is not None:
             self._writer.abort()
         for path, _ in self._runs:
@@ -126,7 +127,7 @@ class SortedRows:
         return self._key.of_rows(rows, self.definition.full_name)
 
     def _in_order(self, rows: pa.Table, on_duplicate: int) -> tuple[pa.Table, Keys]:
-        """Rows sorted by their key, each key once; of several rows with one key those that came last count as newer."""
+        """Rows sorted by key, each key once; among rows with one key, later ones are newer."""
         keys = self._keys(rows)
         if _ascending(keys).all():
             return rows, keys
@@ -144,7 +145,7 @@ class SortedRows:
         if on_duplicate == FAIL:
             first = int(np.flatnonzero(~distinct)[0])
             values = [str(to_python(rows.column(name).slice(first, 1).combine_chunks())[0]) for name in self.key_names]
-            raise ReplayStopped("a row with this key is there already", table=self.definition.full_name,
+            raise ReplayStopped("a row with this key already exists", table=self.definition.full_name,
                                 key=f"{self._key.choice.name} ({', '.join(self.key_names)}) = ({', '.join(values)})",
                                 errno=DUPLICATE_KEY, hint="the dump inserts it twice")
         kept = np.r_[True, distinct] if on_duplicate == KEEP else np.r_[distinct, True]
@@ -196,7 +197,7 @@ class _Run:
         self._at = 0
 
     def load(self) -> bool:
-        """Have a block with rows; False where the run is at its end."""
+        """Load a block with rows; False at the end of the run."""
         while self._block is None or self._at == self._block.num_rows:
             self._block = next(self._blocks, None)
             if self._block is None:
@@ -209,7 +210,7 @@ class _Run:
         return self._keys[len(self._keys) - 1]
 
     def take_up_to(self, bound: int | bytes) -> pa.Table | None:
-        """The block's rows with keys up to `bound`, which are passed over."""
+        """Consume and return the block's rows with keys up to `bound`."""
         if self._block is None:
             return None
         start, self._at = self._at, bisect_right(self._keys, bound, lo=self._at)
@@ -217,7 +218,7 @@ class _Run:
 
 
 def _ascending(keys: Keys) -> np.ndarray:
-    """For each key but the first whether it is more than the one before it."""
+    """For each key but the first, whether it is greater than the previous one."""
     if isinstance(keys, np.ndarray):
         return keys[1:] > keys[:-1]
     array = keys.to_arrow()

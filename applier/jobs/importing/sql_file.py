@@ -1,4 +1,4 @@
-"""An SQL file, read once from its beginning to its end: statements to definitions, INSERTs to rows."""
+"""Reads an SQL file once, from beginning to end: statements to definitions, INSERTs to rows."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ _UNREADABLE = frozenset({"big5", "cp932", "gb18030", "gbk", "sjis"})
 
 
 class SqlFile:
-    """One SQL file: where it is read, and the session that its statements make. `system_time_zone` is what SYSTEM is in
-    it. `on_progress` is called with the bytes that have been read of it, and of files that it loads."""
+    """One SQL file: the position in it, and the session that its statements make. `system_time_zone` is the meaning of
+    SYSTEM in it. `on_progress` is called with the bytes that have been read of it, and of files that it loads."""
 
     def __init__(self, text: DumpText, tables: DumpTables, database: str | None, system_time_zone: str,
                  on_progress: Callable[[int], None]) -> None:
@@ -53,7 +53,7 @@ class SqlFile:
         self._loaded = 0
 
     def read(self) -> DumpPosition:
-        """All of it; the position that it names. Raises ApplierError, naming file and line."""
+        """Read all of it; returns the position that it names. Raises ApplierError, naming file and line."""
         self._refuse_binlog()
         while (start := self._statement_start()) is not None:
             self.position = self.position.after(_decoded(self.text.text(start)))
@@ -73,7 +73,7 @@ class SqlFile:
             raise UsageError("this is a binlog, not a dump", file=text.uri, hint="`applier replay` reads binlogs")
 
     def _statement_start(self) -> int | None:
-        """The place of the next statement, None at the dump's end."""
+        """The offset of the next statement; None at the dump's end."""
         text = self.text
         while (start := scan_kernel.statement_start(text.address, text.at, text.end)) < 0:
             if not text.more():
@@ -99,7 +99,7 @@ class SqlFile:
                 raise error.at(file=text.place(begin)) from None
 
     def _whole_statement(self) -> tuple[str, int]:
-        """The statement's text, which is passed over, and where in the window it begins."""
+        """Consume the statement: its text, and its offset in the window."""
         text, delimiter = self.text, self._delimiter
         while (end := scan_kernel.statement_end(text.address, text.at, text.end, delimiter.ctypes.data, len(delimiter),
                                                 self.session.backslash)) < 0:
@@ -113,7 +113,7 @@ class SqlFile:
         return sql, begin
 
     def _other(self, sql: str) -> None:
-        """A statement that is no INSERT."""
+        """Handle a statement other than INSERT."""
         if not sql.strip():
             return
         self.position = self.position.after(sql)
@@ -175,7 +175,7 @@ class SqlFile:
                 raise refused(code, f"{database}.{head.table}", 0 if columns is None else len(columns))
 
     def _parse(self, header: np.ndarray, columns: InsertColumns | None, out: np.ndarray) -> int:
-        """Rows from `text.at` on into the spans; none are kept of a table that is left out."""
+        """Read rows from `text.at` on into spans; none are kept for a table that is left out."""
         text, session = self.text, self.session
         flags = tuple_kernel.BACKSLASH * session.backslash | tuple_kernel.ANSI_QUOTES * session.ansi_quotes
         n_columns = 0 if columns is None else len(columns)
@@ -197,5 +197,5 @@ class SqlFile:
 
 
 def _decoded(sql: bytes) -> str:
-    """A statement's text; definitions are in UTF-8 in every dump, whatever its literals are in."""
+    """A statement's text; definitions are UTF-8 in every dump, whatever its literals are."""
     return sql.decode("utf-8", "surrogateescape")

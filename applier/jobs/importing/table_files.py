@@ -1,6 +1,6 @@
-"""The files of an imported table, as a manifest names them.
+"""The files of an imported table for the manifest.
 
-Those of a system-versioned table hold all of its rows, and readers find the rows that hold now in others, as after a
+The files of a system-versioned table hold all its rows, and readers find the current ones in other files, as after a
 replay (applier.apply.output.unit_files).
 """
 
@@ -23,15 +23,15 @@ _DAY = 86_400_000_000
 
 
 def table_entry(rows: SortedRows, place: TableTarget) -> TableEntry:
-    """Finish a table's rows; `place` is where readers find them. Raises ReplayStopped (1062), as SortedRows does,
-    and SchemaError where the times of a system-versioned table are those of another time zone."""
+    """Finish a table's rows; `place` is where readers find them. Raises ReplayStopped (1062), as SortedRows does, and
+    SchemaError if the times of a system-versioned table are in another time zone."""
     definition, shown = rows.definition, rows.definition.shown
     key = table_key(shown)
     names, form, rules = (key.names, key.form, key.rules) if key else ((), None, ())
     files = rows.finish()
     history: list[FileEntry] = []
     if definition.versioning is not None:
-        history = [file for file in files if file.rows]  # a replay names none of a table without rows either
+        history = [file for file in files if file.rows]  # a replay also names none for a table without rows
         with table_writer(place, 0, shown) as writer:
             for block in rows.blocks(history):
                 _check_times(block, definition)
@@ -42,7 +42,7 @@ def table_entry(rows: SortedRows, place: TableTarget) -> TableEntry:
 
 
 def _check_times(rows: pa.Table, definition: TableDefinition) -> None:
-    """Read in another time zone than they were written in, rows that hold would be of the past: they end hours from the
+    """Check the time zone of row times: read in a wrong one, current rows would be past ones, ending hours before the
     end of time."""
     ends = rows.column(definition.versioning.row_end).cast(pa.int64())
     for end in ENDS_OF_TIME:

@@ -13,7 +13,7 @@ from applier.options import ExportOptions
 
 def export(options: ExportOptions, master: str, progress: Progress) -> list[Exported]:
     """Export a snapshot, a task a file; returns the files. Raises ApplierError, and publishes nothing then."""
-    warm.ensure(progress.note)  # workers would compile side by side
+    warm.ensure(progress.note)  # otherwise workers would all compile
 
     def run(tasks: Sequence[ExportTask], on_progress: OnProgress) -> list[Exported]:
         spark = session.start_in_background(master).result()

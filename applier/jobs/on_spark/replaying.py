@@ -1,7 +1,7 @@
 """A replay whose tasks run in Spark.
 
-A session that runs in this process already is used as it is; else one is started in the background, while the archive
-is outlined, and left for the next call. Workers would compile kernels side by side, so all are compiled before.
+A session that exists in this process is used as it is; else one is started in the background while the archive is
+outlined, and kept for the next call. Workers would compile kernels at the same time, so all are compiled first.
 """
 
 from applier.engine.spark import session
@@ -19,7 +19,7 @@ def replay(options: ReplayOptions, progress: Progress) -> list[ReplayResult]:
     warm.ensure(progress.note)
     executor = OnSpark(starting, options.master)
     if options.snapshot_at:
-        from applier.jobs.replay import snapshots_at  # most replays do without, and all wait for what is imported
+        from applier.jobs.replay import snapshots_at  # most replays do not need it, and all wait for imports
 
         return snapshots_at.replay_with(executor, options, progress)
     return [replay_with(executor, options, progress)]

@@ -248,7 +248,7 @@ class _Replay:
             self.progress.update(len(units), sum(result.changes for result in outcome.results))
             zero = sum(result.zero_dates for result in outcome.results)
             if zero and self.options.zero_dates == "error":
-                raise ReplayStopped(f"{zero} dates are no day and would become null",
+                raise ReplayStopped(f"{zero} dates are invalid and would become null",
                                     hint="leave out --zero-dates error")
         return outcome
 

@@ -1,5 +1,5 @@
-"""Rows that refer to rows which are not there: what a server without foreign_key_checks may hold, and a replica whose
-source had them off. A replay does not look for them unless it is asked to (AP-FK)."""
+"""Finds rows that refer to missing rows: a server without foreign_key_checks may have them, and so may a replica of
+one. A replay looks for them only if asked to (AP-FK)."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _MOST_TOLD = 5
 
 
 def orphans(snapshot: Snapshot) -> dict[tuple[str, str], tuple[str, ...]]:
-    """Lines for people about rows whose foreign keys lead nowhere, by table (database, name): one for each foreign key
-    that has such rows, RESTRICT or not. A NULL in a key leads nowhere by right; a table that the snapshot does not have
-    cannot be looked at, which is a line, too."""
+    """Lines for people about rows that refer to missing rows, by table (database, name): one for each foreign key with
+    such rows, RESTRICT or not. A NULL in a key is allowed; a table that the snapshot does not have cannot be searched,
+    which is a line, too."""
     entries = {(entry.database, entry.name): entry for entry in snapshot.tables}
     definitions = {name: TableDefinition.from_json(entry.definition) for name, entry in entries.items()}
     found: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -46,7 +46,7 @@ def orphans(snapshot: Snapshot) -> dict[tuple[str, str], tuple[str, ...]]:
 
 def _orphans_of(snapshot: Snapshot, key: ForeignKey, columns: tuple[ColumnLink, ...],
                 child: tuple[TableEntry, TableDefinition], parent: tuple[TableEntry, TableDefinition]) -> str | None:
-    """The line about one foreign key, None where all its rows refer to something."""
+    """The line about one foreign key; None if all its rows refer to something."""
     own = _read(snapshot, *child, [link.child for link in columns])
     whole = pc.is_valid(own.column(0))
     for column in own.columns[1:]:
@@ -62,7 +62,7 @@ def _orphans_of(snapshot: Snapshot, key: ForeignKey, columns: tuple[ColumnLink, 
     told = "; ".join(examples) + ("; …" if missing.num_rows > len(examples) else "")
     rows = "1 row refers" if missing.num_rows == 1 else f"{missing.num_rows:,} rows refer"
     return (f"{rows} by {key.name} ({', '.join(key.columns)}) to rows of "
-            f"{key.database}.{key.table} that are not there: {told}")
+            f"{key.database}.{key.table} that do not exist: {told}")
 
 
 def _read(snapshot: Snapshot, entry: TableEntry, definition: TableDefinition, columns: Sequence[int]) -> pa.Table:
@@ -80,7 +80,7 @@ def _read(snapshot: Snapshot, entry: TableEntry, definition: TableDefinition, co
 
 
 def _keys(rows: pa.Table, collations: list[str | None]) -> pa.Array:
-    """Each row as bytes that are equal where a server takes the keys for equal."""
+    """Each row as bytes that are equal if a server takes the keys to be equal."""
     columns = [column if collation is None else equality_column(column, collation)
                for column, collation in zip(rows.columns, collations, strict=True)]
     return encode_keys(columns, [True] * len(columns)).to_arrow()

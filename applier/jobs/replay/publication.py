@@ -45,7 +45,7 @@ def table_entries(live: list[TableVersion], planned: list[PlannedVersion], resul
             files = [write_empty(place, table_schema(shown), key.names if key else ())]
         rules = key.rules if key else ()
         if before is not None and all(result.files is None for result in done):
-            rules = before.key_rules  # those of its files, which may be of an older program
+            rules = before.key_rules  # the rules of its files, which an older program may have written
         numbers = [result.next_number for result in done if result.next_number]
         definition = replace(version.definition, first_number=numbers[0]) if numbers else version.definition
         entries.append(TableEntry(shown.database, shown.name, definition.to_json(), key.names if key else (),
@@ -61,7 +61,7 @@ def _carried(files: Sequence[FileEntry], *, base: Snapshot | None, staging: Stag
 
 def table_results(entries: list[TableEntry], planned: list[PlannedVersion],
                   results: list[UnitResult]) -> tuple[TableResult, ...]:
-    """What the replay did to each table of the snapshot; changes to versions that the log dropped do not count."""
+    """What the replay did to each table of the snapshot, without changes to versions that the log dropped."""
     by_number = {result.number: result for result in results}
     units = {(item.version.definition.database, item.version.definition.name): item
              for item in planned if item.version.end is None}

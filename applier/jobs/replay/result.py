@@ -1,14 +1,14 @@
-"""What a replay hands back to its caller: where the snapshot stands, what was done to each table, how long it took.
+"""The result of a replay: where the snapshot stands, what was done to each table, how long it took.
 
-The same is a snapshot's `_report.json`, without the snapshot's own place:
+A snapshot's `_report.json` has the same, without the snapshot's own location:
 
     format_version  1
     position        "binlog.000003:1234"; gtid_set; timestamp: the last group's, in seconds since 1970, or null
     exec_mode       "strict" | "idempotent"
     route           "walk" | "shuffle" as it was chosen
-    conflicts       how much idempotent mode forgave; `_conflicts.parquet` has them one by one
+    conflicts       how many conflicts idempotent mode suppressed; `_conflicts.parquet` lists them
     units           how many units of work there were
-    zero_dates      how many dates that are no day became null
+    zero_dates      how many invalid dates became null
     seconds         {stage: wall time, …} in the order in which they ran
     notes           [line for people, …]
     tables          [{database, name, rows, inserts, updates, deletes, key, found: {way: n, …}, conflicts: {kind: n, …},
@@ -27,12 +27,12 @@ FORMAT_VERSION = 1
 Duration = Annotated[float, between(0, 10**12)]
 """In seconds."""
 ACCESS_PATHS = {"primary": "PK", "unique": "UK", "key": "K", "scan": "scan"}
-"""The ways in which rows are found, by the names that reports have for them, with those that people read."""
+"""The access paths, by their names in reports, with names for people."""
 
 
 @dataclass(frozen=True)
 class TableResult:
-    """Row changes applied to one table, and what it holds now.
+    """Row changes applied to one table, and its rows now.
 
     `key` is what its rows are ordered by ("PRIMARY (id)", "" without a key). `found` counts updated and deleted rows by
     access path (ACCESS_PATHS), `conflicts` what idempotent mode suppressed, by kind. `tied` says why all its keys were
@@ -66,7 +66,7 @@ class TableResult:
 
     @property
     def found_by(self) -> str:
-        """By what rows were found, for people: the table's key, or how many in which way."""
+        """How rows were found, for people: the table's key, or how many by which access path."""
         if len(self.found) < 2 and set(self.found) <= {"primary", "unique"}:
             return self.key
         return ", ".join(f"{ACCESS_PATHS[way]} {self.found[way]:,}" for way in ACCESS_PATHS if way in self.found)
@@ -109,16 +109,16 @@ class ReplayResult:
         return sum(table.by_foreign_keys for table in self.tables)
 
     def report(self) -> dict[str, Any]:
-        """As `_report.json` has it."""
+        """The content of `_report.json`."""
         known = {"format_version": FORMAT_VERSION, **asdict(self)}
         del known["snapshot"]
         return known
 
     @classmethod
     def from_report(cls, snapshot: str, report: dict[str, Any]) -> ReplayResult:
-        """The result of the run that made a snapshot. Raises Mismatch for what is no such report."""
+        """The result of the run that made a snapshot. Raises Mismatch if it is not a report."""
         version = report.get("format_version") if isinstance(report, dict) else None
         if type(version) is not int or version != FORMAT_VERSION:
-            raise Mismatch(f"is no report of format version {FORMAT_VERSION}")
+            raise Mismatch(f"is not a report of format version {FORMAT_VERSION}")
         return build(cls, {"snapshot": snapshot} | {name: value for name, value in report.items()
                                                     if name not in ("format_version", "snapshot")})

@@ -1,7 +1,7 @@
-"""Several snapshots out of one pass over an archive.
+"""Makes several snapshots in one pass over an archive.
 
-Each is the base of the next, so every file of the log is outlined and applied once (one that has a place within is
-outlined in parts), and what does not change between two of them is one file on the disk. They are published together:
+Each is the base of the next, so every file of the log is outlined and applied once (a file with a position inside is
+outlined in parts), and a file that does not change between two of them is stored once. They are published together:
 
     OUTPUT/
       _snapshots.json              [{path, file, offset, gtid_set, timestamp}, …] in the order of the log, written last

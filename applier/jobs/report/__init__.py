@@ -2,7 +2,7 @@
 
     loading    a snapshot's `_report.json`, manifest, and the first of its conflicts
     bars       plots as inline SVG
-    page       all of it as one HTML file that needs nothing else
+    page       the whole report as one self-contained HTML file
 """
 
 __all__ = ["loading", "page"]

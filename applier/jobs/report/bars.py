@@ -1,4 +1,4 @@
-"""Horizontal bars as inline SVG: one a row, in one part or several that add up, with the numbers beside them."""
+"""Horizontal bars as inline SVG: one for each row, in one part or several that add up, with the numbers beside them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from applier.io.printable import printable
 
 COLOURS = ("#2f6db3", "#d9822b", "#8a5aa8", "#4f9d69", "#b8405e")
-"""Of the parts of a bar, told apart also without colour vision; a chart has no more parts than that."""
+"""Colours of the parts of a bar, distinct also without colour vision; a chart has at most this many parts."""
 
 _LABEL, _BAR, _NUMBER, _ROW, _HIGH = 230, 470, 130, 26, 16
 
 
 def escape(text: str) -> str:
-    """Text for HTML, attributes included; characters that are not to be seen are escaped as for a terminal."""
+    """Text for HTML, attributes included; unprintable characters are escaped as for a terminal."""
     return html.escape(printable(text))
 
 

@@ -1,4 +1,4 @@
-"""What a snapshot says of the run that made it."""
+"""Loads a snapshot's report of the run that made it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from applier.snapshot import manifest
 from applier.snapshot.manifest import Snapshot
 
 LISTED = 100
-"""How many conflicts are told one by one; all of them are in the snapshot's own listing."""
+"""How many conflicts are shown one by one; the snapshot's own list has all of them."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,14 +26,14 @@ class Report:
 
     @property
     def listing(self) -> str:
-        """Where all conflicts are."""
+        """The location of the list of all conflicts."""
         from applier.snapshot.staging import CONFLICTS
 
         return f"{self.result.snapshot.rstrip('/')}/{CONFLICTS}"
 
 
 def load_report(uri: str) -> Report:
-    """The report of a snapshot. Errors: SnapshotError where there is no complete snapshot, or its report is missing,
+    """Load the report of a snapshot. Raises SnapshotError if there is no complete snapshot, or its report is missing,
     damaged, or of another version of this program."""
     from applier.snapshot.staging import REPORT
 
@@ -46,7 +46,7 @@ def load_report(uri: str) -> Report:
     except OSError as error:
         raise SnapshotError(f"the report cannot be read: {error}", file=path) from error
     except Mismatch as error:
-        raise SnapshotError(f"no report that this program knows: it {error}", file=path,
+        raise SnapshotError(f"not a report that this program knows: it {error}", file=path,
                             hint="it is damaged, or of another version") from error
     return Report(snapshot, result, tuple(_first_conflicts(uri)) if result.conflicts else ())
 
@@ -64,7 +64,7 @@ def _first_conflicts(uri: str) -> list[dict[str, str | int | None]]:
         with filesystem.open_input_file(path) as file:
             listing = pq.ParquetFile(file)
             if not listing.schema_arrow.equals(LISTING):
-                raise SnapshotError("the listing of conflicts has other columns than this program's", file=path)
+                raise SnapshotError("the list of conflicts has other columns than this program's", file=path)
             return next(listing.iter_batches(LISTED)).to_pylist()
     except (OSError, pa.ArrowException, StopIteration) as error:
-        raise SnapshotError(f"the listing of conflicts cannot be read: {error}", file=path) from error
+        raise SnapshotError(f"the list of conflicts cannot be read: {error}", file=path) from error

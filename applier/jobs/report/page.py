@@ -25,8 +25,8 @@ figure { margin: 1rem 0; } figcaption { font-weight: 600; } svg { width: 100%; f
 code { font-size: .92em; overflow-wrap: anywhere; }
 """
 _EXPLAINED = {
-    "duplicate key": "a key of the change was taken: an insert replaced the row in its way, an update was passed over",
-    "row not found": "the row of an update or delete was not there: the change was passed over",
+    "duplicate key": "a key of the change was taken: an insert replaced the row in its way, an update was skipped",
+    "row not found": "the row of an update or delete was not there: the change was skipped",
 }
 
 
@@ -42,8 +42,8 @@ def html_page(report: Report) -> str:
 
 def _summary(report: Report) -> str:
     result, snapshot = report.result, report.snapshot
-    forgiven = f"{result.conflicts:,}" if result.exec_mode == "idempotent" else \
-        "none is forgiven in strict mode: the first one stops the replay"
+    suppressed = f"{result.conflicts:,}" if result.exec_mode == "idempotent" else \
+        "none: strict mode stops at the first one"
     facts = [
         ("stands at", result.position), ("time there", _when(result.timestamp)),
         ("GTID set", result.gtid_set or "none"), ("server", snapshot.position.flavour),
@@ -51,7 +51,7 @@ def _summary(report: Report) -> str:
         ("binlogs", _span(snapshot.source.binlogs)),
         ("options", ", ".join(f"{name} = {value}" for name, value in snapshot.source.options.items()) or "defaults"),
         ("row changes", f"{result.changes:,} in {sum(result.seconds.values()):,.1f} s"),
-        ("exec mode", result.exec_mode), ("conflicts", forgiven),
+        ("exec mode", result.exec_mode), ("conflicts", suppressed),
         ("zero dates", f"{result.zero_dates:,} became null"), ("made by", snapshot.created_by),
     ]
     return "<dl>" + "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts) + "</dl>"
@@ -67,7 +67,7 @@ def _stages(report: Report) -> str:
     rows = [(name, (seconds,)) for name, seconds in report.result.seconds.items()]
     units = ""
     if report.result.units:
-        units = f"<p>The work was {report.result.units:,} units; their changes came by “{report.result.route}”.</p>"
+        units = f"<p>The work was {report.result.units:,} units, on the “{report.result.route}” route.</p>"
     return f"<h2>Time</h2>\n{bars('Seconds by stage', rows, ('',), '{:,.2f}'.format)}\n{units}"
 
 
@@ -84,7 +84,7 @@ def _tables(report: Report) -> str:
                           [(table.full_name, [table.found.get(way, 0) for way in ACCESS_PATHS]) for table in shown],
                           ("primary key", "unique key", "other key", "scan of the table")))
     if len(changed) > len(shown):
-        plots.append(f"<p>Plotted are the {len(shown)} tables with most changes of {len(changed):,}.</p>")
+        plots.append(f"<p>The plots show the {len(shown)} tables with most changes of {len(changed):,}.</p>")
     cascades = report.result.by_foreign_keys > 0
     rows = [[table.full_name, table.rows, table.inserts, table.updates, table.deletes,
              *([table.by_foreign_keys] if cascades else []), table.found_by,
@@ -115,7 +115,7 @@ def _conflicts(report: Report) -> str:
              for row in report.conflicts]
     return "\n".join([
         "<h2>Conflicts</h2>",
-        f"<p>The replay met {result.conflicts:,} changes that did not fit what was there, and went on:</p>",
+        f"<p>The replay found {result.conflicts:,} conflicting changes, and went on:</p>",
         f"<ul>{meaning}</ul>", plot,
         f"<p>The first {len(shown):,}, in the order of the log; all are in <code>{escape(report.listing)}</code>.</p>",
         _grid(["rows event", "row", "table", "change", "conflict", "key or row", "GTID"], shown)])

@@ -55,7 +55,7 @@ def show(files: list[str], format: str, out: TextIO, selection: Selection | None
 
 def _print_text(mapped: MappedFile, ranges: Iterable[ReadRange], tables: TableFilter | None,
                 write: Callable[[bytes], object]) -> int:
-    """How many stretches there are."""
+    """How many ranges there are."""
     from applier.jobs.show.table_choice import TableChoice
     from applier.jobs.show.text_walk import TextWalk
 
@@ -83,7 +83,7 @@ def _print_json(mapped: MappedFile, ranges: Iterable[ReadRange], tables: TableFi
 
 def shown_events(mapped: MappedFile, ranges: Iterable[ReadRange], tables: TableFilter | None = None
                  ) -> Iterator[ShownEvent]:
-    """The events in some stretches of a file (start, end, shown from) with their row changes, all or those about some
+    """The events in some ranges of a file (start, end, shown from) with their row changes, all or those about some
     tables, after the file's format description."""
     from applier.binlog.archive.reader import file_events
     from applier.binlog.events.events import read_format

@@ -1,6 +1,6 @@
 """Which part of the binlogs is shown: by position, time, GTID and table.
 
-Positions and times, GTIDs: stretches of a file, found by its groups without reading rows. Tables: see `tables`.
+Positions and times, GTIDs: ranges of a file, found by its groups without reading rows. Tables: see `tables`.
 """
 
 import os
@@ -76,7 +76,7 @@ class Selection:
     tables: TableFilter | None = None
 
     def ranges(self, mapped: MappedFile, name: str, files: list[str]) -> Iterator[ReadRange]:
-        """The stretches of one of the files, whose base names are `files`. Raises ArchiveError where the file cannot be
+        """The ranges of one of the files, whose base names are `files`. Raises ArchiveError where the file cannot be
         told into groups."""
         first, last = self._offset(self.start, name, files, 4), self._offset(self.stop, name, files, mapped.size)
         last = min(last, mapped.size)
@@ -101,7 +101,7 @@ class Selection:
             yield start, end, max(start, first)
 
     def notes_on_nothing(self) -> list[str]:
-        """Lines that say why there is no stretch in any file."""
+        """Lines that say why there is no range in any file."""
         given = [option for option, value in (("--start", self.start), ("--stop", self.stop), ("--gtid", self.gtids))
                  if value not in (None, Bound())]
         return [f"{' and '.join(given)}: there is no such event in these files"] if given else []
@@ -131,7 +131,7 @@ class Selection:
 
 
 def _joined(starts: list[int], ends: list[int]) -> Iterator[tuple[int, int]]:
-    """Groups that follow one another directly, as one stretch."""
+    """Groups that follow one another directly, as one range."""
     begun: int | None = None
     for number, (start, end) in enumerate(zip(starts, ends)):
         begun = start if begun is None else begun

@@ -1,6 +1,6 @@
 """Prints what is about some tables: a kernel finds it, and a TextWalk prints it.
 
-From the first compressed transaction on, `AboutTables` chooses in what is left of a stretch, event by event.
+From the first compressed transaction on, `AboutTables` chooses in what is left of a range, event by event.
 """
 
 import collections
@@ -29,7 +29,7 @@ _CONTEXT_AT = 13
 
 
 class TableChoice:
-    """Has a TextWalk print what is about some tables in stretches of a file."""
+    """Has a TextWalk print what is about some tables in ranges of a file."""
 
     def __init__(self, mapped: MappedFile, tables: TableFilter, text: TextWalk) -> None:
         self._mapped, self._tables, self._text = mapped, tables, text

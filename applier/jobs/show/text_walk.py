@@ -1,4 +1,4 @@
-"""Prints stretches of a file as text: frequent events by a kernel, all others one by one.
+"""Prints ranges of a file as text: frequent events by a kernel, all others one by one.
 
 A table's rows are printed by the kernel where it knows the form of all of its columns; others come from a RowReader,
 about a megabyte of events at a time. What is compressed is inflated for the kernel.
@@ -102,7 +102,7 @@ class TextWalk:
         return end
 
     def print_ranges(self, ranges: np.ndarray) -> None:
-        """Print the events in some ranges (int64[n, 2]: start, end), all of whose tables it has seen the maps of."""
+        """Print the events in some ranges (int64[n, 2]: start, end); it has seen the maps of all their tables."""
         self._set(r.RANGE, ranges.ctypes.data)
         self._set(r.RANGES_END, ranges.ctypes.data + ranges.nbytes)
         self._set(r.POSITION, int(ranges[0, 0]))

@@ -36,12 +36,16 @@ class ChangeColumn:
 
 @dataclass(frozen=True, slots=True)
 class DropColumn:
+    """DROP COLUMN."""
+
     name: str
     if_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class RenameColumn:
+    """RENAME COLUMN."""
+
     old: str
     new: str
     if_exists: bool = False
@@ -58,12 +62,16 @@ class SetDefault:
 
 @dataclass(frozen=True, slots=True)
 class SetColumnVisible:
+    """ALTER COLUMN … SET VISIBLE or INVISIBLE."""
+
     column: str
     visible: bool
 
 
 @dataclass(frozen=True, slots=True)
 class AddKey:
+    """ADD KEY, of any kind."""
+
     words: KeyWords
 
 
@@ -76,6 +84,8 @@ class DropKey:
 
 @dataclass(frozen=True, slots=True)
 class AddForeignKey:
+    """ADD FOREIGN KEY."""
+
     words: ForeignKeyWords
 
 
@@ -88,18 +98,24 @@ class DropForeignKey:
 
 @dataclass(frozen=True, slots=True)
 class RenameKey:
+    """RENAME KEY."""
+
     old: str
     new: str
 
 
 @dataclass(frozen=True, slots=True)
 class SetKeyVisible:
+    """ALTER INDEX … VISIBLE or INVISIBLE (MariaDB: NOT IGNORED or IGNORED)."""
+
     name: str
     visible: bool
 
 
 @dataclass(frozen=True, slots=True)
 class RenameTo:
+    """RENAME TO: the table's new database and name."""
+
     database: str
     table: str
 
@@ -145,22 +161,30 @@ class AddPartitions:
 
 @dataclass(frozen=True, slots=True)
 class DropPartitions:
+    """DROP PARTITION."""
+
     names: tuple[str, ...]
     if_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class TruncatePartitions:
+    """TRUNCATE PARTITION of some partitions."""
+
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CoalescePartitions:
+    """COALESCE PARTITION: how many partitions are removed."""
+
     count: int
 
 
 @dataclass(frozen=True, slots=True)
 class ReorganizePartitions:
+    """REORGANIZE PARTITION … INTO."""
+
     names: tuple[str, ...]
     into: tuple[Partition, ...]
 

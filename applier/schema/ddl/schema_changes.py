@@ -16,6 +16,8 @@ TableName = tuple[str, str]  # database, table
 
 @dataclass(frozen=True, slots=True)
 class CreateDatabase:
+    """CREATE DATABASE, with its default character set."""
+
     name: str
     charset: Charset
     if_not_exists: bool = False
@@ -32,6 +34,8 @@ class AlterDatabase:
 
 @dataclass(frozen=True, slots=True)
 class DropDatabase:
+    """DROP DATABASE: all its tables go."""
+
     name: str
 
 
@@ -47,6 +51,8 @@ class CreateTable:
 
 @dataclass(frozen=True, slots=True)
 class CreateTableLike:
+    """CREATE TABLE … LIKE another one."""
+
     table: TableName
     source: TableName
     if_not_exists: bool = False
@@ -78,6 +84,8 @@ class DropTable:
 
 @dataclass(frozen=True, slots=True)
 class TruncateTable:
+    """TRUNCATE TABLE: all rows go."""
+
     table: TableName
 
 

@@ -89,7 +89,7 @@ def member_to_year(values: pa.Array, old: ColumnType, new: ColumnType, session: 
 
 
 def datetime_to_year(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
-    """MySQL takes the digits of a datetime for a number, which then is no year; MariaDB takes the year."""
+    """MySQL takes the digits of a datetime for a number, which then is not a year; MariaDB takes the year."""
     if session.flavour == "mysql":
         return _years(to_number(values, old, _BIGINT, session))
     if old.base == "time":

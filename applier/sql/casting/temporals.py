@@ -40,7 +40,7 @@ def to_datetime(values: pa.Array, old: ColumnType, new: ColumnType, session: Ses
 def from_clock(clock: np.ndarray, is_null: np.ndarray, fsp: int, new: ColumnType,
                session: Session) -> pa.Array:
     """Datetimes by the session's clock (int64 microseconds, `fsp` digits of a second) as a DATE, DATETIME, TIMESTAMP.
-    What no calendar has (applier.mysql.zero_dates) stays what it is, but as a TIMESTAMP."""
+    Invalid dates (applier.mysql.zero_dates) stay as they are, except as a TIMESTAMP."""
     none = clock < BEFORE_ALL_DAYS * DAY
     if none.any():
         if (clock[none] % 10**(6 - new.fsp)).any():

@@ -79,9 +79,9 @@ def test_orphans_are_told_where_it_is_asked_for(tmp_path):
         told[check] = {table.name: table.warnings for table in result.tables if table.warnings}
     assert told[False] == {}
     assert told[True] == {
-        "child_cascade": ("2 rows refer by c1 (p) to rows of fk.parent that are not there: 20; 20",),
-        "child_mixed": ("1 row refers by c3 (c) to rows of fk.parent that are not there: b",),
-        "tree": ("1 row refers by t1 (up) to rows of fk.tree that are not there: 6",)}
+        "child_cascade": ("2 rows refer by c1 (p) to rows of fk.parent that do not exist: 20; 20",),
+        "child_mixed": ("1 row refers by c3 (c) to rows of fk.parent that do not exist: b",),
+        "tree": ("1 row refers by t1 (up) to rows of fk.tree that do not exist: 6",)}
 
 
 @pytest.mark.parametrize("route", ["walk", "shuffle"])

@@ -1,3 +1,3 @@
-"""SQL dumps: statements found in a stream, INSERTs and LOAD DATA files as columns, by kernels."""
+"""Reads SQL dumps: kernels find statements in a stream, and INSERTs and LOAD DATA files as columns."""
 
 __all__ = ["dump_text", "field_kernel", "inserts", "load_data", "scan_kernel", "session", "spans", "tuple_kernel"]

@@ -1,6 +1,6 @@
-"""Literals to the values that a snapshot has of them: whole columns, by the column's type.
+"""Converts literals to a snapshot's values: whole columns, by the column's type.
 
-What a type's conversion does not take, it marks as odd, for `literals` to read by itself.
+Literals that a type's conversion does not handle are marked, for `literals` to read one by one.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _whole(literals: Literals, allowed: int, bits: int, unsigned: bool) -> Value
 
 
 def _bit(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
-    """Numbers, or the bits as the bytes of a text, whatever characters these are."""
+    """Numbers, or the bits in the bytes of a text, whatever its characters are."""
     n_bits = column_type.length or 1
     if not literals.seen & (kernels.CHARACTERS | kernels.BYTES):
         return _whole(literals, kernels.INTEGER_KINDS, n_bits, True)
@@ -124,7 +124,7 @@ def _decimals(literals: Literals, column_type: ColumnType, reading: LiteralConte
 
 
 def _wide_decimals(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
-    """Digits as they are, where they are as the server writes them."""
+    """Digits unchanged, if they are in the server's own form."""
     texts = byte_values(literals, kernels.EXACT | 1 << kind.TEXT, reading)
     scale, whole = column_type.scale or 0, (column_type.precision or 10) - (column_type.scale or 0)
     fraction = rf"\.[0-9]{{{scale}}}" if scale else ""
@@ -149,13 +149,13 @@ def _moments(literals: Literals, column_type: ColumnType, reading: LiteralContex
 
 
 def _to_utc(local: pa.Array, time_zone: str) -> pa.Array:
-    """Moments of a session's time zone; one that cannot be told (SYSTEM) counts as UTC, if nothing but zero dates
-    is in it (InsertColumns). Raises SchemaError for what is none."""
+    """Datetimes in a session's time zone; an unknown zone (SYSTEM) counts as UTC if all dates are zero (InsertColumns).
+    Raises SchemaError for an invalid zone."""
     zone = "UTC" if time_zone.upper() == "SYSTEM" else time_zone
     try:
         at_utc = pc.assume_timezone(zero_dates.as_nulls(local), zone, ambiguous="earliest", nonexistent="latest")
     except pa.ArrowInvalid:
-        raise SchemaError(f"TIMESTAMPs in a time zone that is not known: {zone[:80]}",
+        raise SchemaError(f"TIMESTAMPs in an unknown time zone: {zone[:80]}",
                           hint="dump in UTC, as mysqldump does without --skip-tz-utc") from None
     moments = at_utc.cast(pa.timestamp("us", "UTC"))
     if not zero_dates.has_any(local):
@@ -207,7 +207,7 @@ def _longest(array: pa.Array) -> int:
 
 
 def _members(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
-    """Labels as they are in the definition; all else, such as numbers, by itself."""
+    """Labels as in the definition; others, such as numbers, are read one by one."""
     texts = _characters(literals, kernels.CHARACTERS, column_type, reading)
     coded = texts.array.dictionary_encode()
     members = set(column_type.members)
@@ -218,7 +218,7 @@ def _members(literals: Literals, column_type: ColumnType, reading: LiteralContex
 
 
 def _is_set(text: str, members: tuple[str, ...]) -> bool:
-    """Whether it is a SET's value as a server writes it: labels in their order."""
+    """True for a SET's value as a server writes it: labels in order."""
     labels = text.split(",") if text else []
     places = [members.index(label) for label in labels if label in members]
     return len(places) == len(labels) and places == sorted(set(places))
@@ -260,7 +260,7 @@ def _vectors(literals: Literals, column_type: ColumnType, reading: LiteralContex
 
 
 def _network(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
-    """Addresses in the notation that MariaDB shows; each distinct one is read once."""
+    """Addresses in MariaDB's notation; each distinct one is read once."""
     coded = byte_values(literals, kernels.CHARACTERS, reading)
     distinct = coded.array.dictionary_encode()
     read = _PACKED[column_type.base]

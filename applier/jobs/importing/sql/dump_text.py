@@ -1,4 +1,5 @@
-"""The bytes of a dump as a window that moves over a stream: plain, or compressed as its name says (.gz, .zst, …)."""
+"""The bytes of a dump as a window that moves over a stream: plain, or compressed according to its name (.gz, .zst, …).
+"""
 
 from __future__ import annotations
 
@@ -9,15 +10,15 @@ from applier.io.resolver import resolve
 
 WINDOW = 16 << 20
 LARGEST = 1 << 30
-"""Bytes of a statement without rows, or of a row with its statement's head: servers take no more (max_allowed_packet),
-and a small compressed file may hold any number."""
+"""The most bytes of a statement without rows, or of a row with its statement's head: servers accept no more
+(max_allowed_packet), and a small compressed file may hold any number."""
 GUARD = b"\n;   "
-"""Ends the last statement, as a client takes the end of the file for its end; blanks for who looks ahead."""
+"""Ends the last statement, as the end of the file does for a client; followed by blanks for look-ahead."""
 
 
 class DumpText:
-    """`data[at:end]` (uint8) are the bytes that are read and not passed over; the `guard` comes after the last of the
-    file. Errors: UsageError where the file cannot be read, or more than `largest` has to be there at a time."""
+    """`data[at:end]` (uint8) are the bytes that are read and not yet consumed; the `guard` follows the last byte of the
+    file. Raises UsageError if the file cannot be read, or more than `largest` bytes are needed at once."""
 
     def __init__(self, uri: str, window: int = WINDOW, *, guard: bytes = GUARD, largest: int = LARGEST) -> None:
         self.uri, self._guard, self._most = uri, guard, largest + window
@@ -40,11 +41,11 @@ class DumpText:
 
     @property
     def address(self) -> int:
-        """Where `data` is in memory: it may move with `more`."""
+        """The address of `data`, which `more` may change."""
         return self.data.ctypes.data
 
     def more(self) -> bool:
-        """Read on; what was passed over is gone, and all places are counted from `at` = 0 then. False at the end."""
+        """Read on; consumed bytes are gone, and all offsets then count from `at` = 0. False at the end."""
         if self._ended:
             return False
         self._lines_before += _newlines(self.data[:self.at])
@@ -58,12 +59,12 @@ class DumpText:
         self.at, self.end = 0, len(left)
         if self.end == len(self.data):
             raise UsageError(f"a statement, a row or a comment of the dump is longer than {self._most:,} bytes, "
-                             "and no server takes more", file=self.place(0))
+                             "and no server accepts more", file=self.place(0))
         try:
             read = self._stream.readinto(memoryview(self.data)[self.end:])
         except OSError as error:
             raise UsageError(f"the dump cannot be read: {error}", file=self.uri,
-                             hint="the file is cut short or damaged") from error
+                             hint="the file is truncated or damaged") from error
         self.bytes_read += read
         self.end += read
         if not read:

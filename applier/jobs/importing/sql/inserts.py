@@ -1,4 +1,5 @@
-"""INSERT and REPLACE statements: the head that names table and columns, and rows by the columns that it leaves out."""
+"""INSERT and REPLACE statements: the head that names table and columns, and rows completed by the columns that it
+leaves out."""
 
 from __future__ import annotations
 
@@ -31,13 +32,13 @@ _HEAD = re.compile(
 _ANY_NAME = re.compile(_NAME)
 
 FAIL, KEEP, TAKE = range(3)
-"""What becomes of a row whose key is there: the statement fails, or the older row stays (IGNORE), or the new one is
-taken (REPLACE)."""
+"""How to treat a row whose key exists: the statement fails, or the older row stays (IGNORE), or the new one replaces it
+(REPLACE)."""
 
 
 @dataclass(frozen=True)
 class InsertHead:
-    """What an INSERT says before its rows; `columns` None where it lists none, `database` None where it names none."""
+    """An INSERT before its rows; `columns` is None if it lists none, `database` None if it names none."""
 
     text: bytes
     database: str | None
@@ -47,7 +48,7 @@ class InsertHead:
 
 
 def parse_head(text: bytes) -> InsertHead | None:
-    """The head at the start of `text`; None where no INSERT … VALUES ( begins there."""
+    """The head at the start of `text`; None if no INSERT … VALUES ( begins there."""
     match = _HEAD.match(text)
     if match is None:
         return None
@@ -81,14 +82,14 @@ class InsertSpans:
 
 
 def new_spans(columns: int, values: int) -> InsertSpans:
-    """Room for about so many values."""
+    """Room for about this many values."""
     shape = columns, max(1, values // max(1, columns))
     return InsertSpans(np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape, np.uint8),
                  np.zeros(columns, np.int64))
 
 
 class InsertColumns:
-    """Which columns of a table the values of an INSERT are for. Raises SchemaError for a column that is not there."""
+    """The columns of a table that the values of an INSERT are for. Raises SchemaError for an unknown column."""
 
     def __init__(self, definition: TableDefinition, names: tuple[str, ...] | None) -> None:
         self.definition = definition
@@ -105,13 +106,13 @@ class InsertColumns:
 
     @property
     def have_times(self) -> bool:
-        """Whether the rows of a system-versioned table come with both of their times."""
+        """True if the rows of a system-versioned table have both of their times."""
         given = (self.definition.columns[number].name for number in self.numbers)
         return sum(map(self.definition.versioning.has, given)) == 2
 
     def rows(self, spans: InsertSpans, n_rows: int, data: np.ndarray, reading: LiteralContext) -> tuple[pa.Table, int]:
-        """The rows as a snapshot has them, and how many zero dates became null. Raises LiteralError, and SchemaError
-        for a column that is left out and has no default."""
+        """The converted rows, and how many zero dates became null. Raises LiteralError, and SchemaError for a column
+        that is left out and has no default."""
         arrays, zero_dates = {}, 0
         for place, number in enumerate(self.numbers):
             column = self.definition.columns[number]
@@ -131,7 +132,8 @@ class InsertColumns:
         return self.completed(arrays, n_rows, session), zero_dates
 
     def _check_time_zone(self, column: Column, values: Values, reading: LiteralContext) -> None:
-        """A dump with --skip-tz-utc has moments as its server's clock showed them, and does not say where that was."""
+        """Check the time zone of TIMESTAMPs: a dump with --skip-tz-utc has them in its server's zone, and does not name
+        it."""
         if column.type.base != "timestamp" or reading.time_zone.upper() != "SYSTEM":
             return
         if len(values.array) - values.array.null_count > values.zero_dates:
@@ -140,15 +142,15 @@ class InsertColumns:
                               hint="dump it without --skip-tz-utc, or say the server's zone with --system-time-zone")
 
     def completed(self, arrays: dict[str, pa.Array], n_rows: int, session: Session | None = None) -> pa.Table:
-        """Rows of these columns as a snapshot has them: the others take their default or are computed, which raises
-        SchemaError where it cannot be."""
+        """Complete rows of these columns: the others take their default or are computed, which raises SchemaError if it
+        cannot be done."""
         left_out = [column for column in self.definition.stored_columns if column.name not in arrays]
         for column in sorted(left_out, key=_last):
             arrays[column.name] = self._left_out(column, arrays, n_rows, session or Session(self.definition.flavour))
         return pa.Table.from_arrays([arrays[name] for name in self.schema.names], schema=self.schema)
 
     def _left_out(self, column: Column, arrays: dict[str, pa.Array], n_rows: int, session: Session) -> pa.Array:
-        """A column that the statement does not have: its default, or a STORED generated one, which dumps leave out."""
+        """A column that the statement lacks: its default, or a STORED generated one, which dumps leave out."""
         definition = self.definition
         try:
             if column.generated:
@@ -162,14 +164,15 @@ class InsertColumns:
 
 
 def _last(column: Column) -> int:
-    """Generated columns come last, those before them that are made of others."""
+    """A sort key: generated columns come last, after the ones that they depend on."""
     return 2 if column.generated else int(is_variable(column))
 
 
 def refused(code: int, table: str, columns: int) -> UnsupportedStatement | SchemaError:
-    """The error for what `parse_rows` could not go on from."""
+    """The error for text that `parse_rows` cannot read."""
     if code == kernels.WRONG_COUNT:
-        return SchemaError(f"a row of an INSERT has not {columns} values, as its columns are", table=table, errno=1136)
+        return SchemaError(f"a row of an INSERT does not have {columns} values, as many as it has columns",
+                           table=table, errno=1136)
     if code == kernels.ON_DUPLICATE:
         return UnsupportedStatement("INSERT … ON DUPLICATE KEY UPDATE cannot be imported", table=table)
-    return SchemaError("what follows VALUES is no list of rows in brackets", table=table, errno=1064)
+    return SchemaError("the text after VALUES is not a list of rows in brackets", table=table, errno=1064)

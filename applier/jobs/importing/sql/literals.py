@@ -1,6 +1,5 @@
-"""The values of an INSERT's columns: whole columns at once, and literals in no usual form by themselves, each distinct
-one once, as applier.sql.literals reads them.
-"""
+"""Reads the values of an INSERT's columns: whole columns at once, and unusual literals one by one, each distinct one
+once, as applier.sql.literals reads them."""
 
 from __future__ import annotations
 
@@ -73,7 +72,7 @@ def _read(what: int, span: bytes, column: Column, definition: TableDefinition, r
     if column_type.base in MEMBERS and isinstance(value, Decimal):
         return by_number(int(value), column_type)
     if column_type.base == "enum" and value == "":
-        return ""  # what a server holds in place of a value that was none
+        return ""  # what a server stores for an invalid value
     converted = convert(value, column_type, reading.flavour)
     if column_type.base == "timestamp" and not isinstance(converted, int):
         utc = StatementContext(time_zone=reading.time_zone).to_utc(converted.replace(tzinfo=None))

@@ -1,4 +1,4 @@
-"""LOAD DATA statements, and the files of rows that they, or MySQL Shell's metadata, tell about."""
+"""LOAD DATA statements, and the files of rows that they, or MySQL Shell's metadata, describe."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from applier.schema.ddl.cursor import Cursor, StatementContext
 from applier.sql.tokens import tokenize
 
 DECODERS = {"UNHEX": kind.HEX, "FROM_BASE64": kind.BASE64}
-"""Functions that a field goes through, and the kind of literal that it is then."""
+"""Functions that decode a field, and the kind of literal that it then is."""
 
 
 @dataclass(frozen=True)
 class Lines:
-    """How fields and lines end. Raises UsageError for what cannot be read."""
+    """How fields and lines end. Raises UsageError for forms that cannot be read."""
 
     fields_end: str = "\t"
     enclosed: str = ""
@@ -57,13 +57,13 @@ class RowsFile:
     on_duplicate: int = FAIL
 
     def kinds(self, names: list[str]) -> np.ndarray:
-        """For each column the kind that its fields are, 0 where they are what they are."""
+        """For each column the kind of its decoded fields, 0 for plain ones."""
         coded = {name.casefold(): what for name, what in self.coded.items()}
         return np.array([coded.get(name.casefold(), 0) for name in names], np.uint8)
 
 
 def parse_load_data(sql: str, database: str | None, sql_mode: str, flavour: str, charset: str) -> RowsFile:
-    """LOAD DATA … INFILE; `uri` is as it is written. Raises SchemaError where it is not understood, UsageError."""
+    """LOAD DATA … INFILE; `uri` is as written. Raises SchemaError if it is not understood, UsageError."""
     cursor = Cursor(tokenize(sql, sql_mode=sql_mode, flavour=flavour), StatementContext(flavour, sql_mode, database))
     cursor.expect("LOAD", "DATA")
     cursor.accept_any("LOW_PRIORITY", "CONCURRENT")
@@ -79,12 +79,12 @@ def parse_load_data(sql: str, database: str | None, sql_mode: str, flavour: str,
     places = _places(cursor)
     targets, coded = _assignments(cursor)
     if not cursor.at_end:
-        raise cursor.error("LOAD DATA goes on in a way that is not known")
+        raise cursor.error("LOAD DATA continues with unknown text")
     columns = None
     if places is not None:
         for name, is_variable in places:
             if is_variable and name not in targets:
-                raise cursor.error(f"no column is made of @{name} alone")
+                raise cursor.error(f"no column is set from @{name} alone")
         columns = tuple(targets[name] if is_variable else name for name, is_variable in places)
     return RowsFile(uri, *names, columns, lines, charset, coded, on_duplicate)
 
@@ -115,7 +115,7 @@ def _lines(cursor: Cursor) -> Lines:
 
 
 def _places(cursor: Cursor) -> list[tuple[str, bool]] | None:
-    """Where the fields go: names, and whether they are those of variables; None for all visible columns."""
+    """The targets of the fields: names, and whether they are variables; None for all visible columns."""
     if not cursor.accept("("):
         return None
     places = [_place(cursor)]

@@ -1,4 +1,4 @@
-"""What a dump's SET and USE statements say: the session in which its other statements are read."""
+"""The session that a dump's SET and USE statements make, in which its other statements are read."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _START = {"character_set_client": "utf8mb4", "sql_mode": "", "time_zone": "SYSTE
 
 @dataclass
 class DumpSession:
-    """The variables of a session that matter here, and those of users, which hold them for a while. `system_time_zone`
-    is what SYSTEM is for them, which no dump says; "SYSTEM" where nobody has told."""
+    """The variables of a session that matter here, and user variables that save them. `system_time_zone` is the meaning
+    of SYSTEM, which no dump names; "SYSTEM" if it is not known."""
 
     flavour: str
     database: str | None = None
@@ -34,18 +34,18 @@ class DumpSession:
 
     @property
     def ansi_quotes(self) -> bool:
-        """Whether "x" is a name."""
+        """True if "x" is a name."""
         return "ANSI" in self.sql_mode
 
     @property
     def backslash(self) -> bool:
-        """Whether a backslash escapes in text."""
+        """True if a backslash escapes in text."""
         return "NO_BACKSLASH_ESCAPES" not in self.sql_mode
 
     @property
     def inserts_history(self) -> bool:
-        """Whether rows of system-versioned tables have the times that they come with. A server overlooks these
-        otherwise, and mariadb-dump writes them without the rows of the past."""
+        """True if rows of system-versioned tables keep the times that they are given. Otherwise a server ignores these,
+        and mariadb-dump writes them without past rows."""
         return self.variables[_INSERT_HISTORY].upper() in ("1", "ON", "TRUE")
 
     @property
@@ -55,7 +55,7 @@ class DumpSession:
         return LiteralContext(charset, self.backslash, self.time_zone, self.flavour)
 
     def set(self, sql: str) -> None:
-        """A SET statement: variables that do not matter are passed over."""
+        """A SET statement: variables that do not matter are skipped."""
         tokens = tokenize(sql, sql_mode=self.sql_mode, flavour=self.flavour)[1:-1]
         for assignment in _by_commas(tokens):
             self._assign(assignment)
@@ -79,7 +79,7 @@ class DumpSession:
             self.variables["character_set_client"] = _START["character_set_client"] if name == "default" else name
 
     def _value(self, tokens: list[Token]) -> str | None:
-        """The value on the right of an assignment, None where it is none that is known."""
+        """The value on the right of an assignment; None if it is of an unknown form."""
         if not tokens:
             return None
         if tokens[0].kind == "sign" and tokens[0].text == "@":

@@ -1,0 +1,54 @@
+"""One word for one thing, and plain English: words that the glossary replaced do not come back (docs/GLOSSARY.md)."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = next(parent for parent in Path(__file__).resolve().parents if (parent / "setup.cfg").exists())
+BANNED = {
+    r"nurser(?:y|ies)": "preforked daemon",
+    r"stand-ins?": "delegating daemon, or placeholder",
+    r"how manieth": "0-based number",
+    r"of whose": "whose, in a sentence of its own",
+    r"what (?:comes|came|becomes) of it": "the result",
+    r"comes? about": "is made",
+    r"slip of the pen": "typing error",
+    r"settles?": "finish",
+    r"liars?": "misdescribed",
+    r"stretch(?:es)?": "log segment, range, or part",
+    r"spools?": "spill buffer, or copy",
+    r"forgave|forgives?": "suppressed",
+    r"no[ _]days?": "invalid date",
+    r"odd_bytes": "undecodable",
+    r"blockers?": "unreplayable event",
+    r"what no calendar has": "invalid date",
+    r"is no (?:date|time|year|number|position|text|list|set|name)\b": "is not a …",
+}
+"""Words, as whole words in any case, and what to say instead."""
+ALLOWED = {
+    "applier/binlog/rows/value_kernel.py": "kernels are compiled by what their sources say",
+    "applier/binlog/rows/changes_kernel.py": "kernels are compiled by what their sources say",
+    "applier/jobs/show/kernels/events_text_kernel.py": "kernels are compiled by what their sources say",
+    "applier/io/mapping.py": "kernels are compiled by what their sources say",
+    "applier/binlog/outline/outline_statements.py": "kernels are compiled by what their sources say",
+    "jsondiff/apply_kernel.py": "kernels are compiled by what their sources say",
+}
+TOPS = ("applier", "jsondiff", "keysearch", "docs")
+FILES = sorted([path for top in TOPS for path in (ROOT / top).rglob("*") if path.suffix in (".py", ".md")]
+               + list(ROOT.glob("*.md")))
+
+
+@pytest.mark.parametrize("word", BANNED)
+def test_a_word_that_was_replaced_stays_away(word):
+    """In code, comments, messages and docs."""
+    pattern = re.compile(rf"(?<![a-z]){word}(?![a-z])", re.IGNORECASE)
+    found = [f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+             for path in FILES if str(path.relative_to(ROOT)) not in ALLOWED
+             for number, line in enumerate(path.read_text().splitlines(), 1) if pattern.search(line)]
+    assert not found, f"say {BANNED[word]!r}:\n" + "\n".join(found)
+
+
+def test_what_is_allowed_is_needed():
+    pattern = re.compile("|".join(rf"(?<![a-z]){word}(?![a-z])" for word in BANNED), re.IGNORECASE)
+    assert [path for path in ALLOWED if not pattern.search((ROOT / path).read_text())] == []
