@@ -45,16 +45,18 @@ class Change:
 
 
 class Refused(Exception):
-    """The change that stops a replica: the error's number, and the table."""
+    """The change that stops a replica: the error's number, the table, the row that is not there or cannot be, and the
+    key that is taken (None where the row is not there)."""
 
-    def __init__(self, errno: int, table: str):
-        super().__init__(errno, table)
-        self.errno, self.table = errno, table
+    def __init__(self, errno: int, table: str, row: Row, key: Key | None = None):
+        super().__init__(errno, table, row, key)
+        self.errno, self.table, self.row, self.key = errno, table, row, key
 
 
 @dataclass
 class Table:
-    """A table, as the replica has it. `conflicts` counts what idempotent mode forgave."""
+    """A table, as the replica has it. `forgiven`: what idempotent mode went on after, each as the Refused that strict
+    mode would have ended in."""
 
     name: str
     columns: list[Column]
@@ -62,7 +64,10 @@ class Table:
     idempotent: bool = False
     flavour: str = "mysql"
     rows: list[Row] = field(default_factory=list)
-    conflicts: int = 0
+    forgiven: list[Refused] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._by_name = {column.name: column for column in self.columns}
 
     def apply(self, before: Row | None, after: Row | None) -> None:
         """Raises Refused."""
@@ -72,26 +77,26 @@ class Table:
         elif after == {} and self.flavour == "mysql":  # it assigns nothing that the table has
             return
         elif not before and self.flavour == "mysql":  # IDX-R2: idempotent mode does not forgive it
-            raise Refused(KEY_NOT_FOUND, self.name)
+            raise Refused(KEY_NOT_FOUND, self.name, before)
         elif (row := self._find(before)) is None:
-            self._conflict(KEY_NOT_FOUND)
+            self._conflict(KEY_NOT_FOUND, before)
         elif after is None:
             self._remove(row)
-        elif self._in_the_way(row | after, row) is not None:
-            self._conflict(DUPLICATE_KEY)
+        elif (met := self._in_the_way(row | after, row)) is not None:
+            self._conflict(DUPLICATE_KEY, row | after, met[0])
         else:
             row.update(after)  # DEF-R2: what the after-image lacks stays
 
     def _known(self, image: Row | None) -> Row | None:
         """IDX-R2, AP-POS: what the table has of an image."""
-        names = {column.name for column in self.columns}
-        return None if image is None else {name: value for name, value in image.items() if name in names}
+        return None if image is None else {name: value for name, value in image.items() if name in self._by_name}
 
-    def _conflict(self, errno: int) -> None:
+    def _conflict(self, errno: int, row: Row, key: Key | None = None) -> None:
         """APP-R7: idempotent mode goes on, strict mode stops."""
+        refused = Refused(errno, self.name, row, key)
         if not self.idempotent:
-            raise Refused(errno, self.name)
-        self.conflicts += 1
+            raise refused
+        self.forgiven.append(refused)
 
     def _remove(self, row: Row) -> None:
         self.rows = [other for other in self.rows if other is not row]
@@ -113,14 +118,14 @@ class Table:
                         return next((row for row in self.rows if self._same(key, row, before)), None)
                     break
         equal = [row for row in self.rows if all(row[name] == value for name, value in before.items())]
-        return min(equal, key=self._place) if equal else None
+        return min(equal, key=self.place) if equal else None
 
     def _exact_keys(self) -> list[Key]:
         """Those that are unique and not over nullable columns: the primary key first."""
         exact = [key for key in self.keys if key.kind != "KEY" and not any(map(self._is_nullable, key.columns))]
         return sorted(exact, key=lambda key: key.kind != "PRIMARY KEY")
 
-    def _place(self, row: Row) -> tuple:
+    def place(self, row: Row) -> tuple:
         """Where a row is in the table's order: that of the key which InnoDB keeps it by, else that of arrival."""
         for key in self._exact_keys():
             return tuple(self._compared(name, row[name]) for name in key.columns)
@@ -129,13 +134,10 @@ class Table:
     # ---- keys
 
     def _is_nullable(self, name: str) -> bool:
-        return self._column(name).nullable
-
-    def _column(self, name: str) -> Column:
-        return next(column for column in self.columns if column.name == name)
+        return self._by_name[name].nullable
 
     def _compared(self, name: str, value: Any) -> Any:
-        return value.upper() if self._column(name).ignores_case and value is not None else value
+        return value.upper() if self._by_name[name].ignores_case and value is not None else value
 
     def _same(self, key: Key, one: Row, other: Row) -> bool:
         """Whether two rows have the same key: NULLs are not the same."""
@@ -162,7 +164,7 @@ class Table:
         values = {column.name: column.default for column in self.columns} | after
         while (met := self._in_the_way(values)) is not None:
             key, row = met
-            self._conflict(DUPLICATE_KEY)
+            self._conflict(DUPLICATE_KEY, values, key)
             if key is self._unique_keys()[-1]:
                 row.update(after)
                 return
@@ -193,4 +195,4 @@ class Replica:
 
     @property
     def conflicts(self) -> int:
-        return sum(table.conflicts for table in self.tables.values())
+        return sum(len(table.forgiven) for table in self.tables.values())

@@ -1,9 +1,4 @@
-"""A replica of one table as a dict: the rules of row events, one row after another, in plain Python.
-
-PKE, FIND: a row is found by its key, and the row found is the row. DEF-R1b: columns that an insert's image lacks get
-the table's default. DEF-R2: columns that an update's after-image lacks keep the found row's value. FIND-ROWS, AP-ORD:
-one row after another. 1062 where a key would be there twice, 1032 where the row is not there.
-"""
+"""Events of one table whose rows are tuples: what the reference replica (replica.py) and units make of them."""
 
 from __future__ import annotations
 
@@ -25,12 +20,13 @@ from applier.schema.ddl.ddl import parse_statement
 from applier.schema.definition import table_schema
 from applier.snapshot.manifest import BinlogPosition, Snapshot
 from applier.snapshot.writer import TableTarget, TableWriter
+from tests.support import replica
 from tests.support import row_model as m
 from tests.support.row_model import ABSENT, BY_NAME, DELETE, INSERT, UPDATE
 
 
 class Stop(Exception):
-    """The model's: the error number, the key, and the number of the event."""
+    """The replica's: the error number, the key, and the number of the event."""
 
     def __init__(self, errno: int, key: tuple[Any, ...], event: int):
         super().__init__(errno, key, event)
@@ -38,7 +34,8 @@ class Stop(Exception):
 
 
 class Table:
-    """A table by its statement, with the model's own idea of it: kinds of its columns in the log, and defaults."""
+    """A table by its statement, with what the replica has to know of it: kinds of its columns in the log, defaults, the
+    columns of its key, and the VIRTUAL ones."""
 
     def __init__(self, sql: str, kinds: list[str], defaults: tuple[Any, ...], key: tuple[int, ...],
                  hidden: tuple[int, ...] = ()):
@@ -74,21 +71,22 @@ class Event:
 
 def model(table: Table, base: list[tuple[Any, ...]], events: list[Event]) -> dict[tuple[Any, ...], tuple[Any, ...]]:
     """The rows by key after the events. Raises Stop."""
-    rows = {table.key_of(row): row for row in base}
+    columns = [replica.Column(str(c), "", c not in table.key, value) for c, value in enumerate(table.defaults)]
+    reference = replica.Table("t", columns, [replica.Key("PRIMARY KEY", tuple(map(str, table.key)))],
+                              rows=list(map(_named, base)))
     for number, event in enumerate(events):
         for before, after in event.rows:
-            old: tuple[Any, ...] = table.defaults
-            if event.operation != INSERT:
-                key = table.key_of(before)
-                if key not in rows:
-                    raise Stop(1032, key, number)
-                old = rows.pop(key)
-            if event.operation != DELETE:
-                new = tuple(kept if value is ABSENT else value for kept, value in zip(old, after, strict=True))
-                if table.key_of(new) in rows:
-                    raise Stop(1062, table.key_of(new), number)
-                rows[table.key_of(new)] = new
-    return rows
+            try:
+                reference.apply(None if before is None else _named(before), None if after is None else _named(after))
+            except replica.Refused as refused:
+                raise Stop(refused.errno, tuple(refused.row[str(c)] for c in table.key), number) from None
+    rows = [tuple(row[column.name] for column in columns) for row in reference.rows]
+    return {table.key_of(row): row for row in rows}
+
+
+def _named(row: tuple[Any, ...]) -> replica.Row:
+    """A row or an image, by column."""
+    return {str(c): value for c, value in enumerate(row) if value is not ABSENT}
 
 
 @dataclass

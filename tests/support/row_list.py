@@ -1,4 +1,4 @@
-"""A replica that is a list of rows, and what feeds an index of the engine with the same changes.
+"""Changes of small rows, for the reference replica and for an index of the engine.
 
 A change is (kind, before-image, after-image, the number of the unique key that its row is searched by, None for what
 the before-image holds); images are tuples of small numbers, NULL is None, a column that an image lacks is `...`.
@@ -12,84 +12,54 @@ from applier.apply.index.pointer_kernel import PATCH_ID, ROW_GONE
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.changes import DELETE, INSERT, ImageLayout, ImageLayouts
 from keysearch.keybytes import KeyBytes
+from tests.support.replica import Column, Key, Refused, Table
 
 DEFAULT = 9
 """What a column has that an insert leaves out."""
 
 
 class Stopped(Exception):
-    """The model's: the change's number, the unique key that is taken or None, and the rows at that point."""
+    """The change's number, and the number of the unique key that is taken or None."""
 
 
 class Replica:
-    """Rows in the table's order: [values by column, number of arrival]. unique: columns of each unique key."""
+    """The reference replica (replica.py) of a table of such rows. unique: columns of each unique key, of which the
+    first is the primary key if the table is `clustered`; the others may hold NULL."""
 
-    def __init__(self, unique, clustered, idempotent, rows=()):
-        self.unique, self.clustered, self.idempotent = unique, clustered, idempotent
-        self.rows = [[list(row), i] for i, row in enumerate(rows)]
-        self.arrived = len(self.rows)
+    def __init__(self, unique, clustered, idempotent, rows=(), columns=3):
+        primary = unique[0] if clustered else ()
+        self.keys = [Key("PRIMARY KEY" if columns is primary else "UNIQUE KEY", tuple(map(str, columns)))
+                     for columns in unique]
+        self.table = Table("t", [Column(str(c), "", c not in primary, DEFAULT) for c in range(columns)], self.keys,
+                           idempotent, rows=list(map(named, rows)))
         self.noted = []
 
     def apply(self, changes):
+        """`noted` has the number of each change that is forgiven, and of the unique key that is taken, or ROW_GONE."""
         self.noted = []
-        for number, (kind, before, after, by) in enumerate(changes):
-            if kind == INSERT:
-                self.insert(number, after)
-                continue
-            row = self.find(before, by)
-            if row is None:
-                self.conflict(number, None)
-            elif kind == DELETE:
-                self.rows.remove(row)
-            else:
-                values = overlay(after, row[0])
-                taken, _ = self.taken(values, row)
-                if taken is not None:
-                    self.conflict(number, taken)
-                else:
-                    row[0] = values
+        for number, (_, before, after, _) in enumerate(changes):
+            self.table.forgiven.clear()
+            try:
+                self.table.apply(*(None if image is None else named(image) for image in (before, after)))
+            except Refused as refused:
+                raise Stopped(number, refused.key and self.keys.index(refused.key)) from None
+            self.noted += [[number, ROW_GONE if each.key is None else self.keys.index(each.key)]
+                           for each in self.table.forgiven]
 
-    def conflict(self, number, what):
-        if not self.idempotent:
-            raise Stopped(number, what)
-        self.noted.append([number, ROW_GONE if what is None else what])
+    @property
+    def rows(self):
+        """In the order in which they came."""
+        return [list(row.values()) for row in self.table.rows]
 
-    def find(self, before, by):
-        columns = [c for c, value in enumerate(before) if value is not ...] if by is None else self.unique[by]
-        found = [row for row in self.rows if all(row[0][c] == before[c] for c in columns)]
-        return min(found, key=self.place, default=None)
-
-    def place(self, row):
-        return [(row[0][c] is not None, row[0][c]) for c in self.unique[0]] if self.clustered else row[1]
-
-    def taken(self, values, own=None):
-        for number, columns in enumerate(self.unique):
-            if any(values[c] is None for c in columns):
-                continue
-            for row in self.rows:
-                if row is not own and all(row[0][c] == values[c] for c in columns):
-                    return number, row
-        return None, None
-
-    def insert(self, number, after):
-        basis = [DEFAULT] * len(after)
-        while True:
-            values = overlay(after, basis)
-            taken, row = self.taken(values)
-            if taken is None:
-                self.rows.append([values, self.arrived])
-                self.arrived += 1
-                return
-            self.conflict(number, taken)
-            if taken == len(self.unique) - 1:
-                row[0] = overlay(after, row[0])
-                return
-            basis = row[0]
-            self.rows.remove(row)
+    @property
+    def rows_by_place(self):
+        """In the order of the primary key, if there is one."""
+        return [list(row.values()) for row in sorted(self.table.rows, key=self.table.place)]
 
 
-def overlay(after, old):
-    return [kept if value is ... else value for value, kept in zip(after, old, strict=True)]
+def named(row):
+    """A row or an image, by column."""
+    return {str(c): value for c, value in enumerate(row) if value is not ...}
 
 
 class Engine:
