@@ -5,6 +5,7 @@ Exit codes: 0 done; 1 the replay stopped as a replica would (the data says no); 
 
 import atexit
 import gc
+import io
 import os
 import sys
 from contextlib import suppress
@@ -29,7 +30,7 @@ def main(argv: list[str]) -> int:
         code = app(args=_spread_binlogs(argv), prog_name="applier", standalone_mode=False)
         sys.stdout.flush()
     except typer.TyperException as error:
-        error.show()
+        error.show()  # type: ignore[attr-defined]  # all that typer raises itself are Click's, which has it
         return 2
     except ApplierError as error:
         _print_error(error)
@@ -63,7 +64,8 @@ def console() -> None:
 def show_every_character() -> None:
     """Make stdout and stderr escape what the locale cannot show: no name is a reason to stop."""
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def leave(code: int) -> NoReturn:

@@ -10,7 +10,16 @@ from types import TracebackType
 from typing import Any, NoReturn, TextIO
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.text import Text
 
 from applier.errors import ApplierError
@@ -68,7 +77,7 @@ class TerminalProgress:
             TextColumn("{task.fields[what]}", markup=False), _RowsPerSecond(), TimeRemainingColumn(compact=True),
             console=console,
         )
-        self._task = None
+        self._task: TaskID | None = None
 
     def __enter__(self) -> "TerminalProgress":
         self._bars.start()
@@ -182,4 +191,4 @@ def print_note(text: str) -> None:
 
 
 def _stderr() -> Console:
-    return Console(file=_Unwatched(sys.stderr))  # type: ignore[arg-type]  (rich asks for no more of it)
+    return Console(file=_Unwatched(sys.stderr))  # type: ignore[arg-type]  # rich asks for no more of it

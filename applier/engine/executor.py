@@ -18,8 +18,10 @@ OnProgress = Callable[[int, int], None]
 class Executor(Protocol):
     """Runs the stages of a replay. Results come in the order of the tasks; `on_progress(done, total)` counts tasks."""
 
-    cores: int
-    """How many tasks run at a time, as far as that is known before they run."""
+    @property
+    def cores(self) -> int:
+        """How many tasks run at a time, as far as that is known before they run."""
+        ...
 
     def outline(self, tasks: Sequence[OutlineTask], on_progress: OnProgress) -> list[Outline]:
         """Outline files. Raises ArchiveError."""

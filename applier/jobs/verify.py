@@ -93,7 +93,7 @@ def _complaint(filesystem: fs.FileSystem, root: str, file: FileEntry | OtherFile
     path = f"{root}/{file.path}"
     try:
         with reading(path):
-            if order is None:
+            if order is None or isinstance(file, OtherFile):
                 read_whole(filesystem, path, file)
                 return ""
             parquet = open_whole(filesystem, path, file)

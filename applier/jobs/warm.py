@@ -79,6 +79,7 @@ def exercise() -> None:
 def exercise_documents() -> None:
     """The same for the kernels of JSON by themselves."""
     _cache()
+    import numpy as np
     import pyarrow as pa
 
     from jsondiff.apply import apply_diffs
@@ -87,7 +88,7 @@ def exercise_documents() -> None:
 
     document, diffs = _document_and_diffs()
     texts = normalize(to_text(pa.array([document])))
-    apply_diffs(texts, pa.array([diffs]), [0, 1])
+    apply_diffs(texts, pa.array([diffs]), np.array([0, 1], np.int64))
 
 
 def exercise_dumps() -> None:
@@ -169,7 +170,6 @@ def _write_log(path: str, documents: bool = True) -> int:
     the middle."""
     import pyarrow as pa
 
-    from applier.schema.ddl.ddl import parse_statement
     from applier.writer.row_encoder import RowChanges
     from applier.writer.writer import BinlogWriter
 
@@ -185,25 +185,24 @@ def _write_log(path: str, documents: bool = True) -> int:
         for part in range(2):
             middle = log.position
             for sql in statements:
-                created = parse_statement(sql, default_database="d", sql_mode="", flavour="mysql",
-                                          server_charset="utf8mb4")
+                definition = _definition(sql)
                 numbers = range(part * ROWS, (part + 1) * ROWS)
                 keys = pa.array(numbers, pa.int32()) if "INT" in sql else pa.array([b"%d" % n for n in numbers])
                 row = {"k": keys, "s": pa.array([3] * ROWS, pa.uint64()), "t": pa.array([b"\xe9"] * ROWS)}
                 if documents:
                     row["j"] = pa.array([document] * ROWS)
                 with log.transaction():
-                    log.rows(RowChanges(created[0].definition, after=row))
-                    log.rows(RowChanges(created[0].definition, before={"k": keys}, after={"t": row["t"]}))
+                    log.rows(RowChanges(definition, after=row))
+                    log.rows(RowChanges(definition, before={"k": keys}, after={"t": row["t"]}))
                     if documents:
-                        log.rows(RowChanges(created[0].definition, before={"k": keys},
+                        log.rows(RowChanges(definition, before={"k": keys},
                                             after={"j": pa.array([diffs] * ROWS)}, diffs=("j",)))
                 for turn in range(3):  # keys that come and go: an index forgets the dead
-                    passing = [-n for n in range(1 + turn * ROWS, 1 + (turn + 1) * ROWS)]
-                    passing = pa.array(passing, pa.int32()) if "INT" in sql else pa.array([b"%d" % n for n in passing])
+                    numbers = range(-1 - turn * ROWS, -1 - (turn + 1) * ROWS, -1)
+                    passing = pa.array(numbers, pa.int32()) if "INT" in sql else pa.array([b"%d" % n for n in numbers])
                     with log.transaction():
-                        log.rows(RowChanges(created[0].definition, after=row | {"k": passing}))
-                        log.rows(RowChanges(created[0].definition, before={"k": passing}))
+                        log.rows(RowChanges(definition, after=row | {"k": passing}))
+                        log.rows(RowChanges(definition, before={"k": passing}))
             _write_whole_images(log, part)
         _write_part_of_a_key(log)
         _delete_parents(log, families)
@@ -214,16 +213,15 @@ def _write_part_of_a_key(log: BinlogWriter) -> None:
     """An update that has some of the columns that a unique key depends on: the row has the rest."""
     import pyarrow as pa
 
-    from applier.schema.ddl.ddl import parse_statement
     from applier.writer.row_encoder import RowChanges
 
     sql = "CREATE TABLE d.g (k INT PRIMARY KEY, a INT, b INT, g INT AS (a + b) STORED, UNIQUE KEY (g))"
-    [created] = parse_statement(sql)
+    definition = _definition(sql)
     log.query(sql)
     one = pa.array([1], pa.int32())
     with log.transaction():
-        log.rows(RowChanges(created.definition, after={"k": one, "a": one, "b": one}))
-        log.rows(RowChanges(created.definition, before={"k": one}, after={"a": one}))
+        log.rows(RowChanges(definition, after={"k": one, "a": one, "b": one}))
+        log.rows(RowChanges(definition, before={"k": one}, after={"a": one}))
 
 
 def _write_whole_images(log: BinlogWriter, part: int) -> None:
@@ -231,7 +229,6 @@ def _write_whole_images(log: BinlogWriter, part: int) -> None:
     whose row has other bytes: bits behind those of NULLs say nothing."""
     import pyarrow as pa
 
-    from applier.schema.ddl.ddl import parse_statement
     from applier.writer.row_encoder import RowChanges
 
     class OtherBits(RowChanges):
@@ -240,20 +237,30 @@ def _write_whole_images(log: BinlogWriter, part: int) -> None:
             return pa.array([bytes([row[0] | 0xF0]) + row[1:]], pa.binary())
 
     sql = "CREATE TABLE d.w (n INT, r DOUBLE)"
-    [created] = parse_statement(sql)
+    definition = _definition(sql)
     numbers = pa.array(range(ROWS), pa.int32())
     zeros, ones = ({"n": numbers, "r": pa.array([value] * ROWS)} for value in (0.0, 1.0))
     if not part:
         log.query(sql)
-    changes = [RowChanges(created.definition, after=zeros)]
+    changes = [RowChanges(definition, after=zeros)]
     if part:
-        changes += [RowChanges(created.definition, before=zeros, after=ones)] * 2
-        changes += [RowChanges(created.definition, before=ones), RowChanges(created.definition, after=zeros)]
+        changes += [RowChanges(definition, before=zeros, after=ones)] * 2
+        changes += [RowChanges(definition, before=ones), RowChanges(definition, after=zeros)]
         first = {name: values[:1] for name, values in zeros.items()}
-        changes.append(OtherBits(created.definition, before=first))
+        changes.append(OtherBits(definition, before=first))
     for change in changes:
         with log.transaction():
             log.rows(change)
+
+
+def _definition(sql: str) -> TableDefinition:
+    """The table that a CREATE TABLE in database d makes."""
+    from applier.schema.ddl.ddl import parse_statement
+    from applier.schema.ddl.schema_changes import CreateTable
+
+    [created] = parse_statement(sql, default_database="d", server_charset="utf8mb4")
+    assert isinstance(created, CreateTable)
+    return created.definition
 
 
 def _write_families(log: BinlogWriter) -> list[tuple[TableDefinition, TableDefinition, pa.Array]]:
@@ -261,7 +268,6 @@ def _write_families(log: BinlogWriter) -> list[tuple[TableDefinition, TableDefin
     and the key of the parents' rows."""
     import pyarrow as pa
 
-    from applier.schema.ddl.ddl import parse_statement
     from applier.writer.row_encoder import RowChanges
 
     families, key = [], pa.array([1], pa.int32())
@@ -271,7 +277,7 @@ def _write_families(log: BinlogWriter) -> list[tuple[TableDefinition, TableDefin
                     f"CREATE TABLE d.{name}_child (k INT PRIMARY KEY, p INT, "
                     f"FOREIGN KEY ({column}) REFERENCES d.{name}_parent (k) ON DELETE CASCADE)"):
             log.query(sql)
-            tables.append(parse_statement(sql)[0].definition)
+            tables.append(_definition(sql))
         families.append((*tables, key))
         with log.transaction():
             log.rows(RowChanges(tables[0], after={"k": key}))

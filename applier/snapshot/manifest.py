@@ -57,6 +57,9 @@ Digest = Annotated[str, lambda digest: "" if 0 < len(digest) <= 200 and digest.i
 KeyRule = Annotated[str, lambda rule: "" if re.fullmatch(r"[0-9A-Za-z_]*(\([1-9][0-9]{0,9}\))?", rule) else
                     "is no collation with a number of characters"]
 
+Flavour = Annotated[str, lambda name: "" if name in ("mysql", "mariadb", UNKNOWN) else
+                    f"is {name!r}, not one of mysql, mariadb, {UNKNOWN}"]
+
 
 @dataclass(frozen=True)
 class BinlogPosition:
@@ -72,7 +75,7 @@ class BinlogPosition:
     offset: Count
     gtid_set: str
     timestamp: Seconds | None
-    flavour: Literal["mysql", "mariadb", "unknown"]
+    flavour: Flavour
     group_id: int | None = None
 
     def __post_init__(self) -> None:

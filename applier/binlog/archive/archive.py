@@ -95,7 +95,7 @@ def open_archive(paths: Sequence[str], *, with_gap: bool = False) -> Archive:
     gap = _first_gap(files, missing)
     if gap is None:
         return Archive(tuple(files))
-    before = tuple(file for file in files if _number(file.name) < _number(gap.file))
+    before = tuple(file for file in files if _number(file.name) < _number(gap.file or ""))
     if not with_gap or not before:
         raise gap
     return Archive(before, gap)
@@ -112,13 +112,13 @@ def _first_gap(files: list[ArchiveFile], missing: list[MissingFile]) -> MissingF
     for file, next_file in pairwise(files):
         number = _number(file.name)
         if _number(next_file.name) != number + 1:
-            name = f"{_NUMBERED.match(file.name)['base']}.{number + 1:06d}"
+            name = f"{file.name.rpartition('.')[0]}.{number + 1:06d}"
             skipped.append(MissingFile(f"{name} is missing: the archive goes from {file.name} to {next_file.name}",
                                        file=name, errno=LOG_GAP))
-    return min([*missing, *skipped], key=lambda gap: _number(gap.file), default=None)
+    return min([*missing, *skipped], key=lambda gap: _number(gap.file or ""), default=None)
 
 
-def _expand(path: str) -> list[ArchiveFile | MissingFile]:
+def _expand(path: str) -> Sequence[ArchiveFile | MissingFile]:
     if _GLOB.search(path):
         parent, pattern = os.path.split(path)
         return [file for file in _list(parent or ".") if fnmatch.fnmatchcase(file.name, pattern)]

@@ -28,7 +28,8 @@ class EventBuffer(MappedFile):
             place, length = self.array[at : at + RECORD_BYTES].view(np.int64).tolist()
             at += RECORD_BYTES + length
             if address < self.address + at:
-                return place - self.file_address
+                position: int = place - self.file_address
+                return position
 
 
 class InflatedEvents:

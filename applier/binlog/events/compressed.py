@@ -6,7 +6,7 @@ parts. No size is trusted: memory grows with what is there, not with what an eve
 
 import ctypes
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -34,9 +34,9 @@ class Inflater:
     `contents` (int64[n, CONTENT_WORDS]) describes them; it and the memory are valid until the next call.
     """
 
-    def __init__(self, file: MappedFile, header_length: int, checksum_length: int):
+    def __init__(self, file: MappedFile, header_length: int, checksum_length: int) -> None:
         self._file, self._header_length, self._checksum_length = file, header_length, checksum_length
-        self._bytes = memoryview(file.array)
+        self._bytes = file.array.data
         self._ahead: list[_Found] = []
         self._pieces: Iterator[tuple[bytes, bool]] | None = None
         self._zstd = pa.Codec("zstd")
@@ -78,7 +78,9 @@ class Inflater:
 
     def _inflate_several(self, found: list[_Found]) -> None:
         """The first event, and as many of the following ones as take AHEAD_BYTES, up to a large or malformed one."""
-        places, parts, lengths, total = [], [], [], 0
+        places: list[int] = []
+        parts: list[bytes | memoryview] = []
+        lengths, total = [], 0
         for event in found:
             position, prefix = event[k.FOUND_POSITION], event[k.FOUND_PREFIX]
             try:
@@ -124,7 +126,7 @@ class Inflater:
         self._set([event[k.FOUND_POSITION] for event in found[:len(lengths)]], [text], lengths, False)
         return True
 
-    def _set(self, places: list[int], parts: list[bytes], lengths: list[int], goes_on: bool) -> None:
+    def _set(self, places: list[int], parts: Sequence[bytes | memoryview], lengths: list[int], goes_on: bool) -> None:
         self._memory = np.frombuffer(bytearray().join((*parts, _GUARD)), np.uint8)
         self.contents = np.empty((len(places), k.CONTENT_WORDS), np.int64)
         self.contents[:, k.CONTENT_POSITION] = places
@@ -139,7 +141,8 @@ class Inflater:
         data, length, form = self._bytes[found[k.FOUND_DATA]:found[k.FOUND_END]], *found[k.FOUND_INFLATED:]
         try:
             if form == k.ZSTD:
-                return self._zstd.decompress(data, length, asbytes=True)
+                inflated: bytes = self._zstd.decompress(data, length, asbytes=True)
+                return inflated
             if form == k.ZLIB:
                 stream = zlib.decompressobj()
                 text = stream.decompress(data, min(length, _MOST_EVENT_BYTES) + 1)
@@ -207,7 +210,8 @@ def events_within(file: MappedFile, event: Event, description: FormatDescription
     goes_on, within, end = True, False, event.position + event.size
     while goes_on:
         inflater.advance(event.position, end, within)
-        [(_, start, stop, goes_on)] = inflater.contents.tolist()
+        [(_, start, stop, more)] = inflater.contents.tolist()
+        goes_on = bool(more)
         data, at = ctypes.string_at(start, stop - start), 0
         while at < len(data):
             size = int.from_bytes(data[at + 9:at + 13], "little")

@@ -116,7 +116,7 @@ def read_event(mapped: MappedFile, position: int, description: FormatDescription
         end_log_pos,
         flags,
         int.from_bytes(extra, "little") if extra else None,
-        memoryview(mapped.array[start:end]),
+        mapped.array[start:end].data,
     )
 
 

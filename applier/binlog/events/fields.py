@@ -1,6 +1,7 @@
 """Reads the fields of an event's body front to back; a read past its end is a malformed event (1610)."""
 
 from struct import Struct
+from typing import Any
 
 from applier.errors import CORRUPT_EVENT, ArchiveError
 
@@ -16,7 +17,7 @@ class Fields:
     def __init__(self, what: str, body: bytes | memoryview, at: int = 0) -> None:
         self.what, self.body, self.at = what, bytes(body), at
 
-    def unpack(self, layout: Struct) -> tuple:
+    def unpack(self, layout: Struct) -> tuple[Any, ...]:
         return layout.unpack(self.take(layout.size))
 
     def number(self, size: int) -> int:

@@ -49,16 +49,17 @@ def parse_gtid(kind: int, body: bytes | memoryview, server_id: int) -> Gtid:
     fields = Fields("GTID", body)
     flags, source = fields.number(1), fields.take(16)
     number = int.from_bytes(fields.take(8), "little", signed=True)
-    logical = unpack_from("<qq", body, 26) if len(body) >= _PACKED_AT and body[25] == 2 else (None, None)
+    has_clock = len(body) >= _PACKED_AT and body[25] == 2
+    committed, sequence = unpack_from("<qq", body, 26) if has_clock else (None, None)
     text = f"{UUID(bytes=source)}:{number}" if kind == EventType.GTID else None
-    return Gtid(text, flags, number, *logical, None, *_commit_fields(body))
+    return Gtid(text, flags, number, committed, sequence, None, *_commit_fields(body))
 
 
-def _commit_fields(body: bytes | memoryview) -> tuple[int | None, ...]:
+def _commit_fields(body: bytes | memoryview) -> tuple[int | None, int | None, int | None, int | None, int | None]:
     """Commit times, length and server versions, at the event's end, as far as its version has them."""
     fields = Fields("GTID", body, min(_PACKED_AT, len(body)))
     if fields.left < 7:
-        return (None,) * 5
+        return None, None, None, None, None
     immediate = fields.number(7)
     original = fields.number(7) if immediate & _HAS_ANOTHER else immediate
     immediate &= _HAS_ANOTHER - 1

@@ -29,7 +29,8 @@ class Query:
     def text(self) -> str | bytes:
         """The SQL in the client's character set; bytes if it is not text in it."""
         try:
-            return self.sql.decode(_CLIENT_CODECS.get(self.context.get("charset_client"), "utf-8"))
+            charset = self.context.get("charset_client")
+            return self.sql.decode(_CLIENT_CODECS.get(charset, "utf-8") if isinstance(charset, int) else "utf-8")
         except UnicodeDecodeError:
             return self.sql
 
@@ -87,7 +88,7 @@ def sql_offset(body: bytes | memoryview) -> int:
     if len(body) < _QUERY.size:
         raise malformed("QUERY")
     _, _, database_length, _, context_length = _QUERY.unpack_from(body)
-    offset = _QUERY.size + context_length + database_length + 1
+    offset: int = _QUERY.size + context_length + database_length + 1
     if offset > len(body):
         raise malformed("QUERY")
     return offset
@@ -154,11 +155,13 @@ def _query_context(data: bytes) -> dict[str, Variable]:
                 context["invoker_user"], at = _short_string(data, at)
                 context["invoker_host"], at = _short_string(data, at)
             elif code == 12:
-                count, at, names = data[at], at + 1, []
+                count, at = data[at], at + 1
+                databases: list[str] = []
                 for _ in range(count if count != _UPDATED_DATABASES_OVER_LIMIT else 0):
                     end = data.index(0, at)
-                    names, at = [*names, data[at:end].decode("utf-8", "surrogateescape")], end + 1
-                context["updated_databases"] = names
+                    databases.append(data[at:end].decode("utf-8", "surrogateescape"))
+                    at = end + 1
+                context["updated_databases"] = databases
             elif code == 130:
                 flags, at = data[at], at + 1
                 context["gtid_flags_extra"] = flags

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from typing import Literal
 
 from applier.binlog.events.format import MOST_COLUMNS
 from applier.errors import ArchiveError
@@ -56,7 +57,8 @@ class TableMap:
         bits = self.optional.get(SIGNEDNESS)
         if bits is None:
             return (None,) * len(self.types)
-        answers, seen = [], 0
+        answers: list[bool | None] = []
+        seen = 0
         for wire_type in self.types:
             if wire_type not in _NUMERIC:
                 answers.append(None)
@@ -101,7 +103,7 @@ class _Reader:
         self.at += length
         return self.body[self.at - length:self.at]
 
-    def number(self, length: int, order: str = "little") -> int:
+    def number(self, length: int, order: Literal["little", "big"] = "little") -> int:
         return int.from_bytes(self.take(length), order)
 
     def packed(self) -> int:

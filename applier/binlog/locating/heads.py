@@ -100,7 +100,8 @@ class _Start:
         """`size` bytes from `at`, or as many as there are."""
         if at + size > len(self._data) and self.size > len(self._data):
             self._data = self._source.read_at(min(at + size, self.size), 0)
-        return self._data[at : at + size]
+        found: bytes = self._data[at : at + size]
+        return found
 
 
 def _event(start: _Start, position: int) -> bytes:

@@ -10,7 +10,7 @@ from applier.binlog.archive.archive import Archive, ArchiveFile, open_archive
 from applier.binlog.locating import index as indexes
 from applier.binlog.locating.group_ranges import describe
 from applier.binlog.locating.groups import Group, GroupPass, Groups
-from applier.binlog.locating.heads import read_head
+from applier.binlog.locating.heads import FileHead, read_head
 from applier.binlog.locating.index import Index
 from applier.binlog.locating.targets import Target
 from applier.errors import LOG_GAP, ArchiveError, UsageError
@@ -57,7 +57,8 @@ def locate(binlogs: list[str], target: Target, progress: Progress | None = None)
     archive, progress = open_archive(binlogs), progress or Silent()
     uri = indexes.place(archive)
     known = indexes.load(uri) if uri is not None else None
-    found = list(_by_heads(archive, target) if known is None else _by_index(archive, known, uri, target, progress))
+    found = list(_by_heads(archive, target) if uri is None or known is None else
+                 _by_index(archive, known, uri, target, progress))
     if not found:
         raise ArchiveError(f"{target.what} is not in the archive, which goes from {archive.files[0].name} to "
                            f"{archive.files[-1].name}", errno=LOG_GAP,
@@ -67,7 +68,7 @@ def locate(binlogs: list[str], target: Target, progress: Progress | None = None)
 
 def _by_heads(archive: Archive, target: Target) -> Iterator[Group]:
     @cache
-    def head(number: int):
+    def head(number: int) -> FileHead:
         return read_head(archive.files[number])
 
     for number in target.files(head, len(archive.files)):

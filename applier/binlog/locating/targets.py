@@ -167,14 +167,17 @@ class ByGroupId:
 
 def target_of(gtid: str | None, time: str | None, xid: int | None, group_id: int | None) -> Target:
     """The target that is asked for. Raises UsageError for none, several, or an invalid one."""
-    asked = [target for text, target in (
-        (gtid, lambda: ByGtid.parse(gtid)), (time, lambda: ByTime(parse_datetime(time), time)),
-        (xid, lambda: ByXid(xid)), (group_id, lambda: ByGroupId(group_id)),
-    ) if text is not None]  # fmt: skip
-    if len(asked) != 1:
-        raise UsageError("exactly one thing can be located at a time",
-                         hint="give one of --gtid, --datetime, --xid and --group-id")
-    return asked[0]()
+    if sum(asked is not None for asked in (gtid, time, xid, group_id)) == 1:
+        if gtid is not None:
+            return ByGtid.parse(gtid)
+        if time is not None:
+            return ByTime(parse_datetime(time), time)
+        if xid is not None:
+            return ByXid(xid)
+        if group_id is not None:
+            return ByGroupId(group_id)
+    raise UsageError("exactly one thing can be located at a time",
+                     hint="give one of --gtid, --datetime, --xid and --group-id")
 
 
 def _first(places: range, holds: Callable[[int], bool]) -> int:

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Kernels of the outline about event groups: where they start and end, which are executed, and when to stop.
 """
 

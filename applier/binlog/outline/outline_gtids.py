@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Kernels of the outline that read the GTID of a group, and tell its source from those before.
 
 GTID, ANONYMOUS_GTID   flags u8, UUID 16 bytes, transaction number i64, …

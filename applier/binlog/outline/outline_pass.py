@@ -134,7 +134,7 @@ class OutlinePass(OutlinedFile):
 
     # ---- the kernel
 
-    def _walk(self, begin: int, end: int, stop_gtids: GtidSet, stop_time: int | None, n_groups: int = 0) -> _Result:
+    def _walk(self, begin: int, end: int, stop_gtids: GtidSet, stop_time: float | None, n_groups: int = 0) -> _Result:
         """Walk [begin, end), or up to the stop condition. Raises ArchiveError for corrupt bytes."""
         n_splits = (end - begin) // self.split_bytes + 2
         room = _FIRST_ROOM

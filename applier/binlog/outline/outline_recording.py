@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """What the outline's kernels read and write: records of int64 fields, by address.
 
 A pass has one record, the state. It holds the limits of the pass, its counters, the group that is open, and the
@@ -194,7 +195,8 @@ class Recording:
         return array
 
     def _set_stop_gtids(self, stop_gtids: GtidSet) -> None:
-        wanted = [(source, first, last) for source, pairs in stop_gtids.intervals.items() for first, last in pairs]
+        wanted: list[tuple[str | int, int, int]] = [
+            (source, first, last) for source, pairs in stop_gtids.intervals.items() for first, last in pairs]
         wanted += [(domain, number, number) for domain, (_, number) in stop_gtids.domains.items()]
         self._stop_gtids = self._array(STOP_GTIDS, len(wanted), STOP_LENGTH)
         for entry, (source, first, last) in zip(self._stop_gtids, wanted, strict=True):
@@ -211,7 +213,7 @@ class Recording:
         description: FormatDescription,
         verify: bool,
         split_bytes: int,
-        stop_time: int | None,
+        stop_time: float | None,
     ) -> None:
         """Read [begin, end) of the file at address `base`; splits near `split_bytes`; stop before `stop_time`.
         `verify`: compare checksums, and make digests of the splits."""
@@ -238,7 +240,8 @@ class Recording:
 
     def used(self, records: np.ndarray, array: int) -> list[list[int]]:
         """The records that were written to one of the arrays."""
-        return records[: self.state[array]].tolist()
+        used: list[list[int]] = records[: self.state[array]].tolist()
+        return used
 
     def executed(self, mariadb: bool) -> GtidSet:
         """The transactions of all groups that ended in this pass."""

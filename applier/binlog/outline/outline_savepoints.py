@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Kernels of the outline about savepoints: what of a group ROLLBACK TO takes back.
 
 Servers write `SAVEPOINT name` and `ROLLBACK TO name` into a group only where they must: where rows that are taken back

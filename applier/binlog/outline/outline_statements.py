@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Kernels of the outline about statements: group control, and notes of what Python has to look at in words."""
 
 import numpy as np

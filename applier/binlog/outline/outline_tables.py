@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Kernels of the outline about tables: which table map is which, what its rows events hold, what a split holds.
 
 TABLE_MAP   table id (6 bytes), then the body that makes tables distinct

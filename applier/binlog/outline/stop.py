@@ -18,7 +18,7 @@ class StopCondition:
 
     position: tuple[str, int] | None = None
     gtid_set: GtidSet | None = None
-    datetime: int | None = None
+    datetime: float | None = None
 
     @property
     def is_set(self) -> bool:

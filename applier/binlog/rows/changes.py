@@ -170,12 +170,12 @@ class ChangeReader:
             elif status == k.NEW_LAYOUT:
                 self._add_layout(self._word(k.TABLE), self._word(k.DETAIL))
             elif status == k.NEW_VARIANT:
-                self._add_variant(self._tables[self._word(k.TABLE)], self._word(k.PARTIAL_BITS))
+                self._add_variant(self._bound(self._word(k.TABLE)), self._word(k.PARTIAL_BITS))
             elif status == k.BATCH_FULL:
-                self._tables[self._word(k.TABLE)].binding.flush(self.file)
+                self._bound(self._word(k.TABLE)).binding.flush(self.file)
                 yield
             elif status == k.NO_ROOM:
-                self._make_room(self._tables[self._word(k.TABLE)])
+                self._make_room(self._bound(self._word(k.TABLE)))
             elif status == k.NEED_CONTENTS:
                 self._inflate(end)
             elif status == k.ARENA_FULL:
@@ -234,16 +234,23 @@ class ChangeReader:
             binding = self._bind(table_map)
         except ApplierError as error:
             raise error.at(file=self.file.uri, position=position) from None
-        self._tables.append(None if binding is None else _BoundTable(table_map, binding))
+        table = None if binding is None else _BoundTable(table_map, binding)
+        self._tables.append(table)
         number = len(self._tables) - 1
         if number == len(self._records):
             self._records = np.vstack([self._records, np.zeros_like(self._records)])
-        if binding is not None:
-            self._records[number] = self._tables[number].record()
+        if table is not None:
+            self._records[number] = table.record()
         return number
 
-    def _add_layout(self, number: int, address: int) -> None:
+    def _bound(self, number: int) -> _BoundTable:
+        """A table at which the kernel stops: one that is wanted."""
         table = self._tables[number]
+        assert table is not None
+        return table
+
+    def _add_layout(self, number: int, address: int) -> None:
+        table = self._bound(number)
         length = (len(table.table_map.types) + 7) // 8
         with self._placed(table):
             table.add_layout(ctypes.string_at(address, length))
@@ -282,6 +289,6 @@ class ChangeReader:
                    k.UNKNOWN_TABLE: "a rows event without a table map",
                    k.BAD_ROWS: f"row {self._word(k.DETAIL) + 1} of a rows event contradicts its own lengths"}
         if status == k.BAD_ROWS:
-            table = self._tables[self._word(k.TABLE)].table_map.name
+            table = self._bound(self._word(k.TABLE)).table_map.name
         raise ArchiveError(message[status], file=self.file.uri, position=position, table=table, errno=1610,
                            hint=_DAMAGED)

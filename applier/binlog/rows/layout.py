@@ -272,8 +272,9 @@ class ImageProgram:
     value: they are passed over, and absent. `address` is what the kernel is given."""
 
     def __init__(self, plans: list[ColumnPlan], present: Sequence[int], buffers: ImageBuffers,
-                 diffs: Sequence[int] = ()):
-        steps, compact = [], []
+                 diffs: Sequence[int] = ()) -> None:
+        steps: list[list[int]] = []
+        compact: list[list[int]] = []
         for column in present:
             buffer = None if column in diffs else buffers.columns.get(column)
             step = _skip(plans[column]) if buffer is None else buffer.step()

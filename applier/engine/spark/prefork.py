@@ -117,7 +117,8 @@ def _serve(listener: socket.socket, parent_pipe: int, place: Path) -> None:
 
     try:
         forking.preload()
-        ready = select.select([listener, parent_pipe], [], [])[0]
+        sources: list[socket.socket | int] = [listener, parent_pipe]
+        ready = select.select(sources, [], [])[0]
         if listener not in ready:
             return
         caller, _ = listener.accept()

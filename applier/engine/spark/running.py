@@ -187,7 +187,7 @@ class _RemoteJob:
     def __init__(self, spark: "SparkSession"):
         self._spark, self._tag = spark, f"applier-{uuid4().hex}"
         self._stages: list[Any] = []
-        spark.registerProgressHandler(self._on_stages)
+        spark.registerProgressHandler(self._on_stages)  # type: ignore[arg-type]  # any callable will do
 
     def _on_stages(self, stages: Any, inflight_tasks: int, operation_id: str | None, done: bool) -> None:
         self._stages = list(stages or ())
@@ -203,7 +203,7 @@ class _RemoteJob:
         self._spark.interruptTag(self._tag)
 
     def end(self) -> None:
-        self._spark.removeProgressHandler(self._on_stages)
+        self._spark.removeProgressHandler(self._on_stages)  # type: ignore[arg-type]  # any callable will do
 
 
 def _explained(error: BaseException) -> BaseException:

@@ -8,6 +8,7 @@ the caller as it was raised and Spark does not try the task again; any other exc
 import pickle
 import struct
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -158,13 +159,18 @@ def _result_of_each(function: Callable[[Any], Any]) -> Callable[[Iterator[pa.Rec
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for task, item in zip(batch.column(0).to_pylist(), batch.column(1), strict=True):
-                yield _outcome(task, lambda item=item: function(pickle.loads(item.as_buffer())))
+                yield _outcome(task, partial(_call, function, item))
 
     return run
 
 
+def _call(function: Callable[[Any], Any], pickled: pa.BinaryScalar) -> Any:
+    return function(pickle.loads(pickled.as_buffer()))
+
+
 def _outcome(task: int, work: Callable[[], Any]) -> pa.RecordBatch:
     """One row: the task's number and its pickled outcome: (True, result) or (False, ApplierError)."""
+    outcome: tuple[bool, Any]
     try:
         outcome = True, work()
     except ApplierError as error:

@@ -80,6 +80,8 @@ def duplicate_warnings(definition: TableDefinition) -> tuple[str, ...]:
             warnings.append(f"duplicates in {key.name} are not found: {why_not}")
             continue
         for part in key.parts:
+            if part.column is None:
+                continue
             column = definition.column(part.column)
             collation = key_collation(column, definition.flavour)
             if collation is not None and not is_exact(collation):

@@ -124,4 +124,4 @@ def rows_text(cells: list[Cells], rows: int, sql: bool, head: np.ndarray) -> mem
     out = np.empty(size, np.uint8)
     written = write_rows(addresses.ctypes.data, offsets.ctypes.data, nulls.ctypes.data, modes.ctypes.data, len(cells),
                          rows, sql, head.ctypes.data, len(head), STATEMENT_BYTES, out.ctypes.data)
-    return memoryview(out)[:written]
+    return out.data[:written]

@@ -16,7 +16,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import unquote
 
 from pyarrow import fs
@@ -29,6 +29,8 @@ from applier.jobs.importing.parquet_file import ParquetPart
 from applier.jobs.importing.position import DumpPosition, of_metadata
 from applier.jobs.importing.sql.load_data import DECODERS, Lines, RowsFile
 from applier.snapshot.manifest import MANIFEST
+
+_Kind = TypeVar("_Kind")
 
 _NOWHERE = DumpPosition()
 _UTC = "+00:00"
@@ -105,7 +107,8 @@ class _Folder:
         filesystem, path = resolve(self.uri(name))
         try:
             with filesystem.open_input_stream(path, compression="detect") as stream:
-                return stream.read().decode("utf-8", "surrogateescape")
+                text: str = stream.read().decode("utf-8", "surrogateescape")
+                return text
         except OSError as error:
             raise UsageError(f"a file of the dump cannot be read: {reason(error)}", file=self.uri(name)) from error
 
@@ -145,19 +148,19 @@ class _About:
         """An object whose values are text."""
         found = self._of(dict, name, {})
         self._all_texts(name, found.values())
-        return found
+        return {str(key): value for key, value in found.items()}
 
     def _all_texts(self, name: str, values: Iterable[Any]) -> list[str]:
         if not all(isinstance(value, str) for value in values):
             raise UsageError(f'"{name}" of a file of the dump has values that are not text', file=self._uri)
         return list(values)
 
-    def _of(self, kind: type, name: str, default: Any) -> Any:
+    def _of(self, kind: type[_Kind], name: str, default: _Kind | None) -> _Kind:
         value = self._value.get(name)
-        value = default if value is None else value
-        if type(value) is not kind:
+        found: _Kind | None = default if value is None else value
+        if found is None or type(found) is not kind:
             raise UsageError(f'"{name}" of a file of the dump is not of type {kind.__name__}', file=self._uri)
-        return value
+        return found
 
 
 def _of_parquet(folder: _Folder, schema: str) -> Dump:
@@ -219,7 +222,9 @@ def _of_shell(folder: _Folder) -> Dump:
     gtids = "".join((log.text("gtidExecuted") or about.text("gtidExecuted")).split())
     position = DumpPosition(log.text("file") or about.text("binlogFile"),
                             log.number("position") or about.number("binlogPosition"), str(GtidSet.parse(gtids)))
-    schemas, tables, rows = [], [], []
+    schemas: list[SqlPart] = []
+    tables: list[SqlPart] = []
+    rows: list[RowsFile] = []
     for schema in about.texts("schemas"):
         base = about.names("basenames").get(schema, schema)
         of_schema = folder.json(f"{base}.json")

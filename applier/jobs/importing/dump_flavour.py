@@ -47,7 +47,8 @@ def flavour_of_gtids(gtid_set: str) -> str | None:
 def flavour_of_text(text: bytes, uri: str) -> str | None:
     """The flavour that the text of a dump, or its beginning, tells; None if it tells none. Raises UsageError if it
     contradicts itself."""
-    if said := {flavour_of_version(match[1].decode("utf-8", "replace")) for match in _VERSION.finditer(text)} - {None}:
+    versions = (flavour_of_version(match[1].decode("utf-8", "replace")) for match in _VERSION.finditer(text))
+    if said := {flavour for flavour in versions if flavour is not None}:
         return _the_one(said, uri)
     for marks in (_OF_THE_SERVER, _OF_THE_PROGRAM):
         if said := {flavour for flavour, mark in marks.items() if mark.search(text)}:
@@ -55,7 +56,7 @@ def flavour_of_text(text: bytes, uri: str) -> str | None:
     return None
 
 
-def _the_one(said: set[str | None], uri: str) -> str:
+def _the_one(said: set[str], uri: str) -> str:
     if len(said) > 1:
         raise UsageError("the dump is of MySQL by some of its marks, and of MariaDB by others", file=uri,
                          hint="say whose it is with --flavour mysql or --flavour mariadb")

@@ -48,7 +48,7 @@ def read_parquet(part: ParquetPart, tables: DumpTables, on_progress: Callable[[i
                                               table=columns.definition.full_name) from None
                 tables.take(columns.definition, columns.completed(arrays, batch.num_rows), FAIL)
                 on_progress(source.tell())
-            return size
+            return int(size)
     except SchemaError as error:
         raise error.at(file=part.uri) from None
     except (OSError, pa.ArrowException) as error:

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pyarrow import fs
 
 from applier.apply.output.unit_files import table_writer
-from applier.columns.table_key import table_key
+from applier.columns.table_key import TableKey, table_key
 from applier.errors import DUPLICATE_KEY, ReplayStopped
 from applier.io.resolver import resolve
 from applier.jobs.importing.sql.inserts import FAIL, KEEP
@@ -32,7 +34,7 @@ CHUNK_BYTES = 96 << 20
 _BLOCK_ROWS = 1 << 15
 _BLOCK_BYTES = 8 << 20
 
-Keys = np.ndarray | KeyBytes
+Keys: TypeAlias = np.ndarray | KeyBytes
 
 
 class SortedRows:
@@ -49,7 +51,7 @@ class SortedRows:
         self._pending_bytes = 0
         self._on_duplicate = FAIL
         self._writer: TableWriter | None = None
-        self._last_key: int | bytes | None = None
+        self._last_key: Any = None  # an int, or bytes
         self._runs: list[tuple[str, int]] = []
 
     @property
@@ -76,7 +78,7 @@ class SortedRows:
         if self._key is None:
             self._main().write(chunk)
             return
-        chunk, keys = self._in_order(chunk, self._on_duplicate)
+        chunk, keys = self._in_order(chunk, self._on_duplicate, self._key)
         if not self._runs and (self._last_key is None or keys[0] > self._last_key):
             self._main().write(chunk)
             self._last_key = keys[-1]
@@ -86,8 +88,8 @@ class SortedRows:
     def finish(self) -> list[FileEntry]:
         """The files of all rows, in the order of their keys; one without rows for an empty table."""
         self.flush()
-        if self._runs:
-            self._merge()
+        if self._runs and self._key is not None:
+            self._merge(self._key)
         files = self._writer.close() if self._writer is not None else []
         self.rows = sum(file.rows for file in files)
         return files or [write_empty(self._place, self._schema, self.key_names)]
@@ -123,30 +125,29 @@ class SortedRows:
             self._writer = table_writer(self._place, 0, self.definition)
         return self._writer
 
-    def _keys(self, rows: pa.Table) -> Keys:
-        return self._key.of_rows(rows, self.definition.full_name)
-
-    def _in_order(self, rows: pa.Table, on_duplicate: int) -> tuple[pa.Table, Keys]:
+    def _in_order(self, rows: pa.Table, on_duplicate: int, key: TableKey) -> tuple[pa.Table, Keys]:
         """Rows sorted by key, each key once; among rows with one key, later ones are newer."""
-        keys = self._keys(rows)
+        table = self.definition.full_name
+        keys = key.of_rows(rows, table)
         if _ascending(keys).all():
             return rows, keys
         order = np.argsort(keys, kind="stable") if isinstance(keys, np.ndarray) else \
             pc.sort_indices(keys.to_arrow()).to_numpy()
         rows = rows.take(pa.array(order))
-        keys = self._keys(rows)
+        keys = key.of_rows(rows, table)
         distinct = _ascending(keys)
         if not distinct.all():
-            rows = self._without_duplicates(rows, distinct, on_duplicate)
-            keys = self._keys(rows)
+            rows = self._without_duplicates(rows, distinct, on_duplicate, key)
+            keys = key.of_rows(rows, table)
         return rows, keys
 
-    def _without_duplicates(self, rows: pa.Table, distinct: np.ndarray, on_duplicate: int) -> pa.Table:
+    def _without_duplicates(self, rows: pa.Table, distinct: np.ndarray, on_duplicate: int,
+                            key: TableKey) -> pa.Table:
         if on_duplicate == FAIL:
             first = int(np.flatnonzero(~distinct)[0])
-            values = [str(to_python(rows.column(name).slice(first, 1).combine_chunks())[0]) for name in self.key_names]
+            values = [str(to_python(rows.column(name).slice(first, 1).combine_chunks())[0]) for name in key.names]
             raise ReplayStopped("a row with this key already exists", table=self.definition.full_name,
-                                key=f"{self._key.choice.name} ({', '.join(self.key_names)}) = ({', '.join(values)})",
+                                key=f"{key} = ({', '.join(values)})",
                                 errno=DUPLICATE_KEY, hint="the dump inserts it twice")
         kept = np.r_[True, distinct] if on_duplicate == KEEP else np.r_[distinct, True]
         return rows.filter(pa.array(kept))
@@ -159,26 +160,27 @@ class SortedRows:
             file.write_table(rows, max_chunksize=each)
         return path
 
-    def _merge(self) -> None:
+    def _merge(self, key: TableKey) -> None:
         """Write all chunks anew, merged."""
         main = self._writer.close() if self._writer is not None else []
         self._writer, self._last_key = None, None
         filesystem, root = resolve(self._place.root)
-        runs = [_Run(self, _parquet_blocks(filesystem, [f"{root}/{file.path}" for file in main]))] if main else []
-        runs += [_Run(self, _arrow_blocks(path)) for path, _ in self._runs]
+        blocks = [_parquet_blocks(filesystem, [f"{root}/{file.path}" for file in main])] if main else []
+        blocks += [_arrow_blocks(path) for path, _ in self._runs]
+        runs = [_Run(lambda rows: key.of_rows(rows, self.definition.full_name), run) for run in blocks]
         policies = [FAIL] * bool(main) + [on_duplicate for _, on_duplicate in self._runs]
         writer = self._main()
         while True:
             live = [run for run in runs if run.load()]
             if not live:
                 break
-            bound = min((run.last_key for run in live), default=None)
+            bound = min(run.last_key for run in live)
             merged: pa.Table | None = None
             for run, policy in zip(runs, policies, strict=True):
                 taken = run.take_up_to(bound)
                 if taken is None:
                     continue
-                merged = taken if merged is None else self._in_order(pa.concat_tables([merged, taken]), policy)[0]
+                merged = taken if merged is None else self._in_order(pa.concat_tables([merged, taken]), policy, key)[0]
             writer.write(merged)
         for path in [path for path, _ in self._runs]:
             os.remove(path)
@@ -190,10 +192,10 @@ class SortedRows:
 class _Run:
     """A sorted chunk that is read block by block."""
 
-    def __init__(self, rows: SortedRows, blocks: Iterator[pa.Table]) -> None:
-        self._rows, self._blocks = rows, blocks
+    def __init__(self, keys_of: Callable[[pa.Table], Keys], blocks: Iterator[pa.Table]) -> None:
+        self._keys_of, self._blocks = keys_of, blocks
         self._block: pa.Table | None = None
-        self._keys: Keys | None = None
+        self._keys: Keys = np.empty(0, np.int64)
         self._at = 0
 
     def load(self) -> bool:
@@ -202,14 +204,15 @@ class _Run:
             self._block = next(self._blocks, None)
             if self._block is None:
                 return False
-            self._keys, self._at = self._rows._keys(self._block), 0
+            self._keys, self._at = self._keys_of(self._block), 0
         return True
 
     @property
-    def last_key(self) -> int | bytes:
+    def last_key(self) -> Any:
+        """Of the block: an int, or bytes."""
         return self._keys[len(self._keys) - 1]
 
-    def take_up_to(self, bound: int | bytes) -> pa.Table | None:
+    def take_up_to(self, bound: Any) -> pa.Table | None:
         """Consume and return the block's rows with keys up to `bound`."""
         if self._block is None:
             return None
@@ -222,7 +225,8 @@ def _ascending(keys: Keys) -> np.ndarray:
     if isinstance(keys, np.ndarray):
         return keys[1:] > keys[:-1]
     array = keys.to_arrow()
-    return pc.greater(array[1:], array[:-1]).to_numpy(zero_copy_only=False)
+    ascending: np.ndarray = pc.greater(array[1:], array[:-1]).to_numpy(zero_copy_only=False)
+    return ascending
 
 
 def _arrow_blocks(path: str) -> Iterator[pa.Table]:
@@ -232,7 +236,7 @@ def _arrow_blocks(path: str) -> Iterator[pa.Table]:
             yield pa.Table.from_batches([file.get_batch(number)])
 
 
-def _parquet_blocks(filesystem: object, paths: list[str]) -> Iterator[pa.Table]:
+def _parquet_blocks(filesystem: fs.FileSystem, paths: list[str]) -> Iterator[pa.Table]:
     for path in paths:
         with filesystem.open_input_file(path) as source:
             file, first = pq.ParquetFile(source), 0

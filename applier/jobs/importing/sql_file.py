@@ -19,7 +19,6 @@ from applier.jobs.importing.sql.inserts import (
     HEAD_BYTES,
     InsertColumns,
     InsertHead,
-    InsertSpans,
     new_spans,
     parse_head,
     refused,
@@ -49,7 +48,7 @@ class SqlFile:
         self.session = DumpSession(tables.flavour, database, system_time_zone)
         self.position = DumpPosition()
         self._delimiter = np.frombuffer(b";", np.uint8)
-        self._spans: InsertSpans | None = None
+        self._spans = new_spans(0, BATCH_VALUES)
         self._loaded = 0
 
     def read(self) -> DumpPosition:
@@ -179,14 +178,15 @@ class SqlFile:
         text, session = self.text, self.session
         flags = tuple_kernel.BACKSLASH * session.backslash | tuple_kernel.ANSI_QUOTES * session.ansi_quotes
         n_columns = 0 if columns is None else len(columns)
-        if self._spans is None or len(self._spans.seen) != n_columns:
+        if len(self._spans.seen) != n_columns:
             self._spans = new_spans(n_columns, BATCH_VALUES)
         spans = self._spans
         spans.seen[:] = 0
         capacity = 0 if columns is None else spans.kinds.shape[1]
-        return tuple_kernel.parse_rows(text.address, text.at, text.end, header.ctypes.data, len(header), flags,
-                                       n_columns, capacity, spans.starts.ctypes.data, spans.lengths.ctypes.data,
-                                       spans.kinds.ctypes.data, spans.seen.ctypes.data, out)
+        rows: int = tuple_kernel.parse_rows(
+            text.address, text.at, text.end, header.ctypes.data, len(header), flags, n_columns, capacity,
+            spans.starts.ctypes.data, spans.lengths.ctypes.data, spans.kinds.ctypes.data, spans.seen.ctypes.data, out)
+        return rows
 
     def _add(self, columns: InsertColumns, n_rows: int, head: InsertHead) -> None:
         try:

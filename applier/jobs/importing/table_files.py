@@ -14,8 +14,8 @@ from applier.columns.alter.versions import rows_shown
 from applier.columns.table_key import table_key
 from applier.errors import SchemaError
 from applier.jobs.importing.sorted_rows import SortedRows
-from applier.schema.definition import TableDefinition, table_schema
-from applier.schema.versioning import ENDS_OF_TIME
+from applier.schema.definition import table_schema
+from applier.schema.versioning import ENDS_OF_TIME, Versioning
 from applier.snapshot.manifest import FileEntry, TableEntry
 from applier.snapshot.writer import TableTarget, write_empty
 
@@ -34,20 +34,20 @@ def table_entry(rows: SortedRows, place: TableTarget) -> TableEntry:
         history = [file for file in files if file.rows]  # a replay also names none for a table without rows
         with table_writer(place, 0, shown) as writer:
             for block in rows.blocks(history):
-                _check_times(block, definition)
+                _check_times(block, definition.versioning, definition.full_name)
                 writer.write(rows_shown(block, definition))
             files = writer.close() or [write_empty(place, table_schema(shown), names)]
     return TableEntry(shown.database, shown.name, definition.to_json(), names, form, tuple(files), rules,
                       tuple(history))
 
 
-def _check_times(rows: pa.Table, definition: TableDefinition) -> None:
+def _check_times(rows: pa.Table, versioning: Versioning, table: str) -> None:
     """Check the time zone of row times: read in a wrong one, current rows would be past ones, ending hours before the
     end of time."""
-    ends = rows.column(definition.versioning.row_end).cast(pa.int64())
+    ends = rows.column(versioning.row_end).cast(pa.int64())
     for end in ENDS_OF_TIME:
         apart = pc.abs(pc.subtract(ends, end))
         if pc.any(pc.and_(pc.greater(apart, 0), pc.less(apart, _DAY))).as_py():
             raise SchemaError("the times of a system-versioned table's rows are of another time zone than the dump's "
-                              "statements, or --system-time-zone, say", table=definition.full_name,
+                              "statements, or --system-time-zone, say", table=table,
                               hint="dump it without --skip-tz-utc")

@@ -80,7 +80,7 @@ def _first_refused(refused: Refused, span: LogSpan, versions: list[PlannedVersio
     """The error of the first change in the log that was refused, with its key and its transaction."""
     order = {outline.uri: number for number, outline in enumerate(span.outlines)}
     first = first_of(refused.errors, order)
-    number, known = order[first.file], (item.version for item in versions)
+    number, known = order[first.file or ""], (item.version for item in versions)
     return _located(with_key(first, number, span.outlines[number], known), span.outlines[number])
 
 
@@ -153,6 +153,7 @@ class _Replay:
         at = wanted_start[0] if wanted_start is not None else base.position.file if base is not None else ""
         for name in filter(None, (at, stop.position and stop.position[0])):
             archive.check_has(name)
+        start: int | None
         if wanted_start is not None:
             files, start = files_from(archive, wanted_start)
             [before] = self.executor.outline([task_before(files[0], start)], lambda *_: None)

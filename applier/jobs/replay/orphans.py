@@ -34,7 +34,7 @@ def orphans(snapshot: Snapshot) -> dict[tuple[str, str], tuple[str, ...]]:
         for key in definition.foreign_keys:
             parent = key.database, key.table
             if parent not in entries:
-                line = f"{key.name} refers to {key.database}.{key.table}, which the snapshot does not have"
+                line: str | None = f"{key.name} refers to {key.database}.{key.table}, which the snapshot does not have"
             else:
                 columns = linked_columns(key, definition, definitions[parent])
                 line = _orphans_of(snapshot, key, columns, (entries[name], definition),
@@ -57,8 +57,8 @@ def _orphans_of(snapshot: Snapshot, key: ForeignKey, columns: tuple[ColumnLink, 
     missing = own.filter(pc.invert(pc.is_in(_keys(own, collations), there)))
     if not missing.num_rows:
         return None
-    told = [to_python(column.combine_chunks()) for column in missing.slice(0, _MOST_TOLD).columns]
-    examples = [", ".join(map(str, row)) for row in zip(*told, strict=True)]
+    columns_told = [to_python(column.combine_chunks()) for column in missing.slice(0, _MOST_TOLD).columns]
+    examples = [", ".join(map(str, row)) for row in zip(*columns_told, strict=True)]
     told = "; ".join(examples) + ("; …" if missing.num_rows > len(examples) else "")
     rows = "1 row refers" if missing.num_rows == 1 else f"{missing.num_rows:,} rows refer"
     return (f"{rows} by {key.name} ({', '.join(key.columns)}) to rows of "

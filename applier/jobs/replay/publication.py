@@ -10,7 +10,7 @@ from functools import partial
 from applier.apply.tasks import UnitResult
 from applier.columns.table_key import table_key
 from applier.jobs.explain.searches import duplicate_warnings
-from applier.jobs.replay.result import TableResult
+from applier.jobs.replay.result import ACCESS_PATHS, TableResult
 from applier.plan.planned import PlannedVersion
 from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.history.table_versions import TableVersion
@@ -56,7 +56,9 @@ def table_entries(live: list[TableVersion], planned: list[PlannedVersion], resul
 def _carried(files: Sequence[FileEntry], *, base: Snapshot | None, staging: Staging, table: TableDefinition,
              history: bool = False) -> list[FileEntry]:
     kept = [file for file in files if file.rows]
-    return staging.carry_over(base, kept, table.database, table.name, history=history) if kept else []
+    if not kept or base is None:
+        return []
+    return staging.carry_over(base, kept, table.database, table.name, history=history)
 
 
 def table_results(entries: list[TableEntry], planned: list[PlannedVersion],
@@ -71,13 +73,14 @@ def table_results(entries: list[TableEntry], planned: list[PlannedVersion],
         done = [by_number[unit.number] for unit in item.units] if item is not None else []
         written = sum(len(result.files) for result in done if result.files is not None)
         key = table_key(item.version.definition) if item is not None else None
-        tied = item is not None and item.tied
+        tied = item.tied if item is not None else ""
+        found = _sum(result.found for result in done)
         tables.append(TableResult(
             entry.database, entry.name, entry.rows, sum(result.inserted for result in done),
             sum(result.updated for result in done), sum(result.deleted for result in done), str(key) if key else "",
-            written, len(entry.files) - written, _sum(result.found for result in done),
-            _sum(_conflicts(result) for result in done), len(done), item.ranges if tied else len(done),
-            item.tied if tied else "", sum(result.seconds for result in done),
+            written, len(entry.files) - written, {way: found[way] for way in sorted(ACCESS_PATHS) if way in found},
+            _sum(_conflicts(result) for result in done), len(done),
+            item.ranges if item is not None and tied else len(done), tied, sum(result.seconds for result in done),
             duplicate_warnings(item.version.definition) if item is not None else (),
             sum(result.by_foreign_keys for result in done)))
     return tuple(tables)

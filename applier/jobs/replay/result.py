@@ -19,14 +19,15 @@ A snapshot's `_report.json` has the same, without the snapshot's own location:
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from applier.io.typed_json import Count, Mismatch, Seconds, between, build
+from keysearch.choose import PathKind
 
 FORMAT_VERSION = 1
 Duration = Annotated[float, between(0, 10**12)]
 """In seconds."""
-ACCESS_PATHS = {"primary": "PK", "unique": "UK", "key": "K", "scan": "scan"}
+ACCESS_PATHS: dict[PathKind, str] = {"primary": "PK", "unique": "UK", "key": "K", "scan": "scan"}
 """The access paths, by their names in reports, with names for people."""
 
 
@@ -50,7 +51,7 @@ class TableResult:
     key: str = ""
     files_written: Count = 0
     files_carried: Count = 0
-    found: dict[Literal["primary", "unique", "key", "scan"], Count] = field(default_factory=dict)
+    found: dict[PathKind, Count] = field(default_factory=dict)
     conflicts: dict[str, Count] = field(default_factory=dict)
     units: Count = 0
     ranges: Count = 0

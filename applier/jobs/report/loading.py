@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import TypedDict
 
 from applier.errors import SnapshotError
 from applier.io import resolver
@@ -15,14 +16,27 @@ LISTED = 100
 """How many conflicts are shown one by one; the snapshot's own list has all of them."""
 
 
+class Conflict(TypedDict):
+    """A row of plan.conflicts.LISTING."""
+
+    table: str
+    operation: str
+    conflict: str
+    key: str
+    values: str
+    gtid: str | None
+    file: str
+    position: int
+    row: int
+
+
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """A snapshot, the run that made it, and the first conflicts of that run: {column of plan.conflicts.LISTING: value},
-    in the order of the log."""
+    """A snapshot, the run that made it, and the first conflicts of that run, in the order of the log."""
 
     snapshot: Snapshot
     result: ReplayResult
-    conflicts: tuple[dict[str, str | int | None], ...]
+    conflicts: tuple[Conflict, ...]
 
     @property
     def listing(self) -> str:
@@ -51,7 +65,7 @@ def load_report(uri: str) -> Report:
     return Report(snapshot, result, tuple(_first_conflicts(uri)) if result.conflicts else ())
 
 
-def _first_conflicts(uri: str) -> list[dict[str, str | int | None]]:
+def _first_conflicts(uri: str) -> list[Conflict]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -65,6 +79,7 @@ def _first_conflicts(uri: str) -> list[dict[str, str | int | None]]:
             listing = pq.ParquetFile(file)
             if not listing.schema_arrow.equals(LISTING):
                 raise SnapshotError("the list of conflicts has other columns than this program's", file=path)
-            return next(listing.iter_batches(LISTED)).to_pylist()
+            first: list[Conflict] = next(listing.iter_batches(LISTED)).to_pylist()
+            return first
     except (OSError, pa.ArrowException, StopIteration) as error:
         raise SnapshotError(f"the list of conflicts cannot be read: {error}", file=path) from error

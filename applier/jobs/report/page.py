@@ -86,9 +86,10 @@ def _tables(report: Report) -> str:
     if len(changed) > len(shown):
         plots.append(f"<p>The plots show the {len(shown)} tables with most changes of {len(changed):,}.</p>")
     cascades = report.result.by_foreign_keys > 0
-    rows = [[table.full_name, table.rows, table.inserts, table.updates, table.deletes,
-             *([table.by_foreign_keys] if cascades else []), table.found_by,
-             sum(table.conflicts.values()), _units(table), f"{table.seconds:,.2f}"] for table in tables]
+    rows: list[list[str | int]] = [
+        [table.full_name, table.rows, table.inserts, table.updates, table.deletes,
+         *([table.by_foreign_keys] if cascades else []), table.found_by,
+         sum(table.conflicts.values()), _units(table), f"{table.seconds:,.2f}"] for table in tables]
     names = ["table", "rows now", "inserted", "updated", "deleted",
              *(["made by foreign keys"] if cascades else []), "found by", "conflicts", "units", "seconds"]
     return "\n".join(["<h2>Tables</h2>", *plots, _grid(names, rows)])
@@ -110,9 +111,10 @@ def _conflicts(report: Report) -> str:
     plot = bars("Conflicts by table", [(table.full_name, [table.conflicts.get(kind, 0) for kind in kinds])
                                        for table in tables[:_TABLES_PLOTTED]], kinds)
     meaning = "".join(f"<li><b>{escape(kind)}</b>: {escape(text)}</li>" for kind, text in _EXPLAINED.items())
-    shown = [[f"{row['file']}:{row['position']}", row["row"], row["table"], row["operation"], row["conflict"],
-              f"{row['key']} = {row['values']}" if row["key"] else row["values"], row["gtid"] or ""]
-             for row in report.conflicts]
+    shown: list[list[str | int]] = [
+        [f"{row['file']}:{row['position']}", row["row"], row["table"], row["operation"], row["conflict"],
+         f"{row['key']} = {row['values']}" if row["key"] else row["values"], row["gtid"] or ""]
+        for row in report.conflicts]
     return "\n".join([
         "<h2>Conflicts</h2>",
         f"<p>The replay found {result.conflicts:,} conflicting changes, and went on:</p>",

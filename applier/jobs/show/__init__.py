@@ -10,6 +10,7 @@ __all__ = ["selection"]
 
 if TYPE_CHECKING:
     from applier.io.mapping import MappedFile
+    from applier.io.printable import TerminalText
     from applier.jobs.show.rows import ShownEvent
     from applier.jobs.show.selection import ReadRange, Selection
     from applier.schema.table_filter import TableFilter
@@ -18,7 +19,7 @@ _FIRST = 4
 """Where a file's first event is."""
 
 
-def show(files: list[str], format: str, out: TextIO, selection: Selection | None = None) -> list[str]:
+def show(files: list[str], format: str, out: TextIO | TerminalText, selection: Selection | None = None) -> list[str]:
     """Print the events of binlog files, in the order given, to a text stream: all of them, or a selection.
 
     format: "text" (as `mysqlbinlog -v`) or "json" (an object a line, see json_lines). Text columns are in their own
@@ -32,7 +33,8 @@ def show(files: list[str], format: str, out: TextIO, selection: Selection | None
     from applier.jobs.show.tables import NoticedTables
 
     selection = selection or Selection()
-    tables = selection.tables and NoticedTables(selection.tables.tables, selection.tables.ignored)
+    wanted = selection.tables
+    tables = None if wanted is None else NoticedTables(wanted.tables, wanted.ignored)
     selected = 0
     out.flush()
     names = [os.path.basename(uri.rstrip("/")) for uri in files]

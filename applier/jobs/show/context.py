@@ -1,6 +1,7 @@
 """What statements ran in (EV-CTX), as SETs that are printed where they change, as mysqlbinlog does."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 _VARIABLES = {
     "foreign_key_checks": "foreign_key_checks", "unique_checks": "unique_checks", "sql_mode": "sql_mode",
@@ -26,12 +27,13 @@ class Context:
     """What was in force at the last statement that was shown."""
 
     def __init__(self) -> None:
-        self._known: dict[str, object] = {}
+        self._known: dict[str, Any] = {}
         self.database = ""
 
     @property
     def thread(self) -> int | None:
-        return self._known.get("pseudo_thread_id")
+        thread: int | None = self._known.get("pseudo_thread_id")
+        return thread
 
     @thread.setter
     def thread(self, thread_id: int) -> None:
@@ -43,9 +45,9 @@ class Context:
             self.database = database
             yield f"use {quoted(database)}/*!*/;"
 
-    def changes(self, thread_id: int, context: dict) -> Iterator[str]:
+    def changes(self, thread_id: int, context: Mapping[str, Any]) -> Iterator[str]:
         """A SET for each variable that is another one than before. Character sets are ids of their collations."""
-        now: dict[str, object] = {"pseudo_thread_id": thread_id}
+        now: dict[str, Any] = {"pseudo_thread_id": thread_id}
         now |= {variable: context[name] for name, variable in _VARIABLES.items() if name in context}
         if isinstance(flags := context.get("flags2"), int):
             now["sql_auto_is_null"] = int(bool(flags & _SQL_AUTO_IS_NULL))
@@ -57,7 +59,7 @@ class Context:
         self._known |= now
 
 
-def remarks(context: dict) -> Iterator[str]:
+def remarks(context: Mapping[str, Any]) -> Iterator[str]:
     """What is no session variable: who a statement ran as, which other databases it changed, what could not be read."""
     if "invoker_user" in context:
         yield f"# invoker: {context['invoker_user']}@{context.get('invoker_host', '')}"

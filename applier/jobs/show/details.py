@@ -53,11 +53,12 @@ def _start_v3(event: FileEvent, content: Any, _: Context) -> Details:
 def _query(event: FileEvent, query: Query, context: Context) -> Details:
     title = f"{event.name.capitalize()}\tthread_id={query.thread_id}\texec_time={query.execution_time}"
     title += f"\terror_code={query.error_code}"
-    if "xid" in query.context:
-        title += f"\tXid = {query.context['xid']}"
+    if isinstance(xid := query.context.get("xid"), int):
+        title += f"\tXid = {xid}"
     micros = query.context.get("microseconds")
+    fraction = f".{micros:06d}" if isinstance(micros, int) and micros else ""
     lines = list(context.use(query.database, event.flags))
-    lines.append(f"SET TIMESTAMP={event.timestamp}{f'.{micros:06d}' if micros else ''}{TERMINATOR}")
+    lines.append(f"SET TIMESTAMP={event.timestamp}{fraction}{TERMINATOR}")
     lines += [*context.changes(query.thread_id, query.context), *remarks(query.context)]
     lines += [_text(query.sql), TERMINATOR]
     if isinstance(query, LoadQuery):
@@ -70,7 +71,7 @@ def _gtid(event: FileEvent, gtid: Gtid, _: Context) -> Details:
     for name in ("last_committed", "sequence_number"):
         title += "" if getattr(gtid, name) is None else f"\t{name}={getattr(gtid, name)}"
     lines = []
-    if gtid.immediate_commit_timestamp is not None:
+    if gtid.immediate_commit_timestamp is not None and gtid.original_commit_timestamp is not None:
         title += f"\trbr_only={'no' if gtid.flags & _RBR_ONLY else 'yes'}"
         title += f"\toriginal_committed_timestamp={gtid.original_commit_timestamp}"
         title += f"\timmediate_commit_timestamp={gtid.immediate_commit_timestamp}"
@@ -148,7 +149,7 @@ def _user_value(variable: UserVar) -> str:
     if variable.type == "decimal" and len(value) > 2:
         return decimal_text(value[2:], value[0] - value[1], value[1])
     try:
-        charset, collation = by_id(variable.collation)
+        charset, collation = by_id(variable.collation or 0)
     except KeyError:
         return f"X'{value.hex().upper()}'"
     return f"_{charset} X'{value.hex().upper()}' COLLATE `{collation}`"

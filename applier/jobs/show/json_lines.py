@@ -15,6 +15,7 @@ surrogateescape). Rows that cannot be shown have a `note`.
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import orjson
 
@@ -41,7 +42,7 @@ def event_objects(shown: ShownEvent) -> Iterator[str]:
         yield _dump(place | {"op": change.operation, "table": change.table_map.name} | images)
 
 
-def _dump(thing: dict) -> str:
+def _dump(thing: dict[str, Any]) -> str:
     try:
         return orjson.dumps(thing).decode()
     except (orjson.JSONEncodeError, TypeError):  # surrogates: bytes that no UTF-8 file can hold

@@ -2,7 +2,7 @@
 them."""
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from applier.binlog.archive.reader import FileEvent
@@ -163,7 +163,9 @@ def _has_rows(event: FileEvent, header: RowsHeader) -> bool:
     """An insert of no column at all is one row, and takes no byte."""
     if header.rows_offset < len(event.body):
         return True
-    return header.before is None and not int.from_bytes(header.after, "little") & (1 << header.n_columns) - 1
+    if header.before is not None or header.after is None:
+        return False
+    return not int.from_bytes(header.after, "little") & (1 << header.n_columns) - 1
 
 
 def _images(
@@ -174,7 +176,7 @@ def _images(
     if not columns:
         return [{} for _ in range(rows)]
     names = [f"@{number}" for number in range(1, len(columns) + 1)]
-    texts: list[list[str | None]] = []
+    texts: list[Sequence[str | None]] = []
     partial = False
     for number, (buffer, column) in enumerate(zip(buffers.columns.values(), columns)):
         texts.append(column_texts(buffer.arrow(rows), column))

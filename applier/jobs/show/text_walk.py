@@ -64,7 +64,7 @@ _VERBS = "INSERT INTO {}\n### SET\n", "UPDATE {}\n### WHERE\n", "DELETE FROM {}\
 class TextWalk:
     """Prints one file; `write` takes the bytes, some at a time."""
 
-    def __init__(self, mapped: MappedFile, write: Callable[[bytes], None]) -> None:
+    def __init__(self, mapped: MappedFile, write: Callable[[bytes], object]) -> None:
         self._mapped, self._write = mapped, write
         self._format = read_format(mapped)
         self._printer, self._rows = TextPrinter(), RowReader(mapped, self._format)

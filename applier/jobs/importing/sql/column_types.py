@@ -198,7 +198,8 @@ def _too_long(array: pa.Array, column_type: ColumnType) -> np.ndarray:
     if column_type.length is None or _longest(array) <= column_type.length:
         return np.zeros(len(array), bool)
     longer = pc.greater(pc.utf8_length(array), column_type.length)
-    return longer.fill_null(False).to_numpy(zero_copy_only=False)
+    rows: np.ndarray = longer.fill_null(False).to_numpy(zero_copy_only=False)
+    return rows
 
 
 def _longest(array: pa.Array) -> int:

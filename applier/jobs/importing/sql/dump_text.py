@@ -61,7 +61,7 @@ class DumpText:
             raise UsageError(f"a statement, a row or a comment of the dump is longer than {self._most:,} bytes, "
                              "and no server accepts more", file=self.place(0))
         try:
-            read = self._stream.readinto(memoryview(self.data)[self.end:])
+            read = self._stream.readinto(self.data.data[self.end:])
         except OSError as error:
             raise UsageError(f"the dump cannot be read: {error}", file=self.uri,
                              hint="the file is truncated or damaged") from error

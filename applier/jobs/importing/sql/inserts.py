@@ -106,9 +106,10 @@ class InsertColumns:
 
     @property
     def have_times(self) -> bool:
-        """True if the rows of a system-versioned table have both of their times."""
+        """True if the rows are of a system-versioned table and have both of their times."""
+        versioning = self.definition.versioning
         given = (self.definition.columns[number].name for number in self.numbers)
-        return sum(map(self.definition.versioning.has, given)) == 2
+        return versioning is not None and sum(map(versioning.has, given)) == 2
 
     def rows(self, spans: InsertSpans, n_rows: int, data: np.ndarray, reading: LiteralContext) -> tuple[pa.Table, int]:
         """The converted rows, and how many zero dates became null. Raises LiteralError, and SchemaError for a column

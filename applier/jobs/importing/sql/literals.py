@@ -64,8 +64,8 @@ def _read(what: int, span: bytes, column: Column, definition: TableDefinition, r
     column_type = column.type
     if what == kind.EXPRESSION:
         session = Session(reading.flavour, time_zone=reading.time_zone)
-        value = evaluate(span.decode("utf-8", "replace"), no_columns, 1, session)
-        return zero_dates.to_python_number(assigned(value, column_type, session, strict=True)[0])
+        computed = evaluate(span.decode("utf-8", "replace"), no_columns, 1, session)
+        return zero_dates.to_python_number(assigned(computed, column_type, session, strict=True)[0])
     value = _literal(what, span, reading)
     if value is None:
         return None
@@ -89,7 +89,10 @@ def _literal(what: int, span: bytes, reading: LiteralContext) -> Value:
         return float(span)
     one = Literals(np.frombuffer(b"'" + span, np.uint8), np.array([1]), np.array([len(span)]),
                    np.array([what], np.uint8), 1 << what)
-    [value] = byte_values(one, 1 << what, reading).array.to_pylist()
+    [data] = byte_values(one, 1 << what, reading).array.to_pylist()
     if what in (kind.HEX, kind.BITS):
-        return value
-    return bytearray(value) if 1 << what & kernels.BYTES else to_utf8(pa.array([value]), reading.charset)[0].as_py()
+        return bytes(data)
+    if 1 << what & kernels.BYTES:
+        return bytearray(data)
+    text: str = to_utf8(pa.array([data]), reading.charset)[0].as_py()
+    return text

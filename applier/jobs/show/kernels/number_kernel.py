@@ -4,6 +4,8 @@
 The caller sees to it that there is room. Doubles are written by C's printf, as mysqlbinlog has them written.
 """
 
+from typing import Any
+
 import numpy as np
 from llvmlite import ir
 from numba import types
@@ -76,7 +78,7 @@ def put_bits(out, value, width):
     return out
 
 
-def _printf(layout: bytes, source: ir.Type):
+def _printf(layout: bytes, source: ir.Type) -> Any:
     """A writer by C's format of the number of a type that lies at an address: (out, room, address) to the length of the
     text."""
     text = layout + b"\0"

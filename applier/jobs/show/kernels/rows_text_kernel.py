@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from applier.jobs.show.kernels.number_kernel import put_unsigned
+from applier.jobs.show.kernels.number_kernel import put_byte, put_unsigned
 from applier.jobs.show.kernels.value_kernel import (
     COLUMN_BYTES,
     CORRUPT,
@@ -11,7 +11,6 @@ from applier.jobs.show.kernels.value_kernel import (
     NO_ROOM,
     PREFIX,
     PREFIX_LENGTH,
-    put_byte,
     put_value,
 )
 from applier.jobs.show.kernels.walk_records import (
