@@ -11,13 +11,14 @@ import os
 import sys
 import traceback
 
+from applier.engine.spark import spark_doors
+
 PRELOADED = (
     "numpy",
     "pyarrow.compute",
     "pyarrow.parquet",
-    "pandas",  # pyspark.worker wants it for its Arrow serializers
-    "pyspark.worker",
-    "pyspark.sql.pandas.serializers",
+    "pandas",  # what a worker imports wants it
+    *spark_doors.PRELOADED,
     "applier.engine.spark.stages",
     "applier.apply.routes.task",
 )
@@ -62,10 +63,3 @@ def load_kernels() -> int:
     from keysearch.numba_doors import load_kept
 
     return sum(map(load_kept, kernels()))
-
-
-def serve() -> None:
-    """Serve forks as pyspark's own daemon does, until SystemExit. Its protocol goes over stdin and stdout."""
-    from pyspark.daemon import manager
-
-    manager()

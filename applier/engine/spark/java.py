@@ -3,18 +3,14 @@
 Spark's `spark-submit` starts a JVM that prints the command of the driver's JVM, and the driver's JVM parses and
 verifies some 15,000 classes. This module keeps the printed command, and an archive of the loaded classes (AppCDS),
 which the first JVM writes as it ends, after the program that used it has gone. Both are in the user's cache directory
-and are bound to this Java and this Spark: changing either makes new ones. pyspark finds the JVM by the variables that
-spark-submit itself uses (PYSPARK_GATEWAY_PORT and _SECRET).
+and are bound to this Java and this Spark: changing either makes new ones.
 """
 
 import atexit
 import hashlib
-import importlib.util
 import os
-import re
 import shutil
 import signal
-import struct
 import subprocess
 import tempfile
 import time
@@ -23,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from applier.engine.spark import spark_doors
 from applier.engine.spark.scratch import Scratch
 from applier.errors import ApplierError, UsageError
 
@@ -75,9 +72,9 @@ class Gateway:
                     how = f" (killed by signal {-code})" if code is not None and code < 0 else ""
                     raise ApplierError(f"Spark's Java process did not start{how}:\n{self.log_tail()}".rstrip(":\n"))
                 time.sleep(0.005)
-            port, length = struct.unpack_from(">ii", told := answer.read_bytes())
+            connection = spark_doors.connection_of(answer.read_bytes())
         atexit.unregister(self.kill)
-        return port, told[8 : 8 + length].decode()
+        return connection
 
     def kill(self) -> None:
         """Kill it, and the shell that may be around it."""
@@ -115,12 +112,11 @@ def find_java() -> Path:
 
 def plain_spark_home() -> Path | None:
     """The home of pyspark's own Spark; None if another one is configured or its start is customised."""
-    found = importlib.util.find_spec("pyspark")  # not imported: the JVM starts while that happens
-    if found is None or found.origin is None:
+    home = spark_doors.home()
+    if home is None:
         raise UsageError("pyspark is not installed", hint="pip install pyspark")
-    home = Path(found.origin).parent
-    configured = {"SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT"} & os.environ.keys()
-    return None if configured or (home / "conf").exists() or not (home / "jars").is_dir() else home
+    configured = spark_doors.CONFIGURED & os.environ.keys() or (home / "conf").exists()
+    return None if configured or not spark_doors.jars(home).is_dir() else home
 
 
 def launch(java: Path, spark_home: Path, settings: dict[str, str], *, minimal: bool = False) -> Gateway:
@@ -144,9 +140,8 @@ def launch(java: Path, spark_home: Path, settings: dict[str, str], *, minimal: b
             command = ["/bin/sh", "-c", _THEN_KEEP_ARCHIVE, "sh", str(new), str(recording_lock), str(archive), *command]
     log = tempfile.TemporaryFile()
     directory = Scratch()
-    environment = os.environ | {"_PYSPARK_DRIVER_CONN_INFO_PATH": os.path.join(directory.path, _ANSWER),
-                                "SPARK_HOME": str(spark_home), "SPARK_CONNECT_MODE": "0",
-                                "JAVA_HOME": str(_home(java))}
+    told = spark_doors.driver_environment(spark_home, os.path.join(directory.path, _ANSWER))
+    environment = os.environ | told | {"JAVA_HOME": str(_home(java))}
     # A process group of its own: Ctrl-C is for us, who then ends the job in an orderly way.
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment, process_group=0)
     gateway = Gateway(process, log, recording_lock, directory)
@@ -170,15 +165,10 @@ def _driver_command(java: Path, spark_home: Path, settings: dict[str, str]) -> l
     kept = cache / f"{_key(java, spark_home, settings | variables)}.command" if cache else None
     if kept is not None and kept.exists():
         return kept.read_text().split("\0")
-    scala = next((match[1] for jar in (spark_home / "jars").iterdir()
-                  if (match := re.match(r"spark-core_([\d.]+)-", jar.name))), "")
-    options = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
-    launcher = [str(java), "-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp", f"{spark_home}/jars/*",
-                "org.apache.spark.launcher.Main", "org.apache.spark.deploy.SparkSubmit", *options, "pyspark-shell"]
-    environment = os.environ | {"SPARK_HOME": str(spark_home), "SPARK_SCALA_VERSION": scala,
-                                "JAVA_HOME": str(_home(java))}
+    launcher = spark_doors.launcher_command(java, spark_home, settings)
+    environment = os.environ | spark_doors.launcher_environment(spark_home) | {"JAVA_HOME": str(_home(java))}
     run = subprocess.run(launcher, env=environment, capture_output=True, text=True, check=False)
-    words = run.stdout.partition("\0\n")[2].rstrip("\0").split("\0")  # after a line for messages
+    words = spark_doors.printed_command(run.stdout)
     if run.returncode != 0 or len(words) < 2:
         raise ApplierError(f"Spark's launcher failed:\n{run.stderr}")
     if kept is not None:
@@ -190,7 +180,7 @@ def _driver_command(java: Path, spark_home: Path, settings: dict[str, str]) -> l
 
 def _key(java: Path, spark_home: Path, settings: dict[str, str]) -> str:
     """A key that changes when anything changes that a kept command or class archive depends on."""
-    jars = spark_home / "jars"
+    jars = spark_doors.jars(spark_home)
     java = java.resolve()
     facts = [java, java.stat().st_mtime_ns, jars, jars.stat().st_mtime_ns, *sorted(settings.items())]
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]

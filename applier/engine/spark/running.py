@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 
+from applier.engine.spark import spark_doors
 from applier.errors import ApplierError
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class TaskOutOfResources(TaskFailed):
 
 def is_remote(spark: "SparkSession") -> bool:
     """True for a session of a Spark Connect server, which has the DataFrame API and no SparkContext."""
-    return type(spark).__module__.startswith("pyspark.sql.connect")
+    return spark_doors.is_of_connect(spark)
 
 
 def parallelism(spark: "SparkSession") -> int:

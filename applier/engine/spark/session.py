@@ -6,10 +6,9 @@ import sys
 from concurrent.futures import Future
 from pathlib import Path
 from threading import Lock, Thread
-from types import ModuleType
 from typing import TYPE_CHECKING, TypeGuard
 
-from applier.engine.spark import forking, java, prefork
+from applier.engine.spark import forking, java, prefork, spark_doors
 from applier.errors import ApplierError
 
 if TYPE_CHECKING:
@@ -33,9 +32,7 @@ SETTINGS = {
     "spark.driver.maxResultSize": "0",
     "spark.locality.wait": "0s",
     "spark.task.maxFailures": str(TASK_ATTEMPTS),
-    "spark.python.daemon.module": "applier.engine.spark.daemon",
-    "spark.python.unix.domain.socket.enabled": "true",  # TCP's delayed acknowledgements cost 40 ms a task
-}
+} | spark_doors.SETTINGS
 
 _SETTINGS_OF_A_QUERY = ["spark.sql.adaptive.enabled", "spark.sql.execution.arrow.maxRecordsPerBatch",
                         "spark.sql.execution.arrow.maxBytesPerBatch"]
@@ -81,8 +78,7 @@ def start(master: str | None = None, *, app_name: str = "applier") -> "SparkSess
             reason = of_java[1] if of_java else str(error)
             raise ApplierError(f"Spark did not start with master {master}: {reason}") from None
         finally:
-            os.environ.pop("PYSPARK_GATEWAY_PORT", None)
-            os.environ.pop("PYSPARK_GATEWAY_SECRET", None)
+            spark_doors.withdraw()
     if _gateway is not None and _gateway.recording_lock is not None:
         _warm_up(spark)  # classes that this first JVM has not loaded are missing from the archive for the next ones
     return spark
@@ -176,17 +172,9 @@ def _launched(driver: dict[str, str], *, minimal: bool = False) -> java.Gateway 
     """A JVM for pyspark to find; None if there is one already, or Spark is configured to start in another way."""
     executable = java.find_java()
     home = java.plain_spark_home()
-    if home is None or _has_jvm(sys.modules.get("pyspark")):  # not imported here: the JVM starts while that happens
+    if home is None or spark_doors.has_jvm():  # pyspark is not imported here: the JVM starts while that happens
         return None
     return java.launch(executable, home, driver, minimal=minimal)
-
-
-def _has_jvm(pyspark: ModuleType | None) -> bool:
-    """True if there is a JVM, or another thread is about to start one and still imports pyspark."""
-    if pyspark is None:
-        return False
-    context = getattr(pyspark, "SparkContext", None)
-    return context is None or context._gateway is not None
 
 
 def _connect(driver: dict[str, str]) -> None:
@@ -199,8 +187,7 @@ def _connect(driver: dict[str, str]) -> None:
 
     port, secret = gateway.connection()
     _gateway = gateway
-    os.environ["PYSPARK_GATEWAY_PORT"] = str(port)
-    os.environ["PYSPARK_GATEWAY_SECRET"] = secret
+    spark_doors.offer(port, secret)
 
 
 def with_retries(master: str) -> str:

@@ -110,17 +110,17 @@ def test_first_jvm_leaves_an_archive_that_the_next_one_uses(fake):
     assert "ArchiveClassesAtExit" in ended(replaced), "another Java, another archive"
 
 
-def test_a_lean_jvm_has_its_own_class_path_and_archive(fake):
+def test_a_minimal_jvm_has_its_own_class_path_and_archive(fake):
     executable, home, cache = fake
     executable.write_text(executable.read_text().replace(r"\0jars\0", rf"\0conf:{home}/jars/*\0"))
     (home / "jars" / "spark-mllib_2.13-4.3.0.jar").touch()
-    for lean in (False, True):
-        first = java.launch(executable, home, {}, lean=lean)
+    for minimal in (False, True):
+        first = java.launch(executable, home, {}, minimal=minimal)
         first.mark_archive_usable()
         ended(first)
     assert suffixes(cache) == [".command", ".jsa", ".jsa"]
     core = home / "jars" / "spark-core_2.13-4.3.0.jar"
-    assert f"-cp conf:{core} " in ended(java.launch(executable, home, {}, lean=True))
+    assert f"-cp conf:{core} " in ended(java.launch(executable, home, {}, minimal=True))
     assert f"-cp conf:{home}/jars/* " in ended(java.launch(executable, home, {}))
 
 

@@ -1,0 +1,108 @@
+"""What pyspark and Spark have and do not promise: how a driver's JVM is started and found, and how Python workers are
+forked.
+
+All of it that this package uses is here. A version of Spark that changed it is found by test_spark_doors, which names
+what is gone. Nothing here imports pyspark before it is called: the JVM boots while it is imported.
+"""
+
+import importlib.util
+import os
+import re
+import struct
+import sys
+from pathlib import Path
+
+GATEWAY_PORT, GATEWAY_SECRET = "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"
+"""The variables by which pyspark finds a JVM that is there (pyspark.java_gateway)."""
+CONFIGURED = frozenset({"SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", GATEWAY_PORT})
+"""The variables by which people have Spark started in another way."""
+CONNECTION_FILE = "_PYSPARK_DRIVER_CONN_INFO_PATH"
+"""The variable that tells the JVM where to write its port and its secret."""
+PRELOADED = ("pyspark.worker", "pyspark.sql.pandas.serializers")
+"""Modules that each Python worker imports."""
+SETTINGS = {
+    "spark.python.daemon.module": "applier.engine.spark.daemon",
+    "spark.python.unix.domain.socket.enabled": "true",  # TCP's delayed acknowledgements cost 40 ms a task
+}
+"""Settings that Spark has and does not document."""
+LAUNCHER = ("org.apache.spark.launcher.Main", "org.apache.spark.deploy.SparkSubmit")
+"""Java's classes behind spark-submit: the first prints the command that runs the second."""
+_CONNECT = "pyspark.sql.connect"
+_OF_PYSPARK = "pyspark-shell"
+
+
+def home() -> Path | None:
+    """The Spark that came with pyspark, which is not imported; None where there is none."""
+    found = importlib.util.find_spec("pyspark")
+    return None if found is None or found.origin is None else Path(found.origin).parent
+
+
+def jars(spark_home: Path) -> Path:
+    """Where a Spark's jars are."""
+    return spark_home / "jars"
+
+
+def scala_version(spark_home: Path) -> str:
+    """The version of Scala that a Spark is made with, which its launcher wants to know; "" where no jar says it."""
+    return next((match[1] for jar in jars(spark_home).iterdir()
+                 if (match := re.match(r"spark-core_([\d.]+)-", jar.name))), "")
+
+
+def launcher_command(java: Path, spark_home: Path, settings: dict[str, str]) -> list[str]:
+    """What prints the command of a driver's JVM with these settings."""
+    options = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
+    return [str(java), "-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp", f"{jars(spark_home)}/*", *LAUNCHER, *options,
+            _OF_PYSPARK]
+
+
+def printed_command(printed: str) -> list[str]:
+    """The words of the command that the launcher printed behind a line for messages; one at most where it did not."""
+    return printed.partition("\0\n")[2].rstrip("\0").split("\0")
+
+
+def launcher_environment(spark_home: Path) -> dict[str, str]:
+    """What the launcher wants to know besides."""
+    return {"SPARK_HOME": str(spark_home), "SPARK_SCALA_VERSION": scala_version(spark_home)}
+
+
+def driver_environment(spark_home: Path, connection_file: str) -> dict[str, str]:
+    """What the driver's JVM wants to know."""
+    return {CONNECTION_FILE: connection_file, "SPARK_HOME": str(spark_home), "SPARK_CONNECT_MODE": "0"}
+
+
+def connection_of(told: bytes) -> tuple[int, str]:
+    """The port and the secret that a JVM has written to its connection file."""
+    port, length = struct.unpack_from(">ii", told)
+    return port, told[8 : 8 + length].decode()
+
+
+def offer(port: int, secret: str) -> None:
+    """Have pyspark take the JVM at this port when it asks for one."""
+    os.environ[GATEWAY_PORT], os.environ[GATEWAY_SECRET] = str(port), secret
+
+
+def withdraw() -> None:
+    """No JVM is to be taken any more."""
+    for name in (GATEWAY_PORT, GATEWAY_SECRET):
+        os.environ.pop(name, None)
+
+
+def has_jvm() -> bool:
+    """Whether pyspark has a JVM, or another thread is about to have one: it still imports pyspark."""
+    pyspark = sys.modules.get("pyspark")
+    if pyspark is None:
+        return False
+    context = getattr(pyspark, "SparkContext", None)
+    return context is None or context._gateway is not None
+
+
+def is_of_connect(session: object) -> bool:
+    """Whether a session is one of a Spark Connect server."""
+    return type(session).__module__.startswith(_CONNECT)
+
+
+def serve_forks() -> None:
+    """Serve forks as pyspark's own daemon does, until SystemExit. Its protocol goes over stdin and stdout."""
+    from pyspark.daemon import manager
+
+    manager()

@@ -1,0 +1,89 @@
+"""Every part of pyspark and Spark that they do not promise, and this package uses, is as it uses it; each test names
+one. No Java is needed: what is Java's is looked up in the jars."""
+
+import importlib.util
+import inspect
+import re
+import struct
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from applier.engine.spark import spark_doors
+
+ROOT = Path(__file__).resolve().parents[4]
+_PRIVATE = re.compile(r"PYSPARK_GATEWAY|_PYSPARK_|\._gateway\b|pyspark\.daemon|pyspark\.worker|spark\.launcher|"
+                      r"SparkSubmit|\._jvm|\._jsc|spark\.python\.daemon|pyspark\.sql\.connect\b|SPARK_SCALA_VERSION")
+
+
+def jar(name):
+    [found] = spark_doors.jars(spark_doors.home()).glob(f"{name}_*.jar")
+    return zipfile.ZipFile(found)
+
+
+def test_pyspark_has_its_spark_beside_it():
+    assert spark_doors.jars(spark_doors.home()).is_dir(), "pyspark/jars is gone"
+    assert re.fullmatch(r"2\.\d+|3\.\d+|3", spark_doors.scala_version(spark_doors.home())), "spark-core_<Scala>-*.jar"
+
+
+@pytest.mark.parametrize("name, of", [*zip(spark_doors.LAUNCHER, ("spark-launcher", "spark-core"), strict=True)])
+def test_the_launcher_is_there(name, of):
+    assert f"{name.replace('.', '/')}.class" in jar(of).namelist(), f"{name} is gone"
+
+
+def test_the_launchers_answer_is_words_with_zero_bytes_behind_a_line():
+    printed = "\0\n/usr/bin/java\0-cp\0/jars/*\0"
+    assert spark_doors.printed_command(printed) == ["/usr/bin/java", "-cp", "/jars/*"]
+    assert len(spark_doors.printed_command("usage: …\n")) == 1
+
+
+@pytest.mark.parametrize("variable", [spark_doors.GATEWAY_PORT, spark_doors.GATEWAY_SECRET,
+                                      spark_doors.CONNECTION_FILE])
+def test_pyspark_finds_a_jvm_by_variables(variable):
+    from pyspark import java_gateway
+
+    assert f'"{variable}"' in inspect.getsource(java_gateway.launch_gateway), f"pyspark does not look at {variable}"
+
+
+def test_a_jvm_tells_its_port_and_secret_as_pyspark_reads_them():
+    from pyspark import java_gateway
+
+    source = inspect.getsource(java_gateway.launch_gateway)
+    assert "gateway_port = read_int(info)" in source and "UTF8Deserializer().loads(info)" in source, \
+        "the connection file is another one"
+    assert spark_doors.connection_of(struct.pack(">ii", 4711, 6) + b"secret") == (4711, "secret")
+
+
+def test_whether_there_is_a_jvm():
+    from pyspark import SparkContext
+
+    assert hasattr(SparkContext, "_gateway"), "SparkContext._gateway is gone"
+
+
+def test_the_daemon_that_forks_workers():
+    from pyspark import daemon
+
+    assert inspect.signature(daemon.manager).parameters == {}, "pyspark.daemon.manager takes something"
+
+
+@pytest.mark.parametrize("name", spark_doors.PRELOADED)
+def test_what_workers_import(name):
+    assert importlib.import_module(name)
+
+
+@pytest.mark.parametrize("name", spark_doors.SETTINGS)
+def test_settings_that_are_not_documented(name):
+    core = jar("spark-core")
+    classes = (each for each in core.namelist() if each.startswith("org/apache/spark/internal/config/"))
+    assert any(name.encode() in core.read(each) for each in classes), f"Spark has no setting {name}"
+
+
+def test_sessions_of_connect_are_told_by_their_module():
+    assert importlib.util.find_spec("pyspark.sql.connect.session"), "pyspark.sql.connect is gone"
+
+
+def test_the_doors_are_opened_in_one_module():
+    files = [file for package in ("applier", "jsondiff", "keysearch") for file in (ROOT / package).rglob("*.py")]
+    found = {str(file.relative_to(ROOT)) for file in files if _PRIVATE.search(file.read_text())}
+    assert found == {"applier/engine/spark/spark_doors.py"}
