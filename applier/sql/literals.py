@@ -10,9 +10,7 @@ import re
 import struct
 from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Context, Decimal
-from ipaddress import IPv4Address, IPv6Address
 from typing import Any
-from uuid import UUID
 
 import pyarrow as pa
 
@@ -232,20 +230,14 @@ def by_number(number: int, column_type: ColumnType) -> str:
 
 
 def _network(value: Value, column_type: ColumnType, flavour: str) -> str:
-    return _NETWORKS[column_type.base](_text(value, column_type))
-
-
-def _inet6(text: str) -> str:
     """An address in the notation that MariaDB shows."""
-    from applier.mysql.addresses import network_text  # has kernels, and few defaults need it
+    from applier.mysql.addresses import network_text, packed  # with kernels, and few defaults need it
 
-    shown: str = network_text(pa.array([IPv6Address(text).packed]), "inet6")[0].as_py()
+    raw = pa.array([packed(_text(value, column_type), column_type.base)], pa.binary())
+    shown: str = network_text(raw, column_type.base)[0].as_py()
     return shown
 
 
-_NETWORKS: dict[str, Callable[[str], str]] = {
-    "inet4": lambda text: str(IPv4Address(text)), "inet6": _inet6, "uuid": lambda text: str(UUID(text)),
-}
 _TEMPORAL: dict[str, Callable[[str | Decimal, int, str], Any]] = {
     "date": lambda value, _, flavour: read_date(value, flavour), "datetime": read_datetime, "timestamp": read_datetime,
     "time": read_time, "year": lambda value, *_: read_year(value),

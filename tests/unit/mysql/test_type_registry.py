@@ -12,7 +12,7 @@ from applier.columns.values import DECODERS
 from applier.jobs.exporting.cells import WRITERS
 from applier.jobs.importing.sql.column_types import CONVERSIONS
 from applier.mysql.type_registry import ALTER_CLASSES, TYPES, AlterClass, Family
-from applier.mysql.types import arrow_type
+from applier.mysql.types import ColumnType, arrow_type
 from applier.mysql.wire_types import FORMS, Shape, WireType
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.defaults import IMPLICIT, implicit_scalar
@@ -86,3 +86,14 @@ def test_a_column_of_every_type_is_read_kept_and_logged(flavour, name):
     assert implicit_scalar(column.type, flavour).type == arrow_type(column.type)
     [logged] = wire_columns(change.definition)
     assert is_compatible(column.type, logged.type, logged.metadata)
+
+
+@pytest.mark.parametrize(("base", "text", "shown"), [
+    ("inet4", "192.0.2.1", "192.0.2.1"), ("inet6", "2001:DB8:0:0::1", "2001:db8::1"),
+    ("inet6", "::ffff:192.0.2.1", "::ffff:192.0.2.1"),
+    ("uuid", "6CCD780CBABA10269564005B8C656024", "6ccd780c-baba-1026-9564-005b8c656024"),
+])
+def test_addresses_are_shown_as_mariadb_shows_them(base, text, shown):
+    assert READERS[Family.NETWORK](text, ColumnType(base), "mariadb") == shown
+    with pytest.raises(ValueError, match=r"Expected|Octet|badly|At least"):
+        READERS[Family.NETWORK]("1.2", ColumnType(base), "mariadb")

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
-from ipaddress import IPv4Address, IPv6Address
-from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
@@ -30,7 +28,7 @@ from applier.jobs.importing.sql.spans import (
     number_values,
 )
 from applier.mysql import zero_dates
-from applier.mysql.addresses import network_text
+from applier.mysql.addresses import network_text, packed
 from applier.mysql.byte_columns import fixed_bytes, value_bytes
 from applier.mysql.charsets import to_utf8
 from applier.mysql.type_registry import Family
@@ -264,21 +262,16 @@ def _network(literals: Literals, column_type: ColumnType, reading: LiteralContex
     """Addresses in MariaDB's notation; each distinct one is read once."""
     coded = byte_values(literals, kernels.CHARACTERS, reading)
     distinct = coded.array.dictionary_encode()
-    read = _PACKED[column_type.base]
+    base = column_type.base
     try:
-        packed = pa.array([read(text.decode("ascii")) for text in distinct.dictionary.to_pylist()], pa.binary())
+        texts = [text.decode("ascii") for text in distinct.dictionary.to_pylist()]
+        if base == "inet6":  # the last bytes may be in the notation of an INET4, and alone
+            texts = [text if ":" in text else f"::{text}" for text in texts]
+        raw = pa.array([packed(text, base) for text in texts], pa.binary())
     except ValueError:
         return all_odd(literals, arrow_type(column_type))
-    return Values(network_text(packed, column_type.base).take(distinct.indices), coded.odd)
+    return Values(network_text(raw, base).take(distinct.indices), coded.odd)
 
-
-def _packed_inet6(text: str) -> bytes:
-    return IPv6Address(text if ":" in text else f"::{text}").packed
-
-
-_PACKED: dict[str, Callable[[str], bytes]] = {
-    "inet4": lambda text: IPv4Address(text).packed, "inet6": _packed_inet6, "uuid": lambda text: UUID(text).bytes,
-}
 
 CONVERSIONS: dict[Family, Callable[[Literals, ColumnType, LiteralContext], Values]] = {
     Family.INTEGER: _integers, Family.DECIMAL: _decimals, Family.FLOATING: _floating, Family.BIT: _bit,
