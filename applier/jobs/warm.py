@@ -305,13 +305,14 @@ def _convert_other_kinds() -> None:
     from applier.binlog.events.compressed_kernel import as_plain_events, find_compressed, whole_events
     from applier.mysql.addresses import network_text
     from applier.mysql.charsets import to_utf8
+    from applier.mysql.types import NETWORK
     from applier.plan.stops.gtid_kernel import find_gtids
     from keysearch.collation import equality_keys
     from keysearch.keybytes import encode_keys, find_ranges
 
     for charset in ("latin1", "sjis", "utf16"):
         to_utf8(pa.array(["é".encode("utf-16-be")]), charset)
-    for kind in ("inet4", "inet6", "uuid"):
+    for kind in sorted(NETWORK):
         network_text(pa.array([bytes(4)]), kind)
     for collation in ("utf8mb4_0900_ai_ci", "utf8mb4_bin", "utf8mb4_ja_0900_as_cs", "tis620_thai_ci"):
         equality_keys(pa.array(["a "]), collation)

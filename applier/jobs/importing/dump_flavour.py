@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable
 
 from applier.errors import UsageError
-from applier.mysql.types import NETWORK
 from applier.schema.definition import TableDefinition
 
 MYSQL, MARIADB = "mysql", "mariadb"
@@ -74,7 +73,7 @@ def check_no_mariadb(definitions: Iterable[TableDefinition], gtid_set: str, uri:
         types = [column.type for column in definition.columns]
         collations = [definition.collation, *(type_.collation for type_ in types)]
         if definition.versioning is not None or (definition.engine or "").upper() == "ARIA" \
-                or any(type_.base in NETWORK or type_.compressed for type_ in types) \
+                or any("mysql" not in type_.entry.flavours or type_.compressed for type_ in types) \
                 or any("_uca1400_" in (name or "") or "_nopad_" in (name or "") for name in collations):
             raise UsageError("the dump does not say whose it is, and has a table that only MariaDB can have", file=uri,
                              table=definition.full_name, hint="import it with --flavour mariadb")
