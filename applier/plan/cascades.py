@@ -1,9 +1,9 @@
-"""Which tables foreign keys change rows of that the log does not have.
+"""Which rows foreign keys change without a record in the log.
 
-Where it can be told from the changes of a table alone what they do to rows that refer to it, those are followed by
-value (foreign_keys.parent_events), table by table. Where not, all tables that foreign keys connect are applied
-together, change by change (foreign_keys.cascades): several levels, tables that refer to themselves, keys of several
-columns, definitions that DDL changes, rows that are found by more than one key.
+If the changes of a parent table alone determine the effect on rows that refer to it, foreign keys are followed by value
+(foreign_keys.parent_events), table by table. Otherwise all tables that foreign keys connect are applied together,
+change by change (foreign_keys.cascades): several levels, tables that refer to themselves, keys of several columns,
+definitions that DDL changes, rows that are found by more than one key.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class TiedVersion:
 
 @dataclasses.dataclass(frozen=True)
 class _Edge:
-    """A cascading foreign key between two versions that are in force at the same time."""
+    """A cascading foreign key between two versions that exist at the same time."""
 
     key: ForeignKey
     child: TableVersion
@@ -67,7 +67,7 @@ class Cascades:
     links: dict[int, tuple[ParentLink, ...]]
 
     def needs(self, version: int) -> Needs:
-        """What the task of a unit of this version needs."""
+        """What a task needs for a unit of this version."""
         if version in self.tied:
             return self.tied[version].tie
         return Parents(links=self.links[version]) if version in self.links else NothingElse()
@@ -106,7 +106,7 @@ def cascades_of(history: SchemaHistory, used: list[UsedTable], *, idempotent: bo
 
 def links_by_value(live: set[_Edge], chains: dict[int, int], history: SchemaHistory,
            used: list[UsedTable]) -> dict[int, tuple[ParentLink, ...]]:
-    """What can be followed by value: all foreign keys among the same tables, or none."""
+    """The foreign keys to follow by value: all of those among the same tables, or none."""
     groups, uses = _Groups[int](), defaultdict[int, list[UsedTable]](list)
     for edge in live:
         groups.join(chains[edge.child.id], chains[edge.parent.id])
@@ -127,8 +127,8 @@ def links_by_value(live: set[_Edge], chains: dict[int, int], history: SchemaHist
 
 
 def _is_simple(edge: _Edge, parent_uses: list[UsedTable], child_uses: list[UsedTable]) -> bool:
-    """Whether an edge can be followed by value: one column; definitions that stay; images that have the value; and a
-    key of the child's by which all rows are found, and which the foreign key does not change."""
+    """True if an edge can be followed by value: one column; definitions that stay; images that have the value; and a
+    key of the child that finds all rows and that the foreign key does not change."""
     for version in (edge.child, edge.parent):
         if version.previous is not None or version.end is not None or version.definition.versioning is not None:
             return False
@@ -244,7 +244,7 @@ def _pieces(edges: list[_Edge]) -> dict[int, tuple[RowPart, ...]]:
 
 
 class _Groups(Generic[_Item]):
-    """Things that belong together if they are joined, in any number of steps."""
+    """Groups of items that are joined, in any number of steps."""
 
     def __init__(self) -> None:
         self._above: dict[_Item, _Item] = {}
@@ -253,7 +253,7 @@ class _Groups(Generic[_Item]):
         return item in self._above
 
     def of(self, item: _Item) -> _Item:
-        """One of the item's group, the same for all of it."""
+        """The representative of the item's group."""
         while self._above[item] != item:
             item = self._above[item]
         return item

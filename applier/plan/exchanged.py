@@ -1,7 +1,7 @@
-"""Tables between which partitions were exchanged: whose rows go where, as one group of units.
+"""Tables that exchanged partitions: whose rows go where, as one group of units.
 
-Each version is one unit, whatever its size, and all of a group are applied by one task: rows of one table become those
-of another, which a replay only knows when it has them.
+Each version is one unit, whatever its size, and one task applies all of a group: rows of one table become rows of
+another, which a replay knows only when it has them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SINGLE_UNIT_REASON = "rows were exchanged with another table"
 
 def exchanged_versions(versions: Sequence[TableVersion], uses: Mapping[int, list[UsedTable]],
                        history: SchemaHistory) -> list[PlannedVersion]:
-    """All versions of a group, in their order."""
+    """All versions of a group, in order."""
     sources = {source.version for version in versions for source in version.sources}
     return [PlannedVersion(version, uses.get(version.id, []), [], version.id in sources,
                            version.end is None and history.is_wanted(version), group=versions[0].id)

@@ -39,7 +39,7 @@ Wanted = Callable[[str, str], bool]
 
 @dataclasses.dataclass(frozen=True)
 class LogSpan:
-    """The files that count, in order, each outlined from where it counts (`start`) up to where it does (`end`).
+    """The files that count, in order, each outlined from its first group that counts (`start`) to its last (`end`).
 
     The first `n_before` outlines are of single groups that the log prepared before the span, see applier.plan.prepared;
     `pending` are the XA transactions that are prepared at its end.
@@ -76,10 +76,10 @@ class LogSpan:
 
 
 def files_after(archive: Archive, position: BinlogPosition) -> tuple[tuple[ArchiveFile, ...], int | None]:
-    """The files of the archive that go on where a base snapshot stands, and where in the first of them (GRP-5): all of
-    them, from their beginning, where it stands at no position.
+    """The files of the archive that continue a base snapshot, and the offset in the first of them (GRP-5): all files,
+    from their beginning, if it has no position.
 
-    Raises MissingFile (1236) where the archive begins later or ends before the base's file.
+    Raises MissingFile (1236) if the archive begins after the base's file or ends before it.
     """
     if not position.file:
         return archive.files, None
@@ -92,9 +92,9 @@ def files_after(archive: Archive, position: BinlogPosition) -> tuple[tuple[Archi
 
 
 def check_base(base: Snapshot, first: Outline) -> None:
-    """Does the file in which the base stands know the base's transactions, and the base those before the file (GRP-5)?
+    """Check that the base's file contains the base's transactions, and the base those before the file (GRP-5).
 
-    Raises ArchiveError (1236) where not: files of another server may have the same names and positions.
+    Raises ArchiveError (1236) if not: files of another server may have the same names and positions.
     """
     executed, before = GtidSet.parse(base.position.gtid_set), first.previous_gtids.followed_by(first.gtids_before)
     if missing := before.subtract(executed):
@@ -111,7 +111,7 @@ def check_base(base: Snapshot, first: Outline) -> None:
 
 
 def span_of(outlines: list[Outline]) -> LogSpan:
-    """What counts of an archive's outlines: everything up to the first file that the stop point fell into."""
+    """The part of an archive's outlines that counts: everything up to the first file that contains the stop point."""
     for number, outline in enumerate(outlines):
         if outline.stopped:
             return LogSpan(tuple(outlines[:number + 1]))
@@ -160,8 +160,8 @@ def read_history(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sq
 
 
 def _load_base(history: SchemaHistory, base: Snapshot, first: Outline) -> None:
-    """What is there before the log. Where the base does not know whose it is, the log decides. Raises SnapshotError
-    where it is of another kind of server."""
+    """The tables that exist before the log. If the base does not name its server, the log decides. Raises SnapshotError
+    if it is of another kind of server."""
     flavour = base.position.flavour
     if flavour not in (history.flavour, UNKNOWN):
         names = {"mysql": "MySQL", "mariadb": "MariaDB"}
@@ -184,14 +184,14 @@ def _load_base(history: SchemaHistory, base: Snapshot, first: Outline) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class _FirstUse:
-    """Where a file first has rows of a table map."""
+    """The position of a file's first rows of a table map."""
 
     position: int
     use: TableUse
 
 
 def _define(history: SchemaHistory, at: Position, outline: Outline, use: TableUse, wanted: Wanted) -> None:
-    """Have a definition of the table from this place on."""
+    """Define the table from this position on."""
     table_map = _table_map(outline, use)
     name = history.renamed((table_map.database, table_map.table))
     if wanted(*name) and history.at(*name, at) is None:
@@ -206,8 +206,8 @@ def _is_void(outline: Outline, position: int) -> bool:
 
 
 def _check_void(outline: Outline, event: Statement | UnreplayableEvent, history: SchemaHistory, wanted: Wanted) -> None:
-    """A statement that was rolled back changed nothing, but for tables whose engine keeps what is written: raises
-    UnsupportedStatement where it names one."""
+    """Check a rolled-back statement: it changed nothing, except in tables whose engine keeps what is written. Raises
+    UnsupportedStatement if it names one."""
     if not isinstance(event, Statement):
         return
     sql = event.sql if isinstance(event.sql, str) else event.sql.decode("utf-8", "replace")
@@ -238,7 +238,7 @@ def _blocked(outline: Outline, event: UnreplayableEvent) -> ApplierError:
 
 @dataclasses.dataclass(frozen=True)
 class UsedTable:
-    """A wanted table map of a file, and the versions of its table in that file that rows may be about."""
+    """A wanted table map of a file, and the versions of its table that rows in the file may change."""
 
     file: int
     number: int
@@ -288,6 +288,6 @@ def _table_map(outline: Outline, use: TableUse) -> TableMap:
 
 
 def _in_force(versions: Iterable[TableVersion], first: Position, last: Position) -> list[TableVersion]:
-    """Those versions of a table that rows between two positions may be about."""
+    """The versions of a table that rows between two positions may change."""
     return [version for version in versions
             if version.start < last and (version.end is None or version.end > max(first, version.start))]

@@ -1,4 +1,4 @@
-"""What a person should know of the tables that are replayed, a line each: for the terminal and the report."""
+"""Notes for people on the replayed tables, a line each: for the terminal and the report."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ def notes_on_names(history: SchemaHistory, tables: TableFilter) -> list[str]:
 
 
 def notes_on_definitions(history: SchemaHistory) -> list[str]:
-    """Lines about tables that are what the log says of them."""
+    """Lines about tables that the log's metadata defines."""
     return [f"{table}: defined by what the log says of its columns and primary key, and empty before its first rows "
             "there; defaults, other keys and generated columns are not known" for table in history.defined_by_log]
 
 
 def notes_on_charsets(history: SchemaHistory, used: list[UsedTable]) -> list[str]:
-    """Lines about tables whose text may be read in another character set than it is in: they inherit that of a database
-    which was made before the log begins, and the log does not tell it with their columns. Where values have lengths
-    that fit no other set, the rows would not agree with the definition."""
+    """Lines about tables whose text may be read in a wrong character set: they inherit the set of a database that was
+    made before the log begins, and their columns in the log do not tell it. If values have lengths that fit no other
+    set, the rows would not agree with the definition."""
     notes = {}
     for table in used:
         for version in table.versions:
@@ -42,10 +42,10 @@ def notes_on_charsets(history: SchemaHistory, used: list[UsedTable]) -> list[str
 
 def notes_on_columns(used: list[UsedTable]) -> list[str]:
     """Lines about tables that have more or fewer columns than the log (AP-POS), which is also what a definition of
-    another time than the log's looks like."""
+    another time looks like."""
     notes = {}
     for table in used:
-        if len(table.versions) == 1:  # else the rows may be of either
+        if len(table.versions) == 1:  # otherwise the rows may be of either version
             definition, logged = table.versions[0].definition, len(table.table_map.types)
             if logged != (here := len(definition.columns)):
                 what = "inserts give the others their default" if logged < here else "the others are left out"

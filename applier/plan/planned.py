@@ -29,7 +29,7 @@ class PlannedVersion:
 
     @property
     def bytes(self) -> int:
-        """Bytes of its rows events (all of them for each of several versions in one file)."""
+        """Bytes of its rows events (if a file has several versions, all bytes for each)."""
         return sum(used.use.n_bytes for used in self.uses)
 
     @property

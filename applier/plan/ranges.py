@@ -1,4 +1,4 @@
-"""Dividing a table that starts empty by its key: bounds from the sample of row events that the outlines kept."""
+"""Divides a table that starts empty by its key, with bounds from the outlines' samples of rows events."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ from applier.schema.definition import TableDefinition
 from applier.snapshot.manifest import KeyValue
 
 MOST_SAMPLES = 2048
-"""Samples of a table that are looked at: enough for thousands of ranges, and no more work for a larger archive."""
+"""The most samples of a table that are decoded: enough for thousands of ranges, and no more work for a larger archive.
+"""
 KEYS_A_SAMPLE = 8
 _GUARD = bytes(64)
 
 
 def comes_before(key: KeyValue, other: KeyValue) -> bool:
-    """Whether a key is less than another one of the same table, which is of the same kind."""
+    """True if a key is less than another one of the same table, which is of the same kind."""
     if isinstance(key, int) and isinstance(other, int):
         return key < other
     if isinstance(key, bytes) and isinstance(other, bytes):
@@ -40,7 +41,7 @@ def comes_before(key: KeyValue, other: KeyValue) -> bool:
 
 def bounds(uses: list[TableUse], definition: TableDefinition, key: TableKey, n: int,
            allowed: TypeConversions = NONE_ALLOWED) -> list[KeyValue]:
-    """Up to n - 1 ascending keys that divide the rows sampled in `uses` into n even ranges, which begin at them."""
+    """Up to n - 1 ascending keys, the lower bounds of ranges that divide the rows sampled in `uses` evenly into n."""
     if n < 2:
         return []
     match key:
@@ -80,7 +81,7 @@ class _Sampled(Generic[Value]):
         file, places = _as_file(body, samples)
         reader = ChangeReader(file, self._bind, checksum=False)
         for start, end in places:
-            with suppress(ApplierError):  # cut off within a row: those before it count
+            with suppress(ApplierError):  # truncated within a row: earlier rows count
                 reader.walk(start, end)
             with suppress(ApplierError):  # a key that stops the replay, when it comes to it
                 reader.flush()
@@ -91,7 +92,7 @@ class _Sampled(Generic[Value]):
         try:
             reading = LoggedTable(self._definition, self._allowed, same_columns=False).meet(table_map)
         except ReplayStopped:
-            return None  # rows of the table as it was before or after this definition, or the apply task says so
+            return None  # rows of another version of the table; otherwise the apply task reports the difference
         keys = change_keys(self._key, self._definition, table_map)
         wanted = keys.wanted(reading.plans)
         self._bindings.append(TableBinding(reading.plans, wanted, wanted, partial(self._take, keys)))

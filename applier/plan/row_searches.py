@@ -1,4 +1,4 @@
-"""Which tables have one key by which all their rows are found, and what the others need instead."""
+"""Which tables have a key that finds all their rows, and what the others need instead."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ def row_search(definition: TableDefinition, uses: Sequence[UsedTable], *, tied: 
 
 
 def n_logged(used: UsedTable, columns: int) -> int:
-    """How many columns the log has of a version with so many. A table map with as many as another version of the table
-    is about that one, and says nothing of this one."""
+    """How many columns the log has for a version with this many. A table map with as many as another version of the
+    table belongs to that version, and tells nothing about this one."""
     logged = len(used.table_map.types)
     return columns if logged in {len(version.definition.columns) for version in used.versions} else logged
 
 
 def has_diffs(used: UsedTable) -> bool:
-    """Whether full after-images may have JSON diffs in them. A session that writes such writes all its updates as the
-    kind of event that may, those of tables without JSON columns, too."""
+    """True if full after-images may have JSON diffs. A session that writes diffs logs all its updates as the event type
+    that allows them, also for tables without JSON columns."""
     return used.use.has_diffs and WireType.JSON in used.table_map.types
 
 
 def _nulls_become_values(used: UsedTable, definition: TableDefinition) -> bool:
-    """Whether images may have NULLs for columns that cannot be NULL here: what they get may depend on the event."""
+    """True if images may have NULLs for columns that are NOT NULL here: their replacement may depend on the event."""
     return any(nullable and not column.nullable
                for nullable, column in zip(used.table_map.nullable, definition.columns, strict=False))

@@ -1,7 +1,7 @@
-"""Who does what: units put together into tasks of about the same weight, and the log segments that each walks.
+"""Assigns work: units grouped into tasks of about the same weight, and the log segments that each task walks.
 
-`ranges` cuts the log once for a whole plan. Tasks of some of its versions choose from these: their units may need
-changes of tables that other tasks apply.
+`log_segments` divides the log once for a whole plan. Tasks of some of its versions choose from these: their units may
+need changes of tables that other tasks apply.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from applier.schema.engines import is_transactional
 from applier.schema.history.table_versions import TableVersion
 
 TASK_BYTES = 512 << 20
-"""Bytes of rows events that one task applies, at most by plan: what bounds a worker's memory."""
+"""The most bytes of rows events that one task applies, by plan: it bounds a worker's memory."""
 
 SKIP_NANOSECONDS, SHUFFLE_NANOSECONDS = 0.2, 8.0
-"""CPU a byte of rows events: passing over what is another task's, and moving it through a shuffle."""
+"""CPU per byte of rows events: skipping another task's, and moving one through a shuffle."""
 
 
 def log_segments(span: LogSpan, versions: list[PlannedVersion]) -> list[LogSegment]:
-    """The log in pieces: the outlines' splits, cut where a version begins or ends and where something was taken back,
-    which concerns only tables of engines without transactions. `versions` are all that are planned."""
+    """The log's segments: the outlines' splits, divided where a version begins or ends and at ranges that were rolled
+    back, which affect only tables of engines without transactions. `versions` are all planned ones."""
     segments: list[LogSegment] = []
     ids_in = _versions_by_table_map(versions)
     for number, outline in enumerate(span.outlines):
@@ -49,7 +49,7 @@ def log_segments(span: LogSpan, versions: list[PlannedVersion]) -> list[LogSegme
 
 def _versions_by_table_map(versions: list[PlannedVersion]) -> dict[tuple[int, int],
                                                                    list[tuple[TableName, TableVersion]]]:
-    """By file and number of the table map: the name that the log has for the table, and what it may be about."""
+    """By file and number of the table map: the table's name in the log, and the versions that it may be."""
     found: dict[tuple[int, int], list[tuple[TableName, TableVersion]]] = {}
     for item in versions:
         for used in item.uses:
@@ -63,7 +63,8 @@ def _holds(version: TableVersion, position: tuple[int, int]) -> bool:
 
 
 def _pieces(start: int, end: int, cuts: set[int], voids: list[tuple[int, int]]) -> Iterator[tuple[int, int, bool]]:
-    """[start, end) cut at `cuts` and at the voids' edges; each piece says whether it is in a void."""
+    """[start, end) divided at `cuts` and at the edges of rolled-back ranges; each part says whether it was rolled back.
+    """
     depths: dict[int, int] = {start: 0, end: 0, **dict.fromkeys((cut for cut in cuts if start < cut < end), 0)}
     for first, last in voids:
         if first < end and last > start:
@@ -100,14 +101,14 @@ def walking_tasks(segments: Sequence[LogSegment], versions: list[PlannedVersion]
 
 
 def _read(part: dict[int, list[UnitSpec]]) -> set[int]:
-    """The versions whose changes a task reads: its units', and of those that foreign keys change rows of, the parents'.
-    """
+    """The versions whose changes a task reads: those of its units, and the parents of those whose rows foreign keys
+    change."""
     return {*part, *(link.version for units in part.values() if isinstance(parents := units[0].needs, Parents)
                      for link in parents.links)}
 
 
 def _together(units: list[UnitSpec]) -> list[list[UnitSpec]]:
-    """The units that one task has to apply, by foreign keys or exchanged rows; all others by themselves."""
+    """The units that one task has to apply because of foreign keys or exchanged rows; all others by themselves."""
     groups: dict[tuple[str, int], list[UnitSpec]] = {}
     for unit in units:
         match unit.needs:
@@ -136,7 +137,7 @@ def split_tasks(segments: Sequence[LogSegment], versions: list[PlannedVersion]) 
 
 
 def by_route(versions: list[PlannedVersion]) -> tuple[list[PlannedVersion], list[PlannedVersion]]:
-    """What a shuffle applies, and what is walked for beside it. All versions of a table go one way."""
+    """The versions for the shuffle route, and those that are walked for. All versions of a table take one route."""
     walked = {unit.number for item in versions for unit in item.units if unit.is_walked_for}
     parts: tuple[list[PlannedVersion], list[PlannedVersion]] = [], []
     for item in versions:
@@ -145,9 +146,9 @@ def by_route(versions: list[PlannedVersion]) -> tuple[list[PlannedVersion], list
 
 
 def prefers_shuffle(span: LogSpan, tasks: list[ApplyTask], versions: list[PlannedVersion]) -> bool:
-    """Whether decoding once and moving the changes costs less than every task walking what it needs.
+    """True if decoding once and moving the changes costs less than every task walking the log that it needs.
 
-    A far archive is fetched by everyone who walks it, so it is decoded once. So is a compressed one where a task would
+    Every task that walks a remote archive fetches it, so it is decoded once. So is a compressed one if a task would
     keep more of it in memory than TASK_BYTES: it keeps all rows of its tables, not only those of its own keys.
     """
     far = any(is_far(outline.uri) for outline in span.outlines)
@@ -162,6 +163,6 @@ def prefers_shuffle(span: LogSpan, tasks: list[ApplyTask], versions: list[Planne
 
 
 def _compressed_part(span: LogSpan) -> float:
-    """How much of the bytes of rows events comes out of compressed ones, 0 to 1."""
+    """The fraction of rows events' bytes that is in compressed ones, 0 to 1."""
     rows = sum(outline.row_bytes for outline in span.outlines)
     return min(1.0, sum(outline.inflated_bytes for outline in span.outlines) / rows) if rows else 0.0

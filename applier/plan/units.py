@@ -35,22 +35,22 @@ from applier.snapshot.manifest import FileEntry, KeyValue, Snapshot
 from applier.snapshot.staging import Staging
 
 UNIT_BYTES = 128 << 20
-"""Bytes of rows events for one unit, at most by plan."""
+"""The most bytes of rows events for one unit, by plan."""
 NO_CASCADES = Cascades({}, {})
 LEAST_UNIT_BYTES = 8 << 20
-"""Below this, dividing a table costs more than it brings."""
+"""Below this size, dividing a table costs more than it gains."""
 
 
 _Searches = dict[int, Stored | ImageMultiset | None]
-"""By version, what its rows are found by, where it is not the table's one key."""
+"""By version, how its rows are found, if not by the table's only key."""
 
 
 def changed_versions(used: list[UsedTable], history: SchemaHistory,
                      cascades: Cascades = NO_CASCADES) -> list[PlannedVersion]:
-    """The versions that the log has rows of, and those that such rows come from or go to, in the order of their making.
+    """The versions that the log changes, and those that their rows come from or go to, in the order of creation.
 
-    Where a base may have rows, that is every version that DDL alone makes rows of, too; and every version that foreign
-    keys change rows of, or tie to such.
+    With a base that may have rows, these are also all versions that DDL alone gives rows to; and all versions whose
+    rows foreign keys change, or that they connect to such versions.
     """
     uses: dict[int, list[UsedTable]] = {}
     for table in used:
@@ -110,7 +110,7 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
 
 
 def _chains(planned: list[PlannedVersion]) -> list[list[PlannedVersion]]:
-    """The planned versions by table: each has the rows of the one before."""
+    """The planned versions by table: each continues with the rows of the previous one."""
     by_last: dict[int | None, list[PlannedVersion]] = {}
     chains = []
     for item in planned:
@@ -149,14 +149,14 @@ def _by_key(definition: TableDefinition, low: KeyValue | None, high: KeyValue | 
 
 def _begins(item: PlannedVersion, base: Snapshot | None, low: KeyValue | None = None,
             high: KeyValue | None = None) -> RowOrigin:
-    """Where the rows from `low` to before `high` come from of a version that begins."""
+    """The source of the rows from `low` to before `high` of a version that begins."""
     files = _base_files(item, base, low, high)
     return FromBase(snapshot=base, files=files) if base is not None and files else BeginsEmpty()
 
 
 def _single_unit_reason(chain: list[PlannedVersion], searches: _Searches, base: Snapshot | None,
                         idempotent: bool, moving: Collection[str]) -> str:
-    """Why all keys of a table have to be one unit; "" if they do not."""
+    """Why the table cannot be divided into ranges; "" if it can."""
     stores = [search for item in chain if (search := searches[item.version.id]) is not None]
     if any(isinstance(search, ImageMultiset) or search.by_content for search in stores):
         return "some rows are found by what they hold"
@@ -182,9 +182,9 @@ def _single_unit_reason(chain: list[PlannedVersion], searches: _Searches, base: 
 
 
 def _is_tied(item: PlannedVersion, key_columns: tuple[int, ...]) -> bool:
-    """Whether an update may move a row to another key without holding the whole row: its old values are then needed
-    where it goes, so all keys are one unit. A JSON diff is no whole value; columns that the log lacks are in no
-    image."""
+    """True if an update may move a row to another key without holding the whole row: its old values are then needed at
+    the new key, so all keys are one unit. A JSON diff is not a whole value; columns that the log lacks are in no image.
+    """
     columns = len(item.version.definition.columns)
     return any(has_diffs(used) or n_logged(used, columns) < columns or used.use.after_columns >> column & 1
                for used in item.uses for column in key_columns)
@@ -192,8 +192,8 @@ def _is_tied(item: PlannedVersion, key_columns: tuple[int, ...]) -> bool:
 
 def _lows(chain: list[PlannedVersion], base: Snapshot | None, n: int,
           allowed: TypeConversions) -> Sequence[KeyValue | None]:
-    """Where the units' ranges begin; the first has no bound. A base file is never cut: what is divided by the log's own
-    keys is the space between and after the files, where most tables grow."""
+    """The lower bounds of the units' ranges; the first has none. A base file is never divided: the log's own keys
+    divide the space between and after the files, where most tables grow."""
     item = max(chain, key=lambda item: item.bytes)  # whose samples count; the keys are the same in all versions
     files, definition = _files_of(chain[0], base), item.version.definition
     key = table_key(definition)
@@ -204,7 +204,8 @@ def _lows(chain: list[PlannedVersion], base: Snapshot | None, n: int,
 
 
 def _between(cuts: list[KeyValue], files: Sequence[FileEntry], kind: type[Value]) -> list[Value]:
-    """Where files begin but the first, and the cuts that are in none, ascending; all keys are of this kind."""
+    """The beginnings of all files but the first, and the cuts that are in none, ascending; all keys are of this kind.
+    """
     edges = [(low, high) for file in files
              if isinstance(low := file.min_key, kind) and isinstance(high := file.max_key, kind)]
     between = {cut for cut in cuts if isinstance(cut, kind) and not any(low < cut <= high for low, high in edges)}
@@ -212,7 +213,7 @@ def _between(cuts: list[KeyValue], files: Sequence[FileEntry], kind: type[Value]
 
 
 def _files_of(item: PlannedVersion, base: Snapshot | None) -> tuple[FileEntry, ...]:
-    """The base's files of this version; a version made by the log has none."""
+    """The base's files of this version; a version that the log created has none."""
     if base is None or item.version.in_base is None:
         return ()
     entry = base.table(*item.version.in_base)
@@ -222,7 +223,7 @@ def _files_of(item: PlannedVersion, base: Snapshot | None) -> tuple[FileEntry, .
 
 
 def _orders_base(item: PlannedVersion, key: TableKey, base: Snapshot | None) -> bool:
-    """Whether the base's files are in the order of the version's key: an older program may have known fewer collations.
+    """True if the base's files are in the order of the version's key: an older program may have known fewer collations.
     """
     entry = base.table(*item.version.in_base) if base is not None and item.version.in_base is not None else None
     return entry is None or entry.key_rules == key.rules

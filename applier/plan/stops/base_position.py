@@ -1,4 +1,4 @@
-"""Where in an archive a base stands: by its file and offset, or, where these are of another server or not known, by its
+"""The position of a base in an archive: by its file and offset, or, if these are unknown or another server's, by its
 transactions (GRP-5, GRP-7)."""
 
 from __future__ import annotations
@@ -16,22 +16,24 @@ from applier.snapshot.manifest import BinlogPosition
 
 
 def lacks_file_position(position: BinlogPosition) -> bool:
-    """Whether the place has to be looked for: GTIDs are known, and no file, as of a dump that names no more."""
+    """True if the base has GTIDs but no file position (a dump may record only GTIDs)."""
     return bool(position.gtid_set) and not position.file
 
 
 def could_be_another_servers(error: ApplierError, position: BinlogPosition) -> bool:
-    """Whether an error of the plan may be so because the file and offset of a base are another server's: after a
-    failover, the new source's log goes on from the same transactions in a file and at a place of its own (GRP-7)."""
+    """True if an error of the plan may have its cause in a base with the file and offset of another server: after a
+    failover, the new source's log continues from the same transactions in its own file and at its own offset (GRP-7).
+    """
     return error.mysql_errno == LOG_GAP and bool(position.gtid_set and position.file)
 
 
 def place_tasks(archive: Archive, position: BinlogPosition) -> list[OutlineTask]:
-    """Outlines that `place_of` wants: of the files that may have the place, each up to where the position's
+    """The outlines that `place_of` needs: of files that may contain the position, each up to where the position's
     transactions are complete.
 
-    By their heads that is one file of MySQL's, as sets of executed transactions only grow; MariaDB's domains may go
-    back, or be forgotten. Raises ArchiveError (1236) where transactions are missing between the base and the archive.
+    For MySQL the heads of files narrow it to one file, since sets of executed transactions only grow; MariaDB's domains
+    may go back, or be forgotten. Raises ArchiveError (1236) if transactions are missing between the base and the
+    archive.
     """
     files, wanted = list(archive.files), GtidSet.parse(position.gtid_set)
     if missing := read_head(files[0]).executed.subtract(wanted):
@@ -39,7 +41,7 @@ def place_tasks(archive: Archive, position: BinlogPosition) -> list[OutlineTask]
                            "them", file=files[0].name, errno=LOG_GAP,
                            hint="give the binlogs before it, too; or are these logs of another server?")
     if position.flavour == "mysql":
-        first, last = 0, len(files)  # the base has what came before `first`, and not what came before `last`
+        first, last = 0, len(files)  # the base contains everything before `first`, and not everything before `last`
         while last - first > 1:
             middle = (first + last) // 2
             if wanted.contains(read_head(files[middle]).executed):
@@ -52,9 +54,9 @@ def place_tasks(archive: Archive, position: BinlogPosition) -> list[OutlineTask]
 
 
 def place_of(position: BinlogPosition, outlines: Sequence[Outline]) -> BinlogPosition:
-    """The same position with the file and the offset at which its transactions are complete (GRP-5, GRP-7).
+    """The position with the file and offset at which its transactions are complete (GRP-5, GRP-7).
 
-    Raises ArchiveError (1236) where the archive does not have all of them, or has others before the last of them.
+    Raises ArchiveError (1236) if the archive does not have all of them, or has others before the last of them.
     """
     wanted = GtidSet.parse(position.gtid_set)
     reached = next((outline for outline in outlines if outline.stopped), None)

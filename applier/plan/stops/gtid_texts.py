@@ -1,4 +1,4 @@
-"""The names of many transactions at once: GTID events as columns of bytes, where their kind has fixed places for it."""
+"""Formats the GTIDs of many transactions at once: GTID events as columns of bytes, for kinds with fixed offsets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from applier.binlog.events.format import EventType, FormatDescription
 from applier.io.mapping import MappedFile
 
 _FIELDS = {EventType.GTID: 25, EventType.MARIADB_GTID: 12}
-"""Bytes of the body up to the end of what makes the name; other kinds' are of variable length."""
+"""Bytes of the body up to the end of the GTID; other kinds' are of variable length."""
 
 
 def gtid_texts(file: MappedFile, events: np.ndarray) -> pa.Array:
@@ -39,7 +39,7 @@ def gtid_texts(file: MappedFile, events: np.ndarray) -> pa.Array:
 
 
 def _name(file: MappedFile, position: int, description: FormatDescription) -> str | None:
-    """One event's."""
+    """The GTID of one event."""
     if position < 0:
         return None
     event = read_event(file, position, description)
@@ -60,7 +60,7 @@ def _mariadb_names(data: np.ndarray, body: int) -> pa.Array:
 
 
 def _numbers(data: np.ndarray, at: int, kind: type) -> np.ndarray:
-    """The little-endian numbers at a place of each row of bytes."""
+    """The little-endian numbers at an offset in each row of bytes."""
     width = np.dtype(kind).itemsize
     return np.ascontiguousarray(data[:, at:at + width]).view(np.dtype(kind).newbyteorder("<")).reshape(-1)
 

@@ -1,4 +1,4 @@
-"""Where a replay with --start-position begins: a place between two event groups (GRP-2), and what came before it."""
+"""The start of a replay with --start-position: between two event groups (GRP-2); and the transactions before it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ StartPosition = tuple[str, int]
 
 
 def files_from(archive: Archive, start: StartPosition) -> tuple[tuple[ArchiveFile, ...], int]:
-    """The files of the archive from the start on, and the offset in the first. Raises UsageError where the archive does
-    not have the place."""
+    """The files of the archive from the start on, and the offset in the first. Raises UsageError if the archive does
+    not have the position."""
     name, offset = start
     number = next((number for number, file in enumerate(archive.files) if file.name == name), None)
     if number is None:
@@ -27,12 +27,12 @@ def files_from(archive: Archive, start: StartPosition) -> tuple[tuple[ArchiveFil
 
 
 def task_before(file: ArchiveFile, offset: int) -> OutlineTask:
-    """The outline that `check_start` wants: the groups of the file that end at the start or before it."""
+    """The outline that `check_start` needs: the groups of the file that end at or before the start."""
     return OutlineTask(file.uri, None, StopCondition(position=(file.name, offset)))
 
 
 def check_start(before: Outline, offset: int) -> None:
-    """Raises UsageError naming the borders of the event group that the start is within."""
+    """Raise UsageError if the start is within an event group, naming its borders."""
     if before.end >= offset:
         return
     from applier.binlog.locating.groups import GroupPass
@@ -46,8 +46,9 @@ def check_start(before: Outline, offset: int) -> None:
 
 
 def continuity(before: Outline, offset: int, base: Snapshot | None) -> list[str]:
-    """What the report says of transactions between the base and the start: those that are left out, and those that are
-    replayed though the base has them. A snapshot counts the first ones as executed, as its place in the log does."""
+    """The report's notes on transactions between the base and the start: those that are left out, and those that are
+    replayed though the base has them. A snapshot counts the first as executed, since its position in the log is after
+    them."""
     executed, place = before.previous_gtids.followed_by(before.gtids), f"--start-position {before.name}:{offset}"
     if base is None:
         left_out = f"transactions {executed}" if executed else "what the log has before"

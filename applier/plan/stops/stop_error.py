@@ -1,4 +1,4 @@
-"""Which refused change is the first one, and which transaction it belongs to: looked up only when the replay stops."""
+"""Finds the first refused change, and its transaction: looked up only when the replay stops."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def first_of(errors: Sequence[ApplierError], order: dict[str, int]) -> ApplierEr
 
 def with_transaction(error: ApplierError, outline: Outline,
                      then: str = "then compare the row on the source") -> ApplierError:
-    """The same error with its GTID and, if it has no hint, one with the position before its event group, and with what
-    to do `then`. One without a position is of no transaction that is known."""
+    """Add to an error its GTID and, if it has no hint, one with the position before its event group, and with what to
+    do `then`. An error without a position has no known transaction."""
     end = error.position
     if end is None:
         return error

@@ -1,4 +1,4 @@
-"""Places to stop at as positions in an archive: those of GTID sets are looked up (GRP-2, GRP-4)."""
+"""Resolves places to stop at to positions in an archive: GTID sets are looked up (GRP-2, GRP-4)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Outlining = Callable[[Sequence[OutlineTask]], list[Outline]]
 def in_order(places: Sequence[Place], archive: Archive, outline: Outlining) -> list[tuple[str, int]]:
     """The places as (file, offset), in the order of the log, each once.
 
-    Raises UsageError for a file that the archive does not have, and for transactions that it does not have all of.
+    Raises UsageError for a file that the archive does not have, and for transactions that are not all in it.
     """
     numbers = {file.name: number for number, file in enumerate(archive.files)}
     found = set()
@@ -36,7 +36,7 @@ def in_order(places: Sequence[Place], archive: Archive, outline: Outlining) -> l
 
 
 def _executed_at(wanted: GtidSet, archive: Archive, outline: Outlining) -> tuple[str, int]:
-    """The end of the group with which all of a set is executed."""
+    """The end of the group that completes a set."""
     stop = StopCondition(gtid_set=wanted)
     outlines = outlines_up_to_stop(outline, [OutlineTask(file.uri, None, stop)
                                              for file in _candidates(wanted, archive)])
@@ -50,8 +50,8 @@ def _executed_at(wanted: GtidSet, archive: Archive, outline: Outlining) -> tuple
 
 
 def _candidates(wanted: GtidSet, archive: Archive) -> Sequence[ArchiveFile]:
-    """MySQL's sets of executed transactions only grow: the one file before the first that knows of all of the set.
-    MariaDB's domains may go back."""
+    """The files that may complete the set. MySQL's sets of executed transactions only grow, so it is the file before
+    the first whose head contains all of the set; MariaDB's domains may go back."""
     files = archive.files
     if wanted.domains:
         return files

@@ -1,4 +1,4 @@
-"""Where a replay shall stop: whether the log has the place, which files come before it, and whether it was reached."""
+"""The end of a replay: whether the log has the place to stop, which files precede it, and whether it was reached."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from applier.errors import ApplierError, UsageError
 
 def files_up_to(stop: StopCondition, archive: Archive, files: tuple[ArchiveFile, ...],
                 start: int | None) -> tuple[ArchiveFile, ...]:
-    """Of the files that a replay begins with, at `start` in the first, those up to the place to stop at: what comes
-    later may be damaged, or of any length. Raises UsageError where the archive does not have the place, or has it
-    before the start."""
+    """The files, starting at offset `start` in the first, up to the place to stop at: later ones may be damaged, or of
+    any length. Raises UsageError if the archive does not have the place, or has it before the start."""
     if stop.position is None:
         return files
     name, offset = stop.position
@@ -30,9 +29,9 @@ def files_up_to(stop: StopCondition, archive: Archive, files: tuple[ArchiveFile,
 
 def outlines_up_to_stop(outline: Callable[[Sequence[OutlineTask]], list[Outline]],
                         tasks: Sequence[OutlineTask]) -> list[Outline]:
-    """The outlines of all files, or, where one cannot be read, of those before it if the stop point is in them.
+    """The outlines of all files, or, if one cannot be read, of those before it if they contain the stop point.
 
-    Only a position says in which file to stop before the files are read, so they are read side by side. Raises the
+    Only a position names the file to stop in before files are read, so they are read in parallel. Raises the
     ApplierError of the first file that counts.
     """
     try:
@@ -49,8 +48,8 @@ def outlines_up_to_stop(outline: Callable[[Sequence[OutlineTask]], list[Outline]
 
 
 def not_reached(stop: StopCondition, last: Outline) -> str | None:
-    """What to tell where the log ends before the transactions to stop after; None where it does not. A set may name
-    more than the log has, so that is no error."""
+    """The note if the log ends before the transactions to stop after; None if it does not. A set may name more than the
+    log has, so it is not an error."""
     if stop.gtid_set is None or last.stopped:
         return None
     missing = stop.gtid_set.subtract(last.previous_gtids.followed_by(last.gtids))

@@ -1,4 +1,5 @@
-"""The key of a change that stopped the replay after its key was gone: looked up in the log, as it happens only once.
+"""Finds the key of a change that stopped the replay after its key was gone: looked up in the log, since it happens only
+once.
 
 A JSON diff is applied when the rows that are left are gathered; by then nothing holds the key of the row it was for.
 """
@@ -32,7 +33,7 @@ def with_key(error: ApplierError, number: int, outline: Outline, versions: Itera
         for version in versions:
             if version.definition.full_name == error.table and version.start <= (number, position) and (
                     version.end is None or (number, position) < version.end):
-                with suppress(ApplierError):  # whatever else is wrong with the log there, this error came first
+                with suppress(ApplierError):  # whatever else is wrong with the log there, the first error stands
                     error.key = _key_at(position, row, outline, version.definition)
     return error
 
@@ -61,7 +62,7 @@ class _Told:
         self.keys: list[str] = []
 
     def bind(self, table_map: TableMap, _: TableBinding | None) -> TableBinding:
-        """What is wanted of the rows after a table map: their keys."""
+        """Request the keys of the rows after a table map."""
         plans = logged_columns(table_map, self._definition)
         reader = change_keys(self._key, self._definition, table_map)
         wanted = reader.wanted(plans)
