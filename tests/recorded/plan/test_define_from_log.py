@@ -99,7 +99,7 @@ def test_a_log_without_metadata(tmp_path):
     with pytest.raises(SchemaError, match="nothing defines") as stopped:
         replay_with(ThisProcess(), ReplayOptions(**options))
     assert "--schema" in stopped.value.hint and "--define-from-log" not in stopped.value.hint
-    with pytest.raises(SchemaError, match=r"does not say.*binlog_row_metadata=FULL"):
+    with pytest.raises(SchemaError, match=r"does not describe.*binlog_row_metadata=FULL"):
         replay_with(ThisProcess(), ReplayOptions(**options, define_from_log=True))
 
 
