@@ -143,6 +143,9 @@ def keeps_key(conversion: RowConversion) -> bool:
         return old is new
     if tuple(conversion.sources[c] for c in new.columns) != old.columns:
         return False
+    if any(conversion.begins_to_number(conversion.new.columns[b], a)
+           for a, b in zip(old.columns, new.columns, strict=True)):
+        return False
     match old, new:
         case IntKey(), IntKey():
             return (old.unsigned, old.bias) == (new.unsigned, new.bias)

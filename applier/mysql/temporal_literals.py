@@ -4,6 +4,7 @@ Source: MySQL manual, "Date and Time Literals" and "Fractional Seconds in Time V
 the one difference that shows here: MySQL rounds a fraction that is too long, MariaDB cuts it off.
 """
 
+import calendar
 import datetime
 import re
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
@@ -15,9 +16,18 @@ _SOME_LEAP_DAY = datetime.datetime(2024, 1, 31)  # so that a day of any month ca
 _LONGEST_TIME = datetime.timedelta(hours=838, minutes=59, seconds=59, microseconds=999_999)
 _LEAST_MOMENT = 101  # 2000-01-01
 _PACKED_MOMENT = re.compile(r"(\d{4}|\d{2})(\d{2})(\d{2})(?:(\d{2})(\d{2})(\d{2}))?(\.\d*)?", re.ASCII)
+_NUMBER = re.compile(r"\d+(\.\d*)?", re.ASCII)
 _MOMENT = re.compile(r"([0-9]{1,4})[^\w\s]+([0-9]{1,2})[^\w\s]+([0-9]{1,2})"
-                     r"(?:(?:\s+|T)([0-9]{1,2})(?:[^\w\s]+([0-9]{1,2})(?:[^\w\s]+([0-9]{1,2})(\.[0-9]*)?)?)?)?")
+                     r"(?:(?:\s+|T|[^\w\s]+)([0-9]{1,2})(?:[^\w\s]+([0-9]{1,2})(?:[^\w\s]+([0-9]{1,2})(\.[0-9]*)?)?)?)?")
 _TIME = re.compile(r"(-?)(?:(\d{1,2}) +)?(\d+)(?::(\d{1,2}))?(?::(\d{1,2}))?(\.\d*)?", re.ASCII)
+
+
+class NoSuchDay(ValueError):
+    """A day after the last one of its month. `instant`: the date in microseconds, as in applier.mysql.zero_dates."""
+
+    def __init__(self, text: str, instant: int) -> None:
+        super().__init__(f"{text!r}: the month has no such day")
+        self.instant = instant
 
 
 def read_date(value: str | Decimal, flavour: str) -> datetime.date | int:
@@ -33,24 +43,35 @@ def read_datetime(value: str | Decimal, fsp: int, flavour: str) -> datetime.date
     text = _datetime_digits(value) if isinstance(value, Decimal) else value.strip()
     if re.fullmatch(r"0+", text):
         return ZERO_DAY * DAY
-    pattern = _PACKED_MOMENT if text.partition(".")[0].isdigit() else _MOMENT
+    pattern = _PACKED_MOMENT if _NUMBER.fullmatch(text) else _MOMENT
     match = pattern.fullmatch(text)
     if match is None:
         raise ValueError(f"{text!r} is not a date")
     year, month, day, hour, minute, second, fraction = match.groups()
+    if fraction and hour is None and isinstance(value, str):
+        raise ValueError(f"{text!r} has an hour behind the point in one server, and is no date in the other")
     is_zero = int(year) == int(month) == int(day) == 0
     # A year of one digit is that year; one of two digits is from 1970 to 2069, but for that of the zero date.
     full_year = _full_year(int(year)) if len(year) == 2 and not is_zero else int(year)
     fraction_micros = datetime.timedelta(microseconds=_microseconds(fraction, fsp, flavour))
-    if full_year and int(month) and int(day):
+    if full_year and int(month) and int(day) and _is_in_month(full_year, int(month), int(day)):
         instant = datetime.datetime(full_year, int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0))
         return instant + fraction_micros
-    _SOME_LEAP_DAY.replace(month=int(month) or 1, day=int(day) or 1)  # or there is no such month or day
     clock = _SOME_LEAP_DAY.replace(hour=int(hour or 0), minute=int(minute or 0), second=int(second or 0))
     micros = (clock - _SOME_LEAP_DAY + fraction_micros) // datetime.timedelta(microseconds=1)
     if micros >= DAY:
         raise ValueError(f"{text!r} rounds to the day after a date that no calendar has")
-    return number(full_year, int(month), int(day)) * DAY + micros
+    no_day = number(full_year, int(month), int(day)) * DAY + micros
+    if not _is_in_month(full_year or 1, int(month) or 1, int(day) or 1):
+        raise NoSuchDay(text, no_day)
+    return no_day
+
+
+def _is_in_month(year: int, month: int, day: int) -> bool:
+    """Whether a month has such a day. Raises ValueError for a day that no month has, or a month that no year has."""
+    if not (1 <= month <= 12 and 1 <= day <= 31):
+        raise ValueError(f"there is no day {day} of a month {month}")
+    return day <= calendar.monthrange(year, month)[1]
 
 
 def read_time(value: str | Decimal, fsp: int, flavour: str) -> datetime.timedelta:

@@ -45,10 +45,7 @@ def _copied(conversion: RowConversion, chunks: Iterator[pa.Table], arrivals: Arr
         rows = rows if order is None else rows.take(order)
     except NotComputable as error:
         unknown = error.message
-    made = _converted(conversion, iter([rows]))
-    if conversion.numbers_rows and unknown and made.num_rows > 1:
-        raise conversion.refusal("AUTO_INCREMENT numbers the rows in an order that a snapshot does not keep: they lie "
-                                 f"{unknown}")
+    made = _converted(conversion, iter([rows]), unknown)
     return made if conversion.ignores is None else left_by_ignore(made, conversion, conversion.ignores, unknown)
 
 
@@ -58,8 +55,8 @@ def exchanged_rows(sources: list[tuple[RowConversion, Iterator[pa.Table]]], sort
     return _sorted(rows, sort_by, sources[0][0]) if sort_by is not None else rows
 
 
-def _converted(conversion: RowConversion, chunks: Iterator[pa.Table]) -> pa.Table:
-    converter = RowConverter(conversion)
+def _converted(conversion: RowConversion, chunks: Iterator[pa.Table], unordered: str = "") -> pa.Table:
+    converter = RowConverter(conversion, unordered)
     batches = [batch for chunk in chunks for batch in converter.convert(chunk).to_batches()]
     return pa.Table.from_batches(batches, table_schema(conversion.new))
 

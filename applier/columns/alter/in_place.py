@@ -1,5 +1,5 @@
-"""Whether MariaDB alters a table in place or copies it: that decides what NULLs become in a column that is made NOT
-NULL. Judged by MariaDB 10.11."""
+"""Whether a server alters a table in place or copies it: in MariaDB that decides what NULLs become in a column that is
+made NOT NULL, in both servers what becomes of invalid dates. Judged by MariaDB 10.11 and MySQL 9.7."""
 
 from __future__ import annotations
 
@@ -10,23 +10,25 @@ from applier.mysql.value_sizes import member_bytes, most_bytes
 from applier.schema.definition import Column
 from applier.schema.history.conversion import RowConversion
 from applier.sql.evaluator import differs_by_row
-from applier.sql.tokens import tokenize
 
-_COPIES = re.compile(r"\bALGORITHM\s*=?\s*COPY\b|\bORDER\s+BY\b|\bCHECK\s*\(", re.IGNORECASE)
 _DEPENDS = re.compile(r"\bFOREIGN\s+KEY\b|\bREFERENCES\b", re.IGNORECASE)
 _NO_KEY = re.compile(r"\bDROP\s+FOREIGN\s+KEY\b", re.IGNORECASE)
+_NOTHING = re.compile(r"ALTER TABLE (\w+ )?(\. )?(\w+ )?ALGORITHM =? ?COPY ?;?", re.IGNORECASE)
+"""Nothing is done, and MariaDB does not do it by copying."""
+_REBUILDS = re.compile(r"\b(FORCE|ENGINE|CONVERT)\b", re.IGNORECASE)
 _SHORT = 255
 """Bytes of the longest VARCHAR with a one-byte length."""
 
 
 def is_in_place(conversion: RowConversion) -> bool | None:
-    """True if MariaDB executes the statement in place, with InnoDB; None if that depends on more than the log has
-    (foreign keys are added in place without foreign_key_checks)."""
-    old, new, words = conversion.old, conversion.new, _words(conversion)
-    if any((table.engine or "InnoDB").casefold() != "innodb" for table in (old, new)) or _COPIES.search(words):
-        return False
-    loses_key = old.primary_key is not None and new.primary_key is None
-    if loses_key or (old.versioning is None) != (new.versioning is None):
+    """True if the server executes the statement in place, with InnoDB; None if that depends on more than the log has
+    (foreign keys are added in place without foreign_key_checks). In strict mode MySQL does more in place."""
+    old, new = conversion.old, conversion.new
+    if _NOTHING.fullmatch(conversion.words) and new.flavour == "mariadb":
+        return True
+    if not conversion.is_innodb:
+        return _names_only(conversion)
+    if conversion.asks_for_copy or conversion.loses_key or (old.versioning is None) != (new.versioning is None):
         return False
     if any(column.generated == "virtual" for column in _dropped(conversion)):
         return False
@@ -35,13 +37,28 @@ def is_in_place(conversion: RowConversion) -> bool | None:
             return False
         if source is not None and not _keeps_its_form(old.columns[source], column):
             return False
-    return None if _DEPENDS.search(_NO_KEY.sub("", words)) else True
+    if new.flavour == "mysql" and any(_copies_in_mysql(conversion, column, source) for column, source in
+                                      zip(new.columns, conversion.sources, strict=True)):
+        return False
+    return None if _DEPENDS.search(_NO_KEY.sub("", conversion.words)) else True
 
 
-def _words(conversion: RowConversion) -> str:
-    """The statement without comments, strings and quoted names."""
-    tokens = tokenize(conversion.sql, sql_mode=conversion.sql_mode, flavour=conversion.new.flavour)
-    return " ".join(token.text for token in tokens if token.kind in ("word", "sign"))
+def _copies_in_mysql(conversion: RowConversion, column: Column, source: int | None) -> bool:
+    """Whether a column is why MySQL copies rows that MariaDB does not: it loses its NULLs, or is added with an
+    expression as its default."""
+    if source is None:
+        return column.default is not None and column.default.kind == "expression"
+    return conversion.old.columns[source].nullable and not column.nullable
+
+
+def _names_only(conversion: RowConversion) -> bool:
+    """Whether nothing is changed that an engine would copy rows for that does nothing else in place."""
+    old, new = conversion.old, conversion.new
+    return not conversion.asks_for_copy and _REBUILDS.search(conversion.words) is None and old.keys == new.keys and \
+        conversion.sources == tuple(range(len(old.columns))) and all(
+            (before.type, before.nullable, before.generated, before.expression) ==
+            (after.type, after.nullable, after.generated, after.expression)
+            for before, after in zip(old.columns, new.columns, strict=True))
 
 
 def _dropped(conversion: RowConversion) -> list[Column]:
@@ -56,6 +73,8 @@ def _computed_by_row(column: Column) -> bool:
 def _keeps_its_form(before: Column, after: Column) -> bool:
     """True if both columns' values have the same bytes; NULLs of a TIMESTAMP have to become the time."""
     old, new = before.type, after.type
+    if after.auto_increment and not before.auto_increment:
+        return False
     if new.base == "timestamp" and before.nullable and not after.nullable:
         return False
     if old.base != new.base:

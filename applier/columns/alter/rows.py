@@ -19,12 +19,15 @@ from applier.columns.alter.partitions import partition_numbers, subpartition_num
 from applier.columns.alter.versions import rows_that_hold
 from applier.columns.defaults import completed, default_scalar, generated_values, is_variable, sources
 from applier.errors import NotComputable, SchemaError
+from applier.mysql import zero_dates
+from applier.mysql.session import Session
 from applier.mysql.type_registry import TYPES, Family, types_of
 from applier.mysql.types import arrow_type
 from applier.schema.defaults import implicit_scalar
 from applier.schema.definition import Column, TableDefinition, table_schema
 from applier.schema.history.conversion import RowConversion
 from applier.schema.partitions import PartRows
+from applier.sql.casting import invalid_dates
 from applier.sql.casting.values import convert_values
 from applier.sql.times import current_timestamp
 
@@ -34,11 +37,16 @@ _LONG = {name for name, entry in TYPES.items() if entry.prefix} | types_of(Famil
 """Types that have no default if a table is altered in place."""
 
 
+_ALLOWED_AS_DATES = types_of(Family.DATE, Family.DATETIME, Family.TIME, Family.FLOATING)
+"""Types whose values MariaDB makes dates of by ALLOW_INVALID_DATES where it copies them."""
+
+
 class RowConverter:
     """Converts the rows of a table over one statement, a chunk at a time, in their order."""
 
-    def __init__(self, conversion: RowConversion) -> None:
-        self._conversion = conversion
+    def __init__(self, conversion: RowConversion, unordered: str = "") -> None:
+        """`unordered` is the order of the rows, as text, if it is not the order in which the server copied them."""
+        self._conversion, self._unordered = conversion, unordered
         self.schema = table_schema(conversion.new)
         self._places = {column.name: place for place, column in enumerate(conversion.old.stored_columns)}
         self._done = 0
@@ -125,13 +133,63 @@ class RowConverter:
         values = made = rows.column(self._places[old.name])
         try:
             if old.type != column.type:
-                made = convert_values(values.combine_chunks(), old.type, column.type, self._conversion.session)
+                made = convert_values(values.combine_chunks(), old.type, column.type, self._copying(old))
+            elif zero_dates.has_any(values):
+                made = self._dates(values.combine_chunks(), column)
         except NotComputable as error:
             raise self._cannot(f"column {column.name}, {old.type.sql()}, becomes {column.type.sql()}: "
                                f"{error.message}") from None
         if old.nullable and not column.nullable and values.null_count:
             made = pc.if_else(values.is_null(), self._instead_of_null(column, old), made)
+        if self._conversion.begins_to_number(column, source):
+            asks = np.asarray(values.is_null())
+            if not self._conversion.keeps_zeros:
+                asks |= np.asarray(pc.equal(made, pa.scalar(0, made.type)).fill_null(False))
+            made = self._with_numbers(made, asks, column) if asks.any() else made
         return made
+
+    def _copying(self, old: Column) -> Session:
+        """The session in which a column's values are converted: for MariaDB ALLOW_INVALID_DATES applies only to dates
+        and to numbers that are not exact."""
+        session = self._conversion.session
+        if session.flavour == "mysql" or old.type.base in _ALLOWED_AS_DATES:
+            return session
+        return replace(session, sql_mode=session.sql_mode.replace("ALLOW_INVALID_DATES", ""))
+
+    def _dates(self, values: pa.Array, column: Column) -> pa.Array:
+        """Dates in a column that keeps its type: a server that copies the rows makes '0000-00-00' of those that the
+        sql_mode does not allow."""
+        copied = invalid_dates.copied(values, column.type, self._conversion.session)
+        if copied.equals(values):
+            return values
+        in_place = is_in_place(self._conversion)
+        if in_place is None:
+            raise NotComputable("it has invalid dates, and whether they stay depends on how the server altered the "
+                                "table")
+        return values if in_place else copied
+
+    def _with_numbers(self, values: pa.Array | pa.ChunkedArray, asks: np.ndarray, column: Column) -> pa.Array:
+        """The values of a column that becomes AUTO_INCREMENT: rows where `asks` is set get one more than the largest
+        value before them, or the first number."""
+        self._check_order(len(values), column)
+        if self._conversion.ignores is not None:
+            raise self._cannot(f"column {column.name} numbers the rows, of which some may go")
+        given = np.cumsum(asks)
+        try:
+            known = np.asarray(values.cast(pa.int64()).fill_null(0))
+        except pa.ArrowException as error:
+            raise self._cannot(f"column {column.name} numbers the rows: {error}") from None
+        after = np.maximum.accumulate(np.where(asks, 0, known + 1 - given))
+        numbers = given - 1 + np.maximum(after, self._conversion.first_number)
+        return pa.array(np.where(asks, numbers, known)).cast(arrow_type(column.type))
+
+    def _check_order(self, n: int, column: Column) -> None:
+        if self._conversion.numbering != (1, 1):  # it begins elsewhere as the server alters in place or copies
+            raise self._cannot(f"column {column.name} numbers the rows with auto_increment_increment and _offset "
+                               f"{self._conversion.numbering}")
+        if self._unordered and n > 1:
+            raise self._cannot("AUTO_INCREMENT numbers the rows in an order that a snapshot does not keep: they lie "
+                               f"{self._unordered}")
 
     def _instead_of_null(self, column: Column, source: Column) -> pa.Scalar:
         """The values of a column that becomes NOT NULL: NULLs become zero, empty, or no member; in a TIMESTAMP the
@@ -145,11 +203,13 @@ class RowConverter:
                 column.type.base in _LONG:
             return nothing
         in_place = is_in_place(conversion)
+        if in_place is False:
+            return nothing
         before = default_scalar(replace(column, default=source.default), conversion.new)
         if in_place is None and not before.equals(nothing):
             raise self._cannot(f"column {column.name} becomes NOT NULL, and whether its NULLs become its default "
                                "depends on how the server altered the table")
-        return nothing if in_place is False else before
+        return before
 
     def _made(self, column: Column, values: _Values, n: int) -> pa.Array:
         """A column that the statement adds or computes anew from the other columns."""
@@ -177,9 +237,7 @@ class RowConverter:
     def _numbers(self, n: int, column: Column) -> pa.Array:
         if any(other.auto_increment for other in self._conversion.old.columns):
             raise self._cannot(f"column {column.name} continues the numbers of another column")
-        if self._conversion.numbering != (1, 1):  # it begins elsewhere as the server alters in place or copies
-            raise self._cannot(f"column {column.name} numbers the rows with auto_increment_increment and _offset "
-                               f"{self._conversion.numbering}")
+        self._check_order(self._done + n, column)
         first = self._conversion.first_number + self._done
         return pa.array(np.arange(first, first + n)).cast(arrow_type(column.type))
 

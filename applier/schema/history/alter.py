@@ -32,7 +32,7 @@ from applier.schema.partitions import PartRows
 class Altered:
     """A definition after an ALTER. `sources[i]` is the number of the old column that became the i-th new one, None for
     an added one; `emptied`: no row is left; `removed`: the rows that are removed, by the old definition;
-    `first_number`: where an added AUTO_INCREMENT column starts to number the rows; `ignores`: the details of ALTER
+    `first_number`: where an AUTO_INCREMENT column starts to number the rows; `ignores`: the details of ALTER
     IGNORE."""
 
     definition: TableDefinition

@@ -3,6 +3,7 @@
 This is only the plan, made once for each statement; `applier.columns.alter` applies it to whole columns of rows.
 """
 
+import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -14,6 +15,10 @@ from applier.schema.ddl.key_grammar import in_server_order
 from applier.schema.definition import Column, TableDefinition
 from applier.schema.partitions import PartRows
 from applier.schema.versioning import ENDS_OF_TIME
+from applier.sql.tokens import tokenize
+
+_COPIES = re.compile(r"\bALGORITHM\s*=?\s*COPY\b|\bORDER\s+BY\b|\bCHECK\s*\(|\bPARTITION\s+BY\b|"
+                     r"\bREMOVE\s+PARTITIONING\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -21,7 +26,7 @@ class RowConversion:
     """From rows of `old` to rows of `new`: `sources[i]` is the number of the old column that the i-th new one takes its
     values from, None for one that is added; rows of `removed` are removed, and the new rows must all belong to
     `required`. The rest describes the statement: `timestamp_us` is its time in microseconds UTC, `file`, `position` and
-    `gtid` are its place in the log, `first_number` is where an added AUTO_INCREMENT column starts, `numbering` the
+    `gtid` are its place in the log, `first_number` is where an AUTO_INCREMENT column starts, `numbering` the
     session's auto_increment_increment and auto_increment_offset, `end_of_time` the row end of current rows of a
     versioned table, `ignores` has the details of ALTER IGNORE, and `server_version` is the source's."""
 
@@ -45,11 +50,11 @@ class RowConversion:
 
     @cached_property
     def changes_rows(self) -> bool:
-        """True if rows may differ afterwards: some are removed, or stored columns are added, dropped, moved, converted
-        or renamed, or become NOT NULL."""
-        if self.removed is not None or self.ignores is not None:
+        """True if rows may differ afterwards: some are removed or numbered, or stored columns are added, dropped,
+        moved, converted or renamed, or become NOT NULL."""
+        if self.removed is not None or self.ignores is not None or self.numbers_rows:
             return True
-        if (self.old.versioning is None) != (self.new.versioning is None):
+        if (self.old.versioning is None) != (self.new.versioning is None) or self._may_forbid_dates:
             return True
         sources = zip(self.sources, self.new.columns, strict=True)
         kept = [(self.old.columns[source], column) for source, column in sources if source is not None]
@@ -61,10 +66,52 @@ class RowConversion:
         return before != after
 
     @property
+    def _may_forbid_dates(self) -> bool:
+        """Whether the server copies rows with dates, for which nothing but the statement's words or an engine may be
+        the reason, and lets go those that the sql_mode does not allow; in strict mode it refuses the statement."""
+        if "STRICT" in self.sql_mode or not (self.new.flavour == "mysql" or "NO_ZERO_" in self.sql_mode):
+            return False
+        return (self.asks_for_copy or self.loses_key or not self.is_innodb) and any(
+            source is not None and column.type.base in ("date", "datetime")
+            for source, column in zip(self.sources, self.new.columns, strict=True))
+
+    @property
+    def is_innodb(self) -> bool:
+        """Whether the table's engine is InnoDB, before and after."""
+        return all((table.engine or "InnoDB").casefold() == "innodb" for table in (self.old, self.new))
+
+    @cached_property
+    def asks_for_copy(self) -> bool:
+        """Whether something is in the statement that servers do by copying the rows only."""
+        return _COPIES.search(self.words) is not None
+
+    @property
+    def loses_key(self) -> bool:
+        """Whether the primary key goes, and no other comes."""
+        return self.old.primary_key is not None and self.new.primary_key is None
+
+    @cached_property
+    def words(self) -> str:
+        """The statement without comments, strings and quoted names."""
+        tokens = tokenize(self.sql, sql_mode=self.sql_mode, flavour=self.new.flavour)
+        return " ".join(token.text for token in tokens if token.kind in ("word", "sign"))
+
+    @property
     def numbers_rows(self) -> bool:
-        """True if an AUTO_INCREMENT column is added."""
-        return any(source is None and column.auto_increment
+        """True if rows may get numbers: an AUTO_INCREMENT column is added, or a column becomes one."""
+        return any(column.auto_increment and (source is None or self.begins_to_number(column, source))
                    for source, column in zip(self.sources, self.new.columns, strict=True))
+
+    def begins_to_number(self, column: Column, source: int) -> bool:
+        """Whether a column becomes AUTO_INCREMENT, and rows that have zero or NULL in it get a number."""
+        old = self.old.columns[source]
+        return column.auto_increment and not old.auto_increment and (
+            not self.keeps_zeros or (old.nullable and self.new.flavour == "mysql"))
+
+    @property
+    def keeps_zeros(self) -> bool:
+        """Whether zero asks for no number. In MySQL NULL asks for one nevertheless."""
+        return "NO_AUTO_VALUE_ON_ZERO" in self.sql_mode
 
     def refusal(self, what: str) -> SchemaError:
         """The error for rows if it is not known what the server made of them."""

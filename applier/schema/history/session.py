@@ -12,7 +12,9 @@ _SQL_MODES = {1: "REAL_AS_FLOAT", 2: "PIPES_AS_CONCAT", 4: "ANSI_QUOTES", 1 << 2
 # MariaDB's mode in which a DATE is a DATETIME; MySQL's mode of that bit meant no more than its parts.
 _ORACLE = {1 << 9: "ORACLE"}
 # Modes that change how ALTER converts values: the bits from 32 on differ between the servers.
-_DATE_MODES = {1 << 23: "NO_ZERO_IN_DATE", 1 << 24: "NO_ZERO_DATE", 1 << 25: "ALLOW_INVALID_DATES"}
+_VALUE_MODES = {1 << 19: "NO_AUTO_VALUE_ON_ZERO", 1 << 21: "STRICT_TRANS_TABLES", 1 << 22: "STRICT_ALL_TABLES",
+                1 << 23: "NO_ZERO_IN_DATE", 1 << 24: "NO_ZERO_DATE", 1 << 25: "ALLOW_INVALID_DATES",
+                1 << 31: "PAD_CHAR_TO_FULL_LENGTH"}
 _FRACTION_MODES = {"mysql": (1 << 32, "TIME_TRUNCATE_FRACTIONAL"), "mariadb": (1 << 34, "TIME_ROUND_FRACTIONAL")}
 _EXPLICIT_TIMESTAMPS = 1 << 24  # MariaDB's flags2, from 10.10 on; MySQL has a status variable of its own
 
@@ -32,7 +34,7 @@ def session_of(context: Mapping[str, Any], flavour: str, system_time_zone: str |
         explicit = context.get("flags2", 0) & _EXPLICIT_TIMESTAMPS
     zone = context.get("time_zone", "SYSTEM")
     mode = context.get("sql_mode", 0)
-    modes = _SQL_MODES | _DATE_MODES | dict([_FRACTION_MODES[flavour]]) | (_ORACLE if flavour == "mariadb" else {})
+    modes = _SQL_MODES | _VALUE_MODES | dict([_FRACTION_MODES[flavour]]) | (_ORACLE if flavour == "mariadb" else {})
     session = {
         "sql_mode": ",".join(name for bit, name in modes.items() if mode & bit),
         "time_zone": zone if zone.upper() != "SYSTEM" or system_time_zone is None else system_time_zone,

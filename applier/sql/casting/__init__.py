@@ -1,3 +1,3 @@
 """Converts values of one type to another, whole columns at a time, as the servers do."""
 
-__all__ = ["byte_strings", "members", "numbers", "shown_numbers", "texts", "values"]
+__all__ = ["byte_strings", "invalid_dates", "members", "numbers", "shown_numbers", "texts", "values"]

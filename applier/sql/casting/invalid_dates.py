@@ -1,5 +1,5 @@
 """Converts invalid dates (applier.mysql.zero_dates) to other types, as both servers do: by their text and by their
-digits. Among dates, only the conversion of '0000-00-00' is known: it stays as it is."""
+digits, and to other dates by what the sql_mode allows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from applier.mysql.session import Session
 from applier.mysql.types import DATES, NUMBERS, ColumnType, arrow_type
 from applier.mysql.zero_dates import DAY
 from applier.sql.casting import numbers
-from applier.sql.casting.temporals import cut, rounds
+from applier.sql.casting.temporals import cut, rounds, rounds_to_days
 
 _Convert = Callable[[pa.Array, ColumnType, ColumnType, Session], pa.Array]
 _SECOND = 1_000_000
@@ -37,9 +37,7 @@ def converted(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
 def _converted(values: pa.Array, old: ColumnType, new: ColumnType, session: Session,
                convert: _Convert) -> pa.Array:
     if new.base in DATES:
-        if not zero_dates.are_zero(values).all():
-            raise NotComputable("invalid dates other than 0000-00-00")
-        return pa.repeat(zero_dates.zero(arrow_type(new)), len(values))
+        return _dates(values, old, new, session)
     instants = zero_dates.numbers_of(values) * (DAY if old.base == "date" else 1)
     if new.base == "time":
         return convert(pa.array(instants % DAY).cast(pa.duration("us")), replace(old, base="time"), new, session)
@@ -56,10 +54,55 @@ def _converted(values: pa.Array, old: ColumnType, new: ColumnType, session: Sess
     return convert(texts, _SHOWN, new, session)
 
 
+def copied(values: pa.Array, kind: ColumnType, session: Session) -> pa.Array:
+    """Dates of a column that stays what it is, where a server copies the table's rows. MariaDB then looks at them in
+    modes that forbid zeros only; in strict mode a statement that would change one is refused."""
+    looks = session.flavour == "mysql" or "NO_ZERO_" in session.sql_mode
+    if kind.base == "timestamp" or not looks or "STRICT" in session.sql_mode or not zero_dates.has_any(values):
+        return values
+    return pc.if_else(pa.array(zero_dates.which(values)), _dates(values, kind, kind, session), values)
+
+
+def _dates(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """As DATE or DATETIME what is allowed, else, as for a TIMESTAMP, '0000-00-00'."""
+    zeros = pa.repeat(zero_dates.zero(arrow_type(new)), len(values))
+    if new.base == "timestamp":
+        return zeros
+    clock = zero_dates.numbers_of(values) * (DAY if old.base == "date" else 1)
+    days = clock // DAY
+    kept = _are_allowed(days, session)
+    whole = clock
+    if new.base == "date":
+        whole = cut(clock, _SECOND, rounds_to_days(session))
+    elif new.fsp < old.fsp:
+        whole = cut(clock, 10**(6 - new.fsp), rounds(session))
+    if (kept & (whole > clock)).any():  # MySQL then makes the day after another one of it
+        raise NotComputable("an invalid date, rounded up")
+    made = pa.array(whole // DAY, pa.int32()) if new.base == "date" else pa.array(whole)
+    return pc.if_else(pa.array(kept), made.cast(arrow_type(new)), zeros)
+
+
+def _are_allowed(days: np.ndarray, session: Session) -> np.ndarray:
+    """Which of some invalid dates may be in a DATE, or a DATETIME: those of the year 0 in all modes; of
+    what is not, 0000-00-00 without a time of day is left."""
+    of_zero = "NO_ZERO_DATE" if session.flavour == "mysql" else "NO_ZERO_IN_DATE"
+    year, month, day = zero_dates.parts(days)
+    has_zero = (month == 0) | (day == 0)
+    leap = (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0)) & (year > 0)
+    length = _LENGTHS[month] + (leap & (month == 2))
+    allowed = np.where(has_zero, "NO_ZERO_IN_DATE" not in session.sql_mode,
+                       (day <= length) | ("ALLOW_INVALID_DATES" in session.sql_mode))
+    return np.where(days == zero_dates.ZERO_DAY, of_zero not in session.sql_mode, allowed)
+
+
+_LENGTHS = np.array([31, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31, 31, 31, 31])
+"""Days of months, by their numbers."""
+
+
 def _numbers(instants: np.ndarray, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Dates as the numbers YYYYMMDD, or YYYYMMDDhhmmss with a fraction in a DECIMAL, FLOAT or DOUBLE."""
     if old.fsp and new.base not in ("decimal", "float", "double"):
-        whole = cut(instants, _SECOND, rounds(session))
+        whole = cut(instants, _SECOND, session.flavour == "mysql")
         if (whole // DAY != instants // DAY).any():
             raise NotComputable("the day after an invalid date")
         instants = whole

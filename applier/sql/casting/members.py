@@ -18,6 +18,8 @@ from applier.sql.casting.shown_numbers import shown
 from applier.sql.casting.texts import by_distinct, in_charset
 
 _NUMBER = re.compile(r"\s*\+?(\d{1,20})", re.ASCII)
+_LONG_ENUM, _LONG_SET = 6, 22
+"""Characters of text that is no number any longer."""
 _SHOWN = ColumnType("longtext", charset="utf8mb4")
 _BIGINT = ColumnType("bigint")
 
@@ -37,13 +39,13 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
         found = by_name.get(text)
         if found is not None:
             return new.members[found]
-        number = _NUMBER.fullmatch(text)
+        number = _NUMBER.fullmatch(text) if len(text) < _LONG_ENUM else None
         return new.members[int(number[1]) - 1] if number and 1 <= int(number[1]) <= len(new.members) else ""
 
     def as_set(text: str) -> str:
         labels = text.rstrip(" ")
         chosen = {by_name[label] for label in labels.split(",") if label in by_name} if labels else set()
-        number = _NUMBER.fullmatch(text)
+        number = _NUMBER.fullmatch(text) if len(text) < _LONG_SET else None
         if chosen or number is None:
             return _of_bits(sum(1 << place for place in chosen), new)
         bits = int(number[1])
@@ -57,9 +59,9 @@ def _of_bits(bits: int, new: ColumnType) -> str:
 
 
 def from_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
-    """Numbers as the members of that number."""
+    """Numbers as the members of that number; in MySQL as text, which may be the name of one, except for bits."""
     flavour = session.flavour
-    if flavour == "mysql" and old.base in ("decimal", "float", "double"):
+    if flavour == "mysql" and old.base != "bit":
         return from_text(shown(values, old, flavour), _SHOWN, new, session)
     if pa.types.is_floating(values.type) or pa.types.is_decimal(values.type):
         values = numbers.to_number(values, old, _BIGINT, session)

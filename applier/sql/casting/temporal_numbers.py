@@ -26,7 +26,8 @@ _MOST_TIME = 8385959
 
 
 def to_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
-    """The digits as a number; a fraction of a second counts in a DECIMAL, FLOAT or DOUBLE."""
+    """The digits as a number; a fraction of a second counts in a DECIMAL, FLOAT or DOUBLE; else MySQL
+    rounds it and MariaDB cuts it, whatever the sql_mode."""
     micros = local_micros(values, old, session)
     if new.base in ("decimal", "float", "double"):
         rest = np.where((micros < 0) & (old.base == "time"), -(-micros % _SECOND), micros % _SECOND)
@@ -35,7 +36,7 @@ def to_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
         found = pc.add(whole, pc.multiply(rest, numbers.MILLIONTH))
         return numbers.to_number(found, ColumnType("decimal", precision=26, scale=6), new, session)
     if old.fsp:
-        micros = (cut_time if old.base == "time" else cut)(micros, _SECOND, rounds(session))
+        micros = (cut_time if old.base == "time" else cut)(micros, _SECOND, session.flavour == "mysql")
     whole = pa.array(_packed(micros, old), pa.int64(), mask=np.asarray(values.is_null()))
     return numbers.to_number(whole, _BIGINT, new, session)
 
@@ -74,6 +75,8 @@ def _years(whole: pa.Array) -> pa.Array:
 def text_to_year(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Text as YEAR: by the number that it begins with; "0" is 2000."""
     years = _years(numbers.to_number(number_texts.leading_whole(values), _WIDE_TYPE, _BIGINT, session))
+    if session.flavour == "mariadb" and pc.any(pc.match_substring_regex(values, r"^\s*[+-]?\d*\.\d*\.")).as_py():
+        raise NotComputable("text of a number with two points as YEAR")
     is_zero = pc.match_substring_regex(values, r"^\s*[+-]?0")
     if pc.any(pc.and_(is_zero, pc.not_equal(values, "0"))).as_py():
         raise NotComputable("text that begins with a zero as YEAR")
@@ -116,19 +119,17 @@ def to_datetime(values: pa.Array, old: ColumnType, new: ColumnType, session: Ses
         has_fraction = np.asarray(pc.not_equal(whole, values).fill_null(False))
         values = whole
     number = np.asarray(numbers.to_number(values, old, _BIGINT, session).fill_null(0)).astype(np.int64)
-    clock, is_none = _by_digits(number, "NO_ZERO_IN_DATE" not in session.sql_mode)
+    clock, is_none = _by_digits(number, session)
     of_none = (number == 0) & (new.fsp > 0)  # '0000-00-00 00:00:00.49'
     if new.base != "date" and (has_fraction & (~is_none | of_none)).any():
         raise NotComputable("numbers with a fraction as dates")
-    if is_none.any() and "ALLOW_INVALID_DATES" in session.sql_mode:
-        raise NotComputable("numbers that are no dates where invalid dates are allowed")
     clock = np.where(is_none, ZERO_DAY * DAY, clock)
     return from_clock(clock, np.asarray(values.is_null()), 0, new, session)
 
 
-def _by_digits(number: np.ndarray, with_zeros: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Datetimes (int64 microseconds) of YYMMDD, YYYYMMDD, YYMMDDhhmmss and YYYYMMDDhhmmss, and which are invalid. With
-    `with_zeros`, a month or day of zero is valid, as in applier.mysql.zero_dates."""
+def _by_digits(number: np.ndarray, session: Session) -> tuple[np.ndarray, np.ndarray]:
+    """Datetimes (int64 microseconds) of YYMMDD, YYYYMMDD, YYMMDDhhmmss and YYYYMMDDhhmmss, and which are none. Invalid
+    dates that the sql_mode allows are as in applier.mysql.zero_dates."""
     is_none = number < 101
     full = np.zeros(len(number), np.int64)
     for least, most, century, unit in _FORMS:
@@ -143,11 +144,13 @@ def _by_digits(number: np.ndarray, with_zeros: bool) -> tuple[np.ndarray, np.nda
     safe_year, safe_month = np.where(is_none, 1970, year), np.where(is_none, 1, month)
     first = ((safe_year - 1970) * 12 + safe_month - 1).astype("datetime64[M]")
     length = ((first + 1).astype("datetime64[D]") - first.astype("datetime64[D]")).astype(np.int64)
+    has_late = ~is_none & (day > length) & (day <= 31)
     is_none |= day > length
     days = first.astype("datetime64[D]").astype(np.int64) + np.where(is_none, 1, day) - 1
-    if with_zeros:
-        days = np.where(has_zero, ZERO_DAY + (year * 16 + month) * 32 + day, days)
-        is_none &= ~has_zero
+    kept = has_zero & ("NO_ZERO_IN_DATE" not in session.sql_mode)
+    kept |= has_late & ("ALLOW_INVALID_DATES" in session.sql_mode)
+    days = np.where(kept, ZERO_DAY + (year * 16 + month) * 32 + day, days)
+    is_none &= ~kept
     return days * DAY + ((hour * 60 + minute) * 60 + second) * _SECOND, is_none
 
 

@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
-from applier.mysql.temporal_literals import read_datetime
+from applier.mysql.temporal_literals import NoSuchDay, read_datetime
 from applier.mysql.types import ColumnType
-from applier.mysql.zero_dates import DAY, ZERO_DAY, number, parts
+from applier.mysql.zero_dates import BEFORE_ALL_DAYS, DAY, ZERO_DAY, number, parts
 from applier.sql.casting.temporals import from_clock, local_micros, rounds
 from applier.sql.casting.texts import by_distinct, fitted
 
@@ -29,9 +29,10 @@ USUAL_FORM = (r"^[1-9]\d{3}-"
 """Of dates and times as servers write them, all but the 29th of February."""
 _BEGINS_A_MOMENT = re.compile(r"\s*([0-9]{5,}|[0-9]{1,4}[^\w\s]+[0-9])")
 _WITH_TIME = re.compile(r"\s*[0-9]{1,4}[^\w\s:.]+[0-9]{1,2}[^\w\s]+[0-9]{1,2}[ T]+[0-9]")
-_TWO_FIELDS = re.compile(r"\s*[0-9]{1,4}[^\w\s]+[0-9]+\s*")
-_FRACTION = re.compile(r"\s*\d{1,4}\.\d+\s*", re.ASCII)
-_DIGITS = re.compile(r"\s*(\d+)\s*", re.ASCII)
+_TWO_FIELDS = re.compile(r"\s*[0-9]{1,4}[^\w\s]+[0-9]+[^\w\s]*\s*")
+_DIGITS = re.compile(r"\s*(\d+)(?:\.(\d*))?\s*", re.ASCII)
+_WITH_CLOCK = (12, 14)
+"""Digits of which a fraction behind them is one of seconds."""
 _GARBAGE_AFTER = re.compile(r"\s*(-?)(\d{1,7})(?![\d:.eE ])", re.ASCII)
 _TIME = re.compile(r"\s*(-?)(\d+)(?::(\d{1,2})(?::(\d{1,2})(\.\d*)?)?|(\.\d*)?)\s*", re.ASCII)
 _LONGEST_TIME = (838 * 3600 + 59 * 60 + 59) * 1_000_000
@@ -69,24 +70,20 @@ def to_datetime(values: pa.Array, old: ColumnType, new: ColumnType, session: Ses
     the mode allows it."""
     flavour, mode = session.flavour, session.sql_mode
     fsp = 0 if new.base == "date" else new.fsp
+    late = "ALLOW_INVALID_DATES" in mode
 
     def read(text: str) -> int:
-        if _FRACTION.fullmatch(text) and "NO_ZERO_IN_DATE" not in mode:
-            raise NotComputable(f"{text!r} as {new.base.upper()}")  # some are a year and a month
-        if not _BEGINS_A_MOMENT.match(text) or _TWO_FIELDS.fullmatch(text):
-            return _ZERO
-        if digits := _DIGITS.fullmatch(text):
-            return _of_digits(digits[1], mode)
-        try:
-            instant = read_datetime(text, 6, flavour)
-        except (ValueError, OverflowError):
-            if "ALLOW_INVALID_DATES" not in mode and (plain := _PLAIN.fullmatch(text)) \
-                    and not _is_there(*map(int, plain.groups()[:3])):
+        digits = _DIGITS.fullmatch(text)
+        if digits and not (digits[2] is not None and len(digits[1]) in _WITH_CLOCK):
+            if (digits[2] and flavour == "mariadb") or len(digits[1] + (digits[2] or "")) < _FEWEST:
                 return _ZERO
-            raise NotComputable(f"{text!r} as {new.base.upper()}") from None
-        if isinstance(instant, int):
-            return instant if "NO_ZERO_IN_DATE" not in mode or _has_month_and_day(instant) else _ZERO
-        return (instant - datetime(1970, 1, 1)) // _MICROSECOND
+            instant = _of_digits(digits[1], digits[2] or "", late)
+        elif not _BEGINS_A_MOMENT.match(text) or _TWO_FIELDS.fullmatch(text):
+            return _ZERO
+        else:
+            instant = _of_text(text, new, flavour, late)
+        return instant if "NO_ZERO_IN_DATE" not in mode or instant >= BEFORE_ALL_DAYS * DAY or _has_month_and_day(
+            instant) else _ZERO
 
     usual = pc.match_substring_regex(values, USUAL_FORM)
     micros = pc.if_else(usual, values, None).cast(pa.timestamp("us")).cast(pa.int64())
@@ -102,25 +99,44 @@ def _has_month_and_day(instant: int) -> bool:
     return bool(month[0] and day[0])
 
 
-def _of_digits(digits: str, mode: str) -> int:
-    """Five digits or more as YYMMDDhhmmss, with four of the year where there are 8 or 14: the last part, which may be
-    any from the day on, may have one."""
-    if len(digits) > 12 and len(digits) != 14:
-        raise NotComputable("so many digits as a date")
-    of_year = 4 if len(digits) in (8, 14) else 2
-    fields = [int(digits[:of_year]), *(int(digits[place:place + 2]) for place in range(of_year, len(digits), 2))]
+_FEWEST = 5
+"""Digits of a date: two of the year and of the month, and one of the day."""
+
+
+def _of_text(text: str, new: ColumnType, flavour: str, late: bool) -> int:
+    """A date with marks between its parts; `late`: days behind the last of a month are let in."""
+    try:
+        instant = read_datetime(text, 6, flavour)
+    except NoSuchDay as error:
+        return error.instant if late else _ZERO
+    except (ValueError, OverflowError):
+        if _PLAIN.fullmatch(text):
+            return _ZERO
+        raise NotComputable(f"{text!r} as {new.base.upper()}") from None
+    return instant if isinstance(instant, int) else (instant - datetime(1970, 1, 1)) // _MICROSECOND
+
+
+def _of_digits(whole: str, fraction: str, late: bool) -> int:
+    """YYMMDDhhmmss, with four digits of the year where there are 4, 8, 14 or more: the last part, which may be any from
+    the day on, may have one, and so may that before a point."""
+    of_year = 4 if len(whole) in (4, 8) or len(whole) >= 14 else 2
+    parts = [whole[:of_year], *(text[place:place + 2] for text in (whole[of_year:], fraction)
+                                for place in range(0, len(text), 2))]
+    fields = [int(part) for part in parts]
+    if len(fields) < 3:
+        return _ZERO
     year, month, day, hour, minute, second = [*fields, 0, 0, 0][:6]
     if not any(fields) or month > 12 or day > 31 or hour > 23 or minute > 59 or second > 59:
         return _ZERO
+    if len(fields) > 6:
+        raise NotComputable(f"{f'{whole}.{fraction}'.rstrip('.')!r} as DATETIME")
     if of_year == 2:
         year += 2000 if year < 70 else 1900
     clock = hour * _HOUR + minute * _MINUTE + second * _SECOND
-    if not month or not day or not year:
-        return number(year, month, day) * DAY + clock if "NO_ZERO_IN_DATE" not in mode or (month and day) else _ZERO
-    if _is_there(year, month, day):
+    if month and day and year and _is_there(year, month, day):
         return (datetime(year, month, day) - datetime(1970, 1, 1)) // _MICROSECOND + clock
-    if "ALLOW_INVALID_DATES" in mode:
-        raise NotComputable(f"{digits!r} as a date")
+    if not month or not day or _is_there(year or 1, month, day) or late:
+        return number(year, month, day) * DAY + clock
     return _ZERO
 
 

@@ -25,6 +25,11 @@ def rounds(session: Session) -> bool:
     return "TIME_ROUND_FRACTIONAL" in session.sql_mode
 
 
+def rounds_to_days(session: Session) -> bool:
+    """The same of a datetime that becomes a day: MariaDB truncates it in every sql_mode."""
+    return session.flavour == "mysql" and rounds(session)
+
+
 def to_datetime(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """DATE, DATETIME, TIMESTAMP and TIME as one of the first three; a time is one of the statement's day."""
     if old.base == new.base == "timestamp":  # whatever the zone
@@ -51,7 +56,7 @@ def from_clock(clock: np.ndarray, is_null: np.ndarray, fsp: int, new: ColumnType
         kept = pa.array(kept // DAY, pa.int32()) if new.base == "date" else pa.array(kept)
         return pc.if_else(pa.array(none), kept.cast(made.type), made)
     if new.base == "date":
-        days = (cut(clock, 1_000_000, True) if fsp and rounds(session) else clock) // DAY
+        days = (cut(clock, 1_000_000, True) if fsp and rounds_to_days(session) else clock) // DAY
         return pa.array(days, pa.int32(), mask=is_null).cast(pa.date32())
     if new.base == "timestamp":
         clock = _moved(clock, session, -1)
@@ -99,11 +104,10 @@ def _moved(micros: np.ndarray, session: Session, direction: int) -> np.ndarray:
     zone = session.time_zone
     if not zone.startswith(("+", "-")):
         return _moved_by_rules(micros, zone, direction)
-    at = int(micros.min())
-    there = session.in_zone(at)
-    if there is None:
+    offset = session.in_zone(0)
+    if offset is None:
         raise NotComputable(f"TIMESTAMPs in the time zone {zone}, which is none")
-    moved: np.ndarray = micros + direction * (there - at)
+    moved: np.ndarray = micros + direction * offset
     return moved
 
 

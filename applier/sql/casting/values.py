@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql import zero_dates
@@ -43,10 +44,23 @@ def convert_values(values: pa.Array, old: ColumnType, new: ColumnType, session: 
     converter = CONVERTERS.get((old.entry.alter_class, new.entry.alter_class))
     if converter is None:
         raise NotComputable("it is not known how the server converts its values")
+    if old.base == "char" and "PAD_CHAR_TO_FULL_LENGTH" in session.sql_mode:
+        values = _padded(values, old, new, session)
     try:
         return converter(values, old, new, session)
     except pa.ArrowException as error:
         raise NotComputable(str(error)) from None
+
+
+def _padded(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """Values of a CHAR with all their spaces, in sql_mode PAD_CHAR_TO_FULL_LENGTH."""
+    becomes = new.entry.alter_class
+    if becomes in (AlterClass.DAY, AlterClass.TIME, AlterClass.YEAR) and session.flavour == "mysql":
+        raise NotComputable(f"text with its spaces as {new.base.upper()}")
+    return pc.utf8_rpad(values, old.length or 1, " ") if becomes in _PADDED else values
+
+
+_PADDED = (AlterClass.TEXT, AlterClass.BYTES, AlterClass.MEMBER, AlterClass.DOCUMENT)
 
 
 def _by_text(shown: _Converter, then: _Converter) -> _Converter:

@@ -1,11 +1,9 @@
-"""Records what real servers give rows that are there when a column is added or altered:
+"""Records what real servers give rows that are there when a column is added:
 `python -m tests.recorded.conversion.record_defaults URL…` with mysql://USER@HOST:PORT.
 
 defaults.jsonl.gz holds a line for each type of column: {"flavour", "type", "clauses": {clause: {what the rows then
 hold, as JSON: [the sql_modes]}}} of `ALTER TABLE t ADD COLUMN x TYPE CLAUSE`, the values as `shown` selects them with
-the time zone +00:00. altered_nulls.jsonl.gz holds {"flavour", "engine", "before", "after", "more", "found": {value:
-[the sql_modes]}}: what a NULL in a column `x BEFORE` becomes by `MODIFY x AFTER MORE`. What a server refused is left
-out. The session's time zone is +05:30, its time MOMENT.
+the time zone +00:00. What a server refused is left out. The session's time zone is +05:30, its time MOMENT.
 """
 
 from __future__ import annotations
@@ -20,7 +18,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 ADDED = Path(__file__).parent / "defaults.jsonl.gz"
-ALTERED = Path(__file__).parent / "altered_nulls.jsonl.gz"
 MOMENT = 1_700_000_000_256_789
 ZONE = "+05:30"
 NOT_SQL = 1064
@@ -75,24 +72,6 @@ CLAUSES = ["", "NOT NULL", *(f"DEFAULT {text}" for text in CONSTANTS),
            *(f"DEFAULT ({text})" for text in EXPRESSIONS),
            *(f"NOT NULL DEFAULT ({text})" for text in ("v", "n", "d", "j->>'$.b'", "CONCAT(v, '-', id)", "NOW()")),
            *(f"AS ({text}) STORED" for text in EXPRESSIONS)]
-NULLED = {
-    "INT": ["5", "'7'", "(1 + 2)", "(k + 3)"], "DECIMAL(5,2)": ["1.5"], "DOUBLE": ["1.5"], "FLOAT": ["2.5"],
-    "BIT(3)": ["b'11'"], "YEAR": ["2001"], "CHAR(5)": ["'o'"], "VARCHAR(9)": ["'o'", "(CONCAT('a', 'b'))"],
-    "TEXT": ["'o'", "('o')"], "BLOB": ["'o'"], "BINARY(3)": ["'a'"], "VARBINARY(9)": ["'a'"], "ENUM('x','y')": ["'y'"],
-    "SET('x','y')": ["'y,x'"], "DATE": ["'2020-01-01'", "(CURRENT_DATE)"],
-    "DATETIME(2)": ["'2020-01-01 01:02:03.45'", "CURRENT_TIMESTAMP(2)"], "TIME": ["'1:02:03'"],
-    "TIMESTAMP": ["'2020-01-01 01:02:03'", "CURRENT_TIMESTAMP"], "TIMESTAMP(3)": ["CURRENT_TIMESTAMP(3)"],
-    "JSON": ["('[]')"], "INET6": ["'::1'"], "UUID": ["'123e4567-e89b-12d3-a456-426655440000'"],
-}
-OTHER_TYPES = {"INT": ["BIGINT", "INT UNSIGNED", "INT(5)", "VARCHAR(9)"],
-               "VARCHAR(9)": ["VARCHAR(19)", "VARCHAR(5)", "TEXT"],
-               "ENUM('x','y')": ["ENUM('x','y','z')"], "DATE": ["DATETIME"], "CHAR(5)": ["VARCHAR(9)"]}
-MORE = ["", ", ADD COLUMN q INT", ", MODIFY z BIGINT", ", ADD UNIQUE (z)", ", DROP COLUMN z", ", ALGORITHM=COPY",
-        ", FORCE", ", ORDER BY z", ", ADD COLUMN q INT DEFAULT (z + 1)", ", ADD COLUMN q INT AS (z + 1) STORED",
-        ", ADD COLUMN q INT AS (z + 1) VIRTUAL", ", ADD CHECK (z > 0)", ", ADD COLUMN q DATE DEFAULT (CURRENT_DATE)",
-        ", DROP PRIMARY KEY, ADD PRIMARY KEY (k, z)", ", DROP PRIMARY KEY", ", MODIFY w VARCHAR(63)",
-        ", MODIFY w VARCHAR(64)",
-        ", MODIFY w CHAR(9)", ", ENGINE=InnoDB", ", ENGINE=MyISAM", ", RENAME COLUMN z TO y", ", COMMENT='c'"]
 
 
 def shown(kind: str, name: str = "x") -> str:
@@ -187,55 +166,25 @@ def _groups(server: Server, kind: str, wanted: dict[str, str]) -> Iterator[list[
             break
 
 
-def nulls(server: Server) -> Iterator[dict]:
-    """What NULLs become, over all types, defaults, engines and what else is in the statement."""
-    for engine in ("InnoDB", "MyISAM"):
-        for kind, defaults in NULLED.items():
-            null = " NULL" if kind.startswith("TIMESTAMP") else ""
-            befores = [kind + null, *(f"{kind}{null} DEFAULT {text}" for text in defaults)]
-            for before in befores:
-                afters = [f"{kind} NOT NULL", *(f"{kind} NOT NULL DEFAULT {text}" for text in defaults[:1])]
-                if before in befores[:2]:
-                    afters += [f"{other} NOT NULL" for other in OTHER_TYPES.get(kind, [])]
-                more = MORE if kind == "INT" and before == "INT DEFAULT 5" else [""]
-                for after, rest in ((after, rest) for after in afters for rest in more):
-                    found: dict[str, list[str]] = {}
-                    for mode in MODES[:5]:
-                        server.begin(mode)
-                        try:
-                            server.table(f"CREATE TABLE t (k INT PRIMARY KEY, x {before}, z INT, w VARCHAR(60)) "
-                                         f"ENGINE={engine} CHARACTER SET utf8mb4", ["1, NULL, 7, 'w'"])
-                            server.run(f"ALTER TABLE t MODIFY x {after}{rest}")
-                        except server.errors:
-                            continue
-                        [[value]] = server.values([("x", after)], "k")
-                        found.setdefault(json.dumps(value), []).append(mode)
-                    if found:
-                        yield {"flavour": server.flavour, "engine": engine, "before": before, "after": after,
-                               "more": rest, "found": found}
-
-
-def _write(path: Path, lines: list[dict]) -> None:
+def write(path: Path, lines: list[dict]) -> None:
+    """Writes lines as compressed JSON."""
     with gzip.open(path, "wt", compresslevel=9) as file:
         for line in lines:
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
-def record(url: str) -> tuple[list[dict], list[dict]]:
-    """The lines of both files that the server at a URL makes."""
+def record(url: str) -> list[dict]:
+    """The lines that the server at a URL makes."""
     server = Server(url)
     columns = [{"flavour": server.flavour, "type": kind, "clauses": found}
                for kind in TYPES if (found := added(server, kind))]
-    altered = list(nulls(server))
     server.run("DROP DATABASE defaults")
-    return columns, altered
+    return columns
 
 
 def main() -> None:
     with ThreadPoolExecutor() as pool:
-        made = list(pool.map(record, sys.argv[1:]))
-    for path, lines in zip((ADDED, ALTERED), zip(*made, strict=True), strict=True):
-        _write(path, [line for part in lines for line in part])
+        write(ADDED, [line for part in pool.map(record, sys.argv[1:]) for line in part])
 
 
 if __name__ == "__main__":

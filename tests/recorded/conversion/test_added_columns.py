@@ -1,5 +1,5 @@
-"""Columns that are added to rows that are there, and NULLs in columns that may not be NULL any longer: judged by what
-both servers made of every kind of default, type of column and sql_mode (record_defaults.py)."""
+"""Columns that are added to rows that are there: judged by what both servers made of every kind of default, type of
+column and sql_mode (record_defaults.py)."""
 
 import gzip
 import json
@@ -10,7 +10,6 @@ from functools import cache
 import pyarrow as pa
 import pytest
 
-from applier.columns.alter.rows import RowConverter
 from applier.columns.defaults import completed, generated_values
 from applier.errors import NotComputable
 from applier.mysql import zero_dates
@@ -18,9 +17,8 @@ from applier.mysql.session import Session
 from applier.mysql.types import DATES
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.history.alter import alter
-from applier.schema.history.conversion import RowConversion
-from tests.recorded.conversion.record_defaults import ADDED, ALTERED, MOMENT, TABLE, ZONE
-from tests.recorded.conversion.test_conversions import column
+from tests.recorded.conversion.record_defaults import ADDED, MOMENT, TABLE, ZONE
+from tests.recorded.conversion.test_modified_columns import column
 
 SEEN = ("NO_ZERO_IN_DATE", "ALLOW_INVALID_DATES")
 NOT_COMPUTABLE = {
@@ -114,39 +112,8 @@ def test_added_columns_hold_what_the_server_gave_them(flavour):
             if isinstance(values, str):
                 unknown[kind_of(values)] += 1
             elif not same(values, expected):
-                wrong.append((line["type"], clause, mode, values.to_pylist(), expected.to_pylist()))
+                wrong.append((line["type"], clause, mode, *map(zero_dates.to_python, (values, expected))))
     assert wrong == []
     assert set(unknown) <= set(NOT_COMPUTABLE)
     assert n > 7000
     assert unknown.total() < 0.25 * n
-
-
-def nulled(line, mode):
-    """The value that a NULL becomes by a recorded statement."""
-    sql = f"ALTER TABLE t MODIFY x {line['after']}{line['more']}"
-    context = {"default_database": "d", "flavour": line["flavour"], "time_zone": ZONE}
-    [made] = parse_statement(f"CREATE TABLE t (k INT PRIMARY KEY, x {line['before']}, z INT, w VARCHAR(60)) "
-                             f"ENGINE={line['engine']} CHARACTER SET utf8mb4", **context)
-    [change] = parse_statement(sql, **context)
-    old = made.definition
-    new = alter(old, change.actions, change.context)
-    conversion = RowConversion(old, new.definition, new.sources, mode, ZONE, sql, MOMENT)
-    types = [one.type for one in old.columns]
-    rows = pa.table([column([text], type_) for text, type_ in zip(["1", None, "7", "w"], types, strict=True)],
-                    names=[one.name for one in old.columns])
-    return RowConverter(conversion).convert(rows).column("x").combine_chunks(), new.definition.column("x").type
-
-
-def test_a_null_in_a_column_that_may_not_be_null_becomes_what_the_server_made_of_it():
-    """In place, in a copy, with InnoDB and without, over types and defaults."""
-    wrong, n = [], 0
-    for line in map(json.loads, gzip.open(ALTERED, "rt")):
-        for text, modes in line["found"].items():
-            for mode in seen(modes):
-                n += 1
-                values, kind = nulled(line, mode)
-                expected = column([json.loads(text)], kind)
-                if zero_dates.to_python(values) != zero_dates.to_python(expected):
-                    wrong.append((line, mode, values.to_pylist()))
-    assert wrong == []
-    assert n > 500
