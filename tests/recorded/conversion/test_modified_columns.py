@@ -47,7 +47,7 @@ NOT_COMPUTABLE = {
     "a fraction of a day": r"numbers with a fraction as dates$",
     "an invalid date, rounded": r"an invalid date, rounded up$",
     "what depends on MariaDB's version": r"TIMESTAMPs after 2038, which some versions of MariaDB have$",
-    "bytes that are no text": r"bytes that are no text$",
+    "bytes that are not text": r"bytes that are not text$",
 }
 """Why a value is not converted, and what says so."""
 
