@@ -49,7 +49,7 @@ def read_datetime(value: str | Decimal, fsp: int, flavour: str) -> datetime.date
         raise ValueError(f"{text!r} is not a date")
     year, month, day, hour, minute, second, fraction = match.groups()
     if fraction and hour is None and isinstance(value, str):
-        raise ValueError(f"{text!r} has an hour behind the point in one server, and is no date in the other")
+        raise ValueError(f"{text!r} has an hour after the point in MySQL, and is not a date in MariaDB")
     is_zero = int(year) == int(month) == int(day) == 0
     # A year of one digit is that year; one of two digits is from 1970 to 2069, but for that of the zero date.
     full_year = _full_year(int(year)) if len(year) == 2 and not is_zero else int(year)
@@ -61,16 +61,16 @@ def read_datetime(value: str | Decimal, fsp: int, flavour: str) -> datetime.date
     micros = (clock - _SOME_LEAP_DAY + fraction_micros) // datetime.timedelta(microseconds=1)
     if micros >= DAY:
         raise ValueError(f"{text!r} rounds to the day after a date that no calendar has")
-    no_day = number(full_year, int(month), int(day)) * DAY + micros
+    invalid = number(full_year, int(month), int(day)) * DAY + micros
     if not _is_in_month(full_year or 1, int(month) or 1, int(day) or 1):
-        raise NoSuchDay(text, no_day)
-    return no_day
+        raise NoSuchDay(text, invalid)
+    return invalid
 
 
 def _is_in_month(year: int, month: int, day: int) -> bool:
     """Whether a month has such a day. Raises ValueError for a day that no month has, or a month that no year has."""
     if not (1 <= month <= 12 and 1 <= day <= 31):
-        raise ValueError(f"there is no day {day} of a month {month}")
+        raise ValueError(f"{day} is not a day of month {month}")
     return day <= calendar.monthrange(year, month)[1]
 
 

@@ -19,7 +19,7 @@ from applier.sql.casting.texts import by_distinct, in_charset
 
 _NUMBER = re.compile(r"\s*\+?(\d{1,20})", re.ASCII)
 _LONG_ENUM, _LONG_SET = 6, 22
-"""Characters of text that is no number any longer."""
+"""The length, in characters, from which text is not a number."""
 _SHOWN = ColumnType("longtext", charset="utf8mb4")
 _BIGINT = ColumnType("bigint")
 
