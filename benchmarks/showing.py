@@ -33,8 +33,8 @@ def showing(bench: Bench) -> list[Table]:
 def show(files: tuple[str, ...], tables: tuple[Entry, ...] | None = None) -> tuple[Cost, int]:
     """Print the events of the files, all or those about some tables, to nowhere; and how many bytes that are."""
     from applier.io.mapping import map_file
-    from applier.jobs.show.table_choice import TableChoice
-    from applier.jobs.show.text_walk import TextWalk
+    from applier.jobs.show.choice import TableChoice
+    from applier.jobs.show.printing import EventPrinter
 
     written = 0
 
@@ -47,9 +47,9 @@ def show(files: tuple[str, ...], tables: tuple[Entry, ...] | None = None) -> tup
         written = 0
         for file in files:
             mapped = map_file(file)
-            text = TextWalk(mapped, write)
-            printer = text if tables is None else TableChoice(mapped, TableFilter(tables), text)
-            printer.print(4, mapped.size, 4)
+            printer = EventPrinter(mapped, "text", write)
+            chosen = printer if tables is None else TableChoice(mapped, TableFilter(tables), printer)
+            chosen.print(4, mapped.size, 4)
 
     return best(run, 3), written
 

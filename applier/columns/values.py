@@ -90,14 +90,17 @@ def _integer(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> 
 
 
 def _decimal(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
-    if not pa.types.is_fixed_size_binary(raw.type):
-        return raw
+    return decimal_texts(raw, metadata >> 8, metadata & 255) if pa.types.is_fixed_size_binary(raw.type) else raw
+
+
+def decimal_texts(raw: pa.Array, precision: int, scale: int) -> pa.Array:
+    """DECIMALs in the log's bytes as texts. Raises ValueError where some are none."""
     values = fixed_bytes(raw, raw.type.byte_width)
     out = np.empty(len(raw) * kernels.DECIMAL_CHARACTERS, np.uint8)
     offsets = np.empty(len(raw) + 1, np.int64)
     valid = raw.is_valid().to_numpy(zero_copy_only=False)
-    bad = kernels.decimal_text(values.ctypes.data, raw.type.byte_width, valid, metadata >> 8, metadata & 255,
-                               out.ctypes.data, offsets)
+    bad = kernels.decimal_text(values.ctypes.data, raw.type.byte_width, valid, precision, scale, out.ctypes.data,
+                               offsets)
     if bad != kernels.ALL_ROWS:
         raise ValueError(f"row {bad} is not a DECIMAL")
     return beside(raw, pa.string(), offsets, out)

@@ -94,7 +94,7 @@ _PARTIAL_UPDATE = 39
 _NO_OPTIONS = -1
 _PLAIN, _PARTIAL_JSON = 0, 1
 """Value options."""
-_DUMMY_TABLE_ID, _ALL_ONES = 0xFFFFFF, 0xFFFFFFFFFFFF
+DUMMY_TABLE_ID, ALL_ONES = 0xFFFFFF, 0xFFFFFFFFFFFF
 """Ids of rows events without rows, which only end a statement."""
 
 
@@ -149,7 +149,7 @@ def rows_event(start, stop, safe_end, kind, event_type, place, state, tables, id
     table_id = np.int64(load_u64(start) & np.uint64(0xFFFFFFFFFFFF))
     entry = id_entry(ids, ids_mask, table_id)
     if load_i64(entry) == -1:
-        return DONE if table_id == _DUMMY_TABLE_ID or table_id == _ALL_ONES else UNKNOWN_TABLE
+        return DONE if table_id == DUMMY_TABLE_ID or table_id == ALL_ONES else UNKNOWN_TABLE
     number = load_i64(entry + NUMBER)
     store_i64(state + TABLE, number)
     table = tables + 8 * TABLE_WORDS * number

@@ -1,7 +1,11 @@
-"""What statements ran in (EV-CTX), as SETs that are printed where they change, as mysqlbinlog does."""
+"""What statements ran in (EV-CTX), as SETs that are printed where they change, as mysqlbinlog does; not their thread,
+which the kernel knows."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
+
+from applier.binlog.events.events import Query
 
 _VARIABLES = {
     "foreign_key_checks": "foreign_key_checks", "unique_checks": "unique_checks", "sql_mode": "sql_mode",
@@ -14,6 +18,7 @@ _VARIABLES = {
 }  # fmt: skip
 _SQL_AUTO_IS_NULL, _NOT_AUTOCOMMIT = 1 << 14, 1 << 19
 """Bits of flags2."""
+_SAID_EVERY_TIME = {"xid", "microseconds", "invoker_user", "updated_databases", "unread"}
 _SUPPRESS_USE = 0x8
 """In a QUERY's header: it does not depend on the default database."""
 
@@ -30,25 +35,15 @@ class Context:
         self._known: dict[str, Any] = {}
         self.database = ""
 
-    @property
-    def thread(self) -> int | None:
-        thread: int | None = self._known.get("pseudo_thread_id")
-        return thread
-
-    @thread.setter
-    def thread(self, thread_id: int) -> None:
-        self._known["pseudo_thread_id"] = thread_id
-
     def use(self, database: str, flags: int) -> Iterator[str]:
         """The USE for a statement's default database, where it is another one and the statement needs one."""
         if database and database != self.database and not flags & _SUPPRESS_USE:
             self.database = database
             yield f"use {quoted(database)}/*!*/;"
 
-    def changes(self, thread_id: int, context: Mapping[str, Any]) -> Iterator[str]:
+    def changes(self, context: Mapping[str, Any]) -> Iterator[str]:
         """A SET for each variable that is another one than before. Character sets are ids of their collations."""
-        now: dict[str, Any] = {"pseudo_thread_id": thread_id}
-        now |= {variable: context[name] for name, variable in _VARIABLES.items() if name in context}
+        now: dict[str, Any] = {variable: context[name] for name, variable in _VARIABLES.items() if name in context}
         if isinstance(flags := context.get("flags2"), int):
             now["sql_auto_is_null"] = int(bool(flags & _SQL_AUTO_IS_NULL))
             now["autocommit"] = int(not flags & _NOT_AUTOCOMMIT)
@@ -59,7 +54,30 @@ class Context:
         self._known |= now
 
 
-def remarks(context: Mapping[str, Any]) -> Iterator[str]:
+@dataclass(frozen=True)
+class Settings:
+    """What is printed of a statement's context: at the end of its header line, before its time, at the end of that, and
+    after it."""
+
+    title: str
+    use: str
+    micros: str
+    lines: str
+
+
+def settings(query: Query, flags: int, context: Context) -> tuple[Settings, bool]:
+    """What is printed of a statement's context, and whether it is in force for those that follow: if not, the next one
+    says it again."""
+    title = f"\tXid = {xid}" if isinstance(xid := query.context.get("xid"), int) else ""
+    micros = query.context.get("microseconds")
+    lines = [*context.changes(query.context), *_remarks(query.context)]
+    fraction = f".{micros:06d}" if isinstance(micros, int) and micros else ""
+    said = Settings(title, "".join(f"{line}\n" for line in context.use(query.database, flags)), fraction,
+                    "".join(f"{line}\n" for line in lines))
+    return said, not _SAID_EVERY_TIME & query.context.keys()
+
+
+def _remarks(context: Mapping[str, Any]) -> Iterator[str]:
     """What is no session variable: who a statement ran as, which other databases it changed, what could not be read."""
     if "invoker_user" in context:
         yield f"# invoker: {context['invoker_user']}@{context.get('invoker_host', '')}"

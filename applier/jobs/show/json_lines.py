@@ -14,35 +14,25 @@ surrogateescape). Rows that cannot be shown have a `note`.
 """
 
 import json
-from collections.abc import Iterator
-from typing import Any
 
 import orjson
 
+from applier.binlog.archive.reader import FileEvent
 from applier.jobs.show.fields import fields
-from applier.jobs.show.rows import ShownEvent
 
 
-def event_objects(shown: ShownEvent) -> Iterator[str]:
-    """One line, without its line feed, for each row change, or one for an event without any. Raises ArchiveError (1610)
-    where the event's body is malformed."""
-    event = shown.event
-    place = {"pos": event.position, "end": event.end_position, "type": event.name}
-    if shown.number is not None:
-        place["within"] = shown.number
-    if not shown.changes:
-        place |= {"timestamp": event.timestamp, "server_id": event.server_id}
-        if event.group_id is not None:
-            place["group_id"] = event.group_id
-        if shown.note:
-            place["note"] = shown.note
-        yield _dump(place | {"fields": fields(event.content)})
-    for change in shown.changes:
-        images = {"before": change.before, "after": change.after}
-        yield _dump(place | {"op": change.operation, "table": change.table_map.name} | images)
-
-
-def _dump(thing: dict[str, Any]) -> str:
+def event_line(event: FileEvent, number: int | None, note: str | None) -> str:
+    """The line, without its line feed, of an event that has no row changes, or none that can be shown. `number`: its
+    own within a compressed one. Raises ArchiveError (1610) where the event's body is malformed."""
+    thing: dict[str, object] = {"pos": event.position, "end": event.end_position, "type": event.name}
+    if number is not None:
+        thing["within"] = number
+    thing |= {"timestamp": event.timestamp, "server_id": event.server_id}
+    if event.group_id is not None:
+        thing["group_id"] = event.group_id
+    if note:
+        thing["note"] = note
+    thing["fields"] = fields(event.content)
     try:
         return orjson.dumps(thing).decode()
     except (orjson.JSONEncodeError, TypeError):  # surrogates: bytes that no UTF-8 file can hold

@@ -1,15 +1,10 @@
-"""Events about some tables: their row changes and DDL, with the frame of their transactions and the statements behind
-the rows."""
+"""Which tables are asked about, and which statements are about them."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from applier.binlog.events.contents import MappedTable
-from applier.binlog.events.events import Query, RowsHeader
-from applier.binlog.events.format import STATEMENT_END_FLAG, EventType
+from applier.binlog.events.events import Query
 from applier.errors import SchemaError
 from applier.jobs.show.kernels.choice_kernel import CHOSEN, FRAME, FRAME_END, OTHER
-from applier.jobs.show.rows import ShownEvent
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.ddl.schema_changes import (
     AlterTable,
@@ -25,12 +20,6 @@ from applier.schema.ddl.schema_changes import (
 )
 from applier.schema.table_filter import TableFilter
 
-_BEGINS = {EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED, EventType.MARIADB_GTID}
-_FILE = {
-    EventType.FORMAT_DESCRIPTION, EventType.PREVIOUS_GTIDS, EventType.GTID_LIST, EventType.ROTATE, EventType.STOP,
-    EventType.BINLOG_CHECKPOINT, EventType.START_ENCRYPTION,
-}  # fmt: skip
-_STATEMENTS = {EventType.ROWS_QUERY, EventType.ANNOTATE_ROWS}
 _FRAME = (b"BEGIN", b"COMMIT", b"ROLLBACK", b"XA ", b"SAVEPOINT")
 
 
@@ -51,102 +40,22 @@ class NoticedTables(TableFilter):
                 self.without_match(self.noticed)]
 
 
-class AboutTables:
-    """Passes on what is about tables that are wanted, of the events of a file in their order.
-
-    A transaction's first events are held back until one about such a table comes; a statement's text (EV-ANN) until its
-    table maps say so.
-    """
-
-    def __init__(self, tables: TableFilter) -> None:
-        self._tables = tables
-        self._frame: list[ShownEvent] = []
-        self._statement: list[ShownEvent] = []
-        self._is_shown = False
-        self._ids: dict[int, bool] = {}
-
-    def of(self, events: Iterator[ShownEvent]) -> Iterator[ShownEvent]:
-        """These events without those that are about other tables."""
-        for shown in events:
-            kind = shown.event.type
-            if kind in _FILE:
-                self._begin([])
-                if kind == EventType.FORMAT_DESCRIPTION:
-                    yield shown
-            elif kind in _BEGINS:
-                self._begin([shown])
-            elif kind in _STATEMENTS:
-                self._statement = [shown]
-            else:
-                yield from self._by_role(shown)
-
-    def go_on(self, frame: list[ShownEvent], statement: list[ShownEvent], is_shown: bool) -> None:
-        """In a transaction that has begun with a frame and a statement that wait, and whether some of it was shown."""
-        self._frame, self._statement, self._is_shown = frame, statement, is_shown
-
-    def role(self, shown: ShownEvent) -> int:
-        """What an event is, that neither begins a transaction, is about the file nor the text of a statement: CHOSEN,
-        OTHER, of the FRAME, or its end."""
-        if self._is_wanted(shown):
-            return CHOSEN
-        if not self._is_of_frame(shown):
-            return OTHER
-        return FRAME_END if _is_end(shown) else FRAME
-
-    def _by_role(self, shown: ShownEvent) -> Iterator[ShownEvent]:
-        role = self.role(shown)
-        if role == CHOSEN:
-            yield from (*self._frame, *self._statement, shown)
-            self._frame, self._statement, self._is_shown = [], [], True
-        elif role != OTHER:
-            if self._is_shown:
-                yield shown
-            else:
-                self._frame.append(shown)
-            if role == FRAME_END:
-                self._begin([])
-
-    def _begin(self, frame: list[ShownEvent]) -> None:
-        self._frame, self._statement, self._is_shown = frame, [], False
-
-    def _is_wanted(self, shown: ShownEvent) -> bool:
-        content = shown.event.content
-        if isinstance(content, MappedTable):
-            wanted = self._tables.wanted(content.table.database, content.table.table)
-            self._ids[content.table_id] = wanted
-            return wanted
-        if isinstance(content, RowsHeader):
-            if content.flags & STATEMENT_END_FLAG and not self._ids.get(content.table_id):
-                self._statement = []
-            return self._ids.get(content.table_id, False)
-        return isinstance(content, Query) and not _is(content, *_FRAME) and self._is_about(content, shown)
-
-    def _is_of_frame(self, shown: ShownEvent) -> bool:
-        content = shown.event.content
-        if isinstance(content, Query):
-            return _is(content, *_FRAME)
-        return shown.event.type in (EventType.XID, EventType.XA_PREPARE, EventType.TRANSACTION_PAYLOAD)
-
-    def _is_about(self, query: Query, shown: ShownEvent) -> bool:
-        """Whether a statement names a table that is wanted; one that cannot be read might."""
-        try:
-            changes = parse_statement(str(query.text), default_database=query.database or None,
-                                      flavour=shown.event.format.flavour)
-        except SchemaError:
-            return True
-        for change in changes:
-            tables = _tables_of(change)
-            if tables is None or any(self._tables.wanted(*table) for table in tables):
-                return True
-        return False
+def statement_role(query: Query, tables: TableFilter, flavour: str) -> int:
+    """What a statement is: one about such tables (CHOSEN) or OTHERs, of the FRAME of a transaction, or its end."""
+    if not _is(query, *_FRAME):
+        return CHOSEN if _is_about(query, tables, flavour) else OTHER
+    is_end = _is(query, b"COMMIT", b"ROLLBACK") and not _is(query, b"ROLLBACK TO")
+    return FRAME_END if is_end else FRAME
 
 
-def _is_end(shown: ShownEvent) -> bool:
-    """Whether a transaction ends with it."""
-    content = shown.event.content
-    if isinstance(content, Query):
-        return _is(content, b"COMMIT", b"ROLLBACK") and not _is(content, b"ROLLBACK TO")
-    return shown.event.type in (EventType.XID, EventType.XA_PREPARE)
+def _is_about(query: Query, tables: TableFilter, flavour: str) -> bool:
+    """Whether a statement names a table that is wanted; one that cannot be read might."""
+    try:
+        changes = parse_statement(str(query.text), default_database=query.database or None, flavour=flavour)
+    except SchemaError:
+        return True
+    named = [_tables_of(change) for change in changes]
+    return any(some is None or any(tables.wanted(*table) for table in some) for some in named)
 
 
 def _is(query: Query, *words: bytes) -> bool:

@@ -6,6 +6,7 @@ import pathlib
 import random
 import shutil
 import struct
+from struct import pack
 
 import numpy as np
 import pyarrow as pa
@@ -15,13 +16,11 @@ from hypothesis import strategies as st
 
 from applier.binlog.archive.reader import FileEvent
 from applier.binlog.events.format import NAMES, EventType, FormatDescription
-from applier.binlog.events.table_map import parse_table_map
 from applier.errors import ArchiveError
 from applier.io.mapping import MappedFile
 from applier.jobs.show import show
-from applier.jobs.show.json_lines import event_objects
-from applier.jobs.show.rows import RowChange, ShownEvent
-from applier.jobs.show.text import TextPrinter
+from applier.jobs.show.json_lines import event_line
+from applier.jobs.show.printing import EventPrinter
 from applier.schema.ddl.ddl import parse_statement
 from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import BinlogWriter
@@ -30,6 +29,16 @@ from jsondiff.diff import Diff, Operation
 from jsondiff.path import parse
 from tests.recorded.show import tool_events
 from tests.recorded.show.tool_output import binlogs
+from tests.support.row_model import (
+    ABSENT,
+    BY_NAME,
+    UPDATE,
+    as_file,
+    image,
+    rows_event,
+    table_map_body,
+    table_map_event,
+)
 
 DESCRIPTION = FormatDescription("9.7.4", "mysql", False, 19, bytes(42), 0)
 NO_FILE = MappedFile("binlog.000001", 0, np.empty(0, np.uint8), 0)
@@ -40,8 +49,23 @@ def event(kind: int, body: bytes = b"", group_id: int | None = None) -> FileEven
     return FileEvent(*header, memoryview(body), NO_FILE, DESCRIPTION)
 
 
-def lines(shown: ShownEvent) -> list[str]:
-    return list(TextPrinter().lines(shown))
+HEAD = pathlib.Path(binlogs("many-files-mysql")[0]).read_bytes()
+
+
+def head_without_checksums() -> bytes:
+    """The format description of a real server, as if it wrote no checksums."""
+    head = bytearray(HEAD[4:4 + int.from_bytes(HEAD[13:17], "little")])
+    head[-5] = 0
+    return bytes(head)
+
+
+def printed(kind: int, body: bytes, form: str = "text") -> str:
+    """What is printed of an event, after a head of a real server's."""
+    head = head_without_checksums()
+    log = as_file(head, pack("<IBIIIH", 1_700_000_000, kind, 7, 19 + len(body), 200, 0) + body)
+    parts: list[bytes] = []
+    EventPrinter(log, form, parts.append).print(4 + len(head), log.size, 4)
+    return b"".join(parts).decode("utf-8", "surrogateescape")
 
 
 @pytest.mark.parametrize(
@@ -67,8 +91,13 @@ def lines(shown: ShownEvent) -> list[str]:
         (EventType.DELETE_FILE, b"\1\0\0\0", "Delete_file: file_id: 1", []),
         (EventType.INCIDENT, b"\1\0\4lost", "Incident: number 1 lost", []),
         (EventType.PRE_GA_DELETE_ROWS, b"\7" + bytes(5) + b"\1\0\1\1r",
-         "Delete_rows_old: table id 7 flags: STMT_END_F", []),
-        (EventType.WRITE_ROWS_COMPRESSED, b"\7" + bytes(7) + b"\2\0\1\1r", "Write_compressed_rows: table id 7", []),
+         "Delete_rows_old: table id 7 flags: STMT_END_F",
+         ["# the rows within PRE_GA_DELETE_ROWS events are not shown"]),
+        (EventType.EXECUTE_LOAD_QUERY, b"\x05\0\0\0\x01\0\0\0\0\0\0\0\0\7" + bytes(12) + b"\0LOAD",
+         "Execute_load_query\tthread_id=5\texec_time=1\terror_code=0",
+         ["SET TIMESTAMP=1700000000/*!*/;", "SET @@session.pseudo_thread_id=5/*!*/;", "LOAD", "/*!*/;",
+          "# file_id: 7"]),
+        (EventType.USER_VAR, b"\1\0\0\0d\0\4\0\0\0\0\4\0\0\0\3\1\x8c\5", "User_var", ["SET @`d`:=12.5/*!*/;"]),
         (EventType.NEW_LOAD, b"\5" + bytes(11) + b"\1\1\1\0\0\0" + bytes(6) + b"\1c\0t\0d\0f",
          "New_load\tthread_id=5\texec_time=0", ["use `d`/*!*/;", "# LOAD DATA INFILE 'f' INTO TABLE `t` (`c`)"]),
         (EventType.BINLOG_CHECKPOINT, b"\x03\0\0\0abc", "Binlog checkpoint abc", []),
@@ -81,22 +110,22 @@ def lines(shown: ShownEvent) -> list[str]:
          "Query\tthread_id=5\texec_time=1\terror_code=3",
          ["use `a```/*!*/;", "SET TIMESTAMP=1700000000/*!*/;", "SET @@session.pseudo_thread_id=5/*!*/;", "SELECT\n1",
           "/*!*/;"]),
-        (EventType.PARTIAL_UPDATE_ROWS, b"\x07\0\0\0\0\0\x01\0\x02\0\x01\xff\xff",
-         "Update_rows_partial: table id 7 flags: STMT_END_F", []),
+        (EventType.PARTIAL_UPDATE_ROWS, b"\xff\xff\xff\0\0\0\x01\0\x02\0\x01\xff\xff",
+         "Update_rows_partial: table id 16777215 flags: STMT_END_F", []),
     ],
 )  # fmt: skip
 def test_what_an_event_says(kind, body, title, more):
-    at, header, *rest = lines(ShownEvent(event(kind, body), []))
-    assert at == "# at 120"
+    at, header, rest = printed(kind, body).split("\n", 2)
+    assert at == f"# at {4 + int.from_bytes(HEAD[13:17], 'little')}"
     assert header.split(" \t", 1)[1] == title
-    assert rest == more
+    assert rest == "".join(f"{line}\n" for line in more)
 
 
 def test_every_event_type_has_a_place():
     """EV-ALL, in JSON: a name and a place for every type; fields, or an error for a body that lacks them."""
     for kind, name in NAMES.items():
         try:
-            shown = json.loads(*event_objects(ShownEvent(event(kind), [])))
+            shown = json.loads(event_line(event(kind), None, None))
         except ArchiveError as error:
             assert (error.position, error.mysql_errno) == (120, 1610) or kind == EventType.FORMAT_DESCRIPTION
         else:
@@ -106,10 +135,9 @@ def test_every_event_type_has_a_place():
 
 def test_the_fields_of_an_event_in_json():
     body = b"\5\0\0\0\1\0\0\0\1\3\0\0\0a\0SELECT \xff"
-    [line] = event_objects(ShownEvent(event(EventType.QUERY, body), []))
-    fields = json.loads(line)["fields"]
+    fields = json.loads(event_line(event(EventType.QUERY, body), None, None))["fields"]
     assert (fields["thread_id"], fields["database"], fields["sql"]) == (5, "a", "SELECT \udcff")
-    [line] = event_objects(ShownEvent(event(EventType.APPEND_BLOCK, b"\1\0\0\0abc"), []))
+    line = event_line(event(EventType.APPEND_BLOCK, b"\1\0\0\0abc"), None, None)
     assert json.loads(line)["fields"] == {"file_id": 1, "data": 3}
 
 
@@ -131,36 +159,53 @@ def shown_text(case: str) -> str:
 
 def test_the_group_id_of_27_byte_headers_is_shown():
     """GRP-3."""
-    assert " group id 77 \t" in lines(ShownEvent(event(EventType.STOP, group_id=77), []))[1]
+    headers = [line for line in lines_of(with_group_ids(), "text") if " server id " in line]
+    assert len(headers) == 2 and " group id 77 \t" in headers[1] and "group id" not in headers[0]
+
+
+def with_group_ids() -> MappedFile:
+    """A head that says that headers have 27 bytes, and a STOP event with one."""
+    head = bytearray(head_without_checksums())
+    head[19 + 56] = 27
+    return as_file(bytes(head), pack("<IBIIIHQ", 1, EventType.STOP, 7, 27, 200, 0, 77))
 
 
 @settings(max_examples=500)
-@given(st.sampled_from(sorted(NAMES)), st.binary(max_size=80))
-def test_a_broken_body_is_an_archive_error_at_most(kind, body):
+@given(st.sampled_from(sorted(NAMES)), st.binary(max_size=80), st.sampled_from(("text", "json")))
+def test_a_broken_body_is_an_archive_error_at_most(kind, body, form):
     try:
-        lines(ShownEvent(event(kind, body), []))
+        printed(kind, body, form)
     except ArchiveError as error:
-        assert error.mysql_errno == 1610 or kind == EventType.FORMAT_DESCRIPTION
+        assert error.mysql_errno == 1610 or kind in (EventType.FORMAT_DESCRIPTION, EventType.START_ENCRYPTION,
+                                                     EventType.TRANSACTION_PAYLOAD)
 
 
 def test_row_changes_in_both_forms():
     """Columns that an image lacks are left out; NULL is no 'NULL'; bytes that are not UTF-8 survive."""
-    table = parse_table_map(b"\0\0\x01d\0\x02t`\0\x02\x03\x0f\x02\x0a\0\x03")
-    change = RowChange("update", table, {"@1": "1"}, {"@2": "'caf\udce9'"})
-    shown = ShownEvent(event(EventType.UPDATE_ROWS, b"\x07\0\0\0\0\0\0\0\x02\0\x02\xff\xff"), [change])
-    assert lines(shown)[2:] == ["### UPDATE `d`.`t```", "### WHERE", "###   @1=1", "### SET", "###   @2='caf\udce9'"]
-    (text,) = event_objects(shown)
-    assert text.isascii()
-    assert json.loads(text) == {
-        "pos": 120, "end": 200, "type": "UPDATE_ROWS", "op": "update", "table": "d.t`", "before": {"@1": "1"},
-        "after": {"@2": "'caf\udce9'"},
-    }  # fmt: skip
+    kinds = [BY_NAME["tinyint"], BY_NAME["varchar(255)"]]
+    body = table_map_body(kinds, "d", "t`")
+    rows = image(kinds, (1, ABSENT)) + image(kinds, (ABSENT, b'caf\xe9"')) + b"\0\1" + b"\1"
+    log = as_file(head_without_checksums(), table_map_event(7, body),
+                  rows_event(UPDATE, 7, 2, [1, 0], [0, 1], rows))
+    text, lines = (lines_of(log, form) for form in ("text", "json"))
+    assert text[-10:] == ["### UPDATE `d`.`t```", "### WHERE", "###   @1=1", "### SET", "###   @2='caf\udce9\"'",
+                          "### UPDATE `d`.`t```", "### WHERE", "###   @1=1", "### SET", "###   @2=NULL"]
+    assert lines[-2].isascii() and lines[-2].count('"op"') == 1
+    first, second = map(json.loads, lines[-2:])
+    assert (first["op"], first["table"], first["before"]) == ("update", "d.t`", {"@1": "1"})
+    assert (first["after"], second["after"]) == ({"@2": "'caf\udce9\"'"}, {"@2": "NULL"})
+
+
+def lines_of(log: MappedFile, form: str) -> list[str]:
+    parts: list[bytes] = []
+    EventPrinter(log, form, parts.append).print(4, log.size, 4)
+    return b"".join(parts).decode("utf-8", "surrogateescape").split("\n")[:-1]
 
 
 def test_rows_that_are_not_shown_are_mentioned():
-    shown = ShownEvent(event(EventType.STOP), [], "not shown")
-    assert lines(shown)[-1] == "# not shown"
-    assert json.loads(*event_objects(shown))["note"] == "not shown"
+    body = b"\7" + bytes(7) + b"\1\1r"
+    assert printed(EventType.PRE_GA_WRITE_ROWS, body).splitlines()[-1].startswith("# the rows within PRE_GA_WRITE")
+    assert json.loads(printed(EventType.PRE_GA_WRITE_ROWS, body, "json"))["note"].startswith("the rows within PRE_GA")
 
 
 def test_damaged_rows_are_an_archive_error_at_most(tmp_path):

@@ -1,6 +1,7 @@
 """Reads what `mysqlbinlog -v` and `mariadb-binlog -v` print, and what `applier show` prints in the same form."""
 
 import gzip
+import json
 import re
 
 from tests.support.folders import CASES
@@ -27,7 +28,8 @@ def row_changes(text: str) -> list[dict]:
     image: dict[str, str] = {}
     for line in text.split("\n"):
         if verb := _VERB.match(line):
-            changes.append({"op": verb[1].lower(), "table": f"{verb[2]}.{verb[3]}", "before": None, "after": None})
+            table = f"{verb[2]}.{verb[3]}".replace("``", "`")
+            changes.append({"op": verb[1].lower(), "table": table, "before": None, "after": None})
         elif line in ("### WHERE", "### SET"):
             image = changes[-1]["before" if line == "### WHERE" else "after"] = {}
         elif column := _COLUMN.match(line):
@@ -37,6 +39,17 @@ def row_changes(text: str) -> list[dict]:
         else:
             assert not line.startswith("###"), line
     return changes
+
+
+def rows_of_text(text: bytes) -> list[dict]:
+    """The row changes in what `show` prints."""
+    return row_changes(text.decode("utf-8", "surrogateescape"))
+
+
+def rows_of_json(text: bytes) -> list[dict]:
+    """The same in its JSON lines."""
+    objects = map(json.loads, text.split(b"\n")[:-1])
+    return [{key: thing[key] for key in ("op", "table", "before", "after")} for thing in objects if "op" in thing]
 
 
 def headers(text: str) -> list[str]:

@@ -8,13 +8,15 @@ from applier.jobs.show.kernels.number_kernel import put_byte, put_hex, put_padde
 from applier.jobs.show.kernels.rows_text_kernel import put_text
 from applier.jobs.show.kernels.walk_records import (
     DETAIL,
+    IMMEDIATES,
     LONG,
     LONG_LENGTH,
     MOMENT_BYTES,
     MOMENTS,
     N_MOMENTS,
+    NEED_DETAILS,
     NEED_MOMENT,
-    NEED_PYTHON,
+    ORIGINALS,
     SECOND,
     T_ANONYMOUS,
     T_ANONYMOUS_GTID,
@@ -41,6 +43,7 @@ from applier.jobs.show.kernels.walk_records import (
     T_WAITED,
     T_XA_COMPLETE,
     T_XA_PREPARE,
+    WANTED_BYTES,
     ZONE,
     ZONE_LENGTH,
 )
@@ -53,12 +56,14 @@ _MICROS = np.uint64(1_000_000)
 
 
 @inline
-def find_moment(second, state):
-    """The texts of a second; 0 where they must be asked for."""
-    entry = load_i64(state + MOMENTS) + MOMENT_BYTES * (second & (N_MOMENTS - 1))
+def find_moment(second, which, state):
+    """The texts of a second, one of HEADERS, ORIGINALS, IMMEDIATES; 0 where they must be asked for."""
+    number = which * N_MOMENTS + (second & (N_MOMENTS - 1))
+    entry = load_i64(state + MOMENTS) + MOMENT_BYTES * number
     if load_i64(entry + SECOND) == second:
         return entry
     store_i64(state + DETAIL, second)
+    store_i64(state + WANTED_BYTES, number)
     return np.int64(0)
 
 
@@ -71,10 +76,10 @@ def put_bytes(out, at, length):
 @inline
 def put_mariadb_gtid(out, start, body, stop, state):
     if stop - body < 13:
-        return np.int64(NEED_PYTHON)
+        return np.int64(NEED_DETAILS)
     flags = np.int64(load_u8(body + 12))
     if flags & 2 and stop - body < 21:
-        return np.int64(NEED_PYTHON)
+        return np.int64(NEED_DETAILS)
     out = put_unsigned(put_text(out, state, T_MARIADB), np.uint64(load_u32(body + 8)))
     out = put_byte(put_unsigned(put_byte(out, 45), np.uint64(load_u32(start + 5))), 45)
     out = put_unsigned(out, load_u64(body))
@@ -95,28 +100,28 @@ def _seven(at):
 def put_gtid(out, body, stop, kind, state):
     """MySQL's, as servers have written it since 8.0.14; older ones are left to Python."""
     if stop - body < _LEAST_GTID or load_u8(body + 25) != 2:
-        return np.int64(NEED_PYTHON)
+        return np.int64(NEED_DETAILS)
     immediate = _seven(body + _LONG_GTID)
     at = body + _COMMIT_TIMES
     original = immediate
     if immediate & _ANOTHER_TIME:
         if stop - at < 8:
-            return np.int64(NEED_PYTHON)
+            return np.int64(NEED_DETAILS)
         immediate ^= _ANOTHER_TIME
         original = _seven(at)
         at += 7
     length, at = read_packed(at, stop)
     if at == 0 or stop - at < 4:
-        return np.int64(NEED_PYTHON)
+        return np.int64(NEED_DETAILS)
     version = np.int64(load_u32(at))
     original_version = version
     if version & _ANOTHER_VERSION:
         if stop - at < 8:
-            return np.int64(NEED_PYTHON)
+            return np.int64(NEED_DETAILS)
         version ^= _ANOTHER_VERSION
         original_version = np.int64(load_u32(at + 4))
     seconds, original_seconds = np.int64(immediate // _MICROS), np.int64(original // _MICROS)
-    if find_moment(seconds, state) == 0:
+    if find_moment(seconds, IMMEDIATES, state) == 0:
         return np.int64(NEED_MOMENT)
     out = put_text(out, state, T_GTID if kind == _GTID else T_ANONYMOUS_GTID)
     out = put_signed(put_text(out, state, T_LAST_COMMITTED), load_i64(body + 26))
@@ -125,10 +130,10 @@ def put_gtid(out, body, stop, kind, state):
     out = put_unsigned(put_text(out, state, T_ORIGINAL), original)
     out = put_unsigned(put_text(out, state, T_IMMEDIATE), immediate)
     out = put_unsigned(put_text(out, state, T_LENGTH), np.uint64(length))
-    if find_moment(original_seconds, state) == 0:
+    if find_moment(original_seconds, ORIGINALS, state) == 0:
         return np.int64(NEED_MOMENT)
-    out = _put_micros(put_text(out, state, T_ORIGINAL_LINE), original, find_moment(original_seconds, state))
-    out = _put_micros(put_text(out, state, T_IMMEDIATE_LINE), immediate, find_moment(seconds, state))
+    out = _put_micros(put_text(out, state, T_ORIGINAL_LINE), original, find_moment(original_seconds, ORIGINALS, state))
+    out = _put_micros(put_text(out, state, T_IMMEDIATE_LINE), immediate, find_moment(seconds, IMMEDIATES, state))
     out = put_text(put_unsigned(put_text(out, state, T_ORIGINAL_VERSION), np.uint64(original_version)), state,
                    T_COMMENT_END)
     out = put_text(put_unsigned(put_text(out, state, T_IMMEDIATE_VERSION), np.uint64(version)), state, T_COMMENT_END)

@@ -4,31 +4,40 @@ without JSON's quotes."""
 
 import numpy as np
 
-from applier.jobs.show.kernels.walk_records import DOCUMENT, DOCUMENT_BYTES, STACK, WANTED_BYTES
+from applier.jobs.show.kernels.walk_records import (
+    BAD_VALUE,
+    DETAIL,
+    DOCUMENT,
+    DOCUMENT_BYTES,
+    NEED_DOCUMENT,
+    STACK,
+    WANTED_BYTES,
+)
 from jsondiff.binary_kernel import MAX_DEPTH, TEXT_BYTES_MORE, TEXT_BYTES_PER_BYTE, put_document
 from jsondiff.string_kernel import is_utf8, unescape
 from keysearch.memory import inline, load_i64, load_u8, store_i64, store_u32
 
 STACK_BYTES = MAX_DEPTH * 64
-BAD_DOCUMENT, NO_DOCUMENT_ROOM = -1, -2
 _NULL, _QUOTE = np.uint32(int.from_bytes(b"null", "little")), 34
 
 
 @inline
 def put_json(at, length, limit, state):
-    """The text of a document into the state's buffer: (where it begins, its length), or BAD_DOCUMENT, or
-    NO_DOCUMENT_ROOM with what it may take in WANTED_BYTES. Bytes up to `limit` may be read."""
+    """The text of a document into the state's buffer: (where it begins, its length), or BAD_VALUE, or
+    NEED_DOCUMENT with what it may take in WANTED_BYTES. Bytes up to `limit` may be read."""
     text = load_i64(state + DOCUMENT)
     most = length * TEXT_BYTES_PER_BYTE + TEXT_BYTES_MORE
     if most > load_i64(state + DOCUMENT_BYTES):
         store_i64(state + WANTED_BYTES, most)
-        return np.int64(NO_DOCUMENT_ROOM), np.int64(0)
+        return np.int64(NEED_DOCUMENT), np.int64(0)
     if length == 0:
         store_u32(text, _NULL)
         return text, np.int64(4)
     end = put_document(at, at + length, limit, text, load_i64(state + STACK))
     if end < 0 or not is_utf8(text, end):
-        return np.int64(BAD_DOCUMENT), np.int64(0)
+        store_i64(state + DETAIL, at)
+        store_i64(state + WANTED_BYTES, length)
+        return np.int64(BAD_VALUE), np.int64(0)
     if load_u8(text) != _QUOTE:
         return text, end - text
     return text + 1, unescape(text + 1, end - 1, text + 1) - text - 1

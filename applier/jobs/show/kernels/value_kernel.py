@@ -1,15 +1,19 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Values of row images as `mysqlbinlog -v` prints them, straight from the log's bytes into a text.
+"""Values of row images as `mysqlbinlog -v` and `mariadb-binlog -v` print them, from the log's bytes into a text.
 
-A column is a record of words (see `column_step`): what its values are, and how many bytes they take. `values` does the
-same for columns in Python, and says what the forms are.
+What they print needs no table definition, so it follows the wire type alone: an integer that may be unsigned is
+printed both ways, ENUM is a number and SET its bits, text is in its column's character set. A GEOMETRY, which
+mysqlbinlog gives up on, is printed as mariadb-binlog does. A zero date is a zero date, and no DECIMAL is too wide.
+
+A column is a record of words: what its values are, and how many bytes they take. In JSON lines the same texts are
+strings of JSON.
 """
 
 import numpy as np
 
 from applier.binlog.rows.value_kernel import big_endian, little_endian
 from applier.columns.text_kernel import put_decimal
-from applier.jobs.show.kernels.json_value_kernel import NO_DOCUMENT_ROOM, put_json
+from applier.jobs.show.kernels.json_value_kernel import put_json
 from applier.jobs.show.kernels.number_kernel import (
     LONGEST_DOUBLE,
     print_double,
@@ -23,7 +27,7 @@ from applier.jobs.show.kernels.number_kernel import (
     put_signed,
     put_unsigned,
 )
-from applier.jobs.show.kernels.walk_records import AS_MYSQL
+from applier.jobs.show.kernels.walk_records import AS_MYSQL, BAD_ROWS, BAD_VALUE, FULL, IS_JSON
 from keysearch.memory import (
     inline,
     load_i64,
@@ -44,7 +48,6 @@ MOST_FIXED = 128
 """Bytes of text that a value that is no string takes, at most: an old DATETIME of any eight bytes, six numbers of up to
 20 digits with what is between and around them. (A BIT has up to 64 digits, a DECIMAL 68 characters, a number that C's
 printf writes LONGEST_DOUBLE with the zero byte behind it.)"""
-CORRUPT, NO_ROOM, NO_DOCUMENT = -1, -2, -3
 
 _QUOTE, _BACKSLASH = 39, 92
 _LETTERS = np.zeros(32, np.uint8)
@@ -92,57 +95,80 @@ def put_quoted(out, at, length, as_mysql):
 
 
 @inline
-def put_value(out, room_end, at, end, column, state):
-    """The value at `at`: (where the text ends, where the next value is). The first is CORRUPT where the value goes past
-    the end or makes no sense, NO_ROOM where the text may go past its room, NO_DOCUMENT where a JSON text may."""
-    operation, width = load_i64(column + OP), load_i64(column + WIDTH)
-    if width > end - at:
-        return np.int64(CORRUPT), at
-    if operation == STRING:
-        length = np.int64(little_endian(at, width))
-        at += width
-        if length > end - at:
-            return np.int64(CORRUPT), at
-        if 4 * length + 16 > room_end - out:
-            return np.int64(NO_ROOM), at
-        return put_quoted(out, at, length, load_i64(state + AS_MYSQL) != 0), at + length
-    if operation == VECTOR:
-        return _put_vector(out, room_end, at, end, width)
-    if operation == JSON:
-        return _put_document(out, room_end, at, end, width, state)
-    if MOST_FIXED > room_end - out:
-        return np.int64(NO_ROOM), at
-    return _put_fixed(out, at, operation, load_i64(column + META), width), at + width
+def escape(start, end, room_end, state):
+    """Where a text ends once JSON lines have it as a string of JSON, or FULL; other forms have it as it is. Of the
+    characters that have to be escaped it has quotes, backslashes and line feeds alone."""
+    if load_i64(state + IS_JSON) == 0:
+        return end
+    more = 0
+    for at in range(start, end):
+        more += _is_escaped(load_u8(at))
+    if more > room_end - end:
+        return np.int64(FULL)
+    at, to = end, end + more
+    while to > at:
+        at, to = at - 1, to - 1
+        byte = np.int64(load_u8(at))
+        put_byte(to, 110 if byte == 10 else byte)
+        if _is_escaped(byte):
+            to -= 1
+            put_byte(to, _BACKSLASH)
+    return end + more
 
 
 @inline
-def _put_vector(out, room_end, at, end, width):
+def _is_escaped(byte):
+    return byte == 34 or byte == _BACKSLASH or byte == 10
+
+
+@inline
+def value_length(at, end, width):
+    """The length of a string that stands in `width` bytes before it; -1 where it goes past the end."""
+    if width > end - at:
+        return np.int64(-1)
     length = np.int64(little_endian(at, width))
+    return length if length <= end - at - width else np.int64(-1)
+
+
+@inline
+def put_value(out, room_end, at, end, column, state):
+    """The value at `at`: (where the text ends, where the next value is). The first is BAD_ROWS where the value goes
+    past the end, BAD_VALUE where it makes no sense, FULL where the text may go past its room, NEED_DOCUMENT where a
+    JSON text may."""
+    operation, width = load_i64(column + OP), load_i64(column + WIDTH)
+    if operation < STRING:
+        if width > end - at:
+            return np.int64(BAD_ROWS), at
+        if MOST_FIXED > room_end - out:
+            return np.int64(FULL), at
+        return _put_fixed(out, at, operation, load_i64(column + META), width), at + width
+    length = value_length(at, end, width)
     at += width
-    if length > end - at:
-        return np.int64(CORRUPT), at
+    if length < 0:
+        return np.int64(BAD_ROWS), at
+    if operation == VECTOR:
+        return _put_vector(out, room_end, at, length), at + length
+    text, text_length = at, length
+    if operation == JSON:
+        text, text_length = put_json(at, length, end, state)
+        if text < 0:
+            return text, at
+    if 4 * text_length + 16 > room_end - out:
+        return np.int64(FULL), at
+    text_end = put_quoted(out, text, text_length, load_i64(state + AS_MYSQL) != 0)
+    return escape(out, text_end, room_end, state), at + length
+
+
+@inline
+def _put_vector(out, room_end, at, length):
     if (length // 4 + 1) * LONGEST_DOUBLE > room_end - out:
-        return np.int64(NO_ROOM), at
+        return np.int64(FULL)
     out = put_byte(out, 91)
     for number in range(length // 4):
         if number:
             out = put_byte(out, 44)
         out += print_element(out, LONGEST_DOUBLE, at + 4 * number)
-    return put_byte(out, 93), at + length
-
-
-@inline
-def _put_document(out, room_end, at, end, width, state):
-    length = np.int64(little_endian(at, width))
-    at += width
-    if length > end - at:
-        return np.int64(CORRUPT), at
-    text, text_length = put_json(at, length, end, state)
-    if text < 0:
-        return np.int64(NO_DOCUMENT if text == NO_DOCUMENT_ROOM else CORRUPT), at
-    if 4 * text_length + 16 > room_end - out:
-        return np.int64(NO_ROOM), at
-    return put_quoted(out, text, text_length, load_i64(state + AS_MYSQL) != 0), at + length
+    return put_byte(out, 93)
 
 
 @inline
@@ -158,7 +184,7 @@ def _put_fixed(out, at, operation, meta, width):
         return out
     if operation == DECIMAL:
         after = put_decimal(at, meta >> 8, meta & 255, out, np.int64(0))
-        return np.int64(CORRUPT) if after < 0 else out + after
+        return np.int64(BAD_VALUE) if after < 0 else out + after
     if operation == YEAR:
         return put_unsigned(out, np.uint64(1900) + np.uint64(load_u8(at)))
     if operation == FLOAT:

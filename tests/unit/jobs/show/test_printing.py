@@ -1,4 +1,4 @@
-"""The kernel prints what Python prints event by event, whatever the values, and however little room it has."""
+"""Events print the same however little room there is, in pieces or whole, and their rows the same in both forms."""
 
 import random
 
@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from applier.binlog.events import compressed as inflating
 from applier.errors import ArchiveError
 from applier.io.mapping import MappedFile, map_file
-from applier.jobs.show import shown_events, text_walk
-from applier.jobs.show.text import TextPrinter
-from applier.jobs.show.text_walk import TextWalk
+from applier.jobs.show import printing
+from applier.jobs.show.printing import EventPrinter
+from tests.recorded.show.tool_output import rows_of_json, rows_of_text
 from tests.support import row_model as m
 from tests.support.compressing import compress_events, compress_transactions
 from tests.support.folders import CASES
@@ -20,46 +20,39 @@ from tests.support.row_model import DELETE, INSERT, UPDATE
 pytestmark = pytest.mark.slow
 
 FILES = sorted(path for path in CASES.glob("*/binlog.0*") if path.stat().st_size < 200_000)
+ROOM = printing.FIRST_BYTES
 
 
-def by_kernel(mapped: MappedFile) -> tuple[bytes, ArchiveError | None]:
+def printed(mapped: MappedFile, form: str = "text", room: int = ROOM) -> tuple[bytes, ArchiveError | None]:
+    """What is printed of a file, with room for so many bytes at first; and the error at its end."""
     parts: list[bytes] = []
+    before, printing.FIRST_BYTES = printing.FIRST_BYTES, room
     try:
-        TextWalk(mapped, parts.append).print(4, mapped.size, 4)
+        EventPrinter(mapped, form, parts.append).print(4, mapped.size, 4)
     except ArchiveError as error:
         return b"".join(parts), error
+    finally:
+        printing.FIRST_BYTES = before
     return b"".join(parts), None
 
 
-def by_event(mapped: MappedFile) -> tuple[bytes, ArchiveError | None]:
-    printer, lines, error = TextPrinter(), [], None
-    try:
-        for shown in shown_events(mapped, [(4, mapped.size, 4)]):
-            lines += printer.lines(shown)
-    except ArchiveError as reason:
-        error = reason
-    lines += printer.end()
-    return "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape"), error
+def assert_the_same(mapped: MappedFile, room: int = 4096) -> bool:
+    """Whether the file is damaged: with little room and much, in both forms, in the same way, after the same rows."""
+    (text, error), (lines, reason) = printed(mapped), printed(mapped, "json")
+    for form, (whole, end) in (("text", (text, error)), ("json", (lines, reason))):
+        cut, cut_end = printed(mapped, form, room)
+        is_same = cut == whole  # no diff of so many bytes
+        assert is_same and repr(cut_end) == repr(end)
+    assert (error and (error.position, error.message)) == (reason and (reason.position, reason.message))
+    assert rows_of_text(text) == rows_of_json(lines)
+    return error is not None
 
 
-def assert_the_same(mapped: MappedFile) -> bool:
-    """Whether the file is damaged; of the rows event that is, the kernel may have printed some."""
-    (text, error), (expected, reason) = by_kernel(mapped), by_event(mapped)
-    if error is None or reason is None:
-        assert error is reason and text == expected
-        return False
-    assert (error.position, error.message) == (reason.position, reason.message)
-    assert text.startswith(expected.removesuffix(b"# End of compressed events.\n"))
-    return True
-
-
-@pytest.mark.parametrize("room", [4096, 1 << 20])
-def test_real_files_read_the_same(room, monkeypatch):
+@pytest.mark.parametrize("room", [4096, 1 << 16])
+def test_real_files_read_the_same(room):
     """With room for an event or two a call, too: every file is cut at other places then."""
-    monkeypatch.setattr(text_walk, "FIRST_BYTES", room)
-    for path in FILES[::2] if room > 4096 else FILES[1::6]:
-        mapped = map_file(str(path))
-        assert by_kernel(mapped) == by_event(mapped), path
+    for path in FILES[room > 4096::4]:
+        assert not assert_the_same(map_file(str(path)), room), path
 
 
 @pytest.fixture(scope="module")
@@ -81,13 +74,16 @@ def compressed(tmp_path_factory) -> list[MappedFile]:
 
 
 @pytest.mark.parametrize("room, piece", [(4096, 4096), (1 << 20, 4096), (1 << 20, 4 << 20)])
-def test_what_was_compressed_reads_the_same(compressed, room, piece, monkeypatch):
-    """Whole, and where payloads are inflated a piece at a time."""
-    monkeypatch.setattr(text_walk, "FIRST_BYTES", room)
+def test_what_was_compressed_has_the_same_rows(compressed, room, piece, monkeypatch):
+    """As the events that were compressed; whole, and where payloads are inflated a piece at a time."""
     monkeypatch.setattr(inflating, "AHEAD_BYTES", piece)
     for mapped in compressed:
-        text, error = by_kernel(mapped)
-        assert error is None and (text, None) == by_event(mapped), mapped.uri
+        source = mapped.uri.rpartition("/")[2].removesuffix("-0").removesuffix("-255")
+        plain, _ = printed(map_file(str(CASES / source / "binlog.000001")))
+        text, error = printed(mapped, "text", room)
+        lines, reason = printed(mapped, "json", room)
+        assert error is None and reason is None
+        assert rows_of_text(text) == rows_of_json(lines) == rows_of_text(plain), mapped.uri
         assert b"# End of compressed events.\n" in text or b"_compressed_rows: " in text
 
 
@@ -137,42 +133,35 @@ def rows(draw):
 @settings(max_examples=80)
 @given(rows(), st.sampled_from((3000, 4096, 1 << 20)))
 def test_any_rows_read_the_same(mapped, room):
-    before, text_walk.FIRST_BYTES = text_walk.FIRST_BYTES, room
-    try:
-        assert_the_same(mapped)
-    finally:
-        text_walk.FIRST_BYTES = before
+    assert_the_same(mapped, room)
 
 
-def test_a_row_longer_than_all_room_makes_more(monkeypatch):
-    monkeypatch.setattr(text_walk, "FIRST_BYTES", 4096)
+def test_a_row_longer_than_all_room_makes_more():
     kinds = [m.BY_NAME["int"], m.BY_NAME["varchar(60000)"]]
     table = m.table_map_event(7, m.table_map_body(kinds))
     for value in (b"x" * 60_000, b"'\0\n" * 20_000, b"", "é".encode() * 9):
         data = m.image(kinds, (1, value)) + m.image(kinds, (2, b"after"))
         mapped = log_of(table, m.rows_event(UPDATE, 7, 2, [1, 1], [1, 1], data))
-        text, error = by_kernel(mapped)
-        assert error is None and (text, None) == by_event(mapped) and b"@2='after'" in text
+        assert not assert_the_same(mapped) and b"@2='after'" in printed(mapped, room=4096)[0]
 
 
 def test_a_table_without_columns_has_rows_without_values():
     """Which no server writes: an insert that takes no byte is a row, as in a table with columns."""
     table = m.table_map_event(7, m.table_map_body([]))
     insert = m.rows_event(INSERT, 7, 0, None, [], b"")
-    text, error = by_kernel(log_of(table, insert, table, insert))
-    assert error is None and (text, None) == by_event(log_of(table, insert, table, insert))
-    assert text.count(b"### INSERT INTO") == 2
+    mapped = log_of(table, insert, table, insert)
+    assert not assert_the_same(mapped)
+    assert printed(mapped)[0].count(b"### INSERT INTO") == 2 == printed(mapped, "json")[0].count(b'"after":{}')
 
 
 @pytest.mark.parametrize("room", [2100, 4096])
 def test_a_table_map_whose_names_take_more_than_all_room(room, monkeypatch):
     """Names are of 255 bytes at most, but what is printed of them may be longer."""
-    monkeypatch.setattr(text_walk, "FIRST_BYTES", room)
-    monkeypatch.setattr(text_walk, "quoted", lambda name: name * 900)
+    monkeypatch.setattr(printing, "quoted", lambda name: name * 900)
     kinds = [m.BY_NAME["int"]]
     row = m.rows_event(INSERT, 7, 1, None, [1], m.image(kinds, (1,)))
     mapped = log_of(m.table_map_event(7, m.table_map_body(kinds)), row)
-    text, error = by_kernel(mapped)
+    text, error = printed(mapped, room=room)
     assert error is None and len(text) > 4 * 900
 
 

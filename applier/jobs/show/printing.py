@@ -1,0 +1,323 @@
+"""Prints ranges of a file, as text or as JSON lines: a kernel does, but for what is rare, which it asks for."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+
+from applier.binlog.archive.reader import file_events
+from applier.binlog.events.events import Query, encrypted
+from applier.binlog.events.format import EventType, event_name
+from applier.binlog.events.table_map import TableMap
+from applier.binlog.rows.layout import plan_column
+from applier.io.mapping import MappedFile
+from applier.jobs.show.context import Context, quoted, settings
+from applier.jobs.show.details import details
+from applier.jobs.show.event_time import event_time
+from applier.jobs.show.event_walk import EventWalk
+from applier.jobs.show.json_lines import event_line
+from applier.jobs.show.kernels import value_kernel as v
+from applier.jobs.show.kernels import walk_records as r
+from applier.jobs.show.kernels.events_text_kernel import print_events, skip_event
+from applier.jobs.show.kernels.json_value_kernel import STACK_BYTES
+from applier.mysql.wire_types import WireType
+from jsondiff import wire
+from jsondiff.binary import JsonError, to_text
+from jsondiff.diff import DiffError
+from jsondiff.sql import to_sql
+
+Form = Literal["text", "json"]
+
+FIRST_BYTES = 1 << 20
+_GUARD = 256
+_AFTER = 64
+"""Bytes after a text that may be read."""
+
+_OPERATIONS: dict[int, int] = {
+    **dict.fromkeys((WireType.TINY, WireType.SHORT, WireType.INT24, WireType.LONG, WireType.LONGLONG), v.INTEGER),
+    WireType.YEAR: v.YEAR, WireType.FLOAT: v.FLOAT, WireType.DOUBLE: v.DOUBLE, WireType.NEWDECIMAL: v.DECIMAL,
+    WireType.BIT: v.BITS, WireType.SET: v.SET, WireType.ENUM: v.ENUM, WireType.DATE: v.DATE, WireType.NEWDATE: v.DATE,
+    WireType.DATETIME2: v.DATETIME2, WireType.TIMESTAMP2: v.TIMESTAMP2, WireType.TIME2: v.TIME2,
+    WireType.DATETIME: v.OLD_DATETIME, WireType.TIME: v.OLD_TIME, WireType.TIMESTAMP: v.OLD_TIMESTAMP,
+    WireType.VECTOR: v.VECTOR, WireType.JSON: v.JSON,
+    **dict.fromkeys(
+        (WireType.VARCHAR, WireType.VAR_STRING, WireType.STRING, WireType.TINY_BLOB, WireType.MEDIUM_BLOB,
+         WireType.LONG_BLOB, WireType.BLOB, WireType.GEOMETRY, WireType.VARCHAR_COMPRESSED, WireType.BLOB_COMPRESSED),
+        v.STRING),
+}  # fmt: skip
+_OLD_TEMPORAL = {WireType.TIMESTAMP, WireType.DATETIME, WireType.TIME}
+"""MariaDB's with mysql56_temporal_format=OFF: their length depends on their digits, which only the definition has."""
+_PRE_GA_ROWS = (EventType.PRE_GA_WRITE_ROWS, EventType.PRE_GA_UPDATE_ROWS, EventType.PRE_GA_DELETE_ROWS)
+_ROWS = frozenset((*range(20, 26), 30, 31, 32, 39, *range(166, 172)))
+_LINES = "### INSERT INTO {}\n### SET\n", "### UPDATE {}\n### WHERE\n", "### DELETE FROM {}\n### WHERE\n"
+_OBJECTS = (',"op":"insert","table":{},"before":null,"after":{{', ',"op":"update","table":{},"before":{{',
+            ',"op":"delete","table":{},"before":{{')
+"""What comes before a row's first image."""
+
+
+class EventPrinter:
+    """Prints one file; `write` takes the bytes, some at a time. What was printed need not be said again."""
+
+    def __init__(self, mapped: MappedFile, form: Form, write: Callable[[bytes], object]) -> None:
+        self._write, self._is_json = write, form == "json"
+        self._walk = EventWalk(mapped, self._add_table, inflates_all=True)
+        self._context = Context()
+        self._tables: list[tuple[TableMap, list[np.ndarray]]] = []
+        self._table_records = np.zeros((16, r.TABLE_BYTES // 8), np.int64)
+        self._texts, self._names = _fixed_texts(), _names(self._is_json)
+        self._moments = np.full((3 * r.N_MOMENTS, r.MOMENT_BYTES), 255, np.uint8)
+        self._stack = np.zeros(STACK_BYTES, np.uint8)
+        self._pieces: dict[int, np.ndarray] = {}
+        self._diffs: list[np.ndarray] = []
+        self._diff_records = np.zeros((0, 2), np.int64)
+        for word, value in ((r.IS_JSON, int(self._is_json)), (r.AS_MYSQL, int(self._walk.format.flavour == "mysql")),
+                            (r.TEXTS, self._texts.ctypes.data), (r.NAMES, self._names.ctypes.data),
+                            (r.MOMENTS, self._moments.ctypes.data), (r.STACK, self._stack.ctypes.data),
+                            (r.TABLES, self._table_records.ctypes.data)):
+            self._walk.set(word, value)
+        self._use_room(FIRST_BYTES)
+        self._use_document(FIRST_BYTES)
+
+    def print(self, start: int, end: int, shown_from: int) -> None:
+        """Print the events in [start, end) from `shown_from` on; `start` must be where a group, or the file, begins.
+        Raises ArchiveError where the file is damaged, after what comes before that."""
+        first = self.learn(start, end, shown_from)
+        self.print_ranges(np.array([[first, end]]) << r.INNER_BITS)
+
+    def learn(self, start: int, end: int, shown_from: int) -> int:
+        """See the table maps in [start, end) that come before what is shown. Gives where that begins."""
+        for event in file_events(self._walk.mapped, start, end):
+            if event.position >= shown_from:
+                return event.position
+            if event.type == EventType.TABLE_MAP:
+                self._walk.meet(bytes(event.body))
+        return end
+
+    def print_ranges(self, ranges: np.ndarray) -> None:
+        """Print the events in some ranges of places; it has seen the maps of all their tables."""
+        self._walk.begin(ranges)
+        serve = {
+            r.FULL: self._make_room, r.NEED_MOMENT: self._add_moment, r.NEED_SETTINGS: self._add_settings,
+            r.NEED_DOCUMENT: lambda: self._use_document(self._walk.get(r.WANTED_BYTES)), r.NEED_DIFF: self._add_diff,
+            r.NEED_DETAILS: self._print_event, r.NEED_NOTE: self._print_note, r.BAD_ROWS: self._refuse_rows,
+            r.BAD_VALUE: self._refuse_value, r.UNKNOWN_TABLE: self._refuse_table,
+        }
+        try:
+            while (status := self._walk.run(print_events)) != r.DONE:
+                serve[status]()
+        finally:
+            self._flush()
+
+    # ---- what the kernel asks for
+
+    def _use_room(self, size: int) -> None:
+        self._room = np.empty(size + _GUARD, np.uint8)
+        self._walk.set(r.OUT, self._room.ctypes.data)
+        self._walk.set(r.OUT_END, self._room.ctypes.data + size)
+
+    def _make_room(self) -> None:
+        if not self._flush():  # one event or row is larger than all the room
+            self._use_room(2 * len(self._room))
+
+    def _use_document(self, size: int) -> None:
+        self._document = np.empty(size + _GUARD, np.uint8)
+        self._walk.set(r.DOCUMENT, self._document.ctypes.data)
+        self._walk.set(r.DOCUMENT_BYTES, size)
+
+    def _flush(self) -> bool:
+        """Hand over what is printed; whether that was anything."""
+        length = self._walk.get(r.OUT) - self._room.ctypes.data
+        if length:
+            text = self._room[:length].tobytes()
+            self._write(_as_json(text) if self._is_json else text)
+            self._walk.set(r.OUT, self._room.ctypes.data)
+        return length > 0
+
+    def _add_moment(self) -> None:
+        second = self._walk.get(r.DETAIL)
+        local = datetime.fromtimestamp(second, UTC).astimezone()
+        zone = (local.tzname() or "").encode()[:60]
+        entry = self._moments[self._walk.get(r.WANTED_BYTES)]
+        entry[r.SECOND:r.SHORT] = np.frombuffer(second.to_bytes(8, "little"), np.uint8)
+        for place, text in ((r.SHORT, event_time(second).encode()), (r.LONG, f"{local:%Y-%m-%d %H:%M:%S}".encode()),
+                            (r.ZONE_LENGTH, len(zone).to_bytes(8, "little")), (r.ZONE, zone)):
+            entry[place:place + len(text)] = np.frombuffer(text, np.uint8)
+
+    def _add_table(self, table: TableMap) -> int:
+        """The number of a new table, whose record the kernel then has."""
+        columns = _columns(table, b'"@%d":"' if self._is_json else b"###   @%d=")
+        name = f"{quoted(table.database)}.{quoted(table.table)}"
+        rows = [line.format(_json_text(table.name) if self._is_json else name)
+                for line in (_OBJECTS if self._is_json else _LINES)]
+        texts = [_bytes(text) for text in (*rows, f"Table_map: {name} mapped to number ")]
+        record = np.zeros(r.TABLE_BYTES // 8, np.int64)
+        is_unsure = self._walk.format.flavour == "mariadb" and not _OLD_TEMPORAL.isdisjoint(table.types)
+        record[r.IS_UNSURE // 8], record[r.N_COLUMNS // 8] = is_unsure, len(table.types)
+        record[r.N_JSON // 8] = list(table.types).count(WireType.JSON)
+        record[r.COLUMNS // 8] = columns[0].ctypes.data
+        for place, lengths, some in ((r.LINES, r.LINE_LENGTHS, texts[:3]), (r.TITLE, r.TITLE_LENGTH, texts[3:])):
+            record[place // 8:place // 8 + len(some)] = [text.ctypes.data for text in some]
+            record[lengths // 8:lengths // 8 + len(some)] = [len(text) - _AFTER for text in some]
+        self._tables.append((table, [*texts, *columns]))
+        if len(self._tables) > len(self._table_records):
+            self._table_records = np.vstack([self._table_records, np.zeros_like(self._table_records)])
+            self._walk.set(r.TABLES, self._table_records.ctypes.data)
+        self._table_records[len(self._tables) - 1] = record
+        return len(self._tables) - 1
+
+    def _add_settings(self) -> None:
+        """What is printed of the context of the statement that the walk is at."""
+        event = self._walk.event()
+        query: Query = event.content
+        said, is_lasting = settings(query, event.flags, self._context)
+        fixed = 26 if event.type == EventType.EXECUTE_LOAD_QUERY else 13
+        length = int.from_bytes(event.body[11:13], "little")
+        for word, text in ((r.TITLE_MORE, said.title), (r.USE, said.use), (r.MICROS, said.micros),
+                           (r.SETTINGS, said.lines), (r.DATABASE, self._context.database),
+                           (r.CONTEXT, bytes(event.body[fixed:fixed + length]))):
+            self._set_piece(word, text)
+        if not is_lasting:
+            self._walk.set(r.CONTEXT_LENGTH, -1)
+        self._walk.set(r.HAS_SETTINGS, 1)
+
+    def _set_piece(self, word: int, text: str | bytes) -> None:
+        """Have a text whose address and length are two words of the state."""
+        self._pieces[word] = _bytes(text)
+        self._walk.set(word, self._pieces[word].ctypes.data)
+        self._walk.set(word + 8, len(self._pieces[word]) - _AFTER)
+
+    def _add_diff(self) -> None:
+        """The SQL of a JSON diff, as one more of the row's (JD-SHOW)."""
+        column, length = f"@{self._walk.get(r.COLUMN) + 1}", self._walk.get(r.WANTED_BYTES)
+        if length < 0:
+            raise self._walk.corrupt(f"column {column}: a NULL that is marked as a JSON diff")
+        try:
+            text = to_sql(wire.decode(ctypes.string_at(self._walk.get(r.DETAIL), length)), column)
+        except DiffError as reason:
+            raise self._walk.corrupt(f"column {column}: {reason.what}") from None
+        known = self._diffs[:self._walk.get(r.N_DIFFS)]
+        self._diffs = [*known, _bytes(text if self._is_json else text.replace("\n", "\n###      "))]
+        self._diff_records = np.array([[diff.ctypes.data, len(diff) - _AFTER] for diff in self._diffs], np.int64)
+        self._walk.set(r.DIFFS, self._diff_records.ctypes.data)
+        self._walk.set(r.N_DIFFS, len(self._diffs))
+
+    # ---- what the kernel does not print
+
+    def _print_event(self) -> None:
+        """What an event holds, after its header line; or its line of JSON."""
+        event = self._walk.event()
+        if self._is_json:
+            self._put(event_line(event, self._walk.number, None))
+        else:
+            title, lines = details(event, self._context)
+            self._set_piece(r.DATABASE, self._context.database)
+            self._put("\n".join([title, *lines]))
+        if event.type == EventType.START_ENCRYPTION:
+            raise encrypted(self._walk.mapped.uri, event.position)
+
+    def _print_note(self) -> None:
+        """Why the rows of an event are not there, after its title; or its line of JSON."""
+        event = self._walk.event()
+        table = self._tables[self._walk.get(r.TABLE)][0].name if event.type not in _PRE_GA_ROWS else ""
+        note = (f"the log does not say how long {table}'s temporal values are" if table else
+                f"the rows within {event.name} events are not shown")
+        self._put(event_line(event, self._walk.number, note) if self._is_json else f"# {note}")
+
+    def _put(self, text: str) -> None:
+        if not self._is_json:
+            self._walk.set(r.OUT, self._walk.get(r.HEADER_END))
+        self._flush()
+        self._write(_encoded(f"{text}\n"))
+        self._walk.set(r.N_INNER_PRINTED, self._walk.get(r.N_INNER_PRINTED) + 1)
+        skip_event(self._walk.mapped.address, self._walk.address)
+
+    # ---- what is wrong
+
+    def _refuse_rows(self) -> None:
+        raise self._walk.corrupt("rows of a rows event contradict their own lengths")
+
+    def _refuse_table(self) -> None:
+        raise self._walk.corrupt("a rows event whose table map is not there")
+
+    def _refuse_value(self) -> None:
+        table, column = self._tables[self._walk.get(r.TABLE)][0], self._walk.get(r.COLUMN)
+        what = "a value that its type does not have"
+        if table.types[column] == WireType.JSON:
+            document = ctypes.string_at(self._walk.get(r.DETAIL), self._walk.get(r.WANTED_BYTES))
+            try:
+                to_text(pa.array([document]))
+            except JsonError as reason:
+                what = f"a JSON value is malformed: {reason.what}"
+        raise self._walk.corrupt(f"column @{column + 1}: {what}", table.name)
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _bytes(text: str | bytes) -> np.ndarray:
+    """A text at an address, with bytes after it that may be read."""
+    return np.frombuffer((_encoded(text) if isinstance(text, str) else text) + bytes(_AFTER), np.uint8)
+
+
+def _json_text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _as_json(lines: bytes) -> bytes:
+    """These lines; those that are not UTF-8 with escapes for all that is not ASCII."""
+    try:
+        lines.decode()
+    except UnicodeDecodeError:
+        if lines.count(b"\n") == 1:
+            text = lines.decode("utf-8", "surrogateescape")
+            return re.sub(r"[^\x00-\x7e]", lambda found: json.dumps(found[0])[1:-1], text).encode()
+        return b"".join(_as_json(line + b"\n") for line in lines.split(b"\n")[:-1])
+    return lines
+
+
+def _fixed_texts() -> np.ndarray:
+    return _records(map(str, r.TEXTS_OF_KERNEL), r.TEXT_BYTES)
+
+
+def _names(is_json: bool) -> np.ndarray:
+    """What events of each type are called: by their names in JSON, in text as mysqlbinlog calls them."""
+    names = (event_name(kind) for kind in range(256))
+    return _records((name if is_json else _rows_name(name) if kind in _ROWS else name.capitalize()
+                     for kind, name in enumerate(names)), r.NAME_BYTES)
+
+
+def _rows_name(name: str) -> str:
+    """As the tools call it: Write_rows, Write_compressed_rows, Update_rows_partial, Write_rows_old, …"""
+    verb, *rest = name.removesuffix("_V1").split("_")
+    if verb == "PRE":
+        return f"{rest[1].capitalize()}_rows_old"
+    if verb == "PARTIAL":
+        return "Update_rows_partial"
+    return f"{verb.capitalize()}_compressed_rows" if "COMPRESSED" in rest else f"{verb.capitalize()}_rows"
+
+
+def _records(texts: Iterator[str], size: int) -> np.ndarray:
+    """Texts with their lengths, `size` bytes each."""
+    return np.frombuffer(b"".join((len(text).to_bytes(8, "little") + text.encode()).ljust(size, b"\0")
+                                  for text in texts), np.uint8)
+
+
+def _columns(table: TableMap, prefix: bytes) -> list[np.ndarray]:
+    """The records of a table's columns, and the texts before their values."""
+    records = np.zeros((len(table.types), v.COLUMN_BYTES // 8), np.int64)
+    prefixes = np.zeros((len(table.types), 32), np.uint8)
+    for number, (kind, metadata) in enumerate(zip(table.types, table.metadata)):
+        plan, text = plan_column(kind, metadata), prefix % (number + 1)
+        prefixes[number, :len(text)] = np.frombuffer(text, np.uint8)
+        width = plan.need if plan.is_bytes else plan.width
+        words = _OPERATIONS[kind], metadata, width, prefixes[number].ctypes.data, len(text)
+        records[number, :len(words)] = words
+    return [records, prefixes]
