@@ -115,7 +115,7 @@ def _decode(path: Path, start: int, end: int, number: int) -> None:
 
         def take_batch(batch):
             for image, rows in ((batch.before, batch.n_before), (batch.after, batch.n_after)):
-                for wire_type, column in zip(table_map.types, image.columns, strict=True):
+                for wire_type, column in zip(table_map.types, image.columns.values(), strict=True):
                     _finish(column.arrow(rows), wire_type, number)
 
         return TableBinding(plans, list(plans), list(plans), take_batch, rows=256)
