@@ -4,10 +4,10 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check cover test torture fuzz bench lint types drawing java warm kernels clean
+.PHONY: help demo check cover test check-kernels torture fuzz bench lint types drawing java warm kernels clean
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: warm  ## replay a small real archive into a snapshot, show what is in it and how to query it
 	@$(BIN)/python -m tests.recorded.archives.demonstrate
@@ -20,6 +20,11 @@ cover: kernels  ## the same tests, and how much of the Python side they run; fai
 
 test: warm  ## the test suite, in two processes (ARGS="-k name": what pytest is told, and in one)
 	$(BIN)/python -m pytest -q $(or $(ARGS),-n 2 --dist worksteal)
+
+check-kernels: export APPLIER_KERNELS := checked
+check-kernels: kernels  ## tests full of kernels and 5,000 mutants, every access compared with the memory that is registered
+	$(BIN)/python -m pytest -q $(or $(ARGS),-n 2 --dist worksteal -m "not cluster")
+	$(BIN)/python -m tests.fuzz.fuzz 5000 0 some
 
 torture: warm  ## kill -9 of drivers, workers and JVMs at any moment, archives damaged in every way; prints what it tried
 	$(BIN)/python -m tests.cluster.torture

@@ -17,6 +17,7 @@ from jsondiff.columns import bytes_and_offsets, validity_buffer
 from jsondiff.diff import CORRUPT_EVENT, NOT_APPLICABLE
 from jsondiff.values import INVALID_TEXT, KEY_TOO_BIG, MAX_DEPTH, TOO_DEEP
 from jsondiff.wire_kernel import find_documents
+from keysearch.addresses import address_of
 
 _MEANING = {
     tree.NOT_JSON: (INVALID_TEXT, "the document is not JSON as MySQL prints it"),
@@ -115,13 +116,13 @@ class _Values:
 
     def fields(self) -> np.ndarray:
         arrays = self.values, self.offsets, self.firsts, self.texts, self.ends, self.bad
-        return np.array([array.ctypes.data for array in arrays], np.int64)
+        return np.array([address_of(array) for array in arrays], np.int64)
 
 
 def _tree_of(buffers: list[np.ndarray]) -> np.ndarray:
     """The fields of an empty tree."""
     fields = np.zeros(tree.TREE_FIELDS, np.int64)
-    fields[: tree.HEAP_ROOM] = [buffer.ctypes.data for buffer in buffers]
+    fields[: tree.HEAP_ROOM] = [address_of(buffer) for buffer in buffers]
     fields[tree.HEAP_ROOM : tree.HEAP_USED] = [len(buffer) for buffer in buffers]
     return fields
 

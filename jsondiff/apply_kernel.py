@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 
 from jsondiff.binary_kernel import MAX_DEPTH
-from jsondiff.compiling import address, byte_at, copy_bytes, inline, int64_at, kernel, put_int32
 from jsondiff.path_kernel import CELL_FROM_END, LEG_BYTES, MEMBER, leg_index, leg_kind, leg_name, read_path
 from jsondiff.string_kernel import is_utf8
 from jsondiff.tree_kernel import (
@@ -49,6 +48,8 @@ from jsondiff.wire_kernel import (
     diff_field,
     read_diff,
 )
+from keysearch.addresses import address_of
+from keysearch.memory import copy_bytes, inline, kernel, load_byte, load_i64, store_i32
 
 BAD_FORMAT, BAD_PATH, BAD_DATA = 3, 4, 5
 ON_NULL, ON_ROOT, NOT_THERE, IS_THERE, TOO_DEEP, LONG_NAME = range(6, 12)
@@ -86,19 +87,19 @@ def _read_operands(diff, legs, values, document, tree):
     start = end = field(values, TEXTS)
     has_data = diff_field(diff, OPERATION) != REMOVE
     if has_data:
-        start += int64_at(field(values, ENDS) + 16 * document + 8)
-        end += int64_at(field(values, ENDS) + 16 * document + 16)
+        start += load_i64(field(values, ENDS) + 16 * document + 8)
+        end += load_i64(field(values, ENDS) + 16 * document + 16)
     used = field(tree, HEAP_USED)
     if field(tree, HEAP_ROOM) - used < path_end - path + end - start:
         return is_short_of(tree, HEAP), 0, 0, 0
     to = field(tree, HEAP) + used
-    text = copy_bytes(path, path_end, to)
+    text = copy_bytes(to, path, path_end - path)
     n_legs = read_path(to, text, legs, MAX_DEPTH)
     if n_legs < 0:
         return BAD_PATH, 0, 0, 0
-    if has_data and (byte_at(field(values, BAD) + document) or not is_utf8(start, end)):
+    if has_data and (load_byte(field(values, BAD) + document) or not is_utf8(start, end)):
         return BAD_DATA, 0, 0, 0
-    text_end = copy_bytes(start, end, text)
+    text_end = copy_bytes(text, start, end - start)
     put_field(tree, HEAP_USED, text_end - field(tree, HEAP))
     return OK, n_legs, text, text_end
 
@@ -207,8 +208,8 @@ def _apply_value(values, value, rejected, tree, room, room_end, scratch):
     rejected: the error that all diffs have on this document, or OK. Room that may be written to is at room:room_end. A
     diff that cannot be applied gives way to a later one that is no diff at all: the server reads all of them first."""
     offsets, diff, legs = field(values, OFFSETS) + 8 * value, scratch, scratch + _DIFF_BYTES
-    at, end = field(values, VALUES) + int64_at(offsets), field(values, VALUES) + int64_at(offsets + 8)
-    document = int64_at(field(values, FIRSTS) + 8 * value)
+    at, end = field(values, VALUES) + load_i64(offsets), field(values, VALUES) + load_i64(offsets + 8)
+    document = load_i64(field(values, FIRSTS) + 8 * value)
     number = bad = deep = 0
     while at < end:
         after = read_diff(at, end, diff)
@@ -249,10 +250,10 @@ def _apply_chain(at, end, valid, values, first, last, tree, room, room_end, scra
         return FULL, first, 0, False
     for value in range(first, last):
         offsets = field(values, OFFSETS) + 8 * value
-        if int64_at(offsets) == int64_at(offsets + 8):
+        if load_i64(offsets) == load_i64(offsets + 8):
             if rejected == ON_NULL:
                 rejected = OK
-                put_int32(scratch, _NULL)
+                store_i32(scratch, _NULL)
                 if load(tree, scratch, scratch + 4) != OK:
                     return FULL, value, 0, False
             continue
@@ -270,8 +271,8 @@ def apply_chains(texts, offsets, valid, values, chains, row, tree, scratch, out,
     int64[n + 1], the values of each document; scratch: uint8[SCRATCH_BYTES]; out: uint8; results: the rows done are
     written. Returns (the first row not done: n when all are; end of the text). For another row, tree[SHORT] says which
     buffer must be larger, and the row is to be done again."""
-    base, room, room_end = address(texts), address(out), address(out) + len(out)
-    tree_at, values_at, scratch_at = address(tree), address(values), address(scratch)
+    base, room, room_end = address_of(texts), address_of(out), address_of(out) + len(out)
+    tree_at, values_at, scratch_at = address_of(tree), address_of(values), address_of(scratch)
     while row < len(valid):
         start, end, first, last = base + offsets[row], base + offsets[row + 1], chains[row], chains[row + 1]
         result, written, is_null = OK, room + to, not valid[row]
@@ -284,7 +285,7 @@ def apply_chains(texts, offsets, valid, values, chains, row, tree, scratch, out,
         elif not is_null and first < last:
             written = write_text(tree_at, room + to, room_end)
         elif not is_null:
-            written = copy_bytes(start, end, room + to) if end - start <= room_end - room - to else 0
+            written = copy_bytes(room + to, start, end - start) if end - start <= room_end - room - to else 0
         if written == 0:
             is_short_of(tree_at, OUT)
         if written == 0 or result == FULL:

@@ -15,10 +15,11 @@ which point to the same bytes again and again cannot make more work than the doc
 
 import numpy as np
 
-from jsondiff.compiling import address, byte_at, inline, int32_at, int64_at, kernel, put_byte, put_int16, put_int64
 from jsondiff.numbers import put_double, put_signed, put_unsigned
 from jsondiff.opaque import put_opaque
 from jsondiff.string_kernel import put_string
+from keysearch.addresses import address_of
+from keysearch.memory import inline, kernel, load_byte, load_i32, load_i64, store_i16, store_i64, store_u8
 
 MAX_DEPTH = 100  # JSON_DOCUMENT_MAX_DEPTH of MySQL
 # A byte of a document becomes at most six of text (\u0001); scalars, the widest of which is a double in an array with
@@ -40,13 +41,13 @@ _COMMA, _COLON = (int.from_bytes(mark, "little") for mark in (b", ", b": "))
 
 @inline
 def _uint16_at(at):
-    return byte_at(at) | byte_at(at + 1) << 8
+    return load_byte(at) | load_byte(at + 1) << 8
 
 
 @inline
 def _number(at, width):
     """An unsigned number of 2 or 4 bytes."""
-    return _uint16_at(at) if width == 2 else int32_at(at) & 0xFFFFFFFF
+    return _uint16_at(at) if width == 2 else np.int64(load_i32(at)) & 0xFFFFFFFF
 
 
 @inline
@@ -55,7 +56,7 @@ def _string_length(at, end):
     No bytes where it is cut off or has more than five."""
     length = 0
     for i in range(min(5, end - at)):
-        byte = byte_at(at + i)
+        byte = load_byte(at + i)
         length |= (byte & 127) << (7 * i)
         if byte < 128:
             return length, i + 1
@@ -65,7 +66,7 @@ def _string_length(at, end):
 @inline
 def _put_literal(which, to):
     """Writes null, true or false, and up to three bytes behind it."""
-    put_int64(to, _NULL if which == 0 else _TRUE if which == 1 else _FALSE)
+    store_i64(to, _NULL if which == 0 else _TRUE if which == 1 else _FALSE)
     return to + (5 if which == 2 else 4)
 
 
@@ -92,21 +93,21 @@ def _scalar_size(kind, at, end):
 def _put_scalar(kind, at, size, limit, to):
     """Writes the scalar of `size` bytes at `at`; returns the end of its text, or an error's code as a negative."""
     if kind == _LITERAL:
-        which = byte_at(at)
+        which = load_byte(at)
         return _put_literal(which, to) if which <= 2 else -BAD_LITERAL
     if kind == _STRING:
         _, taken = _string_length(at, at + size)
         return put_string(at + taken, at + size, limit, to)
     if kind == _OPAQUE:
         _, taken = _string_length(at + 1, at + size)
-        to = put_opaque(byte_at(at), at + 1 + taken, at + size, to)
+        to = put_opaque(load_byte(at), at + 1 + taken, at + size, to)
         return to if to >= 0 else -BAD_OPAQUE
     if kind == _DOUBLE:
-        bits = int64_at(at)
+        bits = load_i64(at)
         if bits >> 52 & 0x7FF == 0x7FF:  # infinity or no number: JSON has neither
             return -BAD_DOUBLE
         return put_double(to, np.uint64(bits))
-    number = int64_at(at) if size == 8 else int32_at(at) if size == 4 else _uint16_at(at)
+    number = load_i64(at) if size == 8 else np.int64(load_i32(at)) if size == 4 else _uint16_at(at)
     if kind == _INT16:
         number -= (number & 0x8000) << 1
     elif kind == _UINT32:
@@ -142,11 +143,11 @@ def _open(kind, start, end, frame):
     table = 2 * width + count * (1 + width) + (count * (width + 2) if _is_object(kind) else 0)
     if size > end - start or table > size:
         return -TRUNCATED
-    put_int64(frame + _START, start)
-    put_int64(frame + _END, start + size)
-    put_int64(frame + _COUNT, count)
-    put_int64(frame + _NEXT, 0)
-    put_int64(frame + _KIND, kind)
+    store_i64(frame + _START, start)
+    store_i64(frame + _END, start + size)
+    store_i64(frame + _COUNT, count)
+    store_i64(frame + _NEXT, 0)
+    store_i64(frame + _KIND, kind)
     return table
 
 
@@ -154,7 +155,7 @@ def _open(kind, start, end, frame):
 def put_document(at, end, limit, to, stack):
     """One document at at:end; returns the end of its text, or an error's code as a negative number. Bytes up to `limit`
     may be read. stack: MAX_DEPTH frames."""
-    kind, at = byte_at(at), at + 1
+    kind, at = load_byte(at), at + 1
     left = end - at  # bytes of the document that no part has claimed yet
     inline = False
     depth, frame = 0, stack - _FRAME_BYTES  # of the innermost container
@@ -169,7 +170,7 @@ def put_document(at, end, limit, to, stack):
         if left < 0:
             return -OVERLAP
         if kind <= _LARGE_ARRAY:
-            put_byte(to, 123 if _is_object(kind) else 91)  # '{' or '['
+            store_u8(to, 123 if _is_object(kind) else 91)  # '{' or '['
             to += 1
             depth += 1
             frame += _FRAME_BYTES
@@ -177,22 +178,22 @@ def put_document(at, end, limit, to, stack):
             to = _put_scalar(kind, at, used, limit, to)
             if to < 0:
                 return to
-        while depth and int64_at(frame + _NEXT) == int64_at(frame + _COUNT):
-            put_byte(to, 125 if _is_object(int64_at(frame + _KIND)) else 93)
+        while depth and load_i64(frame + _NEXT) == load_i64(frame + _COUNT):
+            store_u8(to, 125 if _is_object(load_i64(frame + _KIND)) else 93)
             to += 1
             depth -= 1
             frame -= _FRAME_BYTES
         if depth == 0:
             return to
         # The next entry of the innermost container.
-        start, end, index = int64_at(frame + _START), int64_at(frame + _END), int64_at(frame + _NEXT)
-        put_int64(frame + _NEXT, index + 1)
+        start, end, index = load_i64(frame + _START), load_i64(frame + _END), load_i64(frame + _NEXT)
+        store_i64(frame + _NEXT, index + 1)
         if index:
-            put_int16(to, _COMMA)
+            store_i16(to, _COMMA)
             to += 2
-        width = _width(int64_at(frame + _KIND))
+        width = _width(load_i64(frame + _KIND))
         entry = start + 2 * width
-        if _is_object(int64_at(frame + _KIND)):
+        if _is_object(load_i64(frame + _KIND)):
             key_entry = entry + index * (width + 2)
             key, length = start + _number(key_entry, width), _uint16_at(key_entry + width)
             if length > end - key:
@@ -201,11 +202,11 @@ def put_document(at, end, limit, to, stack):
             if left < 0:
                 return -OVERLAP
             to = put_string(key, key + length, limit, to)
-            put_int16(to, _COLON)
+            store_i16(to, _COLON)
             to += 2
-            entry += int64_at(frame + _COUNT) * (width + 2)
+            entry += load_i64(frame + _COUNT) * (width + 2)
         entry += index * (1 + width)
-        kind = byte_at(entry)
+        kind = load_byte(entry)
         inline = _in_entry(kind, width)
         at = entry + 1 if inline else start + _number(entry + 1, width)
 
@@ -218,7 +219,7 @@ def documents_to_text(data, offsets, validity, row, out, to, out_offsets):
     int64[n + 1], of which those behind the rows done are written. Returns (the first row not done: n when all are,
     end of the text, 0 or the error's code for that row). A row without an error was not done for lack of room."""
     frames = np.empty(MAX_DEPTH * _FRAME_BYTES, np.uint8)
-    base, limit, room = address(data), address(data) + len(data), address(out)
+    base, limit, room = address_of(data), address_of(data) + len(data), address_of(out)
     while row < len(validity):
         if validity[row]:
             at, end = offsets[row], offsets[row + 1]
@@ -227,7 +228,7 @@ def documents_to_text(data, offsets, validity, row, out, to, out_offsets):
             if at == end:  # how the server reads what IGNORE or an old table left behind: as JSON null
                 written = _put_literal(0, room + to)
             else:
-                written = put_document(base + at, base + end, limit, room + to, address(frames))
+                written = put_document(base + at, base + end, limit, room + to, address_of(frames))
             if written < 0:
                 return row, to, -written
             to = written - room

@@ -9,10 +9,11 @@ Positions here are addresses, and `end` is where the document ends; none is read
 
 import numpy as np
 
-from jsondiff.compiling import address, byte_at, double_bits, inline, kernel
 from jsondiff.doubles import shortest_decimal
 from jsondiff.numbers import MAX_NUMBER_TEXT, put_double
 from jsondiff.values import MAX_DEPTH
+from keysearch.addresses import address_of
+from keysearch.memory import double_bits, inline, kernel, load_byte
 
 _QUOTE, _BACKSLASH, _COMMA, _COLON, _SPACE, _MINUS, _POINT = 34, 92, 44, 58, 32, 45, 46
 _ARRAY, _OBJECT, _OBJECT_END, _E, _U, _ZERO, _NINE = 91, 123, 125, 101, 117, 48, 57
@@ -31,12 +32,12 @@ _POWERS = np.array([float(f"1e{n}") for n in range(_MOST_POWER + 1)])
 @inline
 def _word_end(at, end):
     """Where true, false or null that begins here ends, 0 if none does."""
-    letter = byte_at(at)
+    letter = load_byte(at)
     first, last = (4, 8) if letter == 116 else (8, 13) if letter == 102 else (0, 4)
     if last - first > end - at:
         return 0
     for i in range(first, last):
-        if byte_at(at) != _WORDS[i]:
+        if load_byte(at) != _WORDS[i]:
             return 0
         at += 1
     return at
@@ -53,12 +54,12 @@ def _hex_digit(byte):
 def _string_end(at, end):
     """Where the string that begins here ends, 0 if it is none or escapes what needs no escape; and whether there are
     escapes in it."""
-    if at >= end or byte_at(at) != _QUOTE:
+    if at >= end or load_byte(at) != _QUOTE:
         return 0, False
     at += 1
     escaped = False
     while at < end:
-        byte = byte_at(at)
+        byte = load_byte(at)
         at += 1
         if byte == _QUOTE:
             return at, escaped
@@ -69,12 +70,12 @@ def _string_end(at, end):
         escaped = True
         if at == end:
             return 0, False
-        if _SHORT_ESCAPES[byte_at(at)]:
+        if _SHORT_ESCAPES[load_byte(at)]:
             at += 1
             continue
-        if end - at < 5 or byte_at(at) != _U or byte_at(at + 1) != _ZERO or byte_at(at + 2) != _ZERO:
+        if end - at < 5 or load_byte(at) != _U or load_byte(at + 1) != _ZERO or load_byte(at + 2) != _ZERO:
             return 0, False
-        high, low = _hex_digit(byte_at(at + 3)), _hex_digit(byte_at(at + 4))
+        high, low = _hex_digit(load_byte(at + 3)), _hex_digit(load_byte(at + 4))
         if high < 0 or high > 1 or low < 0 or not _LONG_ESCAPES[16 * high + low]:
             return 0, False
         at += 5
@@ -87,7 +88,7 @@ def _comes_behind(key, length, last, last_length):
     if length != last_length:
         return length > last_length
     for i in range(length):
-        difference = byte_at(key + i) - byte_at(last + i)
+        difference = load_byte(key + i) - load_byte(last + i)
         if difference:
             return difference > 0
     return False
@@ -98,7 +99,7 @@ def _key_end(at, end, last, last_length):
     """Where the value behind the key and colon that begin here begins, 0 if the key does not come behind the last one;
     and the key's length."""
     stop, escaped = _string_end(at, end)
-    if stop == 0 or escaped or end - stop < 2 or byte_at(stop) != _COLON or byte_at(stop + 1) != _SPACE:
+    if stop == 0 or escaped or end - stop < 2 or load_byte(stop) != _COLON or load_byte(stop + 1) != _SPACE:
         return 0, 0
     length = stop - at - 2
     return stop + 2 if _comes_behind(at + 1, length, last, last_length) else 0, length
@@ -109,7 +110,7 @@ def _digits(at, end, value, count):
     """Reads on a number of `count` digits (leading zeros are none): (its value, its digits, where they end). The value
     is worth nothing once there are more than 19."""
     while at < end:
-        digit = byte_at(at) - _ZERO
+        digit = load_byte(at) - _ZERO
         if digit < 0 or digit > 9:
             break
         value = value * np.uint64(10) + np.uint64(digit)
@@ -121,27 +122,27 @@ def _digits(at, end, value, count):
 @inline
 def _number_end(at, end, room):
     """Where the number that begins here ends, 0 if it is none or written otherwise."""
-    start, negative = at, byte_at(at) == _MINUS
+    start, negative = at, load_byte(at) == _MINUS
     if negative:
         at += 1
     first = at
     value, count, at = _digits(at, end, np.uint64(0), 0)
     if at == first or count > _MOST_DIGITS:
         return 0
-    if at == end or (byte_at(at) != _POINT and byte_at(at) != _E):
-        if byte_at(first) == _ZERO:
+    if at == end or (load_byte(at) != _POINT and load_byte(at) != _E):
+        if load_byte(first) == _ZERO:
             return at if at == first + 1 and not negative else 0
         return at if not negative or value <= np.uint64(1 << 63) else 0
     power = 0
-    if byte_at(at) == _POINT:
+    if load_byte(at) == _POINT:
         point = at + 1
         value, count, at = _digits(point, end, value, count)
         power = point - at
         if count > _MOST_DIGITS:
             return 0
-    if at < end and byte_at(at) == _E:
+    if at < end and load_byte(at) == _E:
         at += 1
-        downwards = at < end and byte_at(at) == _MINUS
+        downwards = at < end and load_byte(at) == _MINUS
         exponent, places, at = _digits(at + (1 if downwards else 0), end, np.uint64(0), 0)
         if places > 3:
             return 0
@@ -171,7 +172,7 @@ def _prints_so(start, end, negative, value, power, room):
             if size != end - start:
                 return False
             for i in range(size):
-                if byte_at(room + i) != byte_at(start + i):
+                if load_byte(room + i) != load_byte(start + i):
                     return False
             return True
     return False
@@ -184,11 +185,11 @@ def _is_canonical(at, end, stack, room):
     key, key_length = 0, -1  # of the innermost container, if it is an object: -1 before its first
     closing = 0  # the bracket that ends it
     while at < end:
-        byte = byte_at(at)
+        byte = load_byte(at)
         if byte == _ARRAY or byte == _OBJECT:
             if depth == MAX_DEPTH:
                 return False
-            if at + 1 < end and byte_at(at + 1) == byte + 2:  # the bracket that closes it
+            if at + 1 < end and load_byte(at + 1) == byte + 2:  # the bracket that closes it
                 at += 2
             else:
                 stack[depth, 0], stack[depth, 1], stack[depth, 2] = closing, key, key_length
@@ -208,13 +209,13 @@ def _is_canonical(at, end, stack, room):
             at = _word_end(at, end)
         if at == 0:
             return False
-        while depth and at < end and byte_at(at) == closing:
+        while depth and at < end and load_byte(at) == closing:
             depth -= 1
             closing, key, key_length = stack[depth, 0], stack[depth, 1], stack[depth, 2]
             at += 1
         if depth == 0:
             return at == end
-        if end - at < 2 or byte_at(at) != _COMMA or byte_at(at + 1) != _SPACE:
+        if end - at < 2 or load_byte(at) != _COMMA or load_byte(at + 1) != _SPACE:
             return False
         at += 2
         if closing == _OBJECT_END:
@@ -232,7 +233,7 @@ def find_others(data, offsets, validity, others):
     data: uint8, UTF-8; offsets: int64[n + 1] into it; validity: bool[n], False for NULL, which is no other."""
     stack = np.empty((MAX_DEPTH, 3), np.int64)
     number = np.empty(MAX_NUMBER_TEXT, np.uint8)
-    base = address(data)
+    base = address_of(data)
     for row in range(len(validity)):
         at, end = base + offsets[row], base + offsets[row + 1]
-        others[row] = validity[row] and not _is_canonical(at, end, stack, address(number))
+        others[row] = validity[row] and not _is_canonical(at, end, stack, address_of(number))

@@ -7,7 +7,7 @@ ten of 128 bits for the double and for each bound of its rounding interval tells
 
 import numpy as np
 
-from jsondiff.compiling import high_product, inline
+from keysearch.memory import high_product, inline
 
 _MIN_POWER, _MAX_POWER = -292, 324
 _WORD = (1 << 64) - 1

@@ -7,8 +7,8 @@ room for MAX_NUMBER_TEXT bytes.
 
 import numpy as np
 
-from jsondiff.compiling import byte_at, inline, put_byte, put_int16
 from jsondiff.doubles import shortest_decimal
+from keysearch.memory import inline, load_byte, store_i16, store_u8
 
 MAX_NUMBER_TEXT = 96  # a DECIMAL of 81 digits with sign, leading zero and point needs 84, a double 34
 
@@ -26,10 +26,10 @@ def put_padded(to, value, width):
     while at - to >= 2:
         rest = value // np.uint64(100)
         at -= 2
-        put_int16(at, _PAIRS[value - rest * np.uint64(100)])
+        store_i16(at, _PAIRS[value - rest * np.uint64(100)])
         value = rest
     if at > to:
-        put_byte(to, 48 + np.int64(value % np.uint64(10)))
+        store_u8(to, 48 + np.int64(value % np.uint64(10)))
     return to + width
 
 
@@ -53,7 +53,7 @@ def put_signed(to, value):
     """value: int64, down to its minimum."""
     if value >= 0:
         return put_unsigned(to, np.uint64(value))
-    put_byte(to, 45)  # '-'
+    store_u8(to, 45)  # '-'
     return put_unsigned(to + 1, np.uint64(0) - np.uint64(value))
 
 
@@ -65,7 +65,7 @@ def put_double(to, bits):
     below 1e15 and wherever the digits reach the point, else an exponent without a plus sign; JSON adds ".0" to what
     would look like an integer."""
     if bits >> np.uint64(63):
-        put_byte(to, 45)  # '-'
+        store_u8(to, 45)  # '-'
         to += 1
     digits, exponent = shortest_decimal(bits)
     count = count_digits(digits)
@@ -73,25 +73,25 @@ def put_double(to, bits):
     if point < -14 or (point > 15 and count <= point):
         return _put_with_exponent(to, digits, count, point - 1)
     if point <= 0:
-        put_byte(to, 48)  # '0.'
-        put_byte(to + 1, 46)
+        store_u8(to, 48)  # '0.'
+        store_u8(to + 1, 46)
         return put_padded(_put_zeros(to + 2, -point), digits, count)
     if count <= point:
         to = _put_zeros(put_padded(to, digits, count), point - count)
-        put_byte(to, 46)  # '.0'
-        put_byte(to + 1, 48)
+        store_u8(to, 46)  # '.0'
+        store_u8(to + 1, 48)
         return to + 2
     end = put_padded(to + 1, digits, count)
     for i in range(to, to + point):
-        put_byte(i, byte_at(i + 1))
-    put_byte(to + point, 46)
+        store_u8(i, load_byte(i + 1))
+    store_u8(to + point, 46)
     return end
 
 
 @inline
 def _put_zeros(to, count):
     for i in range(to, to + count):
-        put_byte(i, 48)
+        store_u8(i, 48)
     return to + count
 
 
@@ -99,12 +99,12 @@ def _put_zeros(to, count):
 def _put_with_exponent(to, digits, count, power):
     if count > 1:
         put_padded(to + 1, digits, count)
-        put_byte(to, byte_at(to + 1))
-        put_byte(to + 1, 46)  # '.'
+        store_u8(to, load_byte(to + 1))
+        store_u8(to + 1, 46)  # '.'
         to += count + 1
     else:
         to = put_padded(to, digits, 1)
-    put_byte(to, 101)  # 'e'
+    store_u8(to, 101)  # 'e'
     return put_signed(to + 1, power)
 
 
@@ -121,25 +121,25 @@ def put_decimal(at, end, precision, scale, to):
         return -1
     if size == 0:
         return -1
-    negative = byte_at(at) < 128
+    negative = load_byte(at) < 128
     turned = 0xFF if negative else 0
     if negative:
-        put_byte(to, 45)  # '-'
+        store_u8(to, 45)  # '-'
         to += 1
     first, start = at, to
     for part in range(2):
         left = scale if part else whole
         if part and scale:
             if to == start:  # nothing but zeros before the point
-                put_byte(to, 48)
+                store_u8(to, 48)
                 to += 1
-            put_byte(to, 46)
+            store_u8(to, 46)
             to += 1
         while left > 0:
             width = 9 if part and left >= 9 else left if part else (left - 1) % 9 + 1
             value = 0
             for _ in range(_DIGIT_BYTES[width]):
-                byte = byte_at(at) ^ turned
+                byte = load_byte(at) ^ turned
                 value = value << 8 | (byte ^ 0x80 if at == first else byte)
                 at += 1
             if value >= _TENS[width]:
@@ -151,6 +151,6 @@ def put_decimal(at, end, precision, scale, to):
             else:
                 to = put_padded(to, np.uint64(value), width)
     if to == start:
-        put_byte(to, 48)
+        store_u8(to, 48)
         to += 1
     return to

@@ -8,8 +8,8 @@ JSON \\n) after every 76 characters (base64_encode in mysys/base64.cc).
 
 import numpy as np
 
-from jsondiff.compiling import byte_at, inline, int64_at, put_byte
 from jsondiff.numbers import put_decimal, put_padded, put_unsigned
+from keysearch.memory import inline, load_byte, load_i64, store_u8
 
 _TIMESTAMP, _DATE, _TIME, _DATETIME, _NEWDECIMAL = 7, 10, 11, 12, 246
 _QUOTE, _MINUS, _POINT, _COLON, _SPACE = 34, 45, 46, 58, 32
@@ -25,9 +25,9 @@ def put_opaque(kind, at, end, to):
     if kind == _NEWDECIMAL:
         if end - at < 2:
             return -1
-        return put_decimal(at + 2, end, byte_at(at), byte_at(at + 1), to)
+        return put_decimal(at + 2, end, load_byte(at), load_byte(at + 1), to)
     if kind == _DATE or kind == _TIME or kind == _DATETIME or kind == _TIMESTAMP:
-        return _put_temporal(kind, int64_at(at), to) if end - at == 8 else -1
+        return _put_temporal(kind, load_i64(at), to) if end - at == 8 else -1
     return _put_base64(kind, at, end, to)
 
 
@@ -42,13 +42,13 @@ def _put_temporal(kind, packed, to):
     second, minute, hour = clock & 63, clock >> 6 & 63, clock >> 12 & (1023 if kind == _TIME else 31)
     if micros > 999_999 or second > 59 or minute > 59 or hour > (838 if kind == _TIME else 23):
         return -1
-    put_byte(to, _QUOTE)
+    store_u8(to, _QUOTE)
     to += 1
     if kind == _TIME:
         if clock >> 22:
             return -1
         if negative:
-            put_byte(to, _MINUS)
+            store_u8(to, _MINUS)
             to += 1
     else:
         day, months = clock >> 17 & 31, clock >> 22
@@ -56,14 +56,14 @@ def _put_temporal(kind, packed, to):
             return -1
         to = _put_parts(months // 13, months % 13, day, 4, _MINUS, to)
         if kind == _DATE:
-            put_byte(to, _QUOTE)
+            store_u8(to, _QUOTE)
             return to + 1
-        put_byte(to, _SPACE)
+        store_u8(to, _SPACE)
         to += 1
     to = _put_parts(hour, minute, second, 3 if hour > 99 else 2, _COLON, to)
-    put_byte(to, _POINT)
+    store_u8(to, _POINT)
     to = put_padded(to + 1, np.uint64(micros), 6)
-    put_byte(to, _QUOTE)
+    store_u8(to, _QUOTE)
     return to + 1
 
 
@@ -71,38 +71,38 @@ def _put_temporal(kind, packed, to):
 def _put_parts(first, second, third, width, mark, to):
     """A date or a time of day; `width` of its first part, the others have two digits."""
     to = put_padded(to, np.uint64(first), width)
-    put_byte(to, mark)
+    store_u8(to, mark)
     to = put_padded(to + 1, np.uint64(second), 2)
-    put_byte(to, mark)
+    store_u8(to, mark)
     return put_padded(to + 1, np.uint64(third), 2)
 
 
 @inline
 def _put_base64(kind, at, end, to):
     for byte in _PREFIX:
-        put_byte(to, byte)
+        store_u8(to, byte)
         to += 1
     to = put_unsigned(to, np.uint64(kind))
-    put_byte(to, _COLON)
+    store_u8(to, _COLON)
     to += 1
     column = 0
     while at < end:
         if column == _LINE:
-            put_byte(to, 92)  # '\n'
-            put_byte(to + 1, 110)
+            store_u8(to, 92)  # '\n'
+            store_u8(to + 1, 110)
             to += 2
             column = 0
-        group = byte_at(at) << 16
+        group = load_byte(at) << 16
         if at + 1 < end:
-            group |= byte_at(at + 1) << 8
+            group |= load_byte(at + 1) << 8
         if at + 2 < end:
-            group |= byte_at(at + 2)
-        put_byte(to, _BASE64[group >> 18])
-        put_byte(to + 1, _BASE64[group >> 12 & 63])
-        put_byte(to + 2, _BASE64[group >> 6 & 63] if at + 1 < end else _PADDING)
-        put_byte(to + 3, _BASE64[group & 63] if at + 2 < end else _PADDING)
+            group |= load_byte(at + 2)
+        store_u8(to, _BASE64[group >> 18])
+        store_u8(to + 1, _BASE64[group >> 12 & 63])
+        store_u8(to + 2, _BASE64[group >> 6 & 63] if at + 1 < end else _PADDING)
+        store_u8(to + 3, _BASE64[group & 63] if at + 2 < end else _PADDING)
         at += 3
         to += 4
         column += 4
-    put_byte(to, _QUOTE)
+    store_u8(to, _QUOTE)
     return to + 1

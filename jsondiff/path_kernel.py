@@ -6,8 +6,8 @@ escapes, and of the name's end; for an array cell the index, from the start or f
 none is read that was not compared with the path's end.
 """
 
-from jsondiff.compiling import byte_at, inline, int64_at, put_int64
 from jsondiff.string_kernel import QUOTE, is_utf8, read_character, string_end, unescape
+from keysearch.memory import inline, load_byte, load_i64, store_i64
 
 MEMBER, CELL, CELL_FROM_END = range(3)
 LEG_BYTES = 24
@@ -19,18 +19,18 @@ _LAST = int.from_bytes(b"last", "little")
 
 @inline
 def leg_kind(leg):
-    return int64_at(leg)
+    return load_i64(leg)
 
 
 @inline
 def leg_name(leg):
     """The start and the end of a member's name."""
-    return int64_at(leg + _NAME), int64_at(leg + _NAME_END)
+    return load_i64(leg + _NAME), load_i64(leg + _NAME_END)
 
 
 @inline
 def leg_index(leg):
-    return int64_at(leg + _INDEX)
+    return load_i64(leg + _INDEX)
 
 
 @inline
@@ -40,7 +40,7 @@ def _is_space(byte):
 
 @inline
 def _skip(at, end):
-    while at < end and _is_space(byte_at(at)):
+    while at < end and _is_space(load_byte(at)):
         at += 1
     return at
 
@@ -68,7 +68,7 @@ def _is_identifier(at, end):
 @inline
 def _bare_end(at, end):
     while at < end:
-        byte = byte_at(at)
+        byte = load_byte(at)
         if _is_space(byte) or byte == 46 or byte == 42 or byte == 91:  # '.', '*', '['
             break
         at += 1
@@ -78,7 +78,7 @@ def _bare_end(at, end):
 @inline
 def _read_member(at, end, leg):
     """The name that begins here; returns what follows it, or 0."""
-    quoted = at < end and byte_at(at) == QUOTE
+    quoted = at < end and load_byte(at) == QUOTE
     if quoted:
         name = at + 1
         stop, _ = string_end(name, end)
@@ -89,9 +89,9 @@ def _read_member(at, end, leg):
     name_end = unescape(name, stop, name)
     if name_end == 0 or not (quoted or _is_identifier(name, name_end)):
         return 0
-    put_int64(leg, MEMBER)
-    put_int64(leg + _NAME, name)
-    put_int64(leg + _NAME_END, name_end)
+    store_i64(leg, MEMBER)
+    store_i64(leg + _NAME, name)
+    store_i64(leg + _NAME_END, name_end)
     return stop + 1 if quoted else stop
 
 
@@ -99,8 +99,8 @@ def _read_member(at, end, leg):
 def _read_index(at, end):
     """(The number that is here, or -1; what follows it)."""
     index, start = 0, at
-    while at < end and 48 <= byte_at(at) <= 57:
-        index = min(10 * index + byte_at(at) - 48, _MAX_INDEX + 1)
+    while at < end and 48 <= load_byte(at) <= 57:
+        index = min(10 * index + load_byte(at) - 48, _MAX_INDEX + 1)
         at += 1
     return -1 if at == start or index > _MAX_INDEX else index, at
 
@@ -109,7 +109,7 @@ def _read_index(at, end):
 def _begins_last(at, end):
     if end - at < 4:
         return False
-    return byte_at(at) | byte_at(at + 1) << 8 | byte_at(at + 2) << 16 | byte_at(at + 3) << 24 == _LAST
+    return load_byte(at) | load_byte(at + 1) << 8 | load_byte(at + 2) << 16 | load_byte(at + 3) << 24 == _LAST
 
 
 @inline
@@ -120,14 +120,14 @@ def _read_cell(at, end, leg):
     if _begins_last(at, end):
         kind = CELL_FROM_END
         at = _skip(at + 4, end)
-        if at < end and byte_at(at) == 45:  # '-'
+        if at < end and load_byte(at) == 45:  # '-'
             index, at = _read_index(_skip(at + 1, end), end)
     else:
         index, at = _read_index(at, end)
     at = _skip(at, end)
-    put_int64(leg, kind)
-    put_int64(leg + _INDEX, index)
-    return at + 1 if index >= 0 and at < end and byte_at(at) == 93 else 0
+    store_i64(leg, kind)
+    store_i64(leg + _INDEX, index)
+    return at + 1 if index >= 0 and at < end and load_byte(at) == 93 else 0
 
 
 @inline
@@ -139,15 +139,15 @@ def read_path(at, end, legs, most):
     if not is_utf8(at, end):
         return -1
     at = _skip(at, end)
-    if at == end or byte_at(at) != 36:  # '$'
+    if at == end or load_byte(at) != 36:  # '$'
         return -1
     count = 0
     at = _skip(at + 1, end)
     while at < end:
         leg = legs + LEG_BYTES * min(count, most - 1)
-        if byte_at(at) == 46:
+        if load_byte(at) == 46:
             at = _read_member(_skip(at + 1, end), end, leg)
-        elif byte_at(at) == 91:
+        elif load_byte(at) == 91:
             at = _read_cell(at + 1, end, leg)
         else:
             return -1

@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from jsondiff.compiling import byte_at, inline, int64_at, put_byte, put_int64
+from keysearch.memory import inline, load_byte, load_i64, store_i64, store_u8
 
 QUOTE, _BACKSLASH, _U = 34, 92, 117
 _UNESCAPED = np.zeros(256, np.int64)  # what the letter behind a backslash stands for; 0 where it is no escape
@@ -62,12 +62,12 @@ def _special(at, end):
     while end - at >= _AT_ONCE:
         any_special = False
         for i in range(_AT_ONCE):  # without a way out, so that these become vector instructions
-            byte = byte_at(at + i)
+            byte = load_byte(at + i)
             any_special |= (byte == QUOTE) | (byte == _BACKSLASH)
         if any_special:
             break
         at += _AT_ONCE
-    while at < end and byte_at(at) != QUOTE and byte_at(at) != _BACKSLASH:
+    while at < end and load_byte(at) != QUOTE and load_byte(at) != _BACKSLASH:
         at += 1
     return at
 
@@ -78,7 +78,7 @@ def string_end(at, end):
     escapes)."""
     escaped = False
     at = _special(at, end)
-    while at < end and byte_at(at) == _BACKSLASH:
+    while at < end and load_byte(at) == _BACKSLASH:
         escaped = True
         at = _special(min(at + 2, end), end)
     return at, escaped
@@ -91,7 +91,7 @@ def _four_hex_digits(at, end):
         return -1
     code = 0
     for i in range(4):
-        digit = _HEX_DIGITS[byte_at(at + i)]
+        digit = _HEX_DIGITS[load_byte(at + i)]
         if digit < 0:
             return -1
         code = code << 4 | digit
@@ -102,20 +102,20 @@ def _four_hex_digits(at, end):
 def _put_character(code, to):
     """A code point as UTF-8; returns what follows it."""
     if code < 0x80:
-        put_byte(to, code)
+        store_u8(to, code)
         return to + 1
     if code < 0x800:
-        put_byte(to, 0xC0 | code >> 6)
+        store_u8(to, 0xC0 | code >> 6)
     else:
         if code < 0x10000:
-            put_byte(to, 0xE0 | code >> 12)
+            store_u8(to, 0xE0 | code >> 12)
         else:
-            put_byte(to, 0xF0 | code >> 18)
+            store_u8(to, 0xF0 | code >> 18)
             to += 1
-            put_byte(to, 0x80 | code >> 12 & 63)
+            store_u8(to, 0x80 | code >> 12 & 63)
         to += 1
-        put_byte(to, 0x80 | code >> 6 & 63)
-    put_byte(to + 1, 0x80 | code & 63)
+        store_u8(to, 0x80 | code >> 6 & 63)
+    store_u8(to + 1, 0x80 | code & 63)
     return to + 2
 
 
@@ -124,28 +124,28 @@ def unescape(at, end, to):
     """Writes what the inside of a JSON string stands for; it never takes more room than that, so that it may be written
     over it. Returns where it ends, or 0 if this is no inside of a JSON string."""
     while at < end:
-        byte = byte_at(at)
+        byte = load_byte(at)
         at += 1
         if byte != _BACKSLASH:
             if byte < 32 or byte == QUOTE:
                 return 0
-            put_byte(to, byte)
+            store_u8(to, byte)
             to += 1
             continue
         if at == end:
             return 0
-        byte = byte_at(at)
+        byte = load_byte(at)
         at += 1
         if byte != _U:
             if _UNESCAPED[byte] == 0:
                 return 0
-            put_byte(to, _UNESCAPED[byte])
+            store_u8(to, _UNESCAPED[byte])
             to += 1
             continue
         code = _four_hex_digits(at, end)
         at += 4
         if 0xD800 <= code <= 0xDBFF:  # the first half of a character, whose second half must follow
-            if end - at < 2 or byte_at(at) != _BACKSLASH or byte_at(at + 1) != _U:
+            if end - at < 2 or load_byte(at) != _BACKSLASH or load_byte(at + 1) != _U:
                 return 0
             low = _four_hex_digits(at + 2, end)
             if low < 0xDC00 or low > 0xDFFF:
@@ -165,7 +165,7 @@ def put_string(at, end, limit, to):
     It takes up to six times the text's bytes, and ten. Bytes up to `limit` may be read: where that is more than `end`,
     up to 32 bytes more are written than the string, but a short one takes one step, as every 32 bytes of a long one
     do."""
-    put_byte(to, QUOTE)
+    store_u8(to, QUOTE)
     to += 1
     while limit - at > 2 * _BLOCK:
         special = _copy_block(at, to)
@@ -179,7 +179,7 @@ def put_string(at, end, limit, to):
             to += plain - at
             if plain == next_block:
                 break
-            to = _put_escaped(byte_at(plain), to)
+            to = _put_escaped(load_byte(plain), to)
             special >>= plain + 1 - at
             at = plain + 1
             _copy_block(at, to)
@@ -187,23 +187,23 @@ def put_string(at, end, limit, to):
         if at == end:
             break
     while at < end:
-        to = _put_escaped(byte_at(at), to)
+        to = _put_escaped(load_byte(at), to)
         at += 1
-    put_byte(to, QUOTE)
+    store_u8(to, QUOTE)
     return to + 1
 
 
 @inline
 def _put_escaped(byte, to):
     """Writes a byte of a string, escaped if it has to be, and what follows it up to eight bytes in all."""
-    put_int64(to, _ESCAPED[byte])
+    store_i64(to, _ESCAPED[byte])
     return to + _ESCAPED_LENGTH[byte]
 
 
 @inline
 def read_character(at, end):
     """The UTF-8 character that begins here: (code point, or -1 if none does; what follows it)."""
-    byte = byte_at(at)
+    byte = load_byte(at)
     if byte < 0x80:
         return byte, at + 1
     if byte < 0xC2 or byte > 0xF4:
@@ -213,7 +213,7 @@ def read_character(at, end):
         return -1, at
     code = byte & (0x3F >> more)
     for i in range(1, 1 + more):
-        byte = byte_at(at + i)
+        byte = load_byte(at + i)
         if byte & 0xC0 != 0x80:
             return -1, at
         code = code << 6 | byte & 63
@@ -224,7 +224,7 @@ def read_character(at, end):
 @inline
 def is_utf8(at, end):
     while at < end:
-        while end - at >= 8 and int64_at(at) & _HIGH_BITS == 0:
+        while end - at >= 8 and load_i64(at) & _HIGH_BITS == 0:
             at += 8
         if at < end:
             code, at = read_character(at, end)

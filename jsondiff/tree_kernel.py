@@ -15,7 +15,9 @@ Where a buffer is too short, a call changes nothing of what the tree means, says
 in the text are addresses, in nodes they count from the heap's start.
 """
 
-from jsondiff.compiling import byte_at, copy_bytes, inline, int32_at, int64_at, put_int32, put_int64
+import numpy as np
+
+from keysearch.memory import copy_bytes, inline, load_byte, load_i32, load_i64, store_i32, store_i64
 
 HEAP, NODES, SLOTS, HEAP_ROOM, NODES_ROOM, SLOTS_ROOM, HEAP_USED, NODES_USED, SLOTS_USED, DIFFS, SHORT = range(11)
 """A tree's fields: addresses; how many bytes, nodes and slots there is room for; how many are in use; how many diffs
@@ -38,22 +40,22 @@ _MORE_ROOM = 8
 
 @inline
 def field(tree, name):
-    return int64_at(tree + 8 * name)
+    return load_i64(tree + 8 * name)
 
 
 @inline
 def put_field(tree, name, value):
-    put_int64(tree + 8 * name, value)
+    store_i64(tree + 8 * name, value)
 
 
 @inline
 def get(tree, node, name):
-    return int32_at(field(tree, NODES) + 4 * (NODE_FIELDS * node + name))
+    return np.int64(load_i32(field(tree, NODES) + 4 * (NODE_FIELDS * node + name)))
 
 
 @inline
 def put(tree, node, name, value):
-    put_int32(field(tree, NODES) + 4 * (NODE_FIELDS * node + name), value)
+    store_i32(field(tree, NODES) + 4 * (NODE_FIELDS * node + name), value)
 
 
 @inline
@@ -68,7 +70,7 @@ def load(tree, at, end):
     """Makes the text at at:end, of one byte at least, the document. Returns OK or FULL."""
     if field(tree, HEAP_ROOM) < end - at:
         return is_short_of(tree, HEAP)
-    copy_bytes(at, end, field(tree, HEAP))
+    copy_bytes(field(tree, HEAP), at, end - at)
     put_field(tree, HEAP_USED, end - at)
     put_field(tree, NODES_USED, 0)
     put_field(tree, SLOTS_USED, 0)
@@ -101,7 +103,7 @@ def name_node(tree, node, name, length):
 @inline
 def kind(tree, node):
     """OBJECT, ARRAY, or what else a value begins with."""
-    return byte_at(field(tree, HEAP) + get(tree, node, START))
+    return load_byte(field(tree, HEAP) + get(tree, node, START))
 
 
 @inline
@@ -112,12 +114,12 @@ def count_children(tree, node):
 @inline
 def child_at(tree, node, index):
     """The node of a read container's child."""
-    return int32_at(field(tree, SLOTS) + 4 * (get(tree, node, CHILDREN) + index))
+    return np.int64(load_i32(field(tree, SLOTS) + 4 * (get(tree, node, CHILDREN) + index)))
 
 
 @inline
 def _put_child(tree, node, index, child):
-    put_int32(field(tree, SLOTS) + 4 * (get(tree, node, CHILDREN) + index), child)
+    store_i32(field(tree, SLOTS) + 4 * (get(tree, node, CHILDREN) + index), child)
 
 
 @inline
@@ -126,7 +128,7 @@ def compare_names(name, length, other, other_length):
     if length != other_length:
         return length - other_length
     for i in range(length):
-        difference = byte_at(name + i) - byte_at(other + i)
+        difference = load_byte(name + i) - load_byte(other + i)
         if difference:
             return difference
     return 0
@@ -159,7 +161,7 @@ def insert_child(tree, node, index, child):
         if field(tree, SLOTS_ROOM) - to < room:
             return is_short_of(tree, SLOTS)
         old = field(tree, SLOTS) + 4 * get(tree, node, CHILDREN)
-        copy_bytes(old, old + 4 * count, field(tree, SLOTS) + 4 * to)
+        copy_bytes(field(tree, SLOTS) + 4 * to, old, 4 * count)
         put_field(tree, SLOTS_USED, to + room)
         put(tree, node, CHILDREN, to)
         put(tree, node, ROOM, room)

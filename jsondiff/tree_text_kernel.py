@@ -7,7 +7,6 @@ in a child is not looked into, but for where it ends.
 
 import numpy as np
 
-from jsondiff.compiling import byte_at, copy_bytes, inline, put_byte, put_int32
 from jsondiff.string_kernel import QUOTE, put_string, string_end, unescape
 from jsondiff.tree_kernel import (
     ARRAY,
@@ -42,6 +41,7 @@ from jsondiff.tree_kernel import (
     put,
     put_field,
 )
+from keysearch.memory import copy_bytes, inline, load_byte, store_i32, store_u8
 
 _OBJECT_END, _ARRAY_END, _COMMA, _COLON, _SPACE = 125, 93, 44, 58, 32
 _MAX_OPEN = 128  # a path has at most 100 legs, so that no more containers than these are read within each other
@@ -52,7 +52,7 @@ def _value_end(at, end):
     """Where the value that begins here ends, at most at `end`."""
     depth = 0
     while at < end:
-        byte = byte_at(at)
+        byte = load_byte(at)
         if byte == QUOTE:
             at, _ = string_end(at + 1, end)
         elif byte == OBJECT or byte == ARRAY:
@@ -73,11 +73,11 @@ def _value_end(at, end):
 def _read_key(tree, at, end):
     """The name that begins here and the ": " behind it: (OK, FULL or NOT_JSON; start and length of the name without
     escapes; where its value begins)."""
-    if at >= end or byte_at(at) != QUOTE:
+    if at >= end or load_byte(at) != QUOTE:
         return NOT_JSON, at, 0, at
     name = at + 1
     quote, escaped = string_end(name, end)
-    if end - quote < 3 or byte_at(quote + 1) != _COLON or byte_at(quote + 2) != _SPACE:
+    if end - quote < 3 or load_byte(quote + 1) != _COLON or load_byte(quote + 2) != _SPACE:
         return NOT_JSON, name, 0, at
     if not escaped:
         return OK, name, quote - name, quote + 3
@@ -96,8 +96,8 @@ def _read_key(tree, at, end):
 def _read_children(tree, node):
     """Gives each child of the container a node and a slot. Returns OK, FULL or NOT_JSON."""
     at, end = field(tree, HEAP) + get(tree, node, START), field(tree, HEAP) + get(tree, node, END) - 1
-    has_names = byte_at(at) == OBJECT
-    if end <= at or byte_at(end) != (_OBJECT_END if has_names else _ARRAY_END):
+    has_names = load_byte(at) == OBJECT
+    if end <= at or load_byte(end) != (_OBJECT_END if has_names else _ARRAY_END):
         return NOT_JSON
     at += 1
     if at == end:
@@ -121,11 +121,11 @@ def _read_children(tree, node):
         if child < 0:
             return FULL
         name_node(tree, child, name, length)
-        put_int32(field(tree, SLOTS) + 4 * slot, child)
+        store_i32(field(tree, SLOTS) + 4 * slot, child)
         put_field(tree, SLOTS_USED, slot + 1)
         if value_end == end:
             return OK
-        if end - value_end < 3 or byte_at(value_end) != _COMMA or byte_at(value_end + 1) != _SPACE:
+        if end - value_end < 3 or load_byte(value_end) != _COMMA or load_byte(value_end + 1) != _SPACE:
             return NOT_JSON
         at = value_end + 2
 
@@ -153,15 +153,15 @@ def read_container(tree, node):
 def _put_separator(tree, container, node, is_first, to):
     """Writes what stands before a child's value."""
     if not is_first:
-        put_byte(to, _COMMA)
-        put_byte(to + 1, _SPACE)
+        store_u8(to, _COMMA)
+        store_u8(to + 1, _SPACE)
         to += 2
     if kind(tree, container) == OBJECT:
         name = field(tree, HEAP) + get(tree, node, KEY)
         name_end = name + get(tree, node, KEY_LENGTH)
         to = put_string(name, name_end, name_end, to)
-        put_byte(to, _COLON)
-        put_byte(to + 1, _SPACE)
+        store_u8(to, _COLON)
+        store_u8(to + 1, _SPACE)
         to += 2
     return to
 
@@ -181,15 +181,15 @@ def write_text(tree, to, room_end):
         if depth:
             to = _put_separator(tree, containers[depth - 1], node, next_child[depth - 1] == 1, to)
         if unread:
-            to = copy_bytes(field(tree, HEAP) + start, field(tree, HEAP) + end, to)
+            to = copy_bytes(to, field(tree, HEAP) + start, end - start)
         else:
-            put_byte(to, kind(tree, node))
+            store_u8(to, kind(tree, node))
             to += 1
             containers[depth], next_child[depth] = node, 0
             depth += 1
         while depth and next_child[depth - 1] == count_children(tree, containers[depth - 1]):
             depth -= 1
-            put_byte(to, kind(tree, containers[depth]) + 2)  # '}' is two behind '{', ']' behind '['
+            store_u8(to, kind(tree, containers[depth]) + 2)  # '}' is two behind '{', ']' behind '['
             to += 1
         if depth == 0:
             return to
@@ -202,7 +202,7 @@ def text_depth(at, end):
     """How deep the JSON text at at:end nests; 0 for a scalar."""
     depth = deepest = 0
     while at < end:
-        byte = byte_at(at)
+        byte = load_byte(at)
         if byte == QUOTE:
             at, _ = string_end(at + 1, end)
         elif byte == OBJECT or byte == ARRAY:

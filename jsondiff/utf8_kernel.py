@@ -10,7 +10,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from jsondiff.compiling import address, copy_bytes, keep, kernel
+from keysearch.addresses import address_of
+from keysearch.memory import copy_bytes, keep, kernel
 
 _BLOCK = 32
 _ASCII_BLOCKS = 16  # that are looked at together, as long as all of them are ASCII
@@ -72,10 +73,10 @@ def _follows(typing_context, at):
 def is_utf8(data):
     """Whether data (uint8) is UTF-8."""
     block = np.zeros(3 + _BLOCK, np.uint8)  # with the three bytes before it; at least its last byte is nothing
-    room = address(block)
-    start, end = address(data), address(data) + len(data)
+    room = address_of(block)
+    start, end = address_of(data), address_of(data) + len(data)
     at = min(start + _BLOCK, end)
-    copy_bytes(start, at, room + 3)
+    copy_bytes(room + 3, start, at - start)
     good = _follows(room + 3)
     while good and end - at >= _BLOCK:
         if end - at >= _ASCII_BYTES and _is_ascii(at - _BLOCK):
@@ -86,7 +87,7 @@ def is_utf8(data):
             at += _BLOCK
     if good and end - start >= _BLOCK:
         block[:] = 0
-        copy_bytes(at - 3, end, room)
+        copy_bytes(room, at - 3, end - at + 3)
         good = _follows(room + 3)
     keep(block)
     return good

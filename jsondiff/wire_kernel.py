@@ -11,7 +11,8 @@ JD-WIRE). wire.py is the same in Python. Positions are addresses; none is read t
 
 import numpy as np
 
-from jsondiff.compiling import address, byte_at, inline, int64_at, kernel, put_int64
+from keysearch.addresses import address_of
+from keysearch.memory import inline, kernel, load_byte, load_i64, store_i64
 
 REPLACE, INSERT, REMOVE = range(3)
 
@@ -23,14 +24,14 @@ DIFF_FIELDS = 5
 @inline
 def _read_length(at, end):
     """A length that is here and stays before `end`: (it, or -1; what follows it)."""
-    first = byte_at(at) if at < end else 255
+    first = load_byte(at) if at < end else 255
     more = 0 if first < 251 else (2 if first == 252 else (3 if first == 253 else 8))
     at += 1
     if first == 251 or first == 255 or more > end - at:
         return -1, at
     length = first if more == 0 else 0
     for i in range(more):
-        length |= byte_at(at + i) << 8 * i
+        length |= load_byte(at + i) << 8 * i
     at += more
     return -1 if length < 0 or length > end - at else length, at
 
@@ -38,26 +39,26 @@ def _read_length(at, end):
 @inline
 def read_diff(at, end, diff):
     """Reads the diff at at:end, of one byte at least, into its fields; returns what follows it, or 0 if it is none."""
-    operation = byte_at(at)
+    operation = load_byte(at)
     length, path = _read_length(at + 1, end)
     if operation > REMOVE or length < 0:
         return 0
-    put_int64(diff, operation)
-    put_int64(diff + 8 * PATH, path)
-    put_int64(diff + 8 * PATH_END, path + length)
+    store_i64(diff, operation)
+    store_i64(diff + 8 * PATH, path)
+    store_i64(diff + 8 * PATH_END, path + length)
     if operation == REMOVE:
         return path + length
     length, data = _read_length(path + length, end)
     if length < 0:
         return 0
-    put_int64(diff + 8 * DATA, data)
-    put_int64(diff + 8 * DATA_END, data + length)
+    store_i64(diff + 8 * DATA, data)
+    store_i64(diff + 8 * DATA_END, data + length)
     return data + length
 
 
 @inline
 def diff_field(diff, name):
-    return int64_at(diff + 8 * name)
+    return load_i64(diff + 8 * name)
 
 
 @kernel
@@ -68,7 +69,7 @@ def find_documents(data, offsets, firsts, bounds):
     document and how many there are in all, and bounds: int64[2 × room + 1], from bounds[1] on the start and the end of
     each, as far as there is room. Returns how many there are. Those behind a malformed diff are none."""
     fields = np.empty(DIFF_FIELDS, np.int64)
-    base, diff = address(data), address(fields)
+    base, diff = address_of(data), address_of(fields)
     count = 0
     for value in range(len(offsets) - 1):
         firsts[value] = count

@@ -8,9 +8,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 __all__ = [
-    "AccessPath", "ColumnInfo", "KeyBytes", "KeyInfo", "choose", "choose_access_path", "collation", "encode_keys",
-    "equality_keys", "find_ranges", "is_exact", "is_ordered", "kernel_cache", "keybytes", "keybytes_kernel", "keyrules",
-    "memory", "numba_doors",
+    "AccessPath", "ColumnInfo", "KeyBytes", "KeyInfo", "addresses", "choose", "choose_access_path", "collation",
+    "encode_keys", "equality_keys", "find_ranges", "is_exact", "is_ordered", "kernel_cache", "keybytes",
+    "keybytes_kernel", "keyrules", "memory", "numba_doors",
 ]
 
 if TYPE_CHECKING:

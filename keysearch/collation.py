@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from keysearch.addresses import address_of
 from keysearch.collation_kernel import MOST_BYTES, SLACK, put_weights, without_spaces
 from keysearch.collation_tables import WeightTable, collation_index, weight_table
 from keysearch.keybytes import PADDING, KeyBytes, encode_keys, text_bounds
@@ -102,10 +103,10 @@ def _by_weights(starts: np.ndarray, ends: np.ndarray, data: np.ndarray, table: W
     memory = np.empty(room + max(PADDING, SLACK), np.uint8)
     row = 0
     while True:
-        row = put_weights(row, starts, ends, data.ctypes.data, table.entries.ctypes.data, table.many.ctypes.data,
-                          table.codes.ctypes.data, table.heads.ctypes.data, len(table.heads),
-                          table.steps.ctypes.data, len(table.steps), table.space if pads else 0, turns,
-                          memory.ctypes.data, len(memory) - max(PADDING, SLACK), offsets)
+        row = put_weights(row, starts, ends, address_of(data), address_of(table.entries), address_of(table.many),
+                          address_of(table.codes), address_of(table.heads), len(table.heads),
+                          address_of(table.steps), len(table.steps), table.space if pads else 0, turns,
+                          address_of(memory), len(memory) - max(PADDING, SLACK), offsets)
         if row == len(starts):
             return KeyBytes(offsets, memory[:offsets[-1]])
         memory = np.concatenate([memory, np.empty_like(memory)])
@@ -114,18 +115,18 @@ def _by_weights(starts: np.ndarray, ends: np.ndarray, data: np.ndarray, table: W
 def _thai(starts: np.ndarray, ends: np.ndarray, data: np.ndarray, pads: bool) -> KeyBytes:
     offsets = np.zeros(len(starts) + 1, np.int64)
     memory = np.empty(int((ends - starts).sum()) + PADDING, np.uint8)
-    put_in_order(starts, ends, data.ctypes.data, pads, memory.ctypes.data, offsets)
+    put_in_order(starts, ends, address_of(data), pads, address_of(memory), offsets)
     return KeyBytes(offsets, memory[:offsets[-1]])
 
 
 def _own_bytes(starts: np.ndarray, ends: np.ndarray, data: np.ndarray, pads: bool) -> KeyBytes:
     if pads:
         ends = ends.copy()
-        without_spaces(starts, ends, data.ctypes.data)
+        without_spaces(starts, ends, address_of(data))
     offsets = np.zeros(len(starts) + 1, np.int64)
     np.cumsum(ends - starts, out=offsets[1:])
     memory = np.empty(int(offsets[-1]) + PADDING, np.uint8)
-    put_raw(starts, ends, data.ctypes.data, offsets[:-1].copy(), memory.ctypes.data)
+    put_raw(starts, ends, address_of(data), offsets[:-1].copy(), address_of(memory))
     return KeyBytes(offsets, memory[:offsets[-1]])
 
 

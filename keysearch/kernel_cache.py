@@ -14,10 +14,11 @@ from pathlib import Path
 import numba
 
 from keysearch import numba_doors
+from keysearch.addresses import is_checked
 
 ROOT = Path(__file__).resolve().parents[1]
 _PACKAGES = ("keysearch", "jsondiff", "applier")
-_IMPORT = re.compile(rb"^from ([\w.]+) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
+_IMPORT = re.compile(r"^from ([\w.]+) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
 
 
 def install() -> None:
@@ -26,10 +27,10 @@ def install() -> None:
 
 
 def directory() -> str:
-    """The directory of all kernels for this version of Numba; it may not be there yet."""
+    """The directory of all kernels for this version of Numba and this build; it may not be there yet."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     own = os.path.join(base, "mysql-binlog-applier", f"kernels-numba-{numba.__version__}")
-    return numba_doors.wanted_directory() or own
+    return (numba_doors.wanted_directory() or own) + ("-checked" if is_checked() else "")
 
 
 class KernelLocator(numba_doors.SourceLocator):
@@ -75,9 +76,12 @@ class Digests:
             if file is None:
                 raise ModuleNotFoundError(f"there is no module {name} below {self._root}", name=name)
             text = file.read_bytes()
-            imported = [found for package, names in _IMPORT.findall(text)
-                        for found in (package, *(package + b"." + name for name in re.findall(rb"\w+", names)))]
-            self._read[name] = text, [name.decode() for name in imported]
+            imported: list[str] = []
+            for package, names in _IMPORT.findall(text.decode()):
+                found = [f"{package}.{name}" for name in re.findall(r"\w+", names)]
+                # of a package whose modules are all that is imported, the kernels hold nothing
+                imported += found if all(map(self._file, found)) else [package, *found]
+            self._read[name] = text, imported
         return self._read[name]
 
     def _file(self, module: str) -> Path | None:

@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from keysearch import keybytes_kernel
+from keysearch.addresses import address_of
 from keysearch.keybytes_kernel import add_escaped_lengths, put_escaped, put_raw, put_words
 
 PADDING = 32
@@ -110,14 +111,14 @@ def encode_keys(columns: Sequence[pa.Array | pa.ChunkedArray], nullable: Sequenc
     np.cumsum(lengths, out=offsets[1:])
 
     memory = np.empty(int(offsets[n]) + PADDING, np.uint8)
-    cursors, address = offsets[:-1].copy(), memory.ctypes.data
+    cursors, address = offsets[:-1].copy(), address_of(memory)
     for part in parts:
         if isinstance(part, _Words):
             put_words(part.words, part.width, cursors, address)
         elif part.escaped:
             put_escaped(part.starts, part.ends, part.data, cursors, address)
         else:
-            put_raw(part.starts, part.ends, part.data.ctypes.data, cursors, address)
+            put_raw(part.starts, part.ends, address_of(part.data), cursors, address)
     return KeyBytes(offsets, memory[: offsets[n]])
 
 
@@ -257,5 +258,5 @@ def _one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
 def find_ranges(keys: KeyBytes, bounds: KeyBytes) -> np.ndarray:
     """For each key how many of the ascending bounds it reaches, so the number of its range: int64[n]."""
     ranges = np.empty(len(keys), np.int64)
-    keybytes_kernel.find_ranges(keys.offsets, keys.data.ctypes.data, bounds.offsets, bounds.data.ctypes.data, ranges)
+    keybytes_kernel.find_ranges(keys.offsets, address_of(keys.data), bounds.offsets, address_of(bounds.data), ranges)
     return ranges

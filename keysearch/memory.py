@@ -2,55 +2,76 @@
 """Memory by address, for kernels: unaligned loads and stores, byte swaps, copies, prefetch, 128-bit arithmetic.
 
 A binlog is a stream of unaligned little-endian (and, inside rows, big-endian) fields, so kernels work on addresses
-instead of typed arrays. All of these are pure LLVM IR and so stay cacheable. None of them checks anything: the caller
-compares every address with the end of what it reads, before it reads.
+instead of typed arrays. All of these are pure LLVM IR and so stay cacheable. None of them checks anything, but in the
+checked build (keysearch.checked): the caller compares every address with the end of what it reads, before it reads.
 
-They live in this package because it is the lowest one: `keysearch` imports nothing of the applier, which uses them too.
+This is the one such module, of `jsondiff` and `applier` too: it lives here because this package is the lowest one.
 """
 
 from typing import Any
 
 import numba
+import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
+from numba.extending import intrinsic, overload
 
-from keysearch import kernel_cache
+from keysearch import checked, kernel_cache
+from keysearch.addresses import address_of
 
 _I1, _I8, _I32, _I64, _I128 = (ir.IntType(bits) for bits in (1, 8, 32, 64, 128))
 
 kernel_cache.install()
 
-kernel = numba.njit(cache=True, nogil=True, error_model="numpy", boundscheck=False)
+kernel = checked.kernel if checked.ON else numba.njit(cache=True, nogil=True, error_model="numpy", boundscheck=False)
 """Decorator of a function that Python calls: compiled once for a machine and kept on disk."""
-inline = numba.njit(nogil=True, error_model="numpy", boundscheck=False)
+inline = checked.inline if checked.ON else numba.njit(nogil=True, error_model="numpy", boundscheck=False)
 """Decorator of a function that only kernels call: compiled into each of them."""
 
 
-def _load(bits: int, signed: bool) -> Any:
-    result, memory = getattr(types, f"{'int' if signed else 'uint'}{bits}"), ir.IntType(bits)
+@overload(address_of)
+def _address_in_kernel(array: Any) -> Any:
+    if not checked.ON:
+        return lambda array: np.int64(array.ctypes.data)
+
+    def taken(array: Any) -> Any:
+        address = np.int64(array.ctypes.data)
+        checked.take(address, array.nbytes)
+        return address
+
+    return taken
+
+
+@inline
+def keep(array):
+    """A use of an array, for which it is not freed before."""
+
+
+def _load(number: Any) -> Any:
+    memory = ir.IntType(number.bitwidth)
 
     @intrinsic
     def load(typing_context, address):
         def generate(context, builder, signature, arguments):
-            pointer = builder.inttoptr(arguments[0], memory.as_pointer())
-            return builder.load(pointer, align=1)
+            checked.compare(context, builder, "load", arguments[0], number.bitwidth // 8)
+            return builder.load(builder.inttoptr(arguments[0], memory.as_pointer()), align=1)
 
-        return result(types.int64), generate
+        return number(types.int64), generate
 
     return load
 
 
-def _store(bits: int, signed: bool) -> Any:
-    value, memory = getattr(types, f"{'int' if signed else 'uint'}{bits}"), ir.IntType(bits)
+def _store(number: Any) -> Any:
+    memory = ir.IntType(number.bitwidth)
 
     @intrinsic
-    def store(typing_context, address, number):
+    def store(typing_context, address, value):
         def generate(context, builder, signature, arguments):
+            checked.compare(context, builder, "store", arguments[0], number.bitwidth // 8)
             builder.store(arguments[1], builder.inttoptr(arguments[0], memory.as_pointer()), align=1)
             return context.get_dummy_value()
 
-        return types.void(types.int64, value), generate
+        return types.void(types.int64, number), generate
 
     return store
 
@@ -68,25 +89,40 @@ def _swap(bits: int) -> Any:
     return swap
 
 
-load_u8, load_u16, load_u32, load_u64 = (_load(bits, False) for bits in (8, 16, 32, 64))
-load_i8, load_i16, load_i32, load_i64 = (_load(bits, True) for bits in (8, 16, 32, 64))
-store_u8, store_u16, store_u32, store_u64 = (_store(bits, False) for bits in (8, 16, 32, 64))
-store_i8, store_i16, store_i32, store_i64 = (_store(bits, True) for bits in (8, 16, 32, 64))
+_UNSIGNED = types.uint8, types.uint16, types.uint32, types.uint64
+_SIGNED = types.int8, types.int16, types.int32, types.int64
+load_u8, load_u16, load_u32, load_u64 = map(_load, _UNSIGNED)
+load_i8, load_i16, load_i32, load_i64 = map(_load, _SIGNED)
+store_u8, store_u16, store_u32, store_u64 = map(_store, _UNSIGNED)
+store_i8, store_i16, store_i32, store_i64 = map(_store, _SIGNED)
 swap16, swap32, swap64 = (_swap(bits) for bits in (16, 32, 64))
 
 
 @intrinsic
-def copy_bytes(typing_context, destination, source, length):
-    """Copy exactly `length` bytes between places that do not overlap."""
+def load_byte(typing_context, address):
+    """A byte as int64: of two uint8, Numba would make an unsigned sum."""
 
     def generate(context, builder, signature, arguments):
+        checked.compare(context, builder, "load", arguments[0], 1)
+        return builder.zext(builder.load(builder.inttoptr(arguments[0], _I8.as_pointer())), _I64)
+
+    return types.int64(types.int64), generate
+
+
+@intrinsic
+def copy_bytes(typing_context, destination, source, length):
+    """Copy exactly `length` bytes between places that do not overlap; returns where the copy ends."""
+
+    def generate(context, builder, signature, arguments):
+        checked.compare(context, builder, "store", arguments[0], arguments[2])
+        checked.compare(context, builder, "load", arguments[1], arguments[2])
         byte = _I8.as_pointer()
         to, origin = (builder.inttoptr(a, byte) for a in arguments[:2])
         copy = builder.module.declare_intrinsic("llvm.memcpy", [byte, byte, _I64])
         builder.call(copy, [to, origin, arguments[2], ir.Constant(_I1, 0)])
-        return context.get_dummy_value()
+        return builder.add(arguments[0], arguments[2])
 
-    return types.void(types.int64, types.int64, types.int64), generate
+    return types.int64(types.int64, types.int64, types.int64), generate
 
 
 @intrinsic
@@ -95,6 +131,8 @@ def copy32(typing_context, destination, source):
     vector = ir.VectorType(_I64, 4)
 
     def generate(context, builder, signature, arguments):
+        checked.compare(context, builder, "store", arguments[0], 32)
+        checked.compare(context, builder, "load", arguments[1], 32)
         to, origin = (builder.inttoptr(a, vector.as_pointer()) for a in arguments)
         builder.store(builder.load(origin, align=1), to, align=1)
         return context.get_dummy_value()
@@ -129,3 +167,24 @@ def mul_add_128(typing_context, low, high, factor, addend):
 
     word = types.uint64
     return types.UniTuple(word, 2)(word, word, word, word), generate
+
+
+@intrinsic
+def high_product(typing_context, a, b):
+    """The upper 64 bits of the product of two uint64."""
+
+    def generate(context, builder, signature, arguments):
+        product = builder.mul(*(builder.zext(argument, _I128) for argument in arguments))
+        return builder.trunc(builder.lshr(product, ir.Constant(_I128, 64)), _I64)
+
+    return types.uint64(types.uint64, types.uint64), generate
+
+
+@intrinsic
+def double_bits(typing_context, value):
+    """The 64 bits of a double, as int64."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.bitcast(arguments[0], _I64)
+
+    return types.int64(types.float64), generate

@@ -1,4 +1,4 @@
-"""What Numba has and does not promise: its cache of compiled kernels on disk, and a helper of its code generator.
+"""What Numba has and does not promise: its cache of compiled kernels on disk, and helpers of its code generator.
 
 All of it that these packages use is here. A version of Numba that changed it is found by test_numba_doors, which names
 what is gone.
@@ -6,6 +6,8 @@ what is gone.
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any, TypeAlias
 
@@ -13,6 +15,7 @@ import numba
 from numba.core import cgutils
 from numba.core.caching import NullCache, UserProvidedCacheLocator
 from numba.core.dispatcher import Dispatcher
+from numba.core.lowering import BaseLower
 from numba.core.registry import CPUDispatcher
 
 _NUMBAS_LOCATORS = "UserProvidedCacheLocator,InTreeCacheLocator,UserWideCacheLocator,IPythonCacheLocator"
@@ -20,6 +23,8 @@ _SETTINGS = vars(numba.config)
 
 Kernel: TypeAlias = Dispatcher
 """A function that Numba compiles."""
+CompiledKernel = CPUDispatcher
+"""The class of those that this machine's processor runs."""
 global_constant: Any = cgutils.global_constant
 """(module or IR builder, name, llvmlite constant) -> a pointer to that constant in the code that is made."""
 
@@ -78,6 +83,33 @@ def load_kept(kernel: Kernel) -> int:
     for signature in signatures:
         kernel.compile(signature)
     return len(signatures)
+
+
+def place_in_source() -> tuple[str, int, str]:
+    """The file, line and function whose code is generated just now; for code generators that kernels call."""
+    lower = _lower()
+    return lower.loc.filename, lower.loc.line, lower.func_ir.func_id.func_qualname
+
+
+def generate_raise(context: Any, builder: Any, error: type[Exception], arguments: tuple[Any, ...]) -> None:
+    """Generate the raising of an exception with these constants, at the place in the source."""
+    lower = _lower()
+    context.call_conv.return_user_exc(builder, error, arguments, lower.loc, lower.func_ir.func_id.func_qualname)
+
+
+def compare_indices_by(generate: Callable[..., None]) -> None:
+    """Have Numba generate the comparison of an index with an array's length (`boundscheck`) by this function:
+    (context, builder, index, length, axis)."""
+    vars(cgutils)["do_boundscheck"] = generate
+
+
+def _lower() -> Any:
+    """What generates the code of a function just now: its `loc` is the statement. Code generators are not told."""
+    frame = sys._getframe()
+    while not isinstance(frame.f_locals.get("self"), BaseLower):
+        assert frame.f_back is not None, "Numba generates no code here"
+        frame = frame.f_back
+    return frame.f_locals["self"]
 
 
 def _cache(kernel: Any) -> Any:

@@ -30,6 +30,7 @@ from applier.mysql.types import INTEGERS, MEMBERS, TEMPORAL, TEXT, ColumnType, a
 from applier.mysql.wire_types import COMPRESSED, FORMS, WireType
 from applier.schema.definition import Column
 from jsondiff.binary import JsonError, to_text
+from keysearch.addresses import address_of
 
 _EXACT_POWERS_OF_TEN = 22  # 10.0**22 is the last that a double holds exactly
 _UNSIGNED = {1: pa.uint8(), 2: pa.uint16(), 4: pa.uint32(), 8: pa.uint64()}  # by bytes
@@ -99,7 +100,7 @@ def decimal_texts(raw: pa.Array, precision: int, scale: int) -> pa.Array:
     out = np.empty(len(raw) * kernels.DECIMAL_CHARACTERS, np.uint8)
     offsets = np.empty(len(raw) + 1, np.int64)
     valid = raw.is_valid().to_numpy(zero_copy_only=False)
-    bad = kernels.decimal_text(values.ctypes.data, raw.type.byte_width, valid, precision, scale, out.ctypes.data,
+    bad = kernels.decimal_text(address_of(values), raw.type.byte_width, valid, precision, scale, address_of(out),
                                offsets)
     if bad != kernels.ALL_ROWS:
         raise ValueError(f"row {bad} is not a DECIMAL")
@@ -135,9 +136,9 @@ def _set(raw: pa.Array, kind: ColumnType) -> pa.Array:
     label_offsets, labels = value_bytes(pa.array(kind.members, pa.string()))
     values = pc.fill_null(raw, pa.scalar(0, pa.uint64())).to_numpy()
     offsets = np.empty(len(raw) + 1, np.int64)
-    kernels.set_text(values, labels.ctypes.data, label_offsets, False, 0, offsets)
+    kernels.set_text(values, address_of(labels), label_offsets, False, 0, offsets)
     out = np.empty(offsets[-1], np.uint8)
-    kernels.set_text(values, labels.ctypes.data, label_offsets, True, out.ctypes.data, offsets)
+    kernels.set_text(values, address_of(labels), label_offsets, True, address_of(out), offsets)
     return beside(raw, pa.string(), offsets, out)
 
 

@@ -18,6 +18,7 @@ from pyarrow import fs
 from applier.errors import ArchiveError, reason
 from applier.io import lost_pages
 from applier.io.resolver import resolve
+from keysearch.addresses import address_of
 
 _SPOOL_BYTES = 8 << 20
 MOST_SHARED = 16
@@ -134,13 +135,13 @@ def _map_descriptor(uri: str, descriptor: int, path: str | None = None) -> Mappe
     memory = mmap.mmap(descriptor, size, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ)
     memory.madvise(mmap.MADV_SEQUENTIAL)
     array = np.frombuffer(memory, np.uint8)
-    lost_pages.guard(memory, array.ctypes.data)
+    lost_pages.guard(memory, address_of(array))
     if path is None:
-        return MappedFile(uri, size, array, array.ctypes.data)
+        return MappedFile(uri, size, array, address_of(array))
     stamp = _stamp(status)
     with _lock:
         checked = _checked.setdefault((path, stamp), set())
         _checked.move_to_end((path, stamp))
         while len(_checked) > _REMEMBERED:
             _checked.popitem(last=False)
-    return MappedFile(uri, size, array, array.ctypes.data, path=path, stamp=stamp, checked=checked)
+    return MappedFile(uri, size, array, address_of(array), path=path, stamp=stamp, checked=checked)

@@ -10,6 +10,7 @@ import pyarrow as pa
 from applier.mysql import address_kernel as kernels
 from applier.mysql.byte_columns import beside, fixed_bytes
 from applier.mysql.type_registry import TYPES
+from keysearch.addresses import address_of
 
 _READ: dict[str, Callable[[str], bytes]] = {
     "inet4": lambda text: IPv4Address(text).packed, "inet6": lambda text: IPv6Address(text).packed,
@@ -34,5 +35,5 @@ def network_text(raw: pa.Array, base: str) -> pa.Array:
     values = fixed_bytes(raw, TYPES[base].packed)
     write, room = _NETWORK_TEXT[base]
     out, offsets = np.empty(room * len(values), np.uint8), np.empty(len(values) + 1, np.int64)
-    write(values.ctypes.data, len(values), out.ctypes.data, offsets)
+    write(address_of(values), len(values), address_of(out), offsets)
     return beside(raw, pa.string(), offsets, out)

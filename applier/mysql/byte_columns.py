@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 
 from applier.mysql.byte_columns_kernel import scatter
+from keysearch.addresses import address_of
 
 
 def value_bytes(array: pa.Array) -> tuple[np.ndarray, np.ndarray]:
@@ -38,7 +39,7 @@ def fixed_bytes(array: pa.Array, width: int) -> np.ndarray:
     if len(lengths) and lengths.min() == width:
         return data.reshape(len(array), width)
     padded = np.zeros((len(array), width), np.uint8)
-    scatter(data.ctypes.data, offsets, padded.ctypes.data, width)
+    scatter(address_of(data), offsets, address_of(padded), width)
     return padded
 
 

@@ -13,6 +13,7 @@ from applier.errors import SchemaError
 from applier.mysql import charset_kernel as kernels
 from applier.mysql.byte_columns import beside, value_bytes
 from applier.mysql.charset_tables import MULTI_BYTE, SINGLE_BYTE, UNMAPPED, multi_byte_tables, single_byte_table
+from keysearch.addresses import address_of
 
 _UNICODE = {"utf8mb4": kernels.UTF8MB4, "utf8mb3": kernels.UTF8MB3, "utf8": kernels.UTF8MB3, "ucs2": kernels.UCS2,
             "utf16": kernels.UTF16, "utf16le": kernels.UTF16LE, "utf32": kernels.UTF32,
@@ -57,14 +58,14 @@ def _convert(array: pa.Array, offsets: np.ndarray, data: np.ndarray, charset: st
     out = np.empty(len(data) * worst + kernels.OVERRUN, np.uint8)  # pages that stay untouched take no memory
     out_offsets = np.empty(len(array) + 1, np.int64)
     if charset in SINGLE_BYTE:
-        kernels.from_single_byte(data.ctypes.data, offsets, _packed(charset), charset not in _NOT_ASCII,
-                                 out.ctypes.data, out_offsets)
+        kernels.from_single_byte(address_of(data), offsets, _packed(charset), charset not in _NOT_ASCII,
+                                 address_of(out), out_offsets)
     elif charset in MULTI_BYTE:
         first, pairs, triples, quads = multi_byte_tables(charset)  # kept for good, so their addresses are, too
-        kernels.from_multi_byte(data.ctypes.data, offsets, first.ctypes.data, pairs.ctypes.data, triples.ctypes.data,
-                                quads.ctypes.data, len(quads), out.ctypes.data, out_offsets)
+        kernels.from_multi_byte(address_of(data), offsets, address_of(first), address_of(pairs), address_of(triples),
+                                address_of(quads), len(quads), address_of(out), out_offsets)
     else:
-        kernels.from_unicode(data.ctypes.data, offsets, _UNICODE[charset], out.ctypes.data, out_offsets)
+        kernels.from_unicode(address_of(data), offsets, _UNICODE[charset], address_of(out), out_offsets)
     return beside(array, pa.string(), out_offsets, out)
 
 

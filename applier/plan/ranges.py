@@ -22,6 +22,7 @@ from applier.errors import ApplierError, ReplayStopped
 from applier.io.mapping import MappedFile
 from applier.schema.definition import TableDefinition
 from applier.snapshot.manifest import KeyValue
+from keysearch.addresses import address_of
 
 MOST_SAMPLES = 2048
 """The most samples of a table that are decoded: enough for thousands of ranges, and no more work for a larger archive.
@@ -119,4 +120,4 @@ def _as_file(body: bytes, samples: list[bytes]) -> tuple[MappedFile, list[tuple[
         data[start + 19:start + 25] = bytes(6)
         places.append((start, len(data)))
     array = np.frombuffer(bytes(data) + _GUARD, np.uint8)
-    return MappedFile("samples", len(array), array, array.ctypes.data), places
+    return MappedFile("samples", len(array), array, address_of(array)), places

@@ -12,6 +12,7 @@ import numpy as np
 
 from applier.errors import SnapshotError
 from applier.snapshot import digest_kernel
+from keysearch.addresses import address_of
 
 HASH = "xxh64"
 
@@ -21,13 +22,13 @@ class Digest:
 
     def __init__(self) -> None:
         self._state = np.zeros(digest_kernel.STATE_BYTES, np.uint8)
-        self._at = self._state.ctypes.data
+        self._at = address_of(self._state)
         digest_kernel.begin(self._at)
 
     def update(self, data: Any) -> None:
         """Add the next bytes: anything that has a buffer."""
         view = np.frombuffer(data, np.uint8)
-        digest_kernel.absorb(self._at, view.ctypes.data, len(view))
+        digest_kernel.absorb(self._at, address_of(view), len(view))
 
     def __str__(self) -> str:
         return f"{HASH}:{digest_kernel.result(self._at):016x}"

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from applier.apply.index.key_index import ByteIndex, IntIndex
 from applier.apply.index.pointer_kernel import ROW_GONE
 from applier.binlog.rows.changes import DELETE, INSERT, UPDATE
+from keysearch.addresses import address_of
 from tests.support.row_list import DEFAULT, Engine, Replica, Stopped, key, keys
 
 
@@ -40,8 +41,8 @@ class KeyEngine(Engine):
             return self.index.apply(batch, self.layouts, before, after)
         after[absent & (old >= 0)] = 77  # nothing that counts: an update without a key keeps it
         kept = np.packbits(absent & (old >= 0), bitorder="little")
-        return self.index.apply(batch, self.layouts, before.ctypes.data, after.ctypes.data,
-                                kept.ctypes.data if absent.any() else 0)
+        return self.index.apply(batch, self.layouts, address_of(before), address_of(after),
+                                address_of(kept) if absent.any() else 0)
 
 
 VALUES = st.integers(0, 5)

@@ -16,6 +16,7 @@ from applier.apply.index import multiset
 from applier.apply.index.multiset import RowMultiset
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.changes import ImageLayout, ImageLayouts
+from keysearch.addresses import address_of
 
 ADDRESS = (1 << IMAGE_ID_SHIFT) - 1
 LAYOUTS = ImageLayouts([None])
@@ -44,7 +45,7 @@ class Rows:
             return -1
         kept = np.frombuffer(b"?" * (len(self.memory) % 8) + image + b"behind it" * 8, np.uint8)
         self.memory.append(kept)
-        return WHOLE << IMAGE_ID_SHIFT | (kept.ctypes.data + (len(self.memory) - 1) % 8)
+        return WHOLE << IMAGE_ID_SHIFT | (address_of(kept) + (len(self.memory) - 1) % 8)
 
     def apply(self, changes):
         """The number of the change whose row is missing, None if none is; asserts that the list says the same."""
@@ -82,8 +83,8 @@ class Rows:
 
     def image(self, address):
         for kept in self.memory:
-            if kept.ctypes.data <= address < kept.ctypes.data + len(kept):
-                return kept[address - kept.ctypes.data:].tobytes().removesuffix(b"behind it" * 8)
+            if address_of(kept) <= address < address_of(kept) + len(kept):
+                return kept[address - address_of(kept):].tobytes().removesuffix(b"behind it" * 8)
         raise AssertionError("a pointer to nothing")
 
 
@@ -123,7 +124,7 @@ def test_equal_rows_cost_no_more_than_others():
     """Half a million rows that are all alike: each is found at once."""
     rows = Rows()
     rows.memory.append(np.frombuffer(b"alike", np.uint8))
-    image, n = WHOLE << IMAGE_ID_SHIFT | rows.memory[0].ctypes.data, 500_000
+    image, n = WHOLE << IMAGE_ID_SHIFT | address_of(rows.memory[0]), 500_000
     pointers, none = np.full(n, image), np.full(n, -1)
     lengths, nothing = np.full(n, 5, np.int32), np.zeros(n, np.int32)
     batch = SimpleNamespace(n=n, before_images=none, before_lengths=nothing, images=pointers, image_lengths=lengths)

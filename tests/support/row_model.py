@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from applier.io.mapping import MappedFile
 from applier.mysql.wire_types import WireType
+from keysearch.addresses import address_of
 
 INSERT, UPDATE, DELETE = 0, 1, 2
 TABLE_MAP, FORMAT = 19, 15
@@ -250,4 +251,4 @@ def rows_event(operation: int, *arguments: Any, version: int = 2, **options: Any
 def as_file(*events: bytes) -> MappedFile:
     """Events in memory as a file, after the four bytes that begin one."""
     array = np.frombuffer(b"\xfebin" + b"".join(events), np.uint8)
-    return MappedFile("binlog.000001", len(array), array, array.ctypes.data)
+    return MappedFile("binlog.000001", len(array), array, address_of(array))

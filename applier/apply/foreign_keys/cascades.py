@@ -31,6 +31,7 @@ from applier.errors import ReplayStopped
 from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.references import Reference, linked_columns
 from applier.schema.sibling_order import sibling_orders
+from keysearch.addresses import address_of
 
 _FIRST_ROOM = 1 << 10
 
@@ -86,10 +87,10 @@ class _Table:
         index, arrays = self.index, [0] * 4
         if self.taken is not None:
             batch = self.taken.batch
-            arrays = [array.ctypes.data for array in (batch.kinds, batch.before_rows, batch.after_rows, batch.images)]
-        return [index.address, index.state_address, index.patches.present.ctypes.data,
-                index.patches.pointers.ctypes.data, index.patches.columns, *arrays, links.ctypes.data, len(links),
-                len(self.tracked), first_value, self._tracked.ctypes.data, self.derived.ctypes.data, len(self.derived),
+            arrays = [address_of(array) for array in (batch.kinds, batch.before_rows, batch.after_rows, batch.images)]
+        return [index.address, index.state_address, address_of(index.patches.present),
+                address_of(index.patches.pointers), index.patches.columns, *arrays, address_of(links), len(links),
+                len(self.tracked), first_value, address_of(self._tracked), address_of(self.derived), len(self.derived),
                 int(words[0]), self.unit.base_rows, int(words[1]), 0]
 
     def grow_derived(self) -> None:
@@ -196,8 +197,8 @@ class ForeignKeyGroup:
         stopped: tuple[_Table, Conflict] | None = None
         while True:
             records = self._describe(group, words)
-            status = apply_group(len(order), tables.ctypes.data, changes.ctypes.data, cascades.ctypes.data,
-                                 group.ctypes.data)
+            status = apply_group(len(order), address_of(tables), address_of(changes), address_of(cascades),
+                                 address_of(group))
             words[:] = records[:, [k.N_DERIVED // 8, k.MADE // 8]]
             if status == pointer_kernel.DONE:
                 break
@@ -230,8 +231,8 @@ class ForeignKeyGroup:
         starts = np.cumsum([0, *(len(table.tracked) for table in self._tables)])
         records = np.array([table.record(links, int(start), kept) for table, links, start, kept
                             in zip(self._tables, self._links, starts, words, strict=False)], np.int64)
-        for word, value in ((k.TABLES, records.ctypes.data), (k.STACK, self._stack.ctypes.data),
-                            (k.STACK_ROOM, len(self._stack)), (k.SCRATCH, self._scratch.ctypes.data),
+        for word, value in ((k.TABLES, address_of(records)), (k.STACK, address_of(self._stack)),
+                            (k.STACK_ROOM, len(self._stack)), (k.SCRATCH, address_of(self._scratch)),
                             (k.SCRATCH_ROOM, len(self._scratch))):
             group[word // 8] = value
         return records

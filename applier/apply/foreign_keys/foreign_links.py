@@ -15,6 +15,7 @@ from applier.schema.foreign_keys import CASCADE, SET_NULL, ForeignKey
 from applier.schema.key_infos import column_infos, key_collation, key_infos
 from applier.schema.references import ColumnLink, Reference
 from applier.schema.sibling_order import SiblingOrder
+from keysearch.addresses import address_of
 from keysearch.choose import server_order
 
 _ACTIONS = {CASCADE: k.CASCADE, SET_NULL: k.SET_NULL}
@@ -61,13 +62,13 @@ class Link:
                     null = np.frombuffer(child.null(piece) + b"\0", np.uint8)
                     self._kept.append(null)
                     forms.append([number, parent.pieces.index(dataclasses.replace(piece, column=link.parent)),
-                                  null.ctypes.data, len(null) - 1])
+                                  address_of(null), len(null) - 1])
             forms_array = np.array(forms, np.int64)
             self._kept.append(forms_array)
             parts.append([parent_tracked.index(link.parent), child_tracked.index(link.child),
                           parent.pieces.index(compared(link.parent, link, child.definition)),
                           child.pieces.index(compared(link.child, link, child.definition)),
-                          parent.pieces.index(RowPart(link.parent)), forms_array.ctypes.data, len(forms), 0])
+                          parent.pieces.index(RowPart(link.parent)), address_of(forms_array), len(forms), 0])
         self._parts = np.array(parts, np.int64)
         self.child_key = tuple(part[3] for part in parts)
         """The child's pieces that have the key: what to index it by."""
@@ -78,11 +79,11 @@ class Link:
                       for part in siblings.behind]
             behind = np.array([len(pieces), *(~piece if descends else piece for piece, descends in pieces)], np.int64)
             self._kept.append(behind)
-            self._siblings = [behind.ctypes.data, int(siblings.moves)]
+            self._siblings = [address_of(behind), int(siblings.moves)]
 
     def record(self, child: int, child_index: int) -> list[int]:
         """The words of a link's record: the child's number in the group, and that of its index over `child_key`."""
         actions = [_ACTIONS.get(action, k.NOTHING) for action in (self._key.on_delete, self._key.on_update)]
-        words = [child, child_index, *actions, self._parts.ctypes.data, len(self._parts), *self._siblings]
-        probe = [len(self._probe_pieces), self._probe_pieces.ctypes.data]
+        words = [child, child_index, *actions, address_of(self._parts), len(self._parts), *self._siblings]
+        probe = [len(self._probe_pieces), address_of(self._probe_pieces)]
         return words + probe + [0] * (k.LINK_WORDS - len(words) - len(probe))

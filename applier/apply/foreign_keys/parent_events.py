@@ -21,6 +21,7 @@ from applier.binlog.rows.changes import INSERT, ChangeBatch
 from applier.binlog.rows.layout import ColumnPlan
 from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.foreign_keys import CASCADE, RESTRICT
+from keysearch.addresses import address_of
 from keysearch.keybytes import KeyBytes
 
 _CHUNK_ROWS = 1 << 16
@@ -48,10 +49,10 @@ class ParentEvents:
             self._links.append(_Link(link, self._pieces, part, turns, rows))
             rows += len(self._links[-1].given)
         self.given = self._given_rows(definition)
-        self.records: np.ndarray = np.array([[link.column, link.starts.ctypes.data, link.events.ctypes.data, 0]
+        self.records: np.ndarray = np.array([[link.column, address_of(link.starts), address_of(link.events), 0]
                                  for link in self._links], np.int64)
         words = np.zeros(k.WATCH_WORDS, np.int64)
-        words[[k.N_LINKS // 8, k.LINKS // 8]] = len(links), self.records.ctypes.data
+        words[[k.N_LINKS // 8, k.LINKS // 8]] = len(links), address_of(self.records)
         self._words, self.n_watched, self.file = words, 0, 0
         self.turns: np.ndarray | None = None
 
@@ -85,8 +86,8 @@ class ParentEvents:
         """Look at a batch of changes, of the file whose number `file` is."""
         places = np.ascontiguousarray(batch.places)
         self.turns = np.empty(batch.n, np.int64)
-        count_passed(batch.n, places.ctypes.data, self.file << FILE_SHIFT, self._places.ctypes.data, len(self._places),
-                     self.turns.ctypes.data)
+        count_passed(batch.n, address_of(places), self.file << FILE_SHIFT, address_of(self._places), len(self._places),
+                     address_of(self.turns))
         inserted = np.zeros(batch.n_after, np.bool_)
         inserted[batch.after_rows[batch.kinds == INSERT]] = True
         inputs = self._pieces.of_images(batch.after, batch.n_after, table_map,
@@ -94,8 +95,8 @@ class ParentEvents:
         self.values = self._find(inputs, batch.n_after, inserted)
         self.nexts = np.full(batch.n_after, k.NEVER, np.int64)
         rows = np.ascontiguousarray(batch.after_rows)
-        self.n_watched = k.find_nexts(self._words.ctypes.data, batch.n, self.turns.ctypes.data, rows.ctypes.data,
-                                      self.values.ctypes.data, self.nexts.ctypes.data)
+        self.n_watched = k.find_nexts(address_of(self._words), batch.n, address_of(self.turns), address_of(rows),
+                                      address_of(self.values), address_of(self.nexts))
 
     def base_rows(self, rows: pa.Table) -> Iterator[tuple[int, int]]:
         """Look at rows that were there before all events, some thousand at a time: (the number of the first, how many).
@@ -105,8 +106,8 @@ class ParentEvents:
             inputs = [EncodedRowPart(keys) for keys in self._pieces.of_rows(part)]
             self.values = self._find(inputs, part.num_rows, np.ones(part.num_rows, np.bool_))
             self.nexts = np.empty(part.num_rows, np.int64)
-            self.n_watched = k.find_nexts(self._words.ctypes.data, part.num_rows, 0, 0, self.values.ctypes.data,
-                                          self.nexts.ctypes.data)
+            self.n_watched = k.find_nexts(address_of(self._words), part.num_rows, 0, 0, address_of(self.values),
+                                          address_of(self.nexts))
             yield start, part.num_rows
 
     def _find(self, inputs: list[EncodedRowPart], rows: int, inserted: np.ndarray) -> np.ndarray:
@@ -158,13 +159,13 @@ class _Link:
             if len(strings) else np.zeros(1, np.int64)
         self._known = KeyBytes(offsets, np.frombuffer(data or b"", np.uint8))
         self._table = np.full((4 << max(3, len(strings).bit_length()), 2), -1, np.int64)
-        index_values(len(strings), offsets.ctypes.data, self._known.data.ctypes.data, self._table.ctypes.data,
+        index_values(len(strings), address_of(offsets), address_of(self._known.data), address_of(self._table),
                      len(self._table) - 1)
 
     def find(self, keys: KeyBytes, numbers: np.ndarray) -> None:
         """Fill `numbers` (int64[n], of any stride) with the values' numbers, -1 for those that no event is about."""
-        find_values(len(keys), keys.offsets.ctypes.data, keys.data.ctypes.data, self._known.offsets.ctypes.data,
-                    self._known.data.ctypes.data, self._table.ctypes.data, len(self._table) - 1, numbers.ctypes.data,
+        find_values(len(keys), address_of(keys.offsets), address_of(keys.data), address_of(self._known.offsets),
+                    address_of(self._known.data), address_of(self._table), len(self._table) - 1, address_of(numbers),
                     numbers.strides[0])
 
     def number_of(self, key: bytes) -> int:

@@ -33,6 +33,7 @@ from applier.apply.index.pointer_kernel import (
 from applier.apply.index.watched_kernel import live_pointer, pointer_after_insert, pointer_after_update, release_row
 from applier.binlog.rows.change_records import DELETE, IMAGE_ID_SHIFT, INSERT
 from applier.binlog.rows.table_ids_kernel import same_bytes
+from keysearch.addresses import address_of
 from keysearch.keybytes_kernel import compare_bytes
 from keysearch.memory import copy_bytes, inline, kernel, load_i32, load_i64, load_u8, load_u64, prefetch, store_i64
 
@@ -114,12 +115,12 @@ def apply_bytes(n, kinds, before_rows, after_rows, images, before_offsets, befor
     mask = np.uint64(index.shape[0] - 1)
     limit = min(index.shape[0] >> 1, slots.shape[0])
     # an array's address is unsigned; with a signed number added it would be a float
-    table, slot_base = np.int64(index.ctypes.data), np.int64(slots.ctypes.data)
-    arena_base, arena_room = np.int64(arena.ctypes.data), arena.shape[0]
-    before_base, after_base = np.int64(before_data.ctypes.data), np.int64(after_data.ctypes.data)
+    table, slot_base = address_of(index), address_of(slots)
+    arena_base, arena_room = address_of(arena), arena.shape[0]
+    before_base, after_base = address_of(before_data), address_of(after_data)
     low_length, high_length = low.shape[0], high.shape[0]
-    low_at = np.int64(low.ctypes.data) if low_length else np.int64(0)
-    high_at = np.int64(high.ctypes.data) if high_length else np.int64(0)
+    low_at = address_of(low) if low_length else np.int64(0)
+    high_at = address_of(high) if high_length else np.int64(0)
     words = np.empty(2 * _BLOCK, np.uint64)
     likely = np.empty(_BLOCK, np.int64)
     j = load_i64(state + NEXT)
@@ -229,7 +230,7 @@ def apply_bytes(n, kinds, before_rows, after_rows, images, before_offsets, befor
 def grow_bytes(slots, keys, index, arena):
     """Fill an empty index with the first `keys` slots."""
     mask = np.uint64(index.shape[0] - 1)
-    base = np.int64(arena.ctypes.data)
+    base = address_of(arena)
     for slot in range(keys):
         word = hash_key(base + slots[slot, 0], slots[slot, 1])
         i = np.int64(word & mask)
@@ -252,6 +253,6 @@ def key_words(starts, lengths, arena, skip, words):
 @kernel
 def gather_keys(starts, offsets, arena, data):
     """Copy byte strings from `arena` (string i begins at starts[i]) to data[offsets[i]:offsets[i + 1]]."""
-    to, origin = np.int64(data.ctypes.data), np.int64(arena.ctypes.data)
+    to, origin = address_of(data), address_of(arena)
     for i in range(starts.shape[0]):
         copy_bytes(to + offsets[i], origin + starts[i], offsets[i + 1] - offsets[i])

@@ -9,6 +9,7 @@ import numpy as np
 from applier.apply.index import diff_kernel as k
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.changes import Changes
+from keysearch.addresses import address_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,7 +35,7 @@ class DiffNodes:
             nodes = np.empty((max(2 * len(self._nodes), self.n + more), k.NODE_WORDS), np.int64)
             nodes[:self.n] = self._nodes[:self.n]
             self._nodes = nodes
-        return self._nodes.ctypes.data
+        return address_of(self._nodes)
 
     def record_batch(self, n: int, batch: Changes) -> None:
         """There are `n` nodes now; the new ones are of this batch, and get their changes' place."""

@@ -29,6 +29,7 @@ from applier.apply.index.pointer_kernel import (
 )
 from applier.apply.index.watched_kernel import live_pointer, pointer_after_insert, pointer_after_update, release_row
 from applier.binlog.rows.change_records import DELETE, IMAGE_ID_SHIFT, INSERT
+from keysearch.addresses import address_of
 from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8, prefetch, store_i64
 
 EMPTY = -1
@@ -71,7 +72,7 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
     """
     mask = np.uint64(index.shape[0] - 1)
     limit = index.shape[0] >> 1
-    table = np.int64(index.ctypes.data)  # which is unsigned: with a signed number added, a float
+    table = address_of(index)
     j = load_i64(state + NEXT)
     status = DONE
     while j < n:
@@ -183,7 +184,7 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
 def seed_ints(keys, pointers, index):
     """Fill an empty index with the base's keys: key i stands for the row that pointer i leads to."""
     mask = np.uint64(index.shape[0] - 1)
-    table = np.int64(index.ctypes.data)
+    table = address_of(index)
     for row in range(keys.shape[0]):
         if row + _AHEAD < keys.shape[0]:
             prefetch(table + 16 * np.int64(hash_int(keys[row + _AHEAD]) & mask))
@@ -196,7 +197,7 @@ def seed_ints(keys, pointers, index):
 def grow_ints(old, new):
     """Copy the live keys of one index into another, empty one; how many there are."""
     mask = np.uint64(new.shape[0] - 1)
-    table = np.int64(new.ctypes.data)
+    table = address_of(new)
     live = 0
     for i in range(old.shape[0]):
         if old[i, 1] >= 0:

@@ -20,6 +20,7 @@ from applier.apply.index.diff_nodes import DiffNodes
 from applier.apply.index.watched_rows import WatchedRows
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.changes import Changes, ImageLayouts
+from keysearch.addresses import address_of
 from keysearch.keybytes import KeyBytes
 
 Batch = TypeVar("Batch", bound=Changes)
@@ -101,7 +102,7 @@ class KeyIndex(ABC, Generic[Batch]):
     @property
     def state_address(self) -> int:
         """Where the kernels' words are (pointer_kernel)."""
-        return self._state.ctypes.data
+        return address_of(self._state)
 
     @property
     def patches_used(self) -> int:
@@ -122,7 +123,7 @@ class KeyIndex(ABC, Generic[Batch]):
 
     def _note_in(self, room: np.ndarray) -> None:
         self._noted = room
-        self._set(k.NOTED, room.ctypes.data)
+        self._set(k.NOTED, address_of(room))
         self._set(k.NOTED_ROOM, len(room))
 
     @property
@@ -202,8 +203,8 @@ def growth(entries: int) -> int:
 
 def batch_addresses(batch: Changes) -> tuple[int, int, int, int]:
     """The addresses of kinds, before_rows, after_rows and images, as the kernels take them."""
-    kinds, images = batch.kinds.ctypes.data, batch.images.ctypes.data
-    return kinds, batch.before_rows.ctypes.data, batch.after_rows.ctypes.data, images
+    kinds, images = address_of(batch.kinds), address_of(batch.images)
+    return kinds, address_of(batch.before_rows), address_of(batch.after_rows), images
 
 
 class IntIndex(KeyIndex[Changes]):
@@ -236,7 +237,7 @@ class IntIndex(KeyIndex[Changes]):
         patches = self.patches
         return int(int_index_kernel.apply_ints(
             batch.n, *batch_addresses(batch), *self._keys, self._low, self._last, self._index,
-            patches.present.ctypes.data, patches.columns, patches.pointers.ctypes.data, self._state.ctypes.data))
+            address_of(patches.present), patches.columns, address_of(patches.pointers), address_of(self._state)))
 
     def _begin(self, keys: int) -> None:
         if 2 * keys > len(self._index):
@@ -288,8 +289,8 @@ class ByteIndex(KeyIndex[Changes]):
         patches = self.patches
         return int(byte_index_kernel.apply_bytes(
             batch.n, *batch_addresses(batch), *self._keys, self._low, self._high, self._index, self._slots,
-            self._arena, patches.present.ctypes.data, patches.columns, patches.pointers.ctypes.data,
-            self._state.ctypes.data))
+            self._arena, address_of(patches.present), patches.columns, address_of(patches.pointers),
+            address_of(self._state)))
 
     def _grow(self, status: int) -> None:
         if 2 * self.live < self._get(k.KEYS):
@@ -353,7 +354,7 @@ class _KeyViews:
         while True:
             words.insert(0, np.empty(len(self.starts), np.uint64))
             skip = 8 * (len(words) - 1)
-            byte_index_kernel.key_words(self.starts, self.lengths, self.arena.ctypes.data, skip, words[0])
+            byte_index_kernel.key_words(self.starts, self.lengths, address_of(self.arena), skip, words[0])
             if 8 * len(words) >= longest:
                 return np.lexsort([self.lengths, *words])
             order = np.lexsort(words) if len(words) > 1 else np.argsort(words[0])

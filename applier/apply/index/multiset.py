@@ -9,6 +9,7 @@ from applier.apply.index import pointer_kernel as k
 from applier.apply.index.key_index import Conflict, KeyIndex, growth
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.changes import ChangeBatch, ImageLayouts
+from keysearch.addresses import address_of
 
 FIRST_ROWS = 1 << 12
 
@@ -33,8 +34,8 @@ class RowMultiset(KeyIndex[ChangeBatch]):
 
     def _describe(self) -> None:
         """Tell the kernels where everything is."""
-        for word, value in ((m.ENTRIES, self._entries.ctypes.data), (m.MASK, len(self._entries) - 1),
-                            (m.SLOTS, self._slots.ctypes.data), (m.SLOT_ROOM, len(self._slots))):
+        for word, value in ((m.ENTRIES, address_of(self._entries)), (m.MASK, len(self._entries) - 1),
+                            (m.SLOTS, address_of(self._slots)), (m.SLOT_ROOM, len(self._slots))):
             self._put(word, value)
 
     @property
@@ -62,22 +63,22 @@ class RowMultiset(KeyIndex[ChangeBatch]):
         return self._apply(batch, layouts)
 
     def _run(self, batch: ChangeBatch) -> int:
-        return int(m.apply_images(batch.n, batch.before_images.ctypes.data, batch.before_lengths.ctypes.data,
-                                  batch.images.ctypes.data, batch.image_lengths.ctypes.data, self._rows.ctypes.data,
-                                  self._state.ctypes.data))
+        return int(m.apply_images(batch.n, address_of(batch.before_images), address_of(batch.before_lengths),
+                                  address_of(batch.images), address_of(batch.image_lengths), address_of(self._rows),
+                                  address_of(self._state)))
 
     def missing(self, batch: ChangeBatch) -> np.ndarray:
         """Numbers of the changes yet to be applied (int64[n]) whose rows are not here now."""
         found = np.empty(batch.n, np.int64)
-        return found[:m.missing_rows(batch.n, batch.before_images.ctypes.data, batch.before_lengths.ctypes.data,
-                                     self._rows.ctypes.data, self._state.ctypes.data, found)]
+        return found[:m.missing_rows(batch.n, address_of(batch.before_images), address_of(batch.before_lengths),
+                                     address_of(self._rows), address_of(self._state), found)]
 
     def add(self, pointers: np.ndarray, lengths: np.ndarray, places: np.ndarray) -> None:
         """Put in rows that were elsewhere: pointers to their images, the bytes of these, and when the rows came."""
         rows = super().live + len(pointers)
         while rows > len(self._slots):
             self._grow(k.INDEX_FULL)
-        m.put_rows(pointers, lengths.astype(np.int64), places, self._rows.ctypes.data)
+        m.put_rows(pointers, lengths.astype(np.int64), places, address_of(self._rows))
         self._set(k.LIVE, rows)
         self.elsewhere -= len(pointers)
 
@@ -89,7 +90,7 @@ class RowMultiset(KeyIndex[ChangeBatch]):
         self._slots = np.concatenate(
             [self._slots, np.empty(((more - 1) * len(self._slots), m.SLOT_BYTES // 8), np.int64)])
         larger = np.full((more * len(self._entries), 2), -1, np.int64)
-        m.grow_entries(self._entries.ctypes.data, len(self._entries), larger.ctypes.data, len(larger) - 1)
+        m.grow_entries(address_of(self._entries), len(self._entries), address_of(larger), len(larger) - 1)
         self._entries = larger
         self._describe()
 

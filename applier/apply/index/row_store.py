@@ -20,6 +20,7 @@ from applier.apply.index import store_layout as s
 from applier.apply.index.key_index import Conflict, KeyIndex, batch_addresses
 from applier.binlog.rows.changes import UPDATE, DecodedChanges, ImageLayouts
 from applier.errors import UnsupportedEvent
+from keysearch.addresses import address_of
 from keysearch.keybytes import KeyBytes
 
 FIRST_ROWS = 1 << 10
@@ -78,8 +79,8 @@ class _Index:
         self.links = np.empty((0, 3), np.int64)
 
     def record(self) -> list[int]:
-        return [len(self.pieces), self.pieces.ctypes.data, self.heads.ctypes.data, len(self.heads) - 1,
-                self.links.ctypes.data, int(self.ranked), 0, 0]
+        return [len(self.pieces), address_of(self.pieces), address_of(self.heads), len(self.heads) - 1,
+                address_of(self.links), int(self.ranked), 0, 0]
 
 
 class RowStore(KeyIndex[DecodedChanges]):
@@ -115,7 +116,7 @@ class RowStore(KeyIndex[DecodedChanges]):
     @property
     def address(self) -> int:
         """Where the store's words are (store_layout)."""
-        return self._store.ctypes.data
+        return address_of(self._store)
 
     # ---- indexes
 
@@ -143,14 +144,14 @@ class RowStore(KeyIndex[DecodedChanges]):
             index.links = np.empty((len(self._slots), 3), np.int64)
         self._describe()
         for number in range(len(self._indexes)) if numbers is None else numbers:
-            store_upkeep_kernel.build_index(self._store.ctypes.data, number)
+            store_upkeep_kernel.build_index(address_of(self._store), number)
 
     def _describe(self) -> None:
         """Tell the kernels where everything is."""
         self._records = np.array([index.record() for index in self._indexes], np.int64).reshape(-1, s.INDEX_BYTES // 8)
-        for word, value in ((s.INDEXES, self._records.ctypes.data), (s.N_INDEXES, len(self._indexes)),
-                            (s.SLOTS, self._slots.ctypes.data), (s.SLOT_ROOM, len(self._slots)),
-                            (s.ARENA, self._arena.ctypes.data), (s.ARENA_ROOM, len(self._arena))):
+        for word, value in ((s.INDEXES, address_of(self._records)), (s.N_INDEXES, len(self._indexes)),
+                            (s.SLOTS, address_of(self._slots)), (s.SLOT_ROOM, len(self._slots)),
+                            (s.ARENA, address_of(self._arena)), (s.ARENA_ROOM, len(self._arena))):
             self._put(word, value)
 
     def rank_by_arrival(self, after: tuple[int, ...]) -> None:
@@ -171,7 +172,7 @@ class RowStore(KeyIndex[DecodedChanges]):
         total = rows * 4 * len(pieces) + sum(int(keys.offsets[-1]) for keys in pieces)
         self._arena = np.empty(max(FIRST_BYTES, total + total // 2), np.uint8)
         self._describe()
-        store_upkeep_kernel.fill_rows(rows, self._store.ctypes.data)
+        store_upkeep_kernel.fill_rows(rows, address_of(self._store))
         self._rebuild()
 
     def pointers(self, order_by: tuple[int, ...] = ()) -> np.ndarray:
@@ -182,7 +183,7 @@ class RowStore(KeyIndex[DecodedChanges]):
         if order_by:
             self._indexes.append(_Index(order_by, False))
             self._describe()
-            store_upkeep_kernel.sort_slots(self._store.ctypes.data, len(self._indexes) - 1, numbers,
+            store_upkeep_kernel.sort_slots(address_of(self._store), len(self._indexes) - 1, numbers,
                                            np.empty_like(numbers))
         self.arrivals = self._slots[numbers, 2]
         return np.ascontiguousarray(self._slots[numbers, 0])
@@ -242,7 +243,7 @@ class RowStore(KeyIndex[DecodedChanges]):
         indexes = np.array(numbers or [s.NO_SEARCH], np.uint8)[access_paths]
         self._put(s.BEFORE, inputs[0].address)
         self._put(s.AFTER, inputs[1].address)
-        self._put(s.SEARCHES, indexes.ctypes.data)
+        self._put(s.SEARCHES, address_of(indexes))
         told = self._awaited = None if awaited is None else _Awaited(batch, awaited)
         for word, address in zip((s.AWAITED, s.AWAITED_OF), (0, 0) if told is None else told.addresses, strict=True):
             self._put(word, address)
@@ -252,9 +253,9 @@ class RowStore(KeyIndex[DecodedChanges]):
 
     def _run(self, batch: DecodedChanges) -> int:
         patches = self.patches
-        return int(store_kernel.apply_rows(batch.n, *batch_addresses(batch), self._store.ctypes.data,
-                                           patches.present.ctypes.data, patches.columns, patches.pointers.ctypes.data,
-                                           self._state.ctypes.data))
+        return int(store_kernel.apply_rows(batch.n, *batch_addresses(batch), address_of(self._store),
+                                           address_of(patches.present), patches.columns, address_of(patches.pointers),
+                                           address_of(self._state)))
 
     def resolve(self, status: int) -> Conflict | None:
         if status != k.AWAITS or self._awaited is None:
@@ -302,7 +303,7 @@ class RowStore(KeyIndex[DecodedChanges]):
         """Forget what is garbage, or double. A row whose place an insert is taking is garbage, and still needed."""
         if 2 * self._word(s.GARBAGE) > len(self._arena) and self._word(s.REPLACED_ROW_RECORD) < 0:
             arena = np.empty_like(self._arena)
-            store_upkeep_kernel.move_records(self._store.ctypes.data, arena.ctypes.data)
+            store_upkeep_kernel.move_records(address_of(self._store), address_of(arena))
             self._arena = arena
             if self._awaited is not None:
                 self._awaited.forget_records()
@@ -327,7 +328,7 @@ class _Awaited:
 
     @property
     def addresses(self) -> tuple[int, int]:
-        return self._states.ctypes.data, self._records.ctypes.data
+        return address_of(self._states), address_of(self._records)
 
     def next_changes(self, first: int) -> np.ndarray:
         """The next changes to tell, from `first` on: fewer where those of the last time were told in vain, since their
@@ -362,8 +363,8 @@ class _Inputs:
             given = piece.default or b""
             default = np.frombuffer(given + b"\0", np.uint8)
             self._kept += [absent, default]
-            rows.append([piece.keys.offsets.ctypes.data, piece.keys.data.ctypes.data,
-                         0 if absent is None else absent.ctypes.data,
-                         0 if piece.default is None else default.ctypes.data, len(given), 0, 0, 0])
+            rows.append([address_of(piece.keys.offsets), address_of(piece.keys.data),
+                         0 if absent is None else address_of(absent),
+                         0 if piece.default is None else address_of(default), len(given), 0, 0, 0])
         self._records = np.array(rows, np.int64).reshape(-1, s.INPUT_BYTES // 8)
-        self.address = self._records.ctypes.data
+        self.address = address_of(self._records)

@@ -10,6 +10,7 @@ import pyarrow as pa
 from applier.apply.index import pointer_kernel, watched_kernel
 from applier.apply.index import watched_kernel as k
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
+from keysearch.addresses import address_of
 
 if TYPE_CHECKING:
     from applier.apply.foreign_keys.parent_events import ParentEvents
@@ -26,7 +27,7 @@ class WatchedRows:
         self._events = events
         self._records = np.empty((_FIRST_ROOM, (k.OWN + k.OWN_BYTES * len(events.columns)) // 8), np.int64)
         self._words = np.zeros(k.WATCH_WORDS, np.int64)
-        self._words[[k.FREE // 8, k.N_LINKS // 8, k.LINKS // 8]] = -1, len(events.columns), events.records.ctypes.data
+        self._words[[k.FREE // 8, k.N_LINKS // 8, k.LINKS // 8]] = -1, len(events.columns), address_of(events.records)
 
     @property
     def _used(self) -> int:
@@ -44,24 +45,24 @@ class WatchedRows:
             return 0
         while len(self._records) < self._used + self._events.n_watched:
             self._records = np.concatenate([self._records, np.empty_like(self._records)])
-        self._words[k.RECORDS // 8] = self._records.ctypes.data
-        self._words[[k.VALUES // 8, k.NEXTS // 8]] = (self._events.values.ctypes.data, self._events.nexts.ctypes.data)
+        self._words[k.RECORDS // 8] = address_of(self._records)
+        self._words[[k.VALUES // 8, k.NEXTS // 8]] = (address_of(self._events.values), address_of(self._events.nexts))
         if self._events.turns is not None:
-            self._words[k.TURNS // 8] = self._events.turns.ctypes.data
-        return self._words.ctypes.data
+            self._words[k.TURNS // 8] = address_of(self._events.turns)
+        return address_of(self._words)
 
     def base_pointers(self, rows: pa.Table) -> np.ndarray:
         """Pointers to the rows of a base, int64[n], those to watch by way of their records."""
         pointers = np.arange(rows.num_rows)
         for first, count in self._events.base_rows(rows):
             if self._events.n_watched:
-                watched_kernel.watch_base(self.receive(), count, first, pointers.ctypes.data)
+                watched_kernel.watch_base(self.receive(), count, first, address_of(pointers))
         return pointers
 
     def finish(self) -> None:
         """Have all events happen that are left; no change comes afterwards."""
-        self._words[k.RECORDS // 8] = self._records.ctypes.data
-        watched_kernel.pass_all(self._words.ctypes.data)
+        self._words[k.RECORDS // 8] = address_of(self._records)
+        watched_kernel.pass_all(address_of(self._words))
 
     def resolved(self, pointers: np.ndarray, patches: Patches, patches_used: int, first_given: int) -> np.ndarray:
         """After `finish`, pointers (int64[n]) to the rows that are left and not watched, in their order. Those with

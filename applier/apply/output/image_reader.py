@@ -14,6 +14,7 @@ from applier.binlog.rows.image_kernel import FULL
 from applier.binlog.rows.layout import MOST_BYTES, NO_NULLS, ColumnPlan, ImageBuffers, ImageProgram
 from applier.errors import CORRUPT_EVENT, ApplierError, ArchiveError
 from applier.io.mapping import MappedFile
+from keysearch.addresses import address_of
 
 ADDRESS = (1 << IMAGE_ID_SHIFT) - 1
 CHUNK_BYTES = 256 << 20
@@ -75,8 +76,8 @@ class ImageReader:
         pointers, ends = np.ascontiguousarray(pointers), self.memory.ends(pointers)
         zero_dates, row = np.zeros(1, np.int64), 0
         while row < len(pointers):
-            done = int(rows_kernel.decode_images(pointers, ends, self._programs, row, zero_dates.ctypes.data,
-                                                 NO_NULLS.ctypes.data))
+            done = int(rows_kernel.decode_images(pointers, ends, self._programs, row, address_of(zero_dates),
+                                                 address_of(NO_NULLS)))
             if done >= 0 and done < len(pointers):
                 raise ArchiveError("a row image holds a value that no server writes", errno=CORRUPT_EVENT,
                                    hint="the file is damaged; copy it again from the server")

@@ -30,6 +30,7 @@ from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.changes import DELETE, INSERT, ChangeBatch, ImageLayout, ImageLayouts
 from applier.columns.table_key import BytesKey, IntKey, TableKey
 from applier.io.mapping import MappedFile
+from keysearch.addresses import address_of
 
 _METADATA = b"changes"
 _ADDRESS = (1 << IMAGE_ID_SHIFT) - 1
@@ -59,7 +60,7 @@ def _images(pointers: np.ndarray, lengths: np.ndarray, without: np.ndarray) -> p
     offsets = np.zeros(len(pointers) + 1, np.int64)
     np.cumsum(np.where(without, 0, np.maximum(lengths, 1)), out=offsets[1:])
     data = np.zeros(int(offsets[-1]), np.uint8)
-    payload_kernel.copy_images(pointers & _ADDRESS, lengths, offsets, data.ctypes.data)
+    payload_kernel.copy_images(pointers & _ADDRESS, lengths, offsets, address_of(data))
     valid = pa.array(~without).buffers()[1]
     return pa.Array.from_buffers(pa.large_binary(), len(pointers), [valid, pa.py_buffer(offsets), pa.py_buffer(data)])
 
@@ -111,7 +112,8 @@ class Payload:
         with pa.ipc.open_stream(buffer) as stream:
             known = orjson.loads(stream.schema.metadata[_METADATA])
             batches = list(stream)
-        memory = _PayloadMemory(known["uri"], buffer.size, np.frombuffer(buffer, np.uint8), buffer.address, batches)
+        data = np.frombuffer(buffer, np.uint8)
+        memory = _PayloadMemory(known["uri"], buffer.size, data, address_of(data), batches)
         layouts = [ImageLayout(tuple(present), tuple(diffs)) for present, diffs in known["layouts"]]
         return cls(known["version"], known["uri"], bytes.fromhex(known["table_map"]), layouts, batches, memory)
 

@@ -13,6 +13,7 @@ from applier.apply.search.conflicts import ConflictTexts
 from applier.binlog.rows.changes import Changes
 from applier.columns.table_key import IntKey, TableKey
 from applier.mysql.zero_dates import to_python
+from keysearch.addresses import address_of
 from keysearch.keybytes import KeyBytes
 
 
@@ -28,8 +29,8 @@ class IntImageKeys:
     @property
     def addresses(self) -> tuple[int, int, int]:
         """Of all three; 0 for no bitmap."""
-        absent = 0 if self.absent is None else self.absent.ctypes.data
-        return self.before.ctypes.data, self.after.ctypes.data, absent
+        absent = 0 if self.absent is None else address_of(self.absent)
+        return address_of(self.before), address_of(self.after), absent
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from applier.io.mapping import MappedFile
+from keysearch.addresses import address_of
 
 RECORD_BYTES = 16
 ARENA_BYTES = 4 << 20
@@ -49,7 +50,7 @@ class InflatedEvents:
         size = max(ARENA_BYTES, RECORD_BYTES + length)
         if self._current is None or self.is_kept or self._current.size < size:
             array = np.empty(size, np.uint8)
-            self._current = EventBuffer(self._uri, size, array, array.ctypes.data, self._file_address)
+            self._current = EventBuffer(self._uri, size, array, address_of(array), self._file_address)
             if self._keep is not None:
                 self._keep(self._current)
         return self._current

@@ -16,6 +16,7 @@ from applier.binlog.events.events import Event, read_event_at
 from applier.binlog.events.format import FormatDescription, event_name
 from applier.errors import CORRUPT_EVENT, ArchiveError, UnsupportedEvent
 from applier.io.mapping import MappedFile
+from keysearch.addresses import address_of
 
 AHEAD_BYTES = 4 << 20
 """Bytes inflated at a time, except for a single event that holds more."""
@@ -46,7 +47,7 @@ class Inflater:
     @property
     def memory_end(self) -> int:
         """The end address of the memory that holds `contents`."""
-        return self._memory.ctypes.data + len(self._memory)
+        return address_of(self._memory) + len(self._memory)
 
     def advance(self, position: int, end: int, within: bool) -> None:
         """Inflate what follows, up to `end`: from the compressed event at `position` on, or the next part of the one
@@ -72,7 +73,7 @@ class Inflater:
             size = int.from_bytes(self._bytes[position + 9:position + 13], "little")
             until = min(end, position + max(_AHEAD_FILE_BYTES, size))
             count = k.find_compressed(self._file.address, position, until, self._header_length, self._checksum_length,
-                                      found.ctypes.data, len(found))
+                                      address_of(found), len(found))
             self._ahead = found[:count].tolist()
         return self._ahead
 
@@ -118,7 +119,8 @@ class Inflater:
         except OSError:
             return False
         ends = np.cumsum(lengths)
-        address = np.frombuffer(text, np.uint8).ctypes.data
+        memory = np.frombuffer(text, np.uint8)
+        address = address_of(memory)
         if len(text) != ends[-1] or any(k.whole_events(address + end - length, length) != length
                                         for end, length in zip(ends.tolist(), lengths, strict=True)):
             return False
@@ -130,11 +132,11 @@ class Inflater:
         self._memory = np.frombuffer(bytearray().join((*parts, _GUARD)), np.uint8)
         self.contents = np.empty((len(places), k.CONTENT_WORDS), np.int64)
         self.contents[:, k.CONTENT_POSITION] = places
-        ends = self._memory.ctypes.data + np.cumsum(lengths)
+        ends = address_of(self._memory) + np.cumsum(lengths)
         self.contents[:, k.CONTENT_START] = ends - lengths
         self.contents[:, k.CONTENT_END] = ends
         self.contents[:, k.CONTENT_GOES_ON] = goes_on
-        k.as_plain_events(self.contents.ctypes.data, len(places))
+        k.as_plain_events(address_of(self.contents), len(places))
 
     def _inflated(self, found: _Found) -> bytes | memoryview:
         """Inflate an event at once."""
@@ -160,7 +162,9 @@ class Inflater:
         for piece in self._read(found):
             total += len(piece)
             rest += piece
-            whole = k.whole_events(np.frombuffer(rest, np.uint8).ctypes.data, len(rest))
+            memory = np.frombuffer(rest, np.uint8)
+            whole = k.whole_events(address_of(memory), len(rest))
+            del memory  # while it is there, `rest` cannot be cut
             next_size = int.from_bytes(rest[whole + 9:whole + 13], "little") if whole >= 0 else 0
             if whole < 0 or total > found[k.FOUND_INFLATED] or next_size > _MOST_EVENT_BYTES:
                 raise self._malformed(found)

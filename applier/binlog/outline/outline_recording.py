@@ -14,6 +14,7 @@ from numba.extending import intrinsic
 
 from applier.binlog.events.format import MOST_COLUMNS, FormatDescription
 from applier.binlog.events.gtid import GtidSet
+from keysearch.addresses import address_of
 from keysearch.memory import copy_bytes, inline
 
 # What a pass ends with.
@@ -183,15 +184,15 @@ class Recording:
         self.groups = self._array(GROUPS, n_groups, ENTRY_LENGTH)
         self._slots = np.zeros((2, 2 * room), np.int64)
         for field, slots in zip((SOURCE_SLOTS, TABLE_SLOTS), self._slots, strict=True):
-            self.state[field : field + 2] = slots.ctypes.data, len(slots)
+            self.state[field : field + 2] = address_of(slots), len(slots)
         self._memory: list[np.ndarray] = []
         self._noted = np.zeros(NOTED_KINDS, np.uint8)
-        self.state[NOTED] = self._noted.ctypes.data
+        self.state[NOTED] = address_of(self._noted)
         self._set_stop_gtids(stop_gtids)
 
     def _array(self, field: int, rows: int, length: int) -> np.ndarray:
         array = np.zeros((rows, length), np.int64)
-        self.state[field + 1 : field + 3] = array.ctypes.data, rows
+        self.state[field + 1 : field + 3] = address_of(array), rows
         return array
 
     def _set_stop_gtids(self, stop_gtids: GtidSet) -> None:
@@ -225,18 +226,18 @@ class Recording:
 
     def set_contents(self, contents: np.ndarray) -> None:
         """What an Inflater has ready; it must stay as it is until the next."""
-        self.state[[CONTENT, CONTENTS_LEFT, INNER]] = contents.ctypes.data, len(contents), 0
+        self.state[[CONTENT, CONTENTS_LEFT, INNER]] = address_of(contents), len(contents), 0
 
     def add_memory(self) -> None:
         """Memory for what must be kept of compressed events. It lives as long as this object."""
         self._memory.append(np.empty(max(_KEPT_BYTES, int(self.state[KEPT_WANTED])), np.uint8))
-        start = self._memory[-1].ctypes.data
+        start = address_of(self._memory[-1])
         self.state[[KEPT_AT, KEPT_END]] = start, start + len(self._memory[-1])
 
     @property
     def address(self) -> int:
         """Of the state, for the kernel. The arrays live as long as this object."""
-        return self.state.ctypes.data
+        return address_of(self.state)
 
     def used(self, records: np.ndarray, array: int) -> list[list[int]]:
         """The records that were written to one of the arrays."""

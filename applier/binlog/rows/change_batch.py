@@ -9,6 +9,7 @@ from applier.binlog.rows import change_records as k
 from applier.binlog.rows.layout import ColumnPlan, ImageBuffers
 from applier.errors import ArchiveError
 from applier.io.mapping import NO_FILE, MappedFile
+from keysearch.addresses import address_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,7 +91,7 @@ class ChangeBatch:
                          np.int64, np.int64, np.int32)]
         self.record = np.zeros(k.BATCH_WORDS, np.int64)
         self.record[k.CAPACITY // 8] = rows
-        self.record[k.KINDS // 8:k.BEFORE_LENGTHS // 8 + 1] = [array.ctypes.data for array in self._arrays]
+        self.record[k.KINDS // 8:k.BEFORE_LENGTHS // 8 + 1] = [address_of(array) for array in self._arrays]
 
     @property
     def n(self) -> int:

@@ -33,6 +33,7 @@ from applier.binlog.rows.table_ids import TableIds
 from applier.errors import ApplierError, ArchiveError
 from applier.io.mapping import MappedFile
 from applier.mysql.wire_types import WireType
+from keysearch.addresses import address_of
 
 INSERT, UPDATE, DELETE = k.INSERT, k.UPDATE, k.DELETE
 BATCH_BYTES = 64 << 20
@@ -92,28 +93,28 @@ class _BoundTable:
                     for buffers in (binding.batch.before, binding.batch.after)]
         self._kept += [stored, *programs]
         layout = ImageLayout(tuple(present))
-        row = [stored.ctypes.data, binding.layouts.number(layout), *(program.address for program in programs)]
+        row = [address_of(stored), binding.layouts.number(layout), *(program.address for program in programs)]
         self._records = np.vstack([self._records, _layout_record(row)])
         self._layouts.append(layout)
 
     def add_variant(self, layout: int, bitmap: bytes) -> None:
         """Compile the program for after-images of the layout whose record is at this address, with this bitmap of
         partial JSON columns. A bit for a column that the image does not have says nothing."""
-        number, binding = (layout - self._records.ctypes.data) // k.LAYOUT_BYTES, self.binding
+        number, binding = (layout - address_of(self._records)) // k.LAYOUT_BYTES, self.binding
         bits, stored = int.from_bytes(bitmap, "little"), np.frombuffer(bitmap, np.uint8).copy()
         present = self._layouts[number].present
         diffs = tuple(column for bit, column in enumerate(self.json_columns) if bits >> bit & 1 and column in present)
         program = ImageProgram(binding.plans, present, binding.batch.after, () if binding.raw_diffs else diffs)
-        row = [stored.ctypes.data, binding.layouts.number(ImageLayout(present, diffs)), 0, program.address]
+        row = [address_of(stored), binding.layouts.number(ImageLayout(present, diffs)), 0, program.address]
         known = self._variants.get(number, np.zeros((0, _LAYOUT_WORDS), np.int64))
         variants = self._variants[number] = np.vstack([known, _layout_record(row)])
         self._kept += [stored, program]
         words = k.VARIANTS // 8
-        self._records[number, words:words + 3] = variants.ctypes.data, len(variants), 0
+        self._records[number, words:words + 3] = address_of(variants), len(variants), 0
 
     def record(self) -> list[int]:
         wanted = k.WITH_BEFORE_IMAGES if self.binding.before_images else 1
-        return [wanted, len(self.table_map.types), self.binding.batch.record.ctypes.data, self._records.ctypes.data,
+        return [wanted, len(self.table_map.types), address_of(self.binding.batch.record), address_of(self._records),
                 len(self._records), 0, 0, len(self.json_columns)]
 
 
@@ -161,8 +162,8 @@ class ChangeReader:
             raise ArchiveError(f"bytes {start}–{end} are not in the file", file=self.file.uri, position=start)
         safe_end = self.file.address + self.file.size
         while True:
-            status = walk(self.file.address, end, safe_end, state.ctypes.data, self._records.ctypes.data,
-                          self._ids.address, self._ids.mask, self._checksum_bytes, NO_NULLS.ctypes.data)
+            status = walk(self.file.address, end, safe_end, address_of(state), address_of(self._records),
+                          self._ids.address, self._ids.mask, self._checksum_bytes, address_of(NO_NULLS))
             if status == k.DONE:
                 return
             if status == k.NEW_TABLE_MAP:
@@ -206,7 +207,7 @@ class ChangeReader:
         inflater = self._inflater = self._inflater or Inflater(self.file, self._header_bytes, self._checksum_bytes)
         inflater.advance(self._word(k.POSITION), end, within=self._word(k.WITHIN) != 0)
         words = [word // 8 for word in (k.CONTENT, k.CONTENTS_LEFT, k.CONTENTS_END, k.INNER)]
-        self._state[words] = inflater.contents.ctypes.data, len(inflater.contents), inflater.memory_end, 0
+        self._state[words] = address_of(inflater.contents), len(inflater.contents), inflater.memory_end, 0
 
     def _next_arena(self) -> None:
         if not self._arenas.is_kept:

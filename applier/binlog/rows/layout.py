@@ -19,6 +19,7 @@ from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows import image_kernel as k
 from applier.errors import UnsupportedEvent
 from applier.mysql.wire_types import FORMS, Shape, WireForm
+from keysearch.addresses import address_of
 
 NO_NULLS = np.zeros(512, np.uint8)
 """The NULL bitmap of a row without NULLs."""
@@ -172,7 +173,7 @@ class ColumnBuffer:
 
     def _use(self, data: np.ndarray) -> None:
         self.data = data
-        self.record[k.CAPACITY // 8], self.record[k.DATA // 8] = len(data) - k.GUARD, data.ctypes.data
+        self.record[k.CAPACITY // 8], self.record[k.DATA // 8] = len(data) - k.GUARD, address_of(data)
 
     @property
     def length(self) -> int:
@@ -222,8 +223,8 @@ class ColumnBuffer:
 
     def step(self) -> list[int]:
         plan = self.plan
-        return [plan.operation, plan.need, plan.meta, self.values.ctypes.data, self.record.ctypes.data,
-                self.valid.ctypes.data, self.absent.ctypes.data, plan.width]
+        return [plan.operation, plan.need, plan.meta, address_of(self.values), address_of(self.record),
+                address_of(self.valid), address_of(self.absent), plan.width]
 
 
 class ImageBuffers:
@@ -290,9 +291,9 @@ class ImageProgram:
         self._buffers = buffers
         words = [len(present)]
         for array in self._arrays:
-            words += [array.ctypes.data, len(array)]
+            words += [address_of(array), len(array)]
         self._record = np.array(words + [0] * (8 - len(words)), np.int64)
-        self.address = self._record.ctypes.data
+        self.address = address_of(self._record)
 
 
 def _skip(plan: ColumnPlan) -> list[int]:

@@ -19,6 +19,7 @@ from applier.binlog.outline.outline import OutlinedBytes
 from applier.binlog.rows.changes import ChangeReader
 from applier.errors import ArchiveError
 from applier.io.mapping import MappedFile
+from keysearch.addresses import address_of
 
 CHANGED_HINT = "replay again, from files that nobody changes during the replay"
 
@@ -75,7 +76,7 @@ def _compare(file: MappedFile, part: OutlinedBytes) -> None:
                            hint=CHANGED_HINT)
     digest = np.zeros(1, np.int64)
     reached = digest_events(file.address, part.start, part.end, part.header_length,
-                            CHECKSUM_LENGTH if part.checksum else 0, digest.ctypes.data)
+                            CHECKSUM_LENGTH if part.checksum else 0, address_of(digest))
     file.check_whole()
     if reached != part.end:
         raise ArchiveError("an event here is not the one that was outlined: the file changed while it was replayed",

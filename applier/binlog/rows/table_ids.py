@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from keysearch.addresses import address_of
+
 
 class TableIds:
     """An open-addressed hash table: the number that a walk has given a table, and its map's body, by table id."""
@@ -13,7 +15,7 @@ class TableIds:
     @property
     def address(self) -> int:
         """The address of the table, valid until the next `set`."""
-        return self._entries.ctypes.data
+        return address_of(self._entries)
 
     @property
     def mask(self) -> int:
@@ -28,7 +30,7 @@ class TableIds:
                 self._entries[self._slot(int(entry[0]))] = entry
         slot = self._slot(table_id)
         self._count += int(self._entries[slot, 0] == -1)
-        self._entries[slot] = table_id, number, body.ctypes.data, len(body)
+        self._entries[slot] = table_id, number, address_of(body), len(body)
 
     def _slot(self, table_id: int) -> int:
         slot = (table_id * 0x9E3779B97F4A7C15 % (1 << 64) >> 40) & self.mask

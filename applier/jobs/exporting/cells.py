@@ -19,6 +19,7 @@ from applier.mysql import zero_dates
 from applier.mysql.byte_columns import beside, value_bytes
 from applier.mysql.type_registry import Family
 from applier.schema.definition import Column
+from keysearch.addresses import address_of
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def _years(values: pa.Array) -> pa.Array:
 def _spans(values: pa.Array) -> pa.Array:
     numbers = values.cast(pa.int64()).fill_null(0).to_numpy()
     out, offsets = np.empty(LONGEST_SPAN * len(numbers), np.uint8), np.empty(len(numbers) + 1, np.int64)
-    span_texts(np.require(numbers, requirements="W"), out.ctypes.data, offsets)
+    span_texts(np.require(numbers, requirements="W"), address_of(out), offsets)
     return beside(values, pa.string(), offsets, out)
 
 

@@ -18,6 +18,7 @@ from applier.snapshot.checks import check_columns, reading
 from applier.snapshot.date_marks import MarkedDates, for_nulls
 from applier.snapshot.manifest import FileEntry
 from applier.snapshot.reader import open_whole
+from keysearch.addresses import address_of
 
 STATEMENT_BYTES = 1 << 20
 """An INSERT that has reached this size is ended: servers accept statements of 16 MB and more."""
@@ -117,11 +118,11 @@ def rows_text(cells: list[Cells], rows: int, sql: bool, head: np.ndarray) -> mem
     """Rows as the kernel writes them."""
     offsets = np.array([column.offsets for column in cells], np.int64).reshape(len(cells), rows + 1)
     nulls = np.array([column.nulls for column in cells], np.uint8).reshape(len(cells), rows)
-    addresses = np.array([column.data.ctypes.data for column in cells], np.int64)
+    addresses = np.array([address_of(column.data) for column in cells], np.int64)
     modes = np.array([column.mode for column in cells], np.uint8)
     size = 2 * sum(len(column.data) for column in cells) + rows * (CELL_BYTES * len(cells) + ROW_BYTES)
     size += 2 * (size // STATEMENT_BYTES + 1) * len(head)  # heads fill statements, too, a third at most
     out = np.empty(size, np.uint8)
-    written = write_rows(addresses.ctypes.data, offsets.ctypes.data, nulls.ctypes.data, modes.ctypes.data, len(cells),
-                         rows, sql, head.ctypes.data, len(head), STATEMENT_BYTES, out.ctypes.data)
+    written = write_rows(address_of(addresses), address_of(offsets), address_of(nulls), address_of(modes), len(cells),
+                         rows, sql, address_of(head), len(head), STATEMENT_BYTES, address_of(out))
     return out.data[:written]

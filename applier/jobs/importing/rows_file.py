@@ -17,6 +17,7 @@ from applier.jobs.importing.sql.field_kernel import parse_fields
 from applier.jobs.importing.sql.inserts import InsertColumns, InsertSpans, new_spans
 from applier.jobs.importing.sql.load_data import RowsFile
 from applier.jobs.importing.sql.spans import LiteralContext, LiteralError
+from keysearch.addresses import address_of
 
 BATCH_VALUES = 1 << 20
 SUFFIXES = ("", ".zst", ".gz")
@@ -57,9 +58,9 @@ def _read(text: DumpText, rows: RowsFile, columns: InsertColumns, tables: DumpTa
     _pass_over(text, rows.lines.passed_over, rows.lines.lines_end.encode())
     while True:
         spans.seen[:] = 0
-        code = parse_fields(text.address, text.at, text.end, *ends, coded.ctypes.data, len(columns),
-                            spans.kinds.shape[1], spans.starts.ctypes.data, spans.lengths.ctypes.data,
-                            spans.kinds.ctypes.data, spans.seen.ctypes.data, out)
+        code = parse_fields(text.address, text.at, text.end, *ends, address_of(coded), len(columns),
+                            spans.kinds.shape[1], address_of(spans.starts), address_of(spans.lengths),
+                            address_of(spans.kinds), address_of(spans.seen), out)
         if out[0]:
             _add(text, columns, spans, int(out[0]), tables, reading, rows.on_duplicate)
         text.at = int(out[1])

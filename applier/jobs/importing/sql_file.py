@@ -28,6 +28,7 @@ from applier.jobs.importing.sql.session import DumpSession
 from applier.jobs.importing.sql.spans import LiteralError
 from applier.schema.ddl.schema_changes import Dml, SessionChange
 from applier.sql.tokens import LONGEST_DELIMITER
+from keysearch.addresses import address_of
 
 BATCH_VALUES = 1 << 20
 _DELIMITER = re.compile(rb"DELIMITER[ \t]+(\S+)[^\n]*", re.IGNORECASE)
@@ -100,7 +101,7 @@ class SqlFile:
     def _whole_statement(self) -> tuple[str, int]:
         """Consume the statement: its text, and its offset in the window."""
         text, delimiter = self.text, self._delimiter
-        while (end := scan_kernel.statement_end(text.address, text.at, text.end, delimiter.ctypes.data, len(delimiter),
+        while (end := scan_kernel.statement_end(text.address, text.at, text.end, address_of(delimiter), len(delimiter),
                                                 self.session.backslash)) < 0:
             if not text.more():
                 if delimiter.tobytes() == b";":
@@ -184,8 +185,8 @@ class SqlFile:
         spans.seen[:] = 0
         capacity = 0 if columns is None else spans.kinds.shape[1]
         rows: int = tuple_kernel.parse_rows(
-            text.address, text.at, text.end, header.ctypes.data, len(header), flags, n_columns, capacity,
-            spans.starts.ctypes.data, spans.lengths.ctypes.data, spans.kinds.ctypes.data, spans.seen.ctypes.data, out)
+            text.address, text.at, text.end, address_of(header), len(header), flags, n_columns, capacity,
+            address_of(spans.starts), address_of(spans.lengths), address_of(spans.kinds), address_of(spans.seen), out)
         return rows
 
     def _add(self, columns: InsertColumns, n_rows: int, head: InsertHead) -> None:

@@ -13,6 +13,7 @@ from applier.jobs.show.kernels import walk_records as r
 from applier.jobs.show.printing import EventPrinter
 from applier.jobs.show.tables import statement_role
 from applier.schema.table_filter import TableFilter
+from keysearch.addresses import address_of
 
 CHUNK_BYTES = 16 << 20
 """How far the choice is ahead of the printing."""
@@ -71,7 +72,7 @@ class TableChoice:
         if event.type == EventType.QUERY:
             length = int.from_bytes(event.body[_CONTEXT_AT - 2:_CONTEXT_AT], "little")
             self._context = np.frombuffer(bytes(event.body[_CONTEXT_AT:_CONTEXT_AT + length]), np.uint8)
-            self._walk.set(r.CONTEXT, self._context.ctypes.data)
+            self._walk.set(r.CONTEXT, address_of(self._context))
             self._walk.set(r.CONTEXT_LENGTH, length)
         if isinstance(content, Query):
             return statement_role(content, self._tables, event.format.flavour)
@@ -86,16 +87,16 @@ class TableChoice:
         self._use_ranges(count - chosen)
 
     def _n_ranges(self, end: int) -> int:
-        return (self._walk.get(end) - self._ranges.ctypes.data) // 16
+        return (self._walk.get(end) - address_of(self._ranges)) // 16
 
     def _make_room(self) -> None:
         chosen, count = self._n_ranges(r.CHOSEN_END), self._n_ranges(r.RANGES_OUT)
         self._ranges = np.vstack([self._ranges, np.zeros_like(self._ranges)])
         self._use_ranges(count)
-        self._walk.set(r.CHOSEN_END, self._ranges.ctypes.data + 16 * chosen)
+        self._walk.set(r.CHOSEN_END, address_of(self._ranges) + 16 * chosen)
 
     def _use_ranges(self, waiting: int) -> None:
-        address = self._ranges.ctypes.data
+        address = address_of(self._ranges)
         for word, value in ((r.ROOM, address), (r.CHOSEN_END, address), (r.RANGES_OUT, address + 16 * waiting),
                             (r.ROOM_END, address + self._ranges.nbytes)):
             self._walk.set(word, value)

@@ -18,6 +18,7 @@ from applier.binlog.rows.table_ids import TableIds
 from applier.errors import CORRUPT_EVENT, ApplierError, ArchiveError
 from applier.io.mapping import MappedFile
 from applier.jobs.show.kernels import walk_records as r
+from keysearch.addresses import address_of
 
 DAMAGED = "the file is damaged; copy it again from the server"
 
@@ -48,7 +49,7 @@ class EventWalk:
     @property
     def address(self) -> int:
         """Where the state is."""
-        return self._state.ctypes.data
+        return address_of(self._state)
 
     @property
     def position(self) -> int:
@@ -58,7 +59,7 @@ class EventWalk:
     def begin(self, ranges: np.ndarray) -> None:
         """Go to the first of some ranges of places (int64[n, 2]: start, end)."""
         self._ranges = ranges
-        for word, value in ((r.RANGE, ranges.ctypes.data), (r.RANGES_END, ranges.ctypes.data + ranges.nbytes),
+        for word, value in ((r.RANGE, address_of(ranges)), (r.RANGES_END, address_of(ranges) + ranges.nbytes),
                             (r.POSITION, int(ranges[0, 0]) >> r.INNER_BITS), (r.INNER, 0), (r.ROW_AT, 0),
                             (r.N_DIFFS, 0)):
             self.set(word, value)
@@ -108,11 +109,11 @@ class EventWalk:
 
     def _inflate(self) -> None:
         within = self.get(r.INNER) != 0
-        range_ = (self.get(r.RANGE) - self._ranges.ctypes.data) // self._ranges.strides[0]
+        range_ = (self.get(r.RANGE) - address_of(self._ranges)) // self._ranges.strides[0]
         end = int(self._ranges[min(range_, len(self._ranges) - 1), 1]) >> r.INNER_BITS
         self._inflater.advance(self.position, max(end, self.position + self.get(r.SIZE)), within)
         contents = self._inflater.contents
-        self.set(r.CONTENT, contents.ctypes.data)
+        self.set(r.CONTENT, address_of(contents))
         self.set(r.CONTENTS_LEFT, len(contents))
         if within:
             self.set(r.INNER, int(contents[0, CONTENT_START]))

@@ -32,6 +32,7 @@ from jsondiff import wire
 from jsondiff.binary import JsonError, to_text
 from jsondiff.diff import DiffError
 from jsondiff.sql import to_sql
+from keysearch.addresses import address_of
 
 Form = Literal["text", "json"]
 
@@ -78,9 +79,9 @@ class EventPrinter:
         self._diffs: list[np.ndarray] = []
         self._diff_records = np.zeros((0, 2), np.int64)
         for word, value in ((r.IS_JSON, int(self._is_json)), (r.AS_MYSQL, int(self._walk.format.flavour == "mysql")),
-                            (r.TEXTS, self._texts.ctypes.data), (r.NAMES, self._names.ctypes.data),
-                            (r.MOMENTS, self._moments.ctypes.data), (r.STACK, self._stack.ctypes.data),
-                            (r.TABLES, self._table_records.ctypes.data)):
+                            (r.TEXTS, address_of(self._texts)), (r.NAMES, address_of(self._names)),
+                            (r.MOMENTS, address_of(self._moments)), (r.STACK, address_of(self._stack)),
+                            (r.TABLES, address_of(self._table_records))):
             self._walk.set(word, value)
         self._use_room(FIRST_BYTES)
         self._use_document(FIRST_BYTES)
@@ -119,8 +120,8 @@ class EventPrinter:
 
     def _use_room(self, size: int) -> None:
         self._room = np.empty(size + _GUARD, np.uint8)
-        self._walk.set(r.OUT, self._room.ctypes.data)
-        self._walk.set(r.OUT_END, self._room.ctypes.data + size)
+        self._walk.set(r.OUT, address_of(self._room))
+        self._walk.set(r.OUT_END, address_of(self._room) + size)
 
     def _make_room(self) -> None:
         if not self._flush():  # one event or row is larger than all the room
@@ -128,16 +129,16 @@ class EventPrinter:
 
     def _use_document(self, size: int) -> None:
         self._document = np.empty(size + _GUARD, np.uint8)
-        self._walk.set(r.DOCUMENT, self._document.ctypes.data)
+        self._walk.set(r.DOCUMENT, address_of(self._document))
         self._walk.set(r.DOCUMENT_BYTES, size)
 
     def _flush(self) -> bool:
         """Hand over what is printed; whether that was anything."""
-        length = self._walk.get(r.OUT) - self._room.ctypes.data
+        length = self._walk.get(r.OUT) - address_of(self._room)
         if length:
             text = self._room[:length].tobytes()
             self._write(_as_json(text) if self._is_json else text)
-            self._walk.set(r.OUT, self._room.ctypes.data)
+            self._walk.set(r.OUT, address_of(self._room))
         return length > 0
 
     def _add_moment(self) -> None:
@@ -161,14 +162,14 @@ class EventPrinter:
         is_unsure = self._walk.format.flavour == "mariadb" and not _OLD_TEMPORAL.isdisjoint(table.types)
         record[r.IS_UNSURE // 8], record[r.N_COLUMNS // 8] = is_unsure, len(table.types)
         record[r.N_JSON // 8] = list(table.types).count(WireType.JSON)
-        record[r.COLUMNS // 8] = columns[0].ctypes.data
+        record[r.COLUMNS // 8] = address_of(columns[0])
         for place, lengths, some in ((r.LINES, r.LINE_LENGTHS, texts[:3]), (r.TITLE, r.TITLE_LENGTH, texts[3:])):
-            record[place // 8:place // 8 + len(some)] = [text.ctypes.data for text in some]
+            record[place // 8:place // 8 + len(some)] = [address_of(text) for text in some]
             record[lengths // 8:lengths // 8 + len(some)] = [len(text) - _AFTER for text in some]
         self._tables.append((table, [*texts, *columns]))
         if len(self._tables) > len(self._table_records):
             self._table_records = np.vstack([self._table_records, np.zeros_like(self._table_records)])
-            self._walk.set(r.TABLES, self._table_records.ctypes.data)
+            self._walk.set(r.TABLES, address_of(self._table_records))
         self._table_records[len(self._tables) - 1] = record
         return len(self._tables) - 1
 
@@ -190,7 +191,7 @@ class EventPrinter:
     def _set_piece(self, word: int, text: str | bytes) -> None:
         """Have a text whose address and length are two words of the state."""
         self._pieces[word] = _bytes(text)
-        self._walk.set(word, self._pieces[word].ctypes.data)
+        self._walk.set(word, address_of(self._pieces[word]))
         self._walk.set(word + 8, len(self._pieces[word]) - _AFTER)
 
     def _add_diff(self) -> None:
@@ -204,8 +205,8 @@ class EventPrinter:
             raise self._walk.corrupt(f"column {column}: {reason.what}") from None
         known = self._diffs[:self._walk.get(r.N_DIFFS)]
         self._diffs = [*known, _bytes(text if self._is_json else text.replace("\n", "\n###      "))]
-        self._diff_records = np.array([[diff.ctypes.data, len(diff) - _AFTER] for diff in self._diffs], np.int64)
-        self._walk.set(r.DIFFS, self._diff_records.ctypes.data)
+        self._diff_records = np.array([[address_of(diff), len(diff) - _AFTER] for diff in self._diffs], np.int64)
+        self._walk.set(r.DIFFS, address_of(self._diff_records))
         self._walk.set(r.N_DIFFS, len(self._diffs))
 
     # ---- what the kernel does not print
@@ -318,6 +319,6 @@ def _columns(table: TableMap, prefix: bytes) -> list[np.ndarray]:
         plan, text = plan_column(kind, metadata), prefix % (number + 1)
         prefixes[number, :len(text)] = np.frombuffer(text, np.uint8)
         width = plan.need if plan.is_bytes else plan.width
-        words = _OPERATIONS[kind], metadata, width, prefixes[number].ctypes.data, len(text)
+        words = _OPERATIONS[kind], metadata, width, address_of(prefixes[number]), len(text)
         records[number, :len(words)] = words
     return [records, prefixes]

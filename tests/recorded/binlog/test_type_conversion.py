@@ -18,6 +18,7 @@ from applier.columns.values import finish_column
 from applier.io.mapping import MappedFile
 from applier.options import parse_conversions
 from applier.schema.ddl.ddl import parse_statement
+from keysearch.addresses import address_of
 from tests.recorded.binlog.record_type_conversions import RECORDED
 
 OVERFULL = {("mariadb", "VARCHAR(20) CHARACTER SET latin1", "VARCHAR(10)"), ("mariadb", "VARBINARY(10)", "VARCHAR(5)")}
@@ -57,7 +58,7 @@ def logged_values(events, plans):
 
     binding = TableBinding(plans, plans, plans, take)
     data = np.frombuffer(b"".join(events) + bytes(64), np.uint8)
-    file = MappedFile("events", len(data) - 64, data, data.ctypes.data)
+    file = MappedFile("events", len(data) - 64, data, address_of(data))
     reader = ChangeReader(file, lambda _: binding, checksum=True)
     reader.walk(0, file.size)
     reader.flush()

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from jsondiff.doubles import shortest_decimal
 from jsondiff.numbers import MAX_NUMBER_TEXT, put_double, put_signed, put_unsigned
+from keysearch.addresses import address_of
 
 
 def double_text(value: float) -> str:
     out = np.zeros(MAX_NUMBER_TEXT, np.uint8)
     bits = np.uint64(struct.unpack("<Q", struct.pack("<d", value))[0])
-    return bytes(out[: put_double(out.ctypes.data, bits) - out.ctypes.data]).decode()
+    return bytes(out[: put_double(address_of(out), bits) - address_of(out)]).decode()
 
 
 @settings(max_examples=1000)
@@ -55,7 +56,7 @@ def test_layout_of_doubles(value, text):
 @given(st.integers(-(2**63), 2**63 - 1))
 def test_integers(value):
     out = np.zeros(MAX_NUMBER_TEXT, np.uint8)
-    at = out.ctypes.data
+    at = address_of(out)
     assert bytes(out[: put_signed(at, np.int64(value)) - at]).decode() == str(value)
     unsigned = value % 2**64
     assert bytes(out[: put_unsigned(at, np.uint64(unsigned)) - at]).decode() == str(unsigned)

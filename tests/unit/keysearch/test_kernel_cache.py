@@ -9,9 +9,11 @@ from keysearch.kernel_cache import Digests
 
 
 def test_what_compiled_code_depends_on(tmp_path):
-    """A kernel holds the constants that it names, and they those that they are made of, wherever they stand."""
+    """A kernel holds the constants that it names, and they those that they are made of, wherever they stand; nothing of
+    a package of which only modules are imported."""
     package = tmp_path / "applier"
     package.mkdir()
+    (package / "__init__.py").write_text("VERSION = 1")
     texts = {
         "walk": "from applier import fields\nfrom applier.layout import (\n    WIDTH,\n)\n\n@kernel\ndef f(): ...",
         "layout": "from applier.sizes import BYTES\nWIDTH = 8 * BYTES", "sizes": "BYTES = 2", "fields": "FIRST = 0",

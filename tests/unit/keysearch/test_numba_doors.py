@@ -18,7 +18,10 @@ DOORS = (
     "numba.core.caching.UserProvidedCacheLocator.get_cache_path",
     "numba.core.caching.IndexDataCacheFile._load_index",
     "numba.core.caching.Cache._index_key",
+    "numba.core.callconv.CPUCallConv.return_user_exc",
+    "numba.core.cgutils.do_boundscheck",
     "numba.core.cgutils.global_constant",
+    "numba.core.lowering.BaseLower",
     "numba.core.registry.CPUDispatcher.compile",
 )
 _PRIVATE = re.compile(r"numba\.core|numba\.config|\._cache\b|_cache_file|\._load_index|\._index_key|\.targetctx")

@@ -35,6 +35,7 @@ from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType, arrow_type
 from jsondiff.normalize import normalize
 from jsondiff.values import DocumentError
+from keysearch.addresses import address_of
 
 _UTF8 = ("utf8mb4", "utf8mb3", "utf8", "ascii")
 _MOST_SCALE = 38
@@ -52,7 +53,7 @@ def _integers(literals: Literals, column_type: ColumnType, reading: LiteralConte
 
 def _whole(literals: Literals, allowed: int, bits: int, unsigned: bool) -> Values:
     numbers, states = np.empty(len(literals), np.int64), np.empty(len(literals), np.uint8)
-    kernels.to_integers(literals.data.ctypes.data, literals.starts, literals.lengths, literals.kinds, allowed, bits,
+    kernels.to_integers(address_of(literals.data), literals.starts, literals.lengths, literals.kinds, allowed, bits,
                         unsigned, numbers, states)
     return number_values(numbers, states, pa.uint64() if unsigned and bits == 64 else pa.int64())
 
@@ -65,7 +66,7 @@ def _bit(literals: Literals, column_type: ColumnType, reading: LiteralContext) -
     texts = byte_values(literals, kernels.CHARACTERS | kernels.BYTES, reading)
     offsets, data = value_bytes(texts.array)
     numbers, fits = np.empty(len(literals), np.int64), np.empty(len(literals), np.bool_)
-    kernels.big_endian(data.ctypes.data, offsets, n_bits, numbers, fits)
+    kernels.big_endian(address_of(data), offsets, n_bits, numbers, fits)
     exact = _whole(literals, kernels.INTEGER_KINDS & ~kernels.BYTES, n_bits, True)
     bits = pa.array(numbers.view(np.uint64) if n_bits == 64 else numbers, mask=~fits)
     if texts.odd is None:
@@ -136,7 +137,7 @@ def _wide_decimals(literals: Literals, column_type: ColumnType, reading: Literal
 def _moments(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
     numbers, states = np.empty(len(literals), np.int64), np.empty(len(literals), np.uint8)
     with_time = column_type.base != "date"
-    to_moments(literals.data.ctypes.data, literals.starts, literals.lengths, literals.kinds, with_time,
+    to_moments(address_of(literals.data), literals.starts, literals.lengths, literals.kinds, with_time,
                column_type.fsp, numbers, states)
     if not with_time:
         return number_values(numbers.astype(np.int32), states, pa.date32())
@@ -163,7 +164,7 @@ def _to_utc(local: pa.Array, time_zone: str) -> pa.Array:
 
 def _spans(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
     numbers, states = np.empty(len(literals), np.int64), np.empty(len(literals), np.uint8)
-    to_spans(literals.data.ctypes.data, literals.starts, literals.lengths, literals.kinds, column_type.fsp,
+    to_spans(address_of(literals.data), literals.starts, literals.lengths, literals.kinds, column_type.fsp,
              numbers, states)
     return number_values(numbers, states, pa.duration("us"))
 

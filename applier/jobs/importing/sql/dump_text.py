@@ -7,6 +7,7 @@ import numpy as np
 
 from applier.errors import UsageError, reason
 from applier.io.resolver import resolve
+from keysearch.addresses import address_of
 
 WINDOW = 16 << 20
 LARGEST = 1 << 30
@@ -42,7 +43,7 @@ class DumpText:
     @property
     def address(self) -> int:
         """The address of `data`, which `more` may change."""
-        return self.data.ctypes.data
+        return address_of(self.data)
 
     def more(self) -> bool:
         """Read on; consumed bytes are gone, and all offsets then count from `at` = 0. False at the end."""

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from applier.jobs.importing.sql import literal_kernel as kernels
 from applier.jobs.importing.sql import tuple_kernel as kind
+from keysearch.addresses import address_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,8 +71,8 @@ def byte_values(literals: Literals, allowed: int, reading: LiteralContext) -> Va
     rows = len(literals)
     out = np.empty(int(literals.lengths.sum()) + 1, np.uint8)
     offsets, states = np.empty(rows + 1, np.int64), np.empty(rows, np.uint8)
-    kernels.to_bytes(literals.data.ctypes.data, literals.starts, literals.lengths, literals.kinds, allowed,
-                     reading.backslash, out.ctypes.data, offsets, states)
+    kernels.to_bytes(address_of(literals.data), literals.starts, literals.lengths, literals.kinds, allowed,
+                     reading.backslash, address_of(out), offsets, states)
     if offsets[-1] > np.iinfo(np.int32).max:
         raise pa.ArrowCapacityError(f"{offsets[-1]} bytes in one column; take fewer rows at once")
     buffers = [_valid_bits(states), pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(out)]

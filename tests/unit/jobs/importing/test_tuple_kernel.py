@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from applier.jobs.importing.sql import tuple_kernel as kernels
 from applier.jobs.importing.sql.inserts import new_spans
+from keysearch.addresses import address_of
 
 HEAD = b"INSERT INTO t VALUES "
 
@@ -17,9 +18,9 @@ def parsed(text, columns, *, end=None, flags=kernels.BACKSLASH, at=0):
     spans, out = new_spans(columns, 1000 * columns), np.zeros(2, np.int64)
     end = len(data) if end is None else end
     held = data[:end].copy()  # whoever reads behind its end reads what is not there
-    code = kernels.parse_rows(held.ctypes.data, at, end, head.ctypes.data, len(head), flags, columns, 1000,
-                              spans.starts.ctypes.data, spans.lengths.ctypes.data, spans.kinds.ctypes.data,
-                              spans.seen.ctypes.data, out)
+    code = kernels.parse_rows(address_of(held), at, end, address_of(head), len(head), flags, columns, 1000,
+                              address_of(spans.starts), address_of(spans.lengths), address_of(spans.kinds),
+                              address_of(spans.seen), out)
     rows = [[(int(spans.kinds[c, r]), text[spans.starts[c, r]:spans.starts[c, r] + spans.lengths[c, r]])
              for c in range(columns)] for r in range(out[0])]
     return code, rows, int(out[1])

@@ -22,6 +22,7 @@ from applier.options import ReplayOptions
 from applier.plan.conflicts import LISTING, conflict_listing
 from applier.plan.stops.gtid_kernel import find_gtids
 from applier.writer.writer import SOURCE
+from keysearch.addresses import address_of
 from tests.support.small_logs import commit, delete, held, insert, new_log, update
 
 A, B, C, D = (1, 1, "a"), (2, 2, "b"), (3, 3, "c"), (4, 4, "d")
@@ -131,5 +132,5 @@ def test_any_bytes_are_an_error_or_positions_in_them(content, positions):
     """No read past the end, whatever the lengths in it say."""
     memory = np.frombuffer(content, np.uint8)
     found = np.empty(len(positions), np.int64)
-    if find_gtids(memory.ctypes.data, 0, len(memory), np.array(sorted(positions), np.int64), found):
+    if find_gtids(address_of(memory), 0, len(memory), np.array(sorted(positions), np.int64), found):
         assert all(-1 <= place < len(content) for place in found.tolist())
