@@ -152,5 +152,6 @@ def _register(memory: Any, start: int, end: int) -> None:
 
 
 def short_path(file: str) -> str:
+    """A source file as messages name it."""
     path = Path(file).resolve()
     return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)

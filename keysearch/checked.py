@@ -136,12 +136,16 @@ def _words_at(typing_context, address):
     return types.CPointer(types.int64)(types.int64), generate
 
 
-def _is_registered(address: int, size: int) -> int:
-    head = _head_words()
+_HEAD_WORDS: Any = _head_words
+_WORDS_AT: Any = _words_at
+
+
+def _is_registered(address: Any, size: Any) -> Any:
+    head: Any = _HEAD_WORDS()
     if size == 0:
         return 1
     if size > 0:
-        count, starts, ends = head[COUNT], _words_at(head[STARTS]), _words_at(head[ENDS])
+        count, starts, ends = head[COUNT], _WORDS_AT(head[STARTS]), _WORDS_AT(head[ENDS])
         last = head[LAST]
         if last < count and starts[last] <= address and size <= ends[last] - address:
             return 1
@@ -163,8 +167,8 @@ def _is_registered(address: int, size: int) -> int:
     return 0
 
 
-def _take(address: int, size: int) -> int:
-    head = _head_words()
+def _take(address: Any, size: Any) -> Any:
+    head: Any = _HEAD_WORDS()
     for number in range(min(head[TAKEN], MOST_TAKEN)):
         at = WORDS + 2 * number
         if head[at] == address and head[at + 1] == address + size:

@@ -29,14 +29,17 @@ inline = checked.inline if checked.ON else numba.njit(nogil=True, error_model="n
 """Decorator of a function that only kernels call: compiled into each of them."""
 
 
-@overload(address_of)
+_TAKE: Any = checked.take
+
+
+@overload(address_of, strict=False)  # it compares annotations, too
 def _address_in_kernel(array: Any) -> Any:
     if not checked.ON:
         return lambda array: np.int64(array.ctypes.data)
 
     def taken(array: Any) -> Any:
         address = np.int64(array.ctypes.data)
-        checked.take(address, array.nbytes)
+        _TAKE(address, array.nbytes)
         return address
 
     return taken
