@@ -147,7 +147,7 @@ def _check_columns(work: _Rows, is_known: Callable[[str], bool]) -> None:
         column = work.column(name)
         collation = key_collation(column, work.definition.flavour)
         if column.type.base not in _COMPARED or (collation is not None and not is_known(collation)):
-            raise NotComputable(f"column {name}, {column.type.sql()}as a partitioning column")
+            raise NotComputable(f"column {name}, {column.type.sql()}, as a partitioning column")
         values, _ = work.values(name)
         if zero_dates.has_any(values) and not (zero_dates.which(values) == zero_dates.are_zero(values)).all():
             raise NotComputable(f"column {name} has invalid dates")  # their order among other dates
