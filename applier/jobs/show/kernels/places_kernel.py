@@ -98,6 +98,8 @@ def _look(base, state):
     store_i64(state + SIZE, size)
     store_i64(state + WAS_COMPRESSED, 0)
     if kind == PAYLOAD or (is_compressed(kind) and load_i64(state + INFLATES_ALL)):
+        if stop - start < header:
+            return NO_EVENT
         if not _find_contents(position, state):
             return NEED_CONTENTS
         content = load_i64(state + CONTENT)
