@@ -14,6 +14,8 @@ from jsondiff.doubles import shortest_decimal
 from jsondiff.numbers import MAX_NUMBER_TEXT, put_double, put_signed, put_unsigned
 from keysearch.addresses import address_of
 
+pytestmark = pytest.mark.slow
+
 
 def double_text(value: float) -> str:
     out = np.zeros(MAX_NUMBER_TEXT, np.uint8)

@@ -79,6 +79,7 @@ def checked(tmp_path_factory):
     return run
 
 
+@pytest.mark.slow
 def test_memory_that_is_registered_is_read_and_written(checked):
     """To its last byte; nothing is touched where the length is 0."""
     assert checked("""
@@ -123,11 +124,13 @@ def said(checked):
     return dict(zip(_WILD, lines))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", _WILD)
 def test_a_wild_access_is_an_exception_that_names_the_place(said, call):
     assert re.match(_WILD[call], said[call])
 
 
+@pytest.mark.slow
 def test_memory_is_registered_as_long_as_its_owner_lives(checked):
     """A view is registered with its own bounds, as long as the memory lives that it looks at."""
     assert checked("""
@@ -148,6 +151,7 @@ def test_memory_is_registered_as_long_as_its_owner_lives(checked):
     """) == ["False True", "False", "True True"]
 
 
+@pytest.mark.slow
 def test_many_places_are_found(checked):
     """Also when others among them are freed, and where they overlap."""
     assert checked("""

@@ -104,6 +104,7 @@ def test_what_was_changed_is_an_error(tmp_path_factory, text):
         assert "_snapshot.json" in str(error) or "format version" in str(error)
 
 
+@pytest.mark.slow
 @settings(max_examples=600)
 @given(text=mutants(WITHOUT_DIGEST))
 def test_what_was_changed_without_a_digest_is_whole_or_an_error(tmp_path_factory, text):

@@ -237,6 +237,7 @@ def test_table_names_that_are_no_paths(tmp_path):
     assert os.listdir(tmp_path / "deep/er") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["beside", "in-place"])
 def test_killed(where, tmp_path):
     """kill -9 before every line of the modules that publish; `make torture` does it at random times, too."""

@@ -114,6 +114,7 @@ def quoted(data):
     return b"'" + data.replace(b"\\", b"\\\\").replace(b"'", b"''").replace(b"\0", b"\\0") + b"'"
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(data=st.data())
 def test_round_trips(data):
