@@ -31,15 +31,6 @@ KEYS_A_SAMPLE = 8
 _GUARD = bytes(64)
 
 
-def comes_before(key: KeyValue, other: KeyValue) -> bool:
-    """True if a key is less than another one of the same table, which is of the same kind."""
-    if isinstance(key, int) and isinstance(other, int):
-        return key < other
-    if isinstance(key, bytes) and isinstance(other, bytes):
-        return key < other
-    raise ValueError(f"{key!r} and {other!r} are keys of two kinds")
-
-
 def bounds(uses: list[TableUse], definition: TableDefinition, key: TableKey, n: int,
            allowed: TypeConversions = NONE_ALLOWED) -> list[KeyValue]:
     """Up to n - 1 ascending keys, the lower bounds of ranges that divide the rows sampled in `uses` evenly into n."""

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from sortedcontainers import SortedDict, SortedSet
+
 from applier.apply.spec import ExchangeGroup, GroupMembership, NothingElse, Parents, UnitSpec
 from applier.apply.tasks import ApplyTask, LogSegment, SplitTask
 from applier.io.resolver import is_far
@@ -18,7 +20,7 @@ from applier.plan.log import LogSpan
 from applier.plan.planned import PlannedVersion
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.engines import is_transactional
-from applier.schema.history.table_versions import TableVersion
+from applier.schema.history.table_versions import Position, TableVersion
 
 TASK_BYTES = 512 << 20
 """The most bytes of rows events that one task applies, by plan: it bounds a worker's memory."""
@@ -32,12 +34,13 @@ def log_segments(span: LogSpan, versions: list[PlannedVersion]) -> list[LogSegme
     back, which affect only tables of engines without transactions. `versions` are all planned ones."""
     segments: list[LogSegment] = []
     ids_in = _versions_by_table_map(versions)
+    edges: SortedSet[Position] = SortedSet(edge for item in versions for edge in (item.version.start, item.version.end)
+                                           if edge is not None)
     for number, outline in enumerate(span.outlines):
-        cuts = {edge[1] for item in versions for edge in (item.version.start, item.version.end)
-                if edge is not None and edge[0] == number}
         for split in outline.splits:
             used = [entry for table in split.tables for entry in ids_in.get((number, table), ())]
             first, last = max(split.start, outline.start), min(split.end, outline.end)
+            cuts = [offset for _, offset in edges.irange((number, first), (number, last), inclusive=(False, False))]
             for start, end, void in _pieces(first, last, cuts, outline.voids):
                 tables = {name: version.id for name, version in used if _holds(version, (number, start))
                           and not (void and is_transactional(version.definition))}
@@ -62,16 +65,16 @@ def _holds(version: TableVersion, position: tuple[int, int]) -> bool:
     return version.start <= position and (version.end is None or position < version.end)
 
 
-def _pieces(start: int, end: int, cuts: set[int], voids: list[tuple[int, int]]) -> Iterator[tuple[int, int, bool]]:
-    """[start, end) divided at `cuts` and at the edges of rolled-back ranges; each part says whether it was rolled back.
-    """
-    depths: dict[int, int] = {start: 0, end: 0, **dict.fromkeys((cut for cut in cuts if start < cut < end), 0)}
+def _pieces(start: int, end: int, cuts: list[int], voids: list[tuple[int, int]]) -> Iterator[tuple[int, int, bool]]:
+    """[start, end) divided at `cuts`, which are in it, and at the edges of rolled-back ranges; each part says whether
+    it was rolled back."""
+    depths: SortedDict[int, int] = SortedDict.fromkeys([start, *cuts, end], 0)
     for first, last in voids:
         if first < end and last > start:
             for edge, step in ((max(first, start), 1), (min(last, end), -1)):
                 depths[edge] = depths.get(edge, 0) + step
     depth = 0
-    for piece_start, piece_end in pairwise(sorted(depths)):
+    for piece_start, piece_end in pairwise(depths):
         depth += depths[piece_start]
         yield piece_start, piece_end, depth > 0
 

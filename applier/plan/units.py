@@ -8,6 +8,9 @@ over.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Any
+
+from sortedcontainers import SortedDict, SortedKeyList
 
 from applier.apply.spec import (
     Altered,
@@ -27,7 +30,7 @@ from applier.plan.cascades import Cascades
 from applier.plan.exchanged import add_units, exchanged_versions
 from applier.plan.log import UsedTable
 from applier.plan.planned import PlannedVersion
-from applier.plan.ranges import bounds, comes_before
+from applier.plan.ranges import bounds
 from applier.plan.row_searches import has_diffs, n_logged, row_search
 from applier.schema.definition import TableDefinition
 from applier.schema.history.history import SchemaHistory
@@ -206,10 +209,11 @@ def _lows(chain: list[PlannedVersion], base: Snapshot | None, n: int,
 def _between(cuts: list[KeyValue], files: Sequence[FileEntry], kind: type[Value]) -> list[Value]:
     """The beginnings of all files but the first, and the cuts that are in none, ascending; all keys are of this kind.
     """
-    edges = [(low, high) for file in files
-             if isinstance(low := file.min_key, kind) and isinstance(high := file.max_key, kind)]
-    between = {cut for cut in cuts if isinstance(cut, kind) and not any(low < cut <= high for low, high in edges)}
-    return sorted(between.union(low for low, _ in edges[1:]))
+    ends: SortedDict[Value, Value] = SortedDict((low, high) for file in files if isinstance(low := file.min_key, kind)
+                                                and isinstance(high := file.max_key, kind))
+    between = {cut for cut in cuts if isinstance(cut, kind)
+               and not ((begun := ends.bisect_left(cut)) and cut <= ends.values()[begun - 1])}
+    return sorted(between.union(ends.islice(1)))
 
 
 def _files_of(item: PlannedVersion, base: Snapshot | None) -> tuple[FileEntry, ...]:
@@ -231,7 +235,10 @@ def _orders_base(item: PlannedVersion, key: TableKey, base: Snapshot | None) -> 
 
 def _base_files(item: PlannedVersion, base: Snapshot | None, low: KeyValue | None,
                 high: KeyValue | None) -> tuple[FileEntry, ...]:
-    return tuple(file for file in _files_of(item, base)
-                 if (low is None or (file.min_key is not None and not comes_before(file.min_key, low)))
-                 and (high is None or (file.min_key is not None and comes_before(file.min_key, high))))
+    """The base's files that begin in [low, high). Without bounds, also files that have no keys."""
+    files = _files_of(item, base)
+    if low is None and high is None:
+        return files
+    by_key: SortedKeyList[FileEntry, Any] = SortedKeyList(files, key=lambda file: file.min_key)
+    return tuple(by_key.irange_key(low, high, inclusive=(True, False)))
 

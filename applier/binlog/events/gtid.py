@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from struct import Struct, error, unpack_from
 from uuid import UUID
 
+from sortedcontainers import SortedDict
+
 from applier.errors import ArchiveError, UsageError
 
 Interval = tuple[int, int]
@@ -191,15 +193,16 @@ def _merge(numbers: Iterable[Interval]) -> tuple[Interval, ...]:
 
 
 def _without(numbers: Iterable[Interval], taken: Iterable[Interval]) -> list[Interval]:
-    """What is left of sorted intervals without those of another sorted list."""
-    taken, left = list(taken), []
+    """The parts of `numbers` that are in none of `taken`. Neither has intervals that overlap."""
+    lasts: SortedDict[int, int] = SortedDict(taken)  # the last number of an interval by its first
+    left = []
     for first, last in numbers:
-        for cut_first, cut_last in taken:
-            if cut_last < first or cut_first > last:
-                continue
-            if cut_first > first:
-                left.append((first, cut_first - 1))
-            first = cut_last + 1
+        for cut in lasts.islice(max(lasts.bisect_right(first) - 1, 0)):
+            if cut > last:
+                break
+            if cut > first:
+                left.append((first, cut - 1))
+            first = max(first, lasts[cut] + 1)
         if first <= last:
             left.append((first, last))
     return left

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
@@ -182,11 +183,4 @@ def target_of(gtid: str | None, time: str | None, xid: int | None, group_id: int
 
 def _first(places: range, holds: Callable[[int], bool]) -> int:
     """The first index at which the condition holds, by bisection; the end if it never does."""
-    low, high = places.start, places.stop
-    while low < high:
-        middle = (low + high) // 2
-        if holds(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    return places.start + bisect_left(places, True, key=holds)
