@@ -1,8 +1,8 @@
 """The one family of errors: each says what happened, where, and what to do next.
 
-`exit_code` is what the command line returns: 1 where the replay stopped as a replica would (the data says no), 2 where
-the usage is wrong or the input cannot be read. `mysql_errno` is MySQL's own number where MySQL has one.
-Errors are picklable, since they travel from Spark's tasks to the driver.
+`exit_code` is what the command line returns: 1 if the data or a definition does not allow the replay (a replica stops,
+too, or it is not known what a server does), 2 if the usage is wrong or the input cannot be read. `mysql_errno` is
+MySQL's own number where MySQL has one. Errors are picklable, since they travel from Spark's tasks to the driver.
 """
 
 import os

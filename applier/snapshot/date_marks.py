@@ -5,7 +5,7 @@ metadata, under KEY: a Parquet file in base64 with a row for each such date,
 
     column   string   its column's name
     row      int64    its row's number in the file, from 0 on
-    number   int64    days of a DATE, microseconds of a DATETIME or TIMESTAMP
+    number   int64    the date, as SNAPSHOT_FORMAT.md says, "Invalid dates"
 
 so that it goes wherever the file goes. A file without such dates has no such entry.
 """

@@ -224,5 +224,6 @@ def _sized(base: str, length: int | None, width: int, words: TypeWords) -> Colum
 
 def _smallest(family: Family, size: int) -> str:
     """The TEXT or BLOB type whose values have room for so many bytes, else the largest."""
-    kinds = [ColumnType(name) for name, entry in TYPES.items() if entry.family is family and entry.prefix]
+    kinds = [ColumnType(name) for name, entry in TYPES.items()
+             if entry.family is family and entry.prefix and entry.wire == TYPES["blob"].wire]
     return next((kind.base for kind in kinds if size <= most_bytes(kind)), kinds[-1].base)

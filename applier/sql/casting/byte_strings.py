@@ -45,7 +45,7 @@ def _encoded(values: pa.Array, charset: str) -> pa.Array:
 
 def from_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Numbers as text; a BIT in a BLOB as its bytes."""
-    if old.base == "bit" and new.base.endswith("blob"):
+    if old.base == "bit" and new.entry.prefix:
         return to_bytes(bit_bytes(values, old), old, new, session)
     return from_text(shown(values, old, session.flavour), _SHOWN, new, session)
 
