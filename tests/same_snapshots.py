@@ -4,7 +4,7 @@
     python tests/same_snapshots.py compare FILE FILE    say which cases differ; exit code 1 if any does
 
 Every case is replayed on both routes and in both modes, in this process; an error counts by its text. Names of files
-have a random part, which is left out, and so are times.
+have a random part, which is left out, and so are times and the folder of the cases, wherever a checkout has it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _snapshot(files: list[str], output: str, route: str, mode: str) -> dict[str,
     try:
         replay_with(ThisProcess(1), ReplayOptions(tuple(files), f"{output}/out", route=route, exec_mode=mode))
     except ApplierError as error:
-        return f"{type(error).__name__}: {error}".replace(output, "").replace(str(ROOT), "")
+        return f"{type(error).__name__}: {error}".replace(output, "").replace(f"{CASES}/", "")
     paths = [path for path in sorted(Path(output, "out").rglob("*")) if path.is_file() and path.name != "_report.json"]
     return {_RANDOM.sub(rb"\1", str(path.relative_to(output)).encode()).decode(): _digest(path) for path in paths}
 
