@@ -17,7 +17,7 @@ from applier.mysql import zero_dates
 from applier.mysql.session import Session
 from applier.mysql.types import TEMPORAL, ColumnType
 from applier.sql.casting.values import convert_values
-from applier.sql.grammar import Call
+from applier.sql.nodes import Call
 from applier.sql.values import (
     BYTES,
     DOUBLE,

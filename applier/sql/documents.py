@@ -18,7 +18,7 @@ from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.sql.casting.shown_numbers import shown
 from applier.sql.casting.texts import by_distinct
-from applier.sql.grammar import Call
+from applier.sql.nodes import Call
 from applier.sql.values import BOOL, JSON, TEXT, Arguments, Function, Value, as_text, numbers, one, together, truth
 from jsondiff.normalize import normalize
 from jsondiff.path import Member, Path, PathError

@@ -18,17 +18,19 @@ from applier.errors import NotComputable
 from applier.mysql.charsets import to_utf8
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
-from applier.sql import arithmetic, documents, geometry, texts, times
+from applier.sql import arithmetic, conditions, documents, geometry, texts, times
 from applier.sql.casting.texts import SINGLE_BYTE
 from applier.sql.casts import cast
-from applier.sql.grammar import Call, Literal, Name, Node, nodes_of, parse_expression
+from applier.sql.grammar import parse_expression
+from applier.sql.nodes import Call, Literal, Name, Node, nodes_of
 from applier.sql.values import BOOL, BYTES, DOUBLE, NULL, TEXT, Value, constant, numbers
 
 Typed: TypeAlias = tuple[pa.Array | pa.ChunkedArray, ColumnType]
 Columns: TypeAlias = Callable[[str], Typed]
 """Finds the values of a column, one for all rows or one for each, and its type; KeyError if there is none."""
 
-_FUNCTIONS = arithmetic.FUNCTIONS | texts.FUNCTIONS | times.FUNCTIONS | documents.FUNCTIONS | geometry.FUNCTIONS
+_FUNCTIONS = (arithmetic.FUNCTIONS | conditions.FUNCTIONS | texts.FUNCTIONS | times.FUNCTIONS | documents.FUNCTIONS
+              | geometry.FUNCTIONS)
 _MADE_UP = frozenset({"UUID", "UUID_SHORT", "RAND", "SYSDATE", "SYS_GUID", "RANDOM_BYTES", "NEXTVAL", "LASTVAL"})
 _TEXT_CHARSETS = SINGLE_BYTE | {"utf8mb4", "utf8mb3"}
 

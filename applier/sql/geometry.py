@@ -17,7 +17,7 @@ from applier.mysql.session import Session
 from applier.mysql.type_registry import TYPES
 from applier.mysql.types import ColumnType
 from applier.sql.casting.texts import by_distinct
-from applier.sql.grammar import Call
+from applier.sql.nodes import Call
 from applier.sql.values import Function, Value, as_number, as_text, whole_number
 
 GEOMETRY = ColumnType("geometry")

@@ -1,15 +1,14 @@
-"""SQL expressions as trees: operators and functions are both calls by their name.
+"""The grammar of SQL expressions, in the default sql_mode; `sql_modes` has what other modes read in another way.
 
 Source: MySQL manual, "Operator Precedence", "Literal Values", "Expressions".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 from applier.errors import NotComputable, SchemaError
+from applier.sql.nodes import Call, Literal, Name, Node, levels_of
 from applier.sql.tokens import Token, tokenize
 
 MOST_DEPTH = 100
@@ -17,35 +16,6 @@ MOST_DEPTH = 100
 _MOST_LEVELS = 200
 """The most levels of its tree, in which each operator of a chain has a level of its own."""
 
-
-@dataclass(frozen=True)
-class Literal:
-    """`kind` is "string", "number", "bytes" (hexadecimal digits), "null" or "bool" (1 or 0); `charset` is that of an
-    introducer."""
-
-    kind: str
-    text: str = ""
-    charset: str | None = None
-
-
-@dataclass(frozen=True)
-class Name:
-    """A column."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class Call:
-    """A function or an operator by its name in capitals. `word` is an argument that is not a value: the unit of an
-    interval or a part of a date, a type or a character set."""
-
-    name: str
-    arguments: tuple[Node, ...] = ()
-    word: str = ""
-
-
-Node = Literal | Name | Call
 
 _LEVELS = [
     {"||": "OR", "OR": "OR"}, {"XOR": "XOR"}, {"&&": "AND", "AND": "AND"}, {},
@@ -56,8 +26,6 @@ _LEVELS = [
 ]
 _NOT, _COMPARISON, _PREDICATE, _BITS, _SUM = 3, 4, 5, 6, 9
 """Precedence levels. The manual has comparisons and predicates as one; the servers' grammars do not."""
-_JOINING = frozenset({"PIPES_AS_CONCAT", "ANSI", "ORACLE", "MSSQL", "DB2", "MAXDB", "POSTGRESQL"})
-"""Modes in which || concatenates text, by themselves or as a part of their meaning."""
 _SIGNS = ("<=>", "->>", "||", "&&", ">=", "<=", "<>", "!=", "<<", ">>", "->")
 _WITHOUT_PARENTHESES = {"CURRENT_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME", "LOCALTIME", "LOCALTIMESTAMP", "UTC_DATE",
                         "UTC_TIME", "UTC_TIMESTAMP"}
@@ -76,50 +44,18 @@ _SYNONYMS = {
 def parse_expression(sql: str) -> Node:
     """Parse an expression. Raises NotComputable if it is not one, or has an unknown form."""
     try:
-        tokens = _joined(tokenize(sql))
+        tokens = operator_tokens(sql)
     except SchemaError as error:
         raise NotComputable(error.message) from None
-    node = _Reader(tokens, sql).whole()
-    if _levels(node) > _MOST_LEVELS:
+    node = Reader(tokens, sql).whole()
+    if levels_of(node) > _MOST_LEVELS:
         raise NotComputable("an expression with too many levels")
     return node
 
 
-def in_default_mode(sql: str, sql_mode: str) -> str:
-    """Rewrite an expression of another sql_mode, in which || may concatenate text and NOT may bind like !, so that it
-    means the same in the default one. Raises NotComputable for an expression of an unknown form."""
-    modes = set(sql_mode.upper().split(","))
-    if not modes & {*_JOINING, "HIGH_NOT_PRECEDENCE"}:
-        return sql
-    tokens = _joined(tokenize(sql))
-    words = {token.text if token.kind == "sign" else token.keyword for token in tokens}
-    joins, binds = "||" in words and bool(modes & _JOINING), "NOT" in words and "HIGH_NOT_PRECEDENCE" in modes
-    if not joins and not binds:
-        return sql
-    if joins and "ORACLE" in modes:
-        raise NotComputable("|| in sql_mode ORACLE, where NULL is not text")
-    reader = _Reader(tokens, sql, joins=joins, binds=binds)
-    reader.whole()
-    return reader.rewritten()
-
-
-def _levels(node: Node) -> int:
-    levels, below = 0, [node]
-    while below:
-        levels += 1
-        below = [argument for one in below if isinstance(one, Call) for argument in one.arguments]
-    return levels
-
-
-def nodes_of(node: Node) -> Iterator[Node]:
-    """The node and all below it."""
-    yield node
-    for argument in node.arguments if isinstance(node, Call) else ():
-        yield from nodes_of(argument)
-
-
-def _joined(tokens: list[Token]) -> list[Token]:
-    """Tokens whose signs are whole operators."""
+def operator_tokens(sql: str) -> list[Token]:
+    """The tokens of an expression, its signs whole operators. Raises SchemaError."""
+    tokens = tokenize(sql)
     joined: list[Token] = []
     place = 0
     while place < len(tokens):
@@ -135,16 +71,11 @@ def _joined(tokens: list[Token]) -> list[Token]:
     return joined
 
 
-class _Reader:
-    """Reads tokens from left to right, operators by their levels. In some sql_modes || `joins` text and NOT `binds`
-    like !; `rewritten` is then the SQL that means the same in the default mode."""
+class Reader:
+    """Reads tokens from left to right, operators by their levels."""
 
-    def __init__(self, tokens: list[Token], sql: str, *, joins: bool = False, binds: bool = False) -> None:
+    def __init__(self, tokens: list[Token], sql: str) -> None:
         self._tokens, self._sql, self._place, self._depth = tokens, sql, 0, 0
-        self._joins, self._binds = joins, binds
-        self._before: dict[int, str] = {}
-        self._behind_it: dict[int, str] = {}
-        self._commas: list[Token] = []
 
     def whole(self) -> Node:
         """Parse all tokens to a tree."""
@@ -152,21 +83,6 @@ class _Reader:
         if self.token.kind != "end":
             raise self.unknown()
         return node
-
-    def rewritten(self) -> str:
-        """The SQL with the insertions."""
-        parts, commas = [], {token.start for token in self._commas}
-        for place in range(len(self._sql) + 1):
-            parts.append(self._behind_it.get(place, "") + self._before.get(place, ""))
-            in_comma = place in commas or place - 1 in commas
-            parts.append("," if place in commas else "" if in_comma else self._sql[place:place + 1])
-        return "".join(parts)
-
-    def _put_around(self, start: int, opening: str) -> None:
-        """From a place in the SQL to where the reader is: outer ones come later."""
-        end = self._tokens[self._place - 1].end
-        self._before[start] = opening + self._before.get(start, "")
-        self._behind_it[end] = self._behind_it.get(end, "") + ")"
 
     @property
     def token(self) -> Token:
@@ -204,10 +120,7 @@ class _Reader:
         return node
 
     def _of_level(self, level: int) -> Node:
-        if level <= _NOT and not self._binds and self._take("NOT"):
-            left: Node = Call("NOT", (self.expression(_NOT),))
-        else:
-            left = self._text()
+        left = self._negation() if level <= _NOT else self._operand()
         for _ in range(MOST_DEPTH):
             found = next((at for at in range(level, len(_LEVELS)) if self.word in _LEVELS[at]), None)
             if found is None:
@@ -243,23 +156,14 @@ class _Reader:
             made = Call(name, (left, self.expression(_BITS if name in ("LIKE", "REGEXP") else _PREDICATE)))
         return Call("NOT", (made,)) if negated else made
 
-    def _text(self) -> Node:
-        """An operand, or several that || concatenates."""
-        start, parts = self.token.start, [self._unary()]
-        while self._joins and self.word == "||":
-            self._commas.append(self._next())
-            parts.append(self._unary())
-        if len(parts) == 1:
-            return parts[0]
-        self._put_around(start, "CONCAT(")
-        return Call("CONCAT", tuple(parts))
+    def _negation(self) -> Node:
+        return Call("NOT", (self.expression(_NOT),)) if self._take("NOT") else self._operand()
+
+    def _operand(self) -> Node:
+        """What stands between operators."""
+        return self._unary()
 
     def _unary(self) -> Node:
-        start = self.token.start
-        if self._binds and self._take("NOT"):
-            bound = Call("NOT", (self._signed(),))
-            self._put_around(start, "(")
-            return bound
         if self._take("-"):
             return Call("NEG", (self._signed(),))
         if self._take("+"):

@@ -16,7 +16,7 @@ from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, ColumnType
 from applier.sql.casting.texts import by_distinct
-from applier.sql.grammar import Call
+from applier.sql.nodes import Call
 from applier.sql.values import (
     BYTES,
     TEXT,

@@ -23,7 +23,7 @@ from applier.sql.casting.numbers import MILLIONTH
 from applier.sql.casting.texts import by_distinct
 from applier.sql.casting.values import convert_values
 from applier.sql.date_functions import DATE_FUNCTIONS, date_function, days_between, seconds_since_epoch
-from applier.sql.grammar import Call
+from applier.sql.nodes import Call
 from applier.sql.values import (
     TEXT,
     Arguments,

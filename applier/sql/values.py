@@ -16,7 +16,7 @@ from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.sql.casting.texts import SINGLE_BYTE, encoded
 from applier.sql.casting.values import SHOWN, convert_values
-from applier.sql.grammar import Call
+from applier.sql.nodes import Call
 
 TEXT = SHOWN
 JSON = ColumnType("json")

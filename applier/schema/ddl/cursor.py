@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from applier.errors import SchemaError
 from applier.mysql.collations import DEFAULT_COLLATIONS, Charset
 from applier.mysql.time_zones import shifted, zone_of
-from applier.sql.grammar import in_default_mode
+from applier.sql.sql_modes import in_default_mode
 from applier.sql.tokens import Token, render
 
 UTF8MB4 = Charset("utf8mb4", "utf8mb4_0900_ai_ci")  # a new MySQL server's default
