@@ -57,7 +57,8 @@ def definition_from_log(table_map: TableMap, name: TableName, flavour: str) -> T
                         zip(names, types, table_map.nullable, hidden, strict=True))
         return TableDefinition(*name, columns, tuple(_primary_key(table_map, names)), flavour=flavour)
     except (IndexError, ValueError, StopIteration) as error:
-        raise ArchiveError(f"the metadata of a TABLE_MAP event is malformed: {error}", table=".".join(name),
+        reason = str(error) or "it does not describe all columns"
+        raise ArchiveError(f"the metadata of a TABLE_MAP event is malformed: {reason}", table=".".join(name),
                            errno=CORRUPT_EVENT, hint="the file is damaged; copy it again from the server") from None
 
 
@@ -101,8 +102,10 @@ def _type(kind: int, metadata: int, unsigned: bool, collation: Charset | None, t
     text = ColumnType("text", charset=charset.charset, collation=charset.collation) if is_text else ColumnType("blob")
     compressed = kind in COMPRESSED
     if kind in (WireType.BLOB, WireType.BLOB_COMPRESSED):
-        names = types_of(text.entry.family)
-        return replace(text, base=next(name for name in names if TYPES[name].prefix == metadata), compressed=compressed)
+        by_prefix = {prefix: name for name in types_of(text.entry.family) if (prefix := TYPES[name].prefix)}
+        if metadata not in by_prefix:
+            raise ValueError(f"a BLOB whose length has {metadata} bytes")
+        return replace(text, base=by_prefix[metadata], compressed=compressed)
     length = metadata - compressed  # a byte says how the value is compressed
     if is_text:
         length //= bytes_per_character(charset.charset)

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from applier.binlog.events.table_map import parse_table_map
-from applier.columns.from_log import COLUMN_NAME, definition_from_log, has_definition
+from applier.columns.from_log import COLUMN_NAME, ENUM_LABELS, definition_from_log, has_definition
 from applier.engine.executor import ThisProcess
 from applier.errors import ApplierError, ArchiveError, SchemaError
 from applier.jobs.importing.job import import_dump
 from applier.jobs.replay.job import replay_with
+from applier.mysql.wire_types import WireType
 from applier.options import ImportOptions, ReplayOptions
 from applier.schema.definition import TableDefinition
 from applier.snapshot import manifest
@@ -119,6 +120,25 @@ def test_damaged_metadata():
         table_map.optional[kind] = data
     table_map.optional[COLUMN_NAME] = table_map.optional[COLUMN_NAME][:-1]
     with pytest.raises(ArchiveError, match="1610"):
+        definition_from_log(table_map, ("d", "t"), "mysql")
+
+
+@pytest.mark.parametrize("collation", [45, 63])
+@pytest.mark.parametrize("prefix", [0, 5])
+def test_a_blob_of_an_unknown_length(prefix, collation):
+    """The bytes of its length are 1 to 4; 0 is what the other texts have."""
+    body = (b"\1\0" b"\1d\0" b"\1t\0" b"\1" + bytes([WireType.BLOB]) + bytes([1, prefix]) + b"\0" + b"\3\1" +
+            bytes([collation]) + b"\4\2\1a")
+    with pytest.raises(ArchiveError, match=r"1610.*d\.t|d\.t.*1610") as stopped:
+        definition_from_log(parse_table_map(body), ("d", "t"), "mysql")
+    assert f"a BLOB whose length has {prefix} bytes" in str(stopped.value)
+
+
+def test_fewer_labels_than_columns():
+    """The error says what is wrong where a list ends too early."""
+    table_map = parse_table_map(_table_map("mysql", "types1_kept", "enums"))
+    table_map.optional[ENUM_LABELS] = b""
+    with pytest.raises(ArchiveError, match="malformed: it does not describe all columns"):
         definition_from_log(table_map, ("d", "t"), "mysql")
 
 

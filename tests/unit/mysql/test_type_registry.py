@@ -95,5 +95,5 @@ def test_a_column_of_every_type_is_read_kept_and_logged(flavour, name):
 ])
 def test_addresses_are_shown_as_mariadb_shows_them(base, text, shown):
     assert READERS[Family.NETWORK](text, ColumnType(base), "mariadb") == shown
-    with pytest.raises(ValueError, match=r"Expected|Octet|badly|At least"):
+    with pytest.raises(ValueError, match=r"'1\.2'"):
         READERS[Family.NETWORK]("1.2", ColumnType(base), "mariadb")

@@ -265,10 +265,7 @@ def _network(literals: Literals, column_type: ColumnType, reading: LiteralContex
     distinct = coded.array.dictionary_encode()
     base = column_type.base
     try:
-        texts = [text.decode("ascii") for text in distinct.dictionary.to_pylist()]
-        if base == "inet6":  # the last bytes may be in the notation of an INET4, and alone
-            texts = [text if ":" in text else f"::{text}" for text in texts]
-        raw = pa.array([packed(text, base) for text in texts], pa.binary())
+        raw = pa.array([packed(text.decode("ascii"), base) for text in distinct.dictionary.to_pylist()], pa.binary())
     except ValueError:
         return all_odd(literals, arrow_type(column_type))
     return Values(network_text(raw, base).take(distinct.indices), coded.odd)

@@ -58,7 +58,7 @@ def values_of(column, literals, reading=None):
     ("BINARY(4)", b"'a'", b"a\0\0\0"), ("VARBINARY(4)", b"0x00ff", b"\0\xff"),
     ("BLOB", b"_binary '\\0\xff'", b"\0\xff"),
     ("JSON", b"'{\"b\": 1, \"a\":[1,2]}'", '{"a": [1, 2], "b": 1}'), ("JSON", b"JSON_ARRAY(1, 'x')", '[1, "x"]'),
-    ("VECTOR(2)", b"0x0000803f00000040", [1.0, 2.0]),
+    ("VECTOR(2)", b"0x0000803f00000040", [1.0, 2.0]), ("INET6", b"'::1.2.3.4'", "::1.2.3.4"),
 ])
 def test_one_literal(column, literal, value):
     """As a server stores it; NULL beside it stays NULL."""
@@ -71,6 +71,7 @@ def test_one_literal(column, literal, value):
     ("VARCHAR(2)", b"'abc'"), ("BINARY(2)", b"'abc'"), ("DATE", b"'no date'"), ("BIT(3)", b"8"), ("ENUM('a')", b"'b'"),
     ("FLOAT", b"1e39"), ("TIME", b"'839:00:00'"), ("JSON", b"x'00'"), ("INT NOT NULL", b"NULL"), ("INT", b"@x"),
     ("VARCHAR(9)", b"JSON_OBJECT('a', RAND())"), ("DATETIME", b"'2020-13-01 00:00:00'"),
+    ("INET6", b"'1.2.3.4'"),
 ])
 def test_what_a_column_cannot_take(column, literal):
     """What a server refuses in strict mode, or what only it could evaluate, stops at its row."""
