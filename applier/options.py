@@ -7,6 +7,7 @@ from applier.binlog.events.gtid import GtidSet
 from applier.errors import UsageError
 from applier.schema.table_filter import EVERYTHING, TableFilter, unquoted
 
+ENGINES = ("auto", "local", "spark")
 TYPE_CONVERSIONS = ("all_non_lossy", "all_lossy", "all_signed", "all_unsigned")
 
 _DATABASE = r"(?:`(?:[^`]|``)+`|[^`.,=\s]+)"
@@ -35,7 +36,7 @@ class ReplayOptions:
     base name, offset), `stop_gtid` a GTID set as the log writes it, `stop_datetime` seconds since 1970 UTC. `rewrites`
     are pairs of databases: what the log has as the first is the second, for `filter`, too. `type_conversions` has
     names of replica_type_conversions in lower case. `system_time_zone`, as "+02:00" or "Europe/Rome", is what SYSTEM is
-    in the log. `master` is Spark's; None means local[*].
+    in the log. `engine` is "auto", "local" or "spark"; `master` is Spark's, None means local[*].
     """
 
     binlogs: tuple[str, ...]
@@ -57,6 +58,7 @@ class ReplayOptions:
     define_from_log: bool = False
     system_time_zone: str | None = None
     check_foreign_keys: bool = False
+    engine: str = "auto"
     master: str | None = None
 
     def __post_init__(self) -> None:
@@ -68,9 +70,15 @@ class ReplayOptions:
                              "--stop-datetime and --snapshot-at, which takes several places")
         _one_of("--exec-mode", self.exec_mode, ("strict", "idempotent"))
         _one_of("--route", self.route, ("auto", "walk", "shuffle"))
+        _check_engine(self.engine, self.master)
         _one_of("--zero-dates", self.zero_dates, ("null", "error"))
         _one_of("--on-statement", self.on_statement, ("error", "skip"))
         _check_time_zone(self.system_time_zone)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """What is read and written."""
+        return *self.binlogs, *([] if self.base is None else [self.base]), self.output
 
     def for_manifest(self) -> dict[str, object]:
         """The options that decide what the snapshot holds, as JSON, without those at their defaults."""
@@ -126,15 +134,24 @@ class ImportOptions:
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """A snapshot to export, as files that a server loads, and where; `format` is "sql" or "tsv"."""
+    """A snapshot to export, as files that a server loads, and where; `format` is "sql" or "tsv"; `engine`
+    and `master` are as in ReplayOptions."""
 
     snapshot: str
     output: str
     format: str = "sql"
     filter: TableFilter = EVERYTHING
+    engine: str = "auto"
+    master: str | None = None
 
     def __post_init__(self) -> None:
         _one_of("--format", self.format, ("sql", "tsv"))
+        _check_engine(self.engine, self.master)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """What is read and written."""
+        return self.snapshot, self.output
 
 
 @dataclass(frozen=True)
@@ -190,6 +207,13 @@ def parse_places(texts: list[str]) -> tuple[Place, ...]:
         else:
             places.append(str(GtidSet.parse(text)))
     return tuple(places)
+
+
+def _check_engine(engine: str, master: str | None) -> None:
+    _one_of("--engine", engine, ENGINES)
+    if engine == "local" and master is not None:
+        raise UsageError(f"--engine local runs in this process, and --master {master} names a Spark master",
+                         hint="leave out one of them")
 
 
 def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> None:

@@ -37,7 +37,7 @@ def warm(files: tuple[str, ...], folder: str) -> Cost:
 
 
 def plain(files: tuple[str, ...], folder: str, exec_mode: str = "strict") -> Cost:
-    """The same tasks one after another in this process; Spark is not even started."""
+    """The same tasks on threads of this process; Spark is not even started."""
     from applier.engine.executor import ThisProcess
     from applier.jobs.replay.job import replay_with
 
@@ -60,7 +60,7 @@ def _measured(files: tuple[str, ...], folder: str) -> Cost:
 
 def _run(files: tuple[str, ...], folder: str) -> None:
     from applier.io.progress import Silent
-    from applier.jobs.on_spark import replaying
+    from applier.jobs.on_engine import replaying
 
     replaying.replay(ReplayOptions(binlogs=files, output=_fresh(folder), master=MASTER, route="walk"), Silent())
 

@@ -1,5 +1,6 @@
 """The command line as a whole; each module of verbs adds its own to it."""
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -12,6 +13,22 @@ app = typer.Typer(
     help="Turns an archive of MySQL or MariaDB binlogs into an exact Parquet snapshot of its tables, at any time.",
     epilog="Exit codes: 0 done; 1 the replay stopped as a replica would; 2 bad usage or unreadable input.",
 )
+
+
+class Engine(StrEnum):
+    """Where tasks run."""
+
+    auto = "auto"
+    local = "local"
+    spark = "spark"
+
+
+EngineOption = Annotated[Engine, typer.Option(
+    help="local: threads of this process; spark: Spark's tasks; auto: spark where --master names one, where files are "
+         "far, or where the work takes longer than Spark's start.")]
+MasterOption = Annotated[str | None, typer.Option(
+    metavar="URL", help="Spark master, as spark://host:7077, or a Spark Connect server, as sc://host:15002. "
+    "Default: all cores of this machine.")]
 
 
 @app.callback(invoke_without_command=True)

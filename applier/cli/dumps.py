@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from applier.cli.application import app
+from applier.cli.application import Engine, EngineOption, MasterOption, app
 from applier.options import ExportOptions, ImportOptions, parse_stop_position
 from applier.schema.table_filter import TableFilter, parse_table_list
 
@@ -78,8 +78,8 @@ def export(
     tables: Annotated[list[str] | None, typer.Option(
         metavar="DB.TABLE,...", help="Only these tables; DB alone means the whole database.")] = None,
     ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
-    master: Annotated[str | None, typer.Option(
-        metavar="URL", help="Spark master that runs one task for each file. Default: threads of this process.")] = None,
+    engine: EngineOption = Engine.auto,
+    master: MasterOption = None,
 ) -> None:
     """Write a snapshot as files that a server of its kind loads, definitions included.
 
@@ -91,15 +91,11 @@ def export(
     """
     from applier.cli.status import print_exported
     from applier.cli.terminal import progress
-    from applier.jobs.exporting.job import export_snapshot
+    from applier.jobs.on_engine.exporting import export as job
 
     options = ExportOptions(snapshot, output, format.value,
-                            TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])))
+                            TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])),
+                            engine.value, master)
     with progress() as watcher:
-        if master is None:
-            files = export_snapshot(options, watcher)
-        else:
-            from applier.jobs.on_spark.exporting import export as export_by_tasks
-
-            files = export_by_tasks(options, master, watcher)
+        files = job(options, watcher)
     print_exported(output, sum(file.rows for file in files), len(files), sum(file.bytes for file in files))

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from applier.cli.application import app
+from applier.cli.application import Engine, EngineOption, MasterOption, app
+from applier.engine.choice import choose
 from applier.mysql.time_zones import parse_datetime
 from applier.options import ReplayOptions, parse_conversions, parse_places, parse_rewrites, parse_stop_position
 from applier.schema.table_filter import TableFilter, parse_table_list
@@ -102,9 +103,8 @@ def replay(
     route: Annotated[Route, typer.Option(
         help="walk: each task reads the binlogs for its own tables; shuffle: binlogs are decoded once and changes are "
              "sent to the tasks; auto: the cheaper of the two.")] = Route.auto,
-    master: Annotated[str | None, typer.Option(
-        metavar="URL", help="Spark master, as spark://host:7077, or a Spark Connect server, as sc://host:15002. "
-        "Default: all cores of this machine.")] = None,
+    engine: EngineOption = Engine.auto,
+    master: MasterOption = None,
 ) -> None:
     """Replay binlogs into a new snapshot.
 
@@ -141,16 +141,19 @@ def replay(
         define_from_log=define_from_log,
         system_time_zone=system_time_zone,
         check_foreign_keys=check_foreign_keys,
+        engine=engine.value,
         master=master,
     )
-    from applier.engine.spark import prefork, session
+    is_on_spark = choose(options).engine == "spark"
+    if is_on_spark:
+        from applier.engine.spark import prefork, session
 
-    session.boot(master)  # Java starts while the rest is imported
+        session.boot(master)  # Java starts while the rest is imported
     from applier.cli.status import print_result
     from applier.cli.terminal import progress
-    from applier.jobs.on_spark import replaying
+    from applier.jobs.on_engine import replaying
 
-    if session.is_local(master):
+    if is_on_spark and session.is_local(master):
         prefork.start()  # before any thread starts; the progress bar is one
     with progress() as watcher:
         results = replaying.replay(options, watcher)

@@ -1,3 +1,3 @@
 """Who runs tasks: this process, or Spark."""
 
-__all__ = ["executor", "spark"]
+__all__ = ["by_work", "choice", "executor", "full_disk", "spark", "threads"]

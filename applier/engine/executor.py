@@ -1,9 +1,12 @@
-"""Where the tasks of a plan run. The job knows this protocol; applier.engine.spark implements it on Spark."""
+"""Where the tasks of a plan run: in this process, or elsewhere (applier.engine.spark). The job knows the protocol."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import Protocol
+
+import pyarrow as pa
 
 from applier.apply.routes.shuffle import apply_payloads, split_payloads
 from applier.apply.routes.task import apply_by_walking
@@ -11,6 +14,9 @@ from applier.apply.spec import UnitSpec
 from applier.apply.tasks import ApplyTask, SplitTask, TaskOutcome
 from applier.binlog.outline.outline import Outline, OutlineTask
 from applier.binlog.outline.outline_pass import outline_file
+from applier.engine import full_disk
+from applier.engine.spill_buffer import SPILL_BYTES, SpillBuffer
+from applier.engine.threads import map_on_threads
 
 OnProgress = Callable[[int, int], None]
 
@@ -22,6 +28,9 @@ class Executor(Protocol):
     def cores(self) -> int:
         """How many tasks run at a time, as far as that is known before they run."""
         ...
+
+    def expect(self, core_seconds: float) -> None:
+        """Called before `walk` and `shuffle`: how much CPU the plan thinks that they take."""
 
     def outline(self, tasks: Sequence[OutlineTask], on_progress: OnProgress) -> list[Outline]:
         """Outline files. Raises ArchiveError."""
@@ -35,19 +44,41 @@ class Executor(Protocol):
 
 
 class ThisProcess:
-    """Runs one task after another in this process: the measure of Spark's overhead, and no Java is needed."""
+    """Runs tasks on threads of this process, `cores` at a time, and so needs no Java. Memory is bounded as on Spark:
+    `cores` tasks hold what the plan lets a task hold, and what is shuffled beyond SPILL_BYTES a core lies in a file."""
 
     def __init__(self, cores: int = 1):
         self.cores = cores
 
+    def expect(self, core_seconds: float) -> None:
+        pass
+
     def outline(self, tasks: Sequence[OutlineTask], on_progress: OnProgress) -> list[Outline]:
-        return [outline_file(task.uri, start=task.start, stop=task.stop) for task in tasks]
+        with full_disk.explained():
+            return map_on_threads(outline, tasks, self.cores, on_progress)
 
     def walk(self, tasks: Sequence[ApplyTask], on_progress: OnProgress) -> list[TaskOutcome]:
-        return [apply_by_walking(task) for task in tasks]
+        with full_disk.explained():
+            return map_on_threads(apply_by_walking, tasks, self.cores, on_progress)
 
     def shuffle(self, splits: Sequence[SplitTask], units: Sequence[UnitSpec],
                 on_progress: OnProgress) -> list[TaskOutcome]:
-        payloads = sorted((payload for split in splits for payload in split_payloads(split)), key=lambda p: p[:2])
-        return [apply_payloads(unit, [(split, buffer) for number, split, buffer in payloads if number == unit.number])
-                for unit in units]
+        with full_disk.explained(), SpillBuffer(SPILL_BYTES * self.cores) as spilled:
+            lock = Lock()
+
+            def send(task: SplitTask) -> None:
+                for place, (unit, split, payload) in enumerate(split_payloads(task)):
+                    with lock:
+                        spilled.add((unit, split, place), payload)
+
+            map_on_threads(send, splits, self.cores, lambda *_: None)
+            arrived: dict[int, list[tuple[int, pa.Buffer]]] = {}
+            for (unit, split, _), payload in spilled.in_order():
+                arrived.setdefault(unit, []).append((split, payload))
+            return map_on_threads(lambda unit: apply_payloads(unit, arrived.pop(unit.number, ())), units, self.cores,
+                                  on_progress)
+
+
+def outline(task: OutlineTask) -> Outline:
+    """Outline a file. Raises ArchiveError."""
+    return outline_file(task.uri, start=task.start, stop=task.stop)

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from sortedcontainers import SortedDict, SortedSet
 
-from applier.apply.spec import ExchangeGroup, GroupMembership, NothingElse, Parents, UnitSpec
+from applier.apply.spec import ExchangeGroup, FromBase, GroupMembership, NothingElse, Parents, UnitSpec
 from applier.apply.tasks import ApplyTask, LogSegment, SplitTask
 from applier.io.resolver import is_far
 from applier.plan.log import LogSpan
@@ -27,6 +27,8 @@ TASK_BYTES = 512 << 20
 
 SKIP_NANOSECONDS, SHUFFLE_NANOSECONDS = 0.2, 8.0
 """CPU per byte of rows events: skipping another task's, and moving one through a shuffle."""
+APPLY_NANOSECONDS, BASE_NANOSECONDS = 2.5, 4.0
+"""CPU per byte of rows events that are applied, and of a base's files that are read and written anew."""
 
 
 def log_segments(span: LogSpan, versions: list[PlannedVersion]) -> list[LogSegment]:
@@ -160,9 +162,25 @@ def prefers_shuffle(span: LogSpan, tasks: list[ApplyTask], versions: list[Planne
     kept = {item.version.id: item.bytes * _compressed_part(span) for item in versions}
     if len(tasks) > 1 and any(sum(kept[version] for version in task.units) > TASK_BYTES for task in tasks):
         return True
-    own = sum(item.bytes for item in versions)
-    walked = sum(segment.end - segment.start for task in tasks for segment in task.segments)
-    return max(0, walked - own) * SKIP_NANOSECONDS > own * SHUFFLE_NANOSECONDS
+    return _skipped(tasks, versions) * SKIP_NANOSECONDS > _own(versions) * SHUFFLE_NANOSECONDS
+
+
+def core_seconds(tasks: list[ApplyTask], versions: list[PlannedVersion], route: str) -> float:
+    """About how much CPU it takes to apply a plan by a route; `tasks` are those that would walk."""
+    base = sum(file.bytes for item in versions for unit in item.units if isinstance(unit.origin, FromBase)
+               for file in unit.origin.files)
+    read = _skipped(tasks, versions) * SKIP_NANOSECONDS if route == "walk" else _own(versions) * SHUFFLE_NANOSECONDS
+    return (_own(versions) * APPLY_NANOSECONDS + base * BASE_NANOSECONDS + read) / 1e9
+
+
+def _own(versions: list[PlannedVersion]) -> int:
+    """The bytes of rows events that are applied."""
+    return sum(item.bytes for item in versions)
+
+
+def _skipped(tasks: list[ApplyTask], versions: list[PlannedVersion]) -> int:
+    """The bytes that walking tasks would pass over."""
+    return max(0, sum(segment.end - segment.start for task in tasks for segment in task.segments) - _own(versions))
 
 
 def _compressed_part(span: LogSpan) -> float:

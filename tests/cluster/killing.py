@@ -61,14 +61,14 @@ from applier.jobs.replay.job import replay_with
 units.UNIT_BYTES, units.LEAST_UNIT_BYTES = 100_000, 1
 def run(ends_at):
     touched = 0
-    def killed_at(event, arguments):
+    def killed_at(event, arguments):  # any thread
         nonlocal touched
         if event in ("open", "os.mkdir", "os.rename", "os.link", "os.remove", "os.rmdir", "os.listdir"):
             touched += 1
             if touched == ends_at:
                 os.kill(os.getpid(), 9)
     sys.addaudithook(killed_at)
-    replay_with(ThisProcess(1), ReplayOptions((sys.argv[1],), sys.argv[2]))
+    replay_with(ThisProcess(int(sys.argv[3])), ReplayOptions((sys.argv[1],), sys.argv[2]))
     return touched
 """
 """Of forked_runs: kills itself before it opens, makes, renames or removes a file for the `ends_at`-th time; returns how

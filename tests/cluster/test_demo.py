@@ -11,19 +11,24 @@ from tests.recorded.archives.demo_digest import ARCHIVE, expected, held
 MISTAKE_AT = json.loads((ARCHIVE / "expected.json").read_text())["mistake_at"]
 
 
-def replay(output, *options):
-    code = cli.main(["replay", "--binlogs", str(ARCHIVE), "--output", str(output), "--master", "local[2]", *options])
+ENGINES = {"local": ["--engine", "local"], "spark": ["--engine", "spark", "--master", "local[2]"], "auto": []}
+
+
+def replay(output, *options, engine="local"):
+    code = cli.main(["replay", "--binlogs", str(ARCHIVE), "--output", str(output), *ENGINES[engine], *options])
     assert code == 0
     return held(output)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
-def test_before_the_mistake_and_on_to_the_end(tmp_path, route, capsys):
+def test_before_the_mistake_and_on_to_the_end(tmp_path, engine, route, capsys):
     """AP-SNAP, GRP-2: all tables stand just before 10:30; a second replay goes on from there."""
     before, latest = tmp_path / "before", tmp_path / "latest"
-    assert replay(before, "--stop-datetime", MISTAKE_AT, "--route", route) == expected("before_mistake")
-    assert replay(latest, "--base", str(before), "--route", route) == expected("end")
-    capsys.readouterr()
+    assert replay(before, "--stop-datetime", MISTAKE_AT, "--route", route,
+                  engine=engine) == expected("before_mistake")
+    assert replay(latest, "--base", str(before), "--route", route, engine=engine) == expected("end")
+    assert ("engine: local, as the work takes about 0.1 core seconds" in capsys.readouterr().err) == (engine == "auto")
     assert cli.main(["status", str(before)]) == 0
     shown = capsys.readouterr().out
     assert "binlog.000002:745606" in shown and "2026-03-14 10:29:45 UTC" in shown and "shop.order_items" in shown

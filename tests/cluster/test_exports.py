@@ -6,9 +6,7 @@ import subprocess
 import pytest
 
 from applier import cli
-from applier.engine.spark.stages import map_tasks
 from applier.jobs.exporting.job import export_snapshot
-from applier.jobs.exporting.task import export_file
 from applier.options import ExportOptions
 from applier.snapshot import manifest
 from tests.recorded.exporting import round_trip
@@ -76,12 +74,13 @@ def test_a_versioned_table(snapshots, tmp_path):
     assert (tmp_path / "sql" / "_schema.sql").read_text().count("WITH SYSTEM VERSIONING") == 2
 
 
-def test_tasks_of_spark_write_the_same(spark, snapshots, tmp_path):
-    """A task a file, whoever runs it."""
+@pytest.mark.parametrize("engine", [["--engine", "local"], ["--engine", "spark", "--master", "local[2]"], []])
+def test_engines_write_the_same(spark, engine, snapshots, tmp_path, capsys):
+    """A task a file, whoever runs it; and it is said who does where nobody asked for it."""
     name = "mysql-types-text"
-    export_snapshot(ExportOptions(str(snapshots(name)), str(tmp_path / "out")),
-                    run=lambda tasks, on_progress: map_tasks(spark, export_file, tasks, on_progress=on_progress))
+    assert cli.main(["export", str(snapshots(name)), "--output", str(tmp_path / "out"), *engine]) == 0
     assert round_trip.digest(tmp_path / "out") == DIGESTS[f"{name}.sql"]
+    assert ("engine: local, as the work takes" in capsys.readouterr().err) == (not engine)
 
 
 def test_chosen_tables(snapshots, tmp_path):

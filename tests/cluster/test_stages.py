@@ -11,7 +11,8 @@ import time
 import pytest
 
 from applier.engine.spark.running import TaskFailed, explain_spark_errors
-from applier.engine.spark.stages import SPILL_BYTES, map_tasks, shuffle_tasks
+from applier.engine.spark.stages import map_tasks, shuffle_tasks
+from applier.engine.spill_buffer import SPILL_BYTES
 from applier.errors import ApplierError, ArchiveError, ReplayStopped
 
 

@@ -1,3 +1,3 @@
 """The only folder that imports pyspark: session and stages."""
 
-__all__ = ["executor", "prefork", "session", "stages"]
+__all__ = ["executor", "prefork", "running", "session", "stages"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -19,8 +19,7 @@ from applier.apply.routes.task import apply_by_walking
 from applier.apply.spec import UnitSpec
 from applier.apply.tasks import ApplyTask, SplitTask, TaskOutcome
 from applier.binlog.outline.outline import Outline, OutlineTask
-from applier.binlog.outline.outline_pass import outline_file
-from applier.engine.executor import OnProgress
+from applier.engine.executor import OnProgress, ThisProcess, outline
 from applier.engine.spark import running
 from applier.engine.spark.session import is_local
 from applier.engine.spark.stages import map_tasks, shuffle_tasks
@@ -46,15 +45,14 @@ class OnSpark:
             return os.cpu_count() or 1
         return running.parallelism(self._session.result())
 
+    def expect(self, core_seconds: float) -> None:
+        pass
+
     def outline(self, tasks: Sequence[OutlineTask], on_progress: OnProgress) -> list[Outline]:
         if not is_local(self._master):
             with running.explain_spark_errors():
-                return map_tasks(self._session.result(), _outline, tasks, on_progress=on_progress)
-        with ThreadPoolExecutor(self.cores, thread_name_prefix="outline") as pool:
-            jobs = [pool.submit(_outline, task) for task in tasks]
-            for done, _ in enumerate(as_completed(jobs), 1):
-                on_progress(done, len(jobs))
-            return [job.result() for job in jobs]
+                return map_tasks(self._session.result(), outline, tasks, on_progress=on_progress)
+        return ThisProcess(self.cores).outline(tasks, on_progress)
 
     def walk(self, tasks: Sequence[ApplyTask], on_progress: OnProgress) -> list[TaskOutcome]:
         with running.explain_spark_errors():
@@ -68,7 +66,3 @@ class OnSpark:
         with running.explain_spark_errors():
             return shuffle_tasks(self._session.result(), split_payloads, splits, reduce, len(units),
                                  on_progress=on_progress)
-
-
-def _outline(task: OutlineTask) -> Outline:
-    return outline_file(task.uri, start=task.start, stop=task.stop)

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 
+from applier.engine import full_disk
 from applier.engine.spark import spark_doors
 from applier.errors import ApplierError
 
@@ -215,11 +216,8 @@ def _explained(error: BaseException) -> BaseException:
     if is_silence(error):
         return error  # see `explain_spark_errors`
     text = str(error)
-    for full in ("No space left on device", "Disk quota exceeded"):
-        if full in text:
-            return TaskOutOfResources(f"a task could not write: {full}",
-                             "free space where the output is, and where Spark and Python keep temporary files: "
-                             "/tmp, or what SPARK_LOCAL_DIRS and TMPDIR name")
+    if full := full_disk.explanation(text):
+        return TaskOutOfResources(*full)
     if isinstance(error, PythonException):
         return TaskFailed(text)
     if "Python worker exited unexpectedly" in text:

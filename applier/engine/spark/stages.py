@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from applier.engine.spark import running
 from applier.engine.spark.running import Progress
-from applier.engine.spark.spill_buffer import SpillBuffer
+from applier.engine.spill_buffer import SPILL_BYTES, SpillBuffer
 from applier.errors import ApplierError
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-
-SPILL_BYTES = 64 << 20  # bytes of a unit's payloads that its task holds in memory before it spills to a file
 
 # In place of a split's number, and lower than any: marks rows that carry no payload.
 FAILED, UNIT_EXISTS = -2, -1

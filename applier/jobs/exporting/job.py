@@ -13,9 +13,10 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from applier import __version__
+from applier.engine import full_disk
+from applier.engine.threads import map_on_threads
 from applier.errors import UsageError
 from applier.io.progress import Progress, Silent
 from applier.jobs.exporting import statements
@@ -39,7 +40,7 @@ def export_snapshot(options: ExportOptions, progress: Progress | None = None,
                     run: Runner | None = None) -> list[Exported]:
     """Export a snapshot; returns its files of rows. Raises ApplierError, and publishes nothing then.
 
-    `run` runs the tasks; without it they run on threads of this process, as kernels hold no lock."""
+    `run` runs the tasks; without it they run on threads of this process."""
     progress = progress or Silent()
     snapshot = manifest.load(options.snapshot)
     tables = [table for table in snapshot.tables if options.filter.wanted(table.database, table.name)]
@@ -58,7 +59,7 @@ def export_snapshot(options: ExportOptions, progress: Progress | None = None,
                                  f"{place.folder}/{number:04d}.{options.format}", options.format)
                       for number, file in enumerate(files)]
         progress.phase("export", len(tasks), "files")
-        done = (run or _on_threads)(tasks, lambda count, _: progress.update(count))
+        done = (run or on_threads)(tasks, lambda count, _: progress.update(count))
         sql = statements.schema_sql(snapshot.position, _databases(snapshot, tables), definitions)
         small = {SCHEMA: sql.encode()}
         if options.format == "tsv":
@@ -101,14 +102,7 @@ esac
 """
 
 
-def _on_threads(tasks: Sequence[ExportTask], on_progress: OnProgress) -> list[Exported]:
-    with ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="export") as pool:
-        jobs = [pool.submit(export_file, task) for task in tasks]
-        try:
-            for count, job in enumerate(as_completed(jobs), 1):
-                job.result()
-                on_progress(count, len(jobs))
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-        return [job.result() for job in jobs]
+def on_threads(tasks: Sequence[ExportTask], on_progress: OnProgress) -> list[Exported]:
+    """Run the tasks on threads of this process, one a core."""
+    with full_disk.explained():
+        return map_on_threads(export_file, tasks, os.cpu_count() or 1, on_progress)

@@ -3,7 +3,7 @@
     archive → outline → plan → changes → apply → publish
 
 The core of each step is in its own package; this module is the way of a row through them, and the only place that knows
-all of them. Who runs the tasks is the caller's choice: this process, or Spark (applier.jobs.on_spark.replaying).
+all of them. Who runs the tasks is the caller's choice: this process, or Spark (applier.jobs.on_engine.replaying).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from applier.plan.stops.start_position import check_start, continuity, files_fro
 from applier.plan.stops.stop_error import first_of, with_transaction
 from applier.plan.stops.stop_position import files_up_to, not_reached, outlines_up_to_stop
 from applier.plan.stops.stopped_key import with_key
-from applier.plan.tasks import by_route, log_segments, prefers_shuffle, split_tasks, walking_tasks
+from applier.plan.tasks import by_route, core_seconds, log_segments, prefers_shuffle, split_tasks, walking_tasks
 from applier.plan.units import changed_versions, divide
 from applier.schema.definition import TableDefinition
 from applier.schema.history.history import SchemaHistory
@@ -230,6 +230,8 @@ class _Replay:
         units = [unit for item in versions if not item.succeeded for unit in item.units]
         if self.route == "auto":
             self.route = "shuffle" if prefers_shuffle(span, tasks, versions) else "walk"
+        if units:
+            self.executor.expect(core_seconds(tasks, versions, self.route))
         self.progress.phase(f"apply ({self.route})", len(units), "units")
 
         def on_progress(done: int, total: int) -> None:

@@ -5,7 +5,7 @@ import types
 
 import pytest
 
-import applier.jobs.on_spark
+import applier.jobs.on_engine
 from applier import cli
 from applier.errors import KEY_NOT_FOUND, MissingFile, ReplayStopped
 from applier.jobs.replay.result import ReplayResult, TableResult
@@ -29,10 +29,10 @@ def asked(monkeypatch):
         return [ReplayResult(options.output, "binlog.000002:77", "u:1-9", 1773484199, tables,
                              {"outline": 0.5, "apply": 1.0})]
 
-    module = types.ModuleType("applier.jobs.on_spark.replaying")
+    module = types.ModuleType("applier.jobs.on_engine.replaying")
     module.replay = replay
-    monkeypatch.setitem(sys.modules, "applier.jobs.on_spark.replaying", module)
-    monkeypatch.setattr(applier.jobs.on_spark, "replaying", module, raising=False)
+    monkeypatch.setitem(sys.modules, "applier.jobs.on_engine.replaying", module)
+    monkeypatch.setattr(applier.jobs.on_engine, "replaying", module, raising=False)
     return record
 
 

@@ -1,9 +1,13 @@
-"""When changes are shuffled and not walked to."""
+"""When changes are shuffled and not walked to, and how much work a plan is."""
 
 import dataclasses
 
+import pytest
+
+from applier.apply.spec import FromBase
 from applier.plan import tasks
-from applier.plan.tasks import log_segments, prefers_shuffle, walking_tasks
+from applier.plan.tasks import core_seconds, log_segments, prefers_shuffle, walking_tasks
+from applier.snapshot.manifest import FileEntry
 from tests.support.planning import Log, plan, table
 
 T, U = table("t"), table("u")
@@ -25,3 +29,25 @@ def test_a_compressed_log_is_decoded_once_where_tasks_would_keep_too_much_of_it(
         compressed = dataclasses.replace(span, outlines=(outline,))
         assert prefers_shuffle(compressed, walks, versions) == shuffles
     assert not prefers_shuffle(compressed, walks[:1], versions)
+
+
+def test_work_is_what_is_applied_what_is_passed_over_and_what_a_base_has(tmp_path):
+    """Each byte counts once for the task that applies it, and a little for each other task that walks over it."""
+    with Log(tmp_path / "b.000001") as log:
+        for definition in (T, U):
+            log.create(definition)
+            log.insert(definition, *range(1000))
+    span, _, versions = plan(tmp_path, [log.path])
+    segments = log_segments(span, versions)
+    own, applied = sum(item.bytes for item in versions), {}
+    for cores in (1, 2):
+        walks = walking_tasks(segments, versions, cores)
+        read = sum(segment.end - segment.start for task in walks for segment in task.segments)
+        applied[cores] = core_seconds(walks, versions, "walk") - (read - own) * tasks.SKIP_NANOSECONDS / 1e9
+    assert applied == pytest.approx(dict.fromkeys((1, 2), own * tasks.APPLY_NANOSECONDS / 1e9))
+    assert core_seconds(walks, versions, "shuffle") - applied[2] == pytest.approx(own * tasks.SHUFFLE_NANOSECONDS / 1e9)
+    with_base = dataclasses.replace(versions[0].units[0], origin=FromBase(
+        snapshot=None, files=(FileEntry("f", 1, 1000, None, None, ""),)))
+    versions[0].units[0] = with_base
+    assert core_seconds(walks, versions, "shuffle") - applied[2] == pytest.approx(
+        (own * tasks.SHUFFLE_NANOSECONDS + 1000 * tasks.BASE_NANOSECONDS) / 1e9)

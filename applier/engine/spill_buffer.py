@@ -8,6 +8,8 @@ from typing import IO, Any
 
 import pyarrow as pa
 
+SPILL_BYTES = 64 << 20
+"""What a task holds of its unit's payloads in memory before it spills them to a file."""
 _ALIGNMENT = 64  # Arrow data read in place wants its buffers aligned
 
 

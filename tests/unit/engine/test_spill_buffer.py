@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from applier.engine.spark.spill_buffer import SpillBuffer
+from applier.engine.spill_buffer import SpillBuffer
 
 pairs = st.dictionaries(st.tuples(st.integers(0, 5), st.integers(0, 50)), st.binary(max_size=40), max_size=20)
 

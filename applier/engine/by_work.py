@@ -1,0 +1,43 @@
+"""Runs tasks in this process while they are little work, else in Spark, which is started then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from applier.apply.spec import UnitSpec
+from applier.apply.tasks import ApplyTask, SplitTask, TaskOutcome
+from applier.binlog.outline.outline import Outline, OutlineTask
+from applier.engine.choice import choose_by_work
+from applier.engine.executor import Executor, OnProgress, ThisProcess
+
+
+class ByWork:
+    """Runs tasks on threads until so much work is expected that Spark is chosen, and from then on in Spark.
+    `start_spark` is called at most once, `say` with each choice that is another one."""
+
+    def __init__(self, cores: int, start_spark: Callable[[], Executor], say: Callable[[str], None]):
+        self._executor: Executor = ThisProcess(cores)
+        self._start_spark, self._say, self._engine = start_spark, say, ""
+
+    @property
+    def cores(self) -> int:
+        return self._executor.cores
+
+    def expect(self, core_seconds: float) -> None:
+        chosen = choose_by_work(core_seconds)
+        if self._engine in ("spark", chosen.engine):
+            return
+        self._engine = chosen.engine
+        self._say(str(chosen))
+        if chosen.engine == "spark":
+            self._executor = self._start_spark()
+
+    def outline(self, tasks: Sequence[OutlineTask], on_progress: OnProgress) -> list[Outline]:
+        return self._executor.outline(tasks, on_progress)
+
+    def walk(self, tasks: Sequence[ApplyTask], on_progress: OnProgress) -> list[TaskOutcome]:
+        return self._executor.walk(tasks, on_progress)
+
+    def shuffle(self, splits: Sequence[SplitTask], units: Sequence[UnitSpec],
+                on_progress: OnProgress) -> list[TaskOutcome]:
+        return self._executor.shuffle(splits, units, on_progress)

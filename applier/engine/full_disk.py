@@ -1,0 +1,28 @@
+"""What is said where a task cannot write because a disk is full, whichever engine ran it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from applier.errors import ApplierError
+
+_HINT = ("free space where the output is, and where Spark and Python keep temporary files: /tmp, or what "
+         "SPARK_LOCAL_DIRS and TMPDIR name")
+
+
+def explanation(text: str) -> tuple[str, str] | None:
+    """The message and the hint for an error of a file system with this text; None where it is about something else."""
+    for full in ("No space left on device", "Disk quota exceeded"):
+        if full in text:
+            return f"a task could not write: {full}", _HINT
+    return None
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turn an OSError for a full disk into an ApplierError."""
+    try:
+        yield
+    except OSError as error:
+        if full := explanation(str(error)):
+            raise ApplierError(full[0], hint=full[1]) from error
+        raise

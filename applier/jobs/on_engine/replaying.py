@@ -1,0 +1,46 @@
+"""A replay whose tasks run in this process or in Spark.
+
+A Spark session that exists in this process is used as it is; else one is started in the background while the archive is
+outlined, and kept for the next call. All kernels are compiled first: Spark's workers would do it at the same time.
+"""
+
+from __future__ import annotations
+
+import os
+
+from applier.engine.by_work import ByWork
+from applier.engine.choice import choose
+from applier.engine.executor import Executor, ThisProcess
+from applier.io.progress import Progress
+from applier.jobs import warm
+from applier.jobs.replay.job import replay_with
+from applier.jobs.replay.result import ReplayResult
+from applier.options import ReplayOptions
+
+
+def replay(options: ReplayOptions, progress: Progress) -> list[ReplayResult]:
+    """Make one snapshot, or one at each of `options.snapshot_at`. Raises ApplierError, and publishes nothing then."""
+    executor = _executor(options, progress)
+    warm.ensure(progress.note)
+    if options.snapshot_at:
+        from applier.jobs.replay import snapshots_at  # most replays do not need it, and all wait for imports
+
+        return snapshots_at.replay_with(executor, options, progress)
+    return [replay_with(executor, options, progress)]
+
+
+def _executor(options: ReplayOptions, progress: Progress) -> Executor:
+    chosen = choose(options)
+    if chosen.why:
+        progress.note(str(chosen))
+    if chosen.engine == "spark":
+        return _on_spark(options.master)
+    cores = os.cpu_count() or 1
+    return ThisProcess(cores) if chosen.engine == "local" else ByWork(cores, lambda: _on_spark(None), progress.note)
+
+
+def _on_spark(master: str | None) -> Executor:
+    from applier.engine.spark import session
+    from applier.engine.spark.executor import OnSpark
+
+    return OnSpark(session.start_in_background(master), master)

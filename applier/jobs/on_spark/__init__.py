@@ -1,3 +1,0 @@
-"""Jobs whose tasks run in Spark."""
-
-__all__ = ["exporting", "replaying"]
