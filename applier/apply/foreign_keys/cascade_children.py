@@ -16,9 +16,7 @@ from applier.apply.foreign_keys.cascade_layout import (
     COLUMNS,
     DERIVED,
     DERIVED_AT,
-    DERIVED_FULL,
     DERIVED_ROOM,
-    DESCENDS,
     FIRST_DERIVED,
     FORM_BYTES,
     FORMS,
@@ -50,12 +48,10 @@ from applier.apply.foreign_keys.cascade_layout import (
     ROW_TABLE,
     ROW_WORDS,
     SCRATCH,
-    SCRATCH_FULL,
     SCRATCH_USED,
     SET_NULL,
     SOURCES,
     STACK,
-    STACK_FULL,
     STACK_ROOM,
     STACKED,
     STATE,
@@ -68,19 +64,9 @@ from applier.apply.foreign_keys.cascade_layout import (
     to_scratch,
 )
 from applier.apply.foreign_keys.cascade_siblings import look_for_children, next_child, note_last, same_piece
-from applier.apply.index.pointer_kernel import (
-    ARENA_FULL,
-    DONE,
-    LIVE,
-    PATCH_ID,
-    PATCHES,
-    PATCHES_FULL,
-    add,
-    free_patch,
-    no_patch_left,
-    patch_of,
-)
 from applier.apply.index.pointer_kernel import FREE_PATCH as FREE
+from applier.apply.index.pointer_kernel import LIVE, PATCH_ID, PATCHES, add, free_patch, no_patch_left, patch_of
+from applier.apply.index.status import Status
 from applier.apply.index.store_layout import (
     ARENA,
     ARENA_ROOM,
@@ -214,17 +200,17 @@ def remove_child(group, link, child, number):
     slot = slot_at(store, number)
     if load_i64(child + N_CHILD_LINKS):
         if load_i64(group + STACKED) >= load_i64(group + STACK_ROOM):
-            return STACK_FULL
+            return Status.STACK_FULL
         old = to_scratch(group, record_of(store, slot), load_i64(slot + SIZE))
         if old < 0:
-            return SCRATCH_FULL
+            return Status.SCRATCH_FULL
         push_row(group, load_i64(link + CHILD), DELETE, old, -1, -1)
     state = load_i64(child + STATE)
     free_patch(load_i64(slot + POINTER), load_i64(child + PATCH_ARRAY), load_i64(child + COLUMNS), state)
     remove_slot(store, number)
     add(state + LIVE, -1)
     add(child + MADE, 1)
-    return DONE
+    return Status.DONE
 
 
 @inline
@@ -233,14 +219,14 @@ def change_child(group, link, child, number, row, old, new, parent_n, nulls):
     store, state = load_i64(child + STORE), load_i64(child + STATE)
     slot, n, tracked = slot_at(store, number), load_i64(store + N_PIECES), load_i64(child + N_TRACKED)
     if no_patch_left(state):
-        return PATCHES_FULL
+        return Status.PATCHES_FULL
     if load_i64(group + STACKED) >= load_i64(group + STACK_ROOM):
-        return STACK_FULL
+        return Status.STACK_FULL
     own, tail = record_of(store, slot), load_i64(store + ARENA) + load_i64(store + ARENA_USED)
     size = put_child_record(link, own, n, nulls, old, new, parent_n, tail,
                             load_i64(store + ARENA_ROOM) - load_i64(store + ARENA_USED))
     if size < 0:
-        return ARENA_FULL
+        return Status.ARENA_FULL
     has_children, before, after, sources = load_i64(child + N_CHILD_LINKS) > 0, np.int64(0), np.int64(0), np.int64(0)
     if has_children:
         kept = load_i64(group + SCRATCH_USED)
@@ -249,12 +235,12 @@ def change_child(group, link, child, number, row, old, new, parent_n, nulls):
         sources = to_scratch(group, 0, 8 * tracked) if after >= 0 else np.int64(-1)
         if sources < 0:
             store_i64(group + SCRATCH_USED, kept)
-            return SCRATCH_FULL
+            return Status.SCRATCH_FULL
     derived = load_i64(row + DERIVED_AT)
     if derived < 0:
         derived = derived_row(group, link, child, row, old, new, parent_n, nulls)
         if derived < 0:
-            return DERIVED_FULL
+            return Status.DERIVED_FULL
         store_i64(row + DERIVED_AT, derived)
     given = load_i64(child + DERIVED) + 8 * tracked * derived
     patch, columns = own_patch(child, slot), load_i64(child + TRACKED_COLUMNS)
@@ -266,7 +252,7 @@ def change_child(group, link, child, number, row, old, new, parent_n, nulls):
         push_row(group, load_i64(link + CHILD), UPDATE, before, after, sources)
     change_record(store, number, size, n)
     add(child + MADE, 1)
-    return DONE
+    return Status.DONE
 
 
 @inline
@@ -290,28 +276,28 @@ def change_children(group, row, link):
     deleted = load_i64(row + ROW_KIND) == DELETE
     action = load_i64(link + ON_DELETE) if deleted else load_i64(link + ON_UPDATE)
     if action == NOTHING or has_null(link + PROBE, old, parent_n):
-        return DONE
+        return Status.DONE
     if not deleted and not key_changed(link, old, new, parent_n):
-        return DONE
+        return Status.DONE
     if not deleted and is_updated_above(group, load_i64(link + CHILD)):
-        return DONE  # InnoDB refuses that, but where the row that is updated gets its own old key to refer to
+        return Status.DONE  # InnoDB refuses that, but where the row that is updated gets its own old key to refer to
     child, stacked = table_at(group, load_i64(link + CHILD)), load_i64(group + STACKED)
     if not look_for_children(group, row, link, child, old, parent_n):
-        return SCRATCH_FULL
+        return Status.SCRATCH_FULL
     while True:
         number = next_child(group, row, link, child, old, parent_n)
         if number < 0:
-            return DONE
+            return Status.DONE
         if load_i64(link + MOVES) and note_last(group, row, child, number) < 0:
-            return SCRATCH_FULL
+            return Status.SCRATCH_FULL
         if deleted and action == CASCADE:
             status = remove_child(group, link, child, number)
         else:
             status = change_child(group, link, child, number, row, old, new, parent_n, action == SET_NULL)
-        if status != DONE:
+        if status != Status.DONE:
             store_i64(group + WHICH, load_i64(link + CHILD))
             return status
         add(row + N_CHILDREN, -1)
         store_i64(row + MADE_AT, load_i64(child + MADE))
         if load_i64(group + STACKED) != stacked:
-            return DESCENDS
+            return Status.DESCENDS

@@ -16,7 +16,6 @@ from applier.apply.foreign_keys.cascade_layout import (
     CHILD_LINKS,
     COLUMNS,
     DERIVED_AT,
-    DESCENDS,
     FIRST_VALUE,
     IMAGES,
     IS_CLEARED,
@@ -32,10 +31,8 @@ from applier.apply.foreign_keys.cascade_layout import (
     ROW_TABLE,
     ROW_WORDS,
     SCRATCH,
-    SCRATCH_FULL,
     SCRATCH_USED,
     STACK,
-    STACK_FULL,
     STACK_ROOM,
     STACKED,
     STATE,
@@ -46,7 +43,8 @@ from applier.apply.foreign_keys.cascade_layout import (
     table_at,
     to_scratch,
 )
-from applier.apply.index.pointer_kernel import ARENA_FULL, DONE, NEXT, NOTED, UPDATED, add
+from applier.apply.index.pointer_kernel import NEXT, NOTED, UPDATED, add
+from applier.apply.index.status import Status
 from applier.apply.index.store_kernel import apply_rows
 from applier.apply.index.store_layout import (
     AFTER,
@@ -82,13 +80,13 @@ def drain(group):
             continue
         link = load_i64(table + CHILD_LINKS) + 8 * LINK_WORDS * load_i64(row + LINK_AT)
         status = change_children(group, row, link)
-        if status == DONE:
+        if status == Status.DONE:
             add(row + LINK_AT, 1)
             store_i64(row + N_CHILDREN, -1)
             store_i64(row + DERIVED_AT, -1)
-        elif status != DESCENDS:
+        elif status != Status.DESCENDS:
             return status
-    return DONE
+    return Status.DONE
 
 
 @inline
@@ -97,10 +95,10 @@ def push_rows_in_the_way(group, number, table, row):
     store = load_i64(table + STORE)
     n = load_i64(store + N_PIECES)
     if encode_record_at_end(store, load_i64(store + AFTER), row, 0, n) < 0:
-        return ARENA_FULL
+        return Status.ARENA_FULL
     record = load_i64(store + ARENA) + load_i64(store + ARENA_USED)
     if load_i64(store + N_UNIQUE) > load_i64(group + STACK_ROOM) - load_i64(group + STACKED):
-        return STACK_FULL
+        return Status.STACK_FULL
     for key in range(load_i64(store + N_UNIQUE) - 1, -1, -1):  # the last one on the stack is the first to go
         index = index_at(store, key)
         if has_null(index, record, n):
@@ -112,9 +110,9 @@ def push_rows_in_the_way(group, number, table, row):
             if old < 0:
                 store_i64(group + STACKED, 0)
                 store_i64(group + SCRATCH_USED, 0)
-                return SCRATCH_FULL
+                return Status.SCRATCH_FULL
             push_row(group, number, DELETE, old, -1, -1)
-    return DONE
+    return Status.DONE
 
 
 @inline
@@ -155,7 +153,7 @@ def apply_parent(group, number, table, change):
     before = np.int64(load_i32(load_i64(table + BEFORE_ROWS) + 4 * change))
     slot_number = found_row(table, before)
     if slot_number == -2:
-        return ARENA_FULL
+        return Status.ARENA_FULL
     if slot_number < 0:
         return apply_changes(table, change)
     tracked, slot = load_i64(table + N_TRACKED), slot_at(store, slot_number)
@@ -169,24 +167,24 @@ def apply_parent(group, number, table, change):
                                     load_i64(store + N_PIECES))
         if size < 0:
             store_i64(group + SCRATCH_USED, 0)
-            return ARENA_FULL
+            return Status.ARENA_FULL
         new = to_scratch(group, load_i64(store + ARENA) + load_i64(store + ARENA_USED), size)
         at = load_i64(group + SCRATCH) + sources
         for i in range(tracked):
             store_i64(at + 8 * i, (load_i64(table + FIRST_VALUE) + i) << VALUE_SHIFT | after)
     if old < 0 or sources < 0 or new < 0:
         store_i64(group + SCRATCH_USED, 0)
-        return SCRATCH_FULL
+        return Status.SCRATCH_FULL
     updated, is_update = load_i64(state + UPDATED), kind == UPDATE
     status = apply_changes(table, change)
-    if status != DONE:
+    if status != Status.DONE:
         store_i64(group + SCRATCH_USED, 0)
         return status
     if is_update and load_i64(state + UPDATED) == updated:  # idempotent mode has passed it over
         store_i64(group + SCRATCH_USED, 0)
-        return DONE
+        return Status.DONE
     push_row(group, number, np.int64(kind), old, new, sources)
-    return DONE
+    return Status.DONE
 
 
 @kernel
@@ -196,11 +194,11 @@ def apply_group(count, tables, changes, cascades, group):
     others. Says why it stopped, about the table WHICH: as `apply_rows` does, or what is full of the group."""
     while True:
         status = drain(group)
-        if status != DONE:
+        if status != Status.DONE:
             return status
         j = load_i64(group + CHANGE_AT)
         if j >= count:
-            return DONE
+            return Status.DONE
         number, change = load_i64(tables + 8 * j), load_i64(changes + 8 * j)
         table = table_at(group, number)
         store_i64(group + WHICH, number)
@@ -210,7 +208,7 @@ def apply_group(count, tables, changes, cascades, group):
                    and makes_none(table, load_i64(changes + 8 * (last + 1)), load_u8(cascades + last + 1))):
                 last += 1
             status = apply_changes(table, load_i64(changes + 8 * last))
-            if status != DONE:
+            if status != Status.DONE:
                 store_i64(group + CHANGE_AT, j + load_i64(load_i64(table + STATE) + NEXT) - change)
                 return status
             store_i64(group + CHANGE_AT, last + 1)
@@ -219,17 +217,17 @@ def apply_group(count, tables, changes, cascades, group):
             if load_i64(group + IS_CLEARED) == 0:
                 after = np.int64(load_i32(load_i64(table + AFTER_ROWS) + 4 * change))
                 status = push_rows_in_the_way(group, number, table, after)
-                if status != DONE:
+                if status != Status.DONE:
                     return status
                 store_i64(group + IS_CLEARED, 1)
                 continue
             status = apply_changes(table, change)
-            if status == DONE:
+            if status == Status.DONE:
                 store_i64(group + IS_CLEARED, 0)
         else:
             if load_i64(group + STACK_ROOM) < 1:
-                return STACK_FULL
+                return Status.STACK_FULL
             status = apply_parent(group, number, table, change)
-        if status != DONE:
+        if status != Status.DONE:
             return status
         store_i64(group + CHANGE_AT, j + 1)

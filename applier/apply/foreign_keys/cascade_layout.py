@@ -52,8 +52,6 @@ UNCHANGED, NULL = -1, -2
 VALUE_SHIFT = 32
 """A value's number: that of its column above this bit, the row of the batch's after-images below."""
 
-STACK_FULL, SCRATCH_FULL, DERIVED_FULL, DESCENDS = range(100, 104)
-
 
 @inline
 def table_at(group, number):

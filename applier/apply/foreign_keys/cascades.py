@@ -17,9 +17,9 @@ import pyarrow as pa
 from applier.apply.foreign_keys import cascade_layout as k
 from applier.apply.foreign_keys.cascade_kernel import apply_group
 from applier.apply.foreign_keys.foreign_links import Link
-from applier.apply.index import pointer_kernel
 from applier.apply.index.key_index import Conflict
 from applier.apply.index.row_store import Search
+from applier.apply.index.status import Status
 from applier.apply.search.row_keys import RowKeys, StoredChanges
 from applier.apply.spec import GroupMembership
 from applier.apply.tables.table_walk import TableWalk
@@ -200,14 +200,14 @@ class ForeignKeyGroup:
             status = apply_group(len(order), address_of(tables), address_of(changes), address_of(cascades),
                                  address_of(group))
             words[:] = records[:, [k.N_DERIVED // 8, k.MADE // 8]]
-            if status == pointer_kernel.DONE:
+            if status == Status.DONE:
                 break
             which = self._tables[int(group[k.WHICH // 8])]
-            if status == k.STACK_FULL:
+            if status == Status.STACK_FULL:
                 self._stack = np.concatenate([self._stack, np.empty_like(self._stack)])
-            elif status == k.SCRATCH_FULL:
+            elif status == Status.SCRATCH_FULL:
                 self._scratch = np.concatenate([self._scratch, np.empty_like(self._scratch)])
-            elif status == k.DERIVED_FULL:
+            elif status == Status.DERIVED_FULL:
                 which.grow_derived()
             elif (conflict := which.index.resolve(status)) is not None:
                 stopped = which, conflict

@@ -9,27 +9,20 @@ import numpy as np
 
 from applier.apply.index.pointer_kernel import (
     ARENA,
-    ARENA_FULL,
     DEAD,
     DELETED,
-    DONE,
-    DUPLICATE,
-    INDEX_FULL,
     INSERTED,
     KEYS,
     LIVE,
-    MISSING,
     NEXT,
     NOTED,
-    PATCHES_FULL,
     ROW_GONE,
-    SPLIT_MOVE,
-    SPLIT_PATCH,
     UPDATED,
     add,
     no_patch_left,
     on_conflict,
 )
+from applier.apply.index.status import Status
 from applier.apply.index.watched_kernel import live_pointer, pointer_after_insert, pointer_after_update, release_row
 from applier.binlog.rows.change_records import DELETE, IMAGE_ID_SHIFT, INSERT
 from applier.binlog.rows.table_ids_kernel import same_bytes
@@ -124,8 +117,8 @@ def apply_bytes(n, kinds, before_rows, after_rows, images, before_offsets, befor
     words = np.empty(2 * _BLOCK, np.uint64)
     likely = np.empty(_BLOCK, np.int64)
     j = load_i64(state + NEXT)
-    status = DONE
-    while j < n and status == DONE:
+    status = Status.DONE
+    while j < n and status == Status.DONE:
         block = min(_BLOCK, n - j)
         for i in range(block):
             before, after = np.int64(load_i32(before_rows + 4 * (j + i))), np.int64(load_i32(after_rows + 4 * (j + i)))
@@ -146,10 +139,10 @@ def apply_bytes(n, kinds, before_rows, after_rows, images, before_offsets, befor
                 prefetch(arena_base + load_i64(slot_base + _SLOT * likely[i]))
         for i in range(block):
             if load_i64(state + KEYS) + 1 > limit:
-                status = INDEX_FULL
+                status = Status.INDEX_FULL
                 break
             if no_patch_left(state):
-                status = PATCHES_FULL
+                status = Status.PATCHES_FULL
                 break
             kind = load_u8(kinds + j)
             image = load_i64(images + 8 * j)
@@ -165,18 +158,18 @@ def apply_bytes(n, kinds, before_rows, after_rows, images, before_offsets, befor
                 new_length = after_offsets[after + 1] - after_offsets[after]
                 lands_inside = in_range(new_at, new_length, low_at, low_length, high_at, high_length)
                 if new_length > arena_room - load_i64(state + ARENA):
-                    status = ARENA_FULL
+                    status = Status.ARENA_FULL
                     break
             if inside != lands_inside and before >= 0 and after >= 0 and load_i64(state + NOTED):
-                status = SPLIT_MOVE
+                status = Status.SPLIT_MOVE
                 break
             pointer, found = np.int64(DEAD), np.int64(0)
             if inside:
                 found = byte_entry(table, mask, slot_base, arena_base, words[2 * i], old_at, old_length)
                 pointer = byte_pointer(found, slot_base, j, patches, columns, state)
                 if pointer < 0:
-                    status = on_conflict(state, j, ROW_GONE, MISSING)
-                    if status != DONE:
+                    status = on_conflict(state, j, ROW_GONE, Status.MISSING)
+                    if status != Status.DONE:
                         break
                     j += 1
                     continue
@@ -191,8 +184,8 @@ def apply_bytes(n, kinds, before_rows, after_rows, images, before_offsets, befor
                 target = byte_entry(table, mask, slot_base, arena_base, word, new_at, new_length)
                 taken = byte_pointer(target, slot_base, j, patches, columns, state)
                 if taken >= 0 and load_i64(state + NOTED):
-                    status = on_conflict(state, j, 0, DUPLICATE)
-                    if status != DONE:
+                    status = on_conflict(state, j, 0, Status.DUPLICATE)
+                    if status != Status.DONE:
                         break
                     if kind == INSERT:
                         image = pointer_after_update(taken, image, j, after, present, columns, patches, state)
@@ -201,14 +194,14 @@ def apply_bytes(n, kinds, before_rows, after_rows, images, before_offsets, befor
                     j += 1
                     continue
                 if not inside and kind != INSERT and load_u8(present + (image >> IMAGE_ID_SHIFT) * (columns + 1)) == 0:
-                    status = SPLIT_PATCH
+                    status = Status.SPLIT_PATCH
                     break
                 if inside:
                     image = pointer_after_update(pointer, image, j, after, present, columns, patches, state)
                 else:
                     image = pointer_after_insert(image, after, state)
                 if taken >= 0:
-                    status = DUPLICATE
+                    status = Status.DUPLICATE
                     break
                 put_bytes_key(target, slot_base, arena_base, word, new_at, new_length, image, state)
                 add(state + LIVE, 1)

@@ -9,24 +9,18 @@ import numpy as np
 from applier.apply.index.pointer_kernel import (
     DEAD,
     DELETED,
-    DONE,
-    DUPLICATE,
-    INDEX_FULL,
     INSERTED,
     KEYS,
     LIVE,
-    MISSING,
     NEXT,
     NOTED,
-    PATCHES_FULL,
     ROW_GONE,
-    SPLIT_MOVE,
-    SPLIT_PATCH,
     UPDATED,
     add,
     no_patch_left,
     on_conflict,
 )
+from applier.apply.index.status import Status
 from applier.apply.index.watched_kernel import live_pointer, pointer_after_insert, pointer_after_update, release_row
 from applier.binlog.rows.change_records import DELETE, IMAGE_ID_SHIFT, INSERT
 from keysearch.addresses import address_of
@@ -74,13 +68,13 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
     limit = index.shape[0] >> 1
     table = address_of(index)
     j = load_i64(state + NEXT)
-    status = DONE
+    status = Status.DONE
     while j < n:
         if load_i64(state + KEYS) + 1 > limit:
-            status = INDEX_FULL
+            status = Status.INDEX_FULL
             break
         if no_patch_left(state):
-            status = PATCHES_FULL
+            status = Status.PATCHES_FULL
             break
         if j + _AHEAD < n:
             ahead = np.int64(load_i32(before_rows + 4 * (j + _AHEAD)))
@@ -98,8 +92,8 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
                 entry = int_entry(table, mask, key)
                 pointer = live_pointer(entry + 8, j, patches, columns, state)
                 if pointer >= 0:
-                    status = on_conflict(state, j, 0, DUPLICATE)
-                    if status != DONE:
+                    status = on_conflict(state, j, 0, Status.DUPLICATE)
+                    if status != Status.DONE:
                         break
                     pointer = pointer_after_update(pointer, image, j, after, present, columns, patches, state)
                     store_i64(entry + 8, pointer)
@@ -116,8 +110,8 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
                 entry = int_entry(table, mask, key)
                 pointer = live_pointer(entry + 8, j, patches, columns, state)
                 if pointer < 0:
-                    status = on_conflict(state, j, ROW_GONE, MISSING)
-                    if status != DONE:
+                    status = on_conflict(state, j, ROW_GONE, Status.MISSING)
+                    if status != Status.DONE:
                         break
                     j += 1
                     continue
@@ -132,14 +126,14 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
             new_key = load_i64(after_keys + 8 * after)
         lands_inside = new_key >= low and new_key <= last
         if inside != lands_inside and load_i64(state + NOTED):
-            status = SPLIT_MOVE
+            status = Status.SPLIT_MOVE
             break
         if inside:
             entry = int_entry(table, mask, key)
             pointer = live_pointer(entry + 8, j, patches, columns, state)
             if pointer < 0:
-                status = on_conflict(state, j, ROW_GONE, MISSING)
-                if status != DONE:
+                status = on_conflict(state, j, ROW_GONE, Status.MISSING)
+                if status != Status.DONE:
                     break
                 j += 1
                 continue
@@ -149,14 +143,14 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
                 target = int_entry(table, mask, new_key)
                 taken = live_pointer(target + 8, j, patches, columns, state)
                 if taken >= 0 and load_i64(state + NOTED):
-                    status = on_conflict(state, j, 0, DUPLICATE)
-                    if status != DONE:
+                    status = on_conflict(state, j, 0, Status.DUPLICATE)
+                    if status != Status.DONE:
                         break
                     j += 1
                     continue
                 pointer = pointer_after_update(pointer, image, j, after, present, columns, patches, state)
                 if taken >= 0:
-                    status = DUPLICATE
+                    status = Status.DUPLICATE
                     break
                 store_i64(entry + 8, DEAD)
                 put_int(target, new_key, pointer, state)
@@ -167,11 +161,11 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
             add(state + UPDATED, 1)
         elif lands_inside:
             if load_u8(present + (image >> IMAGE_ID_SHIFT) * (columns + 1)) == 0:
-                status = SPLIT_PATCH
+                status = Status.SPLIT_PATCH
                 break
             target = int_entry(table, mask, new_key)
             if live_pointer(target + 8, j, patches, columns, state) >= 0:
-                status = DUPLICATE
+                status = Status.DUPLICATE
                 break
             put_int(target, new_key, pointer_after_insert(image, after, state), state)
             add(state + LIVE, 1)

@@ -17,6 +17,7 @@ import numpy as np
 from applier.apply.index import byte_index_kernel, int_index_kernel
 from applier.apply.index import pointer_kernel as k
 from applier.apply.index.diff_nodes import DiffNodes
+from applier.apply.index.status import Status
 from applier.apply.index.watched_rows import WatchedRows
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.changes import Changes, ImageLayouts
@@ -163,24 +164,24 @@ class KeyIndex(ABC, Generic[Batch]):
 
     def run(self, batch: Batch) -> Conflict | None:
         """Run the kernel until all changes are applied, or one is in conflict with the rows."""
-        while (status := self._run(batch)) != k.DONE:
+        while (status := self._run(batch)) != Status.DONE:
             if conflict := self.resolve(status):
                 return conflict
         return None
 
     def resolve(self, status: int) -> Conflict | None:
         """Make room for what a kernel says is full; where that is not why it stopped, the conflict."""
-        if status == k.PATCHES_FULL:
+        if status == Status.PATCHES_FULL:
             self.patches.grow()
             self._set(k.PATCH_ROOM, len(self.patches.pointers))
-        elif status == k.CONFLICTS_FULL:
+        elif status == Status.CONFLICTS_FULL:
             self._note_in(np.concatenate([self._noted, np.empty_like(self._noted)]))
-        elif status in (k.INDEX_FULL, k.ARENA_FULL):
+        elif status in (Status.INDEX_FULL, Status.ARENA_FULL):
             self._grow(status)
-        elif status == k.SPLIT_PATCH:
+        elif status == Status.SPLIT_PATCH:
             raise AssertionError("a partial image moves a row between units that the plan did not keep together")
         else:
-            return Conflict(self._get(k.NEXT), status == k.DUPLICATE, status == k.SPLIT_MOVE)
+            return Conflict(self._get(k.NEXT), status == Status.DUPLICATE, status == Status.SPLIT_MOVE)
         return None
 
     @abstractmethod
@@ -295,7 +296,7 @@ class ByteIndex(KeyIndex[Changes]):
     def _grow(self, status: int) -> None:
         if 2 * self.live < self._get(k.KEYS):
             self._forget_the_dead()
-        elif status == k.ARENA_FULL:
+        elif status == Status.ARENA_FULL:
             least = self._get(k.ARENA) + len(self._keys[3])
             self._arena = np.concatenate([self._arena, np.empty(max(len(self._arena), least), np.uint8)])
         else:

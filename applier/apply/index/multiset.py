@@ -7,6 +7,7 @@ import numpy as np
 from applier.apply.index import multiset_kernel as m
 from applier.apply.index import pointer_kernel as k
 from applier.apply.index.key_index import Conflict, KeyIndex, growth
+from applier.apply.index.status import Status
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.changes import ChangeBatch, ImageLayouts
 from keysearch.addresses import address_of
@@ -77,7 +78,7 @@ class RowMultiset(KeyIndex[ChangeBatch]):
         """Put in rows that were elsewhere: pointers to their images, the bytes of these, and when the rows came."""
         rows = super().live + len(pointers)
         while rows > len(self._slots):
-            self._grow(k.INDEX_FULL)
+            self._grow(Status.INDEX_FULL)
         m.put_rows(pointers, lengths.astype(np.int64), places, address_of(self._rows))
         self._set(k.LIVE, rows)
         self.elsewhere -= len(pointers)

@@ -18,7 +18,8 @@ Rules: FIND (a row found by a scan equals the before-image in every column), FIN
 
 import numpy as np
 
-from applier.apply.index.pointer_kernel import DELETED, DONE, INDEX_FULL, INSERTED, LIVE, MISSING, NEXT, UPDATED, add
+from applier.apply.index.pointer_kernel import DELETED, INSERTED, LIVE, NEXT, UPDATED, add
+from applier.apply.index.status import Status
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.table_ids_kernel import same_bytes
 from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8, load_u64, prefetch, store_i64, store_u64
@@ -167,11 +168,11 @@ def apply_images(n, before_images, before_lengths, images, image_lengths, rows, 
     slots, room = load_i64(rows + SLOTS), load_i64(rows + SLOT_ROOM)
     words, likely = np.empty(2 * _BLOCK, np.uint64), np.empty(_BLOCK, np.int64)
     start = load_i64(state + NEXT)
-    status = DONE
-    while start < n and status == DONE:
+    status = Status.DONE
+    while start < n and status == Status.DONE:
         block = min(np.int64(_BLOCK), n - start)
         if block > room - load_i64(state + LIVE):
-            status = INDEX_FULL
+            status = Status.INDEX_FULL
             break
         for i in range(block):
             before, after = load_i64(before_images + 8 * (start + i)), load_i64(images + 8 * (start + i))
@@ -206,7 +207,7 @@ def apply_images(n, before_images, before_lengths, images, image_lengths, rows, 
             length = np.int64(load_i32(before_lengths + 4 * j))
             number, place = find_row(entries, mask, slots, words[2 * i], before & _ADDRESS, length)
             if number < 0:
-                status = MISSING
+                status = Status.MISSING
                 block = i
                 break
             slot = slots + SLOT_BYTES * number

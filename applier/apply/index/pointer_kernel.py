@@ -20,6 +20,7 @@ Rules: FIND (by a key that is unique, the row found is the row), APP-R5, DEF-R2,
 import numpy as np
 
 from applier.apply.index.diff_kernel import COLUMN, DIFF_ID, IMAGE, NODE_WORDS, PREVIOUS
+from applier.apply.index.status import Status
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT, MAX_IMAGE_ID
 from keysearch.memory import inline, load_i64, load_u8, store_i64
 
@@ -43,13 +44,6 @@ VALUE, DIFF, MADE = 1, 2, 3
 """What a layout has of a column, if it has it (not 0). MADE: it lacks a generated column, and has some of what a
 replica computes that of."""
 
-# why a kernel stopped
-(DONE, INDEX_FULL, PATCHES_FULL, ARENA_FULL, CONFLICTS_FULL, DUPLICATE, MISSING, SPLIT_PATCH, SPLIT_MOVE,
- AWAITS) = range(10)
-"""CONFLICTS_FULL: no room to note more conflicts. SPLIT_PATCH: a partial image moves a row out of the unit or into it;
-the planner must not let that happen. SPLIT_MOVE: a change in idempotent mode moves one so; whether it does depends on
-the rows of both units. AWAITS: a key's value has to be computed of the row that was found (awaited_values)."""
-
 
 @inline
 def add(address, number):
@@ -72,9 +66,9 @@ def on_conflict(state, change, what, strict):
     if load_i64(state + NOTED) == 0:
         return strict
     if load_i64(state + N_NOTED) >= load_i64(state + NOTED_ROOM):
-        return CONFLICTS_FULL
+        return Status.CONFLICTS_FULL
     note(state, change, what)
-    return DONE
+    return Status.DONE
 
 
 @inline

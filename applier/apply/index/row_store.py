@@ -18,6 +18,7 @@ from applier.apply.index import pointer_kernel as k
 from applier.apply.index import store_kernel, store_upkeep_kernel
 from applier.apply.index import store_layout as s
 from applier.apply.index.key_index import Conflict, KeyIndex, batch_addresses
+from applier.apply.index.status import Status
 from applier.binlog.rows.changes import UPDATE, DecodedChanges, ImageLayouts
 from applier.errors import UnsupportedEvent
 from keysearch.addresses import address_of
@@ -205,7 +206,7 @@ class RowStore(KeyIndex[DecodedChanges]):
         """Put rows in that no unique key keeps apart, given their pieces, pointers, and when they came."""
         inputs, added, rows = _Inputs([EncodedRowPart(keys) for keys in pieces]), 0, len(pointers)
         while self._word(s.SLOTS_USED) + rows > len(self._slots):
-            self._grow(k.INDEX_FULL)
+            self._grow(Status.INDEX_FULL)
         self._put(s.AFTER, inputs.address)
         while (added := store_upkeep_kernel.add_rows(added, rows, self.address, pointers, places)) < rows:
             self._grow_arena()
@@ -258,7 +259,7 @@ class RowStore(KeyIndex[DecodedChanges]):
                                            address_of(self._state)))
 
     def resolve(self, status: int) -> Conflict | None:
-        if status != k.AWAITS or self._awaited is None:
+        if status != Status.AWAITS or self._awaited is None:
             return super().resolve(status)
         self._tell(self._awaited, self._get(k.NEXT))
         return None
@@ -293,7 +294,7 @@ class RowStore(KeyIndex[DecodedChanges]):
         """Room for the first rows comes as for all others."""
 
     def _grow(self, status: int) -> None:
-        if status == k.ARENA_FULL:
+        if status == Status.ARENA_FULL:
             self._grow_arena()
         else:
             self._slots = np.concatenate([self._slots, np.empty((3 * len(self._slots), 4), np.int64)])

@@ -15,21 +15,13 @@ Rules: FIND, FIND-ROWS, IDX-R1 to R4, APP-R5 to R7, DEF-R1b, DEF-R2, AP-IDEM.
 import numpy as np
 
 from applier.apply.index.pointer_kernel import (
-    ARENA_FULL,
-    AWAITS,
-    CONFLICTS_FULL,
     DELETED,
-    DONE,
-    DUPLICATE,
-    INDEX_FULL,
     INSERTED,
     LIVE,
-    MISSING,
     N_NOTED,
     NEXT,
     NOTED,
     NOTED_ROOM,
-    PATCHES_FULL,
     ROW_GONE,
     UPDATED,
     add,
@@ -38,6 +30,7 @@ from applier.apply.index.pointer_kernel import (
     note,
     updated_pointer,
 )
+from applier.apply.index.status import Status
 from applier.apply.index.store_layout import (
     AFTER,
     ARENA,
@@ -78,7 +71,7 @@ def insert_row(store, change, row, image, present, columns, patches, state, n):
         old = load_i64(store + ARENA) + basis if basis >= 0 else np.int64(0)
         size = encode_record_at_end(store, load_i64(store + AFTER), row, old, n)
         if size < 0:
-            return ARENA_FULL
+            return Status.ARENA_FULL
         record = load_i64(store + ARENA) + load_i64(store + ARENA_USED)
         taken = taken_key(store, record, n, -1, 0)
         if taken < 0:
@@ -91,13 +84,13 @@ def insert_row(store, change, row, image, present, columns, patches, state, n):
             break
         if not load_i64(state + NOTED):
             store_i64(store + DETAIL, taken)
-            return DUPLICATE
+            return Status.DUPLICATE
         other = load_i64(store + DETAIL)
         slot = slot_at(store, other)
         if taken == load_i64(store + N_UNIQUE) - 1:
             size = encode_record_at_end(store, load_i64(store + AFTER), row, record_of(store, slot), n)
             if size < 0:
-                return ARENA_FULL
+                return Status.ARENA_FULL
             store_i64(slot + POINTER,
                       updated_pointer(load_i64(slot + POINTER), image, present, columns, patches, state))
             change_record(store, other, size, n)
@@ -114,7 +107,7 @@ def insert_row(store, change, row, image, present, columns, patches, state, n):
         note(state, change, taken)
     store_i64(store + REPLACED_ROW_RECORD, -1)
     add(state + INSERTED, 1)
-    return DONE
+    return Status.DONE
 
 
 @kernel
@@ -127,40 +120,40 @@ def apply_rows(count, kinds, before_rows, after_rows, images, store, present, co
     n = load_i64(store + N_PIECES)
     idempotent = load_i64(state + NOTED) != 0
     j = load_i64(state + NEXT)
-    status = DONE
+    status = Status.DONE
     while j < count:
         if load_i64(store + FREE_SLOT) < 0 and load_i64(store + SLOTS_USED) >= load_i64(store + SLOT_ROOM):
-            status = INDEX_FULL
+            status = Status.INDEX_FULL
             break
         if no_patch_left(state):
-            status = PATCHES_FULL
+            status = Status.PATCHES_FULL
             break
         if idempotent and load_i64(store + N_UNIQUE) >= load_i64(state + NOTED_ROOM) - load_i64(state + N_NOTED):
-            status = CONFLICTS_FULL
+            status = Status.CONFLICTS_FULL
             break
         kind = load_u8(kinds + j)
         before, after = np.int64(load_i32(before_rows + 4 * j)), np.int64(load_i32(after_rows + 4 * j))
         image = load_i64(images + 8 * j)
         if kind == INSERT:
             status = insert_row(store, j, after, image, present, columns, patches, state, n)
-            if status != DONE:
+            if status != Status.DONE:
                 break
             j += 1
             continue
         search = np.int64(load_u8(load_i64(store + SEARCHES) + before))
         if search == NO_SEARCH:
-            status = MISSING
+            status = Status.MISSING
             break
         number = np.int64(-1)
         if search != NO_ROW:
             if encode_record_at_end(store, load_i64(store + BEFORE), before, 0, n) < 0:
-                status = ARENA_FULL
+                status = Status.ARENA_FULL
                 break
             index, record = index_at(store, search), load_i64(store + ARENA) + load_i64(store + ARENA_USED)
             number = find(store, index, record, key_hash(index, record, n), n)
         if number < 0:
             if not idempotent:
-                status = MISSING
+                status = Status.MISSING
                 break
             note(state, j, ROW_GONE)
             j += 1
@@ -178,12 +171,12 @@ def apply_rows(count, kinds, before_rows, after_rows, images, store, present, co
             state_of_it = load_u8(awaited + after)
             if state_of_it == WAITS or (state_of_it and load_i64(load_i64(store + AWAITED_OF) + 8 * after)
                                         != load_i64(slot + RECORD)):
-                status = AWAITS
+                status = Status.AWAITS
                 break
         old = record_of(store, slot)
         size = encode_record_at_end(store, load_i64(store + AFTER), after, old, n)
         if size < 0:
-            status = ARENA_FULL
+            status = Status.ARENA_FULL
             break
         record = load_i64(store + ARENA) + load_i64(store + ARENA_USED)
         taken = taken_key(store, record, n, number, old)
@@ -194,7 +187,7 @@ def apply_rows(count, kinds, before_rows, after_rows, images, store, present, co
         pointer = updated_pointer(load_i64(slot + POINTER), image, present, columns, patches, state)
         if taken >= 0:
             store_i64(store + DETAIL, taken)
-            status = DUPLICATE
+            status = Status.DUPLICATE
             break
         store_i64(slot + POINTER, pointer)
         change_record(store, number, size, n)

@@ -7,7 +7,6 @@ import numpy as np
 from applier.binlog.outline.outline_gtids import NO_SERVER
 from applier.binlog.outline.outline_recording import (
     DIGEST,
-    DONE,
     ENTRY_END,
     ENTRY_LENGTH,
     ENTRY_NUMBER,
@@ -34,7 +33,6 @@ from applier.binlog.outline.outline_recording import (
     LAST_GTID,
     LAST_TIME,
     N_GROUPS,
-    NEED_ROOM,
     NOTE_LENGTH,
     NOTE_POSITION,
     NOTED,
@@ -58,12 +56,12 @@ from applier.binlog.outline.outline_recording import (
     STOP_LENGTH,
     STOP_REACHED,
     STOP_TIME,
-    STOPPED,
     VOID_END,
     VOID_LENGTH,
     VOID_START,
     VOIDS,
     WANTED_SPLIT,
+    Status,
     append,
     at,
     get,
@@ -81,7 +79,7 @@ NO_NUMBER = NO_XID = -1
 def open_group(state, position, timestamp, group_state):
     """A group starts here. STOPPED where the stop time says that it, and so all that follows, does not count."""
     if timestamp >= get(state, STOP_TIME):
-        return STOPPED
+        return Status.STOPPED
     put(state, GROUP_STATE, group_state)
     put(state, GROUP_START, position)
     put(state, GROUP_TIME, timestamp)
@@ -95,15 +93,15 @@ def open_group(state, position, timestamp, group_state):
     if get(state, SPLIT_START) < 0:
         put(state, SPLIT_START, position)
         put(state, DIGEST, 0)
-    return DONE
+    return Status.DONE
 
 
 @inline
 def end_group(state, end, ending):
     """The group is whole at `end`. One that ROLLED_BACK took its rows back, but it was executed and its GTID counts;
     whether those of one that is PREPARED count is not known yet."""
-    if ending == ROLLED_BACK and void(state, get(state, GROUP_START), end) == NEED_ROOM:
-        return NEED_ROOM
+    if ending == ROLLED_BACK and void(state, get(state, GROUP_START), end) == Status.NEED_ROOM:
+        return Status.NEED_ROOM
     if ending != COMMITTED:
         forget_notes(state, get(state, GROUP_START))
     if get(state, N_GROUPS) == 0:
@@ -114,12 +112,12 @@ def end_group(state, end, ending):
     put(state, LAST_DIGEST, get(state, DIGEST))
     put(state, LAST_TIME, get(state, GROUP_TIME))
     put(state, LAST_GTID, get(state, GROUP_GTID))
-    if end - get(state, SPLIT_START) >= get(state, WANTED_SPLIT) and cut_split(state, end) == NEED_ROOM:
-        return NEED_ROOM
-    if get(state, GROUPS + 2) != 0 and _record(state, end) == NEED_ROOM:
-        return NEED_ROOM
+    if end - get(state, SPLIT_START) >= get(state, WANTED_SPLIT) and cut_split(state, end) == Status.NEED_ROOM:
+        return Status.NEED_ROOM
+    if get(state, GROUPS + 2) != 0 and _record(state, end) == Status.NEED_ROOM:
+        return Status.NEED_ROOM
     if get(state, GROUP_NUMBER) == NO_NUMBER:
-        return DONE
+        return Status.DONE
     return _count_gtid(state)
 
 
@@ -127,7 +125,7 @@ def end_group(state, end, ending):
 def _record(state, end):
     entry = append(state, GROUPS, ENTRY_LENGTH)
     if entry == 0:
-        return NEED_ROOM
+        return Status.NEED_ROOM
     put(entry, ENTRY_START, get(state, GROUP_START))
     put(entry, ENTRY_END, end)
     put(entry, ENTRY_TIME, get(state, GROUP_TIME))
@@ -135,7 +133,7 @@ def _record(state, end):
     put(entry, ENTRY_NUMBER, get(state, GROUP_NUMBER))
     put(entry, ENTRY_SERVER, get(state, GROUP_SERVER))
     put(entry, ENTRY_XID, get(state, GROUP_XID))
-    return DONE
+    return Status.DONE
 
 
 @inline
@@ -143,10 +141,10 @@ def void(state, start, end):
     """Rows in [start, end) were taken back."""
     entry = append(state, VOIDS, VOID_LENGTH)
     if entry == 0:
-        return NEED_ROOM
+        return Status.NEED_ROOM
     put(entry, VOID_START, start)
     put(entry, VOID_END, end)
-    return DONE
+    return Status.DONE
 
 
 @inline
@@ -172,14 +170,14 @@ def _count_gtid(state):
         if known == 0 or server == NO_SERVER:
             run = append(state, RUNS, RUN_LENGTH)
             if run == 0:
-                return NEED_ROOM
+                return Status.NEED_ROOM
             put(source, SOURCE_RUN, get(state, RUNS))
             put(run, RUN_SOURCE, get(state, GROUP_SOURCE))
         put(run, RUN_FIRST, number if server == NO_SERVER else server)
         put(run, RUN_LAST, number)
     if get(state, GTIDS_TO_STOP) > 0:
         return _count_towards_stop(state, source, number, server)
-    return DONE
+    return Status.DONE
 
 
 @inline
@@ -194,4 +192,4 @@ def _count_towards_stop(state, source, number, server):
         elif get(wanted, STOP_REACHED) == 0 and number >= get(wanted, STOP_LAST):
             put(wanted, STOP_REACHED, 1)
             increase(state, GTIDS_TO_STOP, -1)
-    return STOPPED if get(state, GTIDS_TO_STOP) == 0 else DONE
+    return Status.STOPPED if get(state, GTIDS_TO_STOP) == 0 else Status.DONE

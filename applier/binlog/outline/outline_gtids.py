@@ -10,20 +10,18 @@ import numpy as np
 
 from applier.binlog.events.format import EventType
 from applier.binlog.outline.outline_recording import (
-    BAD_EVENT,
-    DONE,
     GROUP_GTID,
     GROUP_NUMBER,
     GROUP_SERVER,
     GROUP_SOURCE,
     MOST_TAG_BYTES,
-    NEED_ROOM,
     ROOM_SOURCE_SLOTS,
     SOURCE_BYTES,
     SOURCE_LENGTH,
     SOURCE_SLOTS,
     SOURCES,
     TAG_AT,
+    Status,
     append,
     at,
     get,
@@ -41,10 +39,10 @@ def read_gtid(state, event_type, position, body, end, server_id):
     """The GTID of the group that was just opened. (result, MariaDB's flags)"""
     put(state, GROUP_GTID, position)
     if event_type == EventType.ANONYMOUS_GTID:
-        return DONE, np.int64(0)
+        return Status.DONE, np.int64(0)
     free = append(state, SOURCES, SOURCE_LENGTH)  # given back if the source is known
     if free == 0:
-        return NEED_ROOM, np.int64(0)
+        return Status.NEED_ROOM, np.int64(0)
     for i in range(SOURCE_LENGTH):
         put(free, i, 0)
     flags = np.int64(0)
@@ -53,21 +51,21 @@ def read_gtid(state, event_type, position, body, end, server_id):
         number = _read_tagged(free, body, end)
     elif event_type == EventType.MARIADB_GTID:
         if end - body < _MARIADB_GTID_LEAST:
-            return BAD_EVENT, flags
+            return Status.BAD_EVENT, flags
         number = np.int64(load_u64(body))
         put(free, 0, load_u32(body + 8))
         flags = np.int64(load_u8(body + 12))
         put(state, GROUP_SERVER, server_id)
     else:
         if end - body < _GTID_LEAST:
-            return BAD_EVENT, flags
+            return Status.BAD_EVENT, flags
         copy_bytes(free, body + 1, TAG_AT)
         number = np.int64(load_u64(body + 17))
     if number < 0 or (number == 0 and event_type != EventType.MARIADB_GTID):
-        return BAD_EVENT, flags
+        return Status.BAD_EVENT, flags
     put(state, GROUP_NUMBER, number)
     put(state, GROUP_SOURCE, _known_source(state, free))
-    return DONE, flags
+    return Status.DONE, flags
 
 
 @inline

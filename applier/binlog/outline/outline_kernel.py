@@ -31,17 +31,12 @@ from applier.binlog.outline.outline_groups import ROLLED_BACK, end_group, open_g
 from applier.binlog.outline.outline_gtids import read_gtid
 from applier.binlog.outline.outline_recording import (
     ANNOUNCED,
-    BAD_CHECKSUM,
-    BAD_EVENT,
-    BAD_LENGTH,
     BASE,
     BLOCKED,
     CHECKSUM_BYTES,
     CONTENT,
     CONTENTS_LEFT,
-    CUT_SHORT,
     DIGEST,
-    DONE,
     END,
     EVENT_CRC,
     FILE_EVENT,
@@ -58,19 +53,16 @@ from applier.binlog.outline.outline_recording import (
     N_INFLATED,
     N_ROW_BYTES,
     N_ROW_EVENTS,
-    NEED_CONTENTS,
-    NEED_MEMORY,
-    NEED_ROOM,
     OUTSIDE,
     POSITION,
     ROWS,
     SAMPLE_BYTES,
     STANDALONE,
     STATEMENT,
-    STOPPED,
     TRANSACTION,
     VERIFY,
     WITHIN,
+    Status,
     get,
     increase,
     put,
@@ -114,7 +106,7 @@ _ACTIONS = _actions()
 @inline
 def _statement_end(state, result):
     """After an event that is a statement in a form of its own: outside transactions it is the whole group."""
-    if result != DONE or get(state, GROUP_STATE) == TRANSACTION:
+    if result != Status.DONE or get(state, GROUP_STATE) == TRANSACTION:
         return result
     return ENDS_GROUP
 
@@ -123,13 +115,13 @@ def _statement_end(state, result):
 def _rows(state, header, event_type, action, body, end, size):
     version = 1 if action == _ROWS_V1 else 2
     result, use, ends_statement = use_table(state, header, event_type, version, body, end, size)
-    if result != DONE:
+    if result != Status.DONE:
         return result
     if use != NO_TABLE:
         increase(state, N_ROW_EVENTS, 1)
         increase(state, N_ROW_BYTES, size)
         increase(state, GROUP_ROW_EVENTS, 1)
-    if result == DONE and ends_statement and get(state, GROUP_STATE) == ROWS:
+    if result == Status.DONE and ends_statement and get(state, GROUP_STATE) == ROWS:
         return ENDS_GROUP
     return result
 
@@ -138,10 +130,10 @@ def _rows(state, header, event_type, action, body, end, size):
 def _gtid(state, position, event_type, body, end, server_id, timestamp):
     if get(state, GROUP_STATE) != OUTSIDE:  # the group before was never ended
         result = end_group(state, position, ROLLED_BACK)
-        if result != DONE:
+        if result != Status.DONE:
             return result
     result = open_group(state, position, timestamp, ANNOUNCED)
-    if result != DONE:
+    if result != Status.DONE:
         return result
     result, flags = read_gtid(state, event_type, position, body, end, server_id)
     if event_type == EventType.MARIADB_GTID:
@@ -154,7 +146,7 @@ def _incident(state, position, timestamp):
     """MySQL's follows a GTID event and MariaDB's nothing; nothing follows it in either's group."""
     if get(state, GROUP_STATE) == OUTSIDE:
         result = open_group(state, position, timestamp, ANNOUNCED)
-        if result != DONE:
+        if result != Status.DONE:
             return result
     return _statement_end(state, note_once(state, BLOCKED, EventType.INCIDENT, position))
 
@@ -172,7 +164,7 @@ def _event(state, header, end, position, next_position, event_type, size):
     if action == _QUERY:
         return query(state, position, next_position, body, end, timestamp)
     if action == _PASSED_OVER or (action == _UNKNOWN and load_u16(header + 17) & IGNORABLE_FLAG):
-        return DONE
+        return Status.DONE
     if action == _FILE:
         return note(state, FILE_EVENT, position, NO_TABLE)
     if event_type == EventType.INCIDENT:
@@ -182,7 +174,7 @@ def _event(state, header, end, position, next_position, event_type, size):
     if get(state, GROUP_STATE) == OUTSIDE:
         rows = _TABLE_MAP <= action <= _ROWS_V2
         result = open_group(state, position, timestamp, ROWS if rows else ANNOUNCED)
-        if result != DONE:
+        if result != Status.DONE:
             return result
     elif get(state, GROUP_STATE) < TRANSACTION and _TABLE_MAP <= action <= _ROWS_V2:
         put(state, GROUP_STATE, ROWS)
@@ -200,17 +192,17 @@ def _event(state, header, end, position, next_position, event_type, size):
         return _statement_end(state, note(state, STATEMENT, position, NO_TABLE))
     if action == _XA_PREPARE:
         return xa_prepare(state, position, body, end)
-    return DONE  # _CONTEXT: it belongs to the statement that follows
+    return Status.DONE  # _CONTEXT: it belongs to the statement that follows
 
 
 @inline
 def _compressed(state, position, next_position):
     """The events that a compressed event holds, as far as they are inflated. No group goes on behind its end."""
-    header_length, result, goes_on = get(state, HEADER_BYTES), DONE, True
+    header_length, result, goes_on = get(state, HEADER_BYTES), Status.DONE, True
     while goes_on:
         content = get(state, CONTENT)
         if get(state, CONTENTS_LEFT) == 0 or get(content, CONTENT_POSITION) != position:
-            return NEED_CONTENTS
+            return Status.NEED_CONTENTS
         header, end = get(state, INNER), get(content, CONTENT_END)
         if header == 0:
             header = get(content, CONTENT_START)
@@ -219,22 +211,22 @@ def _compressed(state, position, next_position):
         while header < end:
             put(state, INNER, header)
             if result >= ENDS_GROUP or header_length > end - header:
-                return BAD_EVENT
+                return Status.BAD_EVENT
             size, event_type = np.int64(load_u32(header + 9)), np.int64(load_u8(header + 4))
             action = _ACTIONS[event_type]
             if size < header_length or size > end - header or action == _GTID or _COMPRESSED <= action <= _FILE:
-                return BAD_EVENT
+                return Status.BAD_EVENT
             wanted = np.int64(SAMPLE_BYTES) if action == _ROWS_V1 or action == _ROWS_V2 else 2 * size
             if get(state, KEPT_END) - get(state, KEPT_AT) < wanted:
                 put(state, KEPT_WANTED, wanted)
-                return NEED_MEMORY
+                return Status.NEED_MEMORY
             result = _event(state, header, header + size, position, next_position, event_type, size)
-            if result != DONE and result < ENDS_GROUP:
+            if result != Status.DONE and result < ENDS_GROUP:
                 return result
             header += size
         goes_on = get(content, CONTENT_GOES_ON) != 0
-        if goes_on and result != DONE:
-            return BAD_EVENT
+        if goes_on and result != Status.DONE:
+            return Status.BAD_EVENT
         put(state, CONTENT, content + 8 * CONTENT_WORDS)
         increase(state, CONTENTS_LEFT, -1)
         put(state, INNER, 0)
@@ -253,18 +245,18 @@ def walk(state):
     base, end, position, verify = get(state, BASE), get(state, END), get(state, POSITION), get(state, VERIFY)
     header_length, checksum_bytes = get(state, HEADER_BYTES), get(state, CHECKSUM_BYTES)
     least = header_length + checksum_bytes
-    result = DONE
+    result = Status.DONE
     while position < end:
         if header_length > end - position:
-            result = CUT_SHORT
+            result = Status.CUT_SHORT
             break
         header = base + position
         size = np.int64(load_u32(header + 9))
         if size < least:
-            result = BAD_LENGTH
+            result = Status.BAD_LENGTH
             break
         if size > end - position:
-            result = CUT_SHORT
+            result = Status.CUT_SHORT
             break
         event_type = np.int64(load_u8(header + 4))
         # The format description's checksum is taken without a flag. Python verifies it.
@@ -272,26 +264,27 @@ def walk(state):
         if has_crc and get(state, WITHIN) == 0:
             crc = crc32(header, size - checksum_bytes, np.uint32(0))
             if checksum_bytes and crc != load_u32(header + size - 4):
-                result = BAD_CHECKSUM
+                result = Status.BAD_CHECKSUM
                 break
             put(state, EVENT_CRC, np.int64(crc))
         if _ACTIONS[event_type] == _COMPRESSED:
             result = _compressed(state, position, position + size)
         else:
             result = _event(state, header, header + size - checksum_bytes, position, position + size, event_type, size)
-        if has_crc and (result == DONE or result >= ENDS_GROUP):
+        if has_crc and (result == Status.DONE or result >= ENDS_GROUP):
             put(state, DIGEST, with_event(get(state, DIGEST), get(state, EVENT_CRC)))
         if result >= ENDS_GROUP:
             result = end_group(state, position + size, result - ENDS_GROUP)
-        if result != DONE:
+        if result != Status.DONE:
             break
         increase(state, N_EVENTS, 1)
         position += size
-    if result == STOPPED and get(state, LAST_END) > position:  # this event ended the last group that counts
+    if result == Status.STOPPED and get(state, LAST_END) > position:  # this event ended the last group that counts
         increase(state, N_EVENTS, 1)
         position = get(state, LAST_END)
     put(state, POSITION, position)
-    if (result == DONE or result == STOPPED or result == CUT_SHORT) and get(state, GROUP_STATE) == OUTSIDE:
-        if cut_split(state, get(state, LAST_END)) == NEED_ROOM:
-            return NEED_ROOM
+    is_whole = result == Status.DONE or result == Status.STOPPED or result == Status.CUT_SHORT
+    if is_whole and get(state, GROUP_STATE) == OUTSIDE:
+        if cut_split(state, get(state, LAST_END)) == Status.NEED_ROOM:
+            return Status.NEED_ROOM
     return result

@@ -13,10 +13,6 @@ from applier.binlog.outline.outline import Outline
 from applier.binlog.outline.outline_kernel import walk
 from applier.binlog.outline.outline_notes import add_recorded
 from applier.binlog.outline.outline_recording import (
-    BAD_CHECKSUM,
-    BAD_LENGTH,
-    CUT_SHORT,
-    DONE,
     ENTRY_START,
     FIRST_START,
     FIRST_TIME,
@@ -31,15 +27,11 @@ from applier.binlog.outline.outline_recording import (
     N_INFLATED,
     N_ROW_BYTES,
     N_ROW_EVENTS,
-    NEED_CONTENTS,
-    NEED_MEMORY,
-    NEED_ROOM,
     OUTSIDE,
     POSITION,
-    STOPPED,
-    UNMAPPED_TABLE,
     WITHIN,
     Recording,
+    Status,
 )
 from applier.binlog.outline.outlined_file import OutlinedFile
 from applier.binlog.outline.stop import StopCondition
@@ -111,9 +103,9 @@ class OutlinePass(OutlinedFile):
             limit, offset = begin, begin
         n_groups = 0 if self.format.header_length == HEADER_LENGTH else 1 + (limit - begin) // GROUP_BYTES
         result = self._walk(begin, limit, missing or GtidSet(), self.stop.datetime, n_groups)
-        stopped = result.code == STOPPED or offset is not None
+        stopped = result.code == Status.STOPPED or offset is not None
         torn_at, torn_what = None, None
-        if limit == size and (result.code == CUT_SHORT or result.within_group) and result.code != STOPPED:
+        if limit == size and (result.code == Status.CUT_SHORT or result.within_group) and result.code != Status.STOPPED:
             torn_at, torn_what = self._tear(result)
         if result.within_group:  # the open group does not count
             result = self._walk(begin, result[LAST_END], GtidSet(), None, n_groups)
@@ -142,10 +134,10 @@ class OutlinePass(OutlinedFile):
             recording = Recording(room, n_splits, stop_gtids, n_groups * room // _FIRST_ROOM)
             recording.set_limits(self.mapped.address, begin, end, self.format, self.verify, self.split_bytes, stop_time)
             result = self._run(recording, end)
-            if result.code != NEED_ROOM:
+            if result.code != Status.NEED_ROOM:
                 break
             room *= 4
-        if result.code in (DONE, STOPPED, CUT_SHORT):
+        if result.code in (Status.DONE, Status.STOPPED, Status.CUT_SHORT):
             return result
         raise self._corrupt(result)
 
@@ -154,10 +146,10 @@ class OutlinePass(OutlinedFile):
         inflater = Inflater(self.mapped, self.format.header_length, self.format.checksum_length)
         while True:
             result = _Result(walk(recording.address), recording)
-            if result.code == NEED_CONTENTS:
+            if result.code == Status.NEED_CONTENTS:
                 inflater.advance(result[POSITION], end, within=result[WITHIN] != 0)
                 recording.set_contents(inflater.contents)
-            elif result.code == NEED_MEMORY:
+            elif result.code == Status.NEED_MEMORY:
                 recording.add_memory()
             else:
                 return result
@@ -165,7 +157,7 @@ class OutlinePass(OutlinedFile):
     def _skip_to(self, start: int) -> GtidSet:
         """The transactions before `start`, which must be a position between two groups."""
         result = self._walk(self.head_end, min(start, self.mapped.size), GtidSet(), stop_time=None)
-        if result.code != DONE or result.within_group or start > self.mapped.size:
+        if result.code != Status.DONE or result.within_group or start > self.mapped.size:
             raise ArchiveError(
                 "the replay cannot go on from here: no event group starts at this position",
                 file=self.uri,
@@ -202,13 +194,13 @@ class OutlinePass(OutlinedFile):
         position = result[POSITION]
         event = self.mapped.array[position : position + HEADER_LENGTH].tobytes()
         name, size = event_name(event[4]), int.from_bytes(event[9:13], "little")
-        what = {
-            BAD_LENGTH: f"a {name} event of {size} bytes is impossible",
-            BAD_CHECKSUM: f"the checksum of a {name} event does not match",
-            UNMAPPED_TABLE: f"a {name} event is for a table that no table map in its group names",
-        }.get(result.code, f"a {name} event lacks required fields")
+        messages: dict[int, str] = {
+            Status.BAD_LENGTH: f"a {name} event of {size} bytes is impossible",
+            Status.BAD_CHECKSUM: f"the checksum of a {name} event does not match",
+            Status.UNMAPPED_TABLE: f"a {name} event is for a table that no table map in its group names",
+        }
         return ArchiveError(
-            what,
+            messages.get(result.code, f"a {name} event lacks required fields"),
             file=self.uri,
             position=position,
             errno=CORRUPT_EVENT,
@@ -219,7 +211,7 @@ class OutlinePass(OutlinedFile):
     def _tear(self, result: _Result) -> tuple[int, str]:
         """Where and how the file was truncated. Raises ArchiveError if it is not truncated but corrupt."""
         position = result[POSITION]
-        if result.code != CUT_SHORT:
+        if result.code != Status.CUT_SHORT:
             return result[GROUP_START], "the last event group has no end"
         header = self.mapped.array[position : position + HEADER_LENGTH].tobytes()
         if len(header) < HEADER_LENGTH:

@@ -7,6 +7,8 @@ cost more than the work on an event. All positions are offsets in the file; what
 position, and where it has to be looked at again, it is copied and found by an address relative to the file's.
 """
 
+from enum import IntEnum
+
 import numpy as np
 from llvmlite import ir
 from numba import types
@@ -17,10 +19,23 @@ from applier.binlog.events.gtid import GtidSet
 from keysearch.addresses import address_of
 from keysearch.memory import copy_bytes, inline
 
-# What a pass ends with.
-DONE, NEED_ROOM, STOPPED, CUT_SHORT, BAD_LENGTH, BAD_CHECKSUM, BAD_EVENT, UNMAPPED_TABLE = range(8)
-# What it pauses for: what a compressed event holds, and memory to keep some of it in.
-NEED_CONTENTS, NEED_MEMORY = 8, 9
+
+class Status(IntEnum):
+    """What a pass ends with, or pauses for."""
+
+    DONE = 0
+    NEED_ROOM = 1
+    STOPPED = 2
+    CUT_SHORT = 3
+    BAD_LENGTH = 4
+    BAD_CHECKSUM = 5
+    BAD_EVENT = 6
+    UNMAPPED_TABLE = 7
+    NEED_CONTENTS = 8
+    """It pauses for what a compressed event holds."""
+    NEED_MEMORY = 9
+    """It pauses for memory to keep some of that in."""
+
 
 # Group states, see outline_kernel.
 OUTSIDE, ANNOUNCED, STANDALONE, TRANSACTION, ROWS = range(5)

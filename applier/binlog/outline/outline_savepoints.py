@@ -11,15 +11,14 @@ import numpy as np
 from applier.binlog.outline.outline_groups import forget_notes, void
 from applier.binlog.outline.outline_recording import (
     BASE,
-    DONE,
     GROUP_ROW_EVENTS,
-    NEED_ROOM,
     SAVEPOINT_END,
     SAVEPOINT_LENGTH,
     SAVEPOINT_NAME,
     SAVEPOINT_NAME_LENGTH,
     SAVEPOINT_ROW_EVENTS,
     SAVEPOINTS,
+    Status,
     append,
     at,
     get,
@@ -43,12 +42,12 @@ def set_savepoint(state, sql, length, next_position):
         _remove(state, known)
     savepoint = append(state, SAVEPOINTS, SAVEPOINT_LENGTH)
     if savepoint == 0:
-        return NEED_ROOM
+        return Status.NEED_ROOM
     put(savepoint, SAVEPOINT_NAME, kept(state, name, name_length))
     put(savepoint, SAVEPOINT_NAME_LENGTH, name_length)
     put(savepoint, SAVEPOINT_END, next_position)
     put(savepoint, SAVEPOINT_ROW_EVENTS, get(state, GROUP_ROW_EVENTS))
-    return DONE
+    return Status.DONE
 
 
 @inline
@@ -57,11 +56,11 @@ def roll_back_to(state, sql, length, position):
     name, name_length = _name(sql, length)
     known = _find(state, name, name_length)
     if known == _NONE:
-        return NO_SUCH_SAVEPOINT if get(state, GROUP_ROW_EVENTS) > 0 else DONE
+        return NO_SUCH_SAVEPOINT if get(state, GROUP_ROW_EVENTS) > 0 else Status.DONE
     put(state, SAVEPOINTS, known + 1)
     savepoint = at(state, SAVEPOINTS, SAVEPOINT_LENGTH, known)
     if get(savepoint, SAVEPOINT_ROW_EVENTS) == get(state, GROUP_ROW_EVENTS):
-        return DONE
+        return Status.DONE
     if get(savepoint, SAVEPOINT_END) > position:  # both are in one compressed event, whose rows have one position
         return NO_SUCH_SAVEPOINT
     forget_notes(state, get(savepoint, SAVEPOINT_END))

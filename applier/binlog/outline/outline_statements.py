@@ -6,14 +6,11 @@ import numpy as np
 from applier.binlog.outline.outline_groups import COMMITTED, PREPARED, ROLLED_BACK, end_group, open_group
 from applier.binlog.outline.outline_recording import (
     ANNOUNCED,
-    BAD_EVENT,
     BLOCKED_SAVEPOINT,
-    DONE,
     GROUP_GTID,
     GROUP_START,
     GROUP_STATE,
     INNER,
-    NEED_ROOM,
     NOTE_EVENT,
     NOTE_GROUP,
     NOTE_GTID,
@@ -29,6 +26,7 @@ from applier.binlog.outline.outline_recording import (
     WITHIN,
     XA_DECIDED,
     XA_PREPARED,
+    Status,
     append,
     get,
     kept,
@@ -59,7 +57,7 @@ _QUERY_POST_HEADER = 13
 def note(state, kind, position, use):
     entry = append(state, NOTES, NOTE_LENGTH)
     if entry == 0:
-        return NEED_ROOM
+        return Status.NEED_ROOM
     outside = get(state, GROUP_STATE) == OUTSIDE
     event = position
     if get(state, WITHIN) != 0:
@@ -70,7 +68,7 @@ def note(state, kind, position, use):
     put(entry, NOTE_GROUP, position if outside else get(state, GROUP_START))
     put(entry, NOTE_GTID, 0 if outside else get(state, GROUP_GTID))
     put(entry, NOTE_TABLE, use)
-    return DONE
+    return Status.DONE
 
 
 @inline
@@ -78,7 +76,7 @@ def note_once(state, kind, what, position):
     """The first of a kind of blockers is enough: it stops the replay."""
     noted = get(state, NOTED) + what
     if load_u8(noted) != 0:
-        return DONE
+        return Status.DONE
     store_u8(noted, np.uint8(1))
     return note(state, kind, position, NO_TABLE)
 
@@ -108,24 +106,24 @@ def _ends_with_start_transaction(address, length):
 def query(state, position, next_position, body, end, timestamp):
     """A statement: group control by its first letters; all else is noted, and outside transactions the whole group."""
     if end - body < _QUERY_POST_HEADER:
-        return BAD_EVENT
+        return Status.BAD_EVENT
     sql = body + _QUERY_POST_HEADER + np.int64(load_u16(body + 11)) + np.int64(load_u8(body + 8)) + 1
     length = end - sql
     if length < 0:
-        return BAD_EVENT
+        return Status.BAD_EVENT
     word = _first_letters(sql, length)
     if word == _BEGIN and length == 5:
         if get(state, GROUP_STATE) == TRANSACTION and get(state, GROUP_GTID) == 0:  # the one before was never ended
             result = end_group(state, position, ROLLED_BACK)
-            if result != DONE:
+            if result != Status.DONE:
                 return result
         if get(state, GROUP_STATE) == OUTSIDE:
             return open_group(state, position, timestamp, TRANSACTION)
         put(state, GROUP_STATE, TRANSACTION)
-        return DONE
+        return Status.DONE
     if get(state, GROUP_STATE) == OUTSIDE:
         result = open_group(state, position, timestamp, ANNOUNCED)
-        if result != DONE:
+        if result != Status.DONE:
             return result
     if (word == _COMMIT and length == 6) or (word == _ROLLBACK and length == 8):
         return ENDS_GROUP + (ROLLED_BACK if word == _ROLLBACK else COMMITTED)
@@ -138,20 +136,20 @@ def query(state, position, next_position, body, end, timestamp):
         return result
     if word == _XA_START or word == _XA_BEGIN:
         put(state, GROUP_STATE, TRANSACTION)
-        return DONE
+        return Status.DONE
     if word & _SEVEN_LETTERS == _XA_END:
-        return DONE
+        return Status.DONE
     if word == _XA_COMMIT or word == _XA_ROLLBACK:
         if get(state, GROUP_STATE) == TRANSACTION:  # it was never prepared
             return ENDS_GROUP + (ROLLED_BACK if word == _XA_ROLLBACK else COMMITTED)
         result = note(state, XA_DECIDED, position, NO_TABLE)
-        return ENDS_GROUP if result == DONE else result
+        return ENDS_GROUP if result == Status.DONE else result
     result = note(state, STATEMENT, position, NO_TABLE)
-    if result != DONE or get(state, GROUP_STATE) == TRANSACTION:
+    if result != Status.DONE or get(state, GROUP_STATE) == TRANSACTION:
         return result
     if _ends_with_start_transaction(sql, length):
         put(state, GROUP_STATE, TRANSACTION)
-        return DONE
+        return Status.DONE
     return ENDS_GROUP
 
 
@@ -159,8 +157,8 @@ def query(state, position, next_position, body, end, timestamp):
 def xa_prepare(state, position, body, end):
     """The group is prepared, or, in one phase, committed."""
     if body >= end:
-        return BAD_EVENT
+        return Status.BAD_EVENT
     if load_u8(body) != 0:
         return ENDS_GROUP
     result = note(state, XA_PREPARED, position, NO_TABLE)
-    return ENDS_GROUP + PREPARED if result == DONE else result
+    return ENDS_GROUP + PREPARED if result == Status.DONE else result

@@ -11,11 +11,9 @@ from applier.binlog.events.format import DUMMY_TABLE_ID, STATEMENT_END_FLAG, WIT
 from applier.binlog.events.packed_kernel import read_bitmaps
 from applier.binlog.outline.outline_recording import (
     AFTER_COLUMNS,
-    BAD_EVENT,
     BASE,
     BODY,
     BODY_LENGTH,
-    DONE,
     FIRST_POSITION,
     ID_GROUP,
     ID_LENGTH,
@@ -26,7 +24,6 @@ from applier.binlog.outline.outline_recording import (
     N_GROUPS,
     N_SAMPLES,
     N_SAMPLES_KEPT,
-    NEED_ROOM,
     PARTIAL,
     ROOM_TABLE_SLOTS,
     ROWS_BYTES,
@@ -50,7 +47,7 @@ from applier.binlog.outline.outline_recording import (
     TABLE_LENGTH,
     TABLE_SLOTS,
     TABLES,
-    UNMAPPED_TABLE,
+    Status,
     append,
     at,
     get,
@@ -121,7 +118,7 @@ def _find_table_id(state, table_id):
 def map_table(state, position, body, end):
     """TABLE_MAP: remember which table use its id stands for from here to the end of the group."""
     if end - body < 6 + _TABLE_MAP_LEAST:
-        return BAD_EVENT
+        return Status.BAD_EVENT
     table_id = _load_table_id(body)
     entry = _find_table_id(state, table_id)
     body += 6
@@ -129,7 +126,7 @@ def map_table(state, position, body, end):
     use = np.int64(NO_TABLE)
     if get(entry, ID_PLUS_ONE) == 0:
         if 2 * get(state, TABLE_IDS) + 2 > get(state, TABLE_IDS + 2):
-            return NEED_ROOM
+            return Status.NEED_ROOM
         increase(state, TABLE_IDS, 1)
         put(entry, ID_PLUS_ONE, table_id + 1)
     elif _has_body(state, at(state, TABLES, TABLE_LENGTH, get(entry, ID_USE)), body, length):
@@ -137,10 +134,10 @@ def map_table(state, position, body, end):
     if use == NO_TABLE:
         use = _find_or_add_table(state, position, body, length)
         if use == NO_TABLE:
-            return NEED_ROOM
+            return Status.NEED_ROOM
     put(entry, ID_USE, use)
     put(entry, ID_GROUP, get(state, N_GROUPS))
-    return DONE
+    return Status.DONE
 
 
 @inline
@@ -186,17 +183,17 @@ def use_table(state, header, event_type, version, body, end, size):
     """A rows event: count it for its table. (result, table use or NO_TABLE for a dummy event, ends the statement)"""
     none = np.int64(NO_TABLE)
     if end - body < _ROWS_LEAST:
-        return BAD_EVENT, none, False
+        return Status.BAD_EVENT, none, False
     last = load_u16(body + 6) & STATEMENT_END_FLAG != 0
     table_id = _load_table_id(body)
     entry = _find_table_id(state, table_id)
     if get(entry, ID_PLUS_ONE) == 0 or get(entry, ID_GROUP) != get(state, N_GROUPS):
         dummy = last and (table_id == DUMMY_TABLE_ID or table_id == _NO_TABLE_ID)
-        return DONE if dummy else UNMAPPED_TABLE, none, last
+        return Status.DONE if dummy else Status.UNMAPPED_TABLE, none, last
     updates = _image_kinds(event_type) == _UPDATE
     n_columns, place = read_bitmaps(body, end, version == 2, 2 if updates else 1)
     if place == 0:
-        return BAD_EVENT, none, False
+        return Status.BAD_EVENT, none, False
     n_bytes = (n_columns + 7) >> 3
     use = get(entry, ID_USE)
     table = at(state, TABLES, TABLE_LENGTH, use)
@@ -219,7 +216,7 @@ def use_table(state, header, event_type, version, body, end, size):
     increase(table, ROWS_EVENTS, 1)
     increase(table, ROWS_BYTES, size)
     increase(table, SPLIT_BYTES, size)
-    return DONE, use, last
+    return Status.DONE, use, last
 
 
 @inline
@@ -251,11 +248,11 @@ def _keep_sample(state, table, header, size):
 def cut_split(state, end):
     """End the split that is open, if any, with the bytes of each table in it."""
     if get(state, SPLIT_START) < 0:
-        return DONE
+        return Status.DONE
     split = get(state, SPLITS)
     entry = append(state, SPLITS, SPLIT_LENGTH)
     if entry == 0:
-        return NEED_ROOM
+        return Status.NEED_ROOM
     put(entry, SPLIT_FIRST, get(state, SPLIT_START))
     put(entry, SPLIT_END, end)
     put(entry, SPLIT_DIGEST, get(state, LAST_DIGEST))
@@ -265,9 +262,9 @@ def cut_split(state, end):
         if get(table, SPLIT_BYTES) > 0:
             entry = append(state, SPLIT_TABLES, SPLIT_TABLE_LENGTH)
             if entry == 0:
-                return NEED_ROOM
+                return Status.NEED_ROOM
             put(entry, SPLIT_TABLE_SPLIT, split)
             put(entry, SPLIT_TABLE_USE, use)
             put(entry, SPLIT_TABLE_BYTES, get(table, SPLIT_BYTES))
             put(table, SPLIT_BYTES, 0)
-    return DONE
+    return Status.DONE

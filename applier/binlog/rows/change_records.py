@@ -3,6 +3,8 @@
 Tables, layouts and batches are such records; the names here are the offsets of their words, in bytes.
 """
 
+from enum import IntEnum
+
 # a table's record (one for each distinct table map); WANTED is WITH_BEFORE_IMAGES where their memory is kept, too
 WANTED, N_COLUMNS, BATCH, LAYOUTS, N_LAYOUTS, LAST_BEFORE, LAST_AFTER, N_JSON_COLUMNS = range(0, 64, 8)
 TABLE_WORDS = 8
@@ -33,9 +35,23 @@ STATE_WORDS = 24
 EVENT_FLAG_BITS = 16
 """In EVENTS: the flags of the rows event, and above them its number in the walk."""
 
-# why the kernel stopped
-DONE, BATCH_FULL, NO_ROOM, NEW_TABLE_MAP, NEW_LAYOUT, NEW_VARIANT, NEED_CONTENTS, ARENA_FULL = range(8)
-BAD_LENGTH, UNKNOWN_TABLE, BAD_ROWS, BAD_CHECKSUM = range(-1, -5, -1)
+
+class Status(IntEnum):
+    """Why the kernel stopped: DONE, what it needs, or, below 0, what is wrong with the event."""
+
+    DONE = 0
+    BATCH_FULL = 1
+    NO_ROOM = 2
+    NEW_TABLE_MAP = 3
+    NEW_LAYOUT = 4
+    NEW_VARIANT = 5
+    NEED_CONTENTS = 6
+    ARENA_FULL = 7
+    BAD_LENGTH = -1
+    UNKNOWN_TABLE = -2
+    BAD_ROWS = -3
+    BAD_CHECKSUM = -4
+
 
 INSERT, UPDATE, DELETE = 0, 1, 2
 IMAGE_ID_SHIFT = 48

@@ -164,22 +164,22 @@ class ChangeReader:
         while True:
             status = walk(self.file.address, end, safe_end, address_of(state), address_of(self._records),
                           self._ids.address, self._ids.mask, self._checksum_bytes, address_of(NO_NULLS))
-            if status == k.DONE:
+            if status == k.Status.DONE:
                 return
-            if status == k.NEW_TABLE_MAP:
+            if status == k.Status.NEW_TABLE_MAP:
                 self._add_table_map(self._word(k.EVENT))
-            elif status == k.NEW_LAYOUT:
+            elif status == k.Status.NEW_LAYOUT:
                 self._add_layout(self._word(k.TABLE), self._word(k.DETAIL))
-            elif status == k.NEW_VARIANT:
+            elif status == k.Status.NEW_VARIANT:
                 self._add_variant(self._bound(self._word(k.TABLE)), self._word(k.PARTIAL_BITS))
-            elif status == k.BATCH_FULL:
+            elif status == k.Status.BATCH_FULL:
                 self._bound(self._word(k.TABLE)).binding.flush(self.file)
                 yield
-            elif status == k.NO_ROOM:
+            elif status == k.Status.NO_ROOM:
                 self._make_room(self._bound(self._word(k.TABLE)))
-            elif status == k.NEED_CONTENTS:
+            elif status == k.Status.NEED_CONTENTS:
                 self._inflate(end)
-            elif status == k.ARENA_FULL:
+            elif status == k.Status.ARENA_FULL:
                 self._next_arena()
                 yield
             else:
@@ -285,11 +285,13 @@ class ChangeReader:
 
     def _raise(self, status: int) -> None:
         position, table = self._word(k.POSITION), None
-        message = {k.BAD_LENGTH: "an event with an impossible length",
-                   k.BAD_CHECKSUM: "an event whose checksum has changed since it was outlined",
-                   k.UNKNOWN_TABLE: "a rows event without a table map",
-                   k.BAD_ROWS: f"row {self._word(k.DETAIL) + 1} of a rows event contradicts its own lengths"}
-        if status == k.BAD_ROWS:
+        message: dict[int, str] = {
+            k.Status.BAD_LENGTH: "an event with an impossible length",
+            k.Status.BAD_CHECKSUM: "an event whose checksum has changed since it was outlined",
+            k.Status.UNKNOWN_TABLE: "a rows event without a table map",
+            k.Status.BAD_ROWS: f"row {self._word(k.DETAIL) + 1} of a rows event contradicts its own lengths",
+        }
+        if status == k.Status.BAD_ROWS:
             table = self._bound(self._word(k.TABLE)).table_map.name
         raise ArchiveError(message[status], file=self.file.uri, position=position, table=table, errno=1610,
                            hint=_DAMAGED)

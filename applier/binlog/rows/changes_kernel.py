@@ -22,22 +22,18 @@ from applier.binlog.events.compressed_kernel import (
 from applier.binlog.events.digest_kernel import with_event
 from applier.binlog.events.format import EventType
 from applier.binlog.rows.change_records import (
-    BAD_CHECKSUM,
-    BAD_LENGTH,
     CONTENT,
     CONTENTS_END,
     CONTENTS_LEFT,
     DIGEST,
     DIGESTS,
-    DONE,
     EVENT,
     HEADER_BYTES,
     INNER,
-    NEED_CONTENTS,
-    NEW_TABLE_MAP,
     POSITION,
     ROW_AT,
     WITHIN,
+    Status,
 )
 from applier.binlog.rows.rows_event_kernel import rows_event, rows_kind
 from applier.binlog.rows.table_ids_kernel import BODY, BODY_LENGTH, id_entry, same_bytes
@@ -67,28 +63,28 @@ def walk(base, end, safe_end, state, tables, ids, ids_mask, checksum_bytes, no_n
     while position < end:
         start = base + position
         if header > end - position:
-            return BAD_LENGTH
+            return Status.BAD_LENGTH
         size = np.int64(load_u32(start + 9))
         if size < header + checksum_bytes or size > end - position:
-            return BAD_LENGTH
+            return Status.BAD_LENGTH
         event_type = load_u8(start + 4)
         stop = start + size - checksum_bytes
         if is_compressed(event_type):
             status = compressed_event(position, start, state, tables, ids, ids_mask, no_nulls)
         else:
             status = plain_event(start, stop, safe_end, event_type, start, state, tables, ids, ids_mask, no_nulls)
-        if status != DONE:
+        if status != Status.DONE:
             return status
         if digests and event_type != EventType.FORMAT_DESCRIPTION:
             # not in a pass of its own: the CPU takes checksums in the time that it waits for rows
             crc = crc32(start, size - checksum_bytes, np.uint32(0))
             if checksum_bytes and crc != load_u32(stop):
-                return BAD_CHECKSUM
+                return Status.BAD_CHECKSUM
             store_i64(state + DIGEST, with_event(load_i64(state + DIGEST), crc))
         position += size
         store_i64(state + POSITION, position)
         store_i64(state + ROW_AT, 0)
-    return DONE
+    return Status.DONE
 
 
 @inline
@@ -98,7 +94,7 @@ def compressed_event(position, place, state, tables, ids, ids_mask, no_nulls):
     while goes_on:
         content = load_i64(state + CONTENT)
         if load_i64(state + CONTENTS_LEFT) == 0 or load_i64(content + 8 * CONTENT_POSITION) != position:
-            return NEED_CONTENTS
+            return Status.NEED_CONTENTS
         start, content_end = load_i64(state + INNER), load_i64(content + 8 * CONTENT_END)
         if start == 0:
             start = load_i64(content + 8 * CONTENT_START)
@@ -106,13 +102,13 @@ def compressed_event(position, place, state, tables, ids, ids_mask, no_nulls):
         while start < content_end:
             store_i64(state + INNER, start)
             if header > content_end - start:
-                return BAD_LENGTH
+                return Status.BAD_LENGTH
             size = np.int64(load_u32(start + 9))
             if size < header or size > content_end - start:
-                return BAD_LENGTH
+                return Status.BAD_LENGTH
             status = plain_event(start, start + size, load_i64(state + CONTENTS_END), load_u8(start + 4), place, state,
                                  tables, ids, ids_mask, no_nulls)
-            if status != DONE:
+            if status != Status.DONE:
                 return status
             start += size
             store_i64(state + ROW_AT, 0)
@@ -121,7 +117,7 @@ def compressed_event(position, place, state, tables, ids, ids_mask, no_nulls):
         store_i64(state + CONTENTS_LEFT, load_i64(state + CONTENTS_LEFT) - 1)
         store_i64(state + INNER, 0)
     store_i64(state + WITHIN, 0)
-    return DONE
+    return Status.DONE
 
 
 @inline
@@ -131,13 +127,13 @@ def plain_event(start, stop, safe_end, event_type, place, state, tables, ids, id
     kind, body = rows_kind(np.int64(event_type)), start + load_i64(state + HEADER_BYTES)
     if event_type == _TABLE_MAP:
         if stop - body < 8:
-            return BAD_LENGTH
+            return Status.BAD_LENGTH
         entry = id_entry(ids, ids_mask, np.int64(load_u64(body) & np.uint64(0xFFFFFFFFFFFF)))
         definition, length = body + 6, stop - body - 6
         if (load_i64(entry) == -1 or load_i64(entry + BODY_LENGTH) != length
                 or not same_bytes(load_i64(entry + BODY), definition, length)):
-            return NEW_TABLE_MAP
-        return DONE
+            return Status.NEW_TABLE_MAP
+        return Status.DONE
     if kind < 0:
-        return DONE
+        return Status.DONE
     return rows_event(body, stop, safe_end, kind, event_type, place, state, tables, ids, ids_mask, no_nulls)

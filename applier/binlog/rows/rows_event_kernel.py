@@ -18,11 +18,7 @@ from applier.binlog.rows.change_records import (
     AFTER_ROWS,
     ARENA,
     ARENA_END,
-    ARENA_FULL,
-    BAD_LENGTH,
-    BAD_ROWS,
     BATCH,
-    BATCH_FULL,
     BEFORE,
     BEFORE_IMAGES,
     BEFORE_LENGTHS,
@@ -32,7 +28,6 @@ from applier.binlog.rows.change_records import (
     COPY,
     DELETE,
     DETAIL,
-    DONE,
     EVENT,
     EVENT_FLAG_BITS,
     EVENTS,
@@ -53,9 +48,6 @@ from applier.binlog.rows.change_records import (
     N_COLUMNS,
     N_EVENTS,
     N_JSON_COLUMNS,
-    NEW_LAYOUT,
-    NEW_VARIANT,
-    NO_ROOM,
     PARTIAL_BITS,
     PLACES,
     ROW_AT,
@@ -64,7 +56,6 @@ from applier.binlog.rows.change_records import (
     TABLE,
     TABLE_WORDS,
     TIMES,
-    UNKNOWN_TABLE,
     UPDATE,
     VARIANTS,
     WANTED,
@@ -73,6 +64,7 @@ from applier.binlog.rows.change_records import (
     WITHIN,
     ZERO_DATES,
     N,
+    Status,
 )
 from applier.binlog.rows.image_kernel import CORRUPT, FULL, N_PRESENT, read_image
 from applier.binlog.rows.table_ids_kernel import NUMBER, id_entry, same_bytes
@@ -145,32 +137,32 @@ def to_arena(start, length, place, state):
 def rows_event(start, stop, safe_end, kind, event_type, place, state, tables, ids, ids_mask, no_nulls):
     """Decode one rows event, whose header ends at `start`, from the row at ROW_AT on if that is not 0."""
     if stop - start < 8:
-        return BAD_LENGTH
+        return Status.BAD_LENGTH
     table_id = np.int64(load_u64(start) & np.uint64(0xFFFFFFFFFFFF))
     entry = id_entry(ids, ids_mask, table_id)
     if load_i64(entry) == -1:
-        return DONE if table_id == DUMMY_TABLE_ID or table_id == ALL_ONES else UNKNOWN_TABLE
+        return Status.DONE if table_id == DUMMY_TABLE_ID or table_id == ALL_ONES else Status.UNKNOWN_TABLE
     number = load_i64(entry + NUMBER)
     store_i64(state + TABLE, number)
     table = tables + 8 * TABLE_WORDS * number
     if load_i64(table + WANTED) == 0:
-        return DONE
+        return Status.DONE
     columns, at = read_bitmaps(start, stop, event_type >= 30, 2 if kind == UPDATE else 1)
     if at == 0 or columns != load_i64(table + N_COLUMNS):
-        return BAD_LENGTH if columns == NO_HEADER else BAD_ROWS
+        return Status.BAD_LENGTH if columns == NO_HEADER else Status.BAD_ROWS
     bitmap_bytes = (columns + 7) >> 3
     before, after = np.int64(0), np.int64(0)
     if kind != INSERT:
         before = find_layout(table + LAYOUTS, table + LAST_BEFORE, at, bitmap_bytes)
         if before == 0:
             store_i64(state + DETAIL, at)
-            return NEW_LAYOUT
+            return Status.NEW_LAYOUT
         at += bitmap_bytes
     if kind != DELETE:
         after = find_layout(table + LAYOUTS, table + LAST_AFTER, at, bitmap_bytes)
         if after == 0:
             store_i64(state + DETAIL, at)
-            return NEW_LAYOUT
+            return Status.NEW_LAYOUT
         at += bitmap_bytes
     if load_i64(state + ROW_AT) == 0:
         store_i64(state + N_EVENTS, load_i64(state + N_EVENTS) + 1)
@@ -180,7 +172,7 @@ def rows_event(start, stop, safe_end, kind, event_type, place, state, tables, id
     if load_i64(state + WITHIN) != 0 and (kind != DELETE or load_i64(table + WANTED) == WITH_BEFORE_IMAGES):
         copy = load_i64(state + COPY) if load_i64(state + ROW_AT) else to_arena(start, stop - start, place, state)
         if copy == 0:
-            return ARENA_FULL
+            return Status.ARENA_FULL
         start, at, stop, safe_end = copy, at + copy - start, stop + copy - start, load_i64(state + ARENA_END)
     return rows_of_event(start, at, stop, safe_end, kind, before, after, json_columns, load_i64(table + BATCH), place,
                          state, no_nulls)
@@ -229,11 +221,11 @@ def rows_of_event(start, first, stop, safe_end, kind, before, after, json_column
     image_id = load_i64(after + IMAGE_ID) << IMAGE_ID_SHIFT if after else np.int64(0)
     # an insert of no column at all takes no byte, and is one row
     empty_insert = kind == INSERT and at == stop and row == 0 and load_i64(after_program + N_PRESENT) == 0
-    status = DONE
+    status = Status.DONE
     while at < stop or empty_insert:
         empty_insert = False
         if n >= capacity:
-            status = BATCH_FULL
+            status = Status.BATCH_FULL
             break
         next_at, zero_before = at, load_i64(zero_dates)
         if before:
@@ -243,7 +235,7 @@ def rows_of_event(start, first, stop, safe_end, kind, before, after, json_column
             next_at, variant = read_options(next_at, stop, json_columns, after, state)
             if variant == 0:
                 store_i64(zero_dates, zero_before)
-                status = NEW_VARIANT
+                status = Status.NEW_VARIANT
                 break
             after_program, image_id = load_i64(variant + AFTER), load_i64(variant + IMAGE_ID) << IMAGE_ID_SHIFT
         image = next_at
@@ -251,10 +243,10 @@ def rows_of_event(start, first, stop, safe_end, kind, before, after, json_column
             next_at = read_image(next_at, stop, safe_end, after_program, n_after, zero_dates, no_nulls)
         if next_at == FULL:
             store_i64(zero_dates, zero_before)
-            status = NO_ROOM
+            status = Status.NO_ROOM
             break
         if next_at == CORRUPT or (next_at == at and at < stop):
-            status = BAD_ROWS
+            status = Status.BAD_ROWS
             break
         store_u8(kinds + n, np.uint8(kind))
         store_i64(places + 8 * n, place)
@@ -275,7 +267,7 @@ def rows_of_event(start, first, stop, safe_end, kind, before, after, json_column
     store_i64(batch + N, n)
     store_i64(batch + N_BEFORE, n_before)
     store_i64(batch + N_AFTER, n_after)
-    if status != DONE:
+    if status != Status.DONE:
         store_i64(state + ROW_AT, at - start)
         store_i64(state + DETAIL, row)
     return status

@@ -1,0 +1,27 @@
+"""Why a kernel that applies changes stopped."""
+
+from enum import IntEnum
+
+
+class Status(IntEnum):
+    """DONE, or what the caller makes room for, or what the data says."""
+
+    DONE = 0
+    INDEX_FULL = 1
+    PATCHES_FULL = 2
+    ARENA_FULL = 3
+    CONFLICTS_FULL = 4
+    """There is no room to note more conflicts."""
+    DUPLICATE = 5
+    MISSING = 6
+    SPLIT_PATCH = 7
+    """A partial image moves a row out of the unit or into it; the planner must not let that happen."""
+    SPLIT_MOVE = 8
+    """A change in idempotent mode moves a row so; whether it does depends on the rows of both units."""
+    AWAITS = 9
+    """A key's value has to be computed of the row that was found (awaited_values)."""
+    STACK_FULL = 10
+    SCRATCH_FULL = 11
+    DERIVED_FULL = 12
+    DESCENDS = 13
+    """The children of the row on top of the stack come first."""
