@@ -64,8 +64,14 @@ from applier.apply.foreign_keys.cascade_layout import (
     to_scratch,
 )
 from applier.apply.foreign_keys.cascade_siblings import look_for_children, next_child, note_last, same_piece
-from applier.apply.index.pointer_kernel import FREE_PATCH as FREE
-from applier.apply.index.pointer_kernel import LIVE, PATCH_ID, PATCHES, add, free_patch, no_patch_left, patch_of
+from applier.apply.index.pointer_kernel import (
+    PATCH_ID,
+    add,
+    free_patch,
+    no_patch_left,
+    patch_of,
+    state_at,
+)
 from applier.apply.index.status import Status
 from applier.apply.index.store_layout import (
     ARENA,
@@ -150,16 +156,17 @@ def put_child_record(link, own, n, nulls, old, new, parent_n, to, room):
 @inline
 def own_patch(child, slot):
     """The address of the patch of a row, which it has afterwards; there has to be one left."""
-    state, columns, patches = load_i64(child + STATE), load_i64(child + COLUMNS), load_i64(child + PATCH_ARRAY)
+    state = state_at(load_i64(child + STATE))
+    columns, patches = load_i64(child + COLUMNS), load_i64(child + PATCH_ARRAY)
     old = load_i64(slot + POINTER)
     if old >> IMAGE_ID_SHIFT == PATCH_ID:
         return patch_of(old, patches, columns)
-    number = load_i64(state + FREE)
+    number = state.free_patch
     if number >= 0:
-        store_i64(state + FREE, load_i64(patches + 8 * columns * number))
+        state.free_patch = load_i64(patches + 8 * columns * number)
     else:
-        number = load_i64(state + PATCHES)
-        store_i64(state + PATCHES, number + 1)
+        number = state.patches
+        state.patches = number + 1
     pointer = (np.int64(PATCH_ID) << IMAGE_ID_SHIFT) | number
     patch = patch_of(pointer, patches, columns)
     for column in range(columns):
@@ -205,10 +212,10 @@ def remove_child(group, link, child, number):
         if old < 0:
             return Status.SCRATCH_FULL
         push_row(group, load_i64(link + CHILD), DELETE, old, -1, -1)
-    state = load_i64(child + STATE)
+    state = state_at(load_i64(child + STATE))
     free_patch(load_i64(slot + POINTER), load_i64(child + PATCH_ARRAY), load_i64(child + COLUMNS), state)
     remove_slot(store, number)
-    add(state + LIVE, -1)
+    state.live -= 1
     add(child + MADE, 1)
     return Status.DONE
 
@@ -216,7 +223,7 @@ def remove_child(group, link, child, number):
 @inline
 def change_child(group, link, child, number, row, old, new, parent_n, nulls):
     """SET NULL (`nulls`) or ON UPDATE CASCADE; DONE, or what is full. The parent was `old` and is `new`."""
-    store, state = load_i64(child + STORE), load_i64(child + STATE)
+    store, state = load_i64(child + STORE), state_at(load_i64(child + STATE))
     slot, n, tracked = slot_at(store, number), load_i64(store + N_PIECES), load_i64(child + N_TRACKED)
     if no_patch_left(state):
         return Status.PATCHES_FULL

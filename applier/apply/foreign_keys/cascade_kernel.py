@@ -43,7 +43,7 @@ from applier.apply.foreign_keys.cascade_layout import (
     table_at,
     to_scratch,
 )
-from applier.apply.index.pointer_kernel import NEXT, NOTED, UPDATED, add
+from applier.apply.index.pointer_kernel import add, state_at
 from applier.apply.index.status import Status
 from applier.apply.index.store_kernel import apply_rows
 from applier.apply.index.store_layout import (
@@ -142,13 +142,13 @@ def makes_none(table, change, cascades):
     if load_i64(table + N_CHILD_LINKS) == 0 or cascades == 0:
         return True
     kind = load_u8(load_i64(table + KINDS) + change)
-    return kind == INSERT and load_i64(load_i64(table + STATE) + NOTED) == 0
+    return kind == INSERT and state_at(load_i64(table + STATE)).noted == 0
 
 
 @inline
 def apply_parent(group, number, table, change):
     """A change of a row that others may refer to: apply it, and put the row on the stack."""
-    store, state = load_i64(table + STORE), load_i64(table + STATE)
+    store, state = load_i64(table + STORE), state_at(load_i64(table + STATE))
     kind = load_u8(load_i64(table + KINDS) + change)
     before = np.int64(load_i32(load_i64(table + BEFORE_ROWS) + 4 * change))
     slot_number = found_row(table, before)
@@ -175,12 +175,12 @@ def apply_parent(group, number, table, change):
     if old < 0 or sources < 0 or new < 0:
         store_i64(group + SCRATCH_USED, 0)
         return Status.SCRATCH_FULL
-    updated, is_update = load_i64(state + UPDATED), kind == UPDATE
+    updated, is_update = state.updated, kind == UPDATE
     status = apply_changes(table, change)
     if status != Status.DONE:
         store_i64(group + SCRATCH_USED, 0)
         return status
-    if is_update and load_i64(state + UPDATED) == updated:  # idempotent mode has passed it over
+    if is_update and state.updated == updated:  # idempotent mode has passed it over
         store_i64(group + SCRATCH_USED, 0)
         return Status.DONE
     push_row(group, number, np.int64(kind), old, new, sources)
@@ -209,7 +209,7 @@ def apply_group(count, tables, changes, cascades, group):
                 last += 1
             status = apply_changes(table, load_i64(changes + 8 * last))
             if status != Status.DONE:
-                store_i64(group + CHANGE_AT, j + load_i64(load_i64(table + STATE) + NEXT) - change)
+                store_i64(group + CHANGE_AT, j + state_at(load_i64(table + STATE)).next - change)
                 return status
             store_i64(group + CHANGE_AT, last + 1)
             continue

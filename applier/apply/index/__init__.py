@@ -2,5 +2,5 @@
 
 __all__ = [
     "byte_index_kernel", "diff_kernel", "diff_nodes", "key_index", "multiset", "pointer_kernel", "row_store",
-    "store_kernel", "store_layout", "store_slots", "watched_kernel", "watched_rows",
+    "status", "store_kernel", "store_layout", "store_slots", "watched_kernel", "watched_rows",
 ]

@@ -8,19 +8,11 @@
 import numpy as np
 
 from applier.apply.index.pointer_kernel import (
-    ARENA,
     DEAD,
-    DELETED,
-    INSERTED,
-    KEYS,
-    LIVE,
-    NEXT,
-    NOTED,
     ROW_GONE,
-    UPDATED,
-    add,
     no_patch_left,
     on_conflict,
+    state_at,
 )
 from applier.apply.index.status import Status
 from applier.apply.index.watched_kernel import live_pointer, pointer_after_insert, pointer_after_update, release_row
@@ -78,14 +70,14 @@ def put_bytes_key(entry, slots, arena, word, key, length, pointer, state):
     """Make a key live that was not; a new one gets a slot and a copy of its bytes."""
     slot = load_i64(entry + 8)
     if slot < 0:
-        slot, used = load_i64(state + KEYS), load_i64(state + ARENA)
+        slot, used = state.keys, state.arena
         store_i64(entry, np.int64(word))
         store_i64(entry + 8, slot)
         store_i64(slots + _SLOT * slot, used)
         store_i64(slots + _SLOT * slot + 8, length)
         copy_bytes(arena + used, key, length)
-        store_i64(state + KEYS, slot + 1)
-        store_i64(state + ARENA, used + length)
+        state.keys = slot + 1
+        state.arena = used + length
     store_i64(slots + _SLOT * slot + 16, pointer)
 
 
@@ -98,16 +90,16 @@ def in_range(key, length, low, low_length, high, high_length):
 
 @kernel
 def apply_bytes(n, kinds, before_rows, after_rows, images, before_offsets, before_data, after_offsets, after_data, low,
-                high, index, slots, arena, present, columns, patches, state):
+                high, index, slots, arena, present, columns, patches, state_address):
     """`apply_ints` for keys that are byte strings: key r of an image is data[offsets[r]:offsets[r + 1]].
 
     `low` (inclusive) and `high` (exclusive) are bounds as uint8 arrays; an empty array is no bound. Every after-image
     has its key. Hashes are taken for a block of changes before the index is looked at, then the slots that they likely
     lead to, then those slots' keys, so that each memory line is there when it is needed.
     """
+    state = state_at(state_address)
     mask = np.uint64(index.shape[0] - 1)
     limit = min(index.shape[0] >> 1, slots.shape[0])
-    # an array's address is unsigned; with a signed number added it would be a float
     table, slot_base = address_of(index), address_of(slots)
     arena_base, arena_room = address_of(arena), arena.shape[0]
     before_base, after_base = address_of(before_data), address_of(after_data)
@@ -116,7 +108,7 @@ def apply_bytes(n, kinds, before_rows, after_rows, images, before_offsets, befor
     high_at = address_of(high) if high_length else np.int64(0)
     words = np.empty(2 * _BLOCK, np.uint64)
     likely = np.empty(_BLOCK, np.int64)
-    j = load_i64(state + NEXT)
+    j = state.next
     status = Status.DONE
     while j < n and status == Status.DONE:
         block = min(_BLOCK, n - j)
@@ -138,7 +130,7 @@ def apply_bytes(n, kinds, before_rows, after_rows, images, before_offsets, befor
             if likely[i] >= 0:
                 prefetch(arena_base + load_i64(slot_base + _SLOT * likely[i]))
         for i in range(block):
-            if load_i64(state + KEYS) + 1 > limit:
+            if state.keys + 1 > limit:
                 status = Status.INDEX_FULL
                 break
             if no_patch_left(state):
@@ -157,10 +149,10 @@ def apply_bytes(n, kinds, before_rows, after_rows, images, before_offsets, befor
                 new_at = after_base + after_offsets[after]
                 new_length = after_offsets[after + 1] - after_offsets[after]
                 lands_inside = in_range(new_at, new_length, low_at, low_length, high_at, high_length)
-                if new_length > arena_room - load_i64(state + ARENA):
+                if new_length > arena_room - state.arena:
                     status = Status.ARENA_FULL
                     break
-            if inside != lands_inside and before >= 0 and after >= 0 and load_i64(state + NOTED):
+            if inside != lands_inside and before >= 0 and after >= 0 and state.noted:
                 status = Status.SPLIT_MOVE
                 break
             pointer, found = np.int64(DEAD), np.int64(0)
@@ -176,21 +168,21 @@ def apply_bytes(n, kinds, before_rows, after_rows, images, before_offsets, befor
                 if lands_inside and old_length == new_length and same_bytes(old_at, new_at, new_length):
                     pointer = pointer_after_update(pointer, image, j, after, present, columns, patches, state)
                     store_i64(slot_base + _SLOT * load_i64(found + 8) + 16, pointer)
-                    add(state + UPDATED, 1)
+                    state.updated += 1
                     j += 1
                     continue
             if lands_inside:
                 word = words[2 * i + 1]
                 target = byte_entry(table, mask, slot_base, arena_base, word, new_at, new_length)
                 taken = byte_pointer(target, slot_base, j, patches, columns, state)
-                if taken >= 0 and load_i64(state + NOTED):
+                if taken >= 0 and state.noted:
                     status = on_conflict(state, j, 0, Status.DUPLICATE)
                     if status != Status.DONE:
                         break
                     if kind == INSERT:
                         image = pointer_after_update(taken, image, j, after, present, columns, patches, state)
                         store_i64(slot_base + _SLOT * load_i64(target + 8) + 16, image)
-                        add(state + INSERTED, 1)
+                        state.inserted += 1
                     j += 1
                     continue
                 if not inside and kind != INSERT and load_u8(present + (image >> IMAGE_ID_SHIFT) * (columns + 1)) == 0:
@@ -204,18 +196,20 @@ def apply_bytes(n, kinds, before_rows, after_rows, images, before_offsets, befor
                     status = Status.DUPLICATE
                     break
                 put_bytes_key(target, slot_base, arena_base, word, new_at, new_length, image, state)
-                add(state + LIVE, 1)
+                state.live += 1
             elif inside:
                 release_row(pointer, patches, columns, state)
             if inside:
                 store_i64(slot_base + _SLOT * load_i64(found + 8) + 16, DEAD)
-                add(state + LIVE, -1)
+                state.live -= 1
             if kind == INSERT:
-                add(state + INSERTED, 1 if lands_inside else 0)
+                state.inserted += 1 if lands_inside else 0
+            elif inside and kind == DELETE:
+                state.deleted += 1
             elif inside:
-                add(state + (DELETED if kind == DELETE else UPDATED), 1)
+                state.updated += 1
             j += 1
-    store_i64(state + NEXT, j)
+    state.next = j
     return status
 
 

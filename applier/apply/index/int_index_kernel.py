@@ -8,17 +8,10 @@ import numpy as np
 
 from applier.apply.index.pointer_kernel import (
     DEAD,
-    DELETED,
-    INSERTED,
-    KEYS,
-    LIVE,
-    NEXT,
-    NOTED,
     ROW_GONE,
-    UPDATED,
-    add,
     no_patch_left,
     on_conflict,
+    state_at,
 )
 from applier.apply.index.status import Status
 from applier.apply.index.watched_kernel import live_pointer, pointer_after_insert, pointer_after_update, release_row
@@ -51,26 +44,27 @@ def put_int(entry, key, pointer, state):
     """Make a key live that was not."""
     if load_i64(entry + 8) == EMPTY:
         store_i64(entry, key)
-        add(state + KEYS, 1)
+        state.keys += 1
     store_i64(entry + 8, pointer)
 
 
 @kernel
 def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_keys, after_absent, low, last, index,
-               present, columns, patches, state):
-    """Apply `n` changes from NEXT on whose keys are int64 in [low, last]; says why it stopped. All but `index` (the
-    array) and numbers are addresses.
+               present, columns, patches, state_address):
+    """Apply `n` changes from the state's `next` on whose keys are int64 in [low, last]; says why it stopped. All but
+    `index` (the array) and numbers are addresses.
 
     `kinds` … `images` are those of a batch's arrays, `before_keys` and `after_keys` of the key columns of its images,
     `after_absent` of the bitmap of after-images without the key (0: all have it; then the key stays).
     """
+    state = state_at(state_address)
     mask = np.uint64(index.shape[0] - 1)
     limit = index.shape[0] >> 1
     table = address_of(index)
-    j = load_i64(state + NEXT)
+    j = state.next
     status = Status.DONE
     while j < n:
-        if load_i64(state + KEYS) + 1 > limit:
+        if state.keys + 1 > limit:
             status = Status.INDEX_FULL
             break
         if no_patch_left(state):
@@ -99,8 +93,8 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
                     store_i64(entry + 8, pointer)
                 else:
                     put_int(entry, key, pointer_after_insert(image, after, state), state)
-                    add(state + LIVE, 1)
-                add(state + INSERTED, 1)
+                    state.live += 1
+                state.inserted += 1
             j += 1
             continue
         key = load_i64(before_keys + 8 * np.int64(load_i32(before_rows + 4 * j)))
@@ -117,15 +111,15 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
                     continue
                 release_row(pointer, patches, columns, state)
                 store_i64(entry + 8, DEAD)
-                add(state + LIVE, -1)
-                add(state + DELETED, 1)
+                state.live -= 1
+                state.deleted += 1
             j += 1
             continue
         new_key = key
         if after_absent == 0 or load_u8(after_absent + (after >> 3)) >> (after & 7) & 1 == 0:
             new_key = load_i64(after_keys + 8 * after)
         lands_inside = new_key >= low and new_key <= last
-        if inside != lands_inside and load_i64(state + NOTED):
+        if inside != lands_inside and state.noted:
             status = Status.SPLIT_MOVE
             break
         if inside:
@@ -142,7 +136,7 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
             elif lands_inside:
                 target = int_entry(table, mask, new_key)
                 taken = live_pointer(target + 8, j, patches, columns, state)
-                if taken >= 0 and load_i64(state + NOTED):
+                if taken >= 0 and state.noted:
                     status = on_conflict(state, j, 0, Status.DUPLICATE)
                     if status != Status.DONE:
                         break
@@ -157,8 +151,8 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
             else:
                 release_row(pointer, patches, columns, state)
                 store_i64(entry + 8, DEAD)
-                add(state + LIVE, -1)
-            add(state + UPDATED, 1)
+                state.live -= 1
+            state.updated += 1
         elif lands_inside:
             if load_u8(present + (image >> IMAGE_ID_SHIFT) * (columns + 1)) == 0:
                 status = Status.SPLIT_PATCH
@@ -168,9 +162,9 @@ def apply_ints(n, kinds, before_rows, after_rows, images, before_keys, after_key
                 status = Status.DUPLICATE
                 break
             put_int(target, new_key, pointer_after_insert(image, after, state), state)
-            add(state + LIVE, 1)
+            state.live += 1
         j += 1
-    store_i64(state + NEXT, j)
+    state.next = j
     return status
 
 

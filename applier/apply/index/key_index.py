@@ -85,59 +85,59 @@ class KeyIndex(ABC, Generic[Batch]):
     """
 
     def __init__(self, columns: int, *, idempotent: bool = False):
-        self._state = np.zeros(k.STATE_WORDS, np.int64)
+        self._state = np.zeros((), k.STATE)
         self.patches, self.diffs = Patches(columns), DiffNodes()
         self.watched: WatchedRows | None = None
-        self._set(k.FREE_PATCH, -1)
-        self._set(k.PATCH_ROOM, len(self.patches.pointers))
+        self._set("free_patch", -1)
+        self._set("patch_room", len(self.patches.pointers))
         self._noted = np.empty((FIRST_NOTED if idempotent else 0, 2), np.int64)
         if idempotent:
             self._note_in(self._noted)
 
-    def _get(self, word: int) -> int:
-        return int(self._state[word // 8])
+    def _get(self, field: str) -> int:
+        return int(self._state[field])
 
-    def _set(self, word: int, value: int) -> None:
-        self._state[word // 8] = value
+    def _set(self, field: str, value: int) -> None:
+        self._state[field] = value
 
     @property
     def state_address(self) -> int:
-        """Where the kernels' words are (pointer_kernel)."""
+        """Where the kernels' state is (pointer_kernel.STATE)."""
         return address_of(self._state)
 
     @property
     def patches_used(self) -> int:
         """How many patches there have been, free ones among them."""
-        return self._get(k.PATCHES)
+        return self._get("patches")
 
     @property
     def live(self) -> int:
         """How many rows there are."""
-        return self._get(k.LIVE)
+        return self._get("live")
 
     @property
     def noted(self) -> np.ndarray:
         """The conflicts that idempotent mode suppressed in the last batch, int64[n, 2]: the number of the change, and
         of the unique key whose row it replaced (an insert) or would have duplicated (an update); k.ROW_GONE if the row
         to change is not there."""
-        return self._noted[:self._get(k.N_NOTED)]
+        return self._noted[:self._get("n_noted")]
 
     def _note_in(self, room: np.ndarray) -> None:
         self._noted = room
-        self._set(k.NOTED, address_of(room))
-        self._set(k.NOTED_ROOM, len(room))
+        self._set("noted", address_of(room))
+        self._set("noted_room", len(room))
 
     @property
     def inserted(self) -> int:
-        return self._get(k.INSERTED)
+        return self._get("inserted")
 
     @property
     def updated(self) -> int:
-        return self._get(k.UPDATED)
+        return self._get("updated")
 
     @property
     def deleted(self) -> int:
-        return self._get(k.DELETED)
+        return self._get("deleted")
 
     def _apply(self, batch: Batch, layouts: ImageLayouts) -> Conflict | None:
         self._receive(batch, layouts)
@@ -148,19 +148,19 @@ class KeyIndex(ABC, Generic[Batch]):
     def _receive(self, batch: Batch, layouts: ImageLayouts) -> None:
         """Get ready for a batch."""
         self.patches.know(layouts)
-        if self._get(k.KEYS) == 0:
+        if self._get("keys") == 0:
             self._begin(batch.n)
         if diffs := self.patches.diffs_in(batch.images):
-            self._set(k.DIFF_NODES, self.diffs.reserve(diffs))
+            self._set("diff_nodes", self.diffs.reserve(diffs))
         if self.watched is not None:
-            self._set(k.WATCH, self.watched.receive())
-        self._set(k.NEXT, 0)
-        self._set(k.N_NOTED, 0)
+            self._set("watch", self.watched.receive())
+        self._set("next", 0)
+        self._set("n_noted", 0)
 
     def finish_batch(self, batch: Batch) -> None:
         """Keep what the next batch would overwrite."""
         if self.patches.diffs_in(batch.images):
-            self.diffs.record_batch(self._get(k.DIFFS), batch)
+            self.diffs.record_batch(self._get("diffs"), batch)
 
     def run(self, batch: Batch) -> Conflict | None:
         """Run the kernel until all changes are applied, or one is in conflict with the rows."""
@@ -173,7 +173,7 @@ class KeyIndex(ABC, Generic[Batch]):
         """Make room for what a kernel says is full; where that is not why it stopped, the conflict."""
         if status == Status.PATCHES_FULL:
             self.patches.grow()
-            self._set(k.PATCH_ROOM, len(self.patches.pointers))
+            self._set("patch_room", len(self.patches.pointers))
         elif status == Status.CONFLICTS_FULL:
             self._note_in(np.concatenate([self._noted, np.empty_like(self._noted)]))
         elif status in (Status.INDEX_FULL, Status.ARENA_FULL):
@@ -181,12 +181,12 @@ class KeyIndex(ABC, Generic[Batch]):
         elif status == Status.SPLIT_PATCH:
             raise AssertionError("a partial image moves a row between units that the plan did not keep together")
         else:
-            return Conflict(self._get(k.NEXT), status == Status.DUPLICATE, status == Status.SPLIT_MOVE)
+            return Conflict(self._get("next"), status == Status.DUPLICATE, status == Status.SPLIT_MOVE)
         return None
 
     @abstractmethod
     def _run(self, batch: Batch) -> int:
-        """Run the kernel once, from state[NEXT] on."""
+        """Run the kernel once, from the state's `next` on."""
 
     @abstractmethod
     def _begin(self, keys: int) -> None:
@@ -224,8 +224,8 @@ class IntIndex(KeyIndex[Changes]):
         keys = np.ascontiguousarray(keys).view()
         keys.setflags(write=False)  # to Numba part of the type, and a column of Parquet is read-only
         int_index_kernel.seed_ints(keys, pointers, self._index)
-        self._set(k.KEYS, n)
-        self._set(k.LIVE, n)
+        self._set("keys", n)
+        self._set("live", n)
 
     def apply(self, batch: Changes, layouts: ImageLayouts, before_keys: int, after_keys: int,
               after_absent: int) -> Conflict | None:
@@ -245,14 +245,14 @@ class IntIndex(KeyIndex[Changes]):
             self._index = np.full((2 << int(keys).bit_length(), 2), int_index_kernel.EMPTY, np.int64)
 
     def _grow(self, status: int) -> None:
-        size = len(self._index) * (growth(len(self._index)) if self._get(k.LIVE) * 4 > len(self._index) else 1)
+        size = len(self._index) * (growth(len(self._index)) if self._get("live") * 4 > len(self._index) else 1)
         larger = np.full((size, 2), int_index_kernel.EMPTY, np.int64)
-        self._set(k.KEYS, int_index_kernel.grow_ints(self._index, larger))
+        self._set("keys", int_index_kernel.grow_ints(self._index, larger))
         self._index = larger
 
     def pointers(self) -> np.ndarray:
         """Pointers to the rows that are left, int64[n] in the order of their keys. The index is given up."""
-        live = self._get(k.LIVE)
+        live = self._get("live")
         keys, pointers = np.empty(live, np.int64), np.empty(live, np.int64)
         int_index_kernel.list_ints(self._index, keys, pointers)
         self._index = np.empty((0, 2), np.int64)
@@ -277,8 +277,8 @@ class ByteIndex(KeyIndex[Changes]):
         self._slots[:n, 0], self._slots[:n, 1] = keys.offsets[:-1], np.diff(keys.offsets)
         self._slots[:n, 2] = pointers
         self._arena = np.concatenate([keys.data, np.empty(32 * FIRST_KEYS, np.uint8)])
-        for word, value in ((k.KEYS, n), (k.LIVE, n), (k.ARENA, len(keys.data))):
-            self._set(word, value)
+        for field, value in (("keys", n), ("live", n), ("arena", len(keys.data))):
+            self._set(field, value)
         self._rehash(max(2 * FIRST_KEYS, 2 << int(n).bit_length()))
 
     def apply(self, batch: Changes, layouts: ImageLayouts, before: KeyBytes, after: KeyBytes) -> Conflict | None:
@@ -294,10 +294,10 @@ class ByteIndex(KeyIndex[Changes]):
             address_of(self._state)))
 
     def _grow(self, status: int) -> None:
-        if 2 * self.live < self._get(k.KEYS):
+        if 2 * self.live < self._get("keys"):
             self._forget_the_dead()
         elif status == Status.ARENA_FULL:
-            least = self._get(k.ARENA) + len(self._keys[3])
+            least = self._get("arena") + len(self._keys[3])
             self._arena = np.concatenate([self._arena, np.empty(max(len(self._arena), least), np.uint8)])
         else:
             more = growth(len(self._index))
@@ -317,18 +317,18 @@ class ByteIndex(KeyIndex[Changes]):
         byte_index_kernel.gather_keys(np.ascontiguousarray(slots[:, 0]), offsets, self._arena, arena)
         slots[:, 0] = offsets[:-1]
         self._slots[:len(slots)], self._arena = slots, arena
-        self._set(k.KEYS, len(slots))
-        self._set(k.ARENA, int(offsets[-1]))
+        self._set("keys", len(slots))
+        self._set("arena", int(offsets[-1]))
         self._rehash(len(self._index))
 
     def _live_slots(self) -> np.ndarray:
-        slots: np.ndarray = self._slots[:self._get(k.KEYS)]
+        slots: np.ndarray = self._slots[:self._get("keys")]
         live: np.ndarray = slots[slots[:, 2] >= 0]
         return live
 
     def _rehash(self, size: int) -> None:
         self._index = np.full((size, 2), -1, np.int64)
-        byte_index_kernel.grow_bytes(self._slots, self._get(k.KEYS), self._index, self._arena)
+        byte_index_kernel.grow_bytes(self._slots, self._get("keys"), self._index, self._arena)
 
     def pointers(self) -> np.ndarray:
         """Pointers to the rows that are left, int64[n] in the order of their keys. The index is given up."""

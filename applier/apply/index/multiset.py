@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from applier.apply.index import multiset_kernel as m
-from applier.apply.index import pointer_kernel as k
 from applier.apply.index.key_index import Conflict, KeyIndex, growth
 from applier.apply.index.status import Status
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
@@ -80,7 +79,7 @@ class RowMultiset(KeyIndex[ChangeBatch]):
         while rows > len(self._slots):
             self._grow(Status.INDEX_FULL)
         m.put_rows(pointers, lengths.astype(np.int64), places, address_of(self._rows))
-        self._set(k.LIVE, rows)
+        self._set("live", rows)
         self.elsewhere -= len(pointers)
 
     def _begin(self, keys: int) -> None:

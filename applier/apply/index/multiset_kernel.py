@@ -18,7 +18,7 @@ Rules: FIND (a row found by a scan equals the before-image in every column), FIN
 
 import numpy as np
 
-from applier.apply.index.pointer_kernel import DELETED, INSERTED, LIVE, NEXT, UPDATED, add
+from applier.apply.index.pointer_kernel import add, state_at
 from applier.apply.index.status import Status
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.table_ids_kernel import same_bytes
@@ -157,21 +157,22 @@ def put_row(rows, word, pointer, length, place):
 
 
 @kernel
-def apply_images(n, before_images, before_lengths, images, image_lengths, rows, state):
-    """Apply `n` changes from NEXT on; says why it stopped. The arrays of a batch go by their addresses; `rows` is that
-    of a set.
+def apply_images(n, before_images, before_lengths, images, image_lengths, rows, state_address):
+    """Apply `n` changes from the state's `next` on; says why it stopped. The arrays of a batch go by their addresses;
+    `rows` is that of a set.
 
     Hashes are taken for a block of changes before the set is looked at, then come the slots that they likely lead to,
     then these rows' images, so that each memory line is there when it is needed.
     """
+    state = state_at(state_address)
     entries, mask = load_i64(rows + ENTRIES), np.uint64(load_i64(rows + MASK))
     slots, room = load_i64(rows + SLOTS), load_i64(rows + SLOT_ROOM)
     words, likely = np.empty(2 * _BLOCK, np.uint64), np.empty(_BLOCK, np.int64)
-    start = load_i64(state + NEXT)
+    start = state.next
     status = Status.DONE
     while start < n and status == Status.DONE:
         block = min(np.int64(_BLOCK), n - start)
-        if block > room - load_i64(state + LIVE):
+        if block > room - state.live:
             status = Status.INDEX_FULL
             break
         for i in range(block):
@@ -201,8 +202,8 @@ def apply_images(n, before_images, before_lengths, images, image_lengths, rows, 
             if before < 0:
                 put_row(rows, words[2 * i + 1], after, after_length, load_i64(rows + NEXT_PLACE))
                 add(rows + NEXT_PLACE, 1)
-                add(state + LIVE, 1)
-                add(state + INSERTED, 1)
+                state.live += 1
+                state.inserted += 1
                 continue
             length = np.int64(load_i32(before_lengths + 4 * j))
             number, place = find_row(entries, mask, slots, words[2 * i], before & _ADDRESS, length)
@@ -216,17 +217,17 @@ def apply_images(n, before_images, before_lengths, images, image_lengths, rows, 
                 store_i64(slot + POINTER, -1)
                 store_i64(slot + FOLLOWING, load_i64(rows + FREE_SLOT))
                 store_i64(rows + FREE_SLOT, number)
-                add(state + LIVE, -1)
-                add(state + DELETED, 1)
+                state.live -= 1
+                state.deleted += 1
                 continue
             store_i64(slot + POINTER, after)
             if words[2 * i] != words[2 * i + 1]:
                 unlink(entries, mask, slots, number, place)
                 link(entries, mask, slots, words[2 * i + 1], number)
             store_i64(slot + LENGTH, after_length)
-            add(state + UPDATED, 1)
+            state.updated += 1
         start += block
-    store_i64(state + NEXT, start)
+    state.next = start
     return status
 
 
@@ -239,12 +240,13 @@ def put_rows(pointers, lengths, places, rows):
 
 
 @kernel
-def missing_rows(n, before_images, before_lengths, rows, state, found):
+def missing_rows(n, before_images, before_lengths, rows, state_address, found):
     """Numbers of the changes from NEXT to before `n` whose before-image no row has now, into `found` (int64[n]); how
     many."""
+    state = state_at(state_address)
     entries, mask = load_i64(rows + ENTRIES), np.uint64(load_i64(rows + MASK))
     slots, count = load_i64(rows + SLOTS), 0
-    for j in range(load_i64(state + NEXT), n):
+    for j in range(state.next, n):
         before = load_i64(before_images + 8 * j)
         if before >= 0:
             image, length = before & _ADDRESS, np.int64(load_i32(before_lengths + 4 * j))

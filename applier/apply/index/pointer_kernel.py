@@ -22,6 +22,7 @@ import numpy as np
 from applier.apply.index.diff_kernel import COLUMN, DIFF_ID, IMAGE, NODE_WORDS, PREVIOUS
 from applier.apply.index.status import Status
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT, MAX_IMAGE_ID
+from applier.kernels.records import struct
 from keysearch.memory import inline, load_i64, load_u8, store_i64
 
 DEAD = -2
@@ -31,12 +32,12 @@ no image holds its value."""
 PATCH_ID = MAX_IMAGE_ID + 1
 """The layout number that marks a pointer to a patch. Number 0 marks a row of the base."""
 
-# state, in bytes from its start
-(NEXT, KEYS, LIVE, PATCHES, FREE_PATCH, PATCH_ROOM, INSERTED, UPDATED, DELETED, ARENA, DIFFS,
- DIFF_NODES, NOTED, N_NOTED, NOTED_ROOM, WATCH) = range(0, 128, 8)
-STATE_WORDS = 16
-"""DIFF_NODES is the address of the JSON diffs' nodes; there is room for all of a batch. NOTED is that of the conflicts
-of a batch in idempotent mode, 0 in strict mode. WATCH: see watched_kernel; 0 where no foreign key changes rows."""
+STATE, state_at, _ = struct("state", **dict.fromkeys((
+    "next", "keys", "live", "patches", "free_patch", "patch_room", "inserted", "updated", "deleted", "arena", "diffs",
+    "diff_nodes", "noted", "n_noted", "noted_room", "watch"), np.int64))
+"""What an index's kernels share. `next` is the change to go on with. `diff_nodes` is the address of the JSON diffs'
+nodes; there is room for all of a batch. `noted` is that of the conflicts of a batch in idempotent mode, 0 in strict
+mode. `watch`: see watched_kernel; 0 where no foreign key changes rows."""
 ROW_GONE = -1
 """A noted conflict: a row that is not there, instead of the number of the unique key that is taken."""
 
@@ -53,19 +54,19 @@ def add(address, number):
 @inline
 def note(state, change, what):
     """Note a conflict, for which there is room: number of the change, number of the unique key or ROW_GONE."""
-    entry = load_i64(state + NOTED) + 16 * load_i64(state + N_NOTED)
+    entry = state.noted + 16 * state.n_noted
     store_i64(entry, change)
     store_i64(entry + 8, what)
-    add(state + N_NOTED, 1)
+    state.n_noted += 1
 
 
 @inline
 def on_conflict(state, change, what, strict):
     """What becomes of a change that met a conflict: the status `strict` stops strict mode. Idempotent mode notes it and
     goes on, DONE, or stops for room before anything is changed."""
-    if load_i64(state + NOTED) == 0:
+    if state.noted == 0:
         return strict
-    if load_i64(state + N_NOTED) >= load_i64(state + NOTED_ROOM):
+    if state.n_noted >= state.noted_room:
         return Status.CONFLICTS_FULL
     note(state, change, what)
     return Status.DONE
@@ -81,8 +82,8 @@ def patch_of(pointer, patches, columns):
 def free_patch(pointer, patches, columns, state):
     """Give back the patch that a pointer led to, if it did."""
     if pointer >> IMAGE_ID_SHIFT == PATCH_ID:
-        store_i64(patch_of(pointer, patches, columns), load_i64(state + FREE_PATCH))
-        store_i64(state + FREE_PATCH, pointer & ((np.int64(1) << IMAGE_ID_SHIFT) - 1))
+        store_i64(patch_of(pointer, patches, columns), state.free_patch)
+        state.free_patch = pointer & ((np.int64(1) << IMAGE_ID_SHIFT) - 1)
 
 
 @inline
@@ -98,12 +99,12 @@ def updated_pointer(old, image, present, columns, patches, state):
         return image
     pointer = old
     if old >> IMAGE_ID_SHIFT != PATCH_ID:
-        slot = load_i64(state + FREE_PATCH)
+        slot = state.free_patch
         if slot >= 0:
-            store_i64(state + FREE_PATCH, load_i64(patches + 8 * columns * slot))
+            state.free_patch = load_i64(patches + 8 * columns * slot)
         else:
-            slot = load_i64(state + PATCHES)
-            store_i64(state + PATCHES, slot + 1)
+            slot = state.patches
+            state.patches = slot + 1
         pointer = (np.int64(PATCH_ID) << IMAGE_ID_SHIFT) | slot
     patch = patch_of(pointer, patches, columns)
     if pointer != old:
@@ -128,15 +129,15 @@ def updated_pointer(old, image, present, columns, patches, state):
 @inline
 def add_diff(previous, image, column, state):
     """A pointer to a new node: the diff for this column in `image`, on top of what `previous` leads to."""
-    number = load_i64(state + DIFFS)
-    node = load_i64(state + DIFF_NODES) + 8 * NODE_WORDS * number
+    number = state.diffs
+    node = state.diff_nodes + 8 * NODE_WORDS * number
     store_i64(node + 8 * PREVIOUS, previous)
     store_i64(node + 8 * IMAGE, image)
     store_i64(node + 8 * COLUMN, column)
-    store_i64(state + DIFFS, number + 1)
+    state.diffs = number + 1
     return (np.int64(DIFF_ID) << IMAGE_ID_SHIFT) | number
 
 
 @inline
 def no_patch_left(state):
-    return load_i64(state + FREE_PATCH) < 0 and load_i64(state + PATCHES) >= load_i64(state + PATCH_ROOM)
+    return state.free_patch < 0 and state.patches >= state.patch_room

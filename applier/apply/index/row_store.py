@@ -14,7 +14,6 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.index import pointer_kernel as k
 from applier.apply.index import store_kernel, store_upkeep_kernel
 from applier.apply.index import store_layout as s
 from applier.apply.index.key_index import Conflict, KeyIndex, batch_addresses
@@ -167,7 +166,7 @@ class RowStore(KeyIndex[DecodedChanges]):
         self._slots = np.empty((max(FIRST_ROWS, 1 << int(rows).bit_length()), 4), np.int64)
         for word, value in ((s.SLOTS_USED, rows), (s.NEXT_ORDER, rows)):
             self._put(word, value)
-        self._set(k.LIVE, rows)
+        self._set("live", rows)
         inputs = _Inputs([EncodedRowPart(keys) for keys in pieces])
         self._put(s.AFTER, inputs.address)
         total = rows * 4 * len(pieces) + sum(int(keys.offsets[-1]) for keys in pieces)
@@ -199,7 +198,7 @@ class RowStore(KeyIndex[DecodedChanges]):
         self._put(s.BEFORE, inputs.address)
         while (seen := store_upkeep_kernel.take_rows(seen, images, self.address, number, places)) < images:
             self._grow_arena()
-        self._set(k.LIVE, self.live - int((places >= 0).sum()))
+        self._set("live", self.live - int((places >= 0).sum()))
         return places
 
     def add(self, pieces: list[KeyBytes], pointers: np.ndarray, places: np.ndarray) -> None:
@@ -210,13 +209,13 @@ class RowStore(KeyIndex[DecodedChanges]):
         self._put(s.AFTER, inputs.address)
         while (added := store_upkeep_kernel.add_rows(added, rows, self.address, pointers, places)) < rows:
             self._grow_arena()
-        self._set(k.LIVE, self.live + rows)
+        self._set("live", self.live + rows)
 
     def go_on_after(self, arrived: int, inserted: int, updated: int, deleted: int) -> None:
         """So many rows have come, and were inserted, updated and deleted, before this store's own."""
         self._put(s.NEXT_ORDER, arrived)
-        for word, count in ((k.INSERTED, inserted), (k.UPDATED, updated), (k.DELETED, deleted)):
-            self._set(word, count)
+        for field, count in (("inserted", inserted), ("updated", updated), ("deleted", deleted)):
+            self._set(field, count)
 
     # ---- changes
 
@@ -261,7 +260,7 @@ class RowStore(KeyIndex[DecodedChanges]):
     def resolve(self, status: int) -> Conflict | None:
         if status != Status.AWAITS or self._awaited is None:
             return super().resolve(status)
-        self._tell(self._awaited, self._get(k.NEXT))
+        self._tell(self._awaited, self._get("next"))
         return None
 
     def _tell(self, awaited: _Awaited, first: int) -> None:
@@ -273,7 +272,7 @@ class RowStore(KeyIndex[DecodedChanges]):
         while (seen := store_upkeep_kernel.find_rows(seen, len(images), self.address, images, numbers)) < len(images):
             self._grow_arena()
         changes, numbers = changes[numbers >= 0], numbers[numbers >= 0]
-        self.diffs.record_batch(self._get(k.DIFFS), awaited.batch)
+        self.diffs.record_batch(self._get("diffs"), awaited.batch)
         rows = self._rows_at(self._slots[numbers, 0], awaited.columns)
         inputs = _Inputs(awaited.tell(changes, rows, self._slots[numbers, 1]))
         self._put(s.AFTER, inputs.address)

@@ -15,19 +15,11 @@ Rules: FIND, FIND-ROWS, IDX-R1 to R4, APP-R5 to R7, DEF-R1b, DEF-R2, AP-IDEM.
 import numpy as np
 
 from applier.apply.index.pointer_kernel import (
-    DELETED,
-    INSERTED,
-    LIVE,
-    N_NOTED,
-    NEXT,
-    NOTED,
-    NOTED_ROOM,
     ROW_GONE,
-    UPDATED,
-    add,
     free_patch,
     no_patch_left,
     note,
+    state_at,
     updated_pointer,
 )
 from applier.apply.index.status import Status
@@ -80,9 +72,9 @@ def insert_row(store, change, row, image, present, columns, patches, state, n):
                 pointer = updated_pointer(load_i64(store + REPLACED_ROW_POINTER), image, present, columns, patches,
                                           state)
             add_slot(store, pointer, size, n)
-            add(state + LIVE, 1)
+            state.live += 1
             break
-        if not load_i64(state + NOTED):
+        if not state.noted:
             store_i64(store + DETAIL, taken)
             return Status.DUPLICATE
         other = load_i64(store + DETAIL)
@@ -103,23 +95,24 @@ def insert_row(store, change, row, image, present, columns, patches, state, n):
         store_i64(store + REPLACED_ROW_POINTER, load_i64(slot + POINTER))
         store_i64(store + REPLACED_ROW_RECORD, load_i64(slot + RECORD))
         remove_slot(store, other)
-        add(state + LIVE, -1)
+        state.live -= 1
         note(state, change, taken)
     store_i64(store + REPLACED_ROW_RECORD, -1)
-    add(state + INSERTED, 1)
+    state.inserted += 1
     return Status.DONE
 
 
 @kernel
-def apply_rows(count, kinds, before_rows, after_rows, images, store, present, columns, patches, state):
-    """Apply `count` changes from NEXT on; says why it stopped. `kinds` … `images` are the addresses of a batch's
-    arrays, `store` of a store whose BEFORE, AFTER and SEARCHES are the batch's.
+def apply_rows(count, kinds, before_rows, after_rows, images, store, present, columns, patches, state_address):
+    """Apply `count` changes from the state's `next` on; says why it stopped. `kinds` … `images` are the addresses of
+    a batch's arrays, `store` of a store whose BEFORE, AFTER and SEARCHES are the batch's.
 
     DUPLICATE: DETAIL is the number of the unique key. CONFLICTS_FULL and the like: go on when there is room.
     """
+    state = state_at(state_address)
     n = load_i64(store + N_PIECES)
-    idempotent = load_i64(state + NOTED) != 0
-    j = load_i64(state + NEXT)
+    idempotent = state.noted != 0
+    j = state.next
     status = Status.DONE
     while j < count:
         if load_i64(store + FREE_SLOT) < 0 and load_i64(store + SLOTS_USED) >= load_i64(store + SLOT_ROOM):
@@ -128,7 +121,7 @@ def apply_rows(count, kinds, before_rows, after_rows, images, store, present, co
         if no_patch_left(state):
             status = Status.PATCHES_FULL
             break
-        if idempotent and load_i64(store + N_UNIQUE) >= load_i64(state + NOTED_ROOM) - load_i64(state + N_NOTED):
+        if idempotent and load_i64(store + N_UNIQUE) >= state.noted_room - state.n_noted:
             status = Status.CONFLICTS_FULL
             break
         kind = load_u8(kinds + j)
@@ -162,8 +155,8 @@ def apply_rows(count, kinds, before_rows, after_rows, images, store, present, co
         if kind == DELETE:
             free_patch(load_i64(slot + POINTER), patches, columns, state)
             remove_slot(store, number)
-            add(state + LIVE, -1)
-            add(state + DELETED, 1)
+            state.live -= 1
+            state.deleted += 1
             j += 1
             continue
         awaited = load_i64(store + AWAITED)
@@ -191,7 +184,7 @@ def apply_rows(count, kinds, before_rows, after_rows, images, store, present, co
             break
         store_i64(slot + POINTER, pointer)
         change_record(store, number, size, n)
-        add(state + UPDATED, 1)
+        state.updated += 1
         j += 1
-    store_i64(state + NEXT, j)
+    state.next = j
     return status

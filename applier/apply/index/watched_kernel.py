@@ -19,7 +19,7 @@ Everything goes by address (see pointer_kernel).
 
 import numpy as np
 
-from applier.apply.index.pointer_kernel import DEAD, LIVE, VALUE, WATCH, add, free_patch, updated_pointer
+from applier.apply.index.pointer_kernel import DEAD, VALUE, add, free_patch, updated_pointer
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT, MAX_IMAGE_ID
 from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8, store_i64
 
@@ -149,7 +149,7 @@ def remove_deleted_row(watch, at, pointer, patches, columns, state):
     free_patch(load_i64(record_of(watch, pointer) + POINTER), patches, columns, state)
     free_record(watch, pointer)
     store_i64(at, DEAD)
-    add(state + LIVE, -1)
+    state.live -= 1
 
 
 # ---- what indexes do with pointers; without a watch (0) rows are what their pointers say
@@ -159,7 +159,7 @@ def remove_deleted_row(watch, at, pointer, patches, columns, state):
 def live_pointer(at, change, patches, columns, state):
     """The pointer at an address in an index, when a change of the batch meets it; DEAD for a row that is gone by then.
     """
-    pointer, watch = load_i64(at), load_i64(state + WATCH)
+    pointer, watch = load_i64(at), state.watch
     if watch == 0 or not is_watched(pointer):
         return pointer
     if pass_events(watch, record_of(watch, pointer), load_i64(load_i64(watch + TURNS) + 8 * change)):
@@ -171,7 +171,7 @@ def live_pointer(at, change, patches, columns, state):
 @inline
 def pointer_after_insert(image, after, state):
     """The pointer of a row that is a whole after-image, or an insert's."""
-    watch = load_i64(state + WATCH)
+    watch = state.watch
     if watch == 0 or load_i64(load_i64(watch + NEXTS) + 8 * after) == NEVER:
         return image
     return watched(watch, image, after)
@@ -180,7 +180,7 @@ def pointer_after_insert(image, after, state):
 @inline
 def pointer_after_update(old, image, change, after, present, columns, patches, state):
     """The pointer of a row after an update (see updated_pointer)."""
-    watch = load_i64(state + WATCH)
+    watch = state.watch
     if watch == 0 or not is_watched(old):
         return pointer_after_insert(updated_pointer(old, image, present, columns, patches, state), after, state)
     record = record_of(watch, old)
@@ -208,7 +208,7 @@ def pointer_after_update(old, image, change, after, present, columns, patches, s
 @inline
 def release_row(pointer, patches, columns, state):
     """Give back what a row took that is gone."""
-    watch = load_i64(state + WATCH)
+    watch = state.watch
     if watch and is_watched(pointer):
         free_patch(load_i64(record_of(watch, pointer) + POINTER), patches, columns, state)
         free_record(watch, pointer)
