@@ -17,18 +17,7 @@ def struct(name: str, **fields: Any) -> tuple[np.dtype, Any, Any]:
     either is read and set by its name, in place. Python gets at the same memory through an array of the dtype.
     """
     dtype = np.dtype(list(fields.items()), align=True)
-    record = from_dtype(dtype)
-
-    def look(context: Any, builder: Any, address: Any) -> Any:
-        checked.compare(context, builder, f"look at a {name}", address, dtype.itemsize)
-        return builder.inttoptr(address, context.get_value_type(record))
-
-    @intrinsic
-    def view(typing_context, address):
-        def generate(context, builder, signature, arguments):
-            return look(context, builder, arguments[0])
-
-        return record(types.int64), generate
+    look, record = _look(name, dtype)
 
     @intrinsic
     def at(typing_context, address, index):
@@ -38,4 +27,31 @@ def struct(name: str, **fields: Any) -> tuple[np.dtype, Any, Any]:
 
         return record(types.int64, types.int64), generate
 
-    return dtype, view, at
+    return dtype, _view(look, record), at
+
+
+def packed(name: str, **fields: Any) -> tuple[np.dtype, Any]:
+    """A layout of fields without gaps, at any address, as the bytes of a log are; as (dtype, view)."""
+    dtype = np.dtype(list(fields.items()))
+    return dtype, _view(*_look(name, dtype))
+
+
+def _look(name: str, dtype: np.dtype) -> tuple[Any, Any]:
+    record = from_dtype(dtype)
+
+    def look(context: Any, builder: Any, address: Any) -> Any:
+        checked.compare(context, builder, f"look at {name}", address, dtype.itemsize)
+        return builder.inttoptr(address, context.get_value_type(record))
+
+    return look, record
+
+
+def _view(look: Any, record: Any) -> Any:
+    @intrinsic
+    def view(typing_context, address):
+        def generate(context, builder, signature, arguments):
+            return look(context, builder, arguments[0])
+
+        return record(types.int64), generate
+
+    return view

@@ -12,6 +12,7 @@ MariaDB's compressed bytes: 0x80 | n, the length in n bytes, a zlib stream.
 
 import numpy as np
 
+from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.events.packed_kernel import read_bitmaps, read_packed
 from keysearch.memory import (
     inline,
@@ -19,10 +20,7 @@ from keysearch.memory import (
     load_i64,
     load_u8,
     load_u16,
-    load_u32,
     store_i64,
-    store_u8,
-    store_u32,
 )
 
 HEADER_BYTES = 19
@@ -55,10 +53,10 @@ def find_compressed(base, position, end, header_bytes, checksum_bytes, found, mo
     count = 0
     while end - position >= header_bytes and count < most:
         event = base + position
-        size = np.int64(load_u32(event + 9))
+        size = np.int64(event_header(event).size)
         if size < header_bytes + checksum_bytes or size > end - position:
             break
-        event_type = load_u8(event + 4)
+        event_type = event_header(event).type
         if is_compressed(event_type):
             record = found + 8 * FOUND_WORDS * count
             store_i64(record + 8 * FOUND_POSITION, position)
@@ -143,7 +141,7 @@ def as_plain_events(contents, count):
         content = contents + 8 * CONTENT_WORDS * i
         start = load_i64(content + 8 * CONTENT_START)
         end = load_i64(content + 8 * CONTENT_END)
-        event_type = np.int64(load_u8(start + 4)) if end - start >= HEADER_BYTES else np.int64(0)
+        event_type = np.int64(event_header(start).type) if end - start >= HEADER_BYTES else np.int64(0)
         if event_type < _QUERY_COMPRESSED or event_type > _LAST_COMPRESSED:
             continue
         plain = np.int64(_PLAIN_QUERY)
@@ -151,8 +149,8 @@ def as_plain_events(contents, count):
             plain = event_type - _FIRST_ROWS_V2 + _PLAIN_ROWS_V2
         elif event_type >= _FIRST_ROWS_V1:
             plain = event_type - _FIRST_ROWS_V1 + _PLAIN_ROWS_V1
-        store_u8(start + 4, np.uint8(plain))
-        store_u32(start + 9, np.uint32(end - start))
+        event_header(start).type = np.uint8(plain)
+        event_header(start).size = np.uint32(end - start)
 
 
 @kernel
@@ -160,7 +158,7 @@ def whole_events(address, length):
     """How many bytes the whole events take that begin the `length` bytes at an address; -1 for an impossible size."""
     at = np.int64(0)
     while length - at >= HEADER_BYTES:
-        size = np.int64(load_u32(address + at + 9))
+        size = np.int64(event_header(address + at).size)
         if size < HEADER_BYTES:
             return np.int64(-1)
         if size > length - at:

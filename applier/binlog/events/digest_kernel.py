@@ -7,9 +7,10 @@ what checksums do not: an event that is another one, whole in itself, and change
 
 import numpy as np
 
+from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.events.format import EventType
 from applier.kernels.crc32 import crc32
-from keysearch.memory import inline, kernel, load_u8, load_u32, store_i64
+from keysearch.memory import inline, kernel, load_u32, store_i64
 
 _MIXER = 0xFF51AFD7ED558CCD
 
@@ -30,10 +31,10 @@ def digest_events(base, start, end, header_bytes, checksum_bytes, digest):
         event = base + position
         if header_bytes > end - position:
             break
-        size = np.int64(load_u32(event + 9))
+        size = np.int64(event_header(event).size)
         if size < header_bytes + checksum_bytes or size > end - position:
             break
-        if load_u8(event + 4) != EventType.FORMAT_DESCRIPTION:  # a flag in it may change
+        if event_header(event).type != EventType.FORMAT_DESCRIPTION:  # a flag in it may change
             crc = crc32(event, size - checksum_bytes, np.uint32(0))
             if checksum_bytes and crc != load_u32(event + size - 4):
                 break

@@ -9,7 +9,7 @@ address before that: a sum may overflow.
 import numpy as np
 
 from applier.binlog.events.format import MOST_COLUMNS
-from keysearch.memory import inline, load_u8, load_u16, load_u64
+from keysearch.memory import inline, load_u8, load_u16, load_u32, load_u64
 
 NO_HEADER = -1
 _LEAST_EXTRA = 2
@@ -39,6 +39,12 @@ def read_packed(at, end):
         return value, at + 8 if value >= 0 else np.int64(0)
     value = np.int64(load_u16(at))
     return (value if more == 2 else value | np.int64(load_u8(at + 2)) << 16), at + more
+
+
+@inline
+def table_id_at(body):
+    """The table id that the body of a table map or a rows event begins with: six bytes."""
+    return np.int64(load_u32(body)) | np.int64(load_u16(body + 4)) << 32
 
 
 @inline

@@ -26,6 +26,7 @@ from applier.binlog.events.compressed_kernel import (
     CONTENT_WORDS,
 )
 from applier.binlog.events.digest_kernel import with_event
+from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.events.format import IGNORABLE_FLAG, MARIADB_STANDALONE, EventType
 from applier.binlog.outline.outline_groups import ROLLED_BACK, end_group, open_group
 from applier.binlog.outline.outline_gtids import read_gtid
@@ -70,7 +71,7 @@ from applier.binlog.outline.outline_recording import (
 from applier.binlog.outline.outline_statements import ENDS_GROUP, note, note_once, query, xa_prepare
 from applier.binlog.outline.outline_tables import NO_TABLE, cut_split, map_table, use_table
 from applier.kernels.crc32 import crc32
-from keysearch.memory import inline, kernel, load_u8, load_u16, load_u32, load_u64
+from keysearch.memory import inline, kernel, load_u32, load_u64
 
 # What becomes of an event, by its type.
 (
@@ -156,14 +157,14 @@ def _event(state, header, end, position, next_position, event_type, size):
     """Take in one event, which is whole and whose checksum is right: from address `header` to `end`, the checksum left
     out; `position` and `next_position` are of the event in the file that it is, or is in."""
     body = header + get(state, HEADER_BYTES)
-    timestamp = np.int64(load_u32(header))
+    timestamp = np.int64(event_header(header).time)
     action = _ACTIONS[event_type]
     if action == _GTID:
-        server_id = np.int64(load_u32(header + 5))
+        server_id = np.int64(event_header(header).server_id)
         return _gtid(state, position, event_type, body, end, server_id, timestamp)
     if action == _QUERY:
         return query(state, position, next_position, body, end, timestamp)
-    if action == _PASSED_OVER or (action == _UNKNOWN and load_u16(header + 17) & IGNORABLE_FLAG):
+    if action == _PASSED_OVER or (action == _UNKNOWN and event_header(header).flags & IGNORABLE_FLAG):
         return Status.DONE
     if action == _FILE:
         return note(state, FILE_EVENT, position, NO_TABLE)
@@ -212,7 +213,7 @@ def _compressed(state, position, next_position):
             put(state, INNER, header)
             if result >= ENDS_GROUP or header_length > end - header:
                 return Status.BAD_EVENT
-            size, event_type = np.int64(load_u32(header + 9)), np.int64(load_u8(header + 4))
+            size, event_type = np.int64(event_header(header).size), np.int64(event_header(header).type)
             action = _ACTIONS[event_type]
             if size < header_length or size > end - header or action == _GTID or _COMPRESSED <= action <= _FILE:
                 return Status.BAD_EVENT
@@ -251,14 +252,14 @@ def walk(state):
             result = Status.CUT_SHORT
             break
         header = base + position
-        size = np.int64(load_u32(header + 9))
+        size = np.int64(event_header(header).size)
         if size < least:
             result = Status.BAD_LENGTH
             break
         if size > end - position:
             result = Status.CUT_SHORT
             break
-        event_type = np.int64(load_u8(header + 4))
+        event_type = np.int64(event_header(header).type)
         # The format description's checksum is taken without a flag. Python verifies it.
         has_crc = verify != 0 and event_type != EventType.FORMAT_DESCRIPTION
         if has_crc and get(state, WITHIN) == 0:

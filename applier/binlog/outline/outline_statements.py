@@ -3,6 +3,7 @@
 
 import numpy as np
 
+from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.outline.outline_groups import COMMITTED, PREPARED, ROLLED_BACK, end_group, open_group
 from applier.binlog.outline.outline_recording import (
     ANNOUNCED,
@@ -34,7 +35,7 @@ from applier.binlog.outline.outline_recording import (
 )
 from applier.binlog.outline.outline_savepoints import NO_SUCH_SAVEPOINT, roll_back_to, set_savepoint
 from applier.binlog.outline.outline_tables import NO_TABLE
-from keysearch.memory import inline, load_u8, load_u16, load_u32, store_u8
+from keysearch.memory import inline, load_u8, load_u16, store_u8
 
 _NOTED_SAVEPOINT = 256
 ENDS_GROUP = 100
@@ -61,7 +62,7 @@ def note(state, kind, position, use):
     outside = get(state, GROUP_STATE) == OUTSIDE
     event = position
     if get(state, WITHIN) != 0:
-        event = kept(state, get(state, INNER), np.int64(load_u32(get(state, INNER) + 9)))
+        event = kept(state, get(state, INNER), np.int64(event_header(get(state, INNER)).size))
     put(entry, NOTE_EVENT, event)
     put(entry, NOTE_KIND, kind)
     put(entry, NOTE_POSITION, position)

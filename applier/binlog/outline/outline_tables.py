@@ -8,7 +8,7 @@ rows        table id (6), flags u16, in v2 extra data (u16 length, itself includ
 import numpy as np
 
 from applier.binlog.events.format import DUMMY_TABLE_ID, STATEMENT_END_FLAG, WITHOUT_CASCADES, EventType
-from applier.binlog.events.packed_kernel import read_bitmaps
+from applier.binlog.events.packed_kernel import read_bitmaps, table_id_at
 from applier.binlog.outline.outline_recording import (
     AFTER_COLUMNS,
     BASE,
@@ -55,7 +55,7 @@ from applier.binlog.outline.outline_recording import (
     kept,
     put,
 )
-from keysearch.memory import inline, load_u8, load_u16, load_u32, load_u64, store_u8
+from keysearch.memory import inline, load_u8, load_u16, load_u64, store_u8
 
 _TABLE_MAP_LEAST, _ROWS_LEAST = 8, 8
 _NO_TABLE_ID = (1 << 48) - 1
@@ -98,11 +98,6 @@ def hash_bytes(address, length):
 
 
 @inline
-def _load_table_id(address):
-    return np.int64(load_u32(address)) | np.int64(load_u16(address + 4)) << 32
-
-
-@inline
 def _find_table_id(state, table_id):
     """The record of a table id, or the free one where it belongs. One record in two is always free."""
     mask = get(state, TABLE_IDS + 2) - 1
@@ -119,7 +114,7 @@ def map_table(state, position, body, end):
     """TABLE_MAP: remember which table use its id stands for from here to the end of the group."""
     if end - body < 6 + _TABLE_MAP_LEAST:
         return Status.BAD_EVENT
-    table_id = _load_table_id(body)
+    table_id = table_id_at(body)
     entry = _find_table_id(state, table_id)
     body += 6
     length = end - body
@@ -185,7 +180,7 @@ def use_table(state, header, event_type, version, body, end, size):
     if end - body < _ROWS_LEAST:
         return Status.BAD_EVENT, none, False
     last = load_u16(body + 6) & STATEMENT_END_FLAG != 0
-    table_id = _load_table_id(body)
+    table_id = table_id_at(body)
     entry = _find_table_id(state, table_id)
     if get(entry, ID_PLUS_ONE) == 0 or get(entry, ID_GROUP) != get(state, N_GROUPS):
         dummy = last and (table_id == DUMMY_TABLE_ID or table_id == _NO_TABLE_ID)

@@ -20,7 +20,9 @@ from applier.binlog.events.compressed_kernel import (
     is_compressed,
 )
 from applier.binlog.events.digest_kernel import with_event
+from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.events.format import EventType
+from applier.binlog.events.packed_kernel import table_id_at
 from applier.binlog.rows.change_records import (
     CONTENT,
     CONTENTS_END,
@@ -42,9 +44,7 @@ from keysearch.memory import (
     inline,
     kernel,
     load_i64,
-    load_u8,
     load_u32,
-    load_u64,
     store_i64,
 )
 
@@ -64,10 +64,10 @@ def walk(base, end, safe_end, state, tables, ids, ids_mask, checksum_bytes, no_n
         start = base + position
         if header > end - position:
             return Status.BAD_LENGTH
-        size = np.int64(load_u32(start + 9))
+        size = np.int64(event_header(start).size)
         if size < header + checksum_bytes or size > end - position:
             return Status.BAD_LENGTH
-        event_type = load_u8(start + 4)
+        event_type = event_header(start).type
         stop = start + size - checksum_bytes
         if is_compressed(event_type):
             status = compressed_event(position, start, state, tables, ids, ids_mask, no_nulls)
@@ -103,11 +103,11 @@ def compressed_event(position, place, state, tables, ids, ids_mask, no_nulls):
             store_i64(state + INNER, start)
             if header > content_end - start:
                 return Status.BAD_LENGTH
-            size = np.int64(load_u32(start + 9))
+            size = np.int64(event_header(start).size)
             if size < header or size > content_end - start:
                 return Status.BAD_LENGTH
-            status = plain_event(start, start + size, load_i64(state + CONTENTS_END), load_u8(start + 4), place, state,
-                                 tables, ids, ids_mask, no_nulls)
+            status = plain_event(start, start + size, load_i64(state + CONTENTS_END), event_header(start).type, place,
+                                 state, tables, ids, ids_mask, no_nulls)
             if status != Status.DONE:
                 return status
             start += size
@@ -128,7 +128,7 @@ def plain_event(start, stop, safe_end, event_type, place, state, tables, ids, id
     if event_type == _TABLE_MAP:
         if stop - body < 8:
             return Status.BAD_LENGTH
-        entry = id_entry(ids, ids_mask, np.int64(load_u64(body) & np.uint64(0xFFFFFFFFFFFF)))
+        entry = id_entry(ids, ids_mask, table_id_at(body))
         definition, length = body + 6, stop - body - 6
         if (load_i64(entry) == -1 or load_i64(entry + BODY_LENGTH) != length
                 or not same_bytes(load_i64(entry + BODY), definition, length)):

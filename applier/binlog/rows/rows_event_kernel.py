@@ -12,7 +12,8 @@ one event may differ in it, so a row's layout is a *variant* of the event's.
 import numpy as np
 
 from applier.binlog.events.arena import RECORD_BYTES
-from applier.binlog.events.packed_kernel import NO_HEADER, read_bitmaps
+from applier.binlog.events.event_header_kernel import event_header
+from applier.binlog.events.packed_kernel import NO_HEADER, read_bitmaps, table_id_at
 from applier.binlog.rows.change_records import (
     AFTER,
     AFTER_ROWS,
@@ -74,8 +75,6 @@ from keysearch.memory import (
     load_i64,
     load_u8,
     load_u16,
-    load_u32,
-    load_u64,
     store_i32,
     store_i64,
     store_u8,
@@ -138,7 +137,7 @@ def rows_event(start, stop, safe_end, kind, event_type, place, state, tables, id
     """Decode one rows event, whose header ends at `start`, from the row at ROW_AT on if that is not 0."""
     if stop - start < 8:
         return Status.BAD_LENGTH
-    table_id = np.int64(load_u64(start) & np.uint64(0xFFFFFFFFFFFF))
+    table_id = table_id_at(start)
     entry = id_entry(ids, ids_mask, table_id)
     if load_i64(entry) == -1:
         return Status.DONE if table_id == DUMMY_TABLE_ID or table_id == ALL_ONES else Status.UNKNOWN_TABLE
@@ -212,7 +211,7 @@ def rows_of_event(start, first, stop, safe_end, kind, before, after, json_column
     kinds, places, rows = load_i64(batch + KINDS), load_i64(batch + PLACES), load_i64(batch + ROWS)
     before_rows, after_rows = load_i64(batch + BEFORE_ROWS), load_i64(batch + AFTER_ROWS)
     images, image_lengths = load_i64(batch + IMAGES), load_i64(batch + IMAGE_LENGTHS)
-    times, time = load_i64(batch + TIMES), load_u32(load_i64(state + EVENT))
+    times, time = load_i64(batch + TIMES), event_header(load_i64(state + EVENT)).time
     events, event = load_i64(batch + EVENTS), load_i64(state + ROWS_EVENT)
     before_images, before_lengths = load_i64(batch + BEFORE_IMAGES), load_i64(batch + BEFORE_LENGTHS)
     before_id = load_i64(before + IMAGE_ID) << IMAGE_ID_SHIFT if before else np.int64(0)

@@ -1,8 +1,9 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """To which event group positions of a file belong: one look at each event's header."""
 
+from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.events.format import HEADER_LENGTH, EventType
-from keysearch.memory import kernel, load_u8, load_u32
+from keysearch.memory import kernel
 
 _GTID, _ANONYMOUS, _TAGGED, _MARIADB = (int(kind) for kind in (
     EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED, EventType.MARIADB_GTID))
@@ -17,7 +18,7 @@ def find_gtids(base, start, end, positions, gtids):
     while done < n:
         if at < 0 or HEADER_LENGTH > end - at:
             return False
-        kind, size = load_u8(base + at + 4), load_u32(base + at + 9)
+        kind, size = event_header(base + at).type, event_header(base + at).size
         if size < HEADER_LENGTH:
             return False
         if kind == _GTID or kind == _ANONYMOUS or kind == _TAGGED or kind == _MARIADB:

@@ -9,6 +9,7 @@ statement.
 
 import numpy as np
 
+from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.events.packed_kernel import read_bitmaps
 from applier.binlog.rows.table_ids_kernel import BODY, BODY_LENGTH, NUMBER, id_entry, same_bytes
 from applier.jobs.show.kernels.places_kernel import (
@@ -73,7 +74,7 @@ def choose(base, state):
         if _MOST_RANGES > load_i64(state + ROOM_END) - load_i64(state + RANGES_OUT):
             return np.int64(FULL)
         start, stop = load_i64(state + START), load_i64(state + STOP)
-        body, kind = start + load_i64(state + HEADER_BYTES), np.int64(load_u8(start + 4))
+        body, kind = start + load_i64(state + HEADER_BYTES), np.int64(event_header(start).type)
         place, after = place_of(state), place_after(base, state)
         if kind == _FORMAT or kind == _STOP or kind == _ROTATE or kind == _PREVIOUS_GTIDS or kind == _GTID_LIST \
                 or kind == _CHECKPOINT:

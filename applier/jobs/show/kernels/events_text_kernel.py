@@ -15,6 +15,7 @@ from applier.binlog.events.compressed_kernel import (
     ZSTD,
     describe_payload,
 )
+from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.events.packed_kernel import read_bitmaps
 from applier.binlog.rows.change_records import UPDATE
 from applier.binlog.rows.rows_event_kernel import ALL_ONES, DUMMY_TABLE_ID, rows_kind
@@ -86,7 +87,7 @@ from applier.jobs.show.kernels.walk_records import (
     UNKNOWN_TABLE,
     WANTED_BYTES,
 )
-from keysearch.memory import copy32, inline, kernel, load_i64, load_u8, load_u16, load_u32, load_u64, store_i64
+from keysearch.memory import copy32, inline, kernel, load_i64, load_u16, load_u32, load_u64, store_i64
 
 _ROTATE, _FORMAT, _XID, _TABLE_MAP, _GTID, _ANONYMOUS, _MARIADB_GTID = 4, 15, 16, 19, 33, 34, 162
 _FIRST_PRE_GA, _LAST_PRE_GA = 20, 22
@@ -136,7 +137,7 @@ def _end_payload(state):
 def _put_event(base, state):
     """Where the text of the event ends, or why it has none."""
     out, start, stop = load_i64(state + OUT), load_i64(state + START), load_i64(state + STOP)
-    body, kind = start + load_i64(state + HEADER_BYTES), np.int64(load_u8(start + 4))
+    body, kind = start + load_i64(state + HEADER_BYTES), np.int64(event_header(start).type)
     is_text, is_pre_ga = load_i64(state + IS_JSON) == 0, kind >= _FIRST_PRE_GA and kind <= _LAST_PRE_GA
     rows = rows_kind(kind)
     if EVENT_ROOM > load_i64(state + OUT_END) - out:
@@ -175,17 +176,17 @@ def _put_header(out, base, state):
     """# at 126
     #261122 19:00:00 server id 7  end_log_pos 197 CRC32 0x0badcafe"""
     outer, start, header = base + load_i64(state + POSITION), load_i64(state + START), load_i64(state + HEADER_BYTES)
-    moment = find_moment(np.int64(load_u32(start)), HEADERS, state)
+    moment = find_moment(np.int64(event_header(start).time), HEADERS, state)
     if moment == 0:
         return np.int64(NEED_MOMENT)
     out = put_unsigned(put_text(out, state, T_AT), np.uint64(load_i64(state + POSITION)))
     out = put_text(out, state, T_HEADER)
     copy32(out, moment + SHORT)
     out = put_text(out + SHORT_LENGTH, state, T_SERVER)
-    out = put_unsigned(out, np.uint64(load_u32(start + 5)))
-    out = put_unsigned(put_text(out, state, T_END), np.uint64(load_u32(outer + 13)))
+    out = put_unsigned(out, np.uint64(event_header(start).server_id))
+    out = put_unsigned(put_text(out, state, T_END), np.uint64(event_header(outer).next_position))
     if load_i64(state + INNER) == 0:
-        kind = load_u8(outer + 4)
+        kind = event_header(outer).type
         if header > 19 and kind != _FORMAT and kind != _ROTATE:
             out = put_unsigned(put_text(out, state, T_GROUP), load_u64(start + 19))
         if load_i64(state + CHECKSUM_BYTES):
@@ -197,7 +198,7 @@ def _put_header(out, base, state):
 def _put_own_name(out, base, state):
     """The name of the event's type: in the file, or within a payload."""
     start = load_i64(state + START) if load_i64(state + INNER) else base + load_i64(state + POSITION)
-    return put_name(out, state, np.int64(load_u8(start + 4)))
+    return put_name(out, state, np.int64(event_header(start).type))
 
 
 @inline

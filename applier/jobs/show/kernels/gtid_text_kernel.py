@@ -3,6 +3,7 @@
 
 import numpy as np
 
+from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.events.packed_kernel import read_packed
 from applier.jobs.show.kernels.number_kernel import put_byte, put_hex, put_padded, put_signed, put_unsigned
 from applier.jobs.show.kernels.rows_text_kernel import put_text
@@ -81,7 +82,7 @@ def put_mariadb_gtid(out, start, body, stop, state):
     if flags & 2 and stop - body < 21:
         return np.int64(NEED_DETAILS)
     out = put_unsigned(put_text(out, state, T_MARIADB), np.uint64(load_u32(body + 8)))
-    out = put_byte(put_unsigned(put_byte(out, 45), np.uint64(load_u32(start + 5))), 45)
+    out = put_byte(put_unsigned(put_byte(out, 45), np.uint64(event_header(start).server_id)), 45)
     out = put_unsigned(out, load_u64(body))
     for bit, text in ((4, T_TRANS), (16, T_WAITED), (32, T_DDL), (64, T_XA_PREPARE), (128, T_XA_COMPLETE)):
         if flags & bit:

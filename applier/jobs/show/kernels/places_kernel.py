@@ -15,6 +15,7 @@ from applier.binlog.events.compressed_kernel import (
     CONTENT_WORDS,
     is_compressed,
 )
+from applier.binlog.events.event_header_kernel import event_header
 from applier.jobs.show.kernels.walk_records import (
     AT_EVENT,
     AT_PAYLOAD_END,
@@ -40,7 +41,7 @@ from applier.jobs.show.kernels.walk_records import (
     STOP,
     WAS_COMPRESSED,
 )
-from keysearch.memory import inline, load_i64, load_u8, load_u32, store_i64
+from keysearch.memory import inline, load_i64, store_i64
 
 PAYLOAD = 40
 _LEAST_EVENT = 19
@@ -57,7 +58,7 @@ def place_of(state):
 def place_after(base, state):
     """The place where the event's range ends: of a payload itself, before what is in it."""
     place = place_of(state)
-    if load_i64(state + INNER) or load_u8(base + load_i64(state + POSITION) + 4) == PAYLOAD:
+    if load_i64(state + INNER) or event_header(base + load_i64(state + POSITION)).type == PAYLOAD:
         return place + 1
     return place + (load_i64(state + SIZE) << INNER_BITS)
 
@@ -91,10 +92,10 @@ def _look(base, state):
     start, left = base + position, load_i64(state + FILE_BYTES) - position
     if header > left:
         return NO_EVENT
-    size = np.int64(load_u32(start + 9))
+    size = np.int64(event_header(start).size)
     if size < _LEAST_EVENT or size > left:
         return NO_EVENT
-    stop, kind = start + size - load_i64(state + CHECKSUM_BYTES), np.int64(load_u8(start + 4))
+    stop, kind = start + size - load_i64(state + CHECKSUM_BYTES), np.int64(event_header(start).type)
     store_i64(state + SIZE, size)
     store_i64(state + WAS_COMPRESSED, 0)
     if kind == PAYLOAD or (is_compressed(kind) and load_i64(state + INFLATES_ALL)):
@@ -109,7 +110,7 @@ def _look(base, state):
         if inner:
             if header > content_end - inner:
                 return NO_EVENT
-            start, stop = inner, inner + np.int64(load_u32(inner + 9))
+            start, stop = inner, inner + np.int64(event_header(inner).size)
             if stop - start < header or stop > content_end:
                 return NO_EVENT
         elif kind != PAYLOAD:
@@ -138,7 +139,7 @@ def pass_event(base, state):
     if load_i64(state + INNER):
         store_i64(state + INNER, load_i64(state + STOP))
         store_i64(state + INNER_NUMBER, load_i64(state + INNER_NUMBER) + 1)
-    elif load_u8(base + load_i64(state + POSITION) + 4) == PAYLOAD:
+    elif event_header(base + load_i64(state + POSITION)).type == PAYLOAD:
         store_i64(state + INNER, load_i64(load_i64(state + CONTENT) + 8 * CONTENT_START))
         store_i64(state + INNER_NUMBER, 0)
         store_i64(state + N_INNER_PRINTED, 0)

@@ -3,6 +3,7 @@
 
 import numpy as np
 
+from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.rows.change_records import DELETE, INSERT, UPDATE
 from applier.jobs.show.kernels.number_kernel import put_byte, put_unsigned
 from applier.jobs.show.kernels.value_kernel import (
@@ -63,7 +64,7 @@ from applier.jobs.show.kernels.walk_records import (
     TEXTS,
     WANTED_BYTES,
 )
-from keysearch.memory import copy32, copy_bytes, inline, load_i64, load_u8, load_u32, store_i64
+from keysearch.memory import copy32, copy_bytes, inline, load_i64, load_u8, store_i64
 
 _PARTIAL_UPDATE = 39
 _PLAIN, _PARTIAL_JSON = 0, 1
@@ -152,9 +153,9 @@ def _put_place(out, base, state):
     """{"pos":4,"end":99,"type":"WRITE_ROWS","within":2"""
     event = base + load_i64(state + POSITION)
     out = put_unsigned(put_text(out, state, T_POS), np.uint64(load_i64(state + POSITION)))
-    out = put_unsigned(put_text(out, state, T_JSON_END), np.uint64(load_u32(event + 13)))
+    out = put_unsigned(put_text(out, state, T_JSON_END), np.uint64(event_header(event).next_position))
     is_within = load_i64(state + INNER) != 0
-    kind = load_u8(load_i64(state + START) + 4) if is_within else load_u8(event + 4)
+    kind = event_header(load_i64(state + START) if is_within else event).type
     out = put_byte(put_name(put_text(out, state, T_TYPE), state, np.int64(kind)), 34)
     if is_within:
         out = put_unsigned(put_text(out, state, T_WITHIN), np.uint64(load_i64(state + INNER_NUMBER) + 1))

@@ -3,6 +3,7 @@
 
 import numpy as np
 
+from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.rows.table_ids_kernel import same_bytes
 from applier.jobs.show.kernels.gtid_text_kernel import put_bytes
 from applier.jobs.show.kernels.number_kernel import put_byte, put_unsigned
@@ -58,7 +59,7 @@ def put_query(out, start, body, stop, kind, state):
     if load_i64(state + HAS_SETTINGS) == 0:
         if not _is_last(context, context_length, CONTEXT, state):
             return np.int64(NEED_SETTINGS)
-        if (database_length and not load_u16(start + 17) & _SUPPRESS_USE
+        if (database_length and not event_header(start).flags & _SUPPRESS_USE
                 and not _is_last(database, database_length, DATABASE, state)):
             return np.int64(NEED_SETTINGS)
     settings = load_i64(state + USE_LENGTH) + load_i64(state + TITLE_MORE_LENGTH) + load_i64(state + SETTINGS_LENGTH)
@@ -69,7 +70,7 @@ def put_query(out, start, body, stop, kind, state):
     out = put_unsigned(put_text(out, state, T_EXEC), np.uint64(load_u32(body + 4)))
     out = put_unsigned(put_text(out, state, T_ERROR), np.uint64(load_u16(body + 9)))
     out = put_byte(_put_piece(out, state + TITLE_MORE), 10)
-    out = put_unsigned(put_text(_put_piece(out, state + USE), state, T_TIMESTAMP), np.uint64(load_u32(start)))
+    out = put_unsigned(put_text(_put_piece(out, state + USE), state, T_TIMESTAMP), np.uint64(event_header(start).time))
     out = put_text(_put_piece(out, state + MICROS), state, T_TERMINATOR)
     if thread != load_i64(state + THREAD):
         out = put_text(put_unsigned(put_text(out, state, T_THREAD), np.uint64(thread)), state, T_TERMINATOR)
