@@ -100,7 +100,7 @@ def _checked(dice: random.Random, files: list[Path]) -> Path:
 
 
 def attempt(number: int, folder: Path) -> tuple[str, bool]:
-    """Damage and replay: a line that says what was tried and what came of it, and whether that is right."""
+    """Damage and replay: a line that says what was tried and the outcome, and whether that is right."""
     name, done = damage(number, folder / "logs")
     line = f"damage {number}: {name}: {done}"
     try:

@@ -141,7 +141,7 @@ def await_end(session: int) -> None:
 
 
 def attempt(number: int, victim: str, archive: Path, base: Path, folder: Path) -> str:
-    """Kill a replay on Spark once, at a random moment: a line that says what was tried and what came of it. Raises
+    """Kill a replay on Spark once, at a random moment: a line that says what was tried and the outcome. Raises
     AssertionError where that is not right."""
     dice, output = random.Random(number), folder / "out"
     run = started(archive, output, base)

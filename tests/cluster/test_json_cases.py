@@ -53,7 +53,7 @@ def test_documents_that_differ_from_the_sources(route, tmp_path):
 @pytest.mark.parametrize("name, mode", ERRORS)
 def test_a_diff_that_does_not_fit_stops_the_replay(name, mode, route, tmp_path):
     """JD-SAFE2, JD-NULL, APP-R7: 3648 with the row's place and key; replaying to where the hint says gives what the
-    replica held at its stop, whose transaction was rolled back. Idempotent mode does not forgive it."""
+    replica held at its stop, whose transaction was rolled back. Idempotent mode does not suppress it."""
     case, output = Case(name), tmp_path / "out"
     base = imported(case, tmp_path)
     with pytest.raises(ReplayStopped) as caught:

@@ -89,7 +89,7 @@ def test_a_worker_killed_every_time_is_explained(spark):
 def test_a_full_disk_is_explained(spark):
     """As every other error of a file system it may pass, so the task is tried again."""
     def full(item):
-        raise OSError(errno.ENOSPC, "No space left on device", "/tmp/spool")
+        raise OSError(errno.ENOSPC, "No space left on device", "/tmp/file")
 
     with pytest.raises(ApplierError, match="No space left on device") as error, explain_spark_errors():
         map_tasks(spark, full, [1])

@@ -43,7 +43,7 @@ def mutant(number: int) -> bytes:
     data = dice.choice(sources() if dice.random() < 0.6 else _rare()).read_bytes()
     events = cut(data, 4)
     checksum = checksum_bytes(events)
-    if len(events) > _MOST_EVENTS:  # the head and a stretch of it
+    if len(events) > _MOST_EVENTS:  # the head and a part of it
         start = dice.choice((2, dice.randrange(2, len(events) - 60)))
         events = events[:2] + events[start:start + _MOST_EVENTS]
     events = mutated(events, dice, checksum, dice.choice((1, 1, 2, 3, 5)))

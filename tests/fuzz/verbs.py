@@ -68,12 +68,12 @@ def read(path: Path, number: int) -> str:
 
     try:
         outline = outline_file(str(path))
-        stretches = [(split.start, split.end) for split in outline.splits]
+        segments = [(split.start, split.end) for split in outline.splits]
         answer = "ok"
     except ArchiveError as error:
-        stretches, answer = [], str(error)
-    stretches.append((4, path.stat().st_size))  # also without an outline, as if the file changed after it
-    for start, end in stretches:
+        segments, answer = [], str(error)
+    segments.append((4, path.stat().st_size))  # also without an outline, as if the file changed after it
+    for start, end in segments:
         try:
             _decode(path, start, end, number)
         except ArchiveError as error:

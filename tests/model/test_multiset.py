@@ -24,7 +24,7 @@ WHOLE = LAYOUTS.number(ImageLayout((0,)))
 
 
 class Rows:
-    """A multiset fed with byte strings, and the list of rows that it has to be like: [image, the how manieth it came].
+    """A multiset fed with byte strings, and the list of rows that it has to be like: [image, arrival number from 0 on].
 
     Every image lies somewhere else, at any address, with other bytes behind it."""
 

@@ -55,7 +55,7 @@ class Refused(Exception):
 
 @dataclass
 class Table:
-    """A table, as the replica has it. `forgiven`: what idempotent mode went on after, each as the Refused that strict
+    """A table, as the replica has it. `suppressed`: what idempotent mode went on after, each as the Refused that strict
     mode would have ended in."""
 
     name: str
@@ -64,7 +64,7 @@ class Table:
     idempotent: bool = False
     flavour: str = "mysql"
     rows: list[Row] = field(default_factory=list)
-    forgiven: list[Refused] = field(default_factory=list)
+    suppressed: list[Refused] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._by_name = {column.name: column for column in self.columns}
@@ -76,7 +76,7 @@ class Table:
             self._insert(after)
         elif after == {} and self.flavour == "mysql":  # it assigns nothing that the table has
             return
-        elif not before and self.flavour == "mysql":  # IDX-R2: idempotent mode does not forgive it
+        elif not before and self.flavour == "mysql":  # IDX-R2: idempotent mode does not suppress it
             raise Refused(KEY_NOT_FOUND, self.name, before)
         elif (row := self._find(before)) is None:
             self._conflict(KEY_NOT_FOUND, before)
@@ -96,7 +96,7 @@ class Table:
         refused = Refused(errno, self.name, row, key)
         if not self.idempotent:
             raise refused
-        self.forgiven.append(refused)
+        self.suppressed.append(refused)
 
     def _remove(self, row: Row) -> None:
         self.rows = [other for other in self.rows if other is not row]
@@ -195,4 +195,4 @@ class Replica:
 
     @property
     def conflicts(self) -> int:
-        return sum(len(table.forgiven) for table in self.tables.values())
+        return sum(len(table.suppressed) for table in self.tables.values())

@@ -35,16 +35,16 @@ class Replica:
         self.noted = []
 
     def apply(self, changes):
-        """`noted` has the number of each change that is forgiven, and of the unique key that is taken, or ROW_GONE."""
+        """`noted` has the number of each suppressed change, and of the unique key that is taken, or ROW_GONE."""
         self.noted = []
         for number, (_, before, after, _) in enumerate(changes):
-            self.table.forgiven.clear()
+            self.table.suppressed.clear()
             try:
                 self.table.apply(*(None if image is None else named(image) for image in (before, after)))
             except Refused as refused:
                 raise Stopped(number, refused.key and self.keys.index(refused.key)) from None
             self.noted += [[number, ROW_GONE if each.key is None else self.keys.index(each.key)]
-                           for each in self.table.forgiven]
+                           for each in self.table.suppressed]
 
     @property
     def rows(self):

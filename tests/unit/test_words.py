@@ -33,9 +33,9 @@ ALLOWED = {
     "applier/binlog/outline/outline_statements.py": "kernels are compiled by what their sources say",
     "jsondiff/apply_kernel.py": "kernels are compiled by what their sources say",
 }
-TOPS = ("applier", "jsondiff", "keysearch", "docs")
-FILES = sorted([path for top in TOPS for path in (ROOT / top).rglob("*") if path.suffix in (".py", ".md")]
-               + list(ROOT.glob("*.md")))
+TOPS = ("applier", "benchmarks", "jsondiff", "keysearch", "docs", "tests")
+FILES = sorted([path for top in TOPS for path in (ROOT / top).rglob("*") if path.suffix in (".py", ".md")
+                and path != Path(__file__).resolve()] + list(ROOT.glob("*.md")))
 
 
 @pytest.mark.parametrize("word", BANNED)

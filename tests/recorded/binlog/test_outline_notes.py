@@ -1,4 +1,4 @@
-"""What an outline has in words: statements, blockers, XA, as real servers log them."""
+"""What an outline has in words: statements, unreplayable events, XA, as real servers log them."""
 
 import struct
 
@@ -31,7 +31,7 @@ def test_load_data_is_a_statement(case):
     assert load.database == "st" and load.gtid and load.group_start < load.position < load.end
 
 
-def test_blockers_name_what_cannot_be_applied():
+def test_unreplayable_events_name_what_cannot_be_applied():
     def what(case, number):
         return [b.what for b in outline_file(str(CASES / case / f"binlog.00000{number}")).unreplayable]
 
@@ -86,6 +86,6 @@ def test_an_incident_of_a_real_server_is_a_group_of_its_own(file, begin, positio
     """EV-INC: a statement that did not fit in max_binlog_stmt_cache_size. MySQL's has a GTID, and goes on in the next
     file; MariaDB's has none."""
     outline = outline_file(str(CASES / file))
-    [blocker] = outline.unreplayable
-    assert (blocker.errno, blocker.group_start, blocker.position) == (1590, begin, position)
-    assert blocker.stops_always and outline.torn is False and outline.end == outline.size - (44 if begin == 729 else 0)
+    [event] = outline.unreplayable
+    assert (event.errno, event.group_start, event.position) == (1590, begin, position)
+    assert event.stops_always and outline.torn is False and outline.end == outline.size - (44 if begin == 729 else 0)

@@ -38,7 +38,7 @@ TRADITIONAL = ("TRADITIONAL,STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DAT
                "ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION")
 NOT_COMPUTABLE = {
     "addresses, UUIDs, and MySQL's documents": r"it is not known how the server converts its values$",
-    "text that is no date or time": r"'.*' as (DATE|DATETIME|TIMESTAMP|TIME)$",
+    "text that is not a date or time": r"'.*' as (DATE|DATETIME|TIMESTAMP|TIME)$",
     "text padded with spaces as a date or time": r"text with its spaces as",
     "numbers over 838:59:59": r"numbers of more than 8385959 as TIME$",
     "text that may be a year": r"text that begins with a zero as YEAR$|a number with two points as YEAR$",

@@ -123,7 +123,7 @@ def test_dumps_of_real_servers(name, position, gtid_set, tmp_path):
 
 
 def test_what_dumps_have_beside_rows(tmp_path):
-    """Triggers and routines between DELIMITERs, views and their stand-ins, keys switched off, several databases."""
+    """Triggers and routines between DELIMITERs, views and their placeholders, keys switched off, several databases."""
     sql = """/*!50503 SET NAMES utf8mb4 */;
         CREATE DATABASE /*!32312 IF NOT EXISTS*/ `a` /*!40100 DEFAULT CHARACTER SET latin1 */;
         USE `a`;

@@ -1,4 +1,4 @@
-"""The spool gives payloads back by key, from memory and from its file alike."""
+"""A spill buffer gives payloads back by key, from memory and from its file alike."""
 
 import pyarrow as pa
 import pytest
@@ -13,30 +13,30 @@ pairs = st.dictionaries(st.tuples(st.integers(0, 5), st.integers(0, 50)), st.bin
 @settings(max_examples=60)
 @given(pairs, st.integers(0, 200))
 def test_payloads_come_back_in_the_order_of_their_keys(given_pairs, memory_bytes):
-    with SpillBuffer(memory_bytes) as spool:
+    with SpillBuffer(memory_bytes) as buffer:
         for key, payload in given_pairs.items():
-            spool.add(key, pa.py_buffer(payload))
-        assert [(key, bytes(payload)) for key, payload in spool.in_order()] == sorted(given_pairs.items())
+            buffer.add(key, pa.py_buffer(payload))
+        assert [(key, bytes(payload)) for key, payload in buffer.in_order()] == sorted(given_pairs.items())
 
 
-def test_buffers_outlive_the_spool():
-    with SpillBuffer(0) as spool:
-        spool.add(1, pa.py_buffer(b"x" * 100_000))
-        [(_, payload)] = spool.in_order()
+def test_buffers_outlive_the_spill_buffer():
+    with SpillBuffer(0) as buffer:
+        buffer.add(1, pa.py_buffer(b"x" * 100_000))
+        [(_, payload)] = buffer.in_order()
     assert bytes(payload) == b"x" * 100_000
 
 
 def test_filed_payloads_are_aligned_for_arrow():
-    with SpillBuffer(0) as spool:
+    with SpillBuffer(0) as buffer:
         for key in range(3):
-            spool.add(key, pa.py_buffer(b"abc"))
-        assert [payload.address % 64 for _, payload in spool.in_order()] == [0, 0, 0]
+            buffer.add(key, pa.py_buffer(b"abc"))
+        assert [payload.address % 64 for _, payload in buffer.in_order()] == [0, 0, 0]
 
 
 @pytest.mark.parametrize("memory_bytes", [0, 1 << 20])
 def test_file_lies_in_sparks_directory_and_has_no_name(memory_bytes, tmp_path, monkeypatch):
     monkeypatch.setenv("SPARK_LOCAL_DIRS", f"{tmp_path},/nowhere")
-    with SpillBuffer(memory_bytes) as spool:
-        spool.add(1, pa.py_buffer(b"abc"))
+    with SpillBuffer(memory_bytes) as buffer:
+        buffer.add(1, pa.py_buffer(b"abc"))
         assert list(tmp_path.iterdir()) == []
-        assert [bytes(payload) for _, payload in spool.in_order()] == [b"abc"]
+        assert [bytes(payload) for _, payload in buffer.in_order()] == [b"abc"]

@@ -81,7 +81,7 @@ def test_an_interrupt_waits_for_what_runs():
 def test_a_full_disk_is_explained():
     """As on Spark."""
     with pytest.raises(ApplierError, match="a task could not write: No space left on device") as error, explained():
-        raise OSError(errno.ENOSPC, "No space left on device", "/tmp/spool")
+        raise OSError(errno.ENOSPC, "No space left on device", "/tmp/file")
     assert "TMPDIR" in error.value.hint
     with pytest.raises(PermissionError), explained():
-        raise PermissionError(errno.EACCES, "Permission denied", "/tmp/spool")
+        raise PermissionError(errno.EACCES, "Permission denied", "/tmp/file")

@@ -47,14 +47,14 @@ def test_a_far_file_is_spooled_and_leaves_nothing(tmp_path, monkeypatch):
     data = np.random.default_rng(1).integers(0, 256, 20 << 20, np.uint8).tobytes()
     (tmp_path / "far").mkdir()
     (tmp_path / "far/binlog.000001").write_bytes(data)
-    spool = tmp_path / "spool"
-    spool.mkdir()
-    monkeypatch.setattr(mapping.tempfile, "tempdir", str(spool))
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    monkeypatch.setattr(mapping.tempfile, "tempdir", str(folder))
     far = fs.SubTreeFileSystem(str(tmp_path / "far"), fs.LocalFileSystem())
     monkeypatch.setattr(mapping, "resolve", lambda uri: (far, uri.removeprefix("far://")))
     mapped = mapping.map_file("far://binlog.000001")
     assert mapped.array.tobytes() == data
-    assert os.listdir(spool) == []
+    assert os.listdir(folder) == []
 
 
 @pytest.mark.parametrize("make, says", [(lambda path: None, "no such file"), (lambda path: path.touch(), "empty"),

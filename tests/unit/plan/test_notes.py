@@ -1,4 +1,4 @@
-"""Lines that tell of a slip of the pen, not of what the replay does."""
+"""Warnings of probable typing errors in options; the replay is not changed."""
 
 import pyarrow as pa
 import pytest

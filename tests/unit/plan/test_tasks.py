@@ -1,4 +1,4 @@
-"""Stretches of log, and who walks them."""
+"""Log segments, and the tasks that walk them."""
 
 from applier.engine.executor import ThisProcess
 from applier.jobs.replay.job import replay_with
@@ -14,8 +14,8 @@ def covered(pieces, name):
     return [(piece.start, piece.end, piece.tables[name]) for piece in pieces if name in piece.tables]
 
 
-def test_stretches_are_cut_where_versions_begin_and_end(tmp_path):
-    """Within a stretch a name means one version."""
+def test_segments_are_cut_where_versions_begin_and_end(tmp_path):
+    """Within a segment a name means one version."""
     with Log(tmp_path / "b.000001") as log:
         log.create(T)
         first = log.insert(T, 1)
@@ -28,7 +28,7 @@ def test_stretches_are_cut_where_versions_begin_and_end(tmp_path):
     assert before[2] != after[2]
 
 
-def test_stretches_leave_out_what_was_rolled_back(tmp_path):
+def test_segments_leave_out_what_was_rolled_back(tmp_path):
     """GRP-1: a group applies whole or not at all. The row comes again, and is no duplicate."""
     with Log(tmp_path / "b.000001") as log:
         log.create(T)

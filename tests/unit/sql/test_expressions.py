@@ -148,7 +148,7 @@ def test_a_log_says_in_which_mode_it_was():
 
 
 def test_text_joined_in_mode_oracle_is_refused():
-    """There, NULL is no text: a table with it is told of, if it counts."""
+    """There, NULL is not a text: a table with it is told of, if it counts."""
     [change] = parse_statement("CREATE TABLE d.t (s TEXT, v TEXT AS (s || 'x'))", sql_mode="PIPES_AS_CONCAT,ORACLE",
                                flavour="mariadb")
     assert "ORACLE" in change.reason

@@ -121,7 +121,7 @@ def test_a_file_that_shrinks_after_the_outline(log, route, checksum, part):
 
 
 def on_walking(monkeypatch, meddle):
-    """Have something happen when a task has walked its first stretch: it was compared, and no row is gathered yet."""
+    """Have something happen when a task has walked its first segment: it was compared, and no row is gathered yet."""
     steps, done = SameBytes.steps, []
 
     def stepped(*arguments):

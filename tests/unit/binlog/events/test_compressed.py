@@ -252,8 +252,8 @@ def test_an_incident_within_a_payload_blocks(tmp_path):
     """EV-INC: what a plan has to know is seen inside, too."""
     incident = struct.pack("<IBIIIH", 7, 26, 1, 22, 0, 0) + b"\1\0\0"
     path, position = log_with(tmp_path, payload(query(b"BEGIN") + incident + query(b"COMMIT")))
-    [blocker] = outline_file(path).unreplayable
-    assert (blocker.position, blocker.errno) == (position, 1590)
+    [event] = outline_file(path).unreplayable
+    assert (event.position, event.errno) == (position, 1590)
 
 
 @pytest.mark.slow

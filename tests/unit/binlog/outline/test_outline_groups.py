@@ -40,8 +40,8 @@ def test_rollback_and_a_group_without_end_are_void(tmp_path):
     assert outline.voids == [(at[1], at[5]), (at[5], at[8])] and (outline.start, outline.end) == (at[1], at[12])
 
 
-def test_a_blocker_in_what_may_be_taken_back_hides_no_later_one(tmp_path):
-    """GRP-1: of two blockers of a kind the second counts where the first was rolled back, or is only prepared."""
+def test_an_unreplayable_event_in_what_may_be_taken_back_hides_no_later_one(tmp_path):
+    """GRP-1: of two of a kind the second counts where the first was rolled back, or is only prepared."""
     head, *events = without_gtids()
     rows = next(i for i, event in enumerate(events) if event[4] == 19)
     pair = events[rows : rows + 2]
@@ -101,8 +101,8 @@ def test_a_savepoint_that_its_transaction_does_not_have(tmp_path):
     pair = events[rows : rows + 2]
     begin, commit, back = query(b"BEGIN"), query(b"COMMIT"), query(b"ROLLBACK TO `a`")
     log = [head, begin, query(b"SAVEPOINT `a`"), commit, begin, back, *pair, commit, begin, *pair, back, commit]
-    [blocker] = outline_file(write(tmp_path / "binlog.000001", log)).unreplayable
-    assert (blocker.errno, blocker.position) == (1305, 4 + sum(map(len, log[:12])))
+    [event] = outline_file(write(tmp_path / "binlog.000001", log)).unreplayable
+    assert (event.errno, event.position) == (1305, 4 + sum(map(len, log[:12])))
 
 
 def test_many_tables_and_sources_make_room(tmp_path):

@@ -117,9 +117,9 @@ def test_dates_that_no_calendar_has_are_counted():
     kinds = [BY_NAME["date"], BY_NAME["datetime(6)"], BY_NAME["timestamp(0)"], TEXT]
     day = datetime.date(2024, 2, 29)
     zero = b"\0" + bytes(3) + (1 << 39).to_bytes(5) + bytes(3) + bytes(4)
-    no_day = b"\0" + (2023 << 9 | 2 << 5 | 30).to_bytes(3, "little") + bytes((0x80, 0, 0, 0, 0)) + bytes(3) + bytes(4)
+    invalid = b"\0" + (2023 << 9 | 2 << 5 | 30).to_bytes(3, "little") + bytes((0x80, 0, 0, 0, 0)) + bytes(3) + bytes(4)
     long = (5000).to_bytes(2, "little") + b"z" * 5000
-    event = m.rows_event(INSERT, 7, 4, None, [1] * 4, zero + long + no_day + long + m.image(
+    event = m.rows_event(INSERT, 7, 4, None, [1] * 4, zero + long + invalid + long + m.image(
         kinds, (day, datetime.datetime(9999, 12, 31, 23, 59, 59, 999999), None, b"")))
     found = read(m.as_file(m.table_map_event(7, m.table_map_body(kinds)), event), rows=8)
     assert [change.after[:3] for change in found.changes] == [

@@ -13,7 +13,7 @@ from applier.binlog.rows.layout import plan_column
 from applier.errors import ArchiveError
 from applier.mysql.wire_types import WireType as W
 from applier.mysql.zero_dates import DAY, ZERO_DAY, has_any, to_python, which
-from applier.mysql.zero_dates import number as no_day
+from applier.mysql.zero_dates import number as invalid_date
 from tests.support import row_model as m
 
 MICRO = datetime.timedelta(microseconds=1)
@@ -136,7 +136,7 @@ def test_datetime2():
         assert decode(W.DATETIME2, digits, datetime2(9999, 12, 31, 23, 59, 59, fraction)) == \
             [micros(9999, 12, 31, 23, 59, 59, value)]
     assert decode(W.DATETIME2, 0, datetime2(0, 0, 0, 0, 0, 0), datetime2(2024, 2, 30, 1, 1, 1)) == \
-        [ZERO, no_day(2024, 2, 30) * DAY + 3661 * 10**6]
+        [ZERO, invalid_date(2024, 2, 30) * DAY + 3661 * 10**6]
 
 
 @pytest.mark.parametrize("parts", [
@@ -179,7 +179,7 @@ def test_datetime_before_56():
         return value.to_bytes(8, "little")
 
     assert decode(W.DATETIME, 0, number(20240229235958), number(0), number(10101000000), number(20230229000000)) == \
-        [micros(2024, 2, 29, 23, 59, 58), ZERO, micros(1, 1, 1), no_day(2023, 2, 29) * DAY]
+        [micros(2024, 2, 29, 23, 59, 58), ZERO, micros(1, 1, 1), invalid_date(2023, 2, 29) * DAY]
     for value in (20241301000000, 20240101240000, 20240101006000, 20240101000060, 2**63 - 1, 2**63, 10**16 + 101000000):
         refused(W.DATETIME, 0, number(value))
 

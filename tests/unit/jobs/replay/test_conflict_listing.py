@@ -1,4 +1,4 @@
-"""What idempotent mode forgave, conflict by conflict, with its transaction and its place (APP-R7, AP-IDEM)."""
+"""What idempotent mode suppressed, conflict by conflict, with its transaction and its place (APP-R7, AP-IDEM)."""
 
 import json
 

@@ -59,6 +59,6 @@ def test_what_has_nothing_to_search_by_stops(images, flavour, mode, tmp_path):
     assert (stopped.value.mysql_errno, stopped.value.table) == (1032, "d.t")
 
 
-def test_mariadb_forgives_it_in_idempotent_mode(tmp_path):
+def test_mariadb_suppresses_it_in_idempotent_mode(tmp_path):
     rows, result = replayed(tmp_path, "", "mariadb", "idempotent", "walk", [row(c=3), None])
     assert (rows, result.conflicts) == ([(1, 2)], 1)

@@ -1,6 +1,6 @@
 """Logs of real servers, from the command line on: the snapshot holds what the server held at the end, on both engines.
 
-`real_server` says how snapshots are compared; test_marks.py has the places before the end.
+`real_server` says how snapshots are compared; test_stop_at_marks.py has the places before the end.
 """
 
 import pytest

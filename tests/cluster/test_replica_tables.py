@@ -126,7 +126,7 @@ def test_another_number_of_columns_is_told(bases, tmp_path):
     assert not [note for note in notes if note.startswith(("tc.wl2:", "tc.defaults:", "tc.names:"))]
 
 
-FORGIVEN = [
+SUPPRESSED = [
     (1, 1, "t", "insert", "duplicate key", "PRIMARY", "4"), (1, 2, "t", "insert", "duplicate key", "PRIMARY", "5"),
     (1, 3, "t", "insert", "duplicate key", "PRIMARY", "6"), (2, 1, "t", "insert", "duplicate key", "u", "80"),
     (3, 1, "t", "insert", "duplicate key", "PRIMARY", "9"), (3, 1, "t", "insert", "duplicate key", "u", "90"),
@@ -170,10 +170,10 @@ def test_idempotent_recovery(name, route, bases, tmp_path, capsys):
     assert differences(output, case.expected()) == []
     listing = pq.read_table(output / "_conflicts.parquet")
     assert [(last_number(row["gtid"]), row["row"], row["table"].removeprefix("id."), row["operation"], row["conflict"],
-             row["key"], row["values"]) for row in listing.to_pylist()] == FORGIVEN
-    assert f"{len(FORGIVEN)} conflicts were suppressed" in capsys.readouterr().out
+             row["key"], row["values"]) for row in listing.to_pylist()] == SUPPRESSED
+    assert f"{len(SUPPRESSED)} conflicts were suppressed" in capsys.readouterr().out
     tables = {table["name"]: table for table in json.loads((output / "_report.json").read_text())["tables"]}
     assert {name: table["found"] for name, table in tables.items() if table["units"]} == FOUND
     for name, table in tables.items():
-        kinds = Counter(row[4] for row in FORGIVEN if row[2] == name)
+        kinds = Counter(row[4] for row in SUPPRESSED if row[2] == name)
         assert table["conflicts"] == kinds

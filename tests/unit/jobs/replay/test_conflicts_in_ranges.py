@@ -1,4 +1,4 @@
-"""Idempotent mode in ranges of a table: what is forgiven does not depend on how the work is divided.
+"""Idempotent mode in ranges of a table: what is suppressed does not depend on how the work is divided.
 
 Rules: APP-R7, AP-IDEM, AP-ORD; DESIGN.md, Units (where one change ties two ranges together, they become one).
 """
@@ -26,7 +26,7 @@ def row(number, text="x"):
 
 
 def write(log):
-    """Rows in four stretches of keys, and conflicts of every kind in each."""
+    """Rows in four ranges of keys, and conflicts of every kind in each."""
     for start in range(0, N, 25):
         commit(log, insert([row(number) for number in range(start, start + 25)]))
     for start in range(0, N, 50):
@@ -57,7 +57,7 @@ def replayed(folder, name, route, unit_bytes, monkeypatch):
 
 
 @both_routes
-def test_any_division_forgives_the_same(tmp_path, monkeypatch, route):
+def test_any_division_suppresses_the_same(tmp_path, monkeypatch, route):
     with new_log(tmp_path) as log:
         write(log)
     result, conflicts, rows = replayed(tmp_path, "one", "walk", 1 << 30, monkeypatch)

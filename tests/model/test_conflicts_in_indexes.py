@@ -99,7 +99,7 @@ def test_room_for_conflicts_grows(form):
 @pytest.mark.parametrize("form", ["int", "bytes"])
 def test_a_unit_takes_what_is_in_its_range(form):
     """Conflicts beyond its bounds are other units'; an update over a bound is refused from either side, as the rows of
-    both decide what comes of it."""
+    both decide the outcome."""
     changes = [(INSERT, None, (1,), None), (DELETE, (5,), None, 0), (DELETE, (2,), None, 0), (INSERT, None, (6,), None),
                (INSERT, None, (6,), None)]
     for low, high, noted in ((None, 4, [[2, ROW_GONE]]), (4, None, [[1, ROW_GONE], [4, 0]])):

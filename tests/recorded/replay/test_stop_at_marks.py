@@ -1,7 +1,7 @@
 """Logs of real servers, replayed to places in them: the snapshot holds what the server held there.
 
 The marks were taken while the server ran, between two event groups. In this process, without Spark: where a replay ends
-is settled by the plan, before there are tasks.
+is decided by the plan, before there are tasks.
 """
 
 import pytest

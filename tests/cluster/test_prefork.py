@@ -67,13 +67,13 @@ def test_workers_are_forked_from_the_driver_and_replaced_when_killed(tmp_path):
     code = RUN + """
 import signal
 children = lambda: [int(pid) for pid in open(f"/proc/self/task/{os.getpid()}/children").read().split()]
-[(worker, nursery_pid, seed, loaded)] = stages.map_tasks(spark, facts, [0])
-print(started, nursery_pid in children(), seed, loaded)
+[(worker, daemon_pid, seed, loaded)] = stages.map_tasks(spark, facts, [0])
+print(started, daemon_pid in children(), seed, loaded)
 os.kill(worker, signal.SIGKILL)
 [(other, parent, *_)] = stages.map_tasks(spark, facts, [0])
-print(other != worker, parent == nursery_pid)
+print(other != worker, parent == daemon_pid)
 print(os.listdir(os.environ["TMPDIR"]))
-print(nursery_pid, worker, other)
+print(daemon_pid, worker, other)
 """
     first, second, left, pids = said(program(code, tmp_path))
     assert first == "True True 0 True"
@@ -91,15 +91,15 @@ def test_a_process_is_forked_once_and_never_with_threads(before, told, tmp_path)
     assert said(program(code, tmp_path)) == [told]
 
 
-def test_without_a_nursery_the_daemon_loads_everything_itself(tmp_path):
+def test_without_a_preforked_daemon_the_daemon_loads_everything_itself(tmp_path):
     code = START + """
 import signal
-[nursery_pid] = [int(pid) for pid in open(f"/proc/self/task/{os.getpid()}/children").read().split()
+[daemon_pid] = [int(pid) for pid in open(f"/proc/self/task/{os.getpid()}/children").read().split()
                  if open(f"/proc/{pid}/comm").read().startswith("python")]
-os.kill(nursery_pid, signal.SIGKILL)
+os.kill(daemon_pid, signal.SIGKILL)
 from applier.engine.spark import stages
 [(_, parent, _, loaded)] = stages.map_tasks(session.start("local[2]"), facts, [0])
-print(parent != nursery_pid, loaded)
+print(parent != daemon_pid, loaded)
 """
     assert said(program(code, tmp_path)) == ["True True"]
 
