@@ -76,11 +76,11 @@ class _Index:
     def __init__(self, pieces: tuple[int, ...], ranked: bool):
         self.pieces, self.ranked = np.array(pieces, np.int64), ranked
         self.heads = np.empty(0, np.int64)
-        self.links = np.empty((0, 3), np.int64)
+        self.links = np.empty(0, s.LINK)
 
-    def record(self) -> list[int]:
-        return [len(self.pieces), address_of(self.pieces), address_of(self.heads), len(self.heads) - 1,
-                address_of(self.links), int(self.ranked), 0, 0]
+    def record(self) -> tuple[int, ...]:
+        return (len(self.pieces), address_of(self.pieces), address_of(self.heads), len(self.heads) - 1,
+                address_of(self.links), int(self.ranked))
 
 
 class RowStore(KeyIndex[DecodedChanges]):
@@ -96,26 +96,26 @@ class RowStore(KeyIndex[DecodedChanges]):
         super().__init__(columns, idempotent=idempotent)
         self._indexes = [_Index(parts, False) for parts in unique]
         self._searches: dict[tuple[int, ...], int] = {}
-        self._slots = np.empty((FIRST_ROWS, 4), np.int64)
+        self._slots = np.empty(FIRST_ROWS, s.SLOT)
         self._arena = np.empty(FIRST_BYTES, np.uint8)
-        self._store = np.zeros(s.STORE_WORDS, np.int64)
-        for word, value in ((s.N_PIECES, pieces), (s.N_UNIQUE, len(unique)), (s.FREE_SLOT, -1),
-                            (s.REPLACED_ROW_RECORD, -1), (s.RANK, 0 if clustered else ORDER_OF_ARRIVAL)):
+        self._store = np.zeros((), s.STORE)
+        for word, value in (("n_pieces", pieces), ("n_unique", len(unique)), ("free_slot", -1),
+                            ("replaced_row_record", -1), ("rank", 0 if clustered else ORDER_OF_ARRIVAL)):
             self._put(word, value)
         self.arrivals = np.empty(0, np.int64)
         self._awaited: _Awaited | None = None
         self._rows_at = rows_at
         self._rebuild()
 
-    def _word(self, word: int) -> int:
-        return int(self._store[word // 8])
+    def _word(self, word: str) -> int:
+        return int(self._store[word])
 
-    def _put(self, word: int, value: int) -> None:
-        self._store[word // 8] = value
+    def _put(self, word: str, value: int) -> None:
+        self._store[word] = value
 
     @property
     def address(self) -> int:
-        """Where the store's words are (store_layout)."""
+        """Where the store is (store_layout.STORE)."""
         return address_of(self._store)
 
     # ---- indexes
@@ -141,34 +141,34 @@ class RowStore(KeyIndex[DecodedChanges]):
         for number in range(len(self._indexes)) if numbers is None else numbers:
             index = self._indexes[number]
             index.heads = np.full(2 * len(self._slots), -1, np.int64)
-            index.links = np.empty((len(self._slots), 3), np.int64)
+            index.links = np.empty(len(self._slots), s.LINK)
         self._describe()
         for number in range(len(self._indexes)) if numbers is None else numbers:
             store_upkeep_kernel.build_index(address_of(self._store), number)
 
     def _describe(self) -> None:
         """Tell the kernels where everything is."""
-        self._records = np.array([index.record() for index in self._indexes], np.int64).reshape(-1, s.INDEX_BYTES // 8)
-        for word, value in ((s.INDEXES, address_of(self._records)), (s.N_INDEXES, len(self._indexes)),
-                            (s.SLOTS, address_of(self._slots)), (s.SLOT_ROOM, len(self._slots)),
-                            (s.ARENA, address_of(self._arena)), (s.ARENA_ROOM, len(self._arena))):
+        self._records = np.array([index.record() for index in self._indexes], s.INDEX)
+        for word, value in (("indexes", address_of(self._records)), ("n_indexes", len(self._indexes)),
+                            ("slots", address_of(self._slots)), ("slot_room", len(self._slots)),
+                            ("arena", address_of(self._arena)), ("arena_room", len(self._arena))):
             self._put(word, value)
 
     def rank_by_arrival(self, after: tuple[int, ...]) -> None:
         """The server keeps the rows in the order of these pieces, and then in that in which they come, whatever the
         first unique key is."""
-        self._put(s.RANK, self.index_by(Search(pieces=after)) if after else ORDER_OF_ARRIVAL)
+        self._put("rank", self.index_by(Search(pieces=after)) if after else ORDER_OF_ARRIVAL)
 
     # ---- rows that are there
 
     def seed(self, rows: int, pieces: list[KeyBytes]) -> None:
         """Put `rows` base rows in, in the table's order; row i's pieces are at i in each of `pieces`."""
-        self._slots = np.empty((max(FIRST_ROWS, 1 << int(rows).bit_length()), 4), np.int64)
-        for word, value in ((s.SLOTS_USED, rows), (s.NEXT_ORDER, rows)):
+        self._slots = np.empty(max(FIRST_ROWS, 1 << int(rows).bit_length()), s.SLOT)
+        for word, value in (("slots_used", rows), ("next_order", rows)):
             self._put(word, value)
         self._set("live", rows)
         inputs = _Inputs([EncodedRowPart(keys) for keys in pieces])
-        self._put(s.AFTER, inputs.address)
+        self._put("after", inputs.address)
         total = rows * 4 * len(pieces) + sum(int(keys.offsets[-1]) for keys in pieces)
         self._arena = np.empty(max(FIRST_BYTES, total + total // 2), np.uint8)
         self._describe()
@@ -178,15 +178,16 @@ class RowStore(KeyIndex[DecodedChanges]):
     def pointers(self, order_by: tuple[int, ...] = ()) -> np.ndarray:
         """Pointers to the rows that are left, int64[n], ordered by these pieces, and by arrival where they are the
         same. `arrivals[i]` is row i's 0-based arrival number."""
-        numbers = np.flatnonzero(self._slots[:self._word(s.SLOTS_USED), 1] >= 0)
-        numbers = numbers[np.argsort(self._slots[numbers, 2], kind="stable")]
+        numbers = np.flatnonzero(self._slots["record"][:self._word("slots_used")] >= 0)
+        numbers = numbers[np.argsort(self._slots["order"][numbers], kind="stable")]
         if order_by:
             self._indexes.append(_Index(order_by, False))
             self._describe()
             store_upkeep_kernel.sort_slots(address_of(self._store), len(self._indexes) - 1, numbers,
                                            np.empty_like(numbers))
-        self.arrivals = self._slots[numbers, 2]
-        return np.ascontiguousarray(self._slots[numbers, 0])
+        self.arrivals = self._slots["order"][numbers]
+        pointers: np.ndarray = self._slots["pointer"][numbers]
+        return pointers
 
     # ---- rows that come from elsewhere or go there (multiset_search)
 
@@ -195,7 +196,7 @@ class RowStore(KeyIndex[DecodedChanges]):
         when each came (int64[images]; -1: there is none)."""
         places, inputs, seen = np.empty(images, np.int64), _Inputs(pieces), 0
         number = self.index_by(search)
-        self._put(s.BEFORE, inputs.address)
+        self._put("before", inputs.address)
         while (seen := store_upkeep_kernel.take_rows(seen, images, self.address, number, places)) < images:
             self._grow_arena()
         self._set("live", self.live - int((places >= 0).sum()))
@@ -204,16 +205,16 @@ class RowStore(KeyIndex[DecodedChanges]):
     def add(self, pieces: list[KeyBytes], pointers: np.ndarray, places: np.ndarray) -> None:
         """Put rows in that no unique key keeps apart, given their pieces, pointers, and when they came."""
         inputs, added, rows = _Inputs([EncodedRowPart(keys) for keys in pieces]), 0, len(pointers)
-        while self._word(s.SLOTS_USED) + rows > len(self._slots):
+        while self._word("slots_used") + rows > len(self._slots):
             self._grow(Status.INDEX_FULL)
-        self._put(s.AFTER, inputs.address)
+        self._put("after", inputs.address)
         while (added := store_upkeep_kernel.add_rows(added, rows, self.address, pointers, places)) < rows:
             self._grow_arena()
         self._set("live", self.live + rows)
 
     def go_on_after(self, arrived: int, inserted: int, updated: int, deleted: int) -> None:
         """So many rows have come, and were inserted, updated and deleted, before this store's own."""
-        self._put(s.NEXT_ORDER, arrived)
+        self._put("next_order", arrived)
         for field, count in (("inserted", inserted), ("updated", updated), ("deleted", deleted)):
             self._set(field, count)
 
@@ -241,11 +242,11 @@ class RowStore(KeyIndex[DecodedChanges]):
         except UnsupportedEvent as error:
             raise error.at(file=batch.file.uri, position=int(batch.places[0])) from None
         indexes = np.array(numbers or [s.NO_SEARCH], np.uint8)[access_paths]
-        self._put(s.BEFORE, inputs[0].address)
-        self._put(s.AFTER, inputs[1].address)
-        self._put(s.SEARCHES, address_of(indexes))
+        self._put("before", inputs[0].address)
+        self._put("after", inputs[1].address)
+        self._put("searches", address_of(indexes))
         told = self._awaited = None if awaited is None else _Awaited(batch, awaited)
-        for word, address in zip((s.AWAITED, s.AWAITED_OF), (0, 0) if told is None else told.addresses, strict=True):
+        for word, address in zip(("awaited", "awaited_of"), (0, 0) if told is None else told.addresses, strict=True):
             self._put(word, address)
         self._describe()
         self._kept = inputs, indexes
@@ -273,21 +274,21 @@ class RowStore(KeyIndex[DecodedChanges]):
             self._grow_arena()
         changes, numbers = changes[numbers >= 0], numbers[numbers >= 0]
         self.diffs.record_batch(self._get("diffs"), awaited.batch)
-        rows = self._rows_at(self._slots[numbers, 0], awaited.columns)
-        inputs = _Inputs(awaited.tell(changes, rows, self._slots[numbers, 1]))
-        self._put(s.AFTER, inputs.address)
+        rows = self._rows_at(self._slots["pointer"][numbers], awaited.columns)
+        inputs = _Inputs(awaited.tell(changes, rows, self._slots["record"][numbers]))
+        self._put("after", inputs.address)
         (before, _), indexes = self._kept
         self._kept = (before, inputs), indexes
 
     @property
     def arrived(self) -> int:
         """How many rows have come, the base's among them."""
-        return self._word(s.NEXT_ORDER)
+        return self._word("next_order")
 
     @property
     def unique_met(self) -> int:
         """After a conflict of a key that is there: which unique key it was."""
-        return self._word(s.DETAIL)
+        return self._word("detail")
 
     def _begin(self, keys: int) -> None:
         """Room for the first rows comes as for all others."""
@@ -296,12 +297,12 @@ class RowStore(KeyIndex[DecodedChanges]):
         if status == Status.ARENA_FULL:
             self._grow_arena()
         else:
-            self._slots = np.concatenate([self._slots, np.empty((3 * len(self._slots), 4), np.int64)])
+            self._slots = np.concatenate([self._slots, np.empty(3 * len(self._slots), s.SLOT)])
             self._rebuild()
 
     def _grow_arena(self) -> None:
         """Forget what is garbage, or double. A row whose place an insert is taking is garbage, and still needed."""
-        if 2 * self._word(s.GARBAGE) > len(self._arena) and self._word(s.REPLACED_ROW_RECORD) < 0:
+        if 2 * self._word("garbage") > len(self._arena) and self._word("replaced_row_record") < 0:
             arena = np.empty_like(self._arena)
             store_upkeep_kernel.move_records(address_of(self._store), address_of(arena))
             self._arena = arena
@@ -363,8 +364,8 @@ class _Inputs:
             given = piece.default or b""
             default = np.frombuffer(given + b"\0", np.uint8)
             self._kept += [absent, default]
-            rows.append([address_of(piece.keys.offsets), address_of(piece.keys.data),
+            rows.append((address_of(piece.keys.offsets), address_of(piece.keys.data),
                          0 if absent is None else address_of(absent),
-                         0 if piece.default is None else address_of(default), len(given), 0, 0, 0])
-        self._records = np.array(rows, np.int64).reshape(-1, s.INPUT_BYTES // 8)
+                         0 if piece.default is None else address_of(default), len(given)))
+        self._records = np.array(rows, s.INPUT)
         self.address = address_of(self._records)

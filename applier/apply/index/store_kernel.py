@@ -24,104 +24,88 @@ from applier.apply.index.pointer_kernel import (
 )
 from applier.apply.index.status import Status
 from applier.apply.index.store_layout import (
-    AFTER,
-    ARENA,
-    ARENA_USED,
-    AWAITED,
-    AWAITED_OF,
-    BEFORE,
-    DETAIL,
-    FREE_SLOT,
-    N_PIECES,
-    N_UNIQUE,
     NO_ROW,
     NO_SEARCH,
-    POINTER,
-    RECORD,
-    REPLACED_ROW_POINTER,
-    REPLACED_ROW_RECORD,
-    SEARCHES,
-    SLOT_ROOM,
-    SLOTS_USED,
     WAITS,
     find,
     index_at,
     key_hash,
     record_of,
     slot_at,
+    store_at,
 )
 from applier.apply.index.store_slots import add_slot, change_record, encode_record_at_end, remove_slot, taken_key
 from applier.binlog.rows.change_records import DELETE, INSERT
-from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8, store_i64
+from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8
 
 
 @inline
 def insert_row(store, change, row, image, present, columns, patches, state, n):
-    """One insert; DONE, or why it stopped. BASIS_… is the row whose place it takes, over a stop for room."""
+    """One insert; DONE, or why it stopped. `replaced_row_…` is the row whose place it takes, over a stop for room."""
     while True:
-        basis = load_i64(store + REPLACED_ROW_RECORD)
-        old = load_i64(store + ARENA) + basis if basis >= 0 else np.int64(0)
-        size = encode_record_at_end(store, load_i64(store + AFTER), row, old, n)
+        basis = store.replaced_row_record
+        old = store.arena + basis if basis >= 0 else np.int64(0)
+        size = encode_record_at_end(store, store.after, row, old, n)
         if size < 0:
             return Status.ARENA_FULL
-        record = load_i64(store + ARENA) + load_i64(store + ARENA_USED)
+        record = store.arena + store.arena_used
         taken = taken_key(store, record, n, -1, 0)
         if taken < 0:
             pointer = image
             if basis >= 0:
-                pointer = updated_pointer(load_i64(store + REPLACED_ROW_POINTER), image, present, columns, patches,
-                                          state)
+                pointer = updated_pointer(store.replaced_row_pointer, image, present, columns, patches, state)
             add_slot(store, pointer, size, n)
             state.live += 1
             break
         if not state.noted:
-            store_i64(store + DETAIL, taken)
+            store.detail = taken
             return Status.DUPLICATE
-        other = load_i64(store + DETAIL)
+        other = store.detail
         slot = slot_at(store, other)
-        if taken == load_i64(store + N_UNIQUE) - 1:
-            size = encode_record_at_end(store, load_i64(store + AFTER), row, record_of(store, slot), n)
+        if taken == store.n_unique - 1:
+            size = encode_record_at_end(store, store.after, row, record_of(store, slot), n)
             if size < 0:
                 return Status.ARENA_FULL
-            store_i64(slot + POINTER,
-                      updated_pointer(load_i64(slot + POINTER), image, present, columns, patches, state))
+            slot.pointer = updated_pointer(slot.pointer, image, present, columns, patches, state)
             change_record(store, other, size, n)
             if basis >= 0:
-                free_patch(load_i64(store + REPLACED_ROW_POINTER), patches, columns, state)
+                free_patch(store.replaced_row_pointer, patches, columns, state)
             note(state, change, taken)
             break
         if basis >= 0:
-            free_patch(load_i64(store + REPLACED_ROW_POINTER), patches, columns, state)
-        store_i64(store + REPLACED_ROW_POINTER, load_i64(slot + POINTER))
-        store_i64(store + REPLACED_ROW_RECORD, load_i64(slot + RECORD))
+            free_patch(store.replaced_row_pointer, patches, columns, state)
+        store.replaced_row_pointer = slot.pointer
+        store.replaced_row_record = slot.record
         remove_slot(store, other)
         state.live -= 1
         note(state, change, taken)
-    store_i64(store + REPLACED_ROW_RECORD, -1)
+    store.replaced_row_record = -1
     state.inserted += 1
     return Status.DONE
 
 
 @kernel
-def apply_rows(count, kinds, before_rows, after_rows, images, store, present, columns, patches, state_address):
+def apply_rows(count, kinds, before_rows, after_rows, images, store_address, present, columns, patches,
+               state_address):
     """Apply `count` changes from the state's `next` on; says why it stopped. `kinds` … `images` are the addresses of
-    a batch's arrays, `store` of a store whose BEFORE, AFTER and SEARCHES are the batch's.
+    a batch's arrays, `store` of a store whose `before`, `after` and `searches` are
+    the batch's.
 
-    DUPLICATE: DETAIL is the number of the unique key. CONFLICTS_FULL and the like: go on when there is room.
+    DUPLICATE: `detail` is the number of the unique key. CONFLICTS_FULL and the like: go on when there is room.
     """
-    state = state_at(state_address)
-    n = load_i64(store + N_PIECES)
+    store, state = store_at(store_address), state_at(state_address)
+    n = store.n_pieces
     idempotent = state.noted != 0
     j = state.next
     status = Status.DONE
     while j < count:
-        if load_i64(store + FREE_SLOT) < 0 and load_i64(store + SLOTS_USED) >= load_i64(store + SLOT_ROOM):
+        if store.free_slot < 0 and store.slots_used >= store.slot_room:
             status = Status.INDEX_FULL
             break
         if no_patch_left(state):
             status = Status.PATCHES_FULL
             break
-        if idempotent and load_i64(store + N_UNIQUE) >= state.noted_room - state.n_noted:
+        if idempotent and store.n_unique >= state.noted_room - state.n_noted:
             status = Status.CONFLICTS_FULL
             break
         kind = load_u8(kinds + j)
@@ -133,16 +117,16 @@ def apply_rows(count, kinds, before_rows, after_rows, images, store, present, co
                 break
             j += 1
             continue
-        search = np.int64(load_u8(load_i64(store + SEARCHES) + before))
+        search = np.int64(load_u8(store.searches + before))
         if search == NO_SEARCH:
             status = Status.MISSING
             break
         number = np.int64(-1)
         if search != NO_ROW:
-            if encode_record_at_end(store, load_i64(store + BEFORE), before, 0, n) < 0:
+            if encode_record_at_end(store, store.before, before, 0, n) < 0:
                 status = Status.ARENA_FULL
                 break
-            index, record = index_at(store, search), load_i64(store + ARENA) + load_i64(store + ARENA_USED)
+            index, record = index_at(store, search), store.arena + store.arena_used
             number = find(store, index, record, key_hash(index, record, n), n)
         if number < 0:
             if not idempotent:
@@ -153,36 +137,35 @@ def apply_rows(count, kinds, before_rows, after_rows, images, store, present, co
             continue
         slot = slot_at(store, number)
         if kind == DELETE:
-            free_patch(load_i64(slot + POINTER), patches, columns, state)
+            free_patch(slot.pointer, patches, columns, state)
             remove_slot(store, number)
             state.live -= 1
             state.deleted += 1
             j += 1
             continue
-        awaited = load_i64(store + AWAITED)
+        awaited = store.awaited
         if awaited:
             state_of_it = load_u8(awaited + after)
-            if state_of_it == WAITS or (state_of_it and load_i64(load_i64(store + AWAITED_OF) + 8 * after)
-                                        != load_i64(slot + RECORD)):
+            if state_of_it == WAITS or (state_of_it and load_i64(store.awaited_of + 8 * after) != slot.record):
                 status = Status.AWAITS
                 break
         old = record_of(store, slot)
-        size = encode_record_at_end(store, load_i64(store + AFTER), after, old, n)
+        size = encode_record_at_end(store, store.after, after, old, n)
         if size < 0:
             status = Status.ARENA_FULL
             break
-        record = load_i64(store + ARENA) + load_i64(store + ARENA_USED)
+        record = store.arena + store.arena_used
         taken = taken_key(store, record, n, number, old)
         if taken >= 0 and idempotent:
             note(state, j, taken)
             j += 1
             continue
-        pointer = updated_pointer(load_i64(slot + POINTER), image, present, columns, patches, state)
+        pointer = updated_pointer(slot.pointer, image, present, columns, patches, state)
         if taken >= 0:
-            store_i64(store + DETAIL, taken)
+            store.detail = taken
             status = Status.DUPLICATE
             break
-        store_i64(slot + POINTER, pointer)
+        slot.pointer = pointer
         change_record(store, number, size, n)
         state.updated += 1
         j += 1

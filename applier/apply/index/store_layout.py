@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """How a row store lies in memory: records of eight-byte words, and the kernels' small moves between them.
 
-    store     words named below, one record for the whole store
+    store     one for all rows
     slot      a row: its pointer, where its record is in the arena, its place in the table's order, the record's bytes
     record    what indexes need of a row: for each *piece* where it ends (uint32, from the first piece's start), then
               the pieces' bytes. A piece is a column, or what a key takes of it, as keysearch.keybytes encodes it with a
@@ -11,41 +11,36 @@
     input     a piece of a batch's images: offsets, data, which rows lack it (0: none), and what these have instead (0:
               a value of its own each, which lies where others have theirs)
 
-Everything goes by address (see pointer_kernel).
+Records and images go by address, all else as typed views.
 """
 
 import numpy as np
 
 from applier.apply.index.byte_index_kernel import hash_key
 from applier.binlog.rows.table_ids_kernel import same_bytes
+from applier.kernels.records import struct
 from keysearch.keybytes_kernel import compare_bytes
-from keysearch.memory import copy_bytes, inline, load_i64, load_u8, load_u32, load_u64, store_i64, store_u32
+from keysearch.memory import copy_bytes, inline, load_i64, load_u8, load_u32, store_i64, store_u32
 
-# a store
-(N_PIECES, SLOTS, SLOT_ROOM, SLOTS_USED, FREE_SLOT, ARENA, ARENA_USED, ARENA_ROOM, GARBAGE, NEXT_ORDER, INDEXES,
- N_INDEXES, N_UNIQUE, RANK, BEFORE, AFTER, SEARCHES, DETAIL, REPLACED_ROW_POINTER, REPLACED_ROW_RECORD, AWAITED,
- AWAITED_OF) = range(0, 176, 8)
-STORE_WORDS = 22
+STORE, store_at, _ = struct("store", **dict.fromkeys((
+    "n_pieces", "slots", "slot_room", "slots_used", "free_slot", "arena", "arena_used", "arena_room", "garbage",
+    "next_order", "indexes", "n_indexes", "n_unique", "rank", "before", "after", "searches", "detail",
+    "replaced_row_pointer", "replaced_row_record", "awaited", "awaited_of"), np.int64))
+"""`before` and `after` are the inputs of a batch's images, `searches` (uint8 by row of the before-images) numbers of
+indexes, `rank` the index that has the table's order, -1 for that of arrival. `free_slot` is -1 where there is none."""
 NO_SEARCH, NO_ROW = 255, 254
-"""In SEARCHES: a before-image by which no row can be searched, and one by which none is found."""
-
+"""In `searches`: a before-image by which no row can be searched, and one by which none is found."""
 WAITS, TOLD = 1, 2
-"""In AWAITED (uint8 by row of the after-images; the word is 0 where no image awaits anything): a piece has to be
-computed of the row that is found; it was, of the row's record at AWAITED_OF (int64 by row of the after-images)."""
+"""In `awaited` (uint8 by row of the after-images; 0 where no image awaits anything): a piece has to be computed of the
+row that is found; it was, of the row's record at `awaited_of` (int64 by row of the after-images)."""
 
-# a slot; a free one has the next free one as its pointer and -1 as its record
-POINTER, RECORD, ORDER, SIZE = range(0, 32, 8)
-SLOT_BYTES = 32
-
-# an index, and one slot's links in it
-INDEX_N, INDEX_PIECES, HEADS, MASK, LINKS, RANKED = range(0, 48, 8)
-INDEX_BYTES = 64
-LINK_NEXT, LINK_BEFORE, LINK_HASH = 0, 8, 16
-LINK_BYTES = 24
-
-# a piece of a batch's images
-OFFSETS, DATA, ABSENT, DEFAULT, DEFAULT_LENGTH = range(0, 40, 8)
-INPUT_BYTES = 64
+SLOT, _, _slot = struct("slot", pointer=np.int64, record=np.int64, order=np.int64, size=np.int64)
+"""A free one has the next free one as its pointer and -1 as its record."""
+INDEX, index_view, _index = struct("index", **dict.fromkeys(("n", "pieces", "heads", "mask", "links", "ranked"),
+                                                            np.int64))
+LINK, _, link_at = struct("link", next=np.int64, previous=np.int64, hash=np.uint64)
+INPUT, _, input_at = struct("input", **dict.fromkeys(("offsets", "data", "absent", "default", "default_length"),
+                                                     np.int64))
 
 _GOLDEN, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
 
@@ -62,9 +57,9 @@ def part_end(record, n, piece):
 
 @inline
 def has_own(entry, row, old):
-    """Whether an image's piece lies in the piece's input `entry`; `old` is 0 where there is no row before."""
-    absent = load_i64(entry + ABSENT)
-    return absent == 0 or load_u8(absent + row) == 0 or (old == 0 and load_i64(entry + DEFAULT) == 0)
+    """Whether an image's piece lies in the input `entry`; `old` is 0 where there is no row before."""
+    absent = entry.absent
+    return absent == 0 or load_u8(absent + row) == 0 or (old == 0 and entry.default == 0)
 
 
 @inline
@@ -72,14 +67,14 @@ def record_size(inputs, n, row, old):
     """Bytes of the record of an image: what it lacks is as in the record `old` (0: the default)."""
     size = 4 * n
     for piece in range(n):
-        entry = inputs + INPUT_BYTES * piece
+        entry = input_at(inputs, piece)
         if has_own(entry, row, old):
-            offsets = load_i64(entry + OFFSETS) + 8 * row
+            offsets = entry.offsets + 8 * row
             size += load_i64(offsets + 8) - load_i64(offsets)
         elif old:
             size += part_end(old, n, piece) - part_start(old, n, piece)
         else:
-            size += load_i64(entry + DEFAULT_LENGTH)
+            size += entry.default_length
     return size
 
 
@@ -88,17 +83,17 @@ def put_record(inputs, n, row, old, to):
     """Write the record of an image at `to`, which does not overlap `old`."""
     at, first = to + 4 * n, to + 4 * n
     for piece in range(n):
-        entry = inputs + INPUT_BYTES * piece
+        entry = input_at(inputs, piece)
         if has_own(entry, row, old):
-            offsets = load_i64(entry + OFFSETS) + 8 * row
+            offsets = entry.offsets + 8 * row
             source = load_i64(offsets)
             length = load_i64(offsets + 8) - source
-            source += load_i64(entry + DATA)
+            source += entry.data
         elif old:
             source = part_start(old, n, piece)
             length = part_end(old, n, piece) - source
         else:
-            source, length = load_i64(entry + DEFAULT), load_i64(entry + DEFAULT_LENGTH)
+            source, length = entry.default, entry.default_length
         copy_bytes(at, source, length)
         at += length
         store_u32(to + 4 * piece, np.uint32(at - first))
@@ -108,8 +103,8 @@ def put_record(inputs, n, row, old, to):
 def key_hash(index, record, n):
     """64 bits of a record's key in an index."""
     word = _GOLDEN
-    pieces = load_i64(index + INDEX_PIECES)
-    for i in range(load_i64(index + INDEX_N)):
+    pieces = index.pieces
+    for i in range(index.n):
         piece = load_i64(pieces + 8 * i)
         start = part_start(record, n, piece)
         word = (word ^ hash_key(start, part_end(record, n, piece) - start)) * _MIX
@@ -120,8 +115,8 @@ def key_hash(index, record, n):
 @inline
 def same_key(index, a, b, n):
     """Whether two records have the same key in an index."""
-    pieces = load_i64(index + INDEX_PIECES)
-    for i in range(load_i64(index + INDEX_N)):
+    pieces = index.pieces
+    for i in range(index.n):
         piece = load_i64(pieces + 8 * i)
         a_start, b_start = part_start(a, n, piece), part_start(b, n, piece)
         length = part_end(a, n, piece) - a_start
@@ -133,8 +128,8 @@ def same_key(index, a, b, n):
 @inline
 def has_null(index, record, n):
     """Whether a part of a record's key is NULL: then it is like no other key."""
-    pieces = load_i64(index + INDEX_PIECES)
-    for i in range(load_i64(index + INDEX_N)):
+    pieces = index.pieces
+    for i in range(index.n):
         if load_u8(part_start(record, n, load_i64(pieces + 8 * i))) == 0:
             return True
     return False
@@ -143,8 +138,8 @@ def has_null(index, record, n):
 @inline
 def compare_keys(index, a, b, n):
     """The order of two records by an index's key: negative, 0 or positive."""
-    pieces = load_i64(index + INDEX_PIECES)
-    for i in range(load_i64(index + INDEX_N)):
+    pieces = index.pieces
+    for i in range(index.n):
         piece = load_i64(pieces + 8 * i)
         a_start, b_start = part_start(a, n, piece), part_start(b, n, piece)
         order = compare_bytes(a_start, part_end(a, n, piece) - a_start, b_start, part_end(b, n, piece) - b_start)
@@ -155,75 +150,74 @@ def compare_keys(index, a, b, n):
 
 @inline
 def index_at(store, number):
-    return load_i64(store + INDEXES) + INDEX_BYTES * number
+    return _index(store.indexes, number)
 
 
 @inline
 def slot_at(store, number):
-    return load_i64(store + SLOTS) + SLOT_BYTES * number
+    return _slot(store.slots, number)
 
 
 @inline
 def record_of(store, slot):
-    """The address of a slot's record; `slot` is the slot's address."""
-    return load_i64(store + ARENA) + load_i64(slot + RECORD)
+    """The address of a slot's record."""
+    return store.arena + slot.record
 
 
 @inline
 def comes_before(store, a, b, n):
     """Whether a server that looks through the table meets row a first (slot numbers): the order of its clustered key,
     and where that is the same, or there is none, that in which the rows came."""
-    rank = load_i64(store + RANK)
+    rank = store.rank
     if rank >= 0:
         order = compare_keys(index_at(store, rank), record_of(store, slot_at(store, a)),
                              record_of(store, slot_at(store, b)), n)
         if order:
             return order < 0
-    return load_i64(slot_at(store, a) + ORDER) < load_i64(slot_at(store, b) + ORDER)
+    return slot_at(store, a).order < slot_at(store, b).order
 
 
 @inline
 def find(store, index, record, word, n):
     """The number of the slot whose key is that of `record`, -1 if there is none; where several may be, and they are not
     all alike (RANKED), the one that a server meets first."""
-    number = load_i64(load_i64(index + HEADS) + 8 * np.int64(word & np.uint64(load_i64(index + MASK))))
-    links, ranked = load_i64(index + LINKS), load_i64(index + RANKED)
+    number = load_i64(index.heads + 8 * np.int64(word & np.uint64(index.mask)))
+    links, ranked = index.links, index.ranked
     best = np.int64(-1)
     while number >= 0:
-        link = links + LINK_BYTES * number
-        if load_u64(link + LINK_HASH) == word and same_key(index, record, record_of(store, slot_at(store, number)), n):
+        link = link_at(links, number)
+        if link.hash == word and same_key(index, record, record_of(store, slot_at(store, number)), n):
             if not ranked:
                 return number
             if best < 0 or comes_before(store, number, best, n):
                 best = number
-        number = load_i64(link + LINK_NEXT)
+        number = link.next
     return best
 
 
 @inline
 def put_link(index, number, word):
     """Put a slot into an index."""
-    head = load_i64(index + HEADS) + 8 * np.int64(word & np.uint64(load_i64(index + MASK)))
-    links, first = load_i64(index + LINKS), load_i64(head)
-    link = links + LINK_BYTES * number
-    store_i64(link + LINK_NEXT, first)
-    store_i64(link + LINK_BEFORE, -1)
-    store_i64(link + LINK_HASH, np.int64(word))
+    head = index.heads + 8 * np.int64(word & np.uint64(index.mask))
+    links, first = index.links, load_i64(head)
+    link = link_at(links, number)
+    link.next = first
+    link.previous = -1
+    link.hash = word
     if first >= 0:
-        store_i64(links + LINK_BYTES * first + LINK_BEFORE, number)
+        link_at(links, first).previous = number
     store_i64(head, number)
 
 
 @inline
 def drop_link(index, number):
     """Take a slot out of an index."""
-    links = load_i64(index + LINKS)
-    link = links + LINK_BYTES * number
-    following, before = load_i64(link + LINK_NEXT), load_i64(link + LINK_BEFORE)
+    links = index.links
+    link = link_at(links, number)
+    following, before = link.next, link.previous
     if before >= 0:
-        store_i64(links + LINK_BYTES * before + LINK_NEXT, following)
+        link_at(links, before).next = following
     else:
-        word = load_u64(link + LINK_HASH)
-        store_i64(load_i64(index + HEADS) + 8 * np.int64(word & np.uint64(load_i64(index + MASK))), following)
+        store_i64(index.heads + 8 * np.int64(link.hash & np.uint64(index.mask)), following)
     if following >= 0:
-        store_i64(links + LINK_BYTES * following + LINK_BEFORE, before)
+        link_at(links, following).previous = before

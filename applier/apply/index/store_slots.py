@@ -1,27 +1,12 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """The rows of a row store one by one: their records in the arena, their slots, and their places in the indexes.
 
-What every change to a store is made of (see store_layout for how it lies in memory). Everything goes by address.
+What every change to a store is made of (see store_layout for how it lies in memory).
 """
 
 import numpy as np
 
-from applier.apply.index.pointer_kernel import add
 from applier.apply.index.store_layout import (
-    ARENA,
-    ARENA_ROOM,
-    ARENA_USED,
-    DETAIL,
-    FREE_SLOT,
-    GARBAGE,
-    N_INDEXES,
-    N_UNIQUE,
-    NEXT_ORDER,
-    ORDER,
-    POINTER,
-    RECORD,
-    SIZE,
-    SLOTS_USED,
     drop_link,
     find,
     has_null,
@@ -35,17 +20,17 @@ from applier.apply.index.store_layout import (
     slot_at,
 )
 from applier.binlog.rows.table_ids_kernel import same_bytes
-from keysearch.memory import inline, load_i64, store_i64
+from keysearch.memory import inline
 
 
 @inline
 def encode_record_at_end(store, inputs, row, old, n):
     """Write an image's record behind the arena's end, without keeping it: its bytes, -1 if there is no room."""
     size = record_size(inputs, n, row, old)
-    used = load_i64(store + ARENA_USED)
-    if size > load_i64(store + ARENA_ROOM) - used:
+    used = store.arena_used
+    if size > store.arena_room - used:
         return np.int64(-1)
-    put_record(inputs, n, row, old, load_i64(store + ARENA) + used)
+    put_record(inputs, n, row, old, store.arena + used)
     return size
 
 
@@ -53,20 +38,20 @@ def encode_record_at_end(store, inputs, row, old, n):
 def taken_key(store, record, n, own, old):
     """The first unique key of `record` that another row than slot `own` has, -1 if none; DETAIL is that row. Keys that
     are as in the record `old` (0: there is none) are the row's own."""
-    for number in range(load_i64(store + N_UNIQUE)):
+    for number in range(store.n_unique):
         index = index_at(store, number)
         if has_null(index, record, n) or (old and same_key(index, old, record, n)):
             continue
         other = find(store, index, record, key_hash(index, record, n), n)
         if other >= 0 and other != own:
-            store_i64(store + DETAIL, other)
+            store.detail = other
             return np.int64(number)
     return np.int64(-1)
 
 
 @inline
 def link_all(store, number, record, n):
-    for i in range(load_i64(store + N_INDEXES)):
+    for i in range(store.n_indexes):
         index = index_at(store, i)
         put_link(index, number, key_hash(index, record, n))
 
@@ -74,31 +59,31 @@ def link_all(store, number, record, n):
 @inline
 def remove_slot(store, number):
     """Take a row out of all indexes and free its slot; its record and its patch are the caller's."""
-    for i in range(load_i64(store + N_INDEXES)):
+    for i in range(store.n_indexes):
         drop_link(index_at(store, i), number)
     slot = slot_at(store, number)
-    add(store + GARBAGE, load_i64(slot + SIZE))
-    store_i64(slot + POINTER, load_i64(store + FREE_SLOT))
-    store_i64(slot + RECORD, -1)
-    store_i64(store + FREE_SLOT, number)
+    store.garbage += slot.size
+    slot.pointer = store.free_slot
+    slot.record = -1
+    store.free_slot = number
 
 
 @inline
 def add_slot(store, pointer, size, n):
     """A new row, whose record is the `size` bytes behind the arena's end: its number."""
-    number = load_i64(store + FREE_SLOT)
+    number = store.free_slot
     if number >= 0:
-        store_i64(store + FREE_SLOT, load_i64(slot_at(store, number) + POINTER))
+        store.free_slot = slot_at(store, number).pointer
     else:
-        number = load_i64(store + SLOTS_USED)
-        store_i64(store + SLOTS_USED, number + 1)
+        number = store.slots_used
+        store.slots_used = number + 1
     slot = slot_at(store, number)
-    store_i64(slot + POINTER, pointer)
-    store_i64(slot + RECORD, load_i64(store + ARENA_USED))
-    store_i64(slot + ORDER, load_i64(store + NEXT_ORDER))
-    store_i64(slot + SIZE, size)
-    add(store + NEXT_ORDER, 1)
-    add(store + ARENA_USED, size)
+    slot.pointer = pointer
+    slot.record = store.arena_used
+    slot.order = store.next_order
+    slot.size = size
+    store.next_order += 1
+    store.arena_used += size
     link_all(store, number, record_of(store, slot), n)
     return number
 
@@ -107,15 +92,15 @@ def add_slot(store, pointer, size, n):
 def change_record(store, number, size, n):
     """Give a row the record of `size` bytes behind the arena's end, where it is another one."""
     slot = slot_at(store, number)
-    old, new = record_of(store, slot), load_i64(store + ARENA) + load_i64(store + ARENA_USED)
-    if size == load_i64(slot + SIZE) and same_bytes(old, new, size):
+    old, new = record_of(store, slot), store.arena + store.arena_used
+    if size == slot.size and same_bytes(old, new, size):
         return
-    for i in range(load_i64(store + N_INDEXES)):
+    for i in range(store.n_indexes):
         index = index_at(store, i)
         if not same_key(index, old, new, n):
             drop_link(index, number)
             put_link(index, number, key_hash(index, new, n))
-    add(store + GARBAGE, load_i64(slot + SIZE))
-    store_i64(slot + RECORD, load_i64(store + ARENA_USED))
-    store_i64(slot + SIZE, size)
-    add(store + ARENA_USED, size)
+    store.garbage += slot.size
+    slot.record = store.arena_used
+    slot.size = size
+    store.arena_used += size

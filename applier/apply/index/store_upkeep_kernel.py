@@ -3,21 +3,8 @@
 
 import numpy as np
 
-from applier.apply.index.pointer_kernel import add
 from applier.apply.index.store_layout import (
-    AFTER,
-    ARENA,
-    ARENA_USED,
-    BEFORE,
-    GARBAGE,
-    N_PIECES,
     NO_ROW,
-    ORDER,
-    POINTER,
-    RECORD,
-    SEARCHES,
-    SIZE,
-    SLOTS_USED,
     compare_keys,
     find,
     index_at,
@@ -25,104 +12,112 @@ from applier.apply.index.store_layout import (
     put_link,
     record_of,
     slot_at,
+    store_at,
 )
 from applier.apply.index.store_slots import add_slot, encode_record_at_end, remove_slot
-from keysearch.memory import copy_bytes, kernel, load_i64, load_u8, store_i64
+from keysearch.memory import copy_bytes, kernel, load_u8
 
 
 @kernel
-def fill_rows(rows, store):
+def fill_rows(rows, store_address):
     """Give the first `rows` slots, which are the base's rows in order, their records out of AFTER. There has to be room
     for them; indexes are built by `build_index`."""
+    store = store_at(store_address)
     for row in range(rows):
-        size = encode_record_at_end(store, load_i64(store + AFTER), row, 0, load_i64(store + N_PIECES))
+        size = encode_record_at_end(store, store.after, row, 0, store.n_pieces)
         slot = slot_at(store, row)
-        store_i64(slot + POINTER, row)
-        store_i64(slot + RECORD, load_i64(store + ARENA_USED))
-        store_i64(slot + ORDER, row)
-        store_i64(slot + SIZE, size)
-        add(store + ARENA_USED, size)
+        slot.pointer = row
+        slot.record = store.arena_used
+        slot.order = row
+        slot.size = size
+        store.arena_used += size
 
 
 @kernel
-def find_rows(first, rows, store, images, places):
+def find_rows(first, rows, store_address, images, places):
     """Find the slots that the before-images numbered `images` (int64[rows]) lead to, from entry `first` on, by
     SEARCHES, and put their numbers into `places` (int64[rows]; -1: there is none). How many were seen to: fewer where
     the arena is full."""
-    n = load_i64(store + N_PIECES)
+    store = store_at(store_address)
+    n = store.n_pieces
     for i in range(first, rows):
-        search = np.int64(load_u8(load_i64(store + SEARCHES) + images[i]))
+        search = np.int64(load_u8(store.searches + images[i]))
         places[i] = -1
         if search >= NO_ROW:
             continue
-        if encode_record_at_end(store, load_i64(store + BEFORE), images[i], 0, n) < 0:
+        if encode_record_at_end(store, store.before, images[i], 0, n) < 0:
             return i
-        index, record = index_at(store, search), load_i64(store + ARENA) + load_i64(store + ARENA_USED)
+        index, record = index_at(store, search), store.arena + store.arena_used
         places[i] = find(store, index, record, key_hash(index, record, n), n)
     return rows
 
 
 @kernel
-def take_rows(first, rows, store, number, places):
+def take_rows(first, rows, store_address, number, places):
     """Take out a row for each of BEFORE's images `first` … `rows` that one equals in an index's pieces, and put its
     place in the table's order into `places` (int64[rows]; -1: there is none). How many images were seen to: fewer where
     the arena is full."""
-    n, index = load_i64(store + N_PIECES), index_at(store, number)
+    store = store_at(store_address)
+    n, index = store.n_pieces, index_at(store, number)
     for row in range(first, rows):
-        if encode_record_at_end(store, load_i64(store + BEFORE), row, 0, n) < 0:
+        if encode_record_at_end(store, store.before, row, 0, n) < 0:
             return row
-        record = load_i64(store + ARENA) + load_i64(store + ARENA_USED)
+        record = store.arena + store.arena_used
         found = find(store, index, record, key_hash(index, record, n), n)
         places[row] = found
         if found >= 0:
-            places[row] = load_i64(slot_at(store, found) + ORDER)
+            places[row] = slot_at(store, found).order
             remove_slot(store, found)
     return rows
 
 
 @kernel
-def add_rows(first, rows, store, pointers, places):
+def add_rows(first, rows, store_address, pointers, places):
     """Put rows `first` … `rows` in, whose records are in AFTER, whatever unique keys say: pointers, and places in the
     table's order (int64[rows]). There has to be a slot for each. How many are in: fewer where the arena is full."""
-    n = load_i64(store + N_PIECES)
+    store = store_at(store_address)
+    n = store.n_pieces
     for row in range(first, rows):
-        size = encode_record_at_end(store, load_i64(store + AFTER), row, 0, n)
+        size = encode_record_at_end(store, store.after, row, 0, n)
         if size < 0:
             return row
-        store_i64(slot_at(store, add_slot(store, pointers[row], size, n)) + ORDER, places[row])
+        slot_at(store, add_slot(store, pointers[row], size, n)).order = places[row]
     return rows
 
 
 @kernel
-def build_index(store, number):
+def build_index(store_address, number):
     """Put all rows into an index whose heads are empty."""
-    n, index = load_i64(store + N_PIECES), index_at(store, number)
-    for slot_number in range(load_i64(store + SLOTS_USED)):
+    store = store_at(store_address)
+    n, index = store.n_pieces, index_at(store, number)
+    for slot_number in range(store.slots_used):
         slot = slot_at(store, slot_number)
-        if load_i64(slot + RECORD) >= 0:
+        if slot.record >= 0:
             put_link(index, slot_number, key_hash(index, record_of(store, slot), n))
 
 
 @kernel
-def move_records(store, arena):
+def move_records(store_address, arena):
     """Copy the records that are in use into another arena, which then is the store's."""
+    store = store_at(store_address)
     used = np.int64(0)
-    for number in range(load_i64(store + SLOTS_USED)):
+    for number in range(store.slots_used):
         slot = slot_at(store, number)
-        if load_i64(slot + RECORD) >= 0:
-            size = load_i64(slot + SIZE)
+        if slot.record >= 0:
+            size = slot.size
             copy_bytes(arena + used, record_of(store, slot), size)
-            store_i64(slot + RECORD, used)
+            slot.record = used
             used += size
-    store_i64(store + ARENA, arena)
-    store_i64(store + ARENA_USED, used)
-    store_i64(store + GARBAGE, 0)
+    store.arena = arena
+    store.arena_used = used
+    store.garbage = 0
 
 
 @kernel
-def sort_slots(store, index_number, numbers, scratch):
+def sort_slots(store_address, index_number, numbers, scratch):
     """Sort slot numbers (int64[n]) by the key of an index; stable."""
-    n, count = load_i64(store + N_PIECES), numbers.shape[0]
+    store = store_at(store_address)
+    n, count = store.n_pieces, numbers.shape[0]
     source, target = numbers, scratch
     width = 1
     while width < count:
