@@ -11,50 +11,23 @@ are taken as they lie in their bucket.
 import numpy as np
 
 from applier.apply.foreign_keys.cascade_layout import (
-    CHILD_INDEX,
-    CHILD_KEY,
-    CHILDREN,
-    LAST,
-    LAST_CAME,
-    MADE,
-    MADE_AT,
-    MOVES,
-    N_CHILDREN,
-    N_PARTS,
-    ORDER,
-    PARENT_KEY,
-    PART_WORDS,
-    PARTS,
-    PROBE,
-    SCRATCH,
-    SCRATCH_ROOM,
-    SCRATCH_USED,
-    STORE,
+    part_at,
     to_scratch,
 )
 from applier.apply.index.store_layout import (
-    HEADS,
-    LINK_BYTES,
-    LINK_HASH,
-    LINK_NEXT,
-    LINKS,
-    MASK,
-    N_PIECES,
-    RANK,
-    RECORD,
-    SIZE,
     compare_keys,
     index_at,
     key_hash,
+    link_at,
     part_end,
     part_start,
     record_of,
     slot_at,
+    store_at,
 )
-from applier.apply.index.store_layout import ORDER as CAME
 from applier.binlog.rows.table_ids_kernel import same_bytes
 from keysearch.keybytes_kernel import compare_bytes
-from keysearch.memory import inline, load_i64, load_u64, store_i64
+from keysearch.memory import inline, load_i64, store_i64
 
 
 @inline
@@ -68,18 +41,17 @@ def same_piece(a, a_n, a_piece, b, b_n, b_piece):
 @inline
 def refers_to(link, child, child_n, parent, parent_n):
     """Whether a child's record has the key of a parent's."""
-    part = load_i64(link + PARTS)
-    for _ in range(load_i64(link + N_PARTS)):
-        if not same_piece(child, child_n, load_i64(part + CHILD_KEY), parent, parent_n, load_i64(part + PARENT_KEY)):
+    for i in range(link.n_parts):
+        part = part_at(link.parts, i)
+        if not same_piece(child, child_n, part.child_key, parent, parent_n, part.parent_key):
             return False
-        part += 8 * PART_WORDS
     return True
 
 
 @inline
 def is_entered_before(link, store, n, a, a_came, b, b_came):
     """Whether the index has a row before another one with the same key; of each its record, and when it came."""
-    order = load_i64(link + ORDER)
+    order = link.order
     for i in range(load_i64(order)):
         piece = load_i64(order + 8 + 8 * i)
         descends = piece < 0
@@ -89,7 +61,7 @@ def is_entered_before(link, store, n, a, a_came, b, b_came):
         result = compare_bytes(a_start, part_end(a, n, piece) - a_start, b_start, part_end(b, n, piece) - b_start)
         if result:
             return (result > 0) == descends
-    rank = load_i64(store + RANK)
+    rank = store.rank
     if rank >= 0:
         result = compare_keys(index_at(store, rank), a, b, n)
         if result:
@@ -101,8 +73,8 @@ def is_entered_before(link, store, n, a, a_came, b, b_came):
 def comes_before_slot(link, store, n, a, b):
     """The same of two slots by their numbers."""
     first, second = slot_at(store, a), slot_at(store, b)
-    return is_entered_before(link, store, n, record_of(store, first), load_i64(first + CAME),
-                             record_of(store, second), load_i64(second + CAME))
+    return is_entered_before(link, store, n, record_of(store, first), first.order,
+                             record_of(store, second), second.order)
 
 
 @inline
@@ -137,28 +109,28 @@ def sort_backwards(link, store, n, numbers, count):
 def note_children(group, row, link, child, old, parent_n, last):
     """Note the rows that refer to the parent `old`, in scratch memory from CHILDREN on: whether there was room. Given a
     `last` record (else 0), those only whose entries are behind its."""
-    store = load_i64(child + STORE)
-    n, index = load_i64(store + N_PIECES), index_at(store, load_i64(link + CHILD_INDEX))
-    word, links = key_hash(link + PROBE, old, parent_n), load_i64(index + LINKS)
-    numbers, count = load_i64(group + SCRATCH) + load_i64(row + CHILDREN), np.int64(0)
-    room = (load_i64(group + SCRATCH_ROOM) - load_i64(row + CHILDREN)) // 8
-    number = load_i64(load_i64(index + HEADS) + 8 * np.int64(word & np.uint64(load_i64(index + MASK))))
+    store = store_at(child.store)
+    n, index = store.n_pieces, index_at(store, link.child_index)
+    word, links = key_hash(link.probe, old, parent_n), index.links
+    numbers, count = group.scratch + row.children, np.int64(0)
+    room = (group.scratch_room - row.children) // 8
+    number = load_i64(index.heads + 8 * np.int64(word & np.uint64(index.mask)))
     while number >= 0:
-        at, slot = links + LINK_BYTES * number, slot_at(store, number)
+        entry, slot = link_at(links, number), slot_at(store, number)
         record = record_of(store, slot)
-        if load_u64(at + LINK_HASH) == word and refers_to(link, record, n, old, parent_n) and (
-                last == 0 or is_entered_before(link, store, n, last, load_i64(row + LAST_CAME), record,
-                                               load_i64(slot + CAME))):
+        if entry.hash == word and refers_to(link, record, n, old, parent_n) and (
+                last == 0 or is_entered_before(link, store, n, last, row.last_order, record,
+                                               slot.order)):
             if count >= room:
                 return False
             store_i64(numbers + 8 * count, number)
             count += 1
-        number = load_i64(at + LINK_NEXT)
-    if load_i64(link + ORDER):
+        number = entry.next
+    if link.order:
         sort_backwards(link, store, n, numbers, count)
-    store_i64(row + N_CHILDREN, count)
-    store_i64(row + MADE_AT, load_i64(child + MADE))
-    store_i64(group + SCRATCH_USED, load_i64(row + CHILDREN) + 8 * count)
+    row.n_children = count
+    row.made_at = child.made
+    group.scratch_used = row.children + 8 * count
     return True
 
 
@@ -166,40 +138,40 @@ def note_children(group, row, link, child, old, parent_n, last):
 def look_for_children(group, row, link, child, old, parent_n):
     """Note the children that are to come, where they are not yet, or may not be those any more; whether there was room.
     """
-    count = load_i64(row + N_CHILDREN)
+    count = row.n_children
     if count < 0:
-        store_i64(row + CHILDREN, load_i64(group + SCRATCH_USED))
+        row.children = group.scratch_used
         return note_children(group, row, link, child, old, parent_n, np.int64(0))
-    if count == 0 or load_i64(link + MOVES) == 0 or load_i64(row + MADE_AT) == load_i64(child + MADE):
+    if count == 0 or link.moves == 0 or row.made_at == child.made:
         return True
     # there are fewer now than before the last one, behind which that one's record lies
-    return note_children(group, row, link, child, old, parent_n, load_i64(group + SCRATCH) + load_i64(row + LAST))
+    return note_children(group, row, link, child, old, parent_n, group.scratch + row.last)
 
 
 @inline
 def next_child(group, row, link, child, old, parent_n):
     """The slot of the next child; -1 if there is none, and then nothing is noted any more. What has changed may not be
     one any more."""
-    store, numbers = load_i64(child + STORE), load_i64(group + SCRATCH) + load_i64(row + CHILDREN)
-    n = load_i64(store + N_PIECES)
-    for left in range(load_i64(row + N_CHILDREN), 0, -1):
+    store, numbers = store_at(child.store), group.scratch + row.children
+    n = store.n_pieces
+    for left in range(row.n_children, 0, -1):
         number = load_i64(numbers + 8 * (left - 1))
         slot = slot_at(store, number)
-        if load_i64(slot + RECORD) >= 0 and refers_to(link, record_of(store, slot), n, old, parent_n):
-            store_i64(row + N_CHILDREN, left)
+        if slot.record >= 0 and refers_to(link, record_of(store, slot), n, old, parent_n):
+            row.n_children = left
             return number
-    store_i64(row + N_CHILDREN, 0)
-    store_i64(group + SCRATCH_USED, load_i64(row + CHILDREN))
+    row.n_children = 0
+    group.scratch_used = row.children
     return np.int64(-1)
 
 
 @inline
 def note_last(group, row, child, number):
     """Keep the record of a child that is about to change: its offset in scratch memory; -1 if there was no room."""
-    store = load_i64(child + STORE)
+    store = store_at(child.store)
     slot = slot_at(store, number)
-    store_i64(group + SCRATCH_USED, load_i64(row + CHILDREN) + 8 * load_i64(row + N_CHILDREN))
-    last = to_scratch(group, record_of(store, slot), load_i64(slot + SIZE))
-    store_i64(row + LAST, last)
-    store_i64(row + LAST_CAME, load_i64(slot + CAME))
+    group.scratch_used = row.children + 8 * row.n_children
+    last = to_scratch(group, record_of(store, slot), slot.size)
+    row.last = last
+    row.last_order = slot.order
     return last

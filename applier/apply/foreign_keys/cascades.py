@@ -82,16 +82,16 @@ class _Table:
             self.taken = _Taken(batch, reader, reader.of_batch(batch))
             self.unit.prepare(self.taken.changes)
 
-    def record(self, links: np.ndarray, first_value: int, words: np.ndarray) -> list[int]:
-        """The words of the table's record; `words` are the two that the kernel changes."""
+    def record(self, links: np.ndarray, first_value: int, n_derived: int, made: int) -> tuple[int, ...]:
+        """The table's record (cascade_layout.TABLE); the kernel changes the last two."""
         index, arrays = self.index, [0] * 4
         if self.taken is not None:
             batch = self.taken.batch
             arrays = [address_of(array) for array in (batch.kinds, batch.before_rows, batch.after_rows, batch.images)]
-        return [index.address, index.state_address, address_of(index.patches.present),
+        return (index.address, index.state_address, address_of(index.patches.present),
                 address_of(index.patches.pointers), index.patches.columns, *arrays, address_of(links), len(links),
                 len(self.tracked), first_value, address_of(self._tracked), address_of(self.derived), len(self.derived),
-                int(words[0]), self.unit.base_rows, int(words[1]), 0]
+                n_derived, self.unit.base_rows, made)
 
     def grow_derived(self) -> None:
         self.derived = np.concatenate([self.derived, np.empty((len(self.derived), len(self.tracked)), np.int64)])
@@ -118,7 +118,7 @@ class ForeignKeyGroup:
         self._without = NO_FOREIGN_KEY_CHECKS_FLAG if idempotent else WITHOUT_CASCADES
         self._tables: list[_Table] = []
         self._in_force: list[GroupMember] | None = None
-        self._stack = np.empty((_FIRST_ROOM, k.ROW_WORDS), np.int64)
+        self._stack = np.empty(_FIRST_ROOM, k.ROW)
         self._scratch = np.empty(_FIRST_ROOM << 6, np.uint8)
 
     # ---- versions
@@ -192,17 +192,17 @@ class ForeignKeyGroup:
         tables = np.concatenate([np.full(taken.batch.n, number) for number, _, taken in changed])[order]
         changes = np.concatenate([np.arange(taken.batch.n) for _, _, taken in changed])[order]
         cascades = ((events & self._without) == 0)[order].astype(np.uint8)
-        group = np.zeros(k.GROUP_WORDS, np.int64)
-        words = np.zeros((len(self._tables), 2), np.int64)
+        group = np.zeros((), k.GROUP)
+        counts = [(0, 0)] * len(self._tables)
         stopped: tuple[_Table, Conflict] | None = None
         while True:
-            records = self._describe(group, words)
+            records = self._describe(group, counts)
             status = apply_group(len(order), address_of(tables), address_of(changes), address_of(cascades),
                                  address_of(group))
-            words[:] = records[:, [k.N_DERIVED // 8, k.MADE // 8]]
+            counts = records[["n_derived", "made"]].tolist()
             if status == Status.DONE:
                 break
-            which = self._tables[int(group[k.WHICH // 8])]
+            which = self._tables[int(group["which"])]
             if status == Status.STACK_FULL:
                 self._stack = np.concatenate([self._stack, np.empty_like(self._stack)])
             elif status == Status.SCRATCH_FULL:
@@ -212,7 +212,7 @@ class ForeignKeyGroup:
             elif (conflict := which.index.resolve(status)) is not None:
                 stopped = which, conflict
                 break
-        for table, (n_derived, made) in zip(self._tables, words.tolist(), strict=True):
+        for table, (n_derived, made) in zip(self._tables, counts, strict=True):
             if made and table.definition.versioning is not None:
                 first = changed[0][2].batch
                 raise ReplayStopped("a foreign key changes rows of a system-versioned table, and when is not told",
@@ -225,22 +225,22 @@ class ForeignKeyGroup:
             conflict = stopped[1] if stopped is not None and stopped[0] is table else None
             table.unit.finish_batch(taken.changes, conflict)
 
-    def _describe(self, group: np.ndarray, words: np.ndarray) -> np.ndarray:
+    def _describe(self, group: np.ndarray, counts: list[tuple[int, int]]) -> np.ndarray:
         """Tell the kernel where everything is; the tables' records."""
         self._links = [self._link_records(table) for table in self._tables]
         starts = np.cumsum([0, *(len(table.tracked) for table in self._tables)])
-        records = np.array([table.record(links, int(start), kept) for table, links, start, kept
-                            in zip(self._tables, self._links, starts, words, strict=False)], np.int64)
-        for word, value in ((k.TABLES, address_of(records)), (k.STACK, address_of(self._stack)),
-                            (k.STACK_ROOM, len(self._stack)), (k.SCRATCH, address_of(self._scratch)),
-                            (k.SCRATCH_ROOM, len(self._scratch))):
-            group[word // 8] = value
+        records = np.array([table.record(links, int(start), *kept) for table, links, start, kept
+                            in zip(self._tables, self._links, starts, counts, strict=False)], k.TABLE)
+        for field, value in (("tables", address_of(records)), ("stack", address_of(self._stack)),
+                             ("stack_room", len(self._stack)), ("scratch", address_of(self._scratch)),
+                             ("scratch_room", len(self._scratch))):
+            group[field] = value
         return records
 
     def _link_records(self, table: _Table) -> np.ndarray:
         rows = [link.record(child, self._tables[child].index.index_by(Search(pieces=link.child_key)))
                 for link, child in table.links]
-        return np.array(rows, np.int64).reshape(-1, k.LINK_WORDS)
+        return np.array(rows, k.LINK)
 
     # ---- values
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 
@@ -53,7 +54,7 @@ class Link:
                  child: RowPartEncoder, parent_tracked: list[int], child_tracked: list[int]):
         self._key = reference.key
         self.order = order_of_work(reference.key, reference.columns, child.definition, parent.definition)
-        parts: list[list[int]] = []
+        parts: list[tuple[int, ...]] = []
         self._kept: list[np.ndarray] = []
         for link in reference.columns:
             forms = []
@@ -61,15 +62,15 @@ class Link:
                 if piece.column == link.child:
                     null = np.frombuffer(child.null(piece) + b"\0", np.uint8)
                     self._kept.append(null)
-                    forms.append([number, parent.pieces.index(dataclasses.replace(piece, column=link.parent)),
-                                  address_of(null), len(null) - 1])
-            forms_array = np.array(forms, np.int64)
+                    forms.append((number, parent.pieces.index(dataclasses.replace(piece, column=link.parent)),
+                                  address_of(null), len(null) - 1))
+            forms_array = np.array(forms, k.FORM)
             self._kept.append(forms_array)
-            parts.append([parent_tracked.index(link.parent), child_tracked.index(link.child),
+            parts.append((parent_tracked.index(link.parent), child_tracked.index(link.child),
                           parent.pieces.index(compared(link.parent, link, child.definition)),
                           child.pieces.index(compared(link.child, link, child.definition)),
-                          parent.pieces.index(RowPart(link.parent)), address_of(forms_array), len(forms), 0])
-        self._parts = np.array(parts, np.int64)
+                          parent.pieces.index(RowPart(link.parent)), address_of(forms_array), len(forms)))
+        self._parts = np.array(parts, k.PART)
         self.child_key = tuple(part[3] for part in parts)
         """The child's pieces that have the key: what to index it by."""
         self._probe_pieces = np.array([part[2] for part in parts], np.int64)
@@ -81,9 +82,9 @@ class Link:
             self._kept.append(behind)
             self._siblings = [address_of(behind), int(siblings.moves)]
 
-    def record(self, child: int, child_index: int) -> list[int]:
-        """The words of a link's record: the child's number in the group, and that of its index over `child_key`."""
+    def record(self, child: int, child_index: int) -> tuple[Any, ...]:
+        """The link's record (cascade_layout.LINK): `child` is the child's number in the group, `child_index` that of
+        its index over `child_key`."""
         actions = [_ACTIONS.get(action, k.NOTHING) for action in (self._key.on_delete, self._key.on_update)]
-        words = [child, child_index, *actions, address_of(self._parts), len(self._parts), *self._siblings]
-        probe = [len(self._probe_pieces), address_of(self._probe_pieces)]
-        return words + probe + [0] * (k.LINK_WORDS - len(words) - len(probe))
+        probe = len(self._probe_pieces), address_of(self._probe_pieces), 0, 0, 0, 0
+        return child, child_index, *actions, address_of(self._parts), len(self._parts), *self._siblings, probe
