@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.changes import INSERT, Changes, ImageLayouts
+from applier.binlog.rows.image_pointers import addresses_of, layouts_of
 from applier.columns.replica_defaults import ReplicaDefaults
-
-_ADDRESS = (1 << IMAGE_ID_SHIFT) - 1
 
 
 class EventTimes:
@@ -28,11 +26,11 @@ class EventTimes:
         if self._all:
             wanted = batch.images >= 0
         elif self._columns and self._lack().any():
-            wanted = self._lacking[batch.images >> IMAGE_ID_SHIFT] & (batch.kinds == INSERT)
+            wanted = self._lacking[layouts_of(batch.images)] & (batch.kinds == INSERT)
         else:
             return
         self._sorted = None
-        self._addresses.append(batch.images[wanted] & _ADDRESS)
+        self._addresses.append(addresses_of(batch.images[wanted]))
         self._times.append(batch.times[wanted])
 
     def _lack(self) -> np.ndarray:
@@ -51,4 +49,4 @@ class EventTimes:
         addresses, times = self._sorted
         if not len(times):
             return np.zeros(len(pointers), np.uint32)
-        return times[np.minimum(np.searchsorted(addresses, pointers & _ADDRESS), len(times) - 1)]
+        return times[np.minimum(np.searchsorted(addresses, addresses_of(pointers)), len(times) - 1)]

@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 
 from applier.apply.index import multiset
 from applier.apply.index.multiset import RowMultiset
-from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.changes import ImageLayout, ImageLayouts
+from applier.binlog.rows.image_pointers import addresses_of, pointers_to
 from keysearch.addresses import address_of
 
-ADDRESS = (1 << IMAGE_ID_SHIFT) - 1
 LAYOUTS = ImageLayouts([None])
 WHOLE = LAYOUTS.number(ImageLayout((0,)))
 
@@ -45,7 +44,7 @@ class Rows:
             return -1
         kept = np.frombuffer(b"?" * (len(self.memory) % 8) + image + b"behind it" * 8, np.uint8)
         self.memory.append(kept)
-        return WHOLE << IMAGE_ID_SHIFT | (address_of(kept) + (len(self.memory) - 1) % 8)
+        return pointers_to(WHOLE, address_of(kept) + (len(self.memory) - 1) % 8)
 
     def apply(self, changes):
         """The number of the change whose row is missing, None if none is; asserts that the list says the same."""
@@ -73,7 +72,7 @@ class Rows:
 
     def check(self):
         pointers, places = self.held.rows()
-        images = [self.image(pointer & ADDRESS) for pointer in pointers.tolist()]
+        images = [self.image(addresses_of(pointer)) for pointer in pointers.tolist()]
         assert sorted(places.tolist()) == places.tolist() and len(set(places.tolist())) == len(places)
         assert Counter(images) == Counter(image for image, _ in self.expected)
         if self._told_apart:
@@ -124,7 +123,7 @@ def test_equal_rows_cost_no_more_than_others():
     """Half a million rows that are all alike: each is found at once."""
     rows = Rows()
     rows.memory.append(np.frombuffer(b"alike", np.uint8))
-    image, n = WHOLE << IMAGE_ID_SHIFT | address_of(rows.memory[0]), 500_000
+    image, n = pointers_to(WHOLE, address_of(rows.memory[0])), 500_000
     pointers, none = np.full(n, image), np.full(n, -1)
     lengths, nothing = np.full(n, 5, np.int32), np.zeros(n, np.int32)
     batch = SimpleNamespace(n=n, before_images=none, before_lengths=nothing, images=pointers, image_lengths=lengths)
@@ -146,7 +145,7 @@ def test_a_batch_goes_on_behind_a_row_that_was_elsewhere():
     assert rows.held.run(batch).change == 3
     assert rows.held.missing(batch).tolist() == [3]
     [pointer], [place] = rows.held.rows()
-    assert (rows.image(pointer & ADDRESS), place) == (b"newer", 3)
+    assert (rows.image(addresses_of(pointer)), place) == (b"newer", 3)
     assert (rows.held.live, rows.held.arrived) == (5, 6)
 
 
@@ -156,7 +155,7 @@ def test_images_that_lack_a_column_are_not_all_of_a_row():
     held = RowMultiset(2)
 
     def all_in(before, after):
-        pointers = (np.array([-1 if n is None else numbers[n] << IMAGE_ID_SHIFT | 4096], np.int64)
+        pointers = (np.array([-1 if n is None else pointers_to(numbers[n], 4096)], np.int64)
                     for n in (before, after))
         return held.holds_all(SimpleNamespace(**dict(zip(("before_images", "images"), pointers, strict=True))), layouts)
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.changes import ChangeReader, TableBinding
+from applier.binlog.rows.image_pointers import addresses_of, layouts_of
 from applier.binlog.rows.layout import plan_columns
 from applier.mysql.zero_dates import to_python
 from tests.support import row_model as m
@@ -59,10 +59,10 @@ class Collector:
 
     def check_pointer(self, pointer, change, binding):
         """It leads into the change's event, and its upper bits to the layout of the after-image."""
-        offset = (pointer & (1 << IMAGE_ID_SHIFT) - 1) - self.file.address
+        offset = addresses_of(pointer) - self.file.address
         size = int.from_bytes(self.file.array[change.place + 9:change.place + 13].tobytes(), "little")
         assert change.place < offset <= change.place + size
-        present = binding.layouts.known[pointer >> IMAGE_ID_SHIFT].present
+        present = binding.layouts.known[layouts_of(pointer)].present
         here = tuple(c for c, value in enumerate(change.after) if value is not ABSENT)
         assert present == here or None in binding.after
 

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from applier.apply.index.pointer_kernel import PATCH_ID, ROW_GONE
-from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
+from applier.apply.index.key_index import ROW_GONE
 from applier.binlog.rows.changes import DELETE, INSERT, ImageLayout, ImageLayouts
+from applier.binlog.rows.image_pointers import layouts_of, pointers_to
 from keysearch.keybytes import KeyBytes
 from tests.support.replica import Column, Key, Refused, Table
 
@@ -82,7 +82,7 @@ class Engine:
                 after_rows[j] = len(afters)
                 layout = self.layouts.number(
                     ImageLayout(tuple(c for c, value in enumerate(after) if value is not ...)))
-                images[j] = layout << IMAGE_ID_SHIFT | len(self.images)
+                images[j] = pointers_to(layout, len(self.images))
                 self.images[int(images[j])] = after
                 afters.append(after)
         batch = SimpleNamespace(n=len(changes), kinds=np.array([change[0] for change in changes], np.uint8),
@@ -90,17 +90,11 @@ class Engine:
         return self.feed(batch, befores, afters, bys)
 
     def rows(self, *order_by):
-        found = []
-        for pointer in self.index.pointers(*order_by).tolist():
-            if pointer >> IMAGE_ID_SHIFT == PATCH_ID:
-                pointers = self.index.patches.pointers[pointer & (1 << IMAGE_ID_SHIFT) - 1].tolist()
-            else:
-                pointers = [pointer] * self.columns
-            found.append([self.value(p, c) for c, p in enumerate(pointers)])
-        return found
+        rows = self.index.patches.by_column(self.index.pointers(*order_by)).tolist()
+        return [[self.value(pointer, column) for column, pointer in enumerate(row)] for row in rows]
 
     def value(self, pointer, column):
-        row = self.base[pointer] if pointer >> IMAGE_ID_SHIFT == 0 else self.images[pointer]
+        row = self.base[pointer] if layouts_of(pointer) == 0 else self.images[pointer]
         return DEFAULT if row[column] is ... else row[column]
 
 

@@ -89,6 +89,34 @@ def test_tests_go_through_public_doors():
     assert not private, "make public what a test needs"
 
 
+def kernels_words(path):
+    """What a file takes of the memory of kernels: how it is read and written, and words of modules of kernels and of
+    their records. What a kernel answers is public to its own test, which is named like its module."""
+    modules = {}
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in TOPS:
+            for alias in node.names:
+                if OF_KERNELS.search(alias.name):
+                    modules[alias.asname or alias.name] = alias.name
+                elif alias.name.isupper() and OF_KERNELS.search(node.module):
+                    yield f"{node.module}.{alias.name}"
+                elif node.module == "keysearch.memory" and alias.name.startswith(("load", "store")):
+                    yield alias.name
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Attribute) and node.attr.isupper() and isinstance(node.value, ast.Name) \
+                and path.stem != f"test_{modules.get(node.value.id)}" and node.value.id in modules:
+            yield f"{modules[node.value.id]}.{node.attr}"
+
+
+OF_KERNELS = re.compile(r"_(kernel|records|layout)$")
+
+
+def test_tests_know_nothing_of_kernels_memory():
+    paths = [path for path in (ROOT / "tests").rglob("*.py") if path.name != "test_checked.py"]
+    known = {f"{path.relative_to(ROOT)}: {name}" for path in paths for name in kernels_words(path)}
+    assert not known, "go through functions that the package itself uses"
+
+
 def test_the_page_names_files_that_are_there():
     for path in re.findall(r"`((?:[a-z_]+/)*[a-z_]+\.py|(?:[a-z_]+/)+)`", PAGE.read_text()):
         there = [ROOT / top / path for top in ("", "applier")]

@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 
 from applier.apply.index import diff_kernel as k
-from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.changes import Changes
+from applier.binlog.rows.image_pointers import addresses_of, layouts_of, pointers_to
 from keysearch.addresses import address_of
 
 
@@ -58,7 +58,7 @@ class DiffNodes:
     def unwind(self, pointers: np.ndarray) -> Chains | None:
         """The chains of a column's values, given their pointers (int64[n]); these become pointers to what the chains
         begin with. None where no value has diffs."""
-        rows = np.flatnonzero(pointers >> IMAGE_ID_SHIFT == k.DIFF_ID)
+        rows = np.flatnonzero(layouts_of(pointers) == k.DIFF_ID)
         if not len(rows):
             return None
         tops, offsets = pointers[rows], np.zeros(len(rows) + 1, np.int64)
@@ -74,7 +74,7 @@ class DiffNodes:
         nodes = self._nodes[:self.n]
         before = nodes[:, k.PREVIOUS]
         last = ~seen
-        last[before[before >> IMAGE_ID_SHIFT == k.DIFF_ID] & (1 << IMAGE_ID_SHIFT) - 1] = False
+        last[addresses_of(before[layouts_of(before) == k.DIFF_ID])] = False
         numbers = np.flatnonzero(last)
         columns = nodes[numbers, k.COLUMN]
-        return {int(column): numbers[columns == column] | k.DIFF_ID << IMAGE_ID_SHIFT for column in np.unique(columns)}
+        return {int(column): pointers_to(k.DIFF_ID, numbers[columns == column]) for column in np.unique(columns)}

@@ -19,12 +19,14 @@ from applier.apply.index import pointer_kernel as k
 from applier.apply.index.diff_nodes import DiffNodes
 from applier.apply.index.status import Status
 from applier.apply.index.watched_rows import WatchedRows
-from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.changes import Changes, ImageLayouts
+from applier.binlog.rows.image_pointers import addresses_of, layouts_of
 from keysearch.addresses import address_of
 from keysearch.keybytes import KeyBytes
 
 Batch = TypeVar("Batch", bound=Changes)
+ROW_GONE = k.ROW_GONE
+"""In `KeyIndex.noted`: the row to change is not there."""
 FIRST_KEYS = 1 << 12
 FIRST_NOTED = 1 << 8
 SOON_FULL = 1 << 20
@@ -72,7 +74,14 @@ class Patches:
 
     def diffs_in(self, images: np.ndarray) -> int:
         """How many JSON diffs these after-images hold."""
-        return int(self._n_diffs[images >> IMAGE_ID_SHIFT].sum()) if self._n_diffs.any() else 0
+        return int(self._n_diffs[layouts_of(images)].sum()) if self._n_diffs.any() else 0
+
+    def by_column(self, pointers: np.ndarray) -> np.ndarray:
+        """Where each column of these rows is: int64[n, columns]."""
+        found = np.repeat(pointers[:, None], self.columns, axis=1)
+        patched = layouts_of(pointers) == k.PATCH_ID
+        found[patched] = self.pointers[addresses_of(pointers[patched])]
+        return found
 
     def grow(self) -> None:
         self.pointers = np.concatenate([self.pointers, np.empty_like(self.pointers)])
@@ -118,8 +127,8 @@ class KeyIndex(ABC, Generic[Batch]):
     @property
     def noted(self) -> np.ndarray:
         """The conflicts that idempotent mode suppressed in the last batch, int64[n, 2]: the number of the change, and
-        of the unique key whose row it replaced (an insert) or would have duplicated (an update); k.ROW_GONE if the row
-        to change is not there."""
+        of the unique key whose row it replaced (an insert) or would have duplicated (an update); ROW_GONE if the row to
+        change is not there."""
         return self._noted[:self._get("n_noted")]
 
     def _note_in(self, room: np.ndarray) -> None:

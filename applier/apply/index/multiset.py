@@ -7,8 +7,8 @@ import numpy as np
 from applier.apply.index import multiset_kernel as m
 from applier.apply.index.key_index import Conflict, KeyIndex, growth
 from applier.apply.index.status import Status
-from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.changes import ChangeBatch, ImageLayouts
+from applier.binlog.rows.image_pointers import layouts_of
 from keysearch.addresses import address_of
 
 FIRST_ROWS = 1 << 12
@@ -56,7 +56,7 @@ class RowMultiset(KeyIndex[ChangeBatch]):
         """Whether the images of a batch hold a value of each column of the log: then equal bytes are equal rows."""
         columns = len(layouts.plans)
         whole = np.array([*(len(layout.present) == columns and not layout.diffs for layout in layouts.known), True])
-        return all(bool(whole[pointers >> IMAGE_ID_SHIFT].all()) for pointers in (batch.before_images, batch.images))
+        return all(bool(whole[layouts_of(pointers)].all()) for pointers in (batch.before_images, batch.images))
 
     def apply(self, batch: ChangeBatch, layouts: ImageLayouts) -> Conflict | None:
         """Apply a batch whose images hold all columns, up to the first change whose row is not here."""

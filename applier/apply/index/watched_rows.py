@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from applier.apply.index import pointer_kernel, watched_kernel
 from applier.apply.index import watched_kernel as k
-from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
+from applier.binlog.rows.image_pointers import addresses_of, layouts_of, pointers_to
 from keysearch.addresses import address_of
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from applier.apply.index.key_index import Patches
 
 _FIRST_ROOM = 1 << 10
-_NUMBER = (1 << IMAGE_ID_SHIFT) - 1
 
 
 class WatchedRows:
@@ -68,20 +67,17 @@ class WatchedRows:
         """After `finish`, pointers (int64[n]) to the rows that are left and not watched, in their order. Those with
         values that events gave become patches, which come after the `patches_used` first ones; given values are in rows
         of the base from `first_given` on."""
-        at = np.flatnonzero(pointers >> IMAGE_ID_SHIFT == k.WATCHED_ID)
+        at = np.flatnonzero(layouts_of(pointers) == k.WATCHED_ID)
         if not len(at):
             return pointers
-        records = self._records[pointers[at] & _NUMBER]
+        records = self._records[addresses_of(pointers[at])]
         gone = records[:, k.NEXT_TURN // 8] == k.IS_GONE
         left, records = at[~gone], records[~gone]
-        inner = records[:, k.POINTER // 8]
-        rows = np.repeat(inner[:, None], patches.columns, axis=1)
-        patched = inner >> IMAGE_ID_SHIFT == pointer_kernel.PATCH_ID
-        rows[patched] = patches.pointers[inner[patched] & _NUMBER]
+        rows = patches.by_column(records[:, k.POINTER // 8])
         for number, column in enumerate(self._events.columns):
             given = records[:, (k.OWN + k.OWN_BYTES * number) // 8 + 1]
             rows[:, column] = np.where(given != k.NOT_GIVEN, first_given + given, rows[:, column])
         patches.pointers = np.concatenate([patches.pointers[:patches_used], rows])
         pointers = pointers.copy()
-        pointers[left] = pointer_kernel.PATCH_ID << IMAGE_ID_SHIFT | patches_used + np.arange(len(left))
+        pointers[left] = pointers_to(pointer_kernel.PATCH_ID, patches_used + np.arange(len(left)))
         return np.delete(pointers, at[gone])

@@ -8,15 +8,14 @@ from __future__ import annotations
 import numpy as np
 
 from applier.apply.output import rows_kernel
-from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.changes import ImageLayouts
 from applier.binlog.rows.image_kernel import FULL
+from applier.binlog.rows.image_pointers import addresses_of
 from applier.binlog.rows.layout import MOST_BYTES, NO_NULLS, ColumnPlan, ImageBuffers, ImageProgram
 from applier.errors import CORRUPT_EVENT, ApplierError, ArchiveError
 from applier.io.mapping import MappedFile
 from keysearch.addresses import address_of
 
-ADDRESS = (1 << IMAGE_ID_SHIFT) - 1
 CHUNK_BYTES = 256 << 20
 """What one string column of a chunk takes at most, but for a single row: memory, and Arrow's offsets of 31 bits."""
 
@@ -37,7 +36,7 @@ class ImageMemory:
         """The number of the file that each image lies in."""
         if len(self._files) == 1:
             return np.zeros(len(pointers), np.int64)
-        return np.searchsorted(self._starts, pointers & ADDRESS, side="right") - 1
+        return np.searchsorted(self._starts, addresses_of(pointers), side="right") - 1
 
     def ends(self, pointers: np.ndarray) -> np.ndarray:
         """Where the memory of each image ends: int64[n]."""
@@ -51,7 +50,7 @@ class ImageMemory:
     def placed(self, error: ApplierError, pointer: int, table: str) -> ApplierError:
         """The error with the place of the image that it is about."""
         file = self.file_of(pointer)
-        return error.at(file=file.uri, position=file.position_of(pointer & ADDRESS), table=table)
+        return error.at(file=file.uri, position=file.position_of(addresses_of(pointer)), table=table)
 
 
 class ImageReader:

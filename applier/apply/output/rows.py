@@ -22,9 +22,9 @@ from applier.apply.index.pointer_kernel import COMPUTED, PATCH_ID
 from applier.apply.output import image_reader
 from applier.apply.output.base_rows import BaseRows
 from applier.apply.output.documents import Documents
-from applier.apply.output.image_reader import ADDRESS, ChunkTooLarge, ImageMemory, ImageReader
-from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
+from applier.apply.output.image_reader import ChunkTooLarge, ImageMemory, ImageReader
 from applier.binlog.rows.changes import ImageLayout, ImageLayouts
+from applier.binlog.rows.image_pointers import layouts_of, pointers_to
 from applier.binlog.rows.layout import ColumnPlan
 from applier.columns.event_times import EventTimes
 from applier.columns.extra_columns import GIVEN, KNOWN, UNKNOWN, ExtraColumns
@@ -130,7 +130,7 @@ class RowGatherer:
             start, rows = start + rows, min(2 * rows, self._rows)
 
     def _chunk(self, pointers: np.ndarray) -> pa.Table:
-        if (pointers >> IMAGE_ID_SHIFT == PATCH_ID).any():
+        if (layouts_of(pointers) == PATCH_ID).any():
             return self._patched_chunk(pointers)
         columns = self._columns_of_rows(pointers, range(len(self.schema)))
         rows = pa.Table.from_arrays(columns, schema=self.schema)
@@ -140,7 +140,7 @@ class RowGatherer:
         """What `ExtraColumns.computed` takes, given the pointers of generated columns by their number in the schema."""
         found = {}
         for column, pointers in places.items():
-            ids = pointers >> IMAGE_ID_SHIFT
+            ids = layouts_of(pointers)
             kinds = self._computed[column][np.where((ids < 0) | (ids == DIFF_ID), 0, ids)]
             kinds[pointers == COMPUTED] = UNKNOWN
             if kinds.any():
@@ -149,7 +149,7 @@ class RowGatherer:
 
     def _columns_of_rows(self, pointers: np.ndarray, columns: range) -> list[pa.Array | pa.ChunkedArray]:
         """Some columns (by number in the schema) of rows that each come from one place; those of the base ascending."""
-        in_base = pointers >> IMAGE_ID_SHIFT == 0
+        in_base = layouts_of(pointers) == 0
         if not in_base.any():
             return [_copied(array) for array in self._decode(pointers, columns)]
         base: list[pa.ChunkedArray] = self._rows_of_base(pointers[in_base]).columns[columns.start:columns.stop]
@@ -163,9 +163,7 @@ class RowGatherer:
 
     def _places(self, pointers: np.ndarray) -> np.ndarray:
         """Where each column is of the rows that pointers lead to: int64[n, columns of the snapshot]."""
-        patched = pointers >> IMAGE_ID_SHIFT == PATCH_ID
-        places = np.repeat(pointers[:, None], len(self._logged.stored), axis=1)
-        places[patched] = self._patches.pointers[pointers[patched] & ADDRESS][:, self._logged.stored]
+        places: np.ndarray = self._patches.by_column(pointers)[:, self._logged.stored]
         return places
 
     def _patched_chunk(self, pointers: np.ndarray) -> pa.Table:
@@ -185,7 +183,7 @@ class RowGatherer:
     def _are_rows(self, places: np.ndarray) -> bool:
         """Whether each row's columns (int64[n, columns]) are from one image or row of the base, these ascending."""
         first = places[:, 0]
-        kinds = first >> IMAGE_ID_SHIFT
+        kinds = layouts_of(first)
         return bool((places == first[:, None]).all() and (np.diff(first[kinds == 0]) > 0).all()
                     and not (kinds == DIFF_ID).any())
 
@@ -197,7 +195,7 @@ class RowGatherer:
             places = np.where(none, places.max(axis=1, keepdims=True), places)
         distinct, which = np.unique(places, return_inverse=True)
         which = which.reshape(places.shape)
-        n_base = int(np.searchsorted(distinct, 1 << IMAGE_ID_SHIFT))
+        n_base = int(np.searchsorted(distinct, pointers_to(1, 0)))
         if len(distinct) > 4 * self._rows and len(places) > 1:
             raise ChunkTooLarge
         picked = np.zeros((len(distinct), len(columns)), np.bool_)

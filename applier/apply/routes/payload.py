@@ -26,14 +26,13 @@ import pyarrow as pa
 from applier.apply.routes import payload_kernel
 from applier.apply.search.keyed_changes import BytesImageKeys, IntImageKeys, KeyColumns, KeyedChanges, KeyTexts
 from applier.apply.spec import BytesRange, IntRange, Keyed
-from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.changes import DELETE, INSERT, ChangeBatch, ImageLayout, ImageLayouts
+from applier.binlog.rows.image_pointers import addresses_of, layouts_of, pointers_to
 from applier.columns.table_key import BytesKey, IntKey, TableKey
 from applier.io.mapping import MappedFile
 from keysearch.addresses import address_of
 
 _METADATA = b"changes"
-_ADDRESS = (1 << IMAGE_ID_SHIFT) - 1
 
 
 def payload_batch(batch: ChangeBatch, picks: np.ndarray, before: list[pa.Array],
@@ -46,7 +45,7 @@ def payload_batch(batch: ChangeBatch, picks: np.ndarray, before: list[pa.Array],
         pa.array(kinds), pa.array(batch.places[picks]), pa.array(batch.rows[picks]),
         pa.array(batch.times[picks]),
         _struct(before, batch.before_rows[picks], inserts), _struct(after, batch.after_rows[picks], deletes),
-        pa.array((pointers >> IMAGE_ID_SHIFT).astype(np.int32)), _images(pointers, lengths, deletes)]
+        pa.array(layouts_of(pointers).astype(np.int32)), _images(pointers, lengths, deletes)]
     return pa.record_batch(columns, names=["kind", "place", "row", "time", "before", "after", "layout", "image"])
 
 
@@ -60,7 +59,7 @@ def _images(pointers: np.ndarray, lengths: np.ndarray, without: np.ndarray) -> p
     offsets = np.zeros(len(pointers) + 1, np.int64)
     np.cumsum(np.where(without, 0, np.maximum(lengths, 1)), out=offsets[1:])
     data = np.zeros(int(offsets[-1]), np.uint8)
-    payload_kernel.copy_images(pointers & _ADDRESS, lengths, offsets, address_of(data))
+    payload_kernel.copy_images(addresses_of(pointers), lengths, offsets, address_of(data))
     valid = pa.array(~without).buffers()[1]
     return pa.Array.from_buffers(pa.large_binary(), len(pointers), [valid, pa.py_buffer(offsets), pa.py_buffer(data)])
 
@@ -136,7 +135,7 @@ class ArrivedBatch:
         offsets = np.frombuffer(image.buffers()[1], np.int64)[:self.n]
         data = image.buffers()[2]
         address = data.address if data is not None else 0  # of deletes alone
-        pointers = numbering[np.maximum(local, 0)] << IMAGE_ID_SHIFT | (address + offsets)
+        pointers = pointers_to(numbering[np.maximum(local, 0)], address + offsets)
         self.images = np.where(self.kinds == DELETE, np.int64(-1), pointers)
 
     @property

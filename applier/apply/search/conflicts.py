@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.index.pointer_kernel import ROW_GONE
+from applier.apply.index.key_index import ROW_GONE
 from applier.binlog.rows.changes import DELETE, INSERT, UPDATE, Changes
 
 CONFLICTS = pa.schema([

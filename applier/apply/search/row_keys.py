@@ -13,8 +13,8 @@ from applier.apply.search.change_keys import at_change, rows_before, times_of
 from applier.apply.search.row_pieces import AwaitedImages, RowPartEncoder
 from applier.apply.search.row_texts import RowTexts
 from applier.binlog.events.table_map import TableMap
-from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.changes import DecodedChanges, ImageLayouts
+from applier.binlog.rows.image_pointers import layouts_of
 from applier.binlog.rows.layout import ColumnPlan, ImageBuffers
 from applier.columns.generated_columns import UNKNOWN_DOCUMENT
 from applier.columns.values import finish_column
@@ -72,7 +72,7 @@ class RowKeys:
         """The values of JSON columns with diffs, by row of the after-images: what the diffs make of the before-image's
         document. Rows are found by their documents only where before-images have them: nobody looks for
         UNKNOWN_DOCUMENT."""
-        numbers, found = batch.images >> IMAGE_ID_SHIFT, {}
+        numbers, found = layouts_of(batch.images), {}
         present = np.unique(numbers[batch.after_rows >= 0])
         for column in sorted({c for number in present for c in self._layouts.known[number].diffs}):
             if column in batch.after.columns:

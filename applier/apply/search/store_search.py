@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.index.key_index import Conflict, KeyIndex
-from applier.apply.index.pointer_kernel import ROW_GONE
+from applier.apply.index.key_index import ROW_GONE, Conflict, KeyIndex
 from applier.apply.index.row_store import RowStore
 from applier.apply.output.rows import RowGatherer
 from applier.apply.search.conflicts import conflict_rows

@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 
 from applier.binlog.events.table_map import TableMap
-from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.changes import UPDATE, ChangeBatch, ImageLayouts
+from applier.binlog.rows.image_pointers import layouts_of
 from applier.binlog.rows.layout import ColumnPlan, plan_columns
 from applier.columns.agreement import definition_check, is_compatible
 from applier.columns.type_conversions import INTEGER_BITS, NONE_ALLOWED, TypeConversions
@@ -33,7 +33,7 @@ class TableReading:
             return
         nothing = np.array([*(min(layout.present, default=columns) >= columns for layout in self.layouts.known), False])
         if nothing.any():
-            dropped = (batch.kinds == UPDATE) & nothing[batch.images >> IMAGE_ID_SHIFT]
+            dropped = (batch.kinds == UPDATE) & nothing[layouts_of(batch.images)]
             if dropped.any():
                 batch.keep(~dropped)
 

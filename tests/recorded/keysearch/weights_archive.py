@@ -6,7 +6,7 @@ import zipfile
 
 import numpy as np
 
-from keysearch.collation_kernel import MOST_BYTES
+from keysearch.collation import MOST_BYTES
 from keysearch.collation_tables import IMPLICIT_FIRSTS, LONGEST_CODE
 from tests.recorded.keysearch.learnt_collation import Collation, remapped
 from tests.recorded.keysearch.record_collations import ARCHIVE

@@ -13,8 +13,8 @@ from applier.apply.routes.payload import ArrivedBatch, Payload, arrived_keys, pa
 from applier.apply.search.change_keys import change_keys
 from applier.apply.spec import key_range
 from applier.apply.tables.logged_table import LoggedTable
-from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.changes import ChangeReader, ImageLayout, ImageLayouts, TableBinding
+from applier.binlog.rows.image_pointers import addresses_of, layouts_of
 from applier.columns.table_key import table_key
 from tests.support.replica_model import ABSENT, DELETE, INSERT, UPDATE, Event, Table
 from tests.support.replica_model import m as row_model
@@ -66,18 +66,14 @@ def payloads(table, events, picked=lambda n: np.arange(n)):
         batches.append(payload_batch(batch, picks, *read[1].columns(batch)))
         for i in picks:
             pointer, length = batch.images[i], int(batch.image_lengths[i])
-            image = None if pointer < 0 else ctypes.string_at(address(pointer), length) or b"\0"
-            present = () if image is None else read[0].layouts.known[pointer >> IMAGE_ID_SHIFT].present
+            image = None if pointer < 0 else ctypes.string_at(addresses_of(int(pointer)), length) or b"\0"
+            present = () if image is None else read[0].layouts.known[layouts_of(pointer)].present
             sent.append((int(batch.kinds[i]), int(batch.places[i]), image, present))
 
     reader = ChangeReader(file, bind, checksum=False)
     reader.walk(4, file.size)
     reader.flush()
     return Payload.read(to_buffer(batches, file.uri, table.body, read[0].layouts)), sent
-
-
-def address(pointer):
-    return int(pointer) & (1 << IMAGE_ID_SHIFT) - 1
 
 
 @pytest.mark.parametrize("table", [INT, TWO], ids=["int", "bytes"])
@@ -95,12 +91,13 @@ def test_what_goes_in_comes_out(table, data):
     for batch in payload.batches:
         arrived, held = ArrivedBatch(batch, payload, layouts), batch.column("image").to_pylist()
         for kind, place, pointer, whole in zip(arrived.kinds, arrived.places, arrived.images, held, strict=True):
-            image = None if pointer < 0 else ctypes.string_at(address(pointer), len(whole))
-            present = () if pointer < 0 else layouts.known[int(pointer) >> IMAGE_ID_SHIFT].present
+            image = None if pointer < 0 else ctypes.string_at(addresses_of(int(pointer)), len(whole))
+            present = () if pointer < 0 else layouts.known[layouts_of(int(pointer))].present
             found.append((int(kind), int(place), image, present))
             if image is not None:
-                assert payload.memory.address <= address(pointer) < payload.memory.address + payload.memory.size
-                assert payload.memory.position_of(address(pointer)) == place
+                at = addresses_of(int(pointer))
+                assert payload.memory.address <= at < payload.memory.address + payload.memory.size
+                assert payload.memory.position_of(at) == place
     assert found == sent
     assert (payload.uri, payload.table_map) == ("binlog.000001", table.body)
 
@@ -131,7 +128,7 @@ def test_images_live_as_long_as_the_payloads_memory():
     del payload
     gc.collect()
     churn = [pa.array(np.full(1000, n)) for n in range(200)]
-    images = [ctypes.string_at(address(pointer), len(image)) for pointer, (_, _, image, _) in
+    images = [ctypes.string_at(addresses_of(int(pointer)), len(image)) for pointer, (_, _, image, _) in
               zip((pointer for batch in batches for pointer in batch.images), sent, strict=True)]
     assert images == [image for _, _, image, _ in sent]
     assert memory.size and churn

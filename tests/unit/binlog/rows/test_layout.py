@@ -4,9 +4,8 @@ import pyarrow as pa
 import pytest
 
 from applier.binlog.events.table_map import parse_table_map
-from applier.binlog.rows import image_kernel as k
 from applier.binlog.rows.changes import ChangeReader, TableBinding
-from applier.binlog.rows.layout import ColumnBuffer, decimal_bytes, plan_column, plan_columns
+from applier.binlog.rows.layout import decimal_bytes, plan_column, plan_columns
 from applier.errors import UnsupportedEvent
 from applier.mysql.wire_types import WireType
 from tests.support import row_model as m
@@ -70,15 +69,15 @@ def test_a_buffer_is_used_again_and_forgets():
 
 
 def test_room_is_made_without_losing_what_is_there():
-    buffer = ColumnBuffer(plan_column(WireType.BLOB, 2), 2)
-    buffer.data[:3] = (1, 2, 3)
-    buffer.record[k.LENGTH // 8] = 3
-    buffer.values[1] = 3
-    buffer.grow(10_000)
-    assert buffer.record[k.CAPACITY // 8] >= 10_000
-    assert buffer.arrow(1).to_pylist() == [b"\1\2\3"]
-    buffer.rewind(0)
-    assert buffer.length == 0
+    """A batch's values are far longer than there was room for when it began; the next batch begins without them."""
+    blob, found = m.BY_NAME["blob2"], []
+    plan = plan_column(blob.wire_type, blob.metadata)
+    values = [b"\1\2\3", *(bytes([n]) * 60_000 for n in range(39))]
+    binding = TableBinding([plan], [plan], [plan], lambda batch: found.append(batch.after.columns[0].arrow(
+        batch.n).to_pylist()), rows=20)
+    events = [m.rows_event(0, 1, 1, None, [1], m.image([blob], (value,))) for value in values]
+    read(m.as_file(m.table_map_event(1, m.table_map_body([blob])), *events), binding)
+    assert found == [values[:20], values[20:]]
 
 
 def test_variants_of_a_plan():

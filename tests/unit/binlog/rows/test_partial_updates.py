@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.changes import UPDATE, ChangeReader, TableBinding
+from applier.binlog.rows.image_pointers import addresses_of, layouts_of
 from applier.binlog.rows.layout import plan_columns
 from applier.errors import ArchiveError
 from tests.support import row_model as m
@@ -36,8 +36,8 @@ def read(file, rows=3):
         images = [values(images, n) for images, n in ((batch.before, batch.n_before), (batch.after, batch.n_after))]
         for i in range(batch.n):
             pointer = int(batch.images[i])
-            layout = binding.layouts.known[pointer >> IMAGE_ID_SHIFT]
-            image = ctypes.string_at(pointer & (1 << IMAGE_ID_SHIFT) - 1, int(batch.image_lengths[i]))
+            layout = binding.layouts.known[layouts_of(pointer)]
+            image = ctypes.string_at(addresses_of(pointer), int(batch.image_lengths[i]))
             found.append((images[0][batch.before_rows[i]], images[1][batch.after_rows[i]], image, layout.present,
                           layout.diffs))
             assert batch.kinds[i] == UPDATE

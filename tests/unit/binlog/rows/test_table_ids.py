@@ -1,23 +1,27 @@
-"""Table ids lead the kernels to what the newest table map said, however many there are."""
+"""Table ids lead to what the newest table map said, however many there are."""
 
-import numpy as np
+from applier.binlog.rows.changes import ChangeReader, TableBinding
+from applier.binlog.rows.layout import plan_columns
+from tests.support import row_model as m
 
-from applier.binlog.rows.table_ids import TableIds
-from applier.binlog.rows.table_ids_kernel import NUMBER, id_entry
-from keysearch.memory import kernel, load_i64
-
-
-@kernel
-def number_of(address, mask, table_id):
-    entry = id_entry(address, mask, table_id)
-    return load_i64(entry + NUMBER) if load_i64(entry) == table_id else -1
+INT = [m.BY_NAME["int"]]
+IDS = [7 * i * i + (i << 33) for i in range(3000)]
 
 
-def test_the_newest_number_is_found_among_thousands():
-    ids, body = TableIds(), np.zeros(1, np.uint8)
-    many = [7 * i * i + (i << 33) for i in range(3000)]
-    for times in (1, 2):
-        for number, table_id in enumerate(many):
-            ids.set(table_id, times * number, body)
-    assert [number_of(ids.address, ids.mask, table_id) for table_id in many] == list(range(0, 6000, 2))
-    assert number_of(ids.address, ids.mask, 5) == -1
+def test_the_newest_table_map_counts_among_thousands():
+    """Every other id is given to another table before the rows come."""
+    first, second = (m.table_map_body(INT, table=name) for name in ("first", "second"))
+    events = [m.table_map_event(table_id, body) for body, ids in ((first, IDS), (second, IDS[::2])) for table_id in ids]
+    events += [m.rows_event(m.INSERT, table_id, 1, None, [1], m.image(INT, [number]))
+               for number, table_id in enumerate(IDS)]
+    file, found = m.as_file(*events), {"first": [], "second": []}
+
+    def bind(table_map):
+        plans = plan_columns(table_map)
+        return TableBinding(plans, plans, plans, lambda batch: found[table_map.table].extend(
+            batch.after.columns[0].arrow(batch.n).to_pylist()))
+
+    reader = ChangeReader(file, bind, checksum=False)
+    reader.walk(4, file.size)
+    reader.flush()
+    assert found == {"first": [*range(1, 3000, 2)], "second": [*range(0, 3000, 2)]}

@@ -8,25 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from applier.jobs.importing.sql import tuple_kernel as kernels
-from applier.jobs.importing.sql.inserts import new_spans
 from applier.jobs.importing.sql.literals import column_values
 from applier.jobs.importing.sql.spans import LiteralContext, LiteralError
 from applier.mysql.zero_dates import to_python
 from applier.schema.ddl.ddl import parse_statement
-from keysearch.addresses import address_of
+from tests.unit.jobs.importing.test_tuple_kernel import literals_of
 
 
 def values_of(column, literals, reading=None):
     """What a column (as DDL has it after its name) makes of literals: (values, zero dates)."""
     [created] = parse_statement(f"CREATE TABLE t (c {column})", default_database="d")
     text = b",".join(b"(" + literal + b")" for literal in literals) + b";   "
-    data, spans, out = np.frombuffer(text, np.uint8), new_spans(1, len(literals) + 1), np.zeros(2, np.int64)
-    code = kernels.parse_rows(address_of(data), 0, len(data), 0, 0, kernels.BACKSLASH, 1, len(literals) + 1,
-                              address_of(spans.starts), address_of(spans.lengths), address_of(spans.kinds),
-                              address_of(spans.seen), out)
-    assert (code, out[0]) == (kernels.ENDED, len(literals))
-    values = column_values(spans.literals(data, 0, len(literals)), created.definition.columns[0], created.definition,
+    values = column_values(literals_of(text), created.definition.columns[0], created.definition,
                            reading or LiteralContext())
     return to_python(values.array), values.zero_dates
 

@@ -12,18 +12,31 @@ from keysearch.addresses import address_of
 HEAD = b"INSERT INTO t VALUES "
 
 
-def parsed(text, columns, *, end=None, flags=kernels.BACKSLASH, at=0):
-    """(why it came back, rows as lists of (kind, span), place to go on from) of the bytes from `at` to `end`."""
-    data, head = np.frombuffer(text, np.uint8), np.frombuffer(HEAD, np.uint8)
-    spans, out = new_spans(columns, 1000 * columns), np.zeros(2, np.int64)
+def literals_of(text):
+    """The literals of a list of rows of one column, which is whole."""
+    data = np.frombuffer(text, np.uint8)
+    code, spans, (rows, _) = spans_of(data, 1)
+    assert code == kernels.ENDED
+    return spans.literals(data, 0, rows)
+
+
+def parsed(text, columns, **options):
+    """(why it stopped, rows as lists of (kind, span), position to go on from) of the bytes from `at` to `end`."""
+    code, spans, out = spans_of(np.frombuffer(text, np.uint8), columns, **options)
+    rows = [[(int(spans.kinds[c, r]), text[spans.starts[c, r]:spans.starts[c, r] + spans.lengths[c, r]])
+             for c in range(columns)] for r in range(out[0])]
+    return code, rows, int(out[1])
+
+
+def spans_of(data, columns, *, end=None, flags=kernels.BACKSLASH, at=0):
+    """(why it stopped, spans, [rows, position to go on from])"""
+    head, spans, out = np.frombuffer(HEAD, np.uint8), new_spans(columns, 1000 * columns), np.zeros(2, np.int64)
     end = len(data) if end is None else end
     held = data[:end].copy()  # whoever reads behind its end reads what is not there
     code = kernels.parse_rows(address_of(held), at, end, address_of(head), len(head), flags, columns, 1000,
                               address_of(spans.starts), address_of(spans.lengths), address_of(spans.kinds),
                               address_of(spans.seen), out)
-    rows = [[(int(spans.kinds[c, r]), text[spans.starts[c, r]:spans.starts[c, r] + spans.lengths[c, r]])
-             for c in range(columns)] for r in range(out[0])]
-    return code, rows, int(out[1])
+    return code, spans, out
 
 
 @pytest.mark.parametrize("literal, kind, span", [

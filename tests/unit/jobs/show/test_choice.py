@@ -12,9 +12,8 @@ from applier.errors import ArchiveError
 from applier.io.mapping import MappedFile, map_file
 from applier.jobs.show import choice
 from applier.jobs.show.choice import TableChoice
-from applier.jobs.show.kernels.choice_kernel import CHOSEN
 from applier.jobs.show.printing import EventPrinter
-from applier.jobs.show.tables import statement_role
+from applier.jobs.show.tables import CHOSEN, statement_role
 from applier.schema.table_filter import TableFilter, parse_table_list
 from tests.recorded.show.tool_output import rows_of_json, rows_of_text
 from tests.support.compressing import compress_transactions
