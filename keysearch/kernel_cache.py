@@ -9,6 +9,7 @@ nothing.
 import hashlib
 import os
 import re
+from functools import cache
 from pathlib import Path
 
 import numba
@@ -38,27 +39,39 @@ class KernelLocator(numba_doors.SourceLocator):
 
     @staticmethod
     def is_for(file: str) -> bool:
-        return any(ROOT / package in Path(file).resolve().parents for package in _PACKAGES)
+        return _module_of(file) != ""
 
     @staticmethod
     def directory_of(file: str) -> str:
-        name = ".".join(Path(file).resolve().relative_to(ROOT).with_suffix("").parts)
+        name = _module_of(file)
         return os.path.join(directory(), f"{name}-{_digests.of(name)}")
+
+
+@cache
+def _module_of(file: str) -> str:
+    """The name of the module of a source file; "" where it is not of these packages."""
+    inside = os.path.relpath(os.path.realpath(file), ROOT)
+    name = inside.removesuffix(".py").replace(os.sep, ".")
+    return name if name.startswith(tuple(f"{package}." for package in _PACKAGES)) else ""
 
 
 class Digests:
     """Digests of modules with all that they import, below a folder."""
 
     def __init__(self, root: Path):
-        self._root = root
+        self._root = str(root)
         self._read: dict[str, tuple[bytes, list[str]]] = {}
+        self._files: dict[str, str] = {}
+        self._digests: dict[str, str] = {}
 
     def of(self, module: str) -> str:
         """The digest of a module and of what it imports, directly or not, in hex."""
-        digest = hashlib.blake2b(digest_size=8)
-        for name in self.sources(module):
-            digest.update(name.encode() + b"\0" + self._module(name)[0] + b"\0")
-        return digest.hexdigest()
+        if module not in self._digests:
+            digest = hashlib.blake2b(digest_size=8)
+            for name in self.sources(module):
+                digest.update(name.encode() + b"\0" + self._module(name)[0] + b"\0")
+            self._digests[module] = digest.hexdigest()
+        return self._digests[module]
 
     def sources(self, module: str) -> list[str]:
         """The names of a module and of those of these packages that it imports, directly or not, in order."""
@@ -73,9 +86,10 @@ class Digests:
         """The text of a module, and the names of what it may import."""
         if name not in self._read:
             file = self._file(name)
-            if file is None:
+            if not file:
                 raise ModuleNotFoundError(f"there is no module {name} below {self._root}", name=name)
-            text = file.read_bytes()
+            with open(file, "rb") as source:
+                text = source.read()
             imported: list[str] = []
             for package, names in _IMPORT.findall(text.decode()):
                 found = [f"{package}.{name}" for name in re.findall(r"\w+", names)]
@@ -84,12 +98,14 @@ class Digests:
             self._read[name] = text, imported
         return self._read[name]
 
-    def _file(self, module: str) -> Path | None:
-        parts = module.split(".")
-        if parts[0] not in _PACKAGES:
-            return None
-        place = self._root.joinpath(*parts)
-        return next((file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()), None)
+    def _file(self, module: str) -> str:
+        """A module's source file; "" where these packages have no such module."""
+        if module not in self._files:
+            first, *parts = module.split(".")
+            place = os.path.join(self._root, first, *parts)
+            files = (f"{place}.py", os.path.join(place, "__init__.py")) if first in _PACKAGES else ()
+            self._files[module] = next(filter(os.path.isfile, files), "")
+        return self._files[module]
 
 
 _digests = Digests(ROOT)

@@ -38,7 +38,6 @@ def show(
 
     In a file or a pipe, names and values are printed as they are; on a terminal, control characters are shown as \\x1b.
     """
-    from applier.cli.terminal import print_note
     from applier.io.printable import TerminalText
     from applier.jobs import show as printer
     from applier.jobs.show.selection import Bound, GtidChoice, Selection, parse_bound
@@ -47,8 +46,12 @@ def show(
         parse_bound(start) if start else Bound(), parse_bound(stop) if stop else Bound(),
         GtidChoice(gtid) if gtid else None, TableFilter(parse_table_list(table)) if table else None)
     out = TerminalText(sys.stdout) if sys.stdout.isatty() else sys.stdout
-    for note in printer.show(files, format.value, out, selection):
-        print_note(note)
+    notes = printer.show(files, format.value, out, selection)
+    if notes:
+        from applier.cli.terminal import print_note
+
+        for note in notes:
+            print_note(note)
 
 
 @app.command()

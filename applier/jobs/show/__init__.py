@@ -11,8 +11,10 @@ __all__ = ["selection"]
 if TYPE_CHECKING:
     from applier.io.mapping import MappedFile
     from applier.io.printable import TerminalText
-    from applier.jobs.show.printing import Form
+    from applier.jobs.show.choice import TableChoice
+    from applier.jobs.show.printing import EventPrinter, Form
     from applier.jobs.show.selection import ReadRange, Selection
+    from applier.jobs.show.tables import NoticedTables
     from applier.schema.table_filter import TableFilter
 
 _FIRST = 4
@@ -30,11 +32,9 @@ def show(files: list[str], format: Form, out: TextIO | TerminalText, selection: 
     from applier.errors import ArchiveError
     from applier.io.mapping import map_file
     from applier.jobs.show.selection import Selection
-    from applier.jobs.show.tables import NoticedTables
 
     selection = selection or Selection()
-    wanted = selection.tables
-    tables = None if wanted is None else NoticedTables(wanted.tables, wanted.ignored)
+    tables = None if selection.tables is None else _noticed(selection.tables)
     selected = 0
     out.flush()
     names = [os.path.basename(uri.rstrip("/")) for uri in files]
@@ -54,18 +54,29 @@ def show(files: list[str], format: Form, out: TextIO | TerminalText, selection: 
     return [] if tables is None else tables.notes()
 
 
+def _noticed(wanted: TableFilter) -> NoticedTables:
+    from applier.jobs.show.tables import NoticedTables  # it needs the grammar of statements, which takes 0.1 s
+
+    return NoticedTables(wanted.tables, wanted.ignored)
+
+
 def _print(mapped: MappedFile, format: Form, ranges: Iterable[ReadRange], tables: TableFilter | None,
            write: Callable[[bytes], object]) -> int:
     """How many ranges there are: their events are printed, all or those about some tables, after the file's format
     description."""
-    from applier.jobs.show.choice import TableChoice
     from applier.jobs.show.printing import EventPrinter
 
     printer, count = EventPrinter(mapped, format, write), 0
-    chosen = printer if tables is None else TableChoice(mapped, tables, printer)
+    chosen = printer if tables is None else _choice(mapped, tables, printer)
     for start, end, shown_from in ranges:
         if not count and start > _FIRST:
             printer.print(_FIRST, _FIRST + 1, _FIRST)
         count += 1
         chosen.print(start, end, shown_from)
     return count
+
+
+def _choice(mapped: MappedFile, tables: TableFilter, printer: EventPrinter) -> TableChoice:
+    from applier.jobs.show.choice import TableChoice
+
+    return TableChoice(mapped, tables, printer)

@@ -14,7 +14,6 @@ from applier.binlog.events.format import EventType, FormatDescription
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.events.statement_events import FileBlock, Load, UserVar
 from applier.binlog.rows.layout import decimal_bytes
-from applier.columns.values import decimal_texts
 from applier.errors import CORRUPT_EVENT, ArchiveError
 from applier.jobs.show.context import Context, quoted
 from applier.jobs.show.event_time import event_time
@@ -105,6 +104,8 @@ def _user_value(variable: UserVar) -> str:
 
 
 def _decimal(precision: int, scale: int, data: bytes) -> str:
+    from applier.columns.values import decimal_texts  # few logs have one, and it needs all of `columns`
+
     try:
         if scale <= precision and len(data) == decimal_bytes(precision, scale):
             return str(decimal_texts(pa.array([data], pa.binary(len(data))), precision, scale)[0])
