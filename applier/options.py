@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from applier.binlog.events.gtid import GtidSet
 from applier.errors import UsageError
 from applier.schema.table_filter import EVERYTHING, TableFilter, unquoted
+from applier.snapshot import FILE_BYTES
 
 ENGINES = ("auto", "local", "spark")
 TYPE_CONVERSIONS = ("all_non_lossy", "all_lossy", "all_signed", "all_unsigned")
 
 _DATABASE = r"(?:`(?:[^`]|``)+`|[^`.,=\s]+)"
+_SIZE = re.compile(r"([0-9]{1,6})\s*([MG])i?B?", re.IGNORECASE)
 _POSITION = re.compile(r".+\.\d{6,}:\d+")
 _REWRITE = re.compile(rf"\s*({_DATABASE})\s*=\s*({_DATABASE})\s*(?:,|$)")
 
@@ -36,7 +38,8 @@ class ReplayOptions:
     base name, offset), `stop_gtid` a GTID set as the log writes it, `stop_datetime` seconds since 1970 UTC. `rewrites`
     are pairs of databases: what the log has as the first is the second, for `filter`, too. `type_conversions` has
     names of replica_type_conversions in lower case. `system_time_zone`, as "+02:00" or "Europe/Rome", is what SYSTEM is
-    in the log. `engine` is "auto", "local" or "spark"; `master` is Spark's, None means local[*].
+    in the log. New files have about `file_bytes`. `engine` is "auto", "local" or "spark"; `master` is Spark's, None
+    means local[*].
     """
 
     binlogs: tuple[str, ...]
@@ -59,6 +62,7 @@ class ReplayOptions:
     system_time_zone: str | None = None
     check_foreign_keys: bool = False
     engine: str = "auto"
+    file_bytes: int = FILE_BYTES
     master: str | None = None
 
     def __post_init__(self) -> None:
@@ -110,7 +114,8 @@ class ReplayOptions:
 class ImportOptions:
     """A dump and what to make of it. `position` (binlog's base name, offset) and `gtid_set` say where it was made if it
     does not say so itself; `flavour` None is told by the dump; `schema` has the definitions of tables whose rows are
-    Parquet files; `system_time_zone` is what SYSTEM was on the server, for statements that set no zone."""
+    Parquet files; `system_time_zone` is what SYSTEM was on the server, for statements that set no zone; files
+    have about `file_bytes`."""
 
     dump: str
     output: str
@@ -120,6 +125,7 @@ class ImportOptions:
     filter: TableFilter = EVERYTHING
     schema: str | None = None
     system_time_zone: str | None = None
+    file_bytes: int = FILE_BYTES
 
     def __post_init__(self) -> None:
         _check_time_zone(self.system_time_zone)
@@ -195,6 +201,15 @@ def parse_stop_position(text: str) -> tuple[str, int]:
     if not colon or not name or not (offset.isascii() and offset.isdigit()):
         raise UsageError(f"{text!r} is not a position", hint="write FILE:POS, as in binlog.000003:1234")
     return name.rpartition("/")[2], int(offset)
+
+
+def parse_size(text: str) -> int:
+    """Parse a number of bytes with a unit of 1024s: 64M, 1G; 1M at least."""
+    match = _SIZE.fullmatch(text)
+    size = int(match[1]) << {"M": 20, "G": 30}[match[2].upper()] if match else 0
+    if size == 0:
+        raise UsageError(f"{text!r} is not a size", hint="write it as 64M or 1G")
+    return size
 
 
 def parse_places(texts: list[str]) -> tuple[Place, ...]:

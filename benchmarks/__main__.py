@@ -9,7 +9,7 @@ from pathlib import Path
 
 from applier.errors import ApplierError
 from applier.jobs import warm
-from benchmarks import cascades, definitions, documents, many_files, searching, sections, showing, workloads
+from benchmarks import cascades, definitions, documents, increments, many_files, searching, sections, showing, workloads
 from benchmarks.measure import in_child
 from benchmarks.report import Table, machine
 from benchmarks.workloads import Workload
@@ -25,6 +25,7 @@ _SECTIONS: dict[str, Callable[[sections.Bench], list[Table]]] = {
     "cascades": cascades.cascades,
     "json": documents.documents,
     "ddl": definitions.definitions,
+    "increments": increments.increments,
     "files": many_files.many_files,
     "replay": sections.replaying,
 }

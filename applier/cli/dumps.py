@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from applier.cli.application import Engine, EngineOption, MasterOption, app
-from applier.options import ExportOptions, ImportOptions, parse_stop_position
+from applier.options import ExportOptions, ImportOptions, parse_size, parse_stop_position
 from applier.schema.table_filter import TableFilter, parse_table_list
 
 
@@ -36,6 +36,9 @@ def import_(
     system_time_zone: Annotated[str | None, typer.Option(
         metavar="ZONE", help="The time zone of the dump's server, as +02:00 or Europe/Rome: TIMESTAMPs of dumps with "
                              "--skip-tz-utc are in it, and such dumps do not name it.")] = None,
+    target_file_size: Annotated[str, typer.Option(
+        metavar="SIZE", help="About how large new files become, as 64M or 1G. An increment writes again each file that "
+                             "has a changed row; many small files are slower to read.")] = "64M",
     tables: Annotated[list[str] | None, typer.Option(
         metavar="DB.TABLE,...", help="Only these tables; DB alone means the whole database.")] = None,
     ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
@@ -56,7 +59,8 @@ def import_(
     options = ImportOptions(
         dump, output, None if position is None else parse_stop_position(position), gtid_set,
         None if flavour is None else flavour.value,
-        TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])), schema, system_time_zone)
+        TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])), schema, system_time_zone,
+        parse_size(target_file_size))
     with progress() as watcher:
         result = import_dump(options, watcher)
     print_imported(result)

@@ -8,7 +8,14 @@ import typer
 from applier.cli.application import Engine, EngineOption, MasterOption, app
 from applier.engine.choice import choose
 from applier.mysql.time_zones import parse_datetime
-from applier.options import ReplayOptions, parse_conversions, parse_places, parse_rewrites, parse_stop_position
+from applier.options import (
+    ReplayOptions,
+    parse_conversions,
+    parse_places,
+    parse_rewrites,
+    parse_size,
+    parse_stop_position,
+)
 from applier.schema.table_filter import TableFilter, parse_table_list
 
 
@@ -100,6 +107,9 @@ def replay(
         "--check-foreign-keys", help="At the end, look for rows whose foreign keys refer to missing rows, and list "
                                      "them with each table, here and in the report. The snapshot is the same with or "
                                      "without this option.")] = False,
+    target_file_size: Annotated[str, typer.Option(
+        metavar="SIZE", help="About how large new files become, as 64M or 1G. An increment writes again each file that "
+                             "has a changed row; many small files are slower to read.")] = "64M",
     route: Annotated[Route, typer.Option(
         help="walk: each task reads the binlogs for its own tables; shuffle: binlogs are decoded once and changes are "
              "sent to the tasks; auto: the cheaper of the two.")] = Route.auto,
@@ -142,6 +152,7 @@ def replay(
         system_time_zone=system_time_zone,
         check_foreign_keys=check_foreign_keys,
         engine=engine.value,
+        file_bytes=parse_size(target_file_size),
         master=master,
     )
     is_on_spark = choose(options).engine == "spark"

@@ -1,5 +1,6 @@
 """What is said where a task cannot write because a disk is full, whichever engine ran it."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -7,6 +8,8 @@ from applier.errors import ApplierError
 
 _HINT = ("free space where the output is, and where Spark and Python keep temporary files: /tmp, or what "
          "SPARK_LOCAL_DIRS and TMPDIR name")
+_FILE = re.compile(r"file '([^']+)'")
+"""How Arrow names a file in an error, whose `filename` it leaves empty."""
 
 
 def explanation(text: str) -> tuple[str, str] | None:
@@ -19,10 +22,11 @@ def explanation(text: str) -> tuple[str, str] | None:
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Turn an OSError for a full disk into an ApplierError."""
+    """Turn an OSError for a full disk into an ApplierError that names the file."""
     try:
         yield
     except OSError as error:
         if full := explanation(str(error)):
-            raise ApplierError(full[0], hint=full[1]) from error
+            named = _FILE.search(str(error))
+            raise ApplierError(full[0], file=error.filename or (named and named[1]), hint=full[1]) from error
         raise

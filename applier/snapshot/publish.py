@@ -19,26 +19,29 @@ from pyarrow import fs
 
 from applier.errors import SnapshotError, reason
 from applier.io import durable
-from applier.snapshot import location
+from applier.snapshot import FILE_BYTES, location
 from applier.snapshot.manifest import MANIFEST
 from applier.snapshot.staging import MARKER, SNAPSHOTS, Staging
 
 _TAKEN = "choose another --output, or remove what is there"
 
 
-def begin(output: str) -> Staging:
-    """Prepare to publish at a path or URI. Raises SnapshotError if something is there already, or nothing can be
-    written. What a dead run left there is removed; an empty directory may be there."""
+def begin(output: str, file_bytes: int = FILE_BYTES) -> Staging:
+    """Prepare to publish at a path or URI; tables' new files have about `file_bytes`. Raises SnapshotError if something
+    is there already, or nothing can be written. What a dead run left there is removed; an empty directory may be there.
+    """
     filesystem, path = location.resolve(output)
     try:
         if not location.is_local(filesystem):
-            return _InPlace(output, filesystem, path)
-        path = os.path.realpath(path)
-        if os.path.ismount(path):
-            return _InPlace(output, filesystem, path)
-        return _Beside(output, filesystem, path)
+            staging: Staging = _InPlace(output, filesystem, path)
+        elif os.path.ismount(path := os.path.realpath(path)):
+            staging = _InPlace(output, filesystem, path)
+        else:
+            staging = _Beside(output, filesystem, path)
     except OSError as error:
         raise SnapshotError(f"cannot write there: {reason(error)}", file=output) from error
+    staging.file_bytes = file_bytes
+    return staging
 
 
 class _Beside(Staging):

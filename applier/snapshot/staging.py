@@ -16,7 +16,7 @@ from pyarrow import fs
 
 from applier.errors import SnapshotError, reason
 from applier.io import durable
-from applier.snapshot import location
+from applier.snapshot import FILE_BYTES, location
 from applier.snapshot.checks import check_size, reading
 from applier.snapshot.digest import HashedSink, compare_digest, digest_of
 from applier.snapshot.manifest import MANIFEST, FileEntry, OtherFile, Snapshot
@@ -40,6 +40,7 @@ class Staging:
 
     def __init__(self, output: str, filesystem: fs.FileSystem, root: str) -> None:
         self.output = output
+        self.file_bytes = FILE_BYTES
         self._filesystem = filesystem
         self._root = root
         self._lock: int | None = None
@@ -59,7 +60,7 @@ class Staging:
 
         For TableWriter; picklable.
         """
-        place = TableTarget(self._root_uri(), location.table_folder(database, table))
+        place = TableTarget(self._root_uri(), location.table_folder(database, table), self.file_bytes)
         if self._filesystem.type_name not in _WITHOUT_FOLDERS:
             for needed in (place, place.history) if history else (place,):
                 self._filesystem.create_dir(f"{self._root}/{needed.folder}", recursive=True)

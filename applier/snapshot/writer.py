@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from applier.errors import SnapshotError
-from applier.snapshot import location
+from applier.snapshot import FILE_BYTES, location
 from applier.snapshot.date_marks import DateMarks
 from applier.snapshot.digest import HashedSink
 from applier.snapshot.manifest import FileEntry, KeyKind, KeyValue
@@ -32,23 +32,25 @@ from keysearch.keybytes import int_key
 from keysearch.keyrules import encode_by_rules
 
 HISTORY = "_history"
-TARGET_BYTES = 256 << 20
 ROW_GROUP_BYTES = 64 << 20
+"""Of Arrow data; no more than a file's bytes, so that small files are as small as was asked for."""
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 """Errors that another attempt would meet again."""
 
 
 @dataclass(frozen=True)
 class TableTarget:
-    """Where tasks write files of one table: `root` is the staged snapshot's path or uri, `folder` the table's in it."""
+    """Where tasks write files of one table: `root` is the staged snapshot's path or uri, `folder` the table's in it. A
+    file that has reached `file_bytes` on disk is followed by another one."""
 
     root: str
     folder: str
+    file_bytes: int = FILE_BYTES
 
     @property
     def history(self) -> "TableTarget":
         """Where the files with all rows of a versioned table go."""
-        return TableTarget(self.root, f"{HISTORY}/{self.folder}")
+        return TableTarget(self.root, f"{HISTORY}/{self.folder}", self.file_bytes)
 
 
 class TableWriter:
@@ -57,17 +59,15 @@ class TableWriter:
     unit: number of the unit of work among the table's, in key order. Every writer gives its files unique names, so that
     attempts of one task never collide. schema: the table's Arrow schema. key: names of the key's columns, () for a
     table without a key; their values encode to the key ranges that `close` returns ("int" by keysearch.int_key, "bytes"
-    by keysearch.encode_by_rules with `key_rules`, None: no ranges). target_bytes: a file that has reached this size on
-    disk is followed by another one.
+    by keysearch.encode_by_rules with `key_rules`, None: no ranges).
     """
 
     def __init__(self, place: TableTarget, unit: int, schema: pa.Schema, *, key: Sequence[str] = (),
-                 key_kind: KeyKind | None = None, key_rules: Sequence[str] = (),
-                 target_bytes: int = TARGET_BYTES) -> None:
+                 key_kind: KeyKind | None = None, key_rules: Sequence[str] = ()) -> None:
         if (key_kind is None) != (not key):
             raise ValueError(f"a key of kind {key_kind} on columns {list(key)}")
         self._place, self._schema, self._key, self._key_kind = place, schema, list(key), key_kind
-        self._key_rules, self._target_bytes = tuple(key_rules), target_bytes
+        self._key_rules, self._group_bytes = tuple(key_rules), min(ROW_GROUP_BYTES, place.file_bytes)
         self._filesystem, self._root = location.resolve(place.root)
         self._prefix = _new_prefix(unit)
         self._pending: list[pa.Table] = []
@@ -94,9 +94,9 @@ class TableWriter:
             raise ValueError(f"rows of schema {table.schema}, not {self._schema}")
         self._pending.append(table)
         self._pending_bytes += table.nbytes
-        while self._pending_bytes >= ROW_GROUP_BYTES:
+        while self._pending_bytes >= self._group_bytes:
             pending = pa.concat_tables(self._pending)
-            rows_each = max(1, pending.num_rows * ROW_GROUP_BYTES // self._pending_bytes)
+            rows_each = max(1, pending.num_rows * self._group_bytes // self._pending_bytes)
             self._write_group(pending.slice(0, rows_each))
             rest = pending.slice(rows_each)
             self._pending, self._pending_bytes = [rest], rest.nbytes
@@ -135,7 +135,7 @@ class TableWriter:
             self._open = _OpenFile(self._filesystem, self._root, path, self._schema, self._key, first,
                                    is_sorted=not self._key_rules)
         self._open.write(rows, last)
-        if self._open.size() >= self._target_bytes:
+        if self._open.size() >= self._place.file_bytes:
             self._close_file()
 
     def _keys_of_ends(self, rows: pa.Table) -> tuple[Any, Any]:

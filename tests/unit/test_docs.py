@@ -93,6 +93,7 @@ def test_what_others_may_use_has_a_docstring(package):
         bare += [] if ast.get_docstring(tree) else [name_of(path)]
         for node in tree.body:
             if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
-                is_step = any(ast.unparse(decorator) in ("inline", "kernel") for decorator in node.decorator_list)
+                steps = {"inline", "kernel", "overload"}
+                is_step = any(ast.unparse(decorator) in steps for decorator in node.decorator_list)
                 bare += [] if is_step or ast.get_docstring(node) else [f"{name_of(path)}: {node.name}"]
     assert not bare, "these have no docstring"

@@ -2,7 +2,7 @@ import pytest
 
 from applier.errors import UsageError
 from applier.mysql.time_zones import parse_datetime
-from applier.options import ReplayOptions, parse_conversions, parse_rewrites, parse_stop_position
+from applier.options import ReplayOptions, parse_conversions, parse_rewrites, parse_size, parse_stop_position
 from applier.schema.table_filter import TableFilter
 
 
@@ -20,6 +20,17 @@ def test_names_of_type_conversions():
     assert parse_conversions(["ALL_LOSSY, all_signed", "all_non_lossy"]) == {"all_lossy", "all_signed", "all_non_lossy"}
     with pytest.raises(UsageError, match="'some' is not a type conversion"):
         parse_conversions(["all_lossy,some"])
+
+
+@pytest.mark.parametrize("text, size", [("64M", 64 << 20), ("1g", 1 << 30), ("16 MiB", 16 << 20), ("2GB", 2 << 30)])
+def test_sizes_have_a_unit(text, size):
+    assert parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "64", "64K", "0M", "-1M", "1.5G", "²M", "M"])
+def test_no_size(text):
+    with pytest.raises(UsageError, match="is not a size"):
+        parse_size(text)
 
 
 def test_stop_position_keeps_the_base_name():

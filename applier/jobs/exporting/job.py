@@ -15,7 +15,6 @@ import shlex
 from collections.abc import Callable, Sequence
 
 from applier import __version__
-from applier.engine import full_disk
 from applier.engine.threads import map_on_threads
 from applier.errors import UsageError
 from applier.io.progress import Progress, Silent
@@ -104,5 +103,4 @@ esac
 
 def on_threads(tasks: Sequence[ExportTask], on_progress: OnProgress) -> list[Exported]:
     """Run the tasks on threads of this process, one a core."""
-    with full_disk.explained():
-        return map_on_threads(export_file, tasks, os.cpu_count() or 1, on_progress)
+    return map_on_threads(export_file, tasks, os.cpu_count() or 1, on_progress)

@@ -99,7 +99,7 @@ class _Replay:
         if base is not None:
             check_files(base, [file for table in base.tables if options.filter.wanted(table.database, table.name)
                                for file in table.all_files])
-        with begin(options.output) as staging:
+        with begin(options.output, options.file_bytes) as staging:
             with self._timed("outline"):
                 archive = open_archive(list(options.binlogs), with_gap=self._stop_condition().is_set)
                 base, span = self._span(archive, base)

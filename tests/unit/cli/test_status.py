@@ -15,8 +15,7 @@ def _entry(name, key, files, create):
 
 def test_status_shows_position_source_and_tables(tmp_path, capsys):
     (tmp_path / "shop/orders").mkdir(parents=True)
-    with TableWriter(TableTarget(str(tmp_path), "shop/orders"), 0, ROWS.schema, key=["id"], key_kind="int",
-                     target_bytes=1) as writer:
+    with TableWriter(TableTarget(str(tmp_path), "shop/orders"), 0, ROWS.schema, key=["id"], key_kind="int") as writer:
         writer.write(ROWS)
         files = tuple(writer.close())
     snapshot = manifest.Snapshot(

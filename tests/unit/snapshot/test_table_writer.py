@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from applier.errors import SnapshotError
-from applier.snapshot import writer
+from applier.snapshot import FILE_BYTES, writer
 from applier.snapshot.manifest import BinlogPosition, FileEntry, Snapshot, TableEntry
 from applier.snapshot.reader import read_unit
 from applier.snapshot.writer import TableTarget, TableWriter, write_empty
@@ -43,9 +43,9 @@ ALL_TYPES = pa.table({
 })
 
 
-def _place(folder):
+def _place(folder, file_bytes=FILE_BYTES):
     (folder / "db/t").mkdir(parents=True)
-    return TableTarget(str(folder), "db/t")
+    return TableTarget(str(folder), "db/t", file_bytes)
 
 
 def _base(folder):
@@ -97,7 +97,7 @@ def test_files_end_at_the_target_size(tmp_path, small_groups):
     """A task that grows past the target writes several files, whose ranges follow each other."""
     n = 20_000
     table = pa.table({"id": np.arange(n) - 500, "noise": np.random.default_rng(1).integers(0, 2**60, n)})
-    files = _write(_place(tmp_path), table, batch_rows=777, key=["id"], key_kind="int", target_bytes=40_000)
+    files = _write(_place(tmp_path, 40_000), table, batch_rows=777, key=["id"], key_kind="int")
     assert len(files) >= 4 and sum(file.rows for file in files) == n
     assert all(40_000 <= file.bytes < 60_000 for file in files[:-1])
     assert (files[0].min_key, files[-1].max_key) == (-500, n - 501)
@@ -111,7 +111,7 @@ def test_files_end_at_the_target_size(tmp_path, small_groups):
 
 def test_one_huge_row_does_not_wait_for_others(tmp_path, small_groups):
     table = pa.table({"id": [1, 2, 3], "blob": ["x" * 20_000, "y" * 20_000, "z"]})
-    files = _write(_place(tmp_path), table, key=["id"], key_kind="int", target_bytes=1)
+    files = _write(_place(tmp_path, 1), table, key=["id"], key_kind="int")
     assert [(file.min_key, file.max_key) for file in files] == [(1, 1), (2, 2), (3, 3)]
     assert read_unit(_base(tmp_path), files, table.schema).equals(table)
 
@@ -142,7 +142,7 @@ def test_no_rows(tmp_path):
 def test_rows_out_of_order_are_refused_and_leave_nothing(tmp_path, small_groups, key, kind, ids):
     table = pa.table({"id": ids, "pad": ["x" * 20_000] * 2})
     with pytest.raises(ValueError, match="not in the order"):
-        _write(_place(tmp_path), table, key=key, key_kind=kind, target_bytes=1)
+        _write(_place(tmp_path, 1), table, key=key, key_kind=kind)
     assert _files(tmp_path) == []
 
 
