@@ -19,7 +19,7 @@ _SBTEST = """CREATE TABLE {name} (
 
 
 class Archive:
-    """Files being written: `log` is the newest; `size` is how many bytes there shall be in all; `in_halves`, whether
+    """Files being written: `log` is the newest; `size` is how many bytes it is to have in all; `in_halves`, whether
     the second file begins with the second half of them."""
 
     def __init__(self, folder: str, size: int, flavour: str = "mysql") -> None:
@@ -31,7 +31,7 @@ class Archive:
 
     @property
     def share(self) -> float:
-        """How much of the size is written; a new file begins with the second half, if it shall."""
+        """How much of the size is written; a new file begins with the second half, if asked."""
         written = self._closed_bytes + self.log.position
         if self.in_halves and len(self.files) == 1 and written > self.size / 2:
             self.begin_file()

@@ -137,7 +137,7 @@ def _values(ids: np.ndarray, random: np.random.Generator) -> Image:
         lengths = random.integers(0, longest + 1, count)
         return binary_array(lengths, np.tile(letters, 4)[:, :longest][np.arange(longest) < lengths[:, None]])
 
-    def moments(kind: pa.DataType, step: int) -> pa.Array:
+    def datetimes(kind: pa.DataType, step: int) -> pa.Array:
         return pa.array(random.integers(10**15, 2 * 10**15, count) // step * step, kind)
 
     clock = random.integers(-3 * 10**12, 3 * 10**12, count)
@@ -154,10 +154,10 @@ def _values(ids: np.ndarray, random: np.random.Generator) -> Image:
         "bi": integers(0, 2**12, pa.uint64()),
         "y": integers(1901, 2156, pa.int16()),
         "dt": integers(-100_000, 100_000, pa.int32()).cast(pa.date32()),
-        "dtm": moments(pa.timestamp("us"), 10**6),
-        "dtm6": moments(pa.timestamp("us"), 1),
-        "ts": moments(pa.timestamp("us", "UTC"), 10**6),
-        "ts3": moments(pa.timestamp("us", "UTC"), 1000),
+        "dtm": datetimes(pa.timestamp("us"), 10**6),
+        "dtm6": datetimes(pa.timestamp("us"), 1),
+        "ts": datetimes(pa.timestamp("us", "UTC"), 10**6),
+        "ts3": datetimes(pa.timestamp("us", "UTC"), 1000),
         "t": pa.array(np.fix(clock / 10**6).astype(np.int64) * 10**6, pa.duration("us")),
         "t6": pa.array(clock, pa.duration("us")),
         "c": text(20),

@@ -53,7 +53,7 @@ class Applied:
 def explain(code: int) -> tuple[int, str]:
     """MySQL's error number and what is wrong, for a code of Applied.codes but 0.
 
-    1610: the bytes of the diffs contradict themselves (JD-SAFE1). 3648: a path or data that is none, or that the
+    1610: the bytes of the diffs contradict themselves (JD-SAFE1). 3648: an invalid path or invalid data, or that the
     document does not go with (JD-SAFE2, JD-NULL). 3157 and 3151: a result that no server stores. 3140: the document."""
     return _MEANING[code]
 

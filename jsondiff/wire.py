@@ -23,7 +23,7 @@ _WIDTHS = {252: 2, 253: 3, 254: 8}
 def decode(data: bytes) -> list[Diff]:
     """The diffs of one column's value.
 
-    Raises DiffError: 1610 where operations or lengths make no sense (JD-SAFE1), 3648 for a path that is none to one
+    Raises DiffError: 1610 where operations or lengths make no sense (JD-SAFE1), 3648 for an invalid path to one
     place and for data that is no document (JD-SAFE2)."""
     diffs: list[Diff] = []
     at = 0

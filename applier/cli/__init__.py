@@ -18,7 +18,7 @@ from applier.cli.application import app
 from applier.engine import pandas_door
 from applier.errors import ApplierError
 
-INTERNAL_ERROR = 70  # EX_SOFTWARE of sysexits.h: a defect, which is none of the three documented codes
+INTERNAL_ERROR = 70  # EX_SOFTWARE of sysexits.h: for a defect: not one of the three documented codes
 INTERRUPTED = 130
 
 

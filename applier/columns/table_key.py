@@ -48,8 +48,8 @@ class KeyOf(ABC, Generic[Encoded, Value]):
 
     @abstractmethod
     def ranges_of(self, lows: Sequence[Value]) -> Callable[[Sequence[Values]], np.ndarray]:
-        """Tells of rows, given the key's columns, by number in which of the ranges (int64[n]) they are that begin at
-        these keys, ascending, the first without a bound."""
+        """Returns a function of the key's columns: the number of each row's range, int64[n]. The ranges begin at these
+        ascending keys; the first has no lower bound."""
 
     def of_rows(self, rows: pa.Table, table: str) -> Encoded:
         """Encode the keys of rows of a snapshot. Raises ReplayStopped if one lacks a value in a key column; `table` is

@@ -14,10 +14,10 @@ from applier.mysql.zero_dates import DAY, ZERO_DAY, number
 _SECOND = 1_000_000  # in microseconds
 _SOME_LEAP_DAY = datetime.datetime(2024, 1, 31)  # so that a day of any month can be put in
 _LONGEST_TIME = datetime.timedelta(hours=838, minutes=59, seconds=59, microseconds=999_999)
-_LEAST_MOMENT = 101  # 2000-01-01
-_PACKED_MOMENT = re.compile(r"(\d{4}|\d{2})(\d{2})(\d{2})(?:(\d{2})(\d{2})(\d{2}))?(\.\d*)?", re.ASCII)
+_LEAST_DATETIME = 101  # 2000-01-01
+_PACKED_DATETIME = re.compile(r"(\d{4}|\d{2})(\d{2})(\d{2})(?:(\d{2})(\d{2})(\d{2}))?(\.\d*)?", re.ASCII)
 _NUMBER = re.compile(r"\d+(\.\d*)?", re.ASCII)
-_MOMENT = re.compile(r"([0-9]{1,4})[^\w\s]+([0-9]{1,2})[^\w\s]+([0-9]{1,2})"
+_DATETIME = re.compile(r"([0-9]{1,4})[^\w\s]+([0-9]{1,2})[^\w\s]+([0-9]{1,2})"
                      r"(?:(?:\s+|T|[^\w\s]+)([0-9]{1,2})(?:[^\w\s]+([0-9]{1,2})(?:[^\w\s]+([0-9]{1,2})(\.[0-9]*)?)?)?)?")
 _TIME = re.compile(r"(-?)(?:(\d{1,2}) +)?(\d+)(?::(\d{1,2}))?(?::(\d{1,2}))?(\.\d*)?", re.ASCII)
 
@@ -43,7 +43,7 @@ def read_datetime(value: str | Decimal, fsp: int, flavour: str) -> datetime.date
     text = _datetime_digits(value) if isinstance(value, Decimal) else value.strip()
     if re.fullmatch(r"0+", text):
         return ZERO_DAY * DAY
-    pattern = _PACKED_MOMENT if _NUMBER.fullmatch(text) else _MOMENT
+    pattern = _PACKED_DATETIME if _NUMBER.fullmatch(text) else _DATETIME
     match = pattern.fullmatch(text)
     if match is None:
         raise ValueError(f"{text!r} is not a date")
@@ -60,7 +60,7 @@ def read_datetime(value: str | Decimal, fsp: int, flavour: str) -> datetime.date
     clock = _SOME_LEAP_DAY.replace(hour=int(hour or 0), minute=int(minute or 0), second=int(second or 0))
     micros = (clock - _SOME_LEAP_DAY + fraction_micros) // datetime.timedelta(microseconds=1)
     if micros >= DAY:
-        raise ValueError(f"{text!r} rounds to the day after a date that no calendar has")
+        raise ValueError(f"{text!r} rounds to the day after an invalid date")
     invalid = number(full_year, int(month), int(day)) * DAY + micros
     if not _is_in_month(full_year or 1, int(month) or 1, int(day) or 1):
         raise NoSuchDay(text, invalid)
@@ -117,7 +117,7 @@ def _full_year(number: int) -> int:
 def _datetime_digits(value: Decimal) -> str:
     """A number's digits, padded with zeros to the form it is in: YYMMDD, YYYYMMDD, or one of these with hhmmss."""
     whole, point, fraction = format(value, "f").partition(".")
-    if 0 < int(whole) < _LEAST_MOMENT:
+    if 0 < int(whole) < _LEAST_DATETIME:
         raise ValueError(f"{value} is not a date")
     width = next((width for width in (6, 8, 12, 14) if len(whole) <= width), 0)
     return whole.zfill(width) + point + fraction if int(whole) else "0"

@@ -1,4 +1,4 @@
-"""Dates that no calendar has: '0000-00-00', '2024-00-05', those of year 0, and '2024-02-31' where ALLOW_INVALID_DATES
+"""Invalid dates: '0000-00-00', '2024-00-05', those of year 0, and '2024-02-31' where ALLOW_INVALID_DATES
 let it in. Servers hold them; Arrow's and Parquet's types do not, so a snapshot shows null (`--zero-dates`).
 
 While rows are applied such a date is a number below those of all days, so that it is equal to itself, differs from NULL
@@ -34,7 +34,7 @@ def may_have(type_: pa.DataType) -> bool:
 
 
 def number(year: int, month: int, day: int) -> int:
-    """The days of a date that is none."""
+    """The days of an invalid date."""
     return ZERO_DAY + (year * 16 + month) * 32 + day
 
 
@@ -85,7 +85,7 @@ def as_nulls(values: _Values) -> _Values:
 
 
 def texts(values: pa.Array) -> pa.Array:
-    """Dates as YYYY-MM-DD, moments as YYYY-MM-DD hh:mm:ss.ffffff, by the zone that they are kept in."""
+    """Dates as YYYY-MM-DD, datetimes as YYYY-MM-DD hh:mm:ss.ffffff, by the zone that they are kept in."""
     if pa.types.is_timestamp(values.type):
         values = values.cast(pa.timestamp("us"))
     if not has_any(values):

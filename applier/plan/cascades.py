@@ -91,9 +91,9 @@ def cascades_of(history: SchemaHistory, used: list[UsedTable], *, idempotent: bo
     for edge in live:
         if told[edge] is None:
             raise SchemaError(f"whether the server follows the foreign key {edge.key.name} of "
-                              f"{edge.child.definition.full_name} to it is not told: it has no key that is known and "
-                              "has the columns first that are referred to", table=edge.parent.definition.full_name,
-                              hint="leave both tables out with --ignore-tables")
+                              f"{edge.child.definition.full_name} is not known: no known key of the table that it "
+                              "refers to begins with the columns that it refers to",
+                              table=edge.parent.definition.full_name, hint="leave both tables out with --ignore-tables")
     unfollowed = defaultdict(set)
     for edge, is_followed in told.items():
         if is_followed is False:

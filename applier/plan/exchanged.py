@@ -31,8 +31,8 @@ def exchanged_versions(versions: Sequence[TableVersion], uses: Mapping[int, list
 def add_units(number: int, group: Sequence[PlannedVersion], searches: Mapping[int, RowSearch], first_number: int,
               begins: Callable[[PlannedVersion], RowOrigin], staging: Staging, allowed: TypeConversions,
               idempotent: bool) -> int:
-    """A unit for each version of the group of this number; the number after theirs. `begins` says where the rows of a
-    version come from that has none of another one."""
+    """Make a unit for each version of the group `number`; returns the next free number of a unit. `begins` returns the
+    source of a version's rows if no other version has them."""
     made: dict[int, UnitSpec] = {}
     for unit_number, item in enumerate(group, first_number):
         version, place = item.version, None

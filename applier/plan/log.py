@@ -278,7 +278,7 @@ def used_tables(span: LogSpan, history: SchemaHistory, wanted: Wanted) -> list[U
 
 
 def _table_map(outline: Outline, use: TableUse) -> TableMap:
-    """A table map of a file. What it says of character sets is read at once: who asks later knows no place of it."""
+    """A table map of a file. Its character sets are read at once, while an error can still name its position."""
     try:
         table_map = parse_table_map(use.body)
         table_map.collations(outline.format.flavour)

@@ -14,8 +14,9 @@ class PlannedVersion:
     """A version of a table that the log changes, or whose rows go on to one: its uses in the log, and its units.
 
     `succeeded`: another version has its rows, and its units are links in the chains of that one's. `in_snapshot`: the
-    snapshot has what becomes of the version. `ranges` is how many units its table's size asked for, `tied` why all keys
-    are one unit all the same ("" if they are not). Versions of one `group` exchanged rows (applier.plan.exchanged).
+    snapshot has the version's rows, perhaps under a later version. `ranges` is how many units its table's size asked
+    for, `tied` why all keys are one unit nevertheless ("" if they are not). Versions of one `group` exchanged rows
+    (applier.plan.exchanged).
     """
 
     version: TableVersion

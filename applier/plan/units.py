@@ -81,7 +81,7 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
            idempotent: bool, moving: Collection[str] = (), allowed: TypeConversions = NONE_ALLOWED,
            cascades: Cascades = NO_CASCADES) -> None:
     """Give each version its units. Numbers of units that may be applied by the shuffle route come before the others.
-    `moving` are tables (db.table) in which idempotent mode met moves between units."""
+    `moving` are tables (db.table) whose rows moved between units in idempotent mode."""
     total, number = sum(version.bytes for version in planned), 0
     unit_bytes = min(UNIT_BYTES, max(LEAST_UNIT_BYTES, total // (2 * cores)))
     tied, searches = cascades.tied, _Searches()
@@ -162,16 +162,17 @@ def _single_unit_reason(chain: list[PlannedVersion], searches: _Searches, base: 
     """Why the table cannot be divided into ranges; "" if it can."""
     stores = [search for item in chain if (search := searches[item.version.id]) is not None]
     if any(isinstance(search, ImageMultiset) or search.by_content for search in stores):
-        return "some rows are found by what they hold"
+        return "some rows are found by their values"
     if stores:
-        return "in idempotent mode a row in the way goes, wherever it is" if idempotent else "several unique keys"
+        return "in idempotent mode a row with a taken key is removed, wherever it is" if idempotent \
+            else "several unique keys"
     if any(item.version.definition.full_name in moving for item in chain):
-        return "in idempotent mode it depends on both keys whether a row moves from one to the other"
+        return "in idempotent mode both keys decide whether a row moves from one to the other"
     conversions = [source.conversion for item in chain[1:] for source in item.version.sources]
     if not all(keeps_key(conversion) for conversion in conversions):
         return "DDL gives the rows another key"
     if any(item.version.definition.versioning is not None for item in chain):
-        return "rows that hold no more are kept beside the others"
+        return "past rows are kept beside the current ones"
     keys = [(item, key) for item in chain if (key := table_key(item.version.definition)) is not None]
     if len(keys) < len(chain):
         return "no key tells one row from another"

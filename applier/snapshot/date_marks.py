@@ -74,7 +74,7 @@ class MarkedDates:
                 own = found.filter(pa.compute.equal(found.column("column"), name))
                 self._known[name] = own.column("row").to_numpy(), own.column("number").to_numpy()
         except (ValueError, KeyError, pa.ArrowException) as error:
-            raise SnapshotError(f"what the file says of dates that no calendar has is damaged: {error}",
+            raise SnapshotError(f"the file's entry of invalid dates is damaged: {error}",
                                 file=file) from error
 
     def put_into(self, rows: pa.Table, first: int = 0) -> pa.Table:

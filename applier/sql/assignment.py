@@ -72,12 +72,12 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         value = _whole(value, wanted)
     if wanted.base in MEMBERS and value.type.base in NUMBERS | {"year"}:
         value, session = _whole(value, wanted), replace(session, flavour="mariadb")  # MySQL counts here as it does
-    if wanted.base == "year" and session.flavour == "mysql" and not (value.is_column and value.type.base in _MOMENTS):
+    if wanted.base == "year" and session.flavour == "mysql" and not (value.is_column and value.type.base in _DATETIMES):
         if value.type.base in TEMPORAL:
             return _years(value, wanted, session)
         if value.type.base == "double" and not value.is_column:
             value = _whole(value, wanted)
-    if wanted.base in _MOMENTS and value.type.base in ("decimal", "double", "float") and \
+    if wanted.base in _DATETIMES and value.type.base in ("decimal", "double", "float") and \
             pc.any(pc.not_equal(pc.floor(value.values), value.values)).as_py():
         raise NotComputable("numbers with a fraction as dates")
     if wanted.base in _FIELDS and value.is_column and (value.type.zerofill or value.type.base in ("float", "year")):
@@ -141,7 +141,7 @@ _SHORT_YEARS = 99_12_31, 1000_01_01
 _ZERO = Decimal(0)
 _LONGEST_TIME = 30
 """Characters of a time, or of a date and time."""
-_MOMENTS = frozenset({"datetime", "timestamp"})
+_DATETIMES = frozenset({"datetime", "timestamp"})
 _FIELDS = frozenset({"char", "varchar", "binary", "varbinary"})
 """Types that are converted from a column's number, not from the text that it is shown as: a FLOAT's double, a YEAR
 without zeros."""

@@ -1,4 +1,4 @@
-"""Logs on tables that were there before: cases with `target.sql`, imported as the base, as real replicas met them.
+"""Logs on tables that were there before: cases with `target.sql`, imported as the base, as real replicas had them.
 
 Where the case's replica stopped, so does the replay: with the server's error number, naming the table and the key; and
 what its hint says leads to what the replica held. In idempotent mode what the replica passed over is counted.

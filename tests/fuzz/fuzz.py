@@ -93,7 +93,7 @@ def _seal(data: bytearray, start: int, end: int) -> None:
 
 
 def _pick(data: bytearray, dice: random.Random) -> tuple[int, int]:
-    """An event; what there is of the file where it has no whole one."""
+    """An event; the rest of the file if it has no whole one."""
     return dice.choice(list(_events(data)) or [(min(4, len(data)), len(data))])
 
 

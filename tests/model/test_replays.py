@@ -70,7 +70,7 @@ def histories(draw):
             try:
                 trial.apply([change])
             except Refused as refused:
-                if draw(st.integers(0, 7)):  # most histories shall not end at their first change
+                if draw(st.integers(0, 7)):  # most histories should not end at their first change
                     continue
                 return tables, [*transactions, [*transaction, change]], [*states, refused]
             transaction.append(change)

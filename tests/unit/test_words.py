@@ -22,12 +22,18 @@ BANNED = {
     r"no[ _]days?": "invalid date",
     r"odd_bytes": "undecodable",
     r"blockers?": "unreplayable event",
-    r"what no calendar has": "invalid date",
+    r"no calendar has": "invalid date",
+    r"what there is of": "the rest of, or nothing",
+    r"of which some": "some of which",
+    r"holds? no more": "past, of a versioned row",
+    r"shall": "is to",
+    r"lets go": "drops, or removes",
     r"is no (?:date|time|year|number|position|text|list|set|name)\b": "is not a …",
 }
 """Words, as whole words in any case, and what to say instead."""
 ALLOWED = {
     "applier/binlog/rows/value_kernel.py": "kernels are compiled by what their sources say",
+    "applier/binlog/rows/image_kernel.py": "kernels are compiled by what their sources say",
     "applier/binlog/rows/changes_kernel.py": "kernels are compiled by what their sources say",
     "applier/io/mapping.py": "kernels are compiled by what their sources say",
     "applier/binlog/outline/outline_statements.py": "kernels are compiled by what their sources say",

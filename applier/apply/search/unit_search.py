@@ -40,7 +40,7 @@ class LeavesUnit:
 
 
 class UnitSearch(ABC, Generic[Taken]):
-    """An index of a unit's rows, and what it takes to fill it, to empty it and to tell what it met."""
+    """An index of a unit's rows, and how it is filled, emptied and reported on."""
 
     index: KeyIndex[Any]
 
@@ -55,7 +55,7 @@ class UnitSearch(ABC, Generic[Taken]):
 
     @abstractmethod
     def suppressed_conflicts(self, table: str, changes: Taken) -> list[pa.Table]:
-        """What the last batch of a table (db.table) met that idempotent mode passes over, as conflicts.CONFLICTS."""
+        """The conflicts of the last batch of a table (db.table) that were suppressed, as conflicts.CONFLICTS."""
 
     @abstractmethod
     def seed(self, rows: pa.Table) -> None:

@@ -35,7 +35,7 @@ class KeyedUnit(UnitApplier[KeyedChanges[ImageKeys]], Generic[ImageKeys]):
 
     @abstractmethod
     def _key_search(self, watched: WatchedRows | None) -> KeySearch[ImageKeys]:
-        """The search, of rows of which some may be watched."""
+        """The search; some of its rows may be watched."""
 
     def _new_search(self) -> KeySearch[ImageKeys]:
         if self._events is None:

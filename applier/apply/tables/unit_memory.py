@@ -17,7 +17,7 @@ from applier.schema.definition import TableDefinition, table_schema
 
 
 class UnitMemory:
-    """Before a table map is met there are no images, as of a table that only foreign keys change. `files` have the
+    """Before the first table map there are no images, as of a table that only foreign keys change. `files` have the
     memory that images lie in, in commit order; `base` has the rows that were there before the first change."""
 
     def __init__(self, definition: TableDefinition):

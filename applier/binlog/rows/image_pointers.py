@@ -3,7 +3,7 @@
 Layouts 0 and above MAX_IMAGE_ID stand for what else a row's pointer may lead to (applier.apply.index.pointer_kernel).
 """
 
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,10 +23,7 @@ def addresses_of(pointers: Numbers) -> Numbers:
     return pointers & _ADDRESS
 
 
-@overload
-def pointers_to(layouts: int, addresses: int) -> int: ...
-@overload
-def pointers_to(layouts: int | np.ndarray, addresses: np.ndarray) -> np.ndarray: ...
-def pointers_to(layouts: int | np.ndarray, addresses: Any) -> Any:
-    """Pointers to images of these layouts."""
-    return layouts << IMAGE_ID_SHIFT | addresses
+def pointers_to(layouts: Any, addresses: Numbers) -> Numbers:
+    """Pointers to images of these layouts, or of one layout (an int)."""
+    pointers: Numbers = layouts << IMAGE_ID_SHIFT | addresses
+    return pointers

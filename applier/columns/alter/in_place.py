@@ -14,7 +14,7 @@ from applier.sql.evaluator import differs_by_row
 _DEPENDS = re.compile(r"\bFOREIGN\s+KEY\b|\bREFERENCES\b", re.IGNORECASE)
 _NO_KEY = re.compile(r"\bDROP\s+FOREIGN\s+KEY\b", re.IGNORECASE)
 _NOTHING = re.compile(r"ALTER TABLE (\w+ )?(\. )?(\w+ )?ALGORITHM =? ?COPY ?;?", re.IGNORECASE)
-"""Nothing is done, and MariaDB does not do it by copying."""
+"""An ALTER TABLE without actions, which MariaDB does not execute by copying rows."""
 _REBUILDS = re.compile(r"\b(FORCE|ENGINE|CONVERT)\b", re.IGNORECASE)
 _SHORT = 255
 """Bytes of the longest VARCHAR with a one-byte length."""
@@ -44,15 +44,15 @@ def is_in_place(conversion: RowConversion) -> bool | None:
 
 
 def _copies_in_mysql(conversion: RowConversion, column: Column, source: int | None) -> bool:
-    """Whether a column is why MySQL copies rows that MariaDB does not: it loses its NULLs, or is added with an
-    expression as its default."""
+    """True if MySQL copies the table's rows because of a column, and MariaDB does not: the column becomes NOT NULL, or
+    is added with an expression as its default."""
     if source is None:
         return column.default is not None and column.default.kind == "expression"
     return conversion.old.columns[source].nullable and not column.nullable
 
 
 def _names_only(conversion: RowConversion) -> bool:
-    """Whether nothing is changed that an engine would copy rows for that does nothing else in place."""
+    """True if only names and defaults change, which every engine changes in place."""
     old, new = conversion.old, conversion.new
     return not conversion.asks_for_copy and _REBUILDS.search(conversion.words) is None and old.keys == new.keys and \
         conversion.sources == tuple(range(len(old.columns))) and all(

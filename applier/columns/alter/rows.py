@@ -173,7 +173,7 @@ class RowConverter:
         value before them, or the first number."""
         self._check_order(len(values), column)
         if self._conversion.ignores is not None:
-            raise self._cannot(f"column {column.name} numbers the rows, of which some may go")
+            raise self._cannot(f"column {column.name} numbers the rows, and some of them may be removed")
         given = np.cumsum(asks)
         try:
             known = np.asarray(values.cast(pa.int64()).fill_null(0))

@@ -52,7 +52,7 @@ def export_snapshot(options: ExportOptions, progress: Progress | None = None,
         tasks = []
         for table, definition in zip(tables, definitions, strict=True):
             place = staging.place(table.database, table.name)
-            # a versioned table takes its rows with their times, those that hold no more among them
+            # a versioned table takes all rows with their times, past ones included
             files = [file for file in (table.files if definition.versioning is None else table.history) if file.rows]
             tasks += [ExportTask(snapshot.uri, file, definition, place.root,
                                  f"{place.folder}/{number:04d}.{options.format}", options.format)

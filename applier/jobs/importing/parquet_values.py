@@ -21,7 +21,7 @@ from jsondiff.normalize import normalize
 from jsondiff.values import DocumentError
 
 _MOST_SPAN = ((838 * 60 + 59) * 60 + 59) * 1_000_000 + 999_999
-_MOMENTS = {"date": (datetime.date(1, 1, 1), datetime.date(9999, 12, 31)),
+_DATES = {"date": (datetime.date(1, 1, 1), datetime.date(9999, 12, 31)),
             "datetime": (datetime.datetime(1, 1, 1), datetime.datetime(9999, 12, 31, 23, 59, 59, 999999)),
             "timestamp": (datetime.datetime(1970, 1, 1, 0, 0, 1), datetime.datetime(2106, 2, 7, 6, 28, 15, 999999))}
 
@@ -34,7 +34,7 @@ def parquet_values(values: pa.Array, column: Column) -> pa.Array:
     """Values as `arrow_type(column.type)`. Raises NotTheColumns."""
     wanted, base = arrow_type(column.type), column.type.base
     if values.null_count and not column.nullable:
-        if base not in _MOMENTS:
+        if base not in _DATES:
             raise NotTheColumns("NULL, and the column is NOT NULL")
         return parquet_values(values, replace(column, nullable=True)).fill_null(zero(wanted))  # another cause
     try:
@@ -113,7 +113,7 @@ def _limits(column_type: ColumnType) -> tuple[Any, Any] | None:
         return 0, 2 ** (column_type.length or 1) - 1
     if base == "year":
         return 0, 2155
-    return (-_MOST_SPAN, _MOST_SPAN) if base == "time" else _MOMENTS.get(base)
+    return (-_MOST_SPAN, _MOST_SPAN) if base == "time" else _DATES.get(base)
 
 
 def _check_labels(values: pa.Array, column_type: ColumnType) -> None:

@@ -66,12 +66,12 @@ def replay_with(executor: Executor, options: ReplayOptions, progress: Progress |
 
 
 def replay_staged(executor: Executor, options: ReplayOptions, shown: ReplayOptions, progress: Progress) -> ReplayResult:
-    """A replay whose base and output have other places now than those that `shown` has, where they will be."""
+    """Replay with a base and an output that will be moved to the paths in `shown`, which reports name."""
     return _Replay(executor, options, progress, shown).run()
 
 
 def _located(error: ApplierError, outline: Outline) -> ApplierError:
-    """A refused change's error with its transaction, and with where to stop before it ahead of its own hint."""
+    """Add to a refused change's error its transaction, and before its hint the position to stop at before it."""
     hint, error.hint = error.hint, None
     return with_transaction(error, outline, hint) if hint else with_transaction(error, outline)
 
@@ -85,7 +85,7 @@ def _first_refused(refused: Refused, span: LogSpan, versions: list[PlannedVersio
 
 
 class _Replay:
-    """One run: its options, who does the work, who watches, and what it noted on the way."""
+    """One run: its options, who does the work, who watches, and the notes that it makes."""
 
     def __init__(self, executor: Executor, options: ReplayOptions, progress: Progress, shown: ReplayOptions):
         self.executor, self.options, self.progress, self.shown = executor, options, progress, shown
@@ -130,8 +130,8 @@ class _Replay:
                 return self._publish(staging, span, base, history, versions, results)
 
     def _span(self, archive: Archive, base: Snapshot | None) -> tuple[Snapshot | None, LogSpan]:
-        """What counts of the archive, and the base with its place in it, by its transactions where the place that it
-        names is not there, or is not where they end."""
+        """The part of the archive that counts, and the base with its position in it: found by its transactions if the
+        archive does not have the position that it names, or they do not end there."""
         if base is None or self.options.start_position is not None:
             return base, self._outline(archive, base)
         if not lacks_file_position(base.position):
@@ -143,12 +143,12 @@ class _Replay:
         outlines = self.executor.outline(place_tasks(archive, base.position), lambda *_: None)
         placed = replace(base, position=place_of(base.position, outlines))
         if base.position.file:
-            self._note(f"the base stands at {base.position}, which is not of these logs: by its GTIDs they go on from "
-                       f"{placed.position}")
+            self._note(f"the base stands at {base.position}, which is not in these logs: by its GTIDs they continue "
+                       f"from {placed.position}")
         return placed, self._outline(archive, placed)
 
     def _outline(self, archive: Archive, base: Snapshot | None) -> LogSpan:
-        """Outline the files that count, and see that they hold together."""
+        """Outline the files that count, and check that nothing is missing between them."""
         wanted_start, stop = self.options.start_position, self._stop_condition()
         at = wanted_start[0] if wanted_start is not None else base.position.file if base is not None else ""
         for name in filter(None, (at, stop.position and stop.position[0])):
@@ -173,8 +173,8 @@ class _Replay:
         if base is not None and base.position.file and wanted_start is None:
             check_base(base, outlines[0])
         if base is None and wanted_start is None and (earlier := outlines[0].previous_gtids):
-            self._note(f"the binlogs begin with {outlines[0].name}: transactions {earlier} came before it, and what "
-                       "they made is not here")
+            self._note(f"the binlogs begin with {outlines[0].name}: transactions {earlier} came before it, and their "
+                       "changes are not here")
         check_group_ids(outlines, base.position.group_id if base is not None and wanted_start is None else None)
         notes = [f"{outline.name} ends within an event group at {outline.torn_at}; replayed up to {outline.end}"
                  for outline in outlines if outline.torn and not outline.stopped]
@@ -208,7 +208,7 @@ class _Replay:
 
     def _applied(self, span: LogSpan, divided: Callable[[Collection[str]], list[PlannedVersion]]
                  ) -> tuple[list[PlannedVersion], list[UnitResult]]:
-        """Plan and apply: once more where idempotent mode moves rows between units, which only the log's rows tell."""
+        """Plan and apply; plan again if idempotent mode moves rows between units, which only the log's rows show."""
         moving: frozenset[str] = frozenset()
         while True:
             versions = divided(moving)
@@ -244,7 +244,7 @@ class _Replay:
         else:
             try:
                 outcomes = self._shuffle(segments, versions, on_progress)
-            except ReplayStopped:  # of a split, while others may hold an earlier one: a walk meets the first
+            except ReplayStopped:  # of one split, while another may have an earlier one: a walk finds the first
                 outcomes = self.executor.walk(tasks, on_progress)
         outcome = outcome_of(outcomes)
         if isinstance(outcome, Applied):

@@ -1,4 +1,4 @@
-"""Prints what is about some tables: a kernel chooses it (EV-ANN), and an EventPrinter prints it."""
+"""Prints the events of chosen tables: a kernel chooses them (EV-ANN), and an EventPrinter prints them."""
 
 import numpy as np
 
@@ -24,7 +24,7 @@ _CONTEXT_AT = 13
 
 
 class TableChoice:
-    """Has an EventPrinter print what is about some tables in ranges of a file."""
+    """Has an EventPrinter print the events of chosen tables in ranges of a file."""
 
     def __init__(self, mapped: MappedFile, tables: TableFilter, printer: EventPrinter) -> None:
         self._mapped, self._tables, self._printer = mapped, tables, printer
@@ -33,7 +33,7 @@ class TableChoice:
         self._ranges = np.zeros((FIRST_RANGES, 2), np.int64)
 
     def print(self, start: int, end: int, shown_from: int) -> None:
-        """Print from [start, end) what is about the tables, from `shown_from` on; `start` must be where a group, or the
+        """Print the tables' events in [start, end), from `shown_from` on; `start` must be where a group, or the
         file, begins. Raises ArchiveError where the file is damaged, after what comes before that."""
         self._printer.learn(start, end, shown_from)
         for word, value in ((r.CHOOSE_FROM, shown_from << r.INNER_BITS), (r.VERDICT, k.UNKNOWN), (r.TEXT_START, -1),
@@ -49,7 +49,7 @@ class TableChoice:
             start = self._walk.position
 
     def _choose(self) -> None:
-        """Choose in a range; at least until there is no room for more and no payload is begun."""
+        """Choose events in a range, at least until there is no room for more and no payload has begun."""
         while (status := self._walk.run(k.choose)) != r.DONE:
             if status == r.NEED_VERDICT:
                 self._walk.set(r.VERDICT, self._verdict())
@@ -62,7 +62,7 @@ class TableChoice:
         return k.CHOSEN if self._tables.wanted(table.database, table.table) else k.OTHER
 
     def _verdict(self) -> int:
-        """What an event is that the kernel cannot tell. Raises ArchiveError where it is malformed."""
+        """The role of an event that the kernel cannot classify. Raises ArchiveError if it is malformed."""
         event = self._walk.event()
         if event.type == EventType.START_ENCRYPTION:
             raise encrypted(self._mapped.uri, event.position)
@@ -79,7 +79,7 @@ class TableChoice:
         return k.FRAME_END if event.type == EventType.XA_PREPARE else k.OTHER
 
     def _print_chosen(self) -> None:
-        """Print the ranges that are chosen; those that wait go on to."""
+        """Print the chosen ranges; ranges that wait for a decision move to the front."""
         chosen, count = self._n_ranges(r.CHOSEN_END), self._n_ranges(r.RANGES_OUT)
         if chosen:
             self._printer.print_ranges(self._ranges[:chosen])

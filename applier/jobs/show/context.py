@@ -29,20 +29,20 @@ def quoted(name: str) -> str:
 
 
 class Context:
-    """What was in force at the last statement that was shown."""
+    """The context of the last statement that was shown."""
 
     def __init__(self) -> None:
         self._known: dict[str, Any] = {}
         self.database = ""
 
     def use(self, database: str, flags: int) -> Iterator[str]:
-        """The USE for a statement's default database, where it is another one and the statement needs one."""
+        """The USE for a statement's default database, if it changed and the statement needs one."""
         if database and database != self.database and not flags & _SUPPRESS_USE:
             self.database = database
             yield f"use {quoted(database)}/*!*/;"
 
     def changes(self, context: Mapping[str, Any]) -> Iterator[str]:
-        """A SET for each variable that is another one than before. Character sets are ids of their collations."""
+        """A SET for each variable that changed. Character sets are ids of their collations."""
         now: dict[str, Any] = {variable: context[name] for name, variable in _VARIABLES.items() if name in context}
         if isinstance(flags := context.get("flags2"), int):
             now["sql_auto_is_null"] = int(bool(flags & _SQL_AUTO_IS_NULL))

@@ -1,5 +1,4 @@
-"""What events of the rarer types say in text: the end of the header line, and the lines below it; kernels print the
-others."""
+"""Text of the rarer types of events: the end of the header line, and the lines below it. Kernels print the others."""
 
 import struct
 from collections.abc import Callable
@@ -21,15 +20,14 @@ from applier.mysql.collations import by_id
 
 TERMINATOR = "/*!*/;"
 Details = tuple[str, list[str]]
-"""What an event says: the end of its header line, and the lines below it."""
+"""An event's text: the end of its header line, and the lines below it."""
 
 _RBR_ONLY = 1 << 0
 """In MySQL's GTID flags it is cleared: the group may hold statements."""
 
 
 def details(event: FileEvent, context: Context) -> Details:
-    """What an event says where `context` is what those before it did. Raises ArchiveError (1610) where its body is
-    malformed."""
+    """An event's text after events that left `context`. Raises ArchiveError (1610) if its body is malformed."""
     content, say = event.content, _DETAILS.get(event.type)
     if isinstance(content, Load):
         return _load(event, content, context)

@@ -1,4 +1,4 @@
-"""What a walk of a kernel over a file's events asks for, whether it prints them or chooses among them.
+"""Walks of kernels over a file's events, which they print or choose: what a kernel needs while it walks.
 
 A walk has a state in memory (walk_records); a kernel stops where something is missing and goes on when it is there.
 """
@@ -24,7 +24,7 @@ DAMAGED = "the file is damaged; copy it again from the server"
 
 
 class EventWalk:
-    """A walk over some ranges of places of a file. `number_of` gives a table that is new its number in the walk."""
+    """A walk over ranges of a file. `number_of` numbers a new table in the walk."""
 
     def __init__(self, mapped: MappedFile, number_of: Callable[[TableMap], int], inflates_all: bool) -> None:
         self.mapped, self.format, self._number_of = mapped, read_format(mapped), number_of
@@ -53,11 +53,11 @@ class EventWalk:
 
     @property
     def position(self) -> int:
-        """Where the event is that the walk is at, or that which it is in."""
+        """The position of the current event, or of the compressed event that holds it."""
         return self.get(r.POSITION)
 
     def begin(self, ranges: np.ndarray) -> None:
-        """Go to the first of some ranges of places (int64[n, 2]: start, end)."""
+        """Go to the first of these ranges (int64[n, 2]: start, end)."""
         self._ranges = ranges
         for word, value in ((r.RANGE, address_of(ranges)), (r.RANGES_END, address_of(ranges) + ranges.nbytes),
                             (r.POSITION, int(ranges[0, 0]) >> r.INNER_BITS), (r.INNER, 0), (r.ROW_AT, 0),
@@ -65,14 +65,14 @@ class EventWalk:
             self.set(word, value)
 
     def run(self, kernel: Callable[[int, int], int]) -> int:
-        """Have a kernel walk until it needs something that only one of the walks knows of; gives its status. Raises
-        ArchiveError where the file is damaged."""
+        """Run a kernel until it needs something that this class does not supply; returns its status. Raises
+        ArchiveError if the file is damaged."""
         while True:
             self.set(r.IDS, self._ids.address)
             self.set(r.IDS_MASK, self._ids.mask)
             status = int(kernel(self.mapped.address, self.address))
             if status == r.NEW_TABLE:
-                self.meet(ctypes.string_at(self.get(r.DETAIL), self.get(r.WANTED_BYTES)))
+                self.register(ctypes.string_at(self.get(r.DETAIL), self.get(r.WANTED_BYTES)))
             elif status == r.NEED_CONTENTS:
                 self._inflate()
             elif status == r.NO_EVENT:
@@ -80,8 +80,8 @@ class EventWalk:
             else:
                 return status
 
-    def meet(self, table_map: bytes) -> None:
-        """Know a table from now on, by its map's body. Raises ArchiveError where that is malformed."""
+    def register(self, table_map: bytes) -> None:
+        """Register a table by the body of its table map. Raises ArchiveError if that is malformed."""
         table_id, body = int.from_bytes(table_map[:6], "little"), table_map[6:]
         if body not in self._known:
             try:
@@ -91,7 +91,7 @@ class EventWalk:
         self._ids.set(table_id, *self._known[body])
 
     def event(self) -> FileEvent:
-        """The event that the walk is at."""
+        """The current event."""
         event = next(file_events(self.mapped, self.position, self.position + 1))
         if not self.get(r.INNER):
             return event
@@ -100,7 +100,7 @@ class EventWalk:
 
     @property
     def number(self) -> int | None:
-        """The number of the event in the payload that it is in, from 1."""
+        """The event's number in its payload, from 1."""
         return self.get(r.INNER_NUMBER) + 1 if self.get(r.INNER) else None
 
     def corrupt(self, what: str, table: str | None = None) -> ArchiveError:

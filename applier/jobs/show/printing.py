@@ -1,4 +1,4 @@
-"""Prints ranges of a file, as text or as JSON lines: a kernel does, but for what is rare, which it asks for."""
+"""Prints ranges of a file, as text or as JSON lines: a kernel prints, and asks Python for what is rare."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _OBJECTS = (',"op":"insert","table":{},"before":null,"after":{{', ',"op":"update
 
 
 class EventPrinter:
-    """Prints one file; `write` takes the bytes, some at a time. What was printed need not be said again."""
+    """Prints one file; `write` takes the bytes, in parts. Context that was printed is not repeated."""
 
     def __init__(self, mapped: MappedFile, form: Form, write: Callable[[bytes], object]) -> None:
         self._write, self._is_json = write, form == "json"
@@ -93,16 +93,16 @@ class EventPrinter:
         self.print_ranges(np.array([[first, end]]) << r.INNER_BITS)
 
     def learn(self, start: int, end: int, shown_from: int) -> int:
-        """See the table maps in [start, end) that come before what is shown. Gives where that begins."""
+        """Register the table maps in [start, end) before the first event to show; returns that event's position."""
         for event in file_events(self._walk.mapped, start, end):
             if event.position >= shown_from:
                 return event.position
             if event.type == EventType.TABLE_MAP:
-                self._walk.meet(bytes(event.body))
+                self._walk.register(bytes(event.body))
         return end
 
     def print_ranges(self, ranges: np.ndarray) -> None:
-        """Print the events in some ranges of places; it has seen the maps of all their tables."""
+        """Print the events in these ranges; the maps of all their tables are registered."""
         self._walk.begin(ranges)
         serve = {
             r.FULL: self._make_room, r.NEED_MOMENT: self._add_moment, r.NEED_SETTINGS: self._add_settings,
@@ -133,7 +133,7 @@ class EventPrinter:
         self._walk.set(r.DOCUMENT_BYTES, size)
 
     def _flush(self) -> bool:
-        """Hand over what is printed; whether that was anything."""
+        """Hand over what is printed; True if there was anything."""
         length = self._walk.get(r.OUT) - address_of(self._room)
         if length:
             text = self._room[:length].tobytes()
@@ -152,7 +152,7 @@ class EventPrinter:
             entry[place:place + len(text)] = np.frombuffer(text, np.uint8)
 
     def _add_table(self, table: TableMap) -> int:
-        """The number of a new table, whose record the kernel then has."""
+        """Register a new table's record; returns its number."""
         columns = _columns(table, b'"@%d":"' if self._is_json else b"###   @%d=")
         name = f"{quoted(table.database)}.{quoted(table.table)}"
         rows = [line.format(_json_text(table.name) if self._is_json else name)
@@ -174,7 +174,7 @@ class EventPrinter:
         return len(self._tables) - 1
 
     def _add_settings(self) -> None:
-        """What is printed of the context of the statement that the walk is at."""
+        """The text of the current statement's context."""
         event = self._walk.event()
         query: Query = event.content
         said, is_lasting = settings(query, event.flags, self._context)
@@ -189,13 +189,13 @@ class EventPrinter:
         self._walk.set(r.HAS_SETTINGS, 1)
 
     def _set_piece(self, word: int, text: str | bytes) -> None:
-        """Have a text whose address and length are two words of the state."""
+        """Put a text's address and length into two words of the state."""
         self._pieces[word] = _bytes(text)
         self._walk.set(word, address_of(self._pieces[word]))
         self._walk.set(word + 8, len(self._pieces[word]) - _AFTER)
 
     def _add_diff(self) -> None:
-        """The SQL of a JSON diff, as one more of the row's (JD-SHOW)."""
+        """Append the SQL of a JSON diff to the row's (JD-SHOW)."""
         column, length = f"@{self._walk.get(r.COLUMN) + 1}", self._walk.get(r.WANTED_BYTES)
         if length < 0:
             raise self._walk.corrupt(f"column {column}: a NULL that is marked as a JSON diff")
@@ -212,7 +212,7 @@ class EventPrinter:
     # ---- what the kernel does not print
 
     def _print_event(self) -> None:
-        """What an event holds, after its header line; or its line of JSON."""
+        """Print an event's content after its header line, or its line of JSON."""
         event = self._walk.event()
         if self._is_json:
             self._put(event_line(event, self._walk.number, None))
@@ -224,7 +224,7 @@ class EventPrinter:
             raise encrypted(self._walk.mapped.uri, event.position)
 
     def _print_note(self) -> None:
-        """Why the rows of an event are not there, after its title; or its line of JSON."""
+        """Print why an event's rows are not shown after its title, or its line of JSON."""
         event = self._walk.event()
         table = self._tables[self._walk.get(r.TABLE)][0].name if event.type not in _PRE_GA_ROWS else ""
         note = (f"the log does not say how long {table}'s temporal values are" if table else
@@ -273,7 +273,7 @@ def _json_text(text: str) -> str:
 
 
 def _as_json(lines: bytes) -> bytes:
-    """These lines; those that are not UTF-8 with escapes for all that is not ASCII."""
+    """These lines; lines that are not UTF-8 get escapes for all bytes that are not ASCII."""
     try:
         lines.decode()
     except UnicodeDecodeError:

@@ -26,7 +26,7 @@ ReadRange = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Bound:
-    """A place to start or to stop at: an `offset` in the file of this name (in every file without one), or a `time` in
+    """Where to start or to stop: an `offset` in the file of this name (in every file without one), or a `time` in
     seconds since 1970."""
 
     offset: int | None = None
@@ -42,7 +42,7 @@ def parse_bound(text: str) -> Bound:
 
 
 class GtidChoice:
-    """The transactions with some GTIDs: a set of MySQL's, or MariaDB's one by one (0-1-5,0-1-7)."""
+    """Transactions by GTID: a set in MySQL's notation, or MariaDB's one by one (0-1-5,0-1-7)."""
 
     def __init__(self, text: str) -> None:
         parts = [part.strip().lower() for part in text.split(",") if part.strip()]
@@ -57,7 +57,7 @@ class GtidChoice:
             self._numbers = {source: list(numbers) for source, numbers in GtidSet.parse(text).intervals.items()}
 
     def chosen(self, names: list[str], sources: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-        """Which groups of a `locating.groups.Groups` are among them."""
+        """A mask of the groups of a `locating.groups.Groups` that are among them."""
         found = np.zeros(len(numbers), bool)
         for index, name in enumerate(names):
             for first, last in self._numbers.get(name, ()):
@@ -67,7 +67,7 @@ class GtidChoice:
 
 @dataclass(frozen=True)
 class Selection:
-    """What is asked for. Between positions single events count; by time and GTID whole groups, from the first of the
+    """What to show. Between positions single events count; by time and GTID whole groups, from the first of the
     time `start` or later on, to before the first of the time `stop` or later."""
 
     start: Bound = Bound()
@@ -119,7 +119,7 @@ class Selection:
         return chosen
 
     def _offset(self, bound: Bound, name: str, files: list[str], default: int) -> int:
-        """Where a bound by position is in a file: at its begin or end where it is in another file."""
+        """The offset of a bound in a file: the file's start or end if the bound is in another file."""
         if bound.offset is None:
             return default
         if bound.file is None or bound.file == name:

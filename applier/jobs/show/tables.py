@@ -41,7 +41,8 @@ class NoticedTables(TableFilter):
 
 
 def statement_role(query: Query, tables: TableFilter, flavour: str) -> int:
-    """What a statement is: one about such tables (CHOSEN) or OTHERs, of the FRAME of a transaction, or its end."""
+    """The role of a statement: it concerns chosen tables (CHOSEN) or others (OTHER), or belongs to the FRAME of a
+    transaction, or ends it (FRAME_END)."""
     if not _is(query, *_FRAME):
         return CHOSEN if _is_about(query, tables, flavour) else OTHER
     is_end = _is(query, b"COMMIT", b"ROLLBACK") and not _is(query, b"ROLLBACK TO")
@@ -49,7 +50,7 @@ def statement_role(query: Query, tables: TableFilter, flavour: str) -> int:
 
 
 def _is_about(query: Query, tables: TableFilter, flavour: str) -> bool:
-    """Whether a statement names a table that is wanted; one that cannot be read might."""
+    """True if a statement names a chosen table; one that cannot be parsed might."""
     try:
         changes = parse_statement(str(query.text), default_database=query.database or None, flavour=flavour)
     except SchemaError:
@@ -63,7 +64,7 @@ def _is(query: Query, *words: bytes) -> bool:
 
 
 def _tables_of(change: SchemaChange) -> list[TableName] | None:
-    """The tables that a change of the schema is about; None where it does not say."""
+    """The tables that a schema change concerns; None if it does not say."""
     match change:
         case CreateTable(definition=definition):
             return [(definition.database, definition.name)]

@@ -41,7 +41,7 @@ def check_start(before: Outline, offset: int) -> None:
     if len(groups) and groups[0].start < offset < groups[0].end:
         raise UsageError(f"--start-position {before.name}:{offset} is within an event group, which goes from "
                          f"{groups[0].start} to {groups[0].end}",
-                         hint=f"start with it at {before.name}:{groups[0].start}, or behind it at "
+                         hint=f"start with it at {before.name}:{groups[0].start}, or after it at "
                               f"{before.name}:{groups[0].end}")
 
 

@@ -18,8 +18,8 @@ _GTIDS = {EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED, Event
 def first_of(errors: Sequence[ApplierError], order: dict[str, int]) -> ApplierError:
     """The error at which a replica would have stopped, of those of several units; `order` numbers the files by uri.
 
-    Of a row that moves between units, that it is not there comes before that its new key is taken; that a JSON diff
-    does not fit shows between the two.
+    For a row that moves between units, a missing row comes before a taken new key; a JSON diff that does not fit comes
+    between the two.
     """
     return min(errors, key=lambda error: (order[error.file or ""], error.position or 0, error.row or 0,
                                           _IN_ONE_ROW.get(error.mysql_errno or 0, 1)))

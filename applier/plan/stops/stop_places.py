@@ -29,7 +29,7 @@ def in_order(places: Sequence[Place], archive: Archive, outline: Outlining) -> l
         if name not in numbers:
             raise UsageError(f"--snapshot-at names {name}, which is not in the archive: {archive.extent}")
         if offset > archive.files[numbers[name]].size:
-            raise UsageError(f"--snapshot-at names a place past the end of {name}, which has "
+            raise UsageError(f"--snapshot-at names a position past the end of {name}, which has "
                              f"{archive.files[numbers[name]].size} bytes")
         found.add((numbers[name], offset))
     return [(archive.files[number].name, offset) for number, offset in sorted(found)]

@@ -1,4 +1,4 @@
-"""The end of a replay: whether the log has the place to stop, which files precede it, and whether it was reached."""
+"""The end of a replay: whether the log has the position to stop at, which files precede it, whether it was reached."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def files_up_to(stop: StopCondition, archive: Archive, files: tuple[ArchiveFile,
         raise UsageError(f"--stop-position names {name}, which is not in the archive: {archive.extent}")
     if name not in names or (start is not None and name == names[0] and offset < start):
         begin = names[0] if start is None else f"{names[0]}:{start}"
-        raise UsageError(f"{name}:{offset}, where the replay shall stop, comes before {begin}, where it starts")
+        raise UsageError(f"{name}:{offset}, where the replay is to stop, comes before {begin}, where it starts")
     return files[:names.index(name) + 1]
 
 

@@ -54,8 +54,8 @@ def _key_at(position: int, row: int, outline: Outline, definition: TableDefiniti
 
 
 class _Told:
-    """The table, whose changes at one place are told by their keys. Table maps there may be of an earlier definition,
-    and are not compared with this one."""
+    """Collects the keys of a table's changes at one position. Table maps there may be of an earlier definition, and are
+    not compared with this one."""
 
     def __init__(self, definition: TableDefinition, key: TableKey, position: int, row: int):
         self._definition, self._key, self._position, self._row = definition, key, position, row

@@ -68,7 +68,7 @@ class RowConversion:
     @property
     def _may_forbid_dates(self) -> bool:
         """Whether the server copies rows with dates, for which nothing but the statement's words or an engine may be
-        the reason, and lets go those that the sql_mode does not allow; in strict mode it refuses the statement."""
+        the reason, and zeroes those that the sql_mode does not allow; in strict mode it refuses the statement."""
         if "STRICT" in self.sql_mode or not (self.new.flavour == "mysql" or "NO_ZERO_" in self.sql_mode):
             return False
         return (self.asks_for_copy or self.loses_key or not self.is_innodb) and any(

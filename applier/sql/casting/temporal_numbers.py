@@ -54,12 +54,12 @@ def _packed(micros: np.ndarray, old: ColumnType) -> np.ndarray:
     if old.base == "date":
         return date
     seconds = micros % DAY // _SECOND
-    moments: np.ndarray = date * 1_000_000 + seconds // 3600 * 10000 + seconds // 60 % 60 * 100 + seconds % 60
-    return moments
+    datetimes: np.ndarray = date * 1_000_000 + seconds // 3600 * 10000 + seconds // 60 % 60 * 100 + seconds % 60
+    return datetimes
 
 
 def to_year(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
-    """Numbers as YEAR: 1 to 69 are of this century, 70 to 99 of the last, what is none becomes 0."""
+    """Numbers as YEAR: 1 to 69 are of this century, 70 to 99 of the last, other numbers become 0."""
     if pa.types.is_floating(values.type) and session.flavour == "mariadb":
         values = pc.trunc(values)
     return _years(numbers.to_number(values, old, _BIGINT, session))
@@ -103,7 +103,7 @@ def datetime_to_year(values: pa.Array, old: ColumnType, new: ColumnType, session
 
 
 def to_datetime(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
-    """Numbers as DATE, DATETIME or TIMESTAMP; what is none becomes '0000-00-00', a month or day of zero stays where the
+    """Numbers as DATE, DATETIME or TIMESTAMP; other numbers become '0000-00-00', a month or day of zero stays where the
     mode allows it."""
     if old.base == "year":  # as digits they have no month
         zeros = pa.repeat(zero(arrow_type(new)), len(values))

@@ -27,7 +27,7 @@ USUAL_FORM = (r"^[1-9]\d{3}-"
               r"((0[13578]|1[02])-(0[1-9]|[12]\d|3[01])|(0[469]|11)-(0[1-9]|[12]\d|30)|02-(0[1-9]|1\d|2[0-8]))"
               r"( ([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?)?$")
 """Of dates and times as servers write them, all but the 29th of February."""
-_BEGINS_A_MOMENT = re.compile(r"\s*([0-9]{5,}|[0-9]{1,4}[^\w\s]+[0-9])")
+_BEGINS_A_DATETIME = re.compile(r"\s*([0-9]{5,}|[0-9]{1,4}[^\w\s]+[0-9])")
 _WITH_TIME = re.compile(r"\s*[0-9]{1,4}[^\w\s:.]+[0-9]{1,2}[^\w\s]+[0-9]{1,2}[ T]+[0-9]")
 _TWO_FIELDS = re.compile(r"\s*[0-9]{1,4}[^\w\s]+[0-9]+[^\w\s]*\s*")
 _DIGITS = re.compile(r"\s*(\d+)(?:\.(\d*))?\s*", re.ASCII)
@@ -66,7 +66,7 @@ def _time_text(micros: np.ndarray, is_null: np.ndarray, fsp: int) -> pa.Array:
 
 
 def to_datetime(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
-    """Text as DATE, DATETIME or TIMESTAMP; text that is none becomes '0000-00-00', a month or day of zero stays where
+    """Text as DATE, DATETIME or TIMESTAMP; other text becomes '0000-00-00', a month or day of zero stays where
     the mode allows it."""
     flavour, mode = session.flavour, session.sql_mode
     fsp = 0 if new.base == "date" else new.fsp
@@ -78,7 +78,7 @@ def to_datetime(values: pa.Array, old: ColumnType, new: ColumnType, session: Ses
             if (digits[2] and flavour == "mariadb") or len(digits[1] + (digits[2] or "")) < _FEWEST:
                 return _ZERO
             instant = _of_digits(digits[1], digits[2] or "", late)
-        elif not _BEGINS_A_MOMENT.match(text) or _TWO_FIELDS.fullmatch(text):
+        elif not _BEGINS_A_DATETIME.match(text) or _TWO_FIELDS.fullmatch(text):
             return _ZERO
         else:
             instant = _of_text(text, new, flavour, late)
@@ -94,7 +94,7 @@ def to_datetime(values: pa.Array, old: ColumnType, new: ColumnType, session: Ses
 
 
 def _has_month_and_day(instant: int) -> bool:
-    """Whether only the year of a date that no calendar has is zero."""
+    """Whether only the year of an invalid date is zero."""
     _, month, day = parts(np.array([instant // DAY]))
     return bool(month[0] and day[0])
 

@@ -49,7 +49,7 @@ def from_clock(clock: np.ndarray, is_null: np.ndarray, fsp: int, new: ColumnType
     none = clock < BEFORE_ALL_DAYS * DAY
     if none.any():
         if (clock[none] % 10**(6 - new.fsp)).any():
-            raise NotComputable("fractions of a second of a date that no calendar has")
+            raise NotComputable("fractions of a second of an invalid date")
         made = from_clock(np.where(none, 0, clock), is_null | none, fsp, new, session)
         none &= ~is_null
         kept = np.full(len(clock), ZERO_DAY * DAY) if new.base == "timestamp" else clock
@@ -106,7 +106,7 @@ def _moved(micros: np.ndarray, session: Session, direction: int) -> np.ndarray:
         return _moved_by_rules(micros, zone, direction)
     offset = session.in_zone(0)
     if offset is None:
-        raise NotComputable(f"TIMESTAMPs in the time zone {zone}, which is none")
+        raise NotComputable(f"TIMESTAMPs in the unknown time zone {zone}")
     moved: np.ndarray = micros + direction * offset
     return moved
 

@@ -1,4 +1,4 @@
-"""Dates that no calendar has are null to readers of a snapshot, and what they are to a replay: '0000-00-00' is no NULL,
+"""Invalid dates are null to readers of a snapshot, and what they are to a replay: '0000-00-00' is no NULL,
 '2024-00-05' is another one, in unique keys, in row compare, over ALTER, and from a base on."""
 
 import pyarrow as pa

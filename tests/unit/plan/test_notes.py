@@ -32,7 +32,7 @@ def notes_of(path, tmp_path, **options):
     ("shop.item", []), ("shop", []), ("sh%", []), ("shop.items", ["--tables shop.items: "]),
     ("shop,shop.item,crm.*,Shop.item", ["--tables crm.*: ", "--tables Shop.item: "])])
 def test_names_of_no_table_are_told(tables, told, log, tmp_path):
-    """AP-FILT: not an error, as the table may be made by a later log; but an empty snapshot shall not pass for it."""
+    """AP-FILT: not an error, as the table may be made by a later log; but an empty snapshot should not pass for it."""
     found = notes(log, tmp_path, filter=TableFilter(parse_table_list([tables])))
     assert [note[:note.index("no such")] for note in found] == told
 

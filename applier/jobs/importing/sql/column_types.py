@@ -15,18 +15,18 @@ import pyarrow.compute as pc
 from applier.errors import SchemaError
 from applier.jobs.importing.sql import literal_kernel as kernels
 from applier.jobs.importing.sql import tuple_kernel as kind
-from applier.jobs.importing.sql.moment_literal_kernel import to_moments, to_spans
 from applier.jobs.importing.sql.spans import (
     LiteralContext,
     LiteralError,
     Literals,
     Values,
-    all_odd,
+    all_unusual,
     byte_values,
     merged,
     nulled,
     number_values,
 )
+from applier.jobs.importing.sql.temporal_literal_kernel import to_datetimes, to_spans
 from applier.mysql import zero_dates
 from applier.mysql.addresses import network_text, packed
 from applier.mysql.byte_columns import fixed_bytes, value_bytes
@@ -69,17 +69,17 @@ def _bit(literals: Literals, column_type: ColumnType, reading: LiteralContext) -
     kernels.big_endian(address_of(data), offsets, n_bits, numbers, fits)
     exact = _whole(literals, kernels.INTEGER_KINDS & ~kernels.BYTES, n_bits, True)
     bits = pa.array(numbers.view(np.uint64) if n_bits == 64 else numbers, mask=~fits)
-    if texts.odd is None:
+    if texts.unusual is None:
         return Values(nulled(bits, literals.kinds == kind.NULL), merged(None, ~fits))
-    array = pc.if_else(pa.array(texts.odd), exact.array, nulled(bits, literals.kinds == kind.NULL))
-    return Values(array, exact.odd & texts.odd | ~fits)
+    array = pc.if_else(pa.array(texts.unusual), exact.array, nulled(bits, literals.kinds == kind.NULL))
+    return Values(array, exact.unusual & texts.unusual | ~fits)
 
 
 def _year(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
     values = _whole(literals, kernels.INTEGER_KINDS & ~kernels.BYTES | 1 << kind.TEXT, 16, True)
     numbers = np.frombuffer(values.array.buffers()[1], np.int64)
     unusual = ((numbers < 1901) | (numbers > 2155)) & (literals.kinds != kind.NULL)
-    return Values(nulled(values.array, unusual), merged(values.odd, unusual))
+    return Values(nulled(values.array, unusual), merged(values.unusual, unusual))
 
 
 def _floating(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
@@ -87,7 +87,7 @@ def _floating(literals: Literals, column_type: ColumnType, reading: LiteralConte
     try:
         numbers = texts.array.cast(pa.float64())
     except pa.ArrowInvalid:
-        return all_odd(literals, pa.float64())
+        return all_unusual(literals, pa.float64())
     exact = (1 << literals.kinds.astype(np.int64)) & kernels.EXACT != 0
     plain = numbers.fill_null(0).to_numpy(zero_copy_only=False)
     # an exact number has no negative zero, nor has any number of MariaDB's
@@ -99,8 +99,8 @@ def _floating(literals: Literals, column_type: ColumnType, reading: LiteralConte
         out_of_range |= np.ones(len(plain), bool)
     if unsigned_zero.any():
         numbers = pc.if_else(pa.array(unsigned_zero), pc.add(numbers, 0.0), numbers)
-    odd = merged(texts.odd, out_of_range & (literals.kinds != kind.NULL))
-    return Values(nulled(numbers, out_of_range).cast(arrow_type(column_type), safe=False), odd)
+    unusual = merged(texts.unusual, out_of_range & (literals.kinds != kind.NULL))
+    return Values(nulled(numbers, out_of_range).cast(arrow_type(column_type), safe=False), unusual)
 
 
 def _decimals(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
@@ -115,11 +115,11 @@ def _decimals(literals: Literals, column_type: ColumnType, reading: LiteralConte
             long = texts.array.cast(pa.decimal256(76, _MOST_SCALE))
             numbers = pc.round(long, arrow.scale, round_mode="half_towards_infinity").cast(arrow)
         except pa.ArrowInvalid:
-            return all_odd(literals, arrow)
+            return all_unusual(literals, arrow)
     if column_type.unsigned:
         negative = pc.fill_null(pc.less(numbers, pa.scalar(Decimal(0), arrow)), False).to_numpy(zero_copy_only=False)
-        return Values(nulled(numbers, negative), merged(texts.odd, negative))
-    return Values(numbers, texts.odd)
+        return Values(nulled(numbers, negative), merged(texts.unusual, negative))
+    return Values(numbers, texts.unusual)
 
 
 def _wide_decimals(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
@@ -131,13 +131,13 @@ def _wide_decimals(literals: Literals, column_type: ColumnType, reading: Literal
     array = texts.array.cast(pa.string())
     matches = pc.match_substring_regex(array, usual).fill_null(True).to_numpy(zero_copy_only=False)
     negative_zero = pc.match_substring_regex(array, r"^-[0.]*$").fill_null(False).to_numpy(zero_copy_only=False)
-    return Values(array, merged(texts.odd, ~matches | negative_zero))
+    return Values(array, merged(texts.unusual, ~matches | negative_zero))
 
 
-def _moments(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
+def _datetimes(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
     numbers, states = np.empty(len(literals), np.int64), np.empty(len(literals), np.uint8)
     with_time = column_type.base != "date"
-    to_moments(address_of(literals.data), literals.starts, literals.lengths, literals.kinds, with_time,
+    to_datetimes(address_of(literals.data), literals.starts, literals.lengths, literals.kinds, with_time,
                column_type.fsp, numbers, states)
     if not with_time:
         return number_values(numbers.astype(np.int32), states, pa.date32())
@@ -156,10 +156,10 @@ def _to_utc(local: pa.Array, time_zone: str) -> pa.Array:
     except pa.ArrowInvalid:
         raise SchemaError(f"TIMESTAMPs in an unknown time zone: {zone[:80]}",
                           hint="dump in UTC, as mysqldump does without --skip-tz-utc") from None
-    moments = at_utc.cast(pa.timestamp("us", "UTC"))
+    datetimes = at_utc.cast(pa.timestamp("us", "UTC"))
     if not zero_dates.has_any(local):
-        return moments
-    return pc.if_else(pa.array(zero_dates.which(local)), zero_dates.zero(moments.type), moments)  # it has no other
+        return datetimes
+    return pc.if_else(pa.array(zero_dates.which(local)), zero_dates.zero(datetimes.type), datetimes)  # it has no other
 
 
 def _spans(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
@@ -173,7 +173,7 @@ def _text(literals: Literals, column_type: ColumnType, reading: LiteralContext) 
     values = _characters(literals, kernels.CHARACTERS | kernels.EXACT, column_type, reading)
     if column_type.base == "char":
         values.array = pc.ascii_rtrim(values.array, characters=" ")
-    return Values(values.array, merged(values.odd, _too_long(values.array, column_type)))
+    return Values(values.array, merged(values.unusual, _too_long(values.array, column_type)))
 
 
 def _characters(literals: Literals, allowed: int, column_type: ColumnType, reading: LiteralContext) -> Values:
@@ -189,7 +189,7 @@ def _characters(literals: Literals, allowed: int, column_type: ColumnType, readi
         empty = pa.scalar(b"", pa.binary())
         array = pc.if_else(of_bytes, to_utf8(pc.if_else(of_bytes, texts.array, empty), own),
                            to_utf8(pc.if_else(of_bytes, empty, texts.array), session))
-    return Values(array, texts.odd)
+    return Values(array, texts.unusual)
 
 
 def _too_long(array: pa.Array, column_type: ColumnType) -> np.ndarray:
@@ -214,7 +214,7 @@ def _members(literals: Literals, column_type: ColumnType, reading: LiteralContex
     usual = [value in members or (column_type.base == "set" and _is_set(value, column_type.members))
              for value in coded.dictionary.to_pylist()]
     unusual = pc.invert(pa.array([*usual, True])).take(coded.indices.fill_null(len(usual)))
-    return Values(coded.cast(pa.string()), merged(texts.odd, unusual.to_numpy(zero_copy_only=False)))
+    return Values(coded.cast(pa.string()), merged(texts.unusual, unusual.to_numpy(zero_copy_only=False)))
 
 
 def _is_set(text: str, members: tuple[str, ...]) -> bool:
@@ -235,14 +235,14 @@ def _byte_strings(literals: Literals, column_type: ColumnType, reading: LiteralC
         padded = fixed_bytes(texts.array, width)
         fixed = pa.Array.from_buffers(pa.binary(width), len(literals), [texts.array.buffers()[0],
                                                                         pa.py_buffer(padded.reshape(-1))])
-        return Values(fixed.cast(pa.binary()), texts.odd)
-    return Values(texts.array, merged(texts.odd, too_long))
+        return Values(fixed.cast(pa.binary()), texts.unusual)
+    return Values(texts.array, merged(texts.unusual, too_long))
 
 
 def _json(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
     texts = byte_values(literals, kernels.CHARACTERS, reading)
     try:
-        return Values(normalize(to_utf8(texts.array, reading.charset)), texts.odd)
+        return Values(normalize(to_utf8(texts.array, reading.charset)), texts.unusual)
     except DocumentError as error:
         place = "" if error.offset is None else f" at byte {error.offset}"
         what = f"no JSON document: {error.what}{place} (MySQL error {error.errno})"
@@ -253,10 +253,11 @@ def _vectors(literals: Literals, column_type: ColumnType, reading: LiteralContex
     texts = byte_values(literals, kernels.BYTES | kernels.CHARACTERS, reading)
     offsets, data = value_bytes(texts.array)
     if (offsets % 4).any():
-        return all_odd(literals, arrow_type(column_type))
+        return all_unusual(literals, arrow_type(column_type))
     numbers = pa.array(np.frombuffer(data.tobytes(), np.float32))
     nulls = texts.array.is_null()
-    return Values(pa.ListArray.from_arrays(pa.array((offsets // 4).astype(np.int32)), numbers, mask=nulls), texts.odd)
+    vectors = pa.ListArray.from_arrays(pa.array((offsets // 4).astype(np.int32)), numbers, mask=nulls)
+    return Values(vectors, texts.unusual)
 
 
 def _network(literals: Literals, column_type: ColumnType, reading: LiteralContext) -> Values:
@@ -267,13 +268,13 @@ def _network(literals: Literals, column_type: ColumnType, reading: LiteralContex
     try:
         raw = pa.array([packed(text.decode("ascii"), base) for text in distinct.dictionary.to_pylist()], pa.binary())
     except ValueError:
-        return all_odd(literals, arrow_type(column_type))
-    return Values(network_text(raw, base).take(distinct.indices), coded.odd)
+        return all_unusual(literals, arrow_type(column_type))
+    return Values(network_text(raw, base).take(distinct.indices), coded.unusual)
 
 
 CONVERSIONS: dict[Family, Callable[[Literals, ColumnType, LiteralContext], Values]] = {
     Family.INTEGER: _integers, Family.DECIMAL: _decimals, Family.FLOATING: _floating, Family.BIT: _bit,
-    Family.YEAR: _year, Family.DATE: _moments, Family.DATETIME: _moments, Family.TIME: _spans, Family.TEXT: _text,
+    Family.YEAR: _year, Family.DATE: _datetimes, Family.DATETIME: _datetimes, Family.TIME: _spans, Family.TEXT: _text,
     Family.BYTES: _byte_strings, Family.MEMBERS: _members, Family.DOCUMENT: _json, Family.GEOMETRY: _byte_strings,
     Family.NETWORK: _network, Family.VECTOR: _vectors,
 }

@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """Literals, as spans of a dump's bytes, to values: bytes and integers, each a whole column at once.
 
-What is not in the usual form of its type ('1e3' in an integer column, base64 that is none) is left to whoever reads
-single literals: its row is marked as ODD.
+What is not in the usual form of its type ('1e3' in an integer column, invalid base64) is read one by one: its row is
+marked as UNUSUAL.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ from applier.jobs.importing.sql.tuple_kernel import (
 )
 from keysearch.memory import copy_bytes, inline, kernel, load_u8, store_u8
 
-IS_NULL, VALUE, ODD = range(3)
+IS_NULL, VALUE, UNUSUAL = range(3)
 """What became of a row."""
 
 _MOST_DIGITS = 20
@@ -156,7 +156,7 @@ def to_bytes(data, starts, lengths, kinds, allowed, backslash, out, offsets, sta
         if kind == NULL:
             states[row] = IS_NULL
         elif not allowed >> kind & 1:
-            states[row] = ODD
+            states[row] = UNUSUAL
         else:
             states[row] = VALUE
             if kind == ESCAPED or kind == BINARY_ESCAPED:
@@ -169,7 +169,7 @@ def to_bytes(data, starts, lengths, kinds, allowed, backslash, out, offsets, sta
                 to = _from_digits(data, at, length, 1, out, to)
             elif kind == BASE64:
                 after = _of_base64(data, at, length, out, to)
-                states[row] = VALUE if after >= 0 else ODD
+                states[row] = VALUE if after >= 0 else UNUSUAL
                 to = after if after >= 0 else to
             elif kind == TRUE or kind == FALSE:
                 store_u8(out + to, np.uint8(49 if kind == TRUE else 48))
@@ -182,7 +182,7 @@ def to_bytes(data, starts, lengths, kinds, allowed, backslash, out, offsets, sta
 
 @kernel
 def to_integers(data, starts, lengths, kinds, allowed, bits, unsigned, out, states):
-    """Whole numbers of that many bits as int64 (from 2**63 on as uint64 has them); what does not fit is ODD. Of the
+    """Whole numbers of that many bits as int64 (from 2**63 on as uint64 has them); what does not fit is UNUSUAL. Of the
     kinds in `allowed`, HEX and BITS count by their digits, TEXT must be a number."""
     most = ~np.uint64(0) >> np.uint64(64 - bits + (0 if unsigned else 1))
     for row in range(len(kinds)):
@@ -207,7 +207,7 @@ def to_integers(data, starts, lengths, kinds, allowed, bits, unsigned, out, stat
         if negative:
             limit = np.uint64(0) if unsigned else most + np.uint64(1)
         if not fits or value > limit:
-            states[row] = ODD
+            states[row] = UNUSUAL
         out[row] = np.int64(~value + np.uint64(1) if negative else value)
 
 

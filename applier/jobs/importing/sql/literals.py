@@ -31,15 +31,15 @@ def column_values(literals: Literals, column: Column, definition: TableDefinitio
     wanted = arrow_type(column.type)
     values = convert_column(literals, column.type, reading)
     array = values.array if values.array.type == wanted else values.array.cast(wanted)
-    if values.odd is not None and values.odd.any():
-        array = _with_odd_ones(array, np.flatnonzero(values.odd), literals, column, definition, reading)
+    if values.unusual is not None and values.unusual.any():
+        array = _with_unusual_ones(array, np.flatnonzero(values.unusual), literals, column, definition, reading)
     if array.null_count and not column.nullable and literals.seen & 1 << kind.NULL:
         row = int(np.flatnonzero(literals.kinds == kind.NULL)[0])
         raise LiteralError(row, "NULL, and the column is NOT NULL")
     return Values(array, zero_dates=int(zero_dates.which(array).sum()) if zero_dates.has_any(array) else 0)
 
 
-def _with_odd_ones(array: pa.Array, rows: np.ndarray, literals: Literals, column: Column,
+def _with_unusual_ones(array: pa.Array, rows: np.ndarray, literals: Literals, column: Column,
                    definition: TableDefinition, reading: LiteralContext) -> pa.Array:
     known: dict[tuple[int, bytes], Any] = {}
     values = []

@@ -1,4 +1,4 @@
-"""A column's literals as spans of a dump, what is read of them, and the two forms that they come to: bytes, numbers."""
+"""A column's literals as spans of a dump, their values, and their two forms in kernels: bytes and numbers."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ class LiteralError(Exception):
 
 @dataclasses.dataclass
 class Values:
-    """Values of a column; `odd` are rows (bool[n]) whose literals are to be read by themselves, None where none are."""
+    """Values of a column; `unusual` are rows (bool[n]) whose literals are read one by one, None if there are none."""
 
     array: pa.Array
-    odd: np.ndarray | None = None
+    unusual: np.ndarray | None = None
     zero_dates: int = 0
 
 
@@ -76,22 +76,22 @@ def byte_values(literals: Literals, allowed: int, reading: LiteralContext) -> Va
     if offsets[-1] > np.iinfo(np.int32).max:
         raise pa.ArrowCapacityError(f"{offsets[-1]} bytes in one column; take fewer rows at once")
     buffers = [_valid_bits(states), pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(out)]
-    return Values(pa.Array.from_buffers(pa.binary(), rows, buffers), _odd(states))
+    return Values(pa.Array.from_buffers(pa.binary(), rows, buffers), _unusual(states))
 
 
 def _valid_bits(states: np.ndarray) -> pa.Buffer:
     return pa.py_buffer(np.packbits(states == kernels.VALUE, bitorder="little"))
 
 
-def _odd(states: np.ndarray) -> np.ndarray | None:
-    odd = states == kernels.ODD
-    return odd if odd.any() else None
+def _unusual(states: np.ndarray) -> np.ndarray | None:
+    unusual = states == kernels.UNUSUAL
+    return unusual if unusual.any() else None
 
 
-def merged(odd: np.ndarray | None, more: np.ndarray) -> np.ndarray | None:
-    """Rows that are odd for one reason or the other."""
-    if odd is not None:
-        more = more | odd
+def merged(unusual: np.ndarray | None, more: np.ndarray) -> np.ndarray | None:
+    """The rows of both masks; None if there are none."""
+    if unusual is not None:
+        more = more | unusual
     return more if more.any() else None
 
 
@@ -99,7 +99,7 @@ def number_values(numbers: np.ndarray, states: np.ndarray, arrow: pa.DataType) -
     """What a kernel made of literals, as an Arrow type: `numbers` are its values in memory, `states` those of
     literal_kernel."""
     array = pa.Array.from_buffers(arrow, len(states), [_valid_bits(states), pa.py_buffer(numbers)])
-    return Values(array, _odd(states))
+    return Values(array, _unusual(states))
 
 
 def nulled(array: pa.Array, rows: np.ndarray) -> pa.Array:
@@ -107,6 +107,6 @@ def nulled(array: pa.Array, rows: np.ndarray) -> pa.Array:
     return pc.if_else(pa.array(rows), pa.scalar(None, array.type), array) if rows.any() else array
 
 
-def all_odd(literals: Literals, arrow: pa.DataType) -> Values:
-    """No value yet: all that are not NULL are left to whoever reads single literals."""
+def all_unusual(literals: Literals, arrow: pa.DataType) -> Values:
+    """No values yet: all literals but NULL are read one by one."""
     return Values(pa.nulls(len(literals), arrow), literals.kinds != kind.NULL)

@@ -1,4 +1,4 @@
-"""An archive's index: made once, brought to date, and made to lie."""
+"""An archive's index: made once, updated, and falsified."""
 
 import json
 import os

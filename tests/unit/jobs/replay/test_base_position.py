@@ -49,7 +49,7 @@ def test_a_failover_at_every_transaction(flavour, tmp_path):
         run(tmp_path / "old", base, stop_position=end)
         result, snapshot = run(tmp_path / "new", output, base=base)
         assert held(output) == held(tmp_path / "whole") and snapshot.position == whole.position
-        assert any("by its GTIDs they go on from" in note for note in result.notes)
+        assert any("by its GTIDs they continue from" in note for note in result.notes)
 
 
 @pytest.mark.parametrize("flavour, missing", [("mysql", f"{SOURCE}:6-"), ("mariadb", "0-1-")])
@@ -89,4 +89,4 @@ def test_transactions_that_the_base_lacks_before_its_place(tmp_path):
     moved = dataclasses.replace(base, position=dataclasses.replace(base.position, gtid_set=f"{SOURCE}:1-7"))
     (tmp_path / "base" / "_snapshot.json").write_bytes(moved.to_json())
     result, _ = run(tmp_path / "new", tmp_path / "out", base=str(tmp_path / "base"), exec_mode="idempotent")
-    assert any(f"go on from {ends[5][0]}:{ends[5][1]}" in note for note in result.notes)
+    assert any(f"continue from {ends[5][0]}:{ends[5][1]}" in note for note in result.notes)

@@ -1,14 +1,14 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Literals, as spans of a dump's bytes, to dates, moments and spans of time, each a whole column at once.
+"""Literals, as spans of a dump's bytes, to dates, datetimes and spans of time, each a whole column at once.
 
-What is not in the usual form (a date as a number, a fraction that has to be rounded) is marked as ODD, as in
+What is not in the usual form (a date as a number, a fraction that has to be rounded) is marked as UNUSUAL, as in
 literal_kernel.
 """
 
 import numpy as np
 
 from applier.binlog.rows.value_kernel import BAD_VALUE, date_time, days
-from applier.jobs.importing.sql.literal_kernel import IS_NULL, ODD, VALUE
+from applier.jobs.importing.sql.literal_kernel import IS_NULL, UNUSUAL, VALUE
 from applier.jobs.importing.sql.tuple_kernel import NULL, TEXT
 from keysearch.memory import inline, kernel, load_u8
 
@@ -38,13 +38,13 @@ def _micros(data, at, end, digits):
 
 
 @kernel
-def to_moments(data, starts, lengths, kinds, with_time, digits, out, states):
+def to_datetimes(data, starts, lengths, kinds, with_time, digits, out, states):
     """Text as YYYY-MM-DD to days since 1970-01-01, or, `with_time`, as YYYY-MM-DD[ hh:mm:ss[.ffffff]] to microseconds;
-    `digits` of a fraction are kept. A date that no calendar has is a value, too (applier.mysql.zero_dates)."""
+    `digits` of a fraction are kept. An invalid date is a value, too (applier.mysql.zero_dates)."""
     for row in range(len(kinds)):
         kind, at, length = kinds[row], starts[row], lengths[row]
         out[row] = 0
-        states[row] = IS_NULL if kind == NULL else ODD
+        states[row] = IS_NULL if kind == NULL else UNUSUAL
         if kind != TEXT or length < 10 or not (length == 10 or (with_time and length >= 19)):
             continue
         if load_u8(data + at + 4) != 45 or load_u8(data + at + 7) != 45:
@@ -73,7 +73,7 @@ def to_spans(data, starts, lengths, kinds, digits, out, states):
     for row in range(len(kinds)):
         kind, at, end = kinds[row], starts[row], starts[row] + lengths[row]
         out[row] = 0
-        states[row] = IS_NULL if kind == NULL else ODD
+        states[row] = IS_NULL if kind == NULL else UNUSUAL
         if kind != TEXT or end - at < 8:
             continue
         negative = load_u8(data + at) == 45
