@@ -65,6 +65,8 @@ def test_other_packages_import_what_a_package_exports(package):
             there.add(node.name)
         elif isinstance(node, ast.ImportFrom):
             there |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.Assign):
+            there |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     assert own <= there
 
 
