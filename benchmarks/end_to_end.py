@@ -9,20 +9,22 @@ from applier.options import ReplayOptions
 from benchmarks.measure import Cost, Family, command
 
 MASTER = "local[2]"
+ON_SPARK, HERE = ("--engine", "spark", "--master", MASTER), ("--engine", "local")
 _RUNS = 3
 
 
-def cold(files: tuple[str, ...], folder: str) -> Cost:
-    """The command line, as from a shell: interpreter, Java and kernels start with it; the best of some runs."""
-    return min((_command_line(files, folder) for _ in range(_RUNS)), key=lambda cost: cost.wall)
+def cold(files: tuple[str, ...], folder: str, engine: tuple[str, ...] = ON_SPARK) -> Cost:
+    """The command line, as from a shell: interpreter, kernels and, on Spark, Java start with it; the best of some runs.
+    """
+    return min((_command_line(files, folder, engine) for _ in range(_RUNS)), key=lambda cost: cost.wall)
 
 
-def _command_line(files: tuple[str, ...], folder: str) -> Cost:
+def _command_line(files: tuple[str, ...], folder: str, engine: tuple[str, ...]) -> Cost:
     binlogs = [word for file in files for word in ("--binlogs", file)]
     program = [sys.executable, "-c", "from applier.cli import console; console()"]
     output = _fresh(folder)
     with Family() as family:
-        command([*program, "replay", *binlogs, "--output", output, "--master", MASTER])
+        command([*program, "replay", *binlogs, "--output", output, *engine])
     return family.cost
 
 

@@ -146,6 +146,7 @@ def replaying(bench: Bench) -> list[Table]:
     """From binlog files to a published snapshot."""
     [log, *_] = bench.given or (bench.workload("oltp"),)
     cold = in_child(end_to_end.cold, log.files, bench.folder)
+    here = in_child(end_to_end.cold, log.files, bench.folder, end_to_end.HERE)
     warm = in_child(end_to_end.warm, log.files, bench.folder)
     plain = in_child(end_to_end.plain, log.files, bench.folder)
     server = None
@@ -154,11 +155,12 @@ def replaying(bench: Bench) -> list[Table]:
     table = Table(
         "From binlogs to a snapshot",
         f"{log.name}, {log.size / 1e6:.0f} MB. Cold: the command line, from start to "
-        "published snapshot. Warm: in a Spark session that has run it before. Plain: the same tasks in one process "
-        "without Spark. Worker: the private memory of the largest Python worker.",
+        "published snapshot, by engine. Warm: in a Spark session that has run it before. Plain: the same tasks in a "
+        "process that has run them before, without Spark. Worker: the private memory of the largest Python worker.",
         ["run", "seconds", "MB/s", "CPU seconds", "worker MB", "`mysqlbinlog | mysql` ÷ this"],
     )
     runs: list[tuple[str, Cost | None]] = [
+        ("cold, --engine local", here),
         ("cold, local[2]", cold),
         ("warm, local[2]", warm),
         ("plain, one process", plain),
