@@ -36,6 +36,12 @@ def packed(name: str, **fields: Any) -> tuple[np.dtype, Any]:
     return dtype, _view(*_look(name, dtype))
 
 
+def offset(dtype: np.dtype, field: str) -> int:
+    """Where a field begins, in bytes from the record's start."""
+    assert dtype.fields is not None
+    return int(dtype.fields[field][1])
+
+
 def _look(name: str, dtype: np.dtype) -> tuple[Any, Any]:
     record = from_dtype(dtype)
 

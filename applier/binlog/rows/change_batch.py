@@ -75,6 +75,14 @@ class DecodedChanges(Changes, Protocol):
     def n_after(self) -> int: ...
 
 
+_ARRAYS: dict[str, type[np.number]] = {
+    "kinds": np.uint8, "places": np.int64, "rows": np.int32, "before_rows": np.int32, "after_rows": np.int32,
+    "images": np.int64, "image_lengths": np.int32, "times": np.uint32, "events": np.int64, "before_images": np.int64,
+    "before_lengths": np.int32,
+}
+"""A batch's arrays, as its record names them."""
+
+
 class ChangeBatch:
     """Changes of one table. Arrays of `n` entries: `kinds` (uint8: INSERT, UPDATE, DELETE), `places` (int64: offset in
     the file of the rows event), `rows` (int32: row in the event), `before_rows` and `after_rows` (int32: the row of
@@ -86,29 +94,28 @@ class ChangeBatch:
 
     def __init__(self, before: ImageBuffers, after: ImageBuffers, rows: int):
         self.before, self.after, self.file = before, after, NO_FILE
-        self._arrays = [np.empty(rows, kind) for kind in
-                        (np.uint8, np.int64, np.int32, np.int32, np.int32, np.int64, np.int32, np.uint32,
-                         np.int64, np.int64, np.int32)]
-        self.record = np.zeros(k.BATCH_WORDS, np.int64)
-        self.record[k.CAPACITY // 8] = rows
-        self.record[k.KINDS // 8:k.BEFORE_LENGTHS // 8 + 1] = [address_of(array) for array in self._arrays]
+        self._arrays = [np.empty(rows, kind) for kind in _ARRAYS.values()]
+        self.record = np.zeros((), k.BATCH)
+        self.record["capacity"] = rows
+        for field, array in zip(_ARRAYS, self._arrays, strict=True):
+            self.record[field] = address_of(array)
 
     @property
     def n(self) -> int:
-        return int(self.record[k.N // 8])
+        return int(self.record["n"])
 
     @property
     def n_before(self) -> int:
-        return int(self.record[k.N_BEFORE // 8])
+        return int(self.record["n_before"])
 
     @property
     def n_after(self) -> int:
-        return int(self.record[k.N_AFTER // 8])
+        return int(self.record["n_after"])
 
     @property
     def zero_dates(self) -> int:
         """How many invalid dates the wanted columns of both images had; they became null."""
-        return int(self.record[k.ZERO_DATES // 8])
+        return int(self.record["zero_dates"])
 
     @property
     def kinds(self) -> np.ndarray:
@@ -159,9 +166,10 @@ class ChangeBatch:
         kept = int(wanted.sum())
         for array in self._arrays:
             array[:kept] = array[:self.n][wanted]
-        self.record[k.N // 8] = kept
+        self.record["n"] = kept
 
     def reset(self) -> None:
         self.before.reset()
         self.after.reset()
-        self.record[[k.N // 8, k.N_BEFORE // 8, k.N_AFTER // 8, k.ZERO_DATES // 8]] = 0
+        for field in ("n", "n_before", "n_after", "zero_dates"):
+            self.record[field] = 0

@@ -1,39 +1,40 @@
-"""What the walk of row changes is given and what it answers: records of eight-byte words that Python fills in.
-
-Tables, layouts and batches are such records; the names here are the offsets of their words, in bytes.
-"""
+"""What the walk of row changes is given and what it answers: records that Python fills in."""
 
 from enum import IntEnum
 
-# a table's record (one for each distinct table map); WANTED is WITH_BEFORE_IMAGES where their memory is kept, too
-WANTED, N_COLUMNS, BATCH, LAYOUTS, N_LAYOUTS, LAST_BEFORE, LAST_AFTER, N_JSON_COLUMNS = range(0, 64, 8)
-TABLE_WORDS = 8
+import numpy as np
+
+from applier.kernels.records import struct
+
+TABLE, _, table_at = struct("table", **dict.fromkeys((
+    "wanted", "n_columns", "batch", "layouts", "n_layouts", "last_before", "last_after", "n_json_columns"), np.int64))
+"""One for each distinct table map. `wanted` is WITH_BEFORE_IMAGES where their memory is kept, too; `last_…` are the
+layouts (addresses; 0: none) of the images before."""
 WITH_BEFORE_IMAGES = 2
 
-# a layout's record: the bitmap it stands for, its number in image pointers, and the programs of both images; and its
-# variants, which are records of the same form whose bitmap is that of partial JSON columns
-BITMAP, IMAGE_ID, BEFORE, AFTER, VARIANTS, N_VARIANTS, LAST_VARIANT = range(0, 56, 8)
-LAYOUT_BYTES = 64
+LAYOUT, layout_at, _ = struct("layout", **dict.fromkeys((
+    "bitmap", "image_id", "before", "after", "variants", "n_variants", "last_variant"), np.int64))
+"""The bitmap it stands for, its number in image pointers, and the programs of both images; and its variants, which are
+layouts whose bitmap is that of partial JSON columns."""
+LAYOUT_BYTES = LAYOUT.itemsize
 
-# a batch's record: how many changes, before-images and after-images it has, and where its arrays are
-(N, N_BEFORE, N_AFTER, CAPACITY, KINDS, PLACES, ROWS, BEFORE_ROWS, AFTER_ROWS, IMAGES, IMAGE_LENGTHS, TIMES,
- EVENTS, BEFORE_IMAGES, BEFORE_LENGTHS, ZERO_DATES) = range(0, 128, 8)
-BATCH_WORDS = 16
+BATCH, batch_at, _ = struct("change batch", **dict.fromkeys((
+    "n", "n_before", "n_after", "capacity", "kinds", "places", "rows", "before_rows", "after_rows", "images",
+    "image_lengths", "times", "events", "before_images", "before_lengths", "zero_dates"), np.int64))
+"""How many changes, before-images and after-images it has, and where its arrays are."""
 
-# the walk's state, in bytes from its start
-POSITION, ROW_AT, TABLE, DETAIL, LAYOUT, PARTIAL_BITS, EVENT = range(0, 56, 8)
-# for compressed events: the next of what was inflated and how much is left of it, where that memory ends, the event in
-# it (0 before the first), whether one has begun; where the rows event was copied to, and what is free of the arena
-CONTENT, CONTENTS_LEFT, CONTENTS_END, INNER, WITHIN, COPY, ARENA, ARENA_END, WANTED_BYTES = range(56, 128, 8)
-HEADER_BYTES = 128  # of an event: 19, or 27 with a group id
-# how many rows events of wanted tables there were; the one whose rows are being read, as EVENTS has it
-N_EVENTS, ROWS_EVENT = 136, 144
-# whether a digest of the events is taken (digest_kernel), and what it is so far
-DIGESTS, DIGEST = 152, 160
-STATE_WORDS = 24
+STATE, state_at, _ = struct("state", **dict.fromkeys((
+    "position", "row_at", "table", "detail", "layout", "partial_bits", "event",
+    "content", "contents_left", "contents_end", "inner", "within", "copy", "arena", "arena_end", "wanted_bytes",
+    "header_bytes", "n_events", "rows_event", "digests", "digest"), np.int64))
+"""The walk's state. For compressed events: the next of what was inflated (`content`) and how much is left of it, where
+that memory ends, the event in it (`inner`; 0 before the first), whether one has begun (`within`); where the rows event
+was copied to, and what is free of the arena. `header_bytes` of an event: 19, or 27 with a group id. `n_events` counts
+rows events of wanted tables; `rows_event` is the one whose rows are being read, as `events` has it. `digests`: whether
+a digest of the events is taken (digest_kernel); `digest`: what it is so far."""
 
 EVENT_FLAG_BITS = 16
-"""In EVENTS: the flags of the rows event, and above them its number in the walk."""
+"""In a batch's `events`: the flags of the rows event, and above them its number in the walk."""
 
 
 class Status(IntEnum):

@@ -36,9 +36,11 @@ from applier.mysql.wire_types import WireType
 from keysearch.addresses import address_of
 
 INSERT, UPDATE, DELETE = k.INSERT, k.UPDATE, k.DELETE
+_OF_A_WALK = ("row_at", "detail", "layout", "partial_bits", "event", "content", "contents_left", "contents_end",
+              "inner", "within", "digest")
+"""Fields of the kernel's state that each walk starts with at 0."""
 BATCH_BYTES = 64 << 20
 """A batch is handed over when one of its string columns has this many bytes; a single row may take more."""
-_LAYOUT_WORDS = k.LAYOUT_BYTES // 8
 _DAMAGED = "the file is damaged; copy it again from the server"
 
 
@@ -80,7 +82,7 @@ class _BoundTable:
         self.json_columns = [column for column, kind in enumerate(table_map.types) if kind == WireType.JSON]
         self._kept: list[object] = []
         self._layouts: list[ImageLayout] = []
-        self._records = np.zeros((0, _LAYOUT_WORDS), np.int64)
+        self._records = np.empty(0, k.LAYOUT)
         self._variants: dict[int, np.ndarray] = {}
 
     def add_layout(self, bitmap: bytes) -> None:
@@ -93,8 +95,9 @@ class _BoundTable:
                     for buffers in (binding.batch.before, binding.batch.after)]
         self._kept += [stored, *programs]
         layout = ImageLayout(tuple(present))
-        row = [address_of(stored), binding.layouts.number(layout), *(program.address for program in programs)]
-        self._records = np.vstack([self._records, _layout_record(row)])
+        before, after = (program.address for program in programs)
+        record = address_of(stored), binding.layouts.number(layout), before, after, 0, 0, 0
+        self._records = np.append(self._records, np.array([record], k.LAYOUT))
         self._layouts.append(layout)
 
     def add_variant(self, layout: int, bitmap: bytes) -> None:
@@ -105,21 +108,17 @@ class _BoundTable:
         present = self._layouts[number].present
         diffs = tuple(column for bit, column in enumerate(self.json_columns) if bits >> bit & 1 and column in present)
         program = ImageProgram(binding.plans, present, binding.batch.after, () if binding.raw_diffs else diffs)
-        row = [address_of(stored), binding.layouts.number(ImageLayout(present, diffs)), 0, program.address]
-        known = self._variants.get(number, np.zeros((0, _LAYOUT_WORDS), np.int64))
-        variants = self._variants[number] = np.vstack([known, _layout_record(row)])
+        record = address_of(stored), binding.layouts.number(ImageLayout(present, diffs)), 0, program.address, 0, 0, 0
+        known = self._variants.get(number, np.empty(0, k.LAYOUT))
+        variants = self._variants[number] = np.append(known, np.array([record], k.LAYOUT))
         self._kept += [stored, program]
-        words = k.VARIANTS // 8
-        self._records[number, words:words + 3] = address_of(variants), len(variants), 0
+        for field, value in (("variants", address_of(variants)), ("n_variants", len(variants)), ("last_variant", 0)):
+            self._records[field][number] = value
 
-    def record(self) -> list[int]:
+    def record(self) -> tuple[int, ...]:
         wanted = k.WITH_BEFORE_IMAGES if self.binding.before_images else 1
-        return [wanted, len(self.table_map.types), address_of(self.binding.batch.record), address_of(self._records),
-                len(self._records), 0, 0, len(self.json_columns)]
-
-
-def _layout_record(row: list[int]) -> np.ndarray:
-    return np.array([row + [0] * (_LAYOUT_WORDS - len(row))], np.int64)
+        return (wanted, len(self.table_map.types), address_of(self.binding.batch.record), address_of(self._records),
+                len(self._records), 0, 0, len(self.json_columns))
 
 
 class ChangeReader:
@@ -137,10 +136,10 @@ class ChangeReader:
         self._checksum_bytes = 4 if checksum else 0
         self._tables: list[_BoundTable | None] = []
         self._bodies: dict[bytes, tuple[int, np.ndarray]] = {}  # number of the table map, and the body at an address
-        self._records = np.zeros((16, k.TABLE_WORDS), np.int64)
+        self._records = np.zeros(16, k.TABLE)
         self._ids = TableIds()
-        self._state = np.zeros(k.STATE_WORDS, np.int64)
-        self._state[k.HEADER_BYTES // 8] = header_length
+        self._state = np.zeros((), k.STATE)
+        self._state["header_bytes"] = header_length
         self._arenas = InflatedEvents(file.uri, file.address, keep)
         self._inflater: Inflater | None = None
 
@@ -156,8 +155,9 @@ class ChangeReader:
         """Like `walk`, but pause after each batch that was full and has been handed over. With `digests`, checksums are
         compared, if there are any, and `digest` is that of the events at the end."""
         state = self._state
-        state[:k.COPY // 8] = 0
-        state[[k.POSITION // 8, k.TABLE // 8, k.DIGESTS // 8, k.DIGEST // 8]] = start, -1, digests, 0
+        for field in _OF_A_WALK:
+            state[field] = 0
+        state["position"], state["table"], state["digests"] = start, -1, digests
         if not 0 <= start <= end <= self.file.size:
             raise ArchiveError(f"bytes {start}–{end} are not in the file", file=self.file.uri, position=start)
         safe_end = self.file.address + self.file.size
@@ -167,16 +167,16 @@ class ChangeReader:
             if status == k.Status.DONE:
                 return
             if status == k.Status.NEW_TABLE_MAP:
-                self._add_table_map(self._word(k.EVENT))
+                self._add_table_map(self._get("event"))
             elif status == k.Status.NEW_LAYOUT:
-                self._add_layout(self._word(k.TABLE), self._word(k.DETAIL))
+                self._add_layout(self._get("table"), self._get("detail"))
             elif status == k.Status.NEW_VARIANT:
-                self._add_variant(self._bound(self._word(k.TABLE)), self._word(k.PARTIAL_BITS))
+                self._add_variant(self._bound(self._get("table")), self._get("partial_bits"))
             elif status == k.Status.BATCH_FULL:
-                self._bound(self._word(k.TABLE)).binding.flush(self.file)
+                self._bound(self._get("table")).binding.flush(self.file)
                 yield
             elif status == k.Status.NO_ROOM:
-                self._make_room(self._bound(self._word(k.TABLE)))
+                self._make_room(self._bound(self._get("table")))
             elif status == k.Status.NEED_CONTENTS:
                 self._inflate(end)
             elif status == k.Status.ARENA_FULL:
@@ -188,11 +188,11 @@ class ChangeReader:
     @property
     def digest(self) -> int:
         """The digest of the events walked last, if it was requested."""
-        return self._word(k.DIGEST)
+        return self._get("digest")
 
-    def _word(self, word: int) -> int:
-        """A word of the kernel's state."""
-        return int(self._state[word // 8])
+    def _get(self, field: str) -> int:
+        """A field of the kernel's state."""
+        return int(self._state[field])
 
     def flush(self) -> None:
         """Hand over every batch that is not empty."""
@@ -205,27 +205,27 @@ class ChangeReader:
     def _inflate(self, end: int) -> None:
         """Inflate the compressed event at the cursor, and some of those that follow."""
         inflater = self._inflater = self._inflater or Inflater(self.file, self._header_bytes, self._checksum_bytes)
-        inflater.advance(self._word(k.POSITION), end, within=self._word(k.WITHIN) != 0)
-        words = [word // 8 for word in (k.CONTENT, k.CONTENTS_LEFT, k.CONTENTS_END, k.INNER)]
-        self._state[words] = address_of(inflater.contents), len(inflater.contents), inflater.memory_end, 0
+        inflater.advance(self._get("position"), end, within=self._get("within") != 0)
+        self._state["content"], self._state["contents_left"] = address_of(inflater.contents), len(inflater.contents)
+        self._state["contents_end"], self._state["inner"] = inflater.memory_end, 0
 
     def _next_arena(self) -> None:
         if not self._arenas.is_kept:
             self.flush()
-        arena = self._arenas.next(self._word(k.WANTED_BYTES))
-        self._state[[k.ARENA // 8, k.ARENA_END // 8]] = arena.address, arena.address + arena.size
+        arena = self._arenas.next(self._get("wanted_bytes"))
+        self._state["arena"], self._state["arena_end"] = arena.address, arena.address + arena.size
 
     def _event_size(self) -> int:
         """The size of the event at the cursor, bounded by the file's end, even if the event changed meanwhile."""
-        event, size = self._word(k.EVENT), int.from_bytes(ctypes.string_at(self._word(k.EVENT) + 9, 4), "little")
-        return size if self._word(k.WITHIN) else min(size, self.file.address + self.file.size - event)
+        event, size = self._get("event"), int.from_bytes(ctypes.string_at(self._get("event") + 9, 4), "little")
+        return size if self._get("within") else min(size, self.file.address + self.file.size - event)
 
     def _add_table_map(self, address: int) -> None:
-        end = self._event_size() - (0 if self._word(k.WITHIN) else self._checksum_bytes)
+        end = self._event_size() - (0 if self._get("within") else self._checksum_bytes)
         event = ctypes.string_at(address, end)[self._header_bytes:]
         table_id, body = int.from_bytes(event[:6], "little"), event[6:]
         if body not in self._bodies:
-            self._bodies[body] = self._bind_table(body, self._word(k.POSITION)), np.frombuffer(body, np.uint8)
+            self._bodies[body] = self._bind_table(body, self._get("position")), np.frombuffer(body, np.uint8)
         number, stored = self._bodies[body]
         self._ids.set(table_id, number, stored)
 
@@ -239,7 +239,7 @@ class ChangeReader:
         self._tables.append(table)
         number = len(self._tables) - 1
         if number == len(self._records):
-            self._records = np.vstack([self._records, np.zeros_like(self._records)])
+            self._records = np.concatenate([self._records, np.zeros_like(self._records)])
         if table is not None:
             self._records[number] = table.record()
         return number
@@ -260,7 +260,7 @@ class ChangeReader:
     def _add_variant(self, table: _BoundTable, address: int) -> None:
         length, batch = (len(table.json_columns) + 7) // 8, table.binding.batch
         with self._placed(table):
-            table.add_variant(self._word(k.LAYOUT), ctypes.string_at(address, length))
+            table.add_variant(self._get("layout"), ctypes.string_at(address, length))
         batch.before.rewind(batch.n_before)
 
     @contextmanager
@@ -269,7 +269,7 @@ class ChangeReader:
         try:
             yield
         except ApplierError as error:
-            raise error.at(file=self.file.uri, position=self._word(k.POSITION), table=table.table_map.name) from None
+            raise error.at(file=self.file.uri, position=self._get("position"), table=table.table_map.name) from None
 
     def _make_room(self, bound: _BoundTable) -> None:
         """Handle a row at the cursor that did not fit into a string buffer: empty the batch if it holds much, else make
@@ -278,20 +278,20 @@ class ChangeReader:
         if batch.n and max(batch.before.room, batch.after.room) >= BATCH_BYTES:
             bound.binding.flush(self.file)
             return
-        longest = self._event_size() - self._word(k.ROW_AT)
+        longest = self._event_size() - self._get("row_at")
         with self._placed(bound):
             batch.before.make_room(batch.n_before, longest)
             batch.after.make_room(batch.n_after, longest)
 
     def _raise(self, status: int) -> None:
-        position, table = self._word(k.POSITION), None
+        position, table = self._get("position"), None
         message: dict[int, str] = {
             k.Status.BAD_LENGTH: "an event with an impossible length",
             k.Status.BAD_CHECKSUM: "an event whose checksum has changed since it was outlined",
             k.Status.UNKNOWN_TABLE: "a rows event without a table map",
-            k.Status.BAD_ROWS: f"row {self._word(k.DETAIL) + 1} of a rows event contradicts its own lengths",
+            k.Status.BAD_ROWS: f"row {self._get('detail') + 1} of a rows event contradicts its own lengths",
         }
         if status == k.Status.BAD_ROWS:
-            table = self._bound(self._word(k.TABLE)).table_map.name
+            table = self._bound(self._get("table")).table_map.name
         raise ArchiveError(message[status], file=self.file.uri, position=position, table=table, errno=1610,
                            hint=_DAMAGED)

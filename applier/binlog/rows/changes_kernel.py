@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Walks the events of a stretch of a binlog and decodes the row changes of the wanted tables into their batches.
+"""Walks the events of a part of a binlog and decodes the row changes of the wanted tables into their batches.
 
 The kernel stops and says why whenever Python must decide something about a *kind*: a table map that it has not seen, a
 row layout that it has no program for, a batch that is full. It then goes on exactly where it stopped. Tables, layouts
-and batches are records of eight-byte words that Python fills in (change_records).
+and batches are records that Python fills in (change_records).
 
 What a compressed event holds is asked for (compressed.Inflater), and its memory is used again: rows events with images
 that are wanted are copied to an arena first.
@@ -24,18 +24,8 @@ from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.events.format import EventType
 from applier.binlog.events.packed_kernel import table_id_at
 from applier.binlog.rows.change_records import (
-    CONTENT,
-    CONTENTS_END,
-    CONTENTS_LEFT,
-    DIGEST,
-    DIGESTS,
-    EVENT,
-    HEADER_BYTES,
-    INNER,
-    POSITION,
-    ROW_AT,
-    WITHIN,
     Status,
+    state_at,
 )
 from applier.binlog.rows.rows_event_kernel import rows_event, rows_kind
 from applier.binlog.rows.table_ids_kernel import BODY, BODY_LENGTH, id_entry, same_bytes
@@ -45,21 +35,21 @@ from keysearch.memory import (
     kernel,
     load_i64,
     load_u32,
-    store_i64,
 )
 
 _TABLE_MAP = 19
 
 
 @kernel
-def walk(base, end, safe_end, state, tables, ids, ids_mask, checksum_bytes, no_nulls):
-    """Decode the events from POSITION up to `end` (offsets from address `base`); says why it stopped.
+def walk(base, end, safe_end, state_address, tables, ids, ids_mask, checksum_bytes, no_nulls):
+    """Decode the events from `position` up to `end` (offsets from address `base`); says why it stopped.
 
     `ids` is the address of the table of table ids (ids_mask + 1 entries, a power of two), `tables` of the tables'
-    records. With DIGESTS, checksums are compared, and the events' digest is taken (same_bytes).
+    records. With `digests`, checksums are compared, and the events' digest is taken (same_bytes).
     """
-    position, header = load_i64(state + POSITION), load_i64(state + HEADER_BYTES)
-    digests = load_i64(state + DIGESTS) != 0
+    state = state_at(state_address)
+    position, header = state.position, state.header_bytes
+    digests = state.digests != 0
     while position < end:
         start = base + position
         if header > end - position:
@@ -80,51 +70,51 @@ def walk(base, end, safe_end, state, tables, ids, ids_mask, checksum_bytes, no_n
             crc = crc32(start, size - checksum_bytes, np.uint32(0))
             if checksum_bytes and crc != load_u32(stop):
                 return Status.BAD_CHECKSUM
-            store_i64(state + DIGEST, with_event(load_i64(state + DIGEST), crc))
+            state.digest = with_event(state.digest, crc)
         position += size
-        store_i64(state + POSITION, position)
-        store_i64(state + ROW_AT, 0)
+        state.position = position
+        state.row_at = 0
     return Status.DONE
 
 
 @inline
 def compressed_event(position, place, state, tables, ids, ids_mask, no_nulls):
     """The events that a compressed event holds, as far as they are inflated; all have its place."""
-    goes_on, header = True, load_i64(state + HEADER_BYTES)
+    goes_on, header = True, state.header_bytes
     while goes_on:
-        content = load_i64(state + CONTENT)
-        if load_i64(state + CONTENTS_LEFT) == 0 or load_i64(content + 8 * CONTENT_POSITION) != position:
+        content = state.content
+        if state.contents_left == 0 or load_i64(content + 8 * CONTENT_POSITION) != position:
             return Status.NEED_CONTENTS
-        start, content_end = load_i64(state + INNER), load_i64(content + 8 * CONTENT_END)
+        start, content_end = state.inner, load_i64(content + 8 * CONTENT_END)
         if start == 0:
             start = load_i64(content + 8 * CONTENT_START)
-            store_i64(state + WITHIN, 1)
+            state.within = 1
         while start < content_end:
-            store_i64(state + INNER, start)
+            state.inner = start
             if header > content_end - start:
                 return Status.BAD_LENGTH
             size = np.int64(event_header(start).size)
             if size < header or size > content_end - start:
                 return Status.BAD_LENGTH
-            status = plain_event(start, start + size, load_i64(state + CONTENTS_END), event_header(start).type, place,
+            status = plain_event(start, start + size, state.contents_end, event_header(start).type, place,
                                  state, tables, ids, ids_mask, no_nulls)
             if status != Status.DONE:
                 return status
             start += size
-            store_i64(state + ROW_AT, 0)
+            state.row_at = 0
         goes_on = load_i64(content + 8 * CONTENT_GOES_ON) != 0
-        store_i64(state + CONTENT, content + 8 * CONTENT_WORDS)
-        store_i64(state + CONTENTS_LEFT, load_i64(state + CONTENTS_LEFT) - 1)
-        store_i64(state + INNER, 0)
-    store_i64(state + WITHIN, 0)
+        state.content = content + 8 * CONTENT_WORDS
+        state.contents_left = state.contents_left - 1
+        state.inner = 0
+    state.within = 0
     return Status.DONE
 
 
 @inline
 def plain_event(start, stop, safe_end, event_type, place, state, tables, ids, ids_mask, no_nulls):
     """One event that is not compressed, or was; `place` is the address of the event in the file."""
-    store_i64(state + EVENT, start)
-    kind, body = rows_kind(np.int64(event_type)), start + load_i64(state + HEADER_BYTES)
+    state.event = start
+    kind, body = rows_kind(np.int64(event_type)), start + state.header_bytes
     if event_type == _TABLE_MAP:
         if stop - body < 8:
             return Status.BAD_LENGTH

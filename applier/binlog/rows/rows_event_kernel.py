@@ -15,60 +15,22 @@ from applier.binlog.events.arena import RECORD_BYTES
 from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.events.packed_kernel import NO_HEADER, read_bitmaps, table_id_at
 from applier.binlog.rows.change_records import (
-    AFTER,
-    AFTER_ROWS,
-    ARENA,
-    ARENA_END,
     BATCH,
-    BEFORE,
-    BEFORE_IMAGES,
-    BEFORE_LENGTHS,
-    BEFORE_ROWS,
-    BITMAP,
-    CAPACITY,
-    COPY,
     DELETE,
-    DETAIL,
-    EVENT,
     EVENT_FLAG_BITS,
-    EVENTS,
-    IMAGE_ID,
     IMAGE_ID_SHIFT,
-    IMAGE_LENGTHS,
-    IMAGES,
     INSERT,
-    KINDS,
-    LAST_AFTER,
-    LAST_BEFORE,
-    LAST_VARIANT,
-    LAYOUT,
     LAYOUT_BYTES,
-    LAYOUTS,
-    N_AFTER,
-    N_BEFORE,
-    N_COLUMNS,
-    N_EVENTS,
-    N_JSON_COLUMNS,
-    PARTIAL_BITS,
-    PLACES,
-    ROW_AT,
-    ROWS,
-    ROWS_EVENT,
-    TABLE,
-    TABLE_WORDS,
-    TIMES,
     UPDATE,
-    VARIANTS,
-    WANTED,
-    WANTED_BYTES,
     WITH_BEFORE_IMAGES,
-    WITHIN,
-    ZERO_DATES,
-    N,
     Status,
+    batch_at,
+    layout_at,
+    table_at,
 )
 from applier.binlog.rows.image_kernel import CORRUPT, FULL, N_PRESENT, read_image
 from applier.binlog.rows.table_ids_kernel import NUMBER, id_entry, same_bytes
+from applier.kernels.records import offset
 from keysearch.memory import (
     copy_bytes,
     inline,
@@ -82,6 +44,7 @@ from keysearch.memory import (
 )
 
 _PARTIAL_UPDATE = 39
+_ZERO_DATES = offset(BATCH, "zero_dates")
 _NO_OPTIONS = -1
 _PLAIN, _PARTIAL_JSON = 0, 1
 """Value options."""
@@ -90,16 +53,14 @@ DUMMY_TABLE_ID, ALL_ONES = 0xFFFFFF, 0xFFFFFFFFFFFF
 
 
 @inline
-def find_layout(layouts, last, bitmap, bitmap_bytes):
-    """The layout with this bitmap (0: none) among those that two words at `layouts` say (where they are, how many); the
-    one used last, whose address is at `last`, is tried first."""
-    layout = load_i64(last)
-    if layout and same_bytes(load_i64(layout + BITMAP), bitmap, bitmap_bytes):
-        return layout
-    layout = load_i64(layouts)
-    for _ in range(load_i64(layouts + 8)):
-        if same_bytes(load_i64(layout + BITMAP), bitmap, bitmap_bytes):
-            store_i64(last, layout)
+def find_layout(last, layouts, n, bitmap, bitmap_bytes):
+    """The address of the layout with this bitmap (0: none) among `n` at `layouts`; `last`, which was used last (0:
+    none), is tried first."""
+    if last and same_bytes(layout_at(last).bitmap, bitmap, bitmap_bytes):
+        return last
+    layout = layouts
+    for _ in range(n):
+        if same_bytes(layout_at(layout).bitmap, bitmap, bitmap_bytes):
             return layout
         layout += LAYOUT_BYTES
     return np.int64(0)
@@ -120,21 +81,21 @@ def rows_kind(event_type):
 @inline
 def to_arena(start, length, place, state):
     """Copy a rows event to the arena; the address there, 0 where it is full."""
-    free = load_i64(state + ARENA)
-    if load_i64(state + ARENA_END) - free < length + RECORD_BYTES:
-        store_i64(state + WANTED_BYTES, length)
+    free = state.arena
+    if state.arena_end - free < length + RECORD_BYTES:
+        state.wanted_bytes = length
         return np.int64(0)
     store_i64(free, place)
     store_i64(free + 8, length)
     copy_bytes(free + RECORD_BYTES, start, length)
-    store_i64(state + COPY, free + RECORD_BYTES)
-    store_i64(state + ARENA, free + RECORD_BYTES + length)
+    state.copy = free + RECORD_BYTES
+    state.arena = free + RECORD_BYTES + length
     return free + RECORD_BYTES
 
 
 @inline
 def rows_event(start, stop, safe_end, kind, event_type, place, state, tables, ids, ids_mask, no_nulls):
-    """Decode one rows event, whose header ends at `start`, from the row at ROW_AT on if that is not 0."""
+    """Decode one rows event, whose header ends at `start`, from the row at `row_at` on if that is not 0."""
     if stop - start < 8:
         return Status.BAD_LENGTH
     table_id = table_id_at(start)
@@ -142,45 +103,47 @@ def rows_event(start, stop, safe_end, kind, event_type, place, state, tables, id
     if load_i64(entry) == -1:
         return Status.DONE if table_id == DUMMY_TABLE_ID or table_id == ALL_ONES else Status.UNKNOWN_TABLE
     number = load_i64(entry + NUMBER)
-    store_i64(state + TABLE, number)
-    table = tables + 8 * TABLE_WORDS * number
-    if load_i64(table + WANTED) == 0:
+    state.table = number
+    table = table_at(tables, number)
+    if table.wanted == 0:
         return Status.DONE
     columns, at = read_bitmaps(start, stop, event_type >= 30, 2 if kind == UPDATE else 1)
-    if at == 0 or columns != load_i64(table + N_COLUMNS):
+    if at == 0 or columns != table.n_columns:
         return Status.BAD_LENGTH if columns == NO_HEADER else Status.BAD_ROWS
     bitmap_bytes = (columns + 7) >> 3
     before, after = np.int64(0), np.int64(0)
     if kind != INSERT:
-        before = find_layout(table + LAYOUTS, table + LAST_BEFORE, at, bitmap_bytes)
+        before = find_layout(table.last_before, table.layouts, table.n_layouts, at, bitmap_bytes)
         if before == 0:
-            store_i64(state + DETAIL, at)
+            state.detail = at
             return Status.NEW_LAYOUT
+        table.last_before = before
         at += bitmap_bytes
     if kind != DELETE:
-        after = find_layout(table + LAYOUTS, table + LAST_AFTER, at, bitmap_bytes)
+        after = find_layout(table.last_after, table.layouts, table.n_layouts, at, bitmap_bytes)
         if after == 0:
-            store_i64(state + DETAIL, at)
+            state.detail = at
             return Status.NEW_LAYOUT
+        table.last_after = after
         at += bitmap_bytes
-    if load_i64(state + ROW_AT) == 0:
-        store_i64(state + N_EVENTS, load_i64(state + N_EVENTS) + 1)
+    if state.row_at == 0:
+        state.n_events = state.n_events + 1
         flags = np.int64(load_u16(start + 6))
-        store_i64(state + ROWS_EVENT, load_i64(state + N_EVENTS) << EVENT_FLAG_BITS | flags)
-    json_columns = load_i64(table + N_JSON_COLUMNS) if event_type == _PARTIAL_UPDATE else np.int64(_NO_OPTIONS)
-    if load_i64(state + WITHIN) != 0 and (kind != DELETE or load_i64(table + WANTED) == WITH_BEFORE_IMAGES):
-        copy = load_i64(state + COPY) if load_i64(state + ROW_AT) else to_arena(start, stop - start, place, state)
+        state.rows_event = state.n_events << EVENT_FLAG_BITS | flags
+    json_columns = table.n_json_columns if event_type == _PARTIAL_UPDATE else np.int64(_NO_OPTIONS)
+    if state.within != 0 and (kind != DELETE or table.wanted == WITH_BEFORE_IMAGES):
+        copy = state.copy if state.row_at else to_arena(start, stop - start, place, state)
         if copy == 0:
             return Status.ARENA_FULL
-        start, at, stop, safe_end = copy, at + copy - start, stop + copy - start, load_i64(state + ARENA_END)
-    return rows_of_event(start, at, stop, safe_end, kind, before, after, json_columns, load_i64(table + BATCH), place,
+        start, at, stop, safe_end = copy, at + copy - start, stop + copy - start, state.arena_end
+    return rows_of_event(start, at, stop, safe_end, kind, before, after, json_columns, table.batch, place,
                          state, no_nulls)
 
 
 @inline
 def read_options(at, stop, json_columns, layout, state):
-    """What stands between the images of a row of PARTIAL_UPDATE_ROWS: the address after it, and the row's layout (0: a
-    variant that is not known yet). The address is CORRUPT where it makes no sense."""
+    """What stands between the images of a row of PARTIAL_UPDATE_ROWS: the address after it, and that of the row's
+    layout (0: a variant that is not known yet). The address is CORRUPT where it makes no sense."""
     if at >= stop or load_u8(at) > _PARTIAL_JSON:
         return np.int64(CORRUPT), layout
     options = load_u8(at)
@@ -190,34 +153,38 @@ def read_options(at, stop, json_columns, layout, state):
     bitmap_bytes = (json_columns + 7) >> 3
     if bitmap_bytes > stop - at:
         return np.int64(CORRUPT), layout
-    variant = find_layout(layout + VARIANTS, layout + LAST_VARIANT, at, bitmap_bytes)
+    known = layout_at(layout)
+    variant = find_layout(known.last_variant, known.variants, known.n_variants, at, bitmap_bytes)
     if variant == 0:
-        store_i64(state + LAYOUT, layout)
-        store_i64(state + PARTIAL_BITS, at)
+        state.layout = layout
+        state.partial_bits = at
+    else:
+        known.last_variant = variant
     return at + bitmap_bytes, variant
 
 
 @inline
-def rows_of_event(start, first, stop, safe_end, kind, before, after, json_columns, batch, place, state, no_nulls):
+def rows_of_event(start, first, stop, safe_end, kind, before, after, json_columns, batch_address, place, state,
+                  no_nulls):
     """The images of one rows event into its table's batch; where a row is bad, those before it are there.
 
     `json_columns` is how many the table has, _NO_OPTIONS where nothing stands between the images of a row.
     """
-    resume = load_i64(state + ROW_AT)
+    batch, resume = batch_at(batch_address), state.row_at
     at = start + resume if resume else first
-    row = load_i64(state + DETAIL) if resume else np.int64(0)
-    n, n_before, n_after = load_i64(batch + N), load_i64(batch + N_BEFORE), load_i64(batch + N_AFTER)
-    capacity, zero_dates = load_i64(batch + CAPACITY), batch + ZERO_DATES
-    kinds, places, rows = load_i64(batch + KINDS), load_i64(batch + PLACES), load_i64(batch + ROWS)
-    before_rows, after_rows = load_i64(batch + BEFORE_ROWS), load_i64(batch + AFTER_ROWS)
-    images, image_lengths = load_i64(batch + IMAGES), load_i64(batch + IMAGE_LENGTHS)
-    times, time = load_i64(batch + TIMES), event_header(load_i64(state + EVENT)).time
-    events, event = load_i64(batch + EVENTS), load_i64(state + ROWS_EVENT)
-    before_images, before_lengths = load_i64(batch + BEFORE_IMAGES), load_i64(batch + BEFORE_LENGTHS)
-    before_id = load_i64(before + IMAGE_ID) << IMAGE_ID_SHIFT if before else np.int64(0)
-    before_program = load_i64(before + BEFORE) if before else np.int64(0)
-    after_program = load_i64(after + AFTER) if after else np.int64(0)
-    image_id = load_i64(after + IMAGE_ID) << IMAGE_ID_SHIFT if after else np.int64(0)
+    row = state.detail if resume else np.int64(0)
+    n, n_before, n_after = batch.n, batch.n_before, batch.n_after
+    capacity, zero_dates = batch.capacity, batch_address + _ZERO_DATES
+    kinds, places, rows = batch.kinds, batch.places, batch.rows
+    before_rows, after_rows = batch.before_rows, batch.after_rows
+    images, image_lengths = batch.images, batch.image_lengths
+    times, time = batch.times, event_header(state.event).time
+    events, event = batch.events, state.rows_event
+    before_images, before_lengths = batch.before_images, batch.before_lengths
+    before_id = layout_at(before).image_id << IMAGE_ID_SHIFT if before else np.int64(0)
+    before_program = layout_at(before).before if before else np.int64(0)
+    after_program = layout_at(after).after if after else np.int64(0)
+    image_id = layout_at(after).image_id << IMAGE_ID_SHIFT if after else np.int64(0)
     # an insert of no column at all takes no byte, and is one row
     empty_insert = kind == INSERT and at == stop and row == 0 and load_i64(after_program + N_PRESENT) == 0
     status = Status.DONE
@@ -236,7 +203,7 @@ def rows_of_event(start, first, stop, safe_end, kind, before, after, json_column
                 store_i64(zero_dates, zero_before)
                 status = Status.NEW_VARIANT
                 break
-            after_program, image_id = load_i64(variant + AFTER), load_i64(variant + IMAGE_ID) << IMAGE_ID_SHIFT
+            after_program, image_id = layout_at(variant).after, layout_at(variant).image_id << IMAGE_ID_SHIFT
         image = next_at
         if after and next_at >= 0:
             next_at = read_image(next_at, stop, safe_end, after_program, n_after, zero_dates, no_nulls)
@@ -263,10 +230,10 @@ def rows_of_event(start, first, stop, safe_end, kind, before, after, json_column
         n_before += 1 if before else 0
         n_after += 1 if after else 0
         at = next_at
-    store_i64(batch + N, n)
-    store_i64(batch + N_BEFORE, n_before)
-    store_i64(batch + N_AFTER, n_after)
+    batch.n = n
+    batch.n_before = n_before
+    batch.n_after = n_after
     if status != Status.DONE:
-        store_i64(state + ROW_AT, at - start)
-        store_i64(state + DETAIL, row)
+        state.row_at = at - start
+        state.detail = row
     return status
