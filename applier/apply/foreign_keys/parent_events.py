@@ -49,11 +49,11 @@ class ParentEvents:
             self._links.append(_Link(link, self._pieces, part, turns, rows))
             rows += len(self._links[-1].given)
         self.given = self._given_rows(definition)
-        self.records: np.ndarray = np.array([[link.column, address_of(link.starts), address_of(link.events), 0]
-                                 for link in self._links], np.int64)
-        words = np.zeros(k.WATCH_WORDS, np.int64)
-        words[[k.N_LINKS // 8, k.LINKS // 8]] = len(links), address_of(self.records)
-        self._words, self.n_watched, self.file = words, 0, 0
+        self.records: np.ndarray = np.array([(link.column, address_of(link.starts), address_of(link.events))
+                                             for link in self._links], k.LINK)
+        self._watch = np.zeros((), k.WATCH)
+        self._watch["n_links"], self._watch["links"] = len(links), address_of(self.records)
+        self.n_watched = self.file = 0
         self.turns: np.ndarray | None = None
 
     @property
@@ -95,7 +95,7 @@ class ParentEvents:
         self.values = self._find(inputs, batch.n_after, inserted)
         self.nexts = np.full(batch.n_after, k.NEVER, np.int64)
         rows = np.ascontiguousarray(batch.after_rows)
-        self.n_watched = k.find_nexts(address_of(self._words), batch.n, address_of(self.turns), address_of(rows),
+        self.n_watched = k.find_nexts(address_of(self._watch), batch.n, address_of(self.turns), address_of(rows),
                                       address_of(self.values), address_of(self.nexts))
 
     def base_rows(self, rows: pa.Table) -> Iterator[tuple[int, int]]:
@@ -106,7 +106,7 @@ class ParentEvents:
             inputs = [EncodedRowPart(keys) for keys in self._pieces.of_rows(part)]
             self.values = self._find(inputs, part.num_rows, np.ones(part.num_rows, np.bool_))
             self.nexts = np.empty(part.num_rows, np.int64)
-            self.n_watched = k.find_nexts(address_of(self._words), part.num_rows, 0, 0, address_of(self.values),
+            self.n_watched = k.find_nexts(address_of(self._watch), part.num_rows, 0, 0, address_of(self.values),
                                           address_of(self.nexts))
             yield start, part.num_rows
 
@@ -142,14 +142,14 @@ class _Link:
         self._set_values(keys.dictionary)
         numbers = np.asarray(keys.indices, np.int64)
         own = numbers[:len(chosen)]
-        events = np.zeros((len(chosen), k.EVENT_WORDS), np.int64)
-        events[:, k.TURN // 8] = turns[chosen]
-        events[:, k.GIVES // 8] = np.where(deletes & (link.on_delete == CASCADE), k.DELETES, k.NO_VALUE)
+        events = np.zeros(len(chosen), k.EVENT)
+        events["turn"] = turns[chosen]
+        events["gives"] = np.where(deletes & (link.on_delete == CASCADE), k.DELETES, k.NO_VALUE)
         new = np.where(np.asarray(self.given.is_valid()), numbers[len(chosen):], k.NO_VALUE)
-        events[takes_new, k.GIVES // 8] = new
-        events[takes_new, k.GIVEN_ROW // 8] = first + np.arange(len(self.given))
-        order = np.lexsort([events[:, k.TURN // 8], own])
-        self.events = np.ascontiguousarray(events[order])
+        events["gives"][takes_new] = new
+        events["given_row"][takes_new] = first + np.arange(len(self.given))
+        order = np.lexsort([events["turn"], own])
+        self.events = events[order]
         self.starts = np.searchsorted(own[order], np.arange(len(self._known) + 1)).astype(np.int64)
 
     def _set_values(self, strings: pa.LargeBinaryArray) -> None:

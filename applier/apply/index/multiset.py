@@ -20,22 +20,22 @@ class RowMultiset(KeyIndex[ChangeBatch]):
     def __init__(self, columns: int):
         super().__init__(columns)
         self.elsewhere = 0
-        self._rows = np.zeros(m.SET_WORDS, np.int64)
-        self._put(m.FREE_SLOT, -1)
-        self._slots = np.empty((FIRST_ROWS, m.SLOT_BYTES // 8), np.int64)
+        self._rows = np.zeros((), m.SET)
+        self._put("free_slot", -1)
+        self._slots = np.empty(FIRST_ROWS, m.SLOT)
         self._entries = np.full((2 * FIRST_ROWS, 2), -1, np.int64)
         self._describe()
 
-    def _word(self, word: int) -> int:
-        return int(self._rows[word // 8])
+    def _word(self, word: str) -> int:
+        return int(self._rows[word])
 
-    def _put(self, word: int, value: int) -> None:
-        self._rows[word // 8] = value
+    def _put(self, word: str, value: int) -> None:
+        self._rows[word] = value
 
     def _describe(self) -> None:
         """Tell the kernels where everything is."""
-        for word, value in ((m.ENTRIES, address_of(self._entries)), (m.MASK, len(self._entries) - 1),
-                            (m.SLOTS, address_of(self._slots)), (m.SLOT_ROOM, len(self._slots))):
+        for word, value in (("entries", address_of(self._entries)), ("mask", len(self._entries) - 1),
+                            ("slots", address_of(self._slots)), ("slot_room", len(self._slots))):
             self._put(word, value)
 
     @property
@@ -45,12 +45,12 @@ class RowMultiset(KeyIndex[ChangeBatch]):
     @property
     def arrived(self) -> int:
         """How many rows have come, those of the base among them."""
-        return self._word(m.NEXT_PLACE)
+        return self._word("next_place")
 
     def begin_after(self, rows: int) -> None:
         """So many rows, which are elsewhere, come before all others."""
         self.elsewhere = rows
-        self._put(m.NEXT_PLACE, rows)
+        self._put("next_place", rows)
 
     def holds_all(self, batch: ChangeBatch, layouts: ImageLayouts) -> bool:
         """Whether the images of a batch hold a value of each column of the log: then equal bytes are equal rows."""
@@ -87,8 +87,7 @@ class RowMultiset(KeyIndex[ChangeBatch]):
 
     def _grow(self, status: int) -> None:
         more = growth(len(self._entries))
-        self._slots = np.concatenate(
-            [self._slots, np.empty(((more - 1) * len(self._slots), m.SLOT_BYTES // 8), np.int64)])
+        self._slots = np.concatenate([self._slots, np.empty((more - 1) * len(self._slots), m.SLOT)])
         larger = np.full((more * len(self._entries), 2), -1, np.int64)
         m.grow_entries(address_of(self._entries), len(self._entries), address_of(larger), len(larger) - 1)
         self._entries = larger
@@ -97,8 +96,7 @@ class RowMultiset(KeyIndex[ChangeBatch]):
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
         """The remaining rows in the order of arrival: pointers to their images, and their 0-based arrival
         numbers (both int64[n])."""
-        slots = self._slots[:self._word(m.SLOTS_USED)]
-        slots = slots[slots[:, m.POINTER // 8] >= 0]
-        pointers, places = (np.ascontiguousarray(slots[:, word // 8]) for word in (m.POINTER, m.PLACE))
-        order = np.argsort(places, kind="stable")
-        return pointers[order], places[order]
+        slots = self._slots[:self._word("slots_used")]
+        slots = slots[slots["pointer"] >= 0]
+        order = np.argsort(slots["place"], kind="stable")
+        return slots["pointer"][order], slots["place"][order]

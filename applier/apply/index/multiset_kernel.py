@@ -5,7 +5,7 @@ Rows whose images are the same bytes are the same rows, so nothing is decoded an
 compared where it lies. A row that an image with other bytes stands for (a date that is none beside NULL, JSON stored in
 another way) is not found here; whoever calls knows what to do then (multiset_search).
 
-    set       words named below
+    set       one for all rows
     slot      a row: pointer to its image, the next row whose image has the same hash, its place in the table's order,
               the image's bytes; a free one has -1 as its pointer
     entry     hash, the first row that has it (-1: the entry is free): an open-addressed table, of which one entry in
@@ -18,21 +18,21 @@ Rules: FIND (a row found by a scan equals the before-image in every column), FIN
 
 import numpy as np
 
-from applier.apply.index.pointer_kernel import add, state_at
+from applier.apply.index.pointer_kernel import state_at
 from applier.apply.index.status import Status
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.table_ids_kernel import same_bytes
-from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8, load_u64, prefetch, store_i64, store_u64
+from applier.kernels.records import offset, struct
+from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8, load_u64, prefetch, store_i64
 
-# a set, in bytes from its start
-ENTRIES, MASK, SLOTS, SLOT_ROOM, SLOTS_USED, FREE_SLOT, NEXT_PLACE = range(0, 56, 8)
-SET_WORDS = 8
+SET, set_at, _ = struct("set", **dict.fromkeys((
+    "entries", "mask", "slots", "slot_room", "slots_used", "free_slot", "next_place"), np.int64))
+SLOT, _, slot_at = struct("slot", pointer=np.int64, following=np.int64, place=np.int64, length=np.int64)
+"""`following` is the next row whose image has the same hash; of a free one, the next free one."""
+ENTRY, entry_at, _ = struct("entry", hash=np.uint64, first=np.int64)
 
-# a slot
-POINTER, FOLLOWING, PLACE, LENGTH = range(0, 32, 8)
-SLOT_BYTES = 32
-
-_HASH, _FIRST, _ENTRY_BYTES = 0, 8, 16
+_ENTRY_BYTES, _SLOT_BYTES = ENTRY.itemsize, SLOT.itemsize
+_FIRST, _FOLLOWING = offset(ENTRY, "first"), offset(SLOT, "following")
 _BLOCK = 64
 _AHEAD = 16
 _ADDRESS = (1 << IMAGE_ID_SHIFT) - 1
@@ -75,7 +75,7 @@ def hash_image(at, length):
 def entry_of(entries, mask, word):
     """The address of a hash's entry, or of the free one where it would go."""
     entry, last = entries + _ENTRY_BYTES * np.int64(word & mask), entries + _ENTRY_BYTES * np.int64(mask)
-    while load_i64(entry + _FIRST) >= 0 and load_u64(entry + _HASH) != word:
+    while entry_at(entry).first >= 0 and entry_at(entry).hash != word:
         entry = entry + _ENTRY_BYTES if entry < last else entries
     return entry
 
@@ -89,24 +89,24 @@ def free_entry(entries, mask, entry):
     while True:
         at = (at + 1) & last
         other = entries + _ENTRY_BYTES * at
-        if load_i64(other + _FIRST) < 0:
+        if entry_at(other).first < 0:
             break
-        home = np.int64(load_u64(other + _HASH) & mask)
+        home = np.int64(entry_at(other).hash & mask)
         if (at - home) & last >= (at - hole) & last:
             free = entries + _ENTRY_BYTES * hole
-            store_u64(free + _HASH, load_u64(other + _HASH))
-            store_i64(free + _FIRST, load_i64(other + _FIRST))
+            entry_at(free).hash = entry_at(other).hash
+            entry_at(free).first = entry_at(other).first
             hole = at
-    store_i64(entries + _ENTRY_BYTES * hole + _FIRST, -1)
+    entry_at(entries + _ENTRY_BYTES * hole).first = -1
 
 
 @inline
 def link(entries, mask, slots, word, number):
     """Put a row among those of its hash."""
     entry = entry_of(entries, mask, word)
-    store_i64(slots + SLOT_BYTES * number + FOLLOWING, load_i64(entry + _FIRST))
-    store_u64(entry + _HASH, word)
-    store_i64(entry + _FIRST, number)
+    slot_at(slots, number).following = entry_at(entry).first
+    entry_at(entry).hash = word
+    entry_at(entry).first = number
 
 
 @inline
@@ -115,10 +115,10 @@ def find_row(entries, mask, slots, word, image, length):
     place = entry_of(entries, mask, word) + _FIRST
     number = load_i64(place)
     while number >= 0:
-        slot = slots + SLOT_BYTES * number
-        if load_i64(slot + LENGTH) == length and same_bytes(load_i64(slot + POINTER) & _ADDRESS, image, length):
+        slot = slot_at(slots, number)
+        if slot.length == length and same_bytes(slot.pointer & _ADDRESS, image, length):
             break
-        place = slot + FOLLOWING
+        place = slots + _SLOT_BYTES * number + _FOLLOWING
         number = load_i64(place)
     return number, place
 
@@ -126,7 +126,7 @@ def find_row(entries, mask, slots, word, image, length):
 @inline
 def unlink(entries, mask, slots, number, place):
     """Take a row out from among those of its hash, given what `find_row` gave."""
-    following = load_i64(slots + SLOT_BYTES * number + FOLLOWING)
+    following = slot_at(slots, number).following
     store_i64(place, following)
     entry = place - _FIRST
     if following < 0 and entry >= entries and entry <= entries + _ENTRY_BYTES * np.int64(mask):
@@ -136,37 +136,37 @@ def unlink(entries, mask, slots, number, place):
 @inline
 def take_slot(rows):
     """The number of a slot for a new row; there has to be one."""
-    number = load_i64(rows + FREE_SLOT)
+    number = rows.free_slot
     if number >= 0:
-        store_i64(rows + FREE_SLOT, load_i64(load_i64(rows + SLOTS) + SLOT_BYTES * number + FOLLOWING))
+        rows.free_slot = slot_at(rows.slots, number).following
         return number
-    number = load_i64(rows + SLOTS_USED)
-    store_i64(rows + SLOTS_USED, number + 1)
+    number = rows.slots_used
+    rows.slots_used = number + 1
     return number
 
 
 @inline
 def put_row(rows, word, pointer, length, place):
     """A new row."""
-    number, slots = take_slot(rows), load_i64(rows + SLOTS)
-    slot = slots + SLOT_BYTES * number
-    store_i64(slot + POINTER, pointer)
-    store_i64(slot + PLACE, place)
-    store_i64(slot + LENGTH, length)
-    link(load_i64(rows + ENTRIES), np.uint64(load_i64(rows + MASK)), slots, word, number)
+    number, slots = take_slot(rows), rows.slots
+    slot = slot_at(slots, number)
+    slot.pointer = pointer
+    slot.place = place
+    slot.length = length
+    link(rows.entries, np.uint64(rows.mask), slots, word, number)
 
 
 @kernel
-def apply_images(n, before_images, before_lengths, images, image_lengths, rows, state_address):
+def apply_images(n, before_images, before_lengths, images, image_lengths, set_address, state_address):
     """Apply `n` changes from the state's `next` on; says why it stopped. The arrays of a batch go by their addresses;
-    `rows` is that of a set.
+    `set_address` is that of a set.
 
     Hashes are taken for a block of changes before the set is looked at, then come the slots that they likely lead to,
     then these rows' images, so that each memory line is there when it is needed.
     """
-    state = state_at(state_address)
-    entries, mask = load_i64(rows + ENTRIES), np.uint64(load_i64(rows + MASK))
-    slots, room = load_i64(rows + SLOTS), load_i64(rows + SLOT_ROOM)
+    rows, state = set_at(set_address), state_at(state_address)
+    entries, mask = rows.entries, np.uint64(rows.mask)
+    slots, room = rows.slots, rows.slot_room
     words, likely = np.empty(2 * _BLOCK, np.uint64), np.empty(_BLOCK, np.int64)
     start = state.next
     status = Status.DONE
@@ -188,11 +188,11 @@ def apply_images(n, before_images, before_lengths, images, image_lengths, rows, 
         for i in range(block):
             likely[i] = -1
             if load_i64(before_images + 8 * (start + i)) >= 0:
-                likely[i] = load_i64(entry_of(entries, mask, words[2 * i]) + _FIRST)
-                prefetch(slots + SLOT_BYTES * likely[i])
+                likely[i] = entry_at(entry_of(entries, mask, words[2 * i])).first
+                prefetch(slots + _SLOT_BYTES * likely[i])
         for i in range(block):
             if likely[i] >= 0:
-                image = load_i64(slots + SLOT_BYTES * likely[i] + POINTER) & _ADDRESS
+                image = slot_at(slots, likely[i]).pointer & _ADDRESS
                 for line in range(_LINES):
                     prefetch(image + 64 * line)
         for i in range(block):
@@ -200,8 +200,8 @@ def apply_images(n, before_images, before_lengths, images, image_lengths, rows, 
             before, after = load_i64(before_images + 8 * j), load_i64(images + 8 * j)
             after_length = np.int64(load_i32(image_lengths + 4 * j))
             if before < 0:
-                put_row(rows, words[2 * i + 1], after, after_length, load_i64(rows + NEXT_PLACE))
-                add(rows + NEXT_PLACE, 1)
+                put_row(rows, words[2 * i + 1], after, after_length, rows.next_place)
+                rows.next_place += 1
                 state.live += 1
                 state.inserted += 1
                 continue
@@ -211,20 +211,20 @@ def apply_images(n, before_images, before_lengths, images, image_lengths, rows, 
                 status = Status.MISSING
                 block = i
                 break
-            slot = slots + SLOT_BYTES * number
+            slot = slot_at(slots, number)
             if after < 0:
                 unlink(entries, mask, slots, number, place)
-                store_i64(slot + POINTER, -1)
-                store_i64(slot + FOLLOWING, load_i64(rows + FREE_SLOT))
-                store_i64(rows + FREE_SLOT, number)
+                slot.pointer = -1
+                slot.following = rows.free_slot
+                rows.free_slot = number
                 state.live -= 1
                 state.deleted += 1
                 continue
-            store_i64(slot + POINTER, after)
+            slot.pointer = after
             if words[2 * i] != words[2 * i + 1]:
                 unlink(entries, mask, slots, number, place)
                 link(entries, mask, slots, words[2 * i + 1], number)
-            store_i64(slot + LENGTH, after_length)
+            slot.length = after_length
             state.updated += 1
         start += block
     state.next = start
@@ -232,20 +232,21 @@ def apply_images(n, before_images, before_lengths, images, image_lengths, rows, 
 
 
 @kernel
-def put_rows(pointers, lengths, places, rows):
+def put_rows(pointers, lengths, places, set_address):
     """Put rows in, given their images, their bytes and their places in the table's order (int64[n]); there has to be
     room."""
+    rows = set_at(set_address)
     for i in range(pointers.shape[0]):
         put_row(rows, hash_image(pointers[i] & _ADDRESS, lengths[i]), pointers[i], lengths[i], places[i])
 
 
 @kernel
-def missing_rows(n, before_images, before_lengths, rows, state_address, found):
-    """Numbers of the changes from NEXT to before `n` whose before-image no row has now, into `found` (int64[n]); how
+def missing_rows(n, before_images, before_lengths, set_address, state_address, found):
+    """Numbers of the changes from `next` to before `n` whose before-image no row has now, into `found` (int64[n]); how
     many."""
-    state = state_at(state_address)
-    entries, mask = load_i64(rows + ENTRIES), np.uint64(load_i64(rows + MASK))
-    slots, count = load_i64(rows + SLOTS), 0
+    rows, state = set_at(set_address), state_at(state_address)
+    entries, mask = rows.entries, np.uint64(rows.mask)
+    slots, count = rows.slots, 0
     for j in range(state.next, n):
         before = load_i64(before_images + 8 * j)
         if before >= 0:
@@ -264,9 +265,9 @@ def grow_entries(old, n, new, mask):
     for i in range(n):
         entry = old + _ENTRY_BYTES * i
         if i + _AHEAD < n:
-            prefetch(new + _ENTRY_BYTES * np.int64(load_u64(entry + _ENTRY_BYTES * _AHEAD + _HASH) & mask))
-        if load_i64(entry + _FIRST) >= 0:
-            word = load_u64(entry + _HASH)
+            prefetch(new + _ENTRY_BYTES * np.int64(entry_at(entry + _ENTRY_BYTES * _AHEAD).hash & mask))
+        if entry_at(entry).first >= 0:
+            word = entry_at(entry).hash
             to = entry_of(new, mask, word)
-            store_u64(to + _HASH, word)
-            store_i64(to + _FIRST, load_i64(entry + _FIRST))
+            entry_at(to).hash = word
+            entry_at(to).first = entry_at(entry).first

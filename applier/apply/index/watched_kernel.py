@@ -3,58 +3,60 @@
 
 All that happens to parents is known before their children's changes are applied (parent_events), so a child is not
 looked for when its parent goes. A row whose value some later event is about is *watched*: its pointer leads to a record
-with the pointer proper and the number of the next event that is about it. Whoever meets the row afterwards has the
-events pass first that came before: it is gone, or its column has another value. Most rows are not watched, and cost
+with the pointer proper and the number of the next event that is about it. Whoever finds the row afterwards has the
+earlier events pass first: it is gone, or its column has another value. Most rows are not watched, and cost
 nothing.
 
-    watch     words named below: a unit's records, its links, and what is known of the batch at hand
+    watch     of a unit's records, its links, and what is known of the batch at hand
     link      a foreign key: its column, and for each *value* (a number that parent_events gave it) where its events are
     event     when it comes (the turn: a number that counts all events of all links), what it does to a row (DELETES, or
               gives another value, whose number is -1 if no event is about it, and the row that holds it)
     record    pointer, turn of the next event (IS_FREE in a free one, whose pointer is the next free one; IS_GONE), then
               for each link the row's value, and the row that holds it (NOT_GIVEN where the pointer itself leads to it)
-
-Everything goes by address (see pointer_kernel).
 """
 
 import numpy as np
 
-from applier.apply.index.pointer_kernel import DEAD, VALUE, add, free_patch, updated_pointer
+from applier.apply.index.pointer_kernel import DEAD, VALUE, free_patch, updated_pointer
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT, MAX_IMAGE_ID
+from applier.kernels.records import struct
 from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8, store_i64
 
 WATCHED_ID = MAX_IMAGE_ID + 3
 """The layout number that marks a pointer to a record."""
 
-# a watch: TURNS has a turn for each change of the batch (events before it have passed), VALUES for each after-image the
-# value of each link, NEXTS for each after-image when the first event about it comes; MADE counts changes by events
-RECORDS, USED, FREE, N_LINKS, LINKS, TURNS, VALUES, NEXTS, MADE = range(0, 72, 8)
-WATCH_WORDS = 16
-
-COLUMN, STARTS, EVENTS = range(0, 24, 8)
-LINK_WORDS = 4
-LINK_BYTES = 8 * LINK_WORDS
-TURN, GIVES, GIVEN_ROW = range(0, 24, 8)
-EVENT_WORDS = 4
-EVENT_BYTES = 8 * EVENT_WORDS
+WATCH, watch_at, _ = struct("watch", **dict.fromkeys((
+    "records", "used", "free", "n_links", "links", "turns", "values", "nexts", "made"), np.int64))
+"""`turns` has a turn for each change of the batch (events before it have passed), `values` for each after-image the
+value of each link, `nexts` for each after-image when the first event about it comes; `made` counts changes by
+events."""
+LINK, _, link_at = struct("link", column=np.int64, starts=np.int64, events=np.int64)
+EVENT, event_at, _ = struct("event", turn=np.int64, gives=np.int64, given_row=np.int64)
 DELETES = -2
-"""In GIVES, which is the number of the new value."""
+"""In `gives`, which is the number of the new value."""
+_EVENT_BYTES = EVENT.itemsize
 
-POINTER, NEXT_TURN, OWN = range(0, 24, 8)
-OWN_BYTES = 16
+_RECORD, _record, _ = struct("record", pointer=np.int64, next_turn=np.int64)
+_VALUE, _, _value = struct("value", number=np.int64, given_row=np.int64)
+_VALUES_AT, _VALUE_BYTES = _RECORD.itemsize, _VALUE.itemsize
 NO_VALUE, NOT_GIVEN, IS_FREE, IS_GONE = -1, -1, -1, -2
 NEVER = 1 << 62
 
 
+def record_type(links: int) -> np.dtype:
+    """The type of a record where there are so many links."""
+    return np.dtype([*_RECORD.descr, ("values", _VALUE, (links,))])
+
+
 @inline
 def record_bytes(watch):
-    return OWN + OWN_BYTES * load_i64(watch + N_LINKS)
+    return _VALUES_AT + _VALUE_BYTES * watch.n_links
 
 
 @inline
 def record_of(watch, pointer):
     """The address of the record that a watched row's pointer leads to."""
-    return load_i64(watch + RECORDS) + record_bytes(watch) * (pointer & ((np.int64(1) << IMAGE_ID_SHIFT) - 1))
+    return watch.records + record_bytes(watch) * (pointer & ((np.int64(1) << IMAGE_ID_SHIFT) - 1))
 
 
 @inline
@@ -67,86 +69,81 @@ def first_event(link, value, turn):
     """The address of a value's first event at a turn or after it; 0 if there is none."""
     if value < 0:
         return np.int64(0)
-    starts, events = load_i64(link + STARTS), load_i64(link + EVENTS)
+    starts, events = link.starts, link.events
     low, end = load_i64(starts + 8 * value), load_i64(starts + 8 * value + 8)
     high = end
     while low < high:
         middle = (low + high) >> 1
-        if load_i64(events + EVENT_BYTES * middle + TURN) < turn:
+        if event_at(events + _EVENT_BYTES * middle).turn < turn:
             low = middle + 1
         else:
             high = middle
-    return events + EVENT_BYTES * low if low < end else np.int64(0)
+    return events + _EVENT_BYTES * low if low < end else np.int64(0)
 
 
 @inline
 def next_turn(watch, values, step, turn):
     """When the first event comes, at `turn` or after it, about a row whose links' values are at `values`, `step` bytes
     apart."""
-    first, link = np.int64(NEVER), load_i64(watch + LINKS)
-    for _ in range(load_i64(watch + N_LINKS)):
-        event = first_event(link, load_i64(values), turn)
+    first = np.int64(NEVER)
+    for i in range(watch.n_links):
+        event = first_event(link_at(watch.links, i), load_i64(values + step * i), turn)
         if event:
-            first = min(first, load_i64(event + TURN))
-        link += LINK_BYTES
-        values += step
+            first = min(first, event_at(event).turn)
     return first
 
 
 @inline
 def pass_events(watch, record, turn):
     """Have the events before a turn happen to a row; whether it is there afterwards."""
-    now = load_i64(record + NEXT_TURN)
+    now = _record(record).next_turn
     while now < turn:
-        link, own = load_i64(watch + LINKS), record + OWN
-        for _ in range(load_i64(watch + N_LINKS)):
-            event = first_event(link, load_i64(own), now)
-            if event and load_i64(event + TURN) == now:
-                add(watch + MADE, 1)
-                if load_i64(event + GIVES) == DELETES:
+        for i in range(watch.n_links):
+            own = _value(record + _VALUES_AT, i)
+            event = first_event(link_at(watch.links, i), own.number, now)
+            if event and event_at(event).turn == now:
+                watch.made += 1
+                if event_at(event).gives == DELETES:
                     return False
-                store_i64(own, load_i64(event + GIVES))
-                store_i64(own + 8, load_i64(event + GIVEN_ROW))
-            link += LINK_BYTES
-            own += OWN_BYTES
-        now = next_turn(watch, record + OWN, OWN_BYTES, now + 1)
-        store_i64(record + NEXT_TURN, now)
+                own.number = event_at(event).gives
+                own.given_row = event_at(event).given_row
+        now = next_turn(watch, record + _VALUES_AT, _VALUE_BYTES, now + 1)
+        _record(record).next_turn = now
     return True
 
 
 @inline
 def free_record(watch, pointer):
     record = record_of(watch, pointer)
-    store_i64(record + POINTER, load_i64(watch + FREE))
-    store_i64(record + NEXT_TURN, IS_FREE)
-    store_i64(watch + FREE, pointer)
+    _record(record).pointer = watch.free
+    _record(record).next_turn = IS_FREE
+    watch.free = pointer
 
 
 @inline
 def watched(watch, pointer, after):
     """A pointer to a record of a row that is what an after-image says; there has to be room."""
-    number = load_i64(watch + FREE)
+    number = watch.free
     if number >= 0:
-        store_i64(watch + FREE, load_i64(record_of(watch, number) + POINTER))
+        watch.free = _record(record_of(watch, number)).pointer
     else:
-        number = np.int64(WATCHED_ID) << IMAGE_ID_SHIFT | load_i64(watch + USED)
-        add(watch + USED, 1)
-    record, links = record_of(watch, number), load_i64(watch + N_LINKS)
-    store_i64(record + POINTER, pointer)
-    store_i64(record + NEXT_TURN, load_i64(load_i64(watch + NEXTS) + 8 * after))
-    value, own = load_i64(watch + VALUES) + 8 * links * after, record + OWN
-    for _ in range(links):
-        store_i64(own, load_i64(value))
-        store_i64(own + 8, NOT_GIVEN)
-        value += 8
-        own += OWN_BYTES
+        number = np.int64(WATCHED_ID) << IMAGE_ID_SHIFT | watch.used
+        watch.used += 1
+    record, links = record_of(watch, number), watch.n_links
+    _record(record).pointer = pointer
+    _record(record).next_turn = load_i64(watch.nexts + 8 * after)
+    values = watch.values + 8 * links * after
+    for i in range(links):
+        own = _value(record + _VALUES_AT, i)
+        own.number = load_i64(values + 8 * i)
+        own.given_row = NOT_GIVEN
     return number
 
 
 @inline
 def remove_deleted_row(watch, at, pointer, patches, columns, state):
     """What an event has deleted leaves its index, where it is at the address `at`."""
-    free_patch(load_i64(record_of(watch, pointer) + POINTER), patches, columns, state)
+    free_patch(_record(record_of(watch, pointer)).pointer, patches, columns, state)
     free_record(watch, pointer)
     store_i64(at, DEAD)
     state.live -= 1
@@ -157,12 +154,13 @@ def remove_deleted_row(watch, at, pointer, patches, columns, state):
 
 @inline
 def live_pointer(at, change, patches, columns, state):
-    """The pointer at an address in an index, when a change of the batch meets it; DEAD for a row that is gone by then.
+    """The pointer at an address in an index, at a change of the batch; DEAD for a row that is gone by then.
     """
-    pointer, watch = load_i64(at), state.watch
-    if watch == 0 or not is_watched(pointer):
+    pointer = load_i64(at)
+    if state.watch == 0 or not is_watched(pointer):
         return pointer
-    if pass_events(watch, record_of(watch, pointer), load_i64(load_i64(watch + TURNS) + 8 * change)):
+    watch = watch_at(state.watch)
+    if pass_events(watch, record_of(watch, pointer), load_i64(watch.turns + 8 * change)):
         return pointer
     remove_deleted_row(watch, at, pointer, patches, columns, state)
     return np.int64(DEAD)
@@ -171,46 +169,43 @@ def live_pointer(at, change, patches, columns, state):
 @inline
 def pointer_after_insert(image, after, state):
     """The pointer of a row that is a whole after-image, or an insert's."""
-    watch = state.watch
-    if watch == 0 or load_i64(load_i64(watch + NEXTS) + 8 * after) == NEVER:
+    if state.watch == 0 or load_i64(watch_at(state.watch).nexts + 8 * after) == NEVER:
         return image
-    return watched(watch, image, after)
+    return watched(watch_at(state.watch), image, after)
 
 
 @inline
 def pointer_after_update(old, image, change, after, present, columns, patches, state):
     """The pointer of a row after an update (see updated_pointer)."""
-    watch = state.watch
-    if watch == 0 or not is_watched(old):
+    if state.watch == 0 or not is_watched(old):
         return pointer_after_insert(updated_pointer(old, image, present, columns, patches, state), after, state)
+    watch = watch_at(state.watch)
     record = record_of(watch, old)
-    pointer = updated_pointer(load_i64(record + POINTER), image, present, columns, patches, state)
+    pointer = updated_pointer(_record(record).pointer, image, present, columns, patches, state)
     has = present + (image >> IMAGE_ID_SHIFT) * (columns + 1) + 1
-    links, link, own, keeps = load_i64(watch + N_LINKS), load_i64(watch + LINKS), record + OWN, False
-    value = load_i64(watch + VALUES) + 8 * links * after
-    for _ in range(links):
-        if load_u8(has + load_i64(link + COLUMN)) == VALUE:
-            store_i64(own, load_i64(value))
-            store_i64(own + 8, NOT_GIVEN)
-        keeps |= load_i64(own + 8) != NOT_GIVEN
-        link += LINK_BYTES
-        own += OWN_BYTES
-        value += 8
-    following = next_turn(watch, record + OWN, OWN_BYTES, load_i64(load_i64(watch + TURNS) + 8 * change))
+    links, keeps = watch.n_links, False
+    values = watch.values + 8 * links * after
+    for i in range(links):
+        own = _value(record + _VALUES_AT, i)
+        if load_u8(has + link_at(watch.links, i).column) == VALUE:
+            own.number = load_i64(values + 8 * i)
+            own.given_row = NOT_GIVEN
+        keeps |= own.given_row != NOT_GIVEN
+    following = next_turn(watch, record + _VALUES_AT, _VALUE_BYTES, load_i64(watch.turns + 8 * change))
     if following == NEVER and not keeps:
         free_record(watch, old)
         return pointer
-    store_i64(record + POINTER, pointer)
-    store_i64(record + NEXT_TURN, following)
+    _record(record).pointer = pointer
+    _record(record).next_turn = following
     return old
 
 
 @inline
 def release_row(pointer, patches, columns, state):
     """Give back what a row took that is gone."""
-    watch = state.watch
-    if watch and is_watched(pointer):
-        free_patch(load_i64(record_of(watch, pointer) + POINTER), patches, columns, state)
+    if state.watch and is_watched(pointer):
+        watch = watch_at(state.watch)
+        free_patch(_record(record_of(watch, pointer)).pointer, patches, columns, state)
         free_record(watch, pointer)
     else:
         free_patch(pointer, patches, columns, state)
@@ -220,12 +215,13 @@ def release_row(pointer, patches, columns, state):
 
 
 @kernel
-def find_nexts(watch, n, turns, rows, values, nexts):
+def find_nexts(watch_address, n, turns, rows, values, nexts):
     """Fill nexts (address of int64 by image) for `n` changes, given each one's turn and the row of its image (int32,
     -1: none), and the values of the images; how many will be watched. Without turns and rows (0) it is about n images
     that were there before the first event."""
+    watch = watch_at(watch_address)
     found = 0
-    step = 8 * load_i64(watch + N_LINKS)
+    step = 8 * watch.n_links
     for i in range(n):
         row, turn = np.int64(i), np.int64(0)
         if rows:
@@ -239,20 +235,22 @@ def find_nexts(watch, n, turns, rows, values, nexts):
 
 
 @kernel
-def watch_base(watch, n, first, pointers):
+def watch_base(watch_address, n, first, pointers):
     """Watch those of `n` rows of the base, from row `first` on, that events are about: their pointers change (address
     of int64 by row of the base)."""
+    watch = watch_at(watch_address)
     for row in range(n):
-        if load_i64(load_i64(watch + NEXTS) + 8 * row) != NEVER:
+        if load_i64(watch.nexts + 8 * row) != NEVER:
             at = pointers + 8 * (first + row)
             store_i64(at, watched(watch, load_i64(at), np.int64(row)))
 
 
 @kernel
-def pass_all(watch):
+def pass_all(watch_address):
     """Have all events that are left happen to all rows that wait for them."""
-    record = load_i64(watch + RECORDS)
-    for _ in range(load_i64(watch + USED)):
-        if load_i64(record + NEXT_TURN) != IS_FREE and not pass_events(watch, record, np.int64(NEVER)):
-            store_i64(record + NEXT_TURN, IS_GONE)
+    watch = watch_at(watch_address)
+    record = watch.records
+    for _ in range(watch.used):
+        if _record(record).next_turn != IS_FREE and not pass_events(watch, record, np.int64(NEVER)):
+            _record(record).next_turn = IS_GONE
         record += record_bytes(watch)

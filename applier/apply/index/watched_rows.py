@@ -24,31 +24,32 @@ class WatchedRows:
 
     def __init__(self, events: ParentEvents):
         self._events = events
-        self._records = np.empty((_FIRST_ROOM, (k.OWN + k.OWN_BYTES * len(events.columns)) // 8), np.int64)
-        self._words = np.zeros(k.WATCH_WORDS, np.int64)
-        self._words[[k.FREE // 8, k.N_LINKS // 8, k.LINKS // 8]] = -1, len(events.columns), address_of(events.records)
+        self._records = np.empty(_FIRST_ROOM, k.record_type(len(events.columns)))
+        self._watch = np.zeros((), k.WATCH)
+        self._watch["free"], self._watch["n_links"] = -1, len(events.columns)
+        self._watch["links"] = address_of(events.records)
 
     @property
     def _used(self) -> int:
-        return int(self._words[k.USED // 8])
+        return int(self._watch["used"])
 
     @property
     def made(self) -> int:
         """How many rows events have changed or deleted so far, each as often as that happened."""
-        return int(self._words[k.MADE // 8])
+        return int(self._watch["made"])
 
     def receive(self) -> int:
-        """Get ready for the rows that `events` has looked at; the address of the kernels' words, 0 if no row is
+        """Get ready for the rows that `events` has looked at; the address of the kernels' record, 0 if no row is
         watched."""
         if not self._used and not self._events.n_watched:
             return 0
         while len(self._records) < self._used + self._events.n_watched:
             self._records = np.concatenate([self._records, np.empty_like(self._records)])
-        self._words[k.RECORDS // 8] = address_of(self._records)
-        self._words[[k.VALUES // 8, k.NEXTS // 8]] = (address_of(self._events.values), address_of(self._events.nexts))
+        self._watch["records"] = address_of(self._records)
+        self._watch["values"], self._watch["nexts"] = address_of(self._events.values), address_of(self._events.nexts)
         if self._events.turns is not None:
-            self._words[k.TURNS // 8] = address_of(self._events.turns)
-        return address_of(self._words)
+            self._watch["turns"] = address_of(self._events.turns)
+        return address_of(self._watch)
 
     def base_pointers(self, rows: pa.Table) -> np.ndarray:
         """Pointers to the rows of a base, int64[n], those to watch by way of their records."""
@@ -60,8 +61,8 @@ class WatchedRows:
 
     def finish(self) -> None:
         """Have all events happen that are left; no change comes afterwards."""
-        self._words[k.RECORDS // 8] = address_of(self._records)
-        watched_kernel.pass_all(address_of(self._words))
+        self._watch["records"] = address_of(self._records)
+        watched_kernel.pass_all(address_of(self._watch))
 
     def resolved(self, pointers: np.ndarray, patches: Patches, patches_used: int, first_given: int) -> np.ndarray:
         """After `finish`, pointers (int64[n]) to the rows that are left and not watched, in their order. Those with
@@ -71,11 +72,11 @@ class WatchedRows:
         if not len(at):
             return pointers
         records = self._records[addresses_of(pointers[at])]
-        gone = records[:, k.NEXT_TURN // 8] == k.IS_GONE
+        gone = records["next_turn"] == k.IS_GONE
         left, records = at[~gone], records[~gone]
-        rows = patches.by_column(records[:, k.POINTER // 8])
+        rows = patches.by_column(records["pointer"])
         for number, column in enumerate(self._events.columns):
-            given = records[:, (k.OWN + k.OWN_BYTES * number) // 8 + 1]
+            given = records["values"]["given_row"][:, number]
             rows[:, column] = np.where(given != k.NOT_GIVEN, first_given + given, rows[:, column])
         patches.pointers = np.concatenate([patches.pointers[:patches_used], rows])
         pointers = pointers.copy()
