@@ -8,19 +8,7 @@ import numpy as np
 
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.outline.outline_pass import GROUP_BYTES, OutlinePass
-from applier.binlog.outline.outline_recording import (
-    ENTRY_END,
-    ENTRY_NUMBER,
-    ENTRY_SERVER,
-    ENTRY_SOURCE,
-    ENTRY_START,
-    ENTRY_TIME,
-    ENTRY_XID,
-    GROUPS,
-    SOURCES,
-    TAG_AT,
-    source_text,
-)
+from applier.binlog.outline.outline_recording import TAG_AT, source_text
 from applier.binlog.outline.stop import StopCondition
 
 _WHOLE = 1 << 62
@@ -88,16 +76,16 @@ class GroupPass(OutlinePass):
         finally:
             self.mapped.check_whole()
         recording = result.recording
-        entries = recording.groups[: recording.state[GROUPS]]
-        has_gtid = entries[:, ENTRY_NUMBER] >= 0
-        sources = np.where(has_gtid, entries[:, ENTRY_SOURCE], -1)
-        known = [source.tobytes() for source in recording.sources[: recording.state[SOURCES]]]
+        entries = recording.used("groups")
+        has_gtid = entries["number"] >= 0
+        sources = np.where(has_gtid, entries["source"], -1)
+        known = recording.source_bytes()
         if self.format.flavour == "mariadb":
-            names, sources = _domain_servers(known, sources, entries[:, ENTRY_SERVER])
+            names, sources = _domain_servers(known, sources, entries["server"])
         else:
             names = [source_text(source) for source in known]
-        return Groups(self.name, entries[:, ENTRY_START], entries[:, ENTRY_END], entries[:, ENTRY_TIME], names, sources,
-                      entries[:, ENTRY_NUMBER], entries[:, ENTRY_XID], self.group_ids(entries[:, ENTRY_START]))
+        return Groups(self.name, entries["start"], entries["end"], entries["time"], names, sources,
+                      entries["number"], entries["xid"], self.group_ids(entries["start"]))
 
 
 def _domain_servers(known: list[bytes], sources: np.ndarray, servers: np.ndarray) -> tuple[list[str], np.ndarray]:

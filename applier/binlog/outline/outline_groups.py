@@ -4,69 +4,23 @@
 
 import numpy as np
 
-from applier.binlog.outline.outline_gtids import NO_SERVER
+from applier.binlog.outline.outline_gtids import NO_SERVER, source_address
 from applier.binlog.outline.outline_recording import (
-    DIGEST,
-    ENTRY_END,
-    ENTRY_LENGTH,
-    ENTRY_NUMBER,
-    ENTRY_SERVER,
-    ENTRY_SOURCE,
-    ENTRY_START,
-    ENTRY_TIME,
-    ENTRY_XID,
-    FIRST_START,
-    FIRST_TIME,
-    GROUP_GTID,
-    GROUP_NUMBER,
-    GROUP_ROW_EVENTS,
-    GROUP_SERVER,
-    GROUP_SOURCE,
-    GROUP_START,
-    GROUP_STATE,
-    GROUP_TIME,
-    GROUP_XID,
-    GROUPS,
-    GTIDS_TO_STOP,
-    LAST_DIGEST,
-    LAST_END,
-    LAST_GTID,
-    LAST_TIME,
-    N_GROUPS,
-    NOTE_LENGTH,
-    NOTE_POSITION,
-    NOTED,
+    GROUP_BYTES,
     NOTED_KINDS,
-    NOTES,
     OUTSIDE,
-    RUN_FIRST,
-    RUN_LAST,
-    RUN_LENGTH,
-    RUN_SOURCE,
-    RUNS,
-    SAVEPOINTS,
+    RANGE_BYTES,
+    RUN_BYTES,
     SOURCE_BYTES,
-    SOURCE_LENGTH,
-    SOURCE_RUN,
-    SOURCES,
-    SPLIT_START,
-    STOP_FIRST,
-    STOP_GTIDS,
-    STOP_LAST,
-    STOP_LENGTH,
-    STOP_REACHED,
-    STOP_TIME,
-    VOID_END,
-    VOID_LENGTH,
-    VOID_START,
-    VOIDS,
-    WANTED_SPLIT,
+    STOP_BYTES,
     Status,
     append,
-    at,
-    get,
-    increase,
-    put,
+    group_view,
+    note_at,
+    range_view,
+    run_at,
+    source_view,
+    stop_view,
 )
 from applier.binlog.outline.outline_tables import cut_split, equal_bytes
 from keysearch.memory import inline, store_u8
@@ -78,21 +32,21 @@ NO_NUMBER = NO_XID = -1
 @inline
 def open_group(state, position, timestamp, group_state):
     """A group starts here. STOPPED where the stop time says that it, and so all that follows, does not count."""
-    if timestamp >= get(state, STOP_TIME):
+    if timestamp >= state.stop_time:
         return Status.STOPPED
-    put(state, GROUP_STATE, group_state)
-    put(state, GROUP_START, position)
-    put(state, GROUP_TIME, timestamp)
-    put(state, GROUP_ROW_EVENTS, 0)
-    put(state, GROUP_GTID, 0)
-    put(state, GROUP_NUMBER, NO_NUMBER)
-    put(state, GROUP_XID, NO_XID)
-    put(state, SAVEPOINTS, 0)
-    if get(state, FIRST_START) < 0:
-        put(state, FIRST_START, position)
-    if get(state, SPLIT_START) < 0:
-        put(state, SPLIT_START, position)
-        put(state, DIGEST, 0)
+    state.group_state = group_state
+    state.group_start = position
+    state.group_time = timestamp
+    state.group_row_events = 0
+    state.group_gtid = 0
+    state.group_number = NO_NUMBER
+    state.group_xid = NO_XID
+    state.savepoints.used = 0
+    if state.first_start < 0:
+        state.first_start = position
+    if state.split_start < 0:
+        state.split_start = position
+        state.digest = 0
     return Status.DONE
 
 
@@ -100,96 +54,97 @@ def open_group(state, position, timestamp, group_state):
 def end_group(state, end, ending):
     """The group is whole at `end`. One that ROLLED_BACK took its rows back, but it was executed and its GTID counts;
     whether those of one that is PREPARED count is not known yet."""
-    if ending == ROLLED_BACK and void(state, get(state, GROUP_START), end) == Status.NEED_ROOM:
+    if ending == ROLLED_BACK and roll_back(state, state.group_start, end) == Status.NEED_ROOM:
         return Status.NEED_ROOM
     if ending != COMMITTED:
-        forget_notes(state, get(state, GROUP_START))
-    if get(state, N_GROUPS) == 0:
-        put(state, FIRST_TIME, get(state, GROUP_TIME))
-    put(state, GROUP_STATE, OUTSIDE)
-    increase(state, N_GROUPS, 1)
-    put(state, LAST_END, end)
-    put(state, LAST_DIGEST, get(state, DIGEST))
-    put(state, LAST_TIME, get(state, GROUP_TIME))
-    put(state, LAST_GTID, get(state, GROUP_GTID))
-    if end - get(state, SPLIT_START) >= get(state, WANTED_SPLIT) and cut_split(state, end) == Status.NEED_ROOM:
+        forget_notes(state, state.group_start)
+    if state.n_groups == 0:
+        state.first_time = state.group_time
+    state.group_state = OUTSIDE
+    state.n_groups += 1
+    state.last_end = end
+    state.last_digest = state.digest
+    state.last_time = state.group_time
+    state.last_gtid = state.group_gtid
+    if end - state.split_start >= state.wanted_split and cut_split(state, end) == Status.NEED_ROOM:
         return Status.NEED_ROOM
-    if get(state, GROUPS + 2) != 0 and _record(state, end) == Status.NEED_ROOM:
+    if state.groups.room != 0 and _record(state, end) == Status.NEED_ROOM:
         return Status.NEED_ROOM
-    if get(state, GROUP_NUMBER) == NO_NUMBER:
+    if state.group_number == NO_NUMBER:
         return Status.DONE
     return _count_gtid(state)
 
 
 @inline
 def _record(state, end):
-    entry = append(state, GROUPS, ENTRY_LENGTH)
-    if entry == 0:
+    address = append(state.groups, GROUP_BYTES)
+    if address == 0:
         return Status.NEED_ROOM
-    put(entry, ENTRY_START, get(state, GROUP_START))
-    put(entry, ENTRY_END, end)
-    put(entry, ENTRY_TIME, get(state, GROUP_TIME))
-    put(entry, ENTRY_SOURCE, get(state, GROUP_SOURCE))
-    put(entry, ENTRY_NUMBER, get(state, GROUP_NUMBER))
-    put(entry, ENTRY_SERVER, get(state, GROUP_SERVER))
-    put(entry, ENTRY_XID, get(state, GROUP_XID))
+    entry = group_view(address)
+    entry.start = state.group_start
+    entry.end = end
+    entry.time = state.group_time
+    entry.source = state.group_source
+    entry.number = state.group_number
+    entry.server = state.group_server
+    entry.xid = state.group_xid
     return Status.DONE
 
 
 @inline
-def void(state, start, end):
-    """Rows in [start, end) were taken back."""
-    entry = append(state, VOIDS, VOID_LENGTH)
-    if entry == 0:
+def roll_back(state, start, end):
+    """Rows in [start, end) are rolled back."""
+    address = append(state.rolled_back, RANGE_BYTES)
+    if address == 0:
         return Status.NEED_ROOM
-    put(entry, VOID_START, start)
-    put(entry, VOID_END, end)
+    entry = range_view(address)
+    entry.start = start
+    entry.end = end
     return Status.DONE
 
 
 @inline
 def forget_notes(state, start):
     """What blocks from `start` on may be taken back and stop nothing, so the next of its kind must be noted again."""
-    notes = get(state, NOTES)
-    if notes == 0 or get(at(state, NOTES, NOTE_LENGTH, notes - 1), NOTE_POSITION) < start:
+    notes = state.notes.used
+    if notes == 0 or note_at(state.notes.start, notes - 1).position < start:
         return
     for kind in range(NOTED_KINDS):
-        store_u8(get(state, NOTED) + kind, np.uint8(0))
+        store_u8(state.noted + kind, np.uint8(0))
 
 
 @inline
 def _count_gtid(state):
     """The group's GTID is executed: lengthen its source's run, and see whether the stop set is complete."""
-    number, server = get(state, GROUP_NUMBER), get(state, GROUP_SERVER)
-    source = at(state, SOURCES, SOURCE_LENGTH, get(state, GROUP_SOURCE))
-    known = get(source, SOURCE_RUN)
-    run = at(state, RUNS, RUN_LENGTH, known - 1)
-    if known > 0 and server == NO_SERVER and get(run, RUN_LAST) + 1 == number:
-        put(run, RUN_LAST, number)
-    else:
-        if known == 0 or server == NO_SERVER:
-            run = append(state, RUNS, RUN_LENGTH)
-            if run == 0:
-                return Status.NEED_ROOM
-            put(source, SOURCE_RUN, get(state, RUNS))
-            put(run, RUN_SOURCE, get(state, GROUP_SOURCE))
-        put(run, RUN_FIRST, number if server == NO_SERVER else server)
-        put(run, RUN_LAST, number)
-    if get(state, GTIDS_TO_STOP) > 0:
-        return _count_towards_stop(state, source, number, server)
+    number, server = state.group_number, state.group_server
+    address = source_address(state, state.group_source)
+    source = source_view(address)
+    if source.run == 0 or (server == NO_SERVER and run_at(state.runs.start, source.run - 1).last + 1 != number):
+        if append(state.runs, RUN_BYTES) == 0:
+            return Status.NEED_ROOM
+        source.run = state.runs.used
+        run_at(state.runs.start, source.run - 1).source = state.group_source
+        run_at(state.runs.start, source.run - 1).first = number
+    run = run_at(state.runs.start, source.run - 1)
+    if server != NO_SERVER:
+        run.first = server
+    run.last = number
+    if state.gtids_to_stop > 0:
+        return _count_towards_stop(state, address, number, server)
     return Status.DONE
 
 
 @inline
 def _count_towards_stop(state, source, number, server):
-    for i in range(get(state, STOP_GTIDS)):
-        wanted = at(state, STOP_GTIDS, STOP_LENGTH, i)
-        if not equal_bytes(source, wanted, SOURCE_BYTES):
+    for i in range(state.stop_gtids.used):
+        address = state.stop_gtids.start + STOP_BYTES * i
+        wanted = stop_view(address)
+        if not equal_bytes(source, address, SOURCE_BYTES):
             continue
         if server == NO_SERVER:
-            if get(wanted, STOP_FIRST) <= number <= get(wanted, STOP_LAST):
-                increase(state, GTIDS_TO_STOP, -1)
-        elif get(wanted, STOP_REACHED) == 0 and number >= get(wanted, STOP_LAST):
-            put(wanted, STOP_REACHED, 1)
-            increase(state, GTIDS_TO_STOP, -1)
-    return Status.STOPPED if get(state, GTIDS_TO_STOP) == 0 else Status.DONE
+            if wanted.first <= number <= wanted.last:
+                state.gtids_to_stop -= 1
+        elif wanted.reached == 0 and number >= wanted.last:
+            wanted.reached = 1
+            state.gtids_to_stop -= 1
+    return Status.STOPPED if state.gtids_to_stop == 0 else Status.DONE

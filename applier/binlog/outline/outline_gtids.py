@@ -10,25 +10,15 @@ import numpy as np
 
 from applier.binlog.events.format import EventType
 from applier.binlog.outline.outline_recording import (
-    GROUP_GTID,
-    GROUP_NUMBER,
-    GROUP_SERVER,
-    GROUP_SOURCE,
     MOST_TAG_BYTES,
-    ROOM_SOURCE_SLOTS,
     SOURCE_BYTES,
-    SOURCE_LENGTH,
-    SOURCE_SLOTS,
-    SOURCES,
+    SOURCE_RECORD,
     TAG_AT,
     Status,
     append,
-    at,
-    get,
-    put,
 )
 from applier.binlog.outline.outline_tables import equal_bytes, hash_bytes
-from keysearch.memory import copy_bytes, inline, load_u8, load_u32, load_u64, store_u8
+from keysearch.memory import copy_bytes, inline, load_i64, load_u8, load_u32, load_u64, store_i64, store_u8
 
 NO_SERVER = -1
 _GTID_LEAST, _MARIADB_GTID_LEAST = 25, 13
@@ -37,25 +27,25 @@ _GTID_LEAST, _MARIADB_GTID_LEAST = 25, 13
 @inline
 def read_gtid(state, event_type, position, body, end, server_id):
     """The GTID of the group that was just opened. (result, MariaDB's flags)"""
-    put(state, GROUP_GTID, position)
+    state.group_gtid = position
     if event_type == EventType.ANONYMOUS_GTID:
         return Status.DONE, np.int64(0)
-    free = append(state, SOURCES, SOURCE_LENGTH)  # given back if the source is known
+    free = append(state.sources, SOURCE_RECORD)  # given back if the source is known
     if free == 0:
         return Status.NEED_ROOM, np.int64(0)
-    for i in range(SOURCE_LENGTH):
-        put(free, i, 0)
+    for i in range(0, SOURCE_RECORD, 8):
+        store_i64(free + i, 0)
     flags = np.int64(0)
-    put(state, GROUP_SERVER, NO_SERVER)
+    state.group_server = NO_SERVER
     if event_type == EventType.GTID_TAGGED:
         number = _read_tagged(free, body, end)
     elif event_type == EventType.MARIADB_GTID:
         if end - body < _MARIADB_GTID_LEAST:
             return Status.BAD_EVENT, flags
         number = np.int64(load_u64(body))
-        put(free, 0, load_u32(body + 8))
+        store_i64(free, np.int64(load_u32(body + 8)))
         flags = np.int64(load_u8(body + 12))
-        put(state, GROUP_SERVER, server_id)
+        state.group_server = server_id
     else:
         if end - body < _GTID_LEAST:
             return Status.BAD_EVENT, flags
@@ -63,27 +53,32 @@ def read_gtid(state, event_type, position, body, end, server_id):
         number = np.int64(load_u64(body + 17))
     if number < 0 or (number == 0 and event_type != EventType.MARIADB_GTID):
         return Status.BAD_EVENT, flags
-    put(state, GROUP_NUMBER, number)
-    put(state, GROUP_SOURCE, _known_source(state, free))
+    state.group_number = number
+    state.group_source = _known_source(state, free)
     return Status.DONE, flags
+
+
+@inline
+def source_address(state, number):
+    return state.sources.start + SOURCE_RECORD * number
 
 
 @inline
 def _known_source(state, free):
     """The index of the source in the last record, which is given back where an earlier one is equal."""
-    last = get(state, SOURCES) - 1
-    if last > 0 and equal_bytes(free, at(state, SOURCES, SOURCE_LENGTH, get(state, GROUP_SOURCE)), SOURCE_BYTES):
-        put(state, SOURCES, last)
-        return get(state, GROUP_SOURCE)
-    mask = get(state, ROOM_SOURCE_SLOTS) - 1
+    last = state.sources.used - 1
+    if last > 0 and equal_bytes(free, source_address(state, state.group_source), SOURCE_BYTES):
+        state.sources.used = last
+        return state.group_source
+    mask = state.room_source_slots - 1
     slot = np.int64(hash_bytes(free, SOURCE_BYTES)) & mask
     while True:
-        known = get(get(state, SOURCE_SLOTS), slot)  # source + 1
+        known = load_i64(state.source_slots + 8 * slot)  # source + 1
         if known == 0:
-            put(get(state, SOURCE_SLOTS), slot, last + 1)
+            store_i64(state.source_slots + 8 * slot, last + 1)
             return last
-        if equal_bytes(free, at(state, SOURCES, SOURCE_LENGTH, known - 1), SOURCE_BYTES):
-            put(state, SOURCES, last)
+        if equal_bytes(free, source_address(state, known - 1), SOURCE_BYTES):
+            state.sources.used = last
             return known - 1
         slot = (slot + 1) & mask
 

@@ -32,46 +32,21 @@ from applier.binlog.outline.outline_groups import ROLLED_BACK, end_group, open_g
 from applier.binlog.outline.outline_gtids import read_gtid
 from applier.binlog.outline.outline_recording import (
     ANNOUNCED,
-    BASE,
     BLOCKED,
-    CHECKSUM_BYTES,
-    CONTENT,
-    CONTENTS_LEFT,
-    DIGEST,
-    END,
-    EVENT_CRC,
     FILE_EVENT,
-    GROUP_ROW_EVENTS,
-    GROUP_STATE,
-    GROUP_XID,
-    HEADER_BYTES,
-    INNER,
-    KEPT_AT,
-    KEPT_END,
-    KEPT_WANTED,
-    LAST_END,
-    N_EVENTS,
-    N_INFLATED,
-    N_ROW_BYTES,
-    N_ROW_EVENTS,
     OUTSIDE,
-    POSITION,
     ROWS,
     SAMPLE_BYTES,
     STANDALONE,
     STATEMENT,
     TRANSACTION,
-    VERIFY,
-    WITHIN,
     Status,
-    get,
-    increase,
-    put,
+    state_at,
 )
 from applier.binlog.outline.outline_statements import ENDS_GROUP, note, note_once, query, xa_prepare
 from applier.binlog.outline.outline_tables import NO_TABLE, cut_split, map_table, use_table
 from applier.kernels.crc32 import crc32
-from keysearch.memory import inline, kernel, load_u32, load_u64
+from keysearch.memory import inline, kernel, load_i64, load_u32, load_u64
 
 # What becomes of an event, by its type.
 (
@@ -104,10 +79,12 @@ def _actions() -> np.ndarray:
 
 
 _ACTIONS = _actions()
+
+
 @inline
 def _statement_end(state, result):
     """After an event that is a statement in a form of its own: outside transactions it is the whole group."""
-    if result != Status.DONE or get(state, GROUP_STATE) == TRANSACTION:
+    if result != Status.DONE or state.group_state == TRANSACTION:
         return result
     return ENDS_GROUP
 
@@ -119,17 +96,17 @@ def _rows(state, header, event_type, action, body, end, size):
     if result != Status.DONE:
         return result
     if use != NO_TABLE:
-        increase(state, N_ROW_EVENTS, 1)
-        increase(state, N_ROW_BYTES, size)
-        increase(state, GROUP_ROW_EVENTS, 1)
-    if result == Status.DONE and ends_statement and get(state, GROUP_STATE) == ROWS:
+        state.n_row_events += 1
+        state.n_row_bytes += size
+        state.group_row_events += 1
+    if result == Status.DONE and ends_statement and state.group_state == ROWS:
         return ENDS_GROUP
     return result
 
 
 @inline
 def _gtid(state, position, event_type, body, end, server_id, timestamp):
-    if get(state, GROUP_STATE) != OUTSIDE:  # the group before was never ended
+    if state.group_state != OUTSIDE:  # the group before was never ended
         result = end_group(state, position, ROLLED_BACK)
         if result != Status.DONE:
             return result
@@ -138,14 +115,14 @@ def _gtid(state, position, event_type, body, end, server_id, timestamp):
         return result
     result, flags = read_gtid(state, event_type, position, body, end, server_id)
     if event_type == EventType.MARIADB_GTID:
-        put(state, GROUP_STATE, STANDALONE if flags & MARIADB_STANDALONE else TRANSACTION)
+        state.group_state = STANDALONE if flags & MARIADB_STANDALONE else TRANSACTION
     return result
 
 
 @inline
 def _incident(state, position, timestamp):
     """MySQL's follows a GTID event and MariaDB's nothing; nothing follows it in either's group."""
-    if get(state, GROUP_STATE) == OUTSIDE:
+    if state.group_state == OUTSIDE:
         result = open_group(state, position, timestamp, ANNOUNCED)
         if result != Status.DONE:
             return result
@@ -156,7 +133,7 @@ def _incident(state, position, timestamp):
 def _event(state, header, end, position, next_position, event_type, size):
     """Take in one event, which is whole and whose checksum is right: from address `header` to `end`, the checksum left
     out; `position` and `next_position` are of the event in the file that it is, or is in."""
-    body = header + get(state, HEADER_BYTES)
+    body = header + state.header_bytes
     timestamp = np.int64(event_header(header).time)
     action = _ACTIONS[event_type]
     if action == _GTID:
@@ -172,20 +149,20 @@ def _event(state, header, end, position, next_position, event_type, size):
         return _incident(state, position, timestamp)
     if action == _BLOCKED_EVENT or action == _UNKNOWN:
         return note_once(state, BLOCKED, event_type, position)
-    if get(state, GROUP_STATE) == OUTSIDE:
+    if state.group_state == OUTSIDE:
         rows = _TABLE_MAP <= action <= _ROWS_V2
         result = open_group(state, position, timestamp, ROWS if rows else ANNOUNCED)
         if result != Status.DONE:
             return result
-    elif get(state, GROUP_STATE) < TRANSACTION and _TABLE_MAP <= action <= _ROWS_V2:
-        put(state, GROUP_STATE, ROWS)
+    elif state.group_state < TRANSACTION and _TABLE_MAP <= action <= _ROWS_V2:
+        state.group_state = ROWS
     if action == _TABLE_MAP:
         return map_table(state, position, body, end)
     if action <= _ROWS_V2:
         return _rows(state, header, event_type, action, body, end, size)
     if action == _XID:
         if end - body >= 8:
-            put(state, GROUP_XID, np.int64(load_u64(body)))
+            state.group_xid = np.int64(load_u64(body))
         return ENDS_GROUP
     if action == _BLOCKED_STATEMENT:
         return _statement_end(state, note_once(state, BLOCKED, event_type, position))
@@ -199,18 +176,18 @@ def _event(state, header, end, position, next_position, event_type, size):
 @inline
 def _compressed(state, position, next_position):
     """The events that a compressed event holds, as far as they are inflated. No group goes on behind its end."""
-    header_length, result, goes_on = get(state, HEADER_BYTES), Status.DONE, True
+    header_length, result, goes_on = state.header_bytes, Status.DONE, True
     while goes_on:
-        content = get(state, CONTENT)
-        if get(state, CONTENTS_LEFT) == 0 or get(content, CONTENT_POSITION) != position:
+        content = state.content
+        if state.contents_left == 0 or load_i64(content + 8 * CONTENT_POSITION) != position:
             return Status.NEED_CONTENTS
-        header, end = get(state, INNER), get(content, CONTENT_END)
+        header, end = state.inner, load_i64(content + 8 * CONTENT_END)
         if header == 0:
-            header = get(content, CONTENT_START)
-            increase(state, N_INFLATED, end - header)
-            put(state, WITHIN, 1)
+            header = load_i64(content + 8 * CONTENT_START)
+            state.n_inflated += end - header
+            state.within = 1
         while header < end:
-            put(state, INNER, header)
+            state.inner = header
             if result >= ENDS_GROUP or header_length > end - header:
                 return Status.BAD_EVENT
             size, event_type = np.int64(event_header(header).size), np.int64(event_header(header).type)
@@ -218,33 +195,34 @@ def _compressed(state, position, next_position):
             if size < header_length or size > end - header or action == _GTID or _COMPRESSED <= action <= _FILE:
                 return Status.BAD_EVENT
             wanted = np.int64(SAMPLE_BYTES) if action == _ROWS_V1 or action == _ROWS_V2 else 2 * size
-            if get(state, KEPT_END) - get(state, KEPT_AT) < wanted:
-                put(state, KEPT_WANTED, wanted)
+            if state.kept_end - state.kept_at < wanted:
+                state.kept_wanted = wanted
                 return Status.NEED_MEMORY
             result = _event(state, header, header + size, position, next_position, event_type, size)
             if result != Status.DONE and result < ENDS_GROUP:
                 return result
             header += size
-        goes_on = get(content, CONTENT_GOES_ON) != 0
+        goes_on = load_i64(content + 8 * CONTENT_GOES_ON) != 0
         if goes_on and result != Status.DONE:
             return Status.BAD_EVENT
-        put(state, CONTENT, content + 8 * CONTENT_WORDS)
-        increase(state, CONTENTS_LEFT, -1)
-        put(state, INNER, 0)
-    put(state, WITHIN, 0)
+        state.content = content + 8 * CONTENT_WORDS
+        state.contents_left -= 1
+        state.inner = 0
+    state.within = 0
     return result
 
 
 @kernel
-def walk(state):
-    """Read events from POSITION to END of the state at this address. Gives how the pass ended; POSITION says where.
+def walk(state_address):
+    """Read events from `position` to `end` of the state. Gives how the pass ended; `position` says where.
 
-    DONE: at END. STOPPED: a stop condition was met; LAST_END says where. CUT_SHORT: the event here goes past END. In
-    these cases the last split is written, unless a group is open. NEED_CONTENTS, NEED_MEMORY: it goes on from here when
-    it is called again. After anything else the recording is incomplete.
+    DONE: at `end`. STOPPED: a stop condition was met; `last_end` says where. CUT_SHORT: the event here goes past `end`.
+    In these cases the last split is written, unless a group is open. NEED_CONTENTS, NEED_MEMORY: it goes on from here
+    when it is called again. After anything else the recording is incomplete.
     """
-    base, end, position, verify = get(state, BASE), get(state, END), get(state, POSITION), get(state, VERIFY)
-    header_length, checksum_bytes = get(state, HEADER_BYTES), get(state, CHECKSUM_BYTES)
+    state = state_at(state_address)
+    base, end, position, verify = state.base, state.end, state.position, state.verify
+    header_length, checksum_bytes = state.header_bytes, state.checksum_bytes
     least = header_length + checksum_bytes
     result = Status.DONE
     while position < end:
@@ -262,30 +240,30 @@ def walk(state):
         event_type = np.int64(event_header(header).type)
         # The format description's checksum is taken without a flag. Python verifies it.
         has_crc = verify != 0 and event_type != EventType.FORMAT_DESCRIPTION
-        if has_crc and get(state, WITHIN) == 0:
+        if has_crc and state.within == 0:
             crc = crc32(header, size - checksum_bytes, np.uint32(0))
             if checksum_bytes and crc != load_u32(header + size - 4):
                 result = Status.BAD_CHECKSUM
                 break
-            put(state, EVENT_CRC, np.int64(crc))
+            state.event_crc = np.int64(crc)
         if _ACTIONS[event_type] == _COMPRESSED:
             result = _compressed(state, position, position + size)
         else:
             result = _event(state, header, header + size - checksum_bytes, position, position + size, event_type, size)
         if has_crc and (result == Status.DONE or result >= ENDS_GROUP):
-            put(state, DIGEST, with_event(get(state, DIGEST), get(state, EVENT_CRC)))
+            state.digest = with_event(state.digest, state.event_crc)
         if result >= ENDS_GROUP:
             result = end_group(state, position + size, result - ENDS_GROUP)
         if result != Status.DONE:
             break
-        increase(state, N_EVENTS, 1)
+        state.n_events += 1
         position += size
-    if result == Status.STOPPED and get(state, LAST_END) > position:  # this event ended the last group that counts
-        increase(state, N_EVENTS, 1)
-        position = get(state, LAST_END)
-    put(state, POSITION, position)
+    if result == Status.STOPPED and state.last_end > position:  # this event ended the last group that counts
+        state.n_events += 1
+        position = state.last_end
+    state.position = position
     is_whole = result == Status.DONE or result == Status.STOPPED or result == Status.CUT_SHORT
-    if is_whole and get(state, GROUP_STATE) == OUTSIDE:
-        if cut_split(state, get(state, LAST_END)) == Status.NEED_ROOM:
+    if is_whole and state.group_state == OUTSIDE:
+        if cut_split(state, state.last_end) == Status.NEED_ROOM:
             return Status.NEED_ROOM
     return result

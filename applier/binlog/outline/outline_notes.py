@@ -3,6 +3,8 @@
 These few events are read in Python, once for each kind or statement.
 """
 
+import numpy as np
+
 from applier.binlog.events.events import Event, encrypted, parse_execute_load_query, parse_query, parse_rotate
 from applier.binlog.events.format import HEADER_LENGTH, MARIADB_ALTER_WITHOUT_EFFECT, EventType
 from applier.binlog.events.xa import parse_xa_decision, parse_xa_prepare
@@ -17,25 +19,10 @@ from applier.binlog.outline.outline import (
     XaDecision,
 )
 from applier.binlog.outline.outline_recording import (
-    AFTER_COLUMNS,
     BLOCKED,
     BLOCKED_SAVEPOINT,
-    BODY,
-    BODY_LENGTH,
     FILE_EVENT,
-    FIRST_POSITION,
-    LACKED_COLUMNS,
-    N_SAMPLES,
-    NOTES,
-    PARTIAL,
-    ROWS_BYTES,
-    ROWS_EVENTS,
     SAMPLE_BYTES,
-    SAMPLES,
-    SPLIT_TABLES,
-    SPLITS,
-    TABLES,
-    VOIDS,
     XA_DECIDED,
     XA_PREPARED,
     Recording,
@@ -49,20 +36,22 @@ from applier.errors import ArchiveError
 def add_recorded(outline: Outline, file: OutlinedFile, recording: Recording) -> None:
     """Fill in tables, splits, rolled-back ranges, and what the notes describe. Raises ArchiveError for events that no
     archive may hold."""
-    for row in recording.used(recording.tables, TABLES):
+    for row in recording.used("tables"):
+        partial = int(row["partial"])
         outline.tables.append(TableUse(
-            file.bytes_at(row[BODY], row[BODY_LENGTH]), row[FIRST_POSITION], row[ROWS_EVENTS],
-            row[ROWS_BYTES], bool(row[PARTIAL] & PARTIAL_IMAGES), _number(row[AFTER_COLUMNS:LACKED_COLUMNS]),
-            _number(row[LACKED_COLUMNS:]), bool(row[PARTIAL] & PARTIAL_VALUES), bool(row[PARTIAL] & MAY_CASCADE),
-            [_sample(file, place) for place in row[SAMPLES : SAMPLES + row[N_SAMPLES]]],
+            file.bytes_at(int(row["body"]), int(row["body_length"])), int(row["first_position"]),
+            int(row["rows_events"]), int(row["rows_bytes"]), bool(partial & PARTIAL_IMAGES),
+            _number(row["after_columns"]), _number(row["lacked_columns"]), bool(partial & PARTIAL_VALUES),
+            bool(partial & MAY_CASCADE),
+            [_sample(file, place) for place in row["samples"][: int(row["n_samples"])].tolist()],
         ))  # fmt: skip
     form = file.format.checksum, file.format.header_length
     outline.splits = [Split(start, end, {}, OutlinedBytes(start, end, digest, *form))
-                      for start, end, digest in recording.used(recording.splits, SPLITS)]
-    for split, use, n_bytes in recording.used(recording.split_tables, SPLIT_TABLES):
+                      for start, end, digest in recording.used("splits").tolist()]
+    for split, use, n_bytes in recording.used("split_tables").tolist():
         outline.splits[split].tables[use] = n_bytes
-    outline.voids = [(start, end) for start, end in recording.used(recording.voids, VOIDS)]
-    _add_notes(outline, file, recording.used(recording.notes, NOTES))
+    outline.voids = recording.used("rolled_back").tolist()
+    _add_notes(outline, file, recording.used("notes").tolist())
 
 
 def _sample(file: OutlinedFile, place: int) -> bytes:
@@ -71,7 +60,7 @@ def _sample(file: OutlinedFile, place: int) -> bytes:
     return event[:HEADER_LENGTH] + event[file.format.header_length :]
 
 
-def _add_notes(outline: Outline, file: OutlinedFile, notes: list[list[int]]) -> None:
+def _add_notes(outline: Outline, file: OutlinedFile, notes: list[tuple[int, ...]]) -> None:
     for kind, position, place, group_start, gtid_position, table in notes:
         end = position + file.size_at(position)
         event = file.read(position) if place == position else file.kept_event(place, position)
@@ -115,6 +104,6 @@ def _add_file_event(outline: Outline, file: OutlinedFile, event: Event) -> None:
         )
 
 
-def _number(words: list[int]) -> int:
-    """Words of 64 bits, the lowest first, as one number."""
-    return sum((word & 0xFFFFFFFFFFFFFFFF) << 64 * i for i, word in enumerate(words) if word)
+def _number(bitmap: np.ndarray) -> int:
+    """A bitmap of columns, the lowest first, as one number."""
+    return int.from_bytes(bitmap.tobytes(), "little")

@@ -12,27 +12,7 @@ from applier.binlog.events.gtid import GtidSet
 from applier.binlog.outline.outline import Outline
 from applier.binlog.outline.outline_kernel import walk
 from applier.binlog.outline.outline_notes import add_recorded
-from applier.binlog.outline.outline_recording import (
-    ENTRY_START,
-    FIRST_START,
-    FIRST_TIME,
-    GROUP_START,
-    GROUP_STATE,
-    GROUPS,
-    LAST_END,
-    LAST_GTID,
-    LAST_TIME,
-    N_EVENTS,
-    N_GROUPS,
-    N_INFLATED,
-    N_ROW_BYTES,
-    N_ROW_EVENTS,
-    OUTSIDE,
-    POSITION,
-    WITHIN,
-    Recording,
-    Status,
-)
+from applier.binlog.outline.outline_recording import OUTSIDE, Recording, Status
 from applier.binlog.outline.outlined_file import OutlinedFile
 from applier.binlog.outline.stop import StopCondition
 from applier.errors import CORRUPT_EVENT, LOG_GAP, ArchiveError, UsageError
@@ -49,12 +29,12 @@ class _Result:
     code: int
     recording: Recording
 
-    def __getitem__(self, field: int) -> int:
+    def __getitem__(self, field: str) -> int:
         return int(self.recording.state[field])
 
     @property
     def within_group(self) -> bool:
-        return self[GROUP_STATE] != OUTSIDE
+        return self["group_state"] != OUTSIDE
 
 
 def outline_file(
@@ -108,18 +88,19 @@ class OutlinePass(OutlinedFile):
         if limit == size and (result.code == Status.CUT_SHORT or result.within_group) and result.code != Status.STOPPED:
             torn_at, torn_what = self._tear(result)
         if result.within_group:  # the open group does not count
-            result = self._walk(begin, result[LAST_END], GtidSet(), None, n_groups)
+            result = self._walk(begin, result["last_end"], GtidSet(), None, n_groups)
         gtids = before.followed_by(self._executed(result))
         outline = Outline(
             self.uri, self.name, size, self.format, None, self.ends_with_stop(), self.previous_gtids, gtids,
-            start=result[FIRST_START] if result[FIRST_START] >= 0 else result[LAST_END], end=result[LAST_END],
+            start=result["first_start"] if result["first_start"] >= 0 else result["last_end"], end=result["last_end"],
             torn=torn_at is not None, torn_at=torn_at, torn_what=torn_what, stopped=stopped,
-            n_groups=result[N_GROUPS], n_events=result[N_EVENTS] + self.head_events, n_row_events=result[N_ROW_EVENTS],
-            row_bytes=result[N_ROW_BYTES], inflated_bytes=result[N_INFLATED], gtids_before=before,
+            n_groups=result["n_groups"], n_events=result["n_events"] + self.head_events,
+            n_row_events=result["n_row_events"], row_bytes=result["n_row_bytes"],
+            inflated_bytes=result["n_inflated"], gtids_before=before,
         )  # fmt: skip
         if outline.n_groups:
-            outline.first_timestamp, outline.last_timestamp = result[FIRST_TIME], result[LAST_TIME]
-            outline.last_gtid = self.gtid_at(result[LAST_GTID])
+            outline.first_timestamp, outline.last_timestamp = result["first_time"], result["last_time"]
+            outline.last_gtid = self.gtid_at(result["last_gtid"])
             outline.first_group_id, outline.last_group_id = self._grown_ids(result)
         add_recorded(outline, self, result.recording)
         return outline
@@ -147,7 +128,7 @@ class OutlinePass(OutlinedFile):
         while True:
             result = _Result(walk(recording.address), recording)
             if result.code == Status.NEED_CONTENTS:
-                inflater.advance(result[POSITION], end, within=result[WITHIN] != 0)
+                inflater.advance(result["position"], end, within=result["within"] != 0)
                 recording.set_contents(inflater.contents)
             elif result.code == Status.NEED_MEMORY:
                 recording.add_memory()
@@ -176,7 +157,7 @@ class OutlinePass(OutlinedFile):
 
     def _grown_ids(self, result: _Result) -> tuple[int | None, int | None]:
         """The first and the last group id, which must grow. Raises ReplayStopped."""
-        starts = result.recording.groups[: result.recording.state[GROUPS], ENTRY_START]
+        starts = result.recording.used("groups")["start"]
         ids = self.group_ids(starts)
         if ids is None:
             return None, None
@@ -191,7 +172,7 @@ class OutlinePass(OutlinedFile):
         return result.recording.executed(self.format.flavour == "mariadb")
 
     def _corrupt(self, result: _Result) -> ArchiveError:
-        position = result[POSITION]
+        position = result["position"]
         event = self.mapped.array[position : position + HEADER_LENGTH].tobytes()
         name, size = event_name(event[4]), int.from_bytes(event[9:13], "little")
         messages: dict[int, str] = {
@@ -205,14 +186,14 @@ class OutlinePass(OutlinedFile):
             position=position,
             errno=CORRUPT_EVENT,
             hint=f"copy the file again from the server, or stop before it: --stop-position "
-            f"{self.name}:{result[LAST_END]}",
+            f"{self.name}:{result['last_end']}",
         )
 
     def _tear(self, result: _Result) -> tuple[int, str]:
         """Where and how the file was truncated. Raises ArchiveError if it is not truncated but corrupt."""
-        position = result[POSITION]
+        position = result["position"]
         if result.code != Status.CUT_SHORT:
-            return result[GROUP_START], "the last event group has no end"
+            return result["group_start"], "the last event group has no end"
         header = self.mapped.array[position : position + HEADER_LENGTH].tobytes()
         if len(header) < HEADER_LENGTH:
             return position, "the file ends within an event's header"
@@ -224,6 +205,6 @@ class OutlinePass(OutlinedFile):
                 file=self.uri,
                 position=position,
                 errno=CORRUPT_EVENT,
-                hint=f"to stop before it: --stop-position {self.name}:{result[LAST_END]}",
+                hint=f"to stop before it: --stop-position {self.name}:{result['last_end']}",
             )
         return position, f"the file ends within a {event_name(header[4])} event"

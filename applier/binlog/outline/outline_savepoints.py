@@ -1,31 +1,22 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Kernels of the outline about savepoints: what of a group ROLLBACK TO takes back.
+"""Kernels of the outline about savepoints: what of a group ROLLBACK TO rolls back.
 
-Servers write `SAVEPOINT name` and `ROLLBACK TO name` into a group only where they must: where rows that are taken back
-were logged, since others with them cannot be (MySQL: of a table without transactions; MariaDB: of a changed temporary
-table, too). Names are compared without regard to the case of ASCII letters, as far as a log shows.
+Servers write `SAVEPOINT name` and `ROLLBACK TO name` into a group only where they must: where rows that are rolled
+back were logged, since others with them cannot be (MySQL: of a table without transactions; MariaDB: of a changed
+temporary table, too). Names are compared without regard to the case of ASCII letters, as far as a log shows.
 """
 
 import numpy as np
 
-from applier.binlog.outline.outline_groups import forget_notes, void
+from applier.binlog.outline.outline_groups import forget_notes, roll_back
 from applier.binlog.outline.outline_recording import (
-    BASE,
-    GROUP_ROW_EVENTS,
-    SAVEPOINT_END,
-    SAVEPOINT_LENGTH,
-    SAVEPOINT_NAME,
-    SAVEPOINT_NAME_LENGTH,
-    SAVEPOINT_ROW_EVENTS,
-    SAVEPOINTS,
+    SAVEPOINT_BYTES,
     Status,
     append,
-    at,
-    get,
     kept,
-    put,
+    savepoint_at,
 )
-from keysearch.memory import inline, load_u8
+from keysearch.memory import copy_bytes, inline, load_u8
 
 NO_SUCH_SAVEPOINT = 200
 _NONE = -1
@@ -40,31 +31,31 @@ def set_savepoint(state, sql, length, next_position):
     known = _find(state, name, name_length)
     if known != _NONE:
         _remove(state, known)
-    savepoint = append(state, SAVEPOINTS, SAVEPOINT_LENGTH)
-    if savepoint == 0:
+    if append(state.savepoints, SAVEPOINT_BYTES) == 0:
         return Status.NEED_ROOM
-    put(savepoint, SAVEPOINT_NAME, kept(state, name, name_length))
-    put(savepoint, SAVEPOINT_NAME_LENGTH, name_length)
-    put(savepoint, SAVEPOINT_END, next_position)
-    put(savepoint, SAVEPOINT_ROW_EVENTS, get(state, GROUP_ROW_EVENTS))
+    savepoint = savepoint_at(state.savepoints.start, state.savepoints.used - 1)
+    savepoint.name_at = kept(state, name, name_length)
+    savepoint.name_length = name_length
+    savepoint.end = next_position
+    savepoint.row_events = state.group_row_events
     return Status.DONE
 
 
 @inline
 def roll_back_to(state, sql, length, position):
-    """ROLLBACK TO name: rows since the savepoint are void; it stays, and those after it are gone."""
+    """ROLLBACK TO name: rows since the savepoint are rolled back; it stays, and those after it are gone."""
     name, name_length = _name(sql, length)
     known = _find(state, name, name_length)
     if known == _NONE:
-        return NO_SUCH_SAVEPOINT if get(state, GROUP_ROW_EVENTS) > 0 else Status.DONE
-    put(state, SAVEPOINTS, known + 1)
-    savepoint = at(state, SAVEPOINTS, SAVEPOINT_LENGTH, known)
-    if get(savepoint, SAVEPOINT_ROW_EVENTS) == get(state, GROUP_ROW_EVENTS):
+        return NO_SUCH_SAVEPOINT if state.group_row_events > 0 else Status.DONE
+    state.savepoints.used = known + 1
+    savepoint = savepoint_at(state.savepoints.start, known)
+    if savepoint.row_events == state.group_row_events:
         return Status.DONE
-    if get(savepoint, SAVEPOINT_END) > position:  # both are in one compressed event, whose rows have one position
+    if savepoint.end > position:  # both are in one compressed event, whose rows have one position
         return NO_SUCH_SAVEPOINT
-    forget_notes(state, get(savepoint, SAVEPOINT_END))
-    return void(state, get(savepoint, SAVEPOINT_END), position)
+    forget_notes(state, savepoint.end)
+    return roll_back(state, savepoint.end, position)
 
 
 @inline
@@ -88,10 +79,10 @@ def _name(sql, length):
 @inline
 def _find(state, name, length):
     """The number of the savepoint with this name; _NONE if there is none."""
-    for i in range(get(state, SAVEPOINTS)):
-        savepoint = at(state, SAVEPOINTS, SAVEPOINT_LENGTH, i)
-        if get(savepoint, SAVEPOINT_NAME_LENGTH) == length:
-            if _same_name(get(state, BASE) + get(savepoint, SAVEPOINT_NAME), name, length):
+    for i in range(state.savepoints.used):
+        savepoint = savepoint_at(state.savepoints.start, i)
+        if savepoint.name_length == length:
+            if _same_name(state.base + savepoint.name_at, name, length):
                 return np.int64(i)
     return np.int64(_NONE)
 
@@ -99,12 +90,11 @@ def _find(state, name, length):
 @inline
 def _remove(state, number):
     """Close the gap that a savepoint leaves."""
-    count = get(state, SAVEPOINTS) - 1
+    count = state.savepoints.used - 1
     for i in range(number, count):
-        to, origin = (at(state, SAVEPOINTS, SAVEPOINT_LENGTH, i), at(state, SAVEPOINTS, SAVEPOINT_LENGTH, i + 1))
-        for field in range(SAVEPOINT_LENGTH):
-            put(to, field, get(origin, field))
-    put(state, SAVEPOINTS, count)
+        to = state.savepoints.start + SAVEPOINT_BYTES * i
+        copy_bytes(to, to + SAVEPOINT_BYTES, SAVEPOINT_BYTES)
+    state.savepoints.used = count
 
 
 @inline

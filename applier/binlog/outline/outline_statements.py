@@ -8,30 +8,16 @@ from applier.binlog.outline.outline_groups import COMMITTED, PREPARED, ROLLED_BA
 from applier.binlog.outline.outline_recording import (
     ANNOUNCED,
     BLOCKED_SAVEPOINT,
-    GROUP_GTID,
-    GROUP_START,
-    GROUP_STATE,
-    INNER,
-    NOTE_EVENT,
-    NOTE_GROUP,
-    NOTE_GTID,
-    NOTE_KIND,
-    NOTE_LENGTH,
-    NOTE_POSITION,
-    NOTE_TABLE,
-    NOTED,
-    NOTES,
+    NOTE_BYTES,
     OUTSIDE,
     STATEMENT,
     TRANSACTION,
-    WITHIN,
     XA_DECIDED,
     XA_PREPARED,
     Status,
     append,
-    get,
     kept,
-    put,
+    note_view,
 )
 from applier.binlog.outline.outline_savepoints import NO_SUCH_SAVEPOINT, roll_back_to, set_savepoint
 from applier.binlog.outline.outline_tables import NO_TABLE
@@ -56,26 +42,27 @@ _QUERY_POST_HEADER = 13
 
 @inline
 def note(state, kind, position, use):
-    entry = append(state, NOTES, NOTE_LENGTH)
-    if entry == 0:
+    address = append(state.notes, NOTE_BYTES)
+    if address == 0:
         return Status.NEED_ROOM
-    outside = get(state, GROUP_STATE) == OUTSIDE
+    entry = note_view(address)
+    outside = state.group_state == OUTSIDE
     event = position
-    if get(state, WITHIN) != 0:
-        event = kept(state, get(state, INNER), np.int64(event_header(get(state, INNER)).size))
-    put(entry, NOTE_EVENT, event)
-    put(entry, NOTE_KIND, kind)
-    put(entry, NOTE_POSITION, position)
-    put(entry, NOTE_GROUP, position if outside else get(state, GROUP_START))
-    put(entry, NOTE_GTID, 0 if outside else get(state, GROUP_GTID))
-    put(entry, NOTE_TABLE, use)
+    if state.within != 0:
+        event = kept(state, state.inner, np.int64(event_header(state.inner).size))
+    entry.event = event
+    entry.kind = kind
+    entry.position = position
+    entry.group = position if outside else state.group_start
+    entry.gtid = 0 if outside else state.group_gtid
+    entry.table = use
     return Status.DONE
 
 
 @inline
 def note_once(state, kind, what, position):
     """The first of a kind of blockers is enough: it stops the replay."""
-    noted = get(state, NOTED) + what
+    noted = state.noted + what
     if load_u8(noted) != 0:
         return Status.DONE
     store_u8(noted, np.uint8(1))
@@ -114,15 +101,15 @@ def query(state, position, next_position, body, end, timestamp):
         return Status.BAD_EVENT
     word = _first_letters(sql, length)
     if word == _BEGIN and length == 5:
-        if get(state, GROUP_STATE) == TRANSACTION and get(state, GROUP_GTID) == 0:  # the one before was never ended
+        if state.group_state == TRANSACTION and state.group_gtid == 0:  # the one before was never ended
             result = end_group(state, position, ROLLED_BACK)
             if result != Status.DONE:
                 return result
-        if get(state, GROUP_STATE) == OUTSIDE:
+        if state.group_state == OUTSIDE:
             return open_group(state, position, timestamp, TRANSACTION)
-        put(state, GROUP_STATE, TRANSACTION)
+        state.group_state = TRANSACTION
         return Status.DONE
-    if get(state, GROUP_STATE) == OUTSIDE:
+    if state.group_state == OUTSIDE:
         result = open_group(state, position, timestamp, ANNOUNCED)
         if result != Status.DONE:
             return result
@@ -136,20 +123,20 @@ def query(state, position, next_position, body, end, timestamp):
             return note_once(state, BLOCKED_SAVEPOINT, _NOTED_SAVEPOINT, position)
         return result
     if word == _XA_START or word == _XA_BEGIN:
-        put(state, GROUP_STATE, TRANSACTION)
+        state.group_state = TRANSACTION
         return Status.DONE
     if word & _SEVEN_LETTERS == _XA_END:
         return Status.DONE
     if word == _XA_COMMIT or word == _XA_ROLLBACK:
-        if get(state, GROUP_STATE) == TRANSACTION:  # it was never prepared
+        if state.group_state == TRANSACTION:  # it was never prepared
             return ENDS_GROUP + (ROLLED_BACK if word == _XA_ROLLBACK else COMMITTED)
         result = note(state, XA_DECIDED, position, NO_TABLE)
         return ENDS_GROUP if result == Status.DONE else result
     result = note(state, STATEMENT, position, NO_TABLE)
-    if result != Status.DONE or get(state, GROUP_STATE) == TRANSACTION:
+    if result != Status.DONE or state.group_state == TRANSACTION:
         return result
     if _ends_with_start_transaction(sql, length):
-        put(state, GROUP_STATE, TRANSACTION)
+        state.group_state = TRANSACTION
         return Status.DONE
     return ENDS_GROUP
 

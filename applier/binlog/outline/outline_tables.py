@@ -11,51 +11,22 @@ from applier.binlog.events.format import DUMMY_TABLE_ID, STATEMENT_END_FLAG, WIT
 from applier.binlog.events.packed_kernel import read_bitmaps, table_id_at
 from applier.binlog.outline.outline_recording import (
     AFTER_COLUMNS,
-    BASE,
-    BODY,
-    BODY_LENGTH,
-    FIRST_POSITION,
-    ID_GROUP,
-    ID_LENGTH,
-    ID_PLUS_ONE,
-    ID_USE,
     LACKED_COLUMNS,
-    LAST_DIGEST,
-    N_GROUPS,
-    N_SAMPLES,
     N_SAMPLES_KEPT,
-    PARTIAL,
-    ROOM_TABLE_SLOTS,
-    ROWS_BYTES,
-    ROWS_EVENTS,
     SAMPLE_BYTES,
     SAMPLES,
-    SPLIT_BYTES,
-    SPLIT_DIGEST,
-    SPLIT_END,
-    SPLIT_FIRST,
-    SPLIT_LENGTH,
-    SPLIT_START,
+    SPLIT_RECORD,
     SPLIT_TABLE_BYTES,
-    SPLIT_TABLE_LENGTH,
-    SPLIT_TABLE_SPLIT,
-    SPLIT_TABLE_USE,
-    SPLIT_TABLES,
-    SPLITS,
-    STRIDE,
-    TABLE_IDS,
-    TABLE_LENGTH,
-    TABLE_SLOTS,
-    TABLES,
+    TABLE_BYTES,
     Status,
     append,
-    at,
-    get,
-    increase,
     kept,
-    put,
+    split_table_view,
+    split_view,
+    table_id_entry,
+    table_view,
 )
-from keysearch.memory import inline, load_u8, load_u16, load_u64, store_u8
+from keysearch.memory import inline, load_i64, load_u8, load_u16, load_u64, store_i64, store_u8
 
 _TABLE_MAP_LEAST, _ROWS_LEAST = 8, 8
 _NO_TABLE_ID = (1 << 48) - 1
@@ -100,11 +71,11 @@ def hash_bytes(address, length):
 @inline
 def _find_table_id(state, table_id):
     """The record of a table id, or the free one where it belongs. One record in two is always free."""
-    mask = get(state, TABLE_IDS + 2) - 1
+    mask = state.table_ids.room - 1
     slot = (table_id ^ table_id >> 16) & mask
     while True:
-        entry = at(state, TABLE_IDS, ID_LENGTH, slot)
-        if get(entry, ID_PLUS_ONE) == 0 or get(entry, ID_PLUS_ONE) == table_id + 1:
+        entry = table_id_entry(state.table_ids.start, slot)
+        if entry.plus_one == 0 or entry.plus_one == table_id + 1:
             return entry
         slot = (slot + 1) & mask
 
@@ -119,48 +90,54 @@ def map_table(state, position, body, end):
     body += 6
     length = end - body
     use = np.int64(NO_TABLE)
-    if get(entry, ID_PLUS_ONE) == 0:
-        if 2 * get(state, TABLE_IDS) + 2 > get(state, TABLE_IDS + 2):
+    if entry.plus_one == 0:
+        if 2 * state.table_ids.used + 2 > state.table_ids.room:
             return Status.NEED_ROOM
-        increase(state, TABLE_IDS, 1)
-        put(entry, ID_PLUS_ONE, table_id + 1)
-    elif _has_body(state, at(state, TABLES, TABLE_LENGTH, get(entry, ID_USE)), body, length):
-        use = get(entry, ID_USE)
+        state.table_ids.used += 1
+        entry.plus_one = table_id + 1
+    elif _has_body(state, table_view(table_address(state, entry.use)), body, length):
+        use = entry.use
     if use == NO_TABLE:
         use = _find_or_add_table(state, position, body, length)
         if use == NO_TABLE:
             return Status.NEED_ROOM
-    put(entry, ID_USE, use)
-    put(entry, ID_GROUP, get(state, N_GROUPS))
+    entry.use = use
+    entry.group = state.n_groups
     return Status.DONE
 
 
 @inline
+def table_address(state, use):
+    return state.tables.start + TABLE_BYTES * use
+
+
+@inline
 def _has_body(state, table, body, length):
-    return get(table, BODY_LENGTH) == length and equal_bytes(get(state, BASE) + get(table, BODY), body, length)
+    return table.body_length == length and equal_bytes(state.base + table.body, body, length)
 
 
 @inline
 def _find_or_add_table(state, position, body, length):
     """The table use with this body; NO_TABLE where there is no room for a new one."""
-    mask = get(state, ROOM_TABLE_SLOTS) - 1
+    mask = state.room_table_slots - 1
     slot = np.int64(hash_bytes(body, length)) & mask
     while True:
-        known = get(get(state, TABLE_SLOTS), slot)  # table use + 1
+        known = load_i64(state.table_slots + 8 * slot)  # table use + 1
         if known == 0:
             break
-        if _has_body(state, at(state, TABLES, TABLE_LENGTH, known - 1), body, length):
+        if _has_body(state, table_view(table_address(state, known - 1)), body, length):
             return known - 1
         slot = (slot + 1) & mask
-    use = get(state, TABLES)
-    table = append(state, TABLES, TABLE_LENGTH)
-    if table == 0:
+    use = state.tables.used
+    address = append(state.tables, TABLE_BYTES)
+    if address == 0:
         return np.int64(NO_TABLE)
-    put(get(state, TABLE_SLOTS), slot, use + 1)
-    put(table, BODY, kept(state, body, length))
-    put(table, BODY_LENGTH, length)
-    put(table, FIRST_POSITION, position)
-    put(table, STRIDE, 1)
+    table = table_view(address)
+    store_i64(state.table_slots + 8 * slot, use + 1)
+    table.body = kept(state, body, length)
+    table.body_length = length
+    table.first_position = position
+    table.stride = 1
     return use
 
 
@@ -182,7 +159,7 @@ def use_table(state, header, event_type, version, body, end, size):
     last = load_u16(body + 6) & STATEMENT_END_FLAG != 0
     table_id = table_id_at(body)
     entry = _find_table_id(state, table_id)
-    if get(entry, ID_PLUS_ONE) == 0 or get(entry, ID_GROUP) != get(state, N_GROUPS):
+    if entry.plus_one == 0 or entry.group != state.n_groups:
         dummy = last and (table_id == DUMMY_TABLE_ID or table_id == _NO_TABLE_ID)
         return Status.DONE if dummy else Status.UNMAPPED_TABLE, none, last
     updates = _image_kinds(event_type) == _UPDATE
@@ -190,27 +167,28 @@ def use_table(state, header, event_type, version, body, end, size):
     if place == 0:
         return Status.BAD_EVENT, none, False
     n_bytes = (n_columns + 7) >> 3
-    use = get(entry, ID_USE)
-    table = at(state, TABLES, TABLE_LENGTH, use)
+    use = entry.use
+    address = table_address(state, use)
+    table = table_view(address)
     if _image_kinds(event_type) != _WRITE and load_u16(body + 6) & WITHOUT_CASCADES == 0:
-        put(table, PARTIAL, get(table, PARTIAL) | MAY_CASCADE)
+        table.partial |= MAY_CASCADE
     if not _all_ones(place, n_columns):
-        put(table, PARTIAL, get(table, PARTIAL) | PARTIAL_IMAGES)
+        table.partial |= PARTIAL_IMAGES
         if _image_kinds(event_type) != _WRITE:
             for i in range(n_bytes):
-                lacked = table + 8 * LACKED_COLUMNS + i
+                lacked = address + LACKED_COLUMNS + i
                 store_u8(lacked, load_u8(lacked) | np.uint8(load_u8(place + i) ^ np.uint8(255)))
     if updates and not _all_ones(place + n_bytes, n_columns):
-        put(table, PARTIAL, get(table, PARTIAL) | PARTIAL_IMAGES)
+        table.partial |= PARTIAL_IMAGES
         for i in range(n_bytes):
-            seen = table + 8 * AFTER_COLUMNS + i
+            seen = address + AFTER_COLUMNS + i
             store_u8(seen, load_u8(seen) | load_u8(place + n_bytes + i))
     elif event_type == EventType.PARTIAL_UPDATE_ROWS:
-        put(table, PARTIAL, get(table, PARTIAL) | PARTIAL_VALUES)
-    _keep_sample(state, table, header, size)
-    increase(table, ROWS_EVENTS, 1)
-    increase(table, ROWS_BYTES, size)
-    increase(table, SPLIT_BYTES, size)
+        table.partial |= PARTIAL_VALUES
+    _keep_sample(state, table, address + SAMPLES, header, size)
+    table.rows_events += 1
+    table.rows_bytes += size
+    table.split_bytes += size
     return Status.DONE, use, last
 
 
@@ -224,42 +202,45 @@ def _all_ones(bitmap, n_columns):
 
 
 @inline
-def _keep_sample(state, table, header, size):
-    """Every STRIDE-th rows event is a sample. Where there are too many, every other one goes and the stride doubles."""
-    if get(table, ROWS_EVENTS) & (get(table, STRIDE) - 1) != 0:
+def _keep_sample(state, table, samples, header, size):
+    """Every `stride`-th rows event is a sample. Where there are too many, every other one goes and the stride doubles.
+    """
+    if table.rows_events & (table.stride - 1) != 0:
         return
-    if get(table, N_SAMPLES) == N_SAMPLES_KEPT:
+    if table.n_samples == N_SAMPLES_KEPT:
         for i in range(N_SAMPLES_KEPT // 2):
-            put(table, SAMPLES + i, get(table, SAMPLES + 2 * i))
-        put(table, N_SAMPLES, N_SAMPLES_KEPT // 2)
-        put(table, STRIDE, 2 * get(table, STRIDE))
-        if get(table, ROWS_EVENTS) & (get(table, STRIDE) - 1) != 0:
+            store_i64(samples + 8 * i, load_i64(samples + 16 * i))
+        table.n_samples = N_SAMPLES_KEPT // 2
+        table.stride = 2 * table.stride
+        if table.rows_events & (table.stride - 1) != 0:
             return
-    put(table, SAMPLES + get(table, N_SAMPLES), kept(state, header, min(size, SAMPLE_BYTES)))
-    increase(table, N_SAMPLES, 1)
+    store_i64(samples + 8 * table.n_samples, kept(state, header, min(size, SAMPLE_BYTES)))
+    table.n_samples += 1
 
 
 @inline
 def cut_split(state, end):
     """End the split that is open, if any, with the bytes of each table in it."""
-    if get(state, SPLIT_START) < 0:
+    if state.split_start < 0:
         return Status.DONE
-    split = get(state, SPLITS)
-    entry = append(state, SPLITS, SPLIT_LENGTH)
-    if entry == 0:
+    split = state.splits.used
+    address = append(state.splits, SPLIT_RECORD)
+    if address == 0:
         return Status.NEED_ROOM
-    put(entry, SPLIT_FIRST, get(state, SPLIT_START))
-    put(entry, SPLIT_END, end)
-    put(entry, SPLIT_DIGEST, get(state, LAST_DIGEST))
-    put(state, SPLIT_START, -1)
-    for use in range(get(state, TABLES)):
-        table = at(state, TABLES, TABLE_LENGTH, use)
-        if get(table, SPLIT_BYTES) > 0:
-            entry = append(state, SPLIT_TABLES, SPLIT_TABLE_LENGTH)
-            if entry == 0:
+    entry = split_view(address)
+    entry.first = state.split_start
+    entry.end = end
+    entry.digest = state.last_digest
+    state.split_start = -1
+    for use in range(state.tables.used):
+        table = table_view(table_address(state, use))
+        if table.split_bytes > 0:
+            address = append(state.split_tables, SPLIT_TABLE_BYTES)
+            if address == 0:
                 return Status.NEED_ROOM
-            put(entry, SPLIT_TABLE_SPLIT, split)
-            put(entry, SPLIT_TABLE_USE, use)
-            put(entry, SPLIT_TABLE_BYTES, get(table, SPLIT_BYTES))
-            put(table, SPLIT_BYTES, 0)
+            part = split_table_view(address)
+            part.split = split
+            part.use = use
+            part.bytes = table.split_bytes
+            table.split_bytes = 0
     return Status.DONE
