@@ -34,7 +34,6 @@ BANNED = {
 ALLOWED = {
     "applier/binlog/rows/value_kernel.py": "kernels are compiled by what their sources say",
     "applier/binlog/rows/image_kernel.py": "kernels are compiled by what their sources say",
-    "applier/binlog/rows/changes_kernel.py": "kernels are compiled by what their sources say",
     "applier/io/mapping.py": "kernels are compiled by what their sources say",
     "applier/binlog/outline/outline_statements.py": "kernels are compiled by what their sources say",
     "jsondiff/apply_kernel.py": "kernels are compiled by what their sources say",
