@@ -17,6 +17,8 @@ from tests.support.real_server import Case, differences
 IDEMPOTENT = ARCHIVES / "cascades" / "mariadb-idempotent.000001"
 """Of a MariaDB 10.11 whose replica, in idempotent mode, still had rows that the source had lost unlogged: parents 1, 2
 and 3, which inserts replace by one key or the other, and a child of each."""
+REPLACED = ARCHIVES / "cascades" / "mysql-replace.000001"
+"""Of a MySQL 9.7 whose log has the rows of cascades: REPLACE left the children of rows alone, its replica did not."""
 CASES = ["fk-cascade-mariadb", "fk-cascade-mariadb-minimal", "fk-cascade-mysql-native", "fk-cascade-mysql"]
 PLACES = [pytest.param(name, mark, id=f"{name}@{mark.name if mark else 'end'}")
           for name in CASES for mark in [*Case(name).marks, None]]
@@ -95,6 +97,25 @@ def test_parents_that_idempotent_mode_replaces_take_their_children_with_them(rou
                          for row in pq.read_table(tmp_path / "out" / file.path).to_pylist()) for name in "pc"}
     assert held == {"p": [(1, 1), (3, 33), (6, 6), (7, 2)], "c": [(40, 6)]}
     assert result.by_foreign_keys == 5 and sum(sum(table.conflicts.values()) for table in result.tables) == 3
+
+
+@pytest.mark.parametrize("route, engine, cores", ACCESS_PATHS)
+def test_a_replica_follows_foreign_keys_where_the_log_has_the_rows(route, engine, cores, tmp_path):
+    """AP-FK: what a replica of MySQL 9.7 held, and where it stopped: its cascades changed rows that its source kept."""
+    def replay(output, **options):
+        with engine_of(engine):
+            replay_with(ThisProcess(cores), ReplayOptions((str(REPLACED),), str(output), route=route, **options))
+
+    replay(tmp_path / "before", stop_position=(REPLACED.name, 4465))
+    held = {name: sorted(tuple(row.values()) for file in manifest.load(str(tmp_path / "before")).table("fk", name).files
+                         for row in pq.read_table(tmp_path / "before" / file.path).to_pylist())
+            for name in ("p", "c", "s", "tree")}
+    assert held == {"p": [(1, 11), (2, 22), (4, 444)], "c": [(40, 4)],
+                    "s": [(10, None), (20, None), (30, None), (40, 4)],
+                    "tree": [(1, None), (2, 4), (4, None), (5, 4)]}
+    with pytest.raises(ReplayStopped, match="not there") as stopped:
+        replay(tmp_path / "end")
+    assert stopped.value.mysql_errno == 1032 and stopped.value.table == "fk.tree"
 
 
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
