@@ -60,8 +60,8 @@ class _Edge:
 @dataclasses.dataclass(frozen=True)
 class Cascades:
     """Versions by id: those `tied` to others, to be applied together, and those with `links` by which it can be told
-    when their rows change. There are none where the tables that others refer to lose no rows and change no keys in the
-    log, or checks were off (AP-FK)."""
+    when their rows change. There are none where the log has all changes, or the tables that others refer to lose no
+    rows and change no keys in it (AP-FK)."""
 
     tied: dict[int, TiedVersion]
     links: dict[int, tuple[ParentLink, ...]]

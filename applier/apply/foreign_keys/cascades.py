@@ -24,7 +24,7 @@ from applier.apply.search.row_keys import RowKeys, StoredChanges
 from applier.apply.spec import GroupMembership
 from applier.apply.tables.table_walk import TableWalk
 from applier.apply.tables.unit_kinds import StoredUnit
-from applier.binlog.events.format import NO_FOREIGN_KEY_CHECKS_FLAG
+from applier.binlog.events.format import NO_FOREIGN_KEY_CHECKS_FLAG, WITHOUT_CASCADES
 from applier.binlog.rows.change_records import EVENT_FLAG_BITS
 from applier.binlog.rows.changes import ChangeBatch
 from applier.errors import ReplayStopped
@@ -114,6 +114,8 @@ class ForeignKeyGroup:
         self._members = sorted(members, key=lambda member: member.unit.spec.version)
         for member in self._members:
             member.walk.taker = self._take
+        idempotent = self._members[0].unit.spec.idempotent  # children may be there that the source had not
+        self._without = NO_FOREIGN_KEY_CHECKS_FLAG if idempotent else WITHOUT_CASCADES
         self._tables: list[_Table] = []
         self._in_force: list[GroupMember] | None = None
         self._stack = np.empty(_FIRST_ROOM, k.ROW)
@@ -189,7 +191,7 @@ class ForeignKeyGroup:
         order = np.argsort(events >> EVENT_FLAG_BITS, kind="stable")
         tables = np.concatenate([np.full(taken.batch.n, number) for number, _, taken in changed])[order]
         changes = np.concatenate([np.arange(taken.batch.n) for _, _, taken in changed])[order]
-        cascades = ((events & NO_FOREIGN_KEY_CHECKS_FLAG) == 0)[order].astype(np.uint8)
+        cascades = ((events & self._without) == 0)[order].astype(np.uint8)
         group = np.zeros((), k.GROUP)
         counts = [(0, 0)] * len(self._tables)
         stopped: tuple[_Table, Conflict] | None = None

@@ -22,7 +22,7 @@ from applier.apply.spec import ParentLink, RowPart
 from applier.apply.tables.logged_table import LoggedTable
 from applier.apply.tables.table_maps import BATCH_ROWS, segment_reader
 from applier.apply.tasks import LogSegment
-from applier.binlog.events.format import NO_FOREIGN_KEY_CHECKS_FLAG
+from applier.binlog.events.format import WITHOUT_CASCADES
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.changes import DELETE, INSERT, ChangeBatch, TableBinding
 from applier.binlog.rows.same_bytes import SameBytes
@@ -106,7 +106,7 @@ class _Parent:
         return TableBinding(reading.plans, wanted, wanted, partial(self._take, table_map), BATCH_ROWS)
 
     def _take(self, table_map: TableMap, batch: ChangeBatch) -> None:
-        chosen = np.flatnonzero((batch.kinds != INSERT) & (batch.events & NO_FOREIGN_KEY_CHECKS_FLAG == 0))
+        chosen = np.flatnonzero((batch.kinds != INSERT) & (batch.events & WITHOUT_CASCADES == 0))
         if not len(chosen):
             return
         deletes = batch.kinds[chosen] == DELETE

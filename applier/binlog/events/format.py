@@ -28,11 +28,11 @@ IGNORABLE_FLAG = 0x80
 """A reader that does not know the event's type may pass it over (EV-IGN)."""
 
 STATEMENT_END_FLAG = 0x1
+NO_FOREIGN_KEY_CHECKS_FLAG, SQL_FOREIGN_KEY_FLAG = 0x2, 0x10
+WITHOUT_CASCADES = NO_FOREIGN_KEY_CHECKS_FLAG | SQL_FOREIGN_KEY_FLAG
+"""Flags of rows events whose changes make no other ones: checks were off, or the log has the rows (AP-FK). A replica of
+MySQL makes them all the same where the log has them, which tells where it has rows that the source had not."""
 """In a rows event: the last one of its statement, so the statement's table maps end here."""
-NO_FOREIGN_KEY_CHECKS_FLAG = 0x2
-"""In a rows event: checks were off, so its changes make no others (AP-FK). In all other events they are followed. A
-replica does so even where flag 0x10 says that the log has the rows that they changed (MySQL 9.6 and newer): there may
-be children that the source had not, and REPLACE leaves a row's children alone on the source, but not on a replica."""
 DUMMY_TABLE_ID = 0xFFFFFF
 """A rows event with this table id has no rows: it only carries STATEMENT_END_FLAG."""
 

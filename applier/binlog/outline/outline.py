@@ -25,7 +25,7 @@ class TableUse:
     after_columns: int  # bit i: column i is in the after-image of an update whose after-image is partial
     lacked_columns: int  # bit i: some before-image lacks column i (bits past the last column mean nothing)
     has_diffs: bool  # some after-image has all columns, and may have JSON diffs in place of values
-    may_cascade: bool = False  # foreign keys may change rows because of some update or delete
+    may_cascade: bool = False  # some update or delete may make foreign keys change rows that the log does not have
     samples: list[bytes] = field(default_factory=list)  # rows events from the header on, cut at 4096 bytes
 
 

@@ -7,7 +7,7 @@ rows        table id (6), flags u16, in v2 extra data (u16 length, itself includ
 
 import numpy as np
 
-from applier.binlog.events.format import DUMMY_TABLE_ID, NO_FOREIGN_KEY_CHECKS_FLAG, STATEMENT_END_FLAG, EventType
+from applier.binlog.events.format import DUMMY_TABLE_ID, STATEMENT_END_FLAG, WITHOUT_CASCADES, EventType
 from applier.binlog.events.packed_kernel import read_bitmaps, table_id_at
 from applier.binlog.outline.outline_recording import (
     AFTER_COLUMNS,
@@ -170,7 +170,7 @@ def use_table(state, header, event_type, version, body, end, size):
     use = entry.use
     address = table_address(state, use)
     table = table_view(address)
-    if _image_kinds(event_type) != _WRITE and load_u16(body + 6) & NO_FOREIGN_KEY_CHECKS_FLAG == 0:
+    if _image_kinds(event_type) != _WRITE and load_u16(body + 6) & WITHOUT_CASCADES == 0:
         table.partial |= MAY_CASCADE
     if not _all_ones(place, n_columns):
         table.partial |= PARTIAL_IMAGES
