@@ -22,9 +22,10 @@ from applier.binlog.outline.outline import Outline, OutlineTask
 from applier.binlog.outline.stop import StopCondition
 from applier.columns.type_conversions import TypeConversions
 from applier.engine.executor import Executor, OnProgress
-from applier.errors import ApplierError, ArchiveError, ReplayStopped
+from applier.errors import ApplierError, ArchiveError, ReplayStopped, SchemaError
 from applier.io.progress import Progress, Silent
 from applier.io.resolver import read_text
+from applier.io.typed_json import Mismatch
 from applier.jobs.replay.orphans import orphans
 from applier.jobs.replay.publication import table_entries, table_results
 from applier.jobs.replay.result import ReplayResult
@@ -54,7 +55,7 @@ from applier.schema.history.history import SchemaHistory
 from applier.schema.schema_file import schema_file
 from applier.snapshot import manifest
 from applier.snapshot.checks import check_files
-from applier.snapshot.manifest import DatabaseEntry, Snapshot, Source
+from applier.snapshot.manifest import DatabaseEntry, Snapshot, Source, TableEntry
 from applier.snapshot.publish import begin
 from applier.snapshot.staging import Staging
 
@@ -82,6 +83,15 @@ def _first_refused(refused: Refused, span: LogSpan, versions: list[PlannedVersio
     first = first_of(refused.errors, order)
     number, known = order[first.file or ""], (item.version for item in versions)
     return _located(with_key(first, number, span.outlines[number], known), span.outlines[number])
+
+
+def _definition(entry: TableEntry) -> TableDefinition:
+    """The manifest's definition, as a later replay reads it. Raises SchemaError if no server has such a table."""
+    try:
+        return TableDefinition.from_json(entry.definition)
+    except Mismatch as mismatch:
+        raise SchemaError(f"the statements of the log leave a table that no server has: it {mismatch}",
+                          table=entry.full_name, hint="leave it out with --ignore-tables") from None
 
 
 class _Replay:
@@ -290,7 +300,7 @@ class _Replay:
             tables, dict(self.seconds), tuple(self.notes), self.options.exec_mode,
             self.route, conflicts.num_rows, len(results), sum(result.zero_dates for result in results),
             {table: dict(kinds) for table, kinds in sorted(history.skipped.items())})
-        schema_sql = schema_file(TableDefinition.from_json(entry.definition) for entry in entries)
+        schema_sql = schema_file(map(_definition, entries))
         staging.commit(snapshot, schema_sql, result.report(),
                        to_parquet(conflicts) if self.options.exec_mode == "idempotent" else None)
         return result

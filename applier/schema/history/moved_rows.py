@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from applier.errors import SchemaError
+from applier.mysql.types import arrow_type
 from applier.schema.ddl.alter_actions import ExchangePartition, PartitionFromTable, PartitionToTable
 from applier.schema.definition import TableDefinition
 from applier.schema.history.alter import moved
@@ -53,11 +54,18 @@ def move_rows(tables: TableVersions, divided: TableVersion, plain: TableVersion 
 
 def _rows(place: StatementOrigin, version: TableVersion, new: TableDefinition, *, removed: PartRows | None = None,
           required: PartRows | None = None) -> RowSource:
-    """Rows unchanged: the servers ensure that both tables have the same columns."""
+    """Rows unchanged. Raises SchemaError unless both tables have columns of the same types, as the servers demand."""
+    if _columns(version.definition) != _columns(new):
+        raise SchemaError(f"it moves rows to {new.full_name}, whose columns are not those of "
+                          f"{version.definition.full_name}; servers refuse that")
     columns = tuple(range(len(version.definition.columns)))
     return RowSource(version.id, RowConversion(
         version.definition, new, columns, sql=place.sql, timestamp_us=place.timestamp_us, file=place.file,
         position=place.position, gtid=place.gtid, removed=removed, required=required))
+
+
+def _columns(table: TableDefinition) -> list[tuple[object, str | None]]:
+    return [(arrow_type(column.type), column.generated) for column in table.columns]
 
 
 def _end_both(tables: TableVersions, divided: TableVersion, plain: TableVersion, place: StatementOrigin) -> None:

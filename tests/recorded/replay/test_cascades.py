@@ -104,7 +104,7 @@ def test_parents_that_idempotent_mode_replaces_take_their_children_with_them(rou
     ("idempotent", [(40, 4)], [(10, None), (20, None), (30, None), (40, 4)])])
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 def test_children_of_a_row_that_was_replaced(route, mode, c, s, tmp_path):
-    """AP-FK, AP-IDEM: in strict mode what the source held, in idempotent mode what its replica held before it stopped."""
+    """AP-FK, AP-IDEM: strict mode holds what the source held, idempotent mode what its replica held till it stopped."""
     options = ReplayOptions((str(REPLACED),), str(tmp_path / "out"), exec_mode=mode, route=route,
                             stop_position=(REPLACED.name, 4465))
     replay_with(ThisProcess(), options)
