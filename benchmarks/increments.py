@@ -22,14 +22,14 @@ _SIZES = (16, 32, 64, 128, 256)
 
 
 def increments(bench: Bench) -> list[Table]:
-    """Replays on a base, and a whole read, by the size of files."""
+    """The costs of replays on a base, and of reading all of it, by the size of its files."""
     rows = max(20_000, int(_ROWS * min(1.0, bench.megabytes / _FULL_MEGABYTES)))
     archive, deltas = in_child(_logs, bench.folder, rows)
     table = Table(
         "Increments",
         f"A table of {rows:,} rows of 190 bytes as the base, with files of about so many MB (--target-file-size); logs "
-        "that update some of its rows. In one process, without Spark: seconds, and MB of new files. Read: DuckDB or "
-        "pandas would read all columns so, with pyarrow in one thread.",
+        "that update some of its rows. In one process, without Spark: seconds, and MB of new files. Read: all columns "
+        "of the base, by pyarrow in one thread.",
         ["files", "files of the base", "base, CPU s", *(f"{delta}, s" for delta in deltas),
          *(f"{delta}, MB" for delta in deltas), "read, CPU s"],
     )
@@ -41,7 +41,7 @@ def increments(bench: Bench) -> list[Table]:
 
 
 def _logs(folder: str, rows: int) -> tuple[str, dict[str, str]]:
-    """The log that fills the table; and by what it changes, each log that may follow."""
+    """The log that fills the table, and the logs that may follow it by what they change."""
     random = np.random.default_rng(7)
     archive = Archive(f"{folder}/increments", 1)
     archive.in_halves = False
