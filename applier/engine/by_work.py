@@ -23,6 +23,10 @@ class ByWork:
     def cores(self) -> int:
         return self._executor.cores
 
+    @property
+    def on_one_disk(self) -> bool:
+        return self._executor.on_one_disk
+
     def expect(self, core_seconds: float) -> None:
         chosen = choose_by_work(core_seconds)
         if self._engine in ("spark", chosen.engine):

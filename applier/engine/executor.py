@@ -29,6 +29,11 @@ class Executor(Protocol):
         """How many tasks run at a time, as far as that is known before they run."""
         ...
 
+    @property
+    def on_one_disk(self) -> bool:
+        """True if every task sees the files of all others, so that changes are shuffled without being sent."""
+        ...
+
     def expect(self, core_seconds: float) -> None:
         """Called before `walk` and `shuffle`: how much CPU the plan thinks that they take."""
 
@@ -46,6 +51,8 @@ class Executor(Protocol):
 class ThisProcess:
     """Runs tasks on threads of this process, `cores` at a time, and so needs no Java. Memory is bounded as on Spark:
     `cores` tasks hold what the plan lets a task hold, and what is shuffled beyond SPILL_BYTES a core lies in a file."""
+
+    on_one_disk = True
 
     def __init__(self, cores: int = 1):
         self.cores = cores

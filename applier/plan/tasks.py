@@ -25,8 +25,11 @@ from applier.schema.history.table_versions import Position, TableVersion
 TASK_BYTES = 512 << 20
 """The most bytes of rows events that one task applies, by plan: it bounds a worker's memory."""
 
-SKIP_NANOSECONDS, SHUFFLE_NANOSECONDS = 0.2, 8.0
-"""CPU per byte of rows events: skipping another task's, and moving one through a shuffle."""
+SKIP_NANOSECONDS = 0.2
+"""CPU per byte of rows events that another task applies: to pass over them, or, where they are of a table that this
+task has units of, to decode their keys (0.24)."""
+SHUFFLE_NANOSECONDS, SHUFFLE_ON_ONE_DISK_NANOSECONDS = 12.0, 3.0
+"""CPU per byte of rows events that go through a shuffle: sent through Spark, and left in files that all tasks see."""
 APPLY_NANOSECONDS, BASE_NANOSECONDS = 2.5, 4.0
 """CPU per byte of rows events that are applied, and of a base's files that are read and written anew."""
 
@@ -150,7 +153,7 @@ def by_route(versions: list[PlannedVersion]) -> tuple[list[PlannedVersion], list
     return parts
 
 
-def prefers_shuffle(span: LogSpan, tasks: list[ApplyTask], versions: list[PlannedVersion]) -> bool:
+def prefers_shuffle(span: LogSpan, tasks: list[ApplyTask], versions: list[PlannedVersion], on_one_disk: bool) -> bool:
     """True if decoding once and moving the changes costs less than every task walking the log that it needs.
 
     Every task that walks a remote archive fetches it, so it is decoded once. So is a compressed one if a task would
@@ -162,15 +165,22 @@ def prefers_shuffle(span: LogSpan, tasks: list[ApplyTask], versions: list[Planne
     kept = {item.version.id: item.bytes * _compressed_part(span) for item in versions}
     if len(tasks) > 1 and any(sum(kept[version] for version in task.units) > TASK_BYTES for task in tasks):
         return True
-    return _skipped(tasks, versions) * SKIP_NANOSECONDS > _own(versions) * SHUFFLE_NANOSECONDS
+    return _read_seconds(tasks, versions, "walk", on_one_disk) > _read_seconds(tasks, versions, "shuffle", on_one_disk)
 
 
-def core_seconds(tasks: list[ApplyTask], versions: list[PlannedVersion], route: str) -> float:
+def core_seconds(tasks: list[ApplyTask], versions: list[PlannedVersion], route: str, on_one_disk: bool) -> float:
     """About how much CPU it takes to apply a plan by a route; `tasks` are those that would walk."""
     base = sum(file.bytes for item in versions for unit in item.units if isinstance(unit.origin, FromBase)
                for file in unit.origin.files)
-    read = _skipped(tasks, versions) * SKIP_NANOSECONDS if route == "walk" else _own(versions) * SHUFFLE_NANOSECONDS
-    return (_own(versions) * APPLY_NANOSECONDS + base * BASE_NANOSECONDS + read) / 1e9
+    applied = (_own(versions) * APPLY_NANOSECONDS + base * BASE_NANOSECONDS) / 1e9
+    return applied + _read_seconds(tasks, versions, route, on_one_disk)
+
+
+def _read_seconds(tasks: list[ApplyTask], versions: list[PlannedVersion], route: str, on_one_disk: bool) -> float:
+    """About how much CPU a route takes until changes are with their units."""
+    if route == "walk":
+        return _skipped(tasks, versions) * SKIP_NANOSECONDS / 1e9
+    return _own(versions) * (SHUFFLE_ON_ONE_DISK_NANOSECONDS if on_one_disk else SHUFFLE_NANOSECONDS) / 1e9
 
 
 def _own(versions: list[PlannedVersion]) -> int:

@@ -139,7 +139,13 @@ def _alive(process_id):
         return False
 
 
-def test_units_get_their_payloads_in_order_of_splits(spark):
+@pytest.fixture(params=["through Spark", "on one disk"])
+def shared(request, tmp_path):
+    """What `shuffle_tasks` takes payloads by: Spark's own shuffle, as on a cluster, or files that all tasks see."""
+    return str(tmp_path) if request.param == "on one disk" else None
+
+
+def test_units_get_their_payloads_in_order_of_splits(spark, shared):
     def give(item):
         for unit in (2, 0):
             yield unit, item, b"%d a" % item
@@ -149,12 +155,12 @@ def test_units_get_their_payloads_in_order_of_splits(spark):
         return unit, [(split, bytes(payload)) for split, payload in payloads]
 
     order = [(split, b"%d %s" % (split, letter)) for split in (1, 3, 7) for letter in (b"a", b"b")]
-    assert shuffle_tasks(spark, give, [7, 1, 3], take, 4) == [(0, order), (1, []), (2, order), (3, [])]
-    assert shuffle_tasks(spark, give, [], take, 2) == [(0, []), (1, [])]
-    assert shuffle_tasks(spark, give, [1], take, 0) == []
+    assert shuffle_tasks(spark, give, [7, 1, 3], take, 4, shared=shared) == [(0, order), (1, []), (2, order), (3, [])]
+    assert shuffle_tasks(spark, give, [], take, 2, shared=shared) == [(0, []), (1, [])]
+    assert shuffle_tasks(spark, give, [1], take, 0, shared=shared) == []
 
 
-def test_each_unit_has_a_task_of_its_own(spark):
+def test_each_unit_has_a_task_of_its_own(spark, shared):
     def give(item):
         return ((unit, item, b"x") for unit in range(17))
 
@@ -163,10 +169,10 @@ def test_each_unit_has_a_task_of_its_own(spark):
 
         return TaskContext.get().partitionId(), len(list(payloads))
 
-    assert shuffle_tasks(spark, give, range(3), take, 17) == [(unit, 3) for unit in range(17)]
+    assert shuffle_tasks(spark, give, range(3), take, 17, shared=shared) == [(unit, 3) for unit in range(17)]
 
 
-def test_more_payload_than_memory_goes_through_a_file(spark):
+def test_more_payload_than_memory_goes_through_a_file(spark, shared):
     size = SPILL_BYTES // 3
 
     def give(item):
@@ -176,10 +182,10 @@ def test_more_payload_than_memory_goes_through_a_file(spark):
         return [(split, payload.size, bytes(payload.slice(size - 1))) for split, payload in payloads]
 
     expected = [(10 - item, size, bytes([item])) for item in reversed(range(5))]
-    assert shuffle_tasks(spark, give, range(5), take, 1) == [expected]
+    assert shuffle_tasks(spark, give, range(5), take, 1, shared=shared) == [expected]
 
 
-def test_errors_of_both_sides_of_a_shuffle(spark):
+def test_errors_of_both_sides_of_a_shuffle(spark, shared):
     def give(item):
         yield 1, item, b"x"
         if item >= 3:
@@ -190,11 +196,30 @@ def test_errors_of_both_sides_of_a_shuffle(spark):
             raise ReplayStopped("no such row", errno=1032)
 
     with pytest.raises(ArchiveError, match="split 3 is corrupt"):
-        shuffle_tasks(spark, give, [2, 3, 4], take, 2)
+        shuffle_tasks(spark, give, [2, 3, 4], take, 2, shared=shared)
     with pytest.raises(ReplayStopped, match="no such row"):
-        shuffle_tasks(spark, give, [1, 2], take, 2)
+        shuffle_tasks(spark, give, [1, 2], take, 2, shared=shared)
 
 
-def test_a_unit_out_of_range_is_a_fault(spark):
+def test_a_unit_out_of_range_is_a_fault(spark, shared):
     with pytest.raises(TaskFailed, match="unit 2 of 2"):
-        shuffle_tasks(spark, lambda item: [(2, 0, b"")], [0], lambda unit, payloads: None, 2)
+        shuffle_tasks(spark, lambda item: [(2, 0, b"")], [0], lambda unit, payloads: None, 2, shared=shared)
+
+
+def test_a_sender_killed_halfway_sends_again(spark, shared, tmp_path):
+    """What its first attempt left in a file, nobody reads."""
+    def give(item):
+        import signal
+
+        yield 0, item, b"first %d" % item
+        if item == 1 and not os.path.exists(f"{tmp_path}/died"):
+            open(f"{tmp_path}/died", "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        yield 0, item, b""
+
+    def take(unit, payloads):
+        return [(split, bytes(payload)) for split, payload in payloads]
+
+    given = [(item, payload) for item in range(3) for payload in (b"first %d" % item, b"")]
+    assert shuffle_tasks(spark, give, range(3), take, 1, shared=shared) == [given]
+    assert (tmp_path / "died").exists()

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -21,8 +22,10 @@ from applier.apply.tasks import ApplyTask, SplitTask, TaskOutcome
 from applier.binlog.outline.outline import Outline, OutlineTask
 from applier.engine.executor import OnProgress, ThisProcess, outline
 from applier.engine.spark import running
+from applier.engine.spark.scratch import Scratch
 from applier.engine.spark.session import is_local
 from applier.engine.spark.stages import map_tasks, shuffle_tasks
+from applier.engine.spill_buffer import spill_directory
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -45,11 +48,15 @@ class OnSpark:
             return os.cpu_count() or 1
         return running.parallelism(self._session.result())
 
+    @property
+    def on_one_disk(self) -> bool:
+        return is_local(self._master)
+
     def expect(self, core_seconds: float) -> None:
         pass
 
     def outline(self, tasks: Sequence[OutlineTask], on_progress: OnProgress) -> list[Outline]:
-        if not is_local(self._master):
+        if not self.on_one_disk:
             with running.explain_spark_errors():
                 return map_tasks(self._session.result(), outline, tasks, on_progress=on_progress)
         return ThisProcess(self.cores).outline(tasks, on_progress)
@@ -63,6 +70,13 @@ class OnSpark:
         def reduce(number: int, payloads: Iterator[tuple[int, pa.Buffer]]) -> TaskOutcome:
             return apply_payloads(units[number], payloads)
 
-        with running.explain_spark_errors():
-            return shuffle_tasks(self._session.result(), split_payloads, splits, reduce, len(units),
+        spark = self._session.result()
+        directory = Scratch(_local_directory(spark)) if self.on_one_disk else nullcontext()
+        with running.explain_spark_errors(), directory as shared:
+            return shuffle_tasks(spark, split_payloads, splits, reduce, len(units), shared=shared,
                                  on_progress=on_progress)
+
+
+def _local_directory(spark: SparkSession) -> str | None:
+    """Where a local session keeps what does not fit in memory; None for the system's directory."""
+    return spill_directory() or spark.sparkContext.getConf().get("spark.local.dir")

@@ -1,4 +1,4 @@
-"""Directories for sockets and answers, in the system's directory for temporary files.
+"""Directories for sockets, answers and payloads, in the system's directory for temporary files, or another one.
 
 A directory lives until it is removed or its process ends; the next process removes what a killed one left. It waits a
 while, since a JVM that is still starting writes its address there, and ends only after that.
@@ -22,8 +22,9 @@ _OURS = re.compile(r"applier-\d+-[0-9a-f]{12}")
 class Scratch:
     """A directory that nobody else may look into, `path`; a context manager that removes it."""
 
-    def __init__(self) -> None:
-        parent = tempfile.gettempdir()
+    def __init__(self, parent: str | None = None) -> None:
+        parent = parent or tempfile.gettempdir()
+        os.makedirs(parent, exist_ok=True)
         for entry in os.scandir(parent):
             if _OURS.fullmatch(entry.name) and _is_old(entry):
                 durable.remove_if_dead(entry.path)

@@ -8,6 +8,7 @@ the caller as it was raised and Spark does not try the task again; any other exc
 import pickle
 import struct
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,7 +17,7 @@ import pyarrow as pa
 
 from applier.engine.spark import running
 from applier.engine.spark.running import Progress
-from applier.engine.spill_buffer import SPILL_BYTES, SpillBuffer
+from applier.engine.spill_buffer import SPILL_BYTES, Arrivals, SharedArrivals, SharedFile, SpillBuffer
 from applier.errors import ApplierError
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def shuffle_tasks(
     reduce_function: Callable[[int, Iterator[tuple[int, pa.Buffer]]], Result],
     n_units: int,
     *,
+    shared: str | None = None,
     on_progress: Progress | None = None,
 ) -> list[Result]:
     """One task per item yields payloads (unit, split, bytes); one task per unit takes its own, in the order of splits.
@@ -69,16 +71,19 @@ def shuffle_tasks(
     every unit, also for one that got nothing; `payloads` yields (split, buffer), and a buffer may lie in a mapped file,
     so that memory holds at most SPILL_BYTES of them. Results in the order of units; progress and errors as in
     `map_tasks`, an ApplierError of an item before one of a unit.
+
+    `shared`: a directory that all tasks see, as on one machine. Payloads are left in files there, and Spark carries
+    only where they lie: through Java, payloads cost some six times the CPU. The caller removes it.
     """
     items = list(items)
     if n_units == 0:
         return []
     frame = _one_a_partition(spark, items or [None]).mapInArrow(
-        _payloads_of_each(map_function if items else _no_payloads, n_units),
+        _payloads_of_each(map_function if items else _no_payloads, n_units, shared),
         "unit int, split int, task int, number int, payload binary",
     )
     frame = frame.repartitionById(n_units, "unit").mapInArrow(
-        _result_of_unit(reduce_function), "task int, result binary")
+        _result_of_unit(reduce_function, shared is not None), "task int, result binary")
     return _collect(spark, frame, n_units, on_progress)
 
 
@@ -86,22 +91,26 @@ def _no_payloads(_: None) -> tuple[()]:
     return ()
 
 
-def _payloads_of_each(function: Callable[[Any], Any], n_units: int) -> Callable[..., Iterator[pa.RecordBatch]]:
+def _payloads_of_each(
+    function: Callable[[Any], Any], n_units: int, shared: str | None
+) -> Callable[..., Iterator[pa.RecordBatch]]:
     """Rows of _PAYLOADS. The first item also sends each unit a row without a payload, so that every unit has a task."""
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for task, item in zip(batch.column(0).to_pylist(), batch.column(1), strict=True):
-                if task == 0:
-                    yield _payload_rows(range(n_units), UNIT_EXISTS, 0, range(n_units), [b""] * n_units)
-                number = -1
-                try:
-                    for number, (unit, split, payload) in enumerate(function(pickle.loads(item.as_buffer()))):
-                        if not 0 <= unit < n_units:
-                            raise ValueError(f"unit {unit} of {n_units}")
-                        yield _payload_rows([unit], split, task, [number], [pa.py_buffer(payload)])
-                except ApplierError as error:
-                    yield _payload_rows([0], FAILED, task, [number + 1], [pickle.dumps(error)])
+        with SharedFile(shared) if shared else nullcontext() as file:
+            sent = file.put if file else pa.py_buffer
+            for batch in batches:
+                for task, item in zip(batch.column(0).to_pylist(), batch.column(1), strict=True):
+                    if task == 0:
+                        yield _payload_rows(range(n_units), UNIT_EXISTS, 0, range(n_units), [b""] * n_units)
+                    number = -1
+                    try:
+                        for number, (unit, split, payload) in enumerate(function(pickle.loads(item.as_buffer()))):
+                            if not 0 <= unit < n_units:
+                                raise ValueError(f"unit {unit} of {n_units}")
+                            yield _payload_rows([unit], split, task, [number], [sent(payload)])
+                    except ApplierError as error:
+                        yield _payload_rows([0], FAILED, task, [number + 1], [sent(pickle.dumps(error))])
 
     return run
 
@@ -122,18 +131,21 @@ def _binary(payloads: list[Any]) -> pa.Array:
     return pa.Array.from_buffers(pa.binary(), 1, [None, pa.py_buffer(struct.pack("=ii", 0, data.size)), data])
 
 
-def _result_of_unit(function: Callable[[int, Iterator[tuple[int, pa.Buffer]]], Any]) -> Callable[..., Any]:
+def _result_of_unit(
+    function: Callable[[int, Iterator[tuple[int, pa.Buffer]]], Any], is_shared: bool
+) -> Callable[..., Any]:
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         unit = 0
-        with SpillBuffer(SPILL_BYTES) as spilled:
+        arrivals: Arrivals = SharedArrivals() if is_shared else SpillBuffer(SPILL_BYTES)
+        with arrivals:
             for batch in batches:
                 units, splits, tasks, numbers = (column.to_pylist() for column in batch.columns[:4])
                 unit = units[0]
                 for split, task, number, payload in zip(splits, tasks, numbers, batch.column(4), strict=True):
                     if split != UNIT_EXISTS:
-                        spilled.add((split, task, number), payload.as_buffer())
+                        arrivals.add((split, task, number), payload.as_buffer())
 
-            yield _outcome(unit, lambda: _reduced(function, unit, spilled.in_order()))
+            yield _outcome(unit, lambda: _reduced(function, unit, arrivals.in_order()))
 
     return run
 

@@ -238,10 +238,11 @@ class _Replay:
         segments = log_segments(span, versions)
         tasks = walking_tasks(segments, versions, self.executor.cores)
         units = [unit for item in versions if not item.succeeded for unit in item.units]
+        one_disk = self.executor.on_one_disk
         if self.route == "auto":
-            self.route = "shuffle" if prefers_shuffle(span, tasks, versions) else "walk"
+            self.route = "shuffle" if prefers_shuffle(span, tasks, versions, one_disk) else "walk"
         if units:
-            self.executor.expect(core_seconds(tasks, versions, self.route))
+            self.executor.expect(core_seconds(tasks, versions, self.route, one_disk))
         self.progress.phase(f"apply ({self.route})", len(units), "units")
 
         def on_progress(done: int, total: int) -> None:

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from applier.apply.spec import FromBase
-from applier.plan import tasks
+from applier.plan import tasks, units
 from applier.plan.tasks import core_seconds, log_segments, prefers_shuffle, walking_tasks
 from applier.snapshot.manifest import FileEntry
 from tests.support.planning import Log, plan, table
@@ -22,13 +22,13 @@ def test_a_compressed_log_is_decoded_once_where_tasks_would_keep_too_much_of_it(
     span, _, versions = plan(tmp_path, [log.path])
     walks = walking_tasks(log_segments(span, versions), versions, 2)
     monkeypatch.setattr(tasks, "TASK_BYTES", 5_000)
-    assert len(walks) == 2 and not prefers_shuffle(span, walks, versions)
+    assert len(walks) == 2 and not prefers_shuffle(span, walks, versions, True)
     rows = span.outlines[0].row_bytes
     for inflated, shuffles in ((rows, True), (rows // 10, False)):
         outline = dataclasses.replace(span.outlines[0], inflated_bytes=inflated)
         compressed = dataclasses.replace(span, outlines=(outline,))
-        assert prefers_shuffle(compressed, walks, versions) == shuffles
-    assert not prefers_shuffle(compressed, walks[:1], versions)
+        assert prefers_shuffle(compressed, walks, versions, True) == shuffles
+    assert not prefers_shuffle(compressed, walks[:1], versions, True)
 
 
 def test_work_is_what_is_applied_what_is_passed_over_and_what_a_base_has(tmp_path):
@@ -43,11 +43,27 @@ def test_work_is_what_is_applied_what_is_passed_over_and_what_a_base_has(tmp_pat
     for cores in (1, 2):
         walks = walking_tasks(segments, versions, cores)
         read = sum(segment.end - segment.start for task in walks for segment in task.segments)
-        applied[cores] = core_seconds(walks, versions, "walk") - (read - own) * tasks.SKIP_NANOSECONDS / 1e9
+        applied[cores] = core_seconds(walks, versions, "walk", True) - (read - own) * tasks.SKIP_NANOSECONDS / 1e9
     assert applied == pytest.approx(dict.fromkeys((1, 2), own * tasks.APPLY_NANOSECONDS / 1e9))
-    assert core_seconds(walks, versions, "shuffle") - applied[2] == pytest.approx(own * tasks.SHUFFLE_NANOSECONDS / 1e9)
+    for on_one_disk, moved in ((False, tasks.SHUFFLE_NANOSECONDS), (True, tasks.SHUFFLE_ON_ONE_DISK_NANOSECONDS)):
+        shuffled = core_seconds(walks, versions, "shuffle", on_one_disk) - applied[2]
+        assert shuffled == pytest.approx(own * moved / 1e9)
     with_base = dataclasses.replace(versions[0].units[0], origin=FromBase(
         snapshot=None, files=(FileEntry("f", 1, 1000, None, None, ""),)))
     versions[0].units[0] = with_base
-    assert core_seconds(walks, versions, "shuffle") - applied[2] == pytest.approx(
-        (own * tasks.SHUFFLE_NANOSECONDS + 1000 * tasks.BASE_NANOSECONDS) / 1e9)
+    assert core_seconds(walks, versions, "shuffle", True) - applied[2] - shuffled == pytest.approx(
+        1000 * tasks.BASE_NANOSECONDS / 1e9)
+
+
+def test_a_table_that_many_tasks_would_read_is_shuffled(tmp_path, monkeypatch):
+    """Each task walks over all changes of the table; that is dearer than a shuffle, sooner where nothing is sent."""
+    with Log(tmp_path / "b.000001") as log:
+        log.create(T)
+        for start in range(0, 20_000, 1000):
+            log.insert(T, *range(start, start + 1000))
+    monkeypatch.setattr(units, "LEAST_UNIT_BYTES", 1000)
+    span, _, versions = plan(tmp_path, [log.path], cores=40)
+    segments = log_segments(span, versions)
+    preferred = {cores: tuple(prefers_shuffle(span, walking_tasks(segments, versions, cores), versions, on_one_disk)
+                              for on_one_disk in (True, False)) for cores in (4, 30, 80)}
+    assert preferred == {4: (False, False), 30: (True, False), 80: (True, True)}
