@@ -4,7 +4,7 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check cover test check-kernels torture fuzz bench lint types drawing java warm kernels clean
+.PHONY: help demo check cover test check-kernels torture fuzz bench lint types drawing wheel java warm kernels clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ types: .venv/ready  ## what mypy says of the types
 
 drawing: .venv/ready  ## draw the packages anew into docs/ARCHITECTURE.md
 	$(BIN)/python docs/draw_packages.py
+
+wheel: .venv/ready  ## build a wheel with compiled kernels in dist/; what is not compiled yet takes minutes
+	$(BIN)/python -m pip wheel . --no-build-isolation --no-deps --wheel-dir dist
 
 clean:  ## remove the virtual environment and what tools left behind
 	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache .hypothesis .coverage build dist *.egg-info

@@ -65,8 +65,7 @@ class _CheckedKernel(numba_doors.CompiledKernel):
 
 def kernel(function: Any) -> numba_doors.Kernel:
     """Decorate a function that Python calls, as `memory.kernel` does in the other build."""
-    made = inline(function)
-    made.enable_caching()
+    made: numba_doors.Kernel = kernel_cache.keep(inline(function))
     made.__class__ = _CheckedKernel
     return made
 

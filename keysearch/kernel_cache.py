@@ -1,37 +1,71 @@
-"""Where compiled kernels are kept: by what they were compiled from, wherever their sources lie.
+"""Where compiled kernels are kept: by what they were compiled from and for, wherever their sources lie.
 
 Numba invalidates a cached kernel when its own file changes, but not when another module does whose functions it
 inlines or whose constants it holds. So the kernels of each module have a directory whose name holds a digest of the
 module and of all that it imports: a change costs the kernels that depend on it, and the same sources elsewhere cost
-nothing.
+nothing. These directories are below one for each Python, Numba, llvmlite and processor (keysearch.processor).
+
+They are looked for in this package first, where a wheel has them (`SHIPPED`) and nothing is ever written, and then in
+the user's cache.
 """
 
 import hashlib
 import os
 import re
+import sys
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import llvmlite
 import numba
 
-from keysearch import numba_doors
+from keysearch import numba_doors, processor
 from keysearch.addresses import is_checked
 
 ROOT = Path(__file__).resolve().parents[1]
+SHIPPED = Path(__file__).resolve().parent / "compiled"
 _PACKAGES = ("keysearch", "jsondiff", "applier")
 _IMPORT = re.compile(r"^from ([\w.]+) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
 
 
 def install() -> None:
-    """Have Numba keep the kernels of these packages here, and those of any others where it keeps them by itself."""
+    """Have Numba compile for the processor that is chosen, and keep the kernels of these packages here, and those of
+    any others where it keeps them by itself."""
+    processor.choose()
     numba_doors.ask_first(KernelLocator)
 
 
+def keep(kernel: Any) -> Any:
+    """Have the compiled code of a function looked for and kept; returns the function."""
+    return numba_doors.keep(kernel, _shipped_of)
+
+
 def directory() -> str:
-    """The directory of all kernels for this version of Numba and this build; it may not be there yet."""
+    """The user's directory of all kernels for this Python, Numba, llvmlite, processor and build; it may not be there
+    yet."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    own = os.path.join(base, "mysql-binlog-applier", f"kernels-numba-{numba.__version__}")
-    return (numba_doors.wanted_directory() or own) + ("-checked" if is_checked() else "")
+    return os.path.join(numba_doors.wanted_directory() or os.path.join(base, "mysql-binlog-applier"), _made_for())
+
+
+def shipped(folder: str) -> Path:
+    """A directory of kernels that came with this package; it is not there where they did not."""
+    return SHIPPED / _made_for() / folder
+
+
+def folder(module: str) -> str:
+    """The name of the directory of a module's kernels."""
+    return f"{module}-{_digests.of(module)}"
+
+
+def _made_for() -> str:
+    """What compiled code depends on besides its sources, as the name of a directory."""
+    made_for = processor.chosen()
+    parts = [f"kernels-{sys.implementation.cache_tag}-numba-{numba.__version__}-llvmlite-{llvmlite.__version__}",
+             made_for.model]
+    if not made_for.is_level:
+        parts.append(hashlib.blake2b(made_for.features.encode(), digest_size=4).hexdigest())
+    return "-".join(parts + ["checked"] * is_checked())
 
 
 class KernelLocator(numba_doors.SourceLocator):
@@ -43,8 +77,13 @@ class KernelLocator(numba_doors.SourceLocator):
 
     @staticmethod
     def directory_of(file: str) -> str:
-        name = _module_of(file)
-        return os.path.join(directory(), f"{name}-{_digests.of(name)}")
+        return os.path.join(directory(), folder(_module_of(file)))
+
+
+def _shipped_of(file: str) -> str | None:
+    """The directory that came with this package for the kernels of a source file; None for one of another package."""
+    name = _module_of(file)
+    return str(shipped(folder(name))) if name else None
 
 
 @cache
@@ -109,8 +148,3 @@ class Digests:
 
 
 _digests = Digests(ROOT)
-
-
-def digest(module: str) -> str:
-    """What names the directory of a module's kernels."""
-    return _digests.of(module)

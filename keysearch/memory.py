@@ -23,10 +23,13 @@ _I1, _I8, _I32, _I64, _I128 = (ir.IntType(bits) for bits in (1, 8, 32, 64, 128))
 
 kernel_cache.install()
 
-kernel = checked.kernel if checked.ON else numba.njit(cache=True, nogil=True, error_model="numpy", boundscheck=False)
-"""Decorator of a function that Python calls: compiled once for a machine and kept on disk."""
 inline = checked.inline if checked.ON else numba.njit(nogil=True, error_model="numpy", boundscheck=False)
 """Decorator of a function that only kernels call: compiled into each of them."""
+
+
+def kernel(function):
+    """Decorate a function that Python calls: compiled once for a machine and kept on disk, if no wheel has it."""
+    return checked.kernel(function) if checked.ON else kernel_cache.keep(inline(function))
 
 
 _TAKE: Any = checked.take

@@ -1,4 +1,5 @@
-"""What Numba has and does not promise: its cache of compiled kernels on disk, and helpers of its code generator.
+"""What Numba has and does not promise: its cache of compiled kernels on disk, the processor that it compiles for, and
+helpers of its code generator.
 
 All of it that these packages use is here. A version of Numba that changed it is found by test_numba_doors, which names
 what is gone.
@@ -6,17 +7,19 @@ what is gone.
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any, TypeAlias
 
 import numba
 from numba.core import cgutils
-from numba.core.caching import NullCache, UserProvidedCacheLocator
+from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache, UserProvidedCacheLocator
+from numba.core.codegen import get_host_cpu_features
 from numba.core.dispatcher import Dispatcher
 from numba.core.lowering import BaseLower
-from numba.core.registry import CPUDispatcher
+from numba.core.registry import CPUDispatcher, cpu_target
 
 _NUMBAS_LOCATORS = "UserProvidedCacheLocator,InTreeCacheLocator,UserWideCacheLocator,IPythonCacheLocator"
 _SETTINGS = vars(numba.config)
@@ -39,12 +42,9 @@ class SourceLocator(UserProvidedCacheLocator):
 
     @classmethod
     def from_function(cls, py_func: FunctionType, py_file: str) -> SourceLocator | None:
-        """What Numba asks each locator for; None leaves the function to the next."""
-        if not cls.is_for(py_file):
-            return None
-        numbas: Any = super(UserProvidedCacheLocator, cls)
-        found: SourceLocator | None = numbas.from_function(py_func, py_file)
-        return found
+        """What Numba asks each locator for; None leaves the function to the next. The directory is made when
+        something is kept there."""
+        return cls(py_func, py_file) if cls.is_for(py_file) else None
 
     @staticmethod
     def is_for(file: str) -> bool:
@@ -55,6 +55,52 @@ class SourceLocator(UserProvidedCacheLocator):
     def directory_of(file: str) -> str:
         """The directory of this file's kernels."""
         raise NotImplementedError
+
+
+class _Cache(FunctionCache):
+    """Where a kernel is looked for: in a directory that is only read, then in its own, where it is kept."""
+
+    def __init__(self, function: FunctionType, shipped: str | None) -> None:
+        numbas: Any = super()
+        numbas.__init__(function)
+        self._files: list[Any] = [self._cache_file]
+        if shipped is not None:
+            made: Any = IndexDataCacheFile
+            stamp = self._impl.locator.get_source_stamp()
+            self._files.insert(0, made(shipped, self._impl.filename_base, stamp))
+
+    def indexes(self) -> Iterator[tuple[Any, Any]]:
+        """Each file of compiled code, and the keys of what is in it; none of a directory that cannot be read."""
+        for file in self._files:
+            with contextlib.suppress(OSError):
+                yield file, file._load_index()
+
+    def key(self, signature: Any, codegen: Any) -> Any:
+        """What compiled code for arguments of these types is kept by."""
+        numbas: Any = self
+        return numbas._index_key(signature, codegen)
+
+    def _load_overload(self, sig: Any, target_context: Any) -> Any:
+        key = self.key(sig, target_context.codegen())
+        for file, keys in self.indexes():
+            data = file.load(key) if key in keys else None
+            if data is not None:
+                return self._impl.rebuild(target_context, data)
+        return None
+
+    def _save_overload(self, sig: Any, data: Any) -> None:
+        numbas: Any = super()
+        with contextlib.suppress(OSError):  # it can be run all the same
+            numbas._save_overload(sig, data)
+
+
+def keep(kernel: Any, shipped: Callable[[str], str | None]) -> Any:
+    """Have Numba look for a function's compiled code in a directory that is only read, `shipped` of its source file, if
+    there is one; then in that which its locator names, where it keeps what it compiles. Returns the function."""
+    function = getattr(kernel, "py_func", None)
+    if function:  # with NUMBA_DISABLE_JIT it is Python's
+        kernel._cache = _Cache(function, shipped(function.__code__.co_filename))
+    return kernel
 
 
 def ask_first(locator: type[SourceLocator]) -> None:
@@ -78,11 +124,38 @@ def is_kept(thing: Any) -> bool:
 def load_kept(kernel: Kernel) -> int:
     """Load what is kept of a function on disk, without a call and without compiling; for how many types it was."""
     cache, codegen = _cache(kernel), _codegen(kernel)
-    kept = cache._cache_file._load_index() or {}
-    signatures = [signature for signature, *_ in kept if cache._index_key(signature, codegen) in kept]
-    for signature in signatures:
+    kept = {signature for _, keys in cache.indexes() for signature, *_ in keys
+            if cache.key(signature, codegen) in keys}
+    for signature in kept:
         kernel.compile(signature)
-    return len(signatures)
+    return len(kept)
+
+
+def host_features() -> frozenset[str]:
+    """The instructions that this processor has and Numba may use, by LLVM's names of them."""
+    ask: Any = get_host_cpu_features
+    return frozenset(feature[1:] for feature in ask().split(",") if feature.startswith("+"))
+
+
+def is_told_processor() -> bool:
+    """Whether Numba was told a processor, by its environment variables or in its configuration."""
+    return _SETTINGS["CPU_NAME"] is not None or _SETTINGS["CPU_FEATURES"] is not None
+
+
+def has_begun() -> bool:
+    """Whether this process has a code generator for this processor already: it is made for the first function."""
+    return "_toplevel_target_context" in vars(cpu_target)
+
+
+def compile_for(model: str, features: str) -> None:
+    """Have Numba compile for this processor, with LLVM's names; before it has begun."""
+    _SETTINGS.update(CPU_NAME=model, CPU_FEATURES=features)
+
+
+def compiled_for() -> tuple[str, str]:
+    """The model and the features of the processor that Numba compiles for."""
+    _, model, features = cpu_target.target_context.codegen().magic_tuple()
+    return model, features
 
 
 def place_in_source() -> tuple[str, int, str]:

@@ -1,9 +1,9 @@
 """Compiles the kernels once for a machine, before several processes would: `python -m applier.jobs.warm`.
 
-Numba compiles a kernel when it is first called and keeps it in a cache on disk. Workers that fill that cache at the
-same time each do all the work, and may read each other's unfinished files. So one process calls every kernel, under a
-file lock, and leaves a stamp; a process that sees the stamp has nothing to do. The stamp's name holds a digest of the
-sources (keysearch.kernel_cache) and the processor, since compiled code depends on both.
+Where a wheel brought them (keysearch.kernel_cache), there is nothing to do. Else Numba compiles a kernel when it is
+first called and keeps it in the user's cache. Workers that fill that cache at the same time each do all the work. So
+one process calls every kernel, under a file lock, and leaves a stamp; a process that sees the stamp has nothing to do.
+The stamp's name holds a digest of the sources; whatever else compiled code depends on is in the directory's name.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from applier.errors import UsageError, reason
 from applier.options import ReplayOptions
 
 if TYPE_CHECKING:
@@ -32,12 +34,20 @@ ROWS = 5000
 
 def ensure(note: Callable[[str], None] = lambda text: None) -> bool:
     """Ensure that all kernels are in the cache; True if this call compiled them. `note` is called with a line first,
-    since it takes long."""
-    cache = _cache()
-    stamp = cache / _stamp_name()
+    since it takes long. Raises UsageError where they cannot be kept."""
+    from keysearch import kernel_cache
+
+    cache, folders = _cache(), _folders()
+    if all(kernel_cache.shipped(folder).is_dir() for folder in folders):
+        return False
+    stamp = cache / f"warm-{hashlib.blake2b(' '.join(folders).encode(), digest_size=8).hexdigest()}"
     if stamp.exists():
         return False
-    cache.mkdir(parents=True, exist_ok=True)
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"compiled kernels cannot be kept: {reason(error)}", file=str(cache),
+                         hint="name another cache folder in XDG_CACHE_HOME") from None
     with open(cache / "warm.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if stamp.exists():
@@ -46,6 +56,14 @@ def ensure(note: Callable[[str], None] = lambda text: None) -> bool:
         compile_all()
         stamp.touch()
     return True
+
+
+def ship(place: str) -> None:
+    """Ensure that all kernels are in the cache, and copy them to where a wheel has them, as if `place` were it."""
+    ensure(print)
+    cache = _cache()
+    for folder in _folders():
+        shutil.copytree(cache / folder, Path(place) / cache.name / folder)
 
 
 def compile_all() -> None:
@@ -143,16 +161,12 @@ def _cache() -> Path:
     return Path(kernel_cache.directory())
 
 
-def _stamp_name() -> str:
-    import llvmlite.binding as llvm
-
+def _folders() -> list[str]:
+    """The names of the directories of all kernels."""
     from applier.kernels import catalogue as kernels
     from keysearch import kernel_cache
 
-    sources = hashlib.blake2b(digest_size=8)
-    for module in kernels.modules():
-        sources.update(f"{module}\0{kernel_cache.digest(module)}\0".encode())
-    return f"warm-{llvm.get_host_cpu_name()}-{sources.hexdigest()}"
+    return list(map(kernel_cache.folder, kernels.modules()))
 
 
 def _document_and_diffs() -> tuple[bytes, bytes]:

@@ -1,23 +1,23 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""CRC32 (the one of zlib, polynomial 0xEDB88320) for kernels: by carry-less multiplication where the CPU has it.
+"""CRC32 (the one of zlib, polynomial 0xEDB88320) for kernels: by carry-less multiplication where it is there.
 
 Folding follows Gopal et al., "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction" (Intel, 2009).
 What is special here is the start: binlog events are short and of any length, so the odd bytes are taken first, shifted
 to the end of a block of 16 whose other bytes are zero. Zeros before a message do not change a remainder, so no table is
-needed for the rest of any message of 16 bytes or more. Other CPUs, and shorter messages, use slicing tables.
+needed for the rest of any message of 16 bytes or more. Other processors, and shorter messages, use slicing tables.
 """
 
-import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from keysearch import processor
 from keysearch.memory import inline, load_u8, load_u32
 from keysearch.numba_doors import global_constant
 
-_FEATURES = llvm.get_host_cpu_features()
-HAS_CARRYLESS_MULTIPLY = bool(_FEATURES.get("pclmul") and _FEATURES.get("ssse3"))
+HAS_CARRYLESS_MULTIPLY = processor.chosen().has("pclmul", "ssse3")
+"""Of the processor that kernels are compiled for, which may be less than this one."""
 
 _POLYNOMIAL = 0xEDB88320
 _BLOCK = 16

@@ -41,11 +41,12 @@ def awaited(server: subprocess.Popen, log: Path, line: str, times: int = 1) -> r
 
 
 @contextlib.contextmanager
-def cluster(directory: Path) -> Iterator[str]:
-    """The master URL of a standalone cluster: a master, and workers of one core each."""
-    def node(name: str, *arguments: str) -> contextlib.AbstractContextManager[subprocess.Popen]:
+def cluster(directory: Path, *of_workers: dict[str, str]) -> Iterator[str]:
+    """The master URL of a standalone cluster: a master, and workers of one core each; `of_workers` are what their
+    environments have besides."""
+    def node(name: str, *arguments: str, **environment: str) -> contextlib.AbstractContextManager[subprocess.Popen]:
         return started(directory / f"{name}.log", str(SPARK / "spark-class"), *arguments,
-                       SPARK_LOCAL_DIRS=str(directory))
+                       SPARK_LOCAL_DIRS=str(directory), **environment)
 
     log = directory / "master.log"
     with contextlib.ExitStack() as nodes:
@@ -53,10 +54,11 @@ def cluster(directory: Path) -> Iterator[str]:
                                           "--port", "0", "--webui-port", "0"))
         url = awaited(master, log, r"Starting Spark master at (spark://[\d.]+:\d+)\n")[1]
         awaited(master, log, "New state: ALIVE")
-        for number in range(N_WORKERS):
+        for number, environment in enumerate(of_workers or [{}] * N_WORKERS):
             nodes.enter_context(node(f"worker{number}", "org.apache.spark.deploy.worker.Worker", "--cores", "1",
-                                     "--memory", "1g", "--webui-port", "0", "--work-dir", str(directory), url))
-        awaited(master, log, "Registering worker", N_WORKERS)
+                                     "--memory", "1g", "--webui-port", "0", "--work-dir", str(directory), url,
+                                     **environment))
+        awaited(master, log, "Registering worker", len(of_workers) or N_WORKERS)
         yield url
 
 

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from applier.errors import UsageError
 from applier.jobs import warm
 from applier.kernels import catalogue as kernels
 from keysearch import kernel_cache
@@ -90,6 +91,27 @@ def test_of_many_at_once_one_compiles_and_the_others_wait(tmp_path, monkeypatch)
     assert not warm.ensure(notes.append) and len(notes) == 1
 
 
+def test_what_a_wheel_brought_is_not_compiled(tmp_path, monkeypatch):
+    """But all of it, if a module is another one."""
+    calls = []
+    monkeypatch.setattr(kernel_cache, "directory", lambda: tmp_path / "cache")
+    monkeypatch.setattr(kernel_cache, "shipped", lambda folder: tmp_path / "shipped" / folder)
+    monkeypatch.setattr(warm, "compile_all", lambda: calls.append(1))
+    folders = list(map(kernel_cache.folder, kernels.modules()))
+    for folder in folders:
+        (tmp_path / "shipped" / folder).mkdir(parents=True)
+    assert not warm.ensure() and not (tmp_path / "cache").exists()
+    (tmp_path / "shipped" / folders[0]).rmdir()
+    assert warm.ensure() and calls == [1]
+
+
+def test_a_cache_that_cannot_be_made_is_told(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(kernel_cache, "directory", lambda: tmp_path / "file" / "cache")
+    with pytest.raises(UsageError, match="XDG_CACHE_HOME"):
+        warm.ensure()
+
+
 def test_a_failed_compilation_leaves_no_stamp(tmp_path, monkeypatch):
     def fails():
         raise ZeroDivisionError
@@ -110,7 +132,7 @@ def test_other_sources_are_compiled_anew(tmp_path, monkeypatch):
     monkeypatch.setattr(kernel_cache, "directory", lambda: tmp_path)
     monkeypatch.setattr(warm, "compile_all", lambda: calls.append(1))
     assert [warm.ensure() for _ in range(2)] == [True, False]
-    monkeypatch.setattr(kernel_cache, "digest", lambda module: "another")
+    monkeypatch.setattr(kernel_cache, "folder", lambda module: f"{module}-another")
     assert [warm.ensure() for _ in range(2)] == [True, False] and len(calls) == 2
 
 

@@ -44,3 +44,31 @@ def test_the_same_sources_elsewhere_need_no_compiling(tmp_path):
                              check=True, env={"PATH": "", "XDG_CACHE_HOME": str(tmp_path / "cache")}).stdout.split()
               for place in ("first", "second")]
     assert counts == [["0", "1"], ["1", "0"]]
+
+
+@pytest.mark.slow
+def test_what_came_with_the_package_is_loaded_and_never_written(tmp_path):
+    """What is not in it is compiled, and kept for the user, who may be unable to keep it."""
+    shutil.copytree(kernel_cache.ROOT / "keysearch", tmp_path / "keysearch",
+                    ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "keysearch" / "crossing.py").write_text(
+        "from keysearch.memory import kernel\n\n\n@kernel\ndef add(n):\n    return n + 1\n")
+
+    def hits_and_misses(number, cache):
+        code = (f"from keysearch.crossing import add\nadd({number})\n"
+                "print(sum(add.stats.cache_hits.values()), sum(add.stats.cache_misses.values()))")
+        return subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True,
+                              env={"PATH": "", "XDG_CACHE_HOME": str(cache)}).stdout.split()
+
+    def shipped():
+        return {path: path.stat().st_mtime_ns for path in (tmp_path / "keysearch" / "compiled").rglob("*")}
+
+    (tmp_path / "file").touch()
+    nowhere = tmp_path / "file" / "cache"
+    assert hits_and_misses(1, tmp_path / "cache") == ["0", "1"]
+    shutil.move(tmp_path / "cache" / "mysql-binlog-applier", tmp_path / "keysearch" / "compiled")
+    before = shipped()
+    assert hits_and_misses(1, nowhere) == ["1", "0"]
+    assert [hits_and_misses(1.5, tmp_path / "cache") for _ in range(2)] == [["0", "1"], ["1", "0"]]
+    assert hits_and_misses(1.5, nowhere) == ["0", "1"]
+    assert shipped() == before

@@ -1,7 +1,10 @@
 """Every part of Numba that it does not promise, and these packages use, is as they use it; each test names one."""
 
 import importlib
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numba
@@ -13,16 +16,24 @@ ROOT = Path(__file__).resolve().parents[3]
 DOORS = (
     "numba.config.CACHE_DIR",
     "numba.config.CACHE_LOCATOR_CLASSES",
+    "numba.config.CPU_FEATURES",
+    "numba.config.CPU_NAME",
     "numba.core.caching.NullCache",
-    "numba.core.caching.UserProvidedCacheLocator.from_function",
     "numba.core.caching.UserProvidedCacheLocator.get_cache_path",
+    "numba.core.caching.UserProvidedCacheLocator.get_source_stamp",
+    "numba.core.caching.FunctionCache._index_key",
+    "numba.core.caching.FunctionCache._load_overload",
+    "numba.core.caching.FunctionCache._save_overload",
     "numba.core.caching.IndexDataCacheFile._load_index",
-    "numba.core.caching.Cache._index_key",
+    "numba.core.caching.IndexDataCacheFile.load",
     "numba.core.callconv.CPUCallConv.return_user_exc",
     "numba.core.cgutils.do_boundscheck",
     "numba.core.cgutils.global_constant",
+    "numba.core.codegen.CPUCodegen.magic_tuple",
+    "numba.core.codegen.get_host_cpu_features",
     "numba.core.lowering.BaseLower",
     "numba.core.registry.CPUDispatcher.compile",
+    "numba.core.registry.cpu_target._toplevel_target_context",
 )
 _PRIVATE = re.compile(r"numba\.core|numba\.config|\._cache\b|_cache_file|\._load_index|\._index_key|\.targetctx")
 
@@ -56,6 +67,34 @@ def test_what_is_kept_is_loaded_without_compiling():
     keybytes_kernel.find_ranges.compile("(int64[::1], int64, int64[::1], int64, int64[::1])")
     assert numba_doors.load_kept(kernel) > 0, "nothing was found: Cache._cache_file._load_index, ._index_key"
     assert kernel.stats.cache_misses == {}, "it was compiled: Dispatcher.compile"
+
+
+def run(code, **environment):
+    done = subprocess.run([sys.executable, "-c", f"from keysearch import numba_doors, processor\n{code}"], cwd=ROOT,
+                          capture_output=True, text=True, env=os.environ | environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_numba_compiles_for_the_processor_that_it_is_told():
+    code = "numba_doors.compile_for('x86-64-v2', '+pclmul'); print(*numba_doors.compiled_for())"
+    assert run(code) == ["x86-64-v2 +pclmul"]
+
+
+def test_whether_numba_has_begun():
+    code = "print(numba_doors.has_begun()); numba_doors.compiled_for(); print(numba_doors.has_begun())"
+    assert run(code) == ["False", "True"]
+
+
+def test_whether_numba_was_told_a_processor():
+    code = "print(numba_doors.is_told_processor())"
+    assert run(code) == ["False"]
+    assert run(code, NUMBA_CPU_NAME="x86-64-v2") == run(code, NUMBA_CPU_FEATURES="+pclmul") == ["True"]
+
+
+def test_kernels_are_python_where_numba_is_told_so():
+    code = "from keysearch import memory; print(memory.kernel(lambda number: number + 1)(1))"
+    assert run(code, NUMBA_DISABLE_JIT="1") == ["2"]
 
 
 def test_the_doors_are_opened_in_one_module():
