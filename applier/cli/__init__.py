@@ -15,7 +15,7 @@ import typer
 
 from applier.cli import replaying, dumps, snapshots, logs  # isort: skip  # noqa: F401  (in the order of --help)
 from applier.cli.application import app
-from applier.engine import pandas_door
+from applier.engine import left_out
 from applier.errors import ApplierError
 
 INTERNAL_ERROR = 70  # EX_SOFTWARE of sysexits.h: for a defect: not one of the three documented codes
@@ -49,7 +49,7 @@ def console() -> None:
     """The console script: a defect must not look like one of the documented exit codes."""
     show_every_character()
     gc.set_threshold(100_000, 20, 50)  # the usual 700 walks over all modules several times while they are imported
-    pandas_door.shut()
+    left_out.shut()
     try:
         code = main(sys.argv[1:])
     except (KeyboardInterrupt, typer.Abort):

@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, TypeGuard
 
-from applier.engine import pandas_door
+from applier.engine import left_out
 from applier.engine.spark import forking, java, prefork, spark_doors
 from applier.errors import ApplierError
 
@@ -51,7 +51,7 @@ def start(master: str | None = None, *, app_name: str = "applier") -> "SparkSess
 
     Raises ApplierError where Java is missing or too old, or where Spark does not start.
     """
-    pandas_door.open_again()
+    left_out.open_again()
     if _is_connect(master):
         return _connected(master, app_name)
     master = with_retries(master or "local[*]")
@@ -92,7 +92,7 @@ def boot(master: str | None = None) -> None:
     For a command line, before it has imported anything that may start threads (see `prefork`).
     """
     global _booted
-    pandas_door.open_again()
+    left_out.open_again()
     if _is_connect(master):
         return
     _booted = _launched(_driver_settings(with_retries(master or "local[*]")), minimal=is_local(master))

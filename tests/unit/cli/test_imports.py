@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from applier.engine import pandas_door
+from applier.engine import left_out
 from tests.recorded.archives.demo_digest import ARCHIVE
 from tests.support.folders import ROOT
 
@@ -30,7 +30,7 @@ def loaded(*words):
 @pytest.mark.parametrize(("words", "unwanted"), [
     (["--version"], {"numpy", "numba", "pyarrow", "rich"}),
     (["show", str(ARCHIVE / "binlog.000003")],
-     {"rich", "applier.schema.ddl", "applier.columns.values", "applier.apply"}),
+     {"rich", "cffi", "yaml", "applier.schema.ddl", "applier.columns.values", "applier.apply"}),
     (["locate", "--binlogs", str(ARCHIVE), "--datetime", "2026-03-14 10:30:00"],
      {"applier.schema.ddl", "applier.columns.values", "applier.apply"}),
 ])
@@ -47,9 +47,9 @@ def test_a_replay_in_this_process_needs_no_spark(tmp_path):
 def test_the_door_opens_again(monkeypatch):
     monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
     monkeypatch.delitem(sys.modules, "pandas", raising=False)
-    pandas_door.shut()
+    left_out.shut()
     with pytest.raises(ModuleNotFoundError, match="pandas is left out"):
         import pandas
-    pandas_door.open_again()
-    pandas_door.open_again()
+    left_out.open_again()
+    left_out.open_again()
     import pandas  # noqa: F401

@@ -1,0 +1,34 @@
+"""Keeps packages out of a program that does not need them, though packages that it needs import them where they are.
+
+pyarrow imports pandas with the first value that it converts: 0.3 s of CPU, and only Spark needs it. Numba imports
+coverage, cffi and yaml, for services that nobody asks of it here: another 0.15 s where they are installed. Where
+coverage measures a program, it is there before.
+"""
+
+import sys
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from types import ModuleType
+
+_PACKAGES = ("pandas", "coverage", "cffi", "yaml")
+
+
+class _Door(MetaPathFinder):
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
+        if fullname in _PACKAGES:
+            raise ModuleNotFoundError(f"{fullname} is left out of this program", name=fullname)
+
+
+_DOOR = _Door()
+
+
+def shut() -> None:
+    """Have imports of these packages fail from now on. For a program of its own: pyarrow looks for pandas once, and has
+    no nulls of pandas then."""
+    sys.meta_path.insert(0, _DOOR)
+
+
+def open_again() -> None:
+    """Have them imported by whoever needs them."""
+    if _DOOR in sys.meta_path:
+        sys.meta_path.remove(_DOOR)
