@@ -7,6 +7,7 @@ parts. No size is trusted: memory grows with what is there, not with what an eve
 import ctypes
 import zlib
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -25,14 +26,23 @@ _MOST_EVENT_BYTES = (1 << 30) + 4096
 """max_allowed_packet's limit, and a header: no compressed event was larger."""
 _GUARD = bytes(64)
 
-_Found = list[int]
-"""A record of find_compressed."""
+
+
+class _Found(NamedTuple):
+    """What find_compressed says of an event (FOUND)."""
+
+    position: int
+    prefix: int
+    data: int
+    end: int
+    inflated: int
+    form: int
 
 
 class Inflater:
     """Inflates the compressed events of a file in order, for a kernel that asks for the next ones.
 
-    `contents` (int64[n, CONTENT_WORDS]) describes them; it and the memory are valid until the next call.
+    `contents` (CONTENT[n]) describes them; it and the memory are valid until the next call.
     """
 
     def __init__(self, file: MappedFile, header_length: int, checksum_length: int) -> None:
@@ -42,7 +52,7 @@ class Inflater:
         self._pieces: Iterator[tuple[bytes, bool]] | None = None
         self._zstd = pa.Codec("zstd")
         self._memory = np.zeros(0, np.uint8)
-        self.contents = np.zeros((0, k.CONTENT_WORDS), np.int64)
+        self.contents = np.zeros(0, k.CONTENT)
 
     @property
     def memory_end(self) -> int:
@@ -68,13 +78,13 @@ class Inflater:
 
     def _look_ahead(self, position: int, end: int) -> list[_Found]:
         """The compressed events from `position` on that have been found."""
-        if not self._ahead or self._ahead[0][k.FOUND_POSITION] != position:
-            found = np.empty((_AHEAD_EVENTS, k.FOUND_WORDS), np.int64)
+        if not self._ahead or self._ahead[0].position != position:
+            found = np.empty(_AHEAD_EVENTS, k.FOUND)
             size = int.from_bytes(self._bytes[position + 9:position + 13], "little")
             until = min(end, position + max(_AHEAD_FILE_BYTES, size))
             count = k.find_compressed(self._file.address, position, until, self._header_length, self._checksum_length,
                                       address_of(found), len(found))
-            self._ahead = found[:count].tolist()
+            self._ahead = list(map(_Found._make, found[:count].tolist()))
         return self._ahead
 
     def _inflate_several(self, found: list[_Found]) -> None:
@@ -83,7 +93,6 @@ class Inflater:
         parts: list[bytes | memoryview] = []
         lengths, total = [], 0
         for event in found:
-            position, prefix = event[k.FOUND_POSITION], event[k.FOUND_PREFIX]
             try:
                 if places and _is_large(event):
                     break
@@ -92,9 +101,9 @@ class Inflater:
                 if not places:
                     raise
                 break
-            places.append(position)
-            parts += self._bytes[position:position + prefix], data
-            lengths.append(prefix + len(data))
+            places.append(event.position)
+            parts += self._bytes[event.position:event.position + event.prefix], data
+            lengths.append(event.prefix + len(data))
             total += lengths[-1]
             if total >= AHEAD_BYTES:
                 break
@@ -107,13 +116,13 @@ class Inflater:
         it. (Wrong lengths that are off by whole events and compensate each other pass: no damage makes them.)"""
         lengths, total = [], 0
         for event in found:
-            total += event[k.FOUND_INFLATED]
-            if event[k.FOUND_FORM] != k.ZSTD or total > AHEAD_BYTES:
+            total += event.inflated
+            if event.form != k.ZSTD or total > AHEAD_BYTES:
                 break
-            lengths.append(event[k.FOUND_INFLATED])
+            lengths.append(event.inflated)
         if len(lengths) < 2:
             return False
-        frames = b"".join(self._bytes[event[k.FOUND_DATA]:event[k.FOUND_END]] for event in found[:len(lengths)])
+        frames = b"".join(self._bytes[event.data:event.end] for event in found[:len(lengths)])
         try:
             text = pa.CompressedInputStream(pa.BufferReader(frames), "zstd").read(sum(lengths) + 1)
         except OSError:
@@ -125,27 +134,26 @@ class Inflater:
                                         for end, length in zip(ends.tolist(), lengths, strict=True)):
             return False
         self._ahead = found[len(lengths):]
-        self._set([event[k.FOUND_POSITION] for event in found[:len(lengths)]], [text], lengths, False)
+        self._set([event.position for event in found[:len(lengths)]], [text], lengths, False)
         return True
 
     def _set(self, places: list[int], parts: Sequence[bytes | memoryview], lengths: list[int], goes_on: bool) -> None:
         self._memory = np.frombuffer(bytearray().join((*parts, _GUARD)), np.uint8)
-        self.contents = np.empty((len(places), k.CONTENT_WORDS), np.int64)
-        self.contents[:, k.CONTENT_POSITION] = places
-        ends = address_of(self._memory) + np.cumsum(lengths)
-        self.contents[:, k.CONTENT_START] = ends - lengths
-        self.contents[:, k.CONTENT_END] = ends
-        self.contents[:, k.CONTENT_GOES_ON] = goes_on
+        self.contents = np.empty(len(places), k.CONTENT)
+        self.contents["position"] = places
+        self.contents["end"] = address_of(self._memory) + np.cumsum(lengths)
+        self.contents["start"] = self.contents["end"] - lengths
+        self.contents["goes_on"] = goes_on
         k.as_plain_events(address_of(self.contents), len(places))
 
     def _inflated(self, found: _Found) -> bytes | memoryview:
         """Inflate an event at once."""
-        data, length, form = self._bytes[found[k.FOUND_DATA]:found[k.FOUND_END]], *found[k.FOUND_INFLATED:]
+        data, length = self._bytes[found.data:found.end], found.inflated
         try:
-            if form == k.ZSTD:
+            if found.form == k.ZSTD:
                 inflated: bytes = self._zstd.decompress(data, length, asbytes=True)
                 return inflated
-            if form == k.ZLIB:
+            if found.form == k.ZLIB:
                 stream = zlib.decompressobj()
                 text = stream.decompress(data, min(length, _MOST_EVENT_BYTES) + 1)
                 if len(text) != length or not stream.eof:
@@ -166,22 +174,22 @@ class Inflater:
             whole = k.whole_events(address_of(memory), len(rest))
             del memory  # while it is there, `rest` cannot be cut
             next_size = int.from_bytes(rest[whole + 9:whole + 13], "little") if whole >= 0 else 0
-            if whole < 0 or total > found[k.FOUND_INFLATED] or next_size > _MOST_EVENT_BYTES:
+            if whole < 0 or total > found.inflated or next_size > _MOST_EVENT_BYTES:
                 raise self._malformed(found)
             if whole:
                 if pending:
                     yield pending, True
                 pending = bytes(memoryview(rest)[:whole])
                 del rest[:whole]
-        if rest or not pending or total != found[k.FOUND_INFLATED]:
+        if rest or not pending or total != found.inflated:
             raise self._malformed(found)
         yield pending, False
 
     def _read(self, found: _Found) -> Iterator[bytes]:
         self._check_form(found)
-        source = pa.BufferReader(pa.py_buffer(self._bytes[found[k.FOUND_DATA]:found[k.FOUND_END]]))
+        source = pa.BufferReader(pa.py_buffer(self._bytes[found.data:found.end]))
         try:
-            stream = pa.CompressedInputStream(source, "zstd") if found[k.FOUND_FORM] == k.ZSTD else source
+            stream = pa.CompressedInputStream(source, "zstd") if found.form == k.ZSTD else source
             while piece := stream.read(AHEAD_BYTES):
                 yield piece
         except OSError as reason:
@@ -190,14 +198,14 @@ class Inflater:
     # ---- errors
 
     def _check_form(self, found: _Found) -> None:
-        if found[k.FOUND_FORM] == k.UNKNOWN:
+        if found.form == k.UNKNOWN:
             raise UnsupportedEvent("a TRANSACTION_PAYLOAD event is compressed by an unknown algorithm",
                                    hint="a newer version of this program may know it")
-        if found[k.FOUND_FORM] == k.MALFORMED:
+        if found.form == k.MALFORMED:
             raise self._malformed(found)
 
     def _malformed(self, found: _Found, reason: Exception | None = None) -> ArchiveError:
-        name = event_name(self._bytes[found[k.FOUND_POSITION] + 4])
+        name = event_name(self._bytes[found.position + 4])
         why = f": {reason}" if reason else ""
         return ArchiveError(f"a {name} event does not have the content that it claims{why}",
                             errno=CORRUPT_EVENT, hint="the file is damaged; copy it again from the server")
@@ -205,7 +213,7 @@ class Inflater:
 
 def _is_large(found: _Found) -> bool:
     """True for a payload that is inflated in parts."""
-    return found[k.FOUND_INFLATED] > AHEAD_BYTES and found[k.FOUND_FORM] in (k.ZSTD, k.NONE)
+    return found.inflated > AHEAD_BYTES and found.form in (k.ZSTD, k.NONE)
 
 
 def events_within(file: MappedFile, event: Event, description: FormatDescription) -> Iterator[Event]:

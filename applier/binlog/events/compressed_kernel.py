@@ -14,13 +14,12 @@ import numpy as np
 
 from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.events.packed_kernel import read_bitmaps, read_packed
+from applier.kernels.records import struct
 from keysearch.memory import (
     inline,
     kernel,
-    load_i64,
     load_u8,
     load_u16,
-    store_i64,
 )
 
 HEADER_BYTES = 19
@@ -30,14 +29,17 @@ _FIRST_ROWS_V1, _FIRST_ROWS_V2, _PLAIN_QUERY, _PLAIN_ROWS_V1, _PLAIN_ROWS_V2 = 1
 _FIELD_END, _FIELD_SIZE, _FIELD_ALGORITHM, _FIELD_INFLATED = range(4)
 _QUERY_POST_HEADER = 13
 
-# What is known of a compressed event: its position, how many bytes of it come before what is compressed, where that is
-# (offsets in the file), how long it says it is when inflated, and its form.
-FOUND_POSITION, FOUND_PREFIX, FOUND_DATA, FOUND_END, FOUND_INFLATED, FOUND_FORM, FOUND_WORDS = range(7)
+FOUND, _, found_at = struct("compressed event", **dict.fromkeys((
+    "position", "prefix", "data", "end", "inflated", "form"), np.int64))
+"""What is known of a compressed event: how many bytes of it come before what is compressed, from where to where that is
+(offsets in the file), how long it says it is when inflated, and its form."""
 ZSTD, NONE, ZLIB, UNKNOWN, MALFORMED = range(5)
 
-# An entry of what was inflated: the compressed event's place in the file, from where to where (addresses) its events
-# lie, and whether more of them follow in the next entry.
-CONTENT_POSITION, CONTENT_START, CONTENT_END, CONTENT_GOES_ON, CONTENT_WORDS = range(5)
+CONTENT, content_view, content_at = struct("content", **dict.fromkeys((
+    "position", "start", "end", "goes_on"), np.int64))
+"""What was inflated of the compressed event at a position: from where to where (addresses) its events lie, and whether
+more of them follow in the next record."""
+CONTENT_BYTES = CONTENT.itemsize
 
 
 @inline
@@ -58,8 +60,8 @@ def find_compressed(base, position, end, header_bytes, checksum_bytes, found, mo
             break
         event_type = event_header(event).type
         if is_compressed(event_type):
-            record = found + 8 * FOUND_WORDS * count
-            store_i64(record + 8 * FOUND_POSITION, position)
+            record = found_at(found, count)
+            record.position = position
             body, stop = event + header_bytes, event + size - checksum_bytes
             if event_type == _PAYLOAD:
                 describe_payload(record, base, body, stop)
@@ -72,16 +74,16 @@ def find_compressed(base, position, end, header_bytes, checksum_bytes, found, mo
 
 @inline
 def _describe(record, prefix, data, end, inflated, form):
-    store_i64(record + 8 * FOUND_PREFIX, prefix)
-    store_i64(record + 8 * FOUND_DATA, data)
-    store_i64(record + 8 * FOUND_END, end)
-    store_i64(record + 8 * FOUND_INFLATED, inflated)
-    store_i64(record + 8 * FOUND_FORM, form)
+    record.prefix = prefix
+    record.data = data
+    record.end = end
+    record.inflated = inflated
+    record.form = form
 
 
 @inline
 def describe_payload(record, base, at, end):
-    """Describe a TRANSACTION_PAYLOAD whose body is from address `at` to `end` in the record at `record`."""
+    """Describe a TRANSACTION_PAYLOAD whose body is from address `at` to `end` in a record."""
     size, algorithm, inflated = np.int64(-1), np.int64(0), np.int64(-1)
     field = np.int64(-1)
     while field != _FIELD_END:
@@ -138,9 +140,8 @@ def _describe_event(record, base, event, body, end, event_type):
 def as_plain_events(contents, count):
     """Give MariaDB's events in `count` contents the type and size that they have without compression."""
     for i in range(count):
-        content = contents + 8 * CONTENT_WORDS * i
-        start = load_i64(content + 8 * CONTENT_START)
-        end = load_i64(content + 8 * CONTENT_END)
+        content = content_at(contents, i)
+        start, end = content.start, content.end
         event_type = np.int64(event_header(start).type) if end - start >= HEADER_BYTES else np.int64(0)
         if event_type < _QUERY_COMPRESSED or event_type > _LAST_COMPRESSED:
             continue

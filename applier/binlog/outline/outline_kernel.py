@@ -18,13 +18,7 @@ an array: where one is full, `walk` gives NEED_ROOM, and the caller starts again
 
 import numpy as np
 
-from applier.binlog.events.compressed_kernel import (
-    CONTENT_END,
-    CONTENT_GOES_ON,
-    CONTENT_POSITION,
-    CONTENT_START,
-    CONTENT_WORDS,
-)
+from applier.binlog.events.compressed_kernel import CONTENT_BYTES, content_view
 from applier.binlog.events.digest_kernel import with_event
 from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.events.format import IGNORABLE_FLAG, MARIADB_STANDALONE, EventType
@@ -46,7 +40,7 @@ from applier.binlog.outline.outline_recording import (
 from applier.binlog.outline.outline_statements import ENDS_GROUP, note, note_once, query, xa_prepare
 from applier.binlog.outline.outline_tables import NO_TABLE, cut_split, map_table, use_table
 from applier.kernels.crc32 import crc32
-from keysearch.memory import inline, kernel, load_i64, load_u32, load_u64
+from keysearch.memory import inline, kernel, load_u32, load_u64
 
 # What becomes of an event, by its type.
 (
@@ -178,12 +172,12 @@ def _compressed(state, position, next_position):
     """The events that a compressed event holds, as far as they are inflated. No group goes on behind its end."""
     header_length, result, goes_on = state.header_bytes, Status.DONE, True
     while goes_on:
-        content = state.content
-        if state.contents_left == 0 or load_i64(content + 8 * CONTENT_POSITION) != position:
+        if state.contents_left == 0 or content_view(state.content).position != position:
             return Status.NEED_CONTENTS
-        header, end = state.inner, load_i64(content + 8 * CONTENT_END)
+        content = content_view(state.content)
+        header, end = state.inner, content.end
         if header == 0:
-            header = load_i64(content + 8 * CONTENT_START)
+            header = content.start
             state.n_inflated += end - header
             state.within = 1
         while header < end:
@@ -202,10 +196,10 @@ def _compressed(state, position, next_position):
             if result != Status.DONE and result < ENDS_GROUP:
                 return result
             header += size
-        goes_on = load_i64(content + 8 * CONTENT_GOES_ON) != 0
+        goes_on = content.goes_on != 0
         if goes_on and result != Status.DONE:
             return Status.BAD_EVENT
-        state.content = content + 8 * CONTENT_WORDS
+        state.content += CONTENT_BYTES
         state.contents_left -= 1
         state.inner = 0
     state.within = 0

@@ -11,14 +11,7 @@ that are wanted are copied to an arena first.
 
 import numpy as np
 
-from applier.binlog.events.compressed_kernel import (
-    CONTENT_END,
-    CONTENT_GOES_ON,
-    CONTENT_POSITION,
-    CONTENT_START,
-    CONTENT_WORDS,
-    is_compressed,
-)
+from applier.binlog.events.compressed_kernel import CONTENT_BYTES, content_view, is_compressed
 from applier.binlog.events.digest_kernel import with_event
 from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.events.format import EventType
@@ -28,12 +21,11 @@ from applier.binlog.rows.change_records import (
     state_at,
 )
 from applier.binlog.rows.rows_event_kernel import rows_event, rows_kind
-from applier.binlog.rows.table_ids_kernel import BODY, BODY_LENGTH, id_entry, same_bytes
+from applier.binlog.rows.table_ids_kernel import id_entry, is_mapped
 from applier.kernels.crc32 import crc32
 from keysearch.memory import (
     inline,
     kernel,
-    load_i64,
     load_u32,
 )
 
@@ -82,12 +74,12 @@ def compressed_event(position, place, state, tables, ids, ids_mask, no_nulls):
     """The events that a compressed event holds, as far as they are inflated; all have its place."""
     goes_on, header = True, state.header_bytes
     while goes_on:
-        content = state.content
-        if state.contents_left == 0 or load_i64(content + 8 * CONTENT_POSITION) != position:
+        if state.contents_left == 0 or content_view(state.content).position != position:
             return Status.NEED_CONTENTS
-        start, content_end = state.inner, load_i64(content + 8 * CONTENT_END)
+        content = content_view(state.content)
+        start, content_end = state.inner, content.end
         if start == 0:
-            start = load_i64(content + 8 * CONTENT_START)
+            start = content.start
             state.within = 1
         while start < content_end:
             state.inner = start
@@ -102,9 +94,9 @@ def compressed_event(position, place, state, tables, ids, ids_mask, no_nulls):
                 return status
             start += size
             state.row_at = 0
-        goes_on = load_i64(content + 8 * CONTENT_GOES_ON) != 0
-        state.content = content + 8 * CONTENT_WORDS
-        state.contents_left = state.contents_left - 1
+        goes_on = content.goes_on != 0
+        state.content += CONTENT_BYTES
+        state.contents_left -= 1
         state.inner = 0
     state.within = 0
     return Status.DONE
@@ -118,12 +110,8 @@ def plain_event(start, stop, safe_end, event_type, place, state, tables, ids, id
     if event_type == _TABLE_MAP:
         if stop - body < 8:
             return Status.BAD_LENGTH
-        entry = id_entry(ids, ids_mask, table_id_at(body))
-        definition, length = body + 6, stop - body - 6
-        if (load_i64(entry) == -1 or load_i64(entry + BODY_LENGTH) != length
-                or not same_bytes(load_i64(entry + BODY), definition, length)):
-            return Status.NEW_TABLE_MAP
-        return Status.DONE
+        known = is_mapped(id_entry(ids, ids_mask, table_id_at(body)), body + 6, stop - body - 6)
+        return Status.DONE if known else Status.NEW_TABLE_MAP
     if kind < 0:
         return Status.DONE
     return rows_event(body, stop, safe_end, kind, event_type, place, state, tables, ids, ids_mask, no_nulls)

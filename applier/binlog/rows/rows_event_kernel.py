@@ -29,7 +29,7 @@ from applier.binlog.rows.change_records import (
     table_at,
 )
 from applier.binlog.rows.image_kernel import CORRUPT, FULL, N_PRESENT, read_image
-from applier.binlog.rows.table_ids_kernel import NUMBER, id_entry, same_bytes
+from applier.binlog.rows.table_ids_kernel import id_entry, same_bytes
 from applier.kernels.records import offset
 from keysearch.memory import (
     copy_bytes,
@@ -100,11 +100,10 @@ def rows_event(start, stop, safe_end, kind, event_type, place, state, tables, id
         return Status.BAD_LENGTH
     table_id = table_id_at(start)
     entry = id_entry(ids, ids_mask, table_id)
-    if load_i64(entry) == -1:
+    if entry.id == -1:
         return Status.DONE if table_id == DUMMY_TABLE_ID or table_id == ALL_ONES else Status.UNKNOWN_TABLE
-    number = load_i64(entry + NUMBER)
-    state.table = number
-    table = table_at(tables, number)
+    state.table = entry.table
+    table = table_at(tables, entry.table)
     if table.wanted == 0:
         return Status.DONE
     columns, at = read_bitmaps(start, stop, event_type >= 30, 2 if kind == UPDATE else 1)

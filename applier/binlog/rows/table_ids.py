@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from applier.binlog.rows.table_ids_kernel import ENTRY
 from keysearch.addresses import address_of
 
 
@@ -9,7 +10,7 @@ class TableIds:
     """An open-addressed hash table: the number that a walk has given a table, and its map's body, by table id."""
 
     def __init__(self) -> None:
-        self._entries = np.full((256, 4), -1, np.int64)
+        self._entries = _free(256)
         self._count = 0
 
     @property
@@ -24,16 +25,22 @@ class TableIds:
     def set(self, table_id: int, number: int, body: np.ndarray) -> None:
         """Assign a table to this id; `body` (uint8[n]) must live as long as the entry."""
         if self._count * 2 >= len(self._entries):
-            old = self._entries[self._entries[:, 0] != -1]
-            self._entries = np.full((4 * len(self._entries), 4), -1, np.int64)
+            old = self._entries[self._entries["id"] != -1]
+            self._entries = _free(4 * len(self._entries))
             for entry in old:
-                self._entries[self._slot(int(entry[0]))] = entry
+                self._entries[self._slot(int(entry["id"]))] = entry
         slot = self._slot(table_id)
-        self._count += int(self._entries[slot, 0] == -1)
+        self._count += int(self._entries["id"][slot] == -1)
         self._entries[slot] = table_id, number, address_of(body), len(body)
 
     def _slot(self, table_id: int) -> int:
         slot = (table_id * 0x9E3779B97F4A7C15 % (1 << 64) >> 40) & self.mask
-        while self._entries[slot, 0] not in (-1, table_id):
+        while self._entries["id"][slot] not in (-1, table_id):
             slot = (slot + 1) & self.mask
         return slot
+
+
+def _free(n: int) -> np.ndarray:
+    entries = np.zeros(n, ENTRY)
+    entries["id"] = -1
+    return entries

@@ -3,10 +3,11 @@
 
 import numpy as np
 
-from keysearch.memory import inline, load_i64, load_u8, load_u64
+from applier.kernels.records import struct
+from keysearch.memory import inline, load_u8, load_u64
 
-# an entry: id (-1: free), number of the table, address and length of the map's body
-ENTRY, NUMBER, BODY, BODY_LENGTH = 32, 8, 16, 24
+ENTRY, _, _entry_at = struct("table id", **dict.fromkeys(("id", "table", "body", "body_length"), np.int64))
+"""A table id (-1: free), the number of its table, and the body of its map after the id (address and length)."""
 
 
 @inline
@@ -25,8 +26,14 @@ def same_bytes(a, b, length):
 
 @inline
 def id_entry(ids, mask, table_id):
-    """The address of a table id's entry, or of the free one where it would go."""
+    """The entry of a table id, or the free one where it would go."""
     slot = np.int64((np.uint64(table_id) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)) & mask
-    while load_i64(ids + ENTRY * slot) != -1 and load_i64(ids + ENTRY * slot) != table_id:
+    while _entry_at(ids, slot).id != -1 and _entry_at(ids, slot).id != table_id:
         slot = (slot + 1) & mask
-    return ids + ENTRY * slot
+    return _entry_at(ids, slot)
+
+
+@inline
+def is_mapped(entry, body, length):
+    """True if the entry's table map has this body after the table id."""
+    return entry.id != -1 and entry.body_length == length and same_bytes(entry.body, body, length)

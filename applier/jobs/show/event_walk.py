@@ -11,13 +11,13 @@ import numpy as np
 
 from applier.binlog.archive.reader import FileEvent, file_events
 from applier.binlog.events.compressed import Inflater
-from applier.binlog.events.compressed_kernel import CONTENT_START
 from applier.binlog.events.events import read_format
 from applier.binlog.events.table_map import TableMap, parse_table_map
 from applier.binlog.rows.table_ids import TableIds
 from applier.errors import CORRUPT_EVENT, ApplierError, ArchiveError
 from applier.io.mapping import MappedFile
 from applier.jobs.show.kernels import walk_records as r
+from applier.jobs.show.kernels.walk_records import Status
 from keysearch.addresses import address_of
 
 DAMAGED = "the file is damaged; copy it again from the server"
@@ -31,20 +31,19 @@ class EventWalk:
         self._inflater = Inflater(mapped, self.format.header_length, self.format.checksum_length)
         self._ids = TableIds()
         self._known: dict[bytes, tuple[int, np.ndarray]] = {}  # a table's number by its map's body, and that in memory
-        self._state = np.zeros(r.STATE_WORDS, np.int64)
-        self._ranges = np.zeros((0, 2), np.int64)
-        for word, value in ((r.FILE_BYTES, mapped.size), (r.HEADER_BYTES, self.format.header_length),
-                            (r.CHECKSUM_BYTES, self.format.checksum_length), (r.INFLATES_ALL, int(inflates_all)),
-                            (r.CONTEXT_LENGTH, -1), (r.THREAD, -1)):
-            self.set(word, value)
+        self._state = np.zeros((), r.STATE)
+        self._ranges = np.zeros(0, r.RANGE)
+        self.set(file_bytes=mapped.size, header_bytes=self.format.header_length,
+                 checksum_bytes=self.format.checksum_length, inflates_all=inflates_all, thread=-1, context=(0, -1))
 
-    def get(self, word: int) -> int:
-        """A word of the state."""
-        return int(self._state[word // 8])
+    def get(self, field: str) -> int:
+        """A field of the state."""
+        return int(self._state[field])
 
-    def set(self, word: int, value: int) -> None:
-        """Change a word of the state."""
-        self._state[word // 8] = value
+    def set(self, **fields: int | tuple[int, int]) -> None:
+        """Change fields of the state; a text is its address and length."""
+        for field, value in fields.items():
+            self._state[field] = value
 
     @property
     def address(self) -> int:
@@ -54,31 +53,28 @@ class EventWalk:
     @property
     def position(self) -> int:
         """The position of the current event, or of the compressed event that holds it."""
-        return self.get(r.POSITION)
+        return self.get("position")
 
     def begin(self, ranges: np.ndarray) -> None:
-        """Go to the first of these ranges (int64[n, 2]: start, end)."""
+        """Go to the first of these ranges (RANGE[n])."""
         self._ranges = ranges
-        for word, value in ((r.RANGE, address_of(ranges)), (r.RANGES_END, address_of(ranges) + ranges.nbytes),
-                            (r.POSITION, int(ranges[0, 0]) >> r.INNER_BITS), (r.INNER, 0), (r.ROW_AT, 0),
-                            (r.N_DIFFS, 0)):
-            self.set(word, value)
+        self.set(range=address_of(ranges), ranges_end=address_of(ranges) + ranges.nbytes,
+                 position=int(ranges["start"][0]) >> r.INNER_BITS, inner=0, row_at=0, n_diffs=0)
 
-    def run(self, kernel: Callable[[int, int], int]) -> int:
+    def run(self, kernel: Callable[[int, int], int]) -> Status:
         """Run a kernel until it needs something that this class does not supply; returns its status. Raises
         ArchiveError if the file is damaged."""
         while True:
-            self.set(r.IDS, self._ids.address)
-            self.set(r.IDS_MASK, self._ids.mask)
+            self.set(ids=self._ids.address, ids_mask=self._ids.mask)
             status = int(kernel(self.mapped.address, self.address))
-            if status == r.NEW_TABLE:
-                self.register(ctypes.string_at(self.get(r.DETAIL), self.get(r.WANTED_BYTES)))
-            elif status == r.NEED_CONTENTS:
+            if status == Status.NEW_TABLE:
+                self.register(ctypes.string_at(self.get("detail"), self.get("wanted_bytes")))
+            elif status == Status.NEED_CONTENTS:
                 self._inflate()
-            elif status == r.NO_EVENT:
+            elif status == Status.NO_EVENT:
                 raise self._no_event()
             else:
-                return status
+                return Status(status)
 
     def register(self, table_map: bytes) -> None:
         """Register a table by the body of its table map. Raises ArchiveError if that is malformed."""
@@ -93,30 +89,29 @@ class EventWalk:
     def event(self) -> FileEvent:
         """The current event."""
         event = next(file_events(self.mapped, self.position, self.position + 1))
-        if not self.get(r.INNER):
+        if not self.get("inner"):
             return event
-        start, stop = self.get(r.START), self.get(r.STOP)
+        start, stop = self.get("start"), self.get("stop")
         return event.inner(ctypes.string_at(start, stop - start))
 
     @property
     def number(self) -> int | None:
         """The event's number in its payload, from 1."""
-        return self.get(r.INNER_NUMBER) + 1 if self.get(r.INNER) else None
+        return self.get("inner_number") + 1 if self.get("inner") else None
 
     def corrupt(self, what: str, table: str | None = None) -> ArchiveError:
         """The error for an event that makes no sense."""
         return ArchiveError(what, position=self.position, table=table, errno=CORRUPT_EVENT, hint=DAMAGED)
 
     def _inflate(self) -> None:
-        within = self.get(r.INNER) != 0
-        range_ = (self.get(r.RANGE) - address_of(self._ranges)) // self._ranges.strides[0]
-        end = int(self._ranges[min(range_, len(self._ranges) - 1), 1]) >> r.INNER_BITS
-        self._inflater.advance(self.position, max(end, self.position + self.get(r.SIZE)), within)
+        within = self.get("inner") != 0
+        range_ = (self.get("range") - address_of(self._ranges)) // r.RANGE_BYTES
+        end = int(self._ranges["end"][min(range_, len(self._ranges) - 1)]) >> r.INNER_BITS
+        self._inflater.advance(self.position, max(end, self.position + self.get("size")), within)
         contents = self._inflater.contents
-        self.set(r.CONTENT, address_of(contents))
-        self.set(r.CONTENTS_LEFT, len(contents))
+        self.set(content=address_of(contents), contents_left=len(contents))
         if within:
-            self.set(r.INNER, int(contents[0, CONTENT_START]))
+            self.set(inner=int(contents["start"][0]))
 
     def _no_event(self) -> ArchiveError:
         try:

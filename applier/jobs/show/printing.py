@@ -26,7 +26,9 @@ from applier.jobs.show.json_lines import event_line
 from applier.jobs.show.kernels import value_kernel as v
 from applier.jobs.show.kernels import walk_records as r
 from applier.jobs.show.kernels.events_text_kernel import print_events, skip_event
+from applier.jobs.show.kernels.fixed_texts import fixed_texts, text_records
 from applier.jobs.show.kernels.json_value_kernel import STACK_BYTES
+from applier.jobs.show.kernels.walk_records import Status
 from applier.mysql.wire_types import WireType
 from jsondiff import wire
 from jsondiff.binary import JsonError, to_text
@@ -41,7 +43,7 @@ _GUARD = 256
 _AFTER = 64
 """Bytes after a text that may be read."""
 
-_OPERATIONS: dict[int, int] = {
+_KINDS: dict[int, int] = {
     **dict.fromkeys((WireType.TINY, WireType.SHORT, WireType.INT24, WireType.LONG, WireType.LONGLONG), v.INTEGER),
     WireType.YEAR: v.YEAR, WireType.FLOAT: v.FLOAT, WireType.DOUBLE: v.DOUBLE, WireType.NEWDECIMAL: v.DECIMAL,
     WireType.BIT: v.BITS, WireType.SET: v.SET, WireType.ENUM: v.ENUM, WireType.DATE: v.DATE, WireType.NEWDATE: v.DATE,
@@ -71,18 +73,17 @@ class EventPrinter:
         self._walk = EventWalk(mapped, self._add_table, inflates_all=True)
         self._context = Context()
         self._tables: list[tuple[TableMap, list[np.ndarray]]] = []
-        self._table_records = np.zeros((16, r.TABLE_BYTES // 8), np.int64)
-        self._texts, self._names = _fixed_texts(), _names(self._is_json)
-        self._moments = np.full((3 * r.N_MOMENTS, r.MOMENT_BYTES), 255, np.uint8)
+        self._table_records = np.zeros(16, r.TABLE)
+        self._texts, self._names = fixed_texts(), text_records(_names(self._is_json))
+        self._moments = np.zeros(3 * r.N_MOMENTS, r.MOMENT)
+        self._moments["second"] = -1
         self._stack = np.zeros(STACK_BYTES, np.uint8)
-        self._pieces: dict[int, np.ndarray] = {}
+        self._pieces: dict[str, np.ndarray] = {}
         self._diffs: list[np.ndarray] = []
-        self._diff_records = np.zeros((0, 2), np.int64)
-        for word, value in ((r.IS_JSON, int(self._is_json)), (r.AS_MYSQL, int(self._walk.format.flavour == "mysql")),
-                            (r.TEXTS, address_of(self._texts)), (r.NAMES, address_of(self._names)),
-                            (r.MOMENTS, address_of(self._moments)), (r.STACK, address_of(self._stack)),
-                            (r.TABLES, address_of(self._table_records))):
-            self._walk.set(word, value)
+        self._diff_records = np.zeros(0, r.PIECE)
+        self._walk.set(is_json=self._is_json, as_mysql=self._walk.format.flavour == "mysql",
+                       texts=address_of(self._texts), names=address_of(self._names), moments=address_of(self._moments),
+                       stack=address_of(self._stack), tables=address_of(self._table_records))
         self._use_room(FIRST_BYTES)
         self._use_document(FIRST_BYTES)
 
@@ -90,7 +91,7 @@ class EventPrinter:
         """Print the events in [start, end) from `shown_from` on; `start` must be where a group, or the file, begins.
         Raises ArchiveError where the file is damaged, after what comes before that."""
         first = self.learn(start, end, shown_from)
-        self.print_ranges(np.array([[first, end]]) << r.INNER_BITS)
+        self.print_ranges(r.range_of(first, end))
 
     def learn(self, start: int, end: int, shown_from: int) -> int:
         """Register the table maps in [start, end) before the first event to show; returns that event's position."""
@@ -102,16 +103,22 @@ class EventPrinter:
         return end
 
     def print_ranges(self, ranges: np.ndarray) -> None:
-        """Print the events in these ranges; the maps of all their tables are registered."""
+        """Print the events in these ranges (RANGE[n]); the maps of all their tables are registered."""
         self._walk.begin(ranges)
         serve = {
-            r.FULL: self._make_room, r.NEED_MOMENT: self._add_moment, r.NEED_SETTINGS: self._add_settings,
-            r.NEED_DOCUMENT: lambda: self._use_document(self._walk.get(r.WANTED_BYTES)), r.NEED_DIFF: self._add_diff,
-            r.NEED_DETAILS: self._print_event, r.NEED_NOTE: self._print_note, r.BAD_ROWS: self._refuse_rows,
-            r.BAD_VALUE: self._refuse_value, r.UNKNOWN_TABLE: self._refuse_table,
+            Status.FULL: self._make_room,
+            Status.NEED_MOMENT: self._add_moment,
+            Status.NEED_SETTINGS: self._add_settings,
+            Status.NEED_DOCUMENT: lambda: self._use_document(self._walk.get("wanted_bytes")),
+            Status.NEED_DIFF: self._add_diff,
+            Status.NEED_DETAILS: self._print_event,
+            Status.NEED_NOTE: self._print_note,
+            Status.BAD_ROWS: self._refuse_rows,
+            Status.BAD_VALUE: self._refuse_value,
+            Status.UNKNOWN_TABLE: self._refuse_table,
         }
         try:
-            while (status := self._walk.run(print_events)) != r.DONE:
+            while (status := self._walk.run(print_events)) != Status.DONE:
                 serve[status]()
         finally:
             self._flush()
@@ -120,8 +127,7 @@ class EventPrinter:
 
     def _use_room(self, size: int) -> None:
         self._room = np.empty(size + _GUARD, np.uint8)
-        self._walk.set(r.OUT, address_of(self._room))
-        self._walk.set(r.OUT_END, address_of(self._room) + size)
+        self._walk.set(out=address_of(self._room), out_end=address_of(self._room) + size)
 
     def _make_room(self) -> None:
         if not self._flush():  # one event or row is larger than all the room
@@ -129,27 +135,26 @@ class EventPrinter:
 
     def _use_document(self, size: int) -> None:
         self._document = np.empty(size + _GUARD, np.uint8)
-        self._walk.set(r.DOCUMENT, address_of(self._document))
-        self._walk.set(r.DOCUMENT_BYTES, size)
+        self._walk.set(document=address_of(self._document), document_bytes=size)
 
     def _flush(self) -> bool:
         """Hand over what is printed; True if there was anything."""
-        length = self._walk.get(r.OUT) - address_of(self._room)
+        length = self._walk.get("out") - address_of(self._room)
         if length:
             text = self._room[:length].tobytes()
             self._write(_as_json(text) if self._is_json else text)
-            self._walk.set(r.OUT, address_of(self._room))
+            self._walk.set(out=address_of(self._room))
         return length > 0
 
     def _add_moment(self) -> None:
-        second = self._walk.get(r.DETAIL)
+        second = self._walk.get("detail")
         local = datetime.fromtimestamp(second, UTC).astimezone()
         zone = (local.tzname() or "").encode()[:60]
-        entry = self._moments[self._walk.get(r.WANTED_BYTES)]
-        entry[r.SECOND:r.SHORT] = np.frombuffer(second.to_bytes(8, "little"), np.uint8)
-        for place, text in ((r.SHORT, event_time(second).encode()), (r.LONG, f"{local:%Y-%m-%d %H:%M:%S}".encode()),
-                            (r.ZONE_LENGTH, len(zone).to_bytes(8, "little")), (r.ZONE, zone)):
-            entry[place:place + len(text)] = np.frombuffer(text, np.uint8)
+        moment = self._moments[self._walk.get("wanted_bytes")]
+        moment["second"], moment["zone_length"] = second, len(zone)
+        for field, text in (("short", event_time(second).encode()), ("zone", zone),
+                            ("long", f"{local:%Y-%m-%d %H:%M:%S}".encode())):
+            moment[field][:len(text)] = np.frombuffer(text, np.uint8)
 
     def _add_table(self, table: TableMap) -> int:
         """Register a new table's record; returns its number."""
@@ -158,18 +163,13 @@ class EventPrinter:
         rows = [line.format(_json_text(table.name) if self._is_json else name)
                 for line in (_OBJECTS if self._is_json else _LINES)]
         texts = [_bytes(text) for text in (*rows, f"Table_map: {name} mapped to number ")]
-        record = np.zeros(r.TABLE_BYTES // 8, np.int64)
         is_unsure = self._walk.format.flavour == "mariadb" and not _OLD_TEMPORAL.isdisjoint(table.types)
-        record[r.IS_UNSURE // 8], record[r.N_COLUMNS // 8] = is_unsure, len(table.types)
-        record[r.N_JSON // 8] = list(table.types).count(WireType.JSON)
-        record[r.COLUMNS // 8] = address_of(columns[0])
-        for place, lengths, some in ((r.LINES, r.LINE_LENGTHS, texts[:3]), (r.TITLE, r.TITLE_LENGTH, texts[3:])):
-            record[place // 8:place // 8 + len(some)] = [address_of(text) for text in some]
-            record[lengths // 8:lengths // 8 + len(some)] = [len(text) - _AFTER for text in some]
+        record = (is_unsure, len(table.types), address_of(columns[0]), list(table.types).count(WireType.JSON),
+                  *map(_piece, texts))
         self._tables.append((table, [*texts, *columns]))
         if len(self._tables) > len(self._table_records):
-            self._table_records = np.vstack([self._table_records, np.zeros_like(self._table_records)])
-            self._walk.set(r.TABLES, address_of(self._table_records))
+            self._table_records = np.concatenate([self._table_records, np.zeros_like(self._table_records)])
+            self._walk.set(tables=address_of(self._table_records))
         self._table_records[len(self._tables) - 1] = record
         return len(self._tables) - 1
 
@@ -180,34 +180,31 @@ class EventPrinter:
         said, is_lasting = settings(query, event.flags, self._context)
         fixed = 26 if event.type == EventType.EXECUTE_LOAD_QUERY else 13
         length = int.from_bytes(event.body[11:13], "little")
-        for word, text in ((r.TITLE_MORE, said.title), (r.USE, said.use), (r.MICROS, said.micros),
-                           (r.SETTINGS, said.lines), (r.DATABASE, self._context.database),
-                           (r.CONTEXT, bytes(event.body[fixed:fixed + length]))):
-            self._set_piece(word, text)
+        self._set_pieces(title_more=said.title, use=said.use, micros=said.micros, settings=said.lines,
+                         database=self._context.database, context=bytes(event.body[fixed:fixed + length]))
         if not is_lasting:
-            self._walk.set(r.CONTEXT_LENGTH, -1)
-        self._walk.set(r.HAS_SETTINGS, 1)
+            self._walk.set(context=(0, -1))
+        self._walk.set(has_settings=True)
 
-    def _set_piece(self, word: int, text: str | bytes) -> None:
-        """Put a text's address and length into two words of the state."""
-        self._pieces[word] = _bytes(text)
-        self._walk.set(word, address_of(self._pieces[word]))
-        self._walk.set(word + 8, len(self._pieces[word]) - _AFTER)
+    def _set_pieces(self, **texts: str | bytes) -> None:
+        """Put the addresses and lengths of texts into fields of the state."""
+        for field, text in texts.items():
+            self._pieces[field] = _bytes(text)
+            self._walk.set(**{field: _piece(self._pieces[field])})
 
     def _add_diff(self) -> None:
         """Append the SQL of a JSON diff to the row's (JD-SHOW)."""
-        column, length = f"@{self._walk.get(r.COLUMN) + 1}", self._walk.get(r.WANTED_BYTES)
+        column, length = f"@{self._walk.get('column') + 1}", self._walk.get("wanted_bytes")
         if length < 0:
             raise self._walk.corrupt(f"column {column}: a NULL that is marked as a JSON diff")
         try:
-            text = to_sql(wire.decode(ctypes.string_at(self._walk.get(r.DETAIL), length)), column)
+            text = to_sql(wire.decode(ctypes.string_at(self._walk.get("detail"), length)), column)
         except DiffError as reason:
             raise self._walk.corrupt(f"column {column}: {reason.what}") from None
-        known = self._diffs[:self._walk.get(r.N_DIFFS)]
+        known = self._diffs[:self._walk.get("n_diffs")]
         self._diffs = [*known, _bytes(text if self._is_json else text.replace("\n", "\n###      "))]
-        self._diff_records = np.array([[address_of(diff), len(diff) - _AFTER] for diff in self._diffs], np.int64)
-        self._walk.set(r.DIFFS, address_of(self._diff_records))
-        self._walk.set(r.N_DIFFS, len(self._diffs))
+        self._diff_records = np.array([_piece(diff) for diff in self._diffs], r.PIECE)
+        self._walk.set(diffs=address_of(self._diff_records), n_diffs=len(self._diffs))
 
     # ---- what the kernel does not print
 
@@ -218,7 +215,7 @@ class EventPrinter:
             self._put(event_line(event, self._walk.number, None))
         else:
             title, lines = details(event, self._context)
-            self._set_piece(r.DATABASE, self._context.database)
+            self._set_pieces(database=self._context.database)
             self._put("\n".join([title, *lines]))
         if event.type == EventType.START_ENCRYPTION:
             raise encrypted(self._walk.mapped.uri, event.position)
@@ -226,17 +223,17 @@ class EventPrinter:
     def _print_note(self) -> None:
         """Print why an event's rows are not shown after its title, or its line of JSON."""
         event = self._walk.event()
-        table = self._tables[self._walk.get(r.TABLE)][0].name if event.type not in _PRE_GA_ROWS else ""
+        table = self._tables[self._walk.get("table")][0].name if event.type not in _PRE_GA_ROWS else ""
         note = (f"the log does not say how long {table}'s temporal values are" if table else
                 f"the rows within {event.name} events are not shown")
         self._put(event_line(event, self._walk.number, note) if self._is_json else f"# {note}")
 
     def _put(self, text: str) -> None:
         if not self._is_json:
-            self._walk.set(r.OUT, self._walk.get(r.HEADER_END))
+            self._walk.set(out=self._walk.get("header_end"))
         self._flush()
         self._write(_encoded(f"{text}\n"))
-        self._walk.set(r.N_INNER_PRINTED, self._walk.get(r.N_INNER_PRINTED) + 1)
+        self._walk.set(n_inner_printed=self._walk.get("n_inner_printed") + 1)
         skip_event(self._walk.mapped.address, self._walk.address)
 
     # ---- what is wrong
@@ -248,10 +245,10 @@ class EventPrinter:
         raise self._walk.corrupt("a rows event whose table map is not there")
 
     def _refuse_value(self) -> None:
-        table, column = self._tables[self._walk.get(r.TABLE)][0], self._walk.get(r.COLUMN)
+        table, column = self._tables[self._walk.get("table")][0], self._walk.get("column")
         what = "a value that its type does not have"
         if table.types[column] == WireType.JSON:
-            document = ctypes.string_at(self._walk.get(r.DETAIL), self._walk.get(r.WANTED_BYTES))
+            document = ctypes.string_at(self._walk.get("detail"), self._walk.get("wanted_bytes"))
             try:
                 to_text(pa.array([document]))
             except JsonError as reason:
@@ -266,6 +263,11 @@ def _encoded(text: str) -> bytes:
 def _bytes(text: str | bytes) -> np.ndarray:
     """A text at an address, with bytes after it that may be read."""
     return np.frombuffer((_encoded(text) if isinstance(text, str) else text) + bytes(_AFTER), np.uint8)
+
+
+def _piece(text: np.ndarray) -> tuple[int, int]:
+    """Address and length of a text of `_bytes`."""
+    return address_of(text), len(text) - _AFTER
 
 
 def _json_text(text: str) -> str:
@@ -284,15 +286,11 @@ def _as_json(lines: bytes) -> bytes:
     return lines
 
 
-def _fixed_texts() -> np.ndarray:
-    return _records(map(str, r.TEXTS_OF_KERNEL), r.TEXT_BYTES)
-
-
-def _names(is_json: bool) -> np.ndarray:
+def _names(is_json: bool) -> Iterator[str]:
     """What events of each type are called: by their names in JSON, in text as mysqlbinlog calls them."""
-    names = (event_name(kind) for kind in range(256))
-    return _records((name if is_json else _rows_name(name) if kind in _ROWS else name.capitalize()
-                     for kind, name in enumerate(names)), r.NAME_BYTES)
+    for kind in range(256):
+        name = event_name(kind)
+        yield name if is_json else _rows_name(name) if kind in _ROWS else name.capitalize()
 
 
 def _rows_name(name: str) -> str:
@@ -305,20 +303,13 @@ def _rows_name(name: str) -> str:
     return f"{verb.capitalize()}_compressed_rows" if "COMPRESSED" in rest else f"{verb.capitalize()}_rows"
 
 
-def _records(texts: Iterator[str], size: int) -> np.ndarray:
-    """Texts with their lengths, `size` bytes each."""
-    return np.frombuffer(b"".join((len(text).to_bytes(8, "little") + text.encode()).ljust(size, b"\0")
-                                  for text in texts), np.uint8)
-
-
 def _columns(table: TableMap, prefix: bytes) -> list[np.ndarray]:
     """The records of a table's columns, and the texts before their values."""
-    records = np.zeros((len(table.types), v.COLUMN_BYTES // 8), np.int64)
+    records = np.zeros(len(table.types), r.COLUMN)
     prefixes = np.zeros((len(table.types), 32), np.uint8)
     for number, (kind, metadata) in enumerate(zip(table.types, table.metadata)):
         plan, text = plan_column(kind, metadata), prefix % (number + 1)
         prefixes[number, :len(text)] = np.frombuffer(text, np.uint8)
         width = plan.need if plan.is_bytes else plan.width
-        words = _OPERATIONS[kind], metadata, width, address_of(prefixes[number]), len(text)
-        records[number, :len(words)] = words
+        records[number] = _KINDS[kind], metadata, width, (address_of(prefixes[number]), len(text))
     return [records, prefixes]

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from applier.binlog.events.events import Query
 from applier.errors import SchemaError
-from applier.jobs.show.kernels.choice_kernel import CHOSEN, FRAME, FRAME_END, OTHER
+from applier.jobs.show.kernels.choice_kernel import Role
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.ddl.schema_changes import (
     AlterTable,
@@ -40,13 +40,13 @@ class NoticedTables(TableFilter):
                 self.without_match(self.noticed)]
 
 
-def statement_role(query: Query, tables: TableFilter, flavour: str) -> int:
+def statement_role(query: Query, tables: TableFilter, flavour: str) -> Role:
     """The role of a statement: it concerns chosen tables (CHOSEN) or others (OTHER), or belongs to the FRAME of a
     transaction, or ends it (FRAME_END)."""
     if not _is(query, *_FRAME):
-        return CHOSEN if _is_about(query, tables, flavour) else OTHER
+        return Role.CHOSEN if _is_about(query, tables, flavour) else Role.OTHER
     is_end = _is(query, b"COMMIT", b"ROLLBACK") and not _is(query, b"ROLLBACK TO")
-    return FRAME_END if is_end else FRAME
+    return Role.FRAME_END if is_end else Role.FRAME
 
 
 def _is_about(query: Query, tables: TableFilter, flavour: str) -> bool:

@@ -7,11 +7,13 @@ It reads no rows. It stops and says why where Python must do something: say whet
 statement.
 """
 
+from enum import IntEnum
+
 import numpy as np
 
 from applier.binlog.events.event_header_kernel import event_header
-from applier.binlog.events.packed_kernel import read_bitmaps
-from applier.binlog.rows.table_ids_kernel import BODY, BODY_LENGTH, NUMBER, id_entry, same_bytes
+from applier.binlog.events.packed_kernel import read_bitmaps, table_id_at
+from applier.binlog.rows.table_ids_kernel import id_entry, is_mapped, same_bytes
 from applier.jobs.show.kernels.places_kernel import (
     PAYLOAD,
     find_event,
@@ -23,58 +25,49 @@ from applier.jobs.show.kernels.places_kernel import (
 from applier.jobs.show.kernels.walk_records import (
     AT_EVENT,
     AT_PAYLOAD_END,
-    CHOOSE_FROM,
-    CHOSEN_END,
-    CONTEXT,
-    CONTEXT_LENGTH,
-    DETAIL,
-    FULL,
-    HEADER_BYTES,
-    IDS,
-    IDS_MASK,
-    IS_CHOSEN,
-    NEED_VERDICT,
-    NEW_TABLE,
-    NO_EVENT,
-    RANGES_OUT,
-    ROOM,
-    ROOM_END,
-    START,
-    STOP,
-    TEXT_END,
-    TEXT_START,
-    VERDICT,
-    WANTED_BYTES,
+    RANGE_BYTES,
+    Status,
+    range_view,
+    state_at,
 )
-from keysearch.memory import inline, kernel, load_i64, load_u8, load_u16, load_u64, store_i64
+from keysearch.memory import inline, kernel, load_u8, load_u16
 
-# what an event is; UNKNOWN is for Python to say
-UNKNOWN, CHOSEN, OTHER, FRAME, FRAME_END = range(5)
+
+class Role(IntEnum):
+    """What an event is to the choice. Python says it where it is UNKNOWN."""
+
+    UNKNOWN = 0
+    CHOSEN = 1
+    OTHER = 2
+    FRAME = 3
+    """It belongs to a transaction whatever its tables are."""
+    FRAME_END = 4
+
 
 _QUERY, _STOP, _ROTATE, _FORMAT, _XID, _TABLE_MAP, _ROWS_QUERY, _GTID, _ANONYMOUS = 2, 3, 4, 15, 16, 19, 29, 33, 34
 _PREVIOUS_GTIDS, _GTID_TAGGED = 35, 42
 _ANNOTATE, _CHECKPOINT, _MARIADB_GTID, _GTID_LIST = 160, 161, 162, 163
 _QUERY_FIXED, _FLAGS_AT, _STATEMENT_END = 13, 6, 1
 _BEGIN, _COMMIT = 0x4E49474542, 0x54494D4D4F43
-_TABLE_ID = np.uint64(0xFFFFFFFFFFFF)
-_MOST_RANGES = 48
+_MOST_RANGES = 3 * RANGE_BYTES
 """Bytes that an event adds to the ranges at most: its own range, and its statement's."""
 
 
 @kernel
-def choose(base, state):
+def choose(base, state_address):
     """Choose among the events of a range (offsets from address `base`); says why it stopped."""
+    state = state_at(state_address)
     while True:
         found = find_event(base, state)
         if found == AT_PAYLOAD_END:
             leave_payload(state)
             continue
         if found != AT_EVENT:
-            return np.int64(found)
-        if _MOST_RANGES > load_i64(state + ROOM_END) - load_i64(state + RANGES_OUT):
-            return np.int64(FULL)
-        start, stop = load_i64(state + START), load_i64(state + STOP)
-        body, kind = start + load_i64(state + HEADER_BYTES), np.int64(event_header(start).type)
+            return found
+        if _MOST_RANGES > state.room_end - state.ranges_out:
+            return Status.FULL
+        start, stop = state.start, state.stop
+        body, kind = start + state.header_bytes, np.int64(event_header(start).type)
         place, after = place_of(state), place_after(base, state)
         if kind == _FORMAT or kind == _STOP or kind == _ROTATE or kind == _PREVIOUS_GTIDS or kind == _GTID_LIST \
                 or kind == _CHECKPOINT:
@@ -83,71 +76,77 @@ def choose(base, state):
                 _add(state, place, after)
                 _keep(state)
         elif stop < body:
-            return np.int64(NO_EVENT)
+            return Status.NO_EVENT
         elif kind == _GTID or kind == _ANONYMOUS or kind == _GTID_TAGGED or kind == _MARIADB_GTID:
             _begin(state)
             _add(state, place, after)
         elif kind == _ROWS_QUERY or kind == _ANNOTATE:
-            store_i64(state + TEXT_START, place)
-            store_i64(state + TEXT_END, after)
+            state.text_start = place
+            state.text_end = after
         else:
-            verdict = load_i64(state + VERDICT)
-            store_i64(state + VERDICT, UNKNOWN)
-            if verdict == UNKNOWN:
-                verdict = _of_event(body, stop, kind, state)
-            if verdict < 0:
-                return verdict
-            _take(state, verdict, place, after)
+            role = state.verdict
+            state.verdict = Role.UNKNOWN
+            if role == Role.UNKNOWN:
+                role = _of_event(body, stop, kind, state)
+            if role == Role.UNKNOWN:
+                return Status.NEED_VERDICT
+            if role < 0:
+                return role
+            _take(state, role, place, after)
         pass_event(base, state)
 
 
 @inline
 def _begin(state):
     """What waits is not chosen."""
-    store_i64(state + RANGES_OUT, load_i64(state + CHOSEN_END))
-    store_i64(state + TEXT_START, -1)
-    store_i64(state + IS_CHOSEN, 0)
+    state.ranges_out = state.chosen_end
+    state.text_start = -1
+    state.is_chosen = 0
 
 
 @inline
 def _add(state, start, end):
-    if start >= load_i64(state + CHOOSE_FROM):
-        out = load_i64(state + RANGES_OUT)
-        store_i64(out, start)
-        store_i64(out + 8, end)
-        store_i64(state + RANGES_OUT, out + 16)
+    if start >= state.choose_from:
+        _put_range(state.ranges_out, start, end)
+        state.ranges_out += RANGE_BYTES
+
+
+@inline
+def _put_range(at, start, end):
+    range_ = range_view(at)
+    range_.start = start
+    range_.end = end
 
 
 @inline
 def _keep(state):
     """All that waits is chosen; ranges that follow one another become one."""
-    to, out = load_i64(state + CHOSEN_END), load_i64(state + RANGES_OUT)
-    for at in range(to, out, 16):
-        start, end = load_i64(at), load_i64(at + 8)
-        if to > load_i64(state + ROOM) and load_i64(to - 8) == start:
-            store_i64(to - 8, end)
+    to, out = state.chosen_end, state.ranges_out
+    for at in range(to, out, RANGE_BYTES):
+        start, end = range_view(at).start, range_view(at).end
+        if to > state.room and range_view(to - RANGE_BYTES).end == start:
+            range_view(to - RANGE_BYTES).end = end
         else:
-            store_i64(to, start)
-            store_i64(to + 8, end)
-            to += 16
-    store_i64(state + RANGES_OUT, to)
-    store_i64(state + CHOSEN_END, to)
+            _put_range(to, start, end)
+            to += RANGE_BYTES
+    state.ranges_out = to
+    state.chosen_end = to
 
 
 @inline
-def _take(state, verdict, place, after):
-    if verdict == CHOSEN:
-        if load_i64(state + TEXT_START) >= 0:
-            _add(state, load_i64(state + TEXT_START), load_i64(state + TEXT_END))
-            store_i64(state + TEXT_START, -1)
+def _take(state, role, place, after):
+    if role == Role.CHOSEN:
+        if state.text_start >= 0:
+            _add(state, state.text_start, state.text_end)
+            state.text_start = -1
         _add(state, place, after)
         _keep(state)
-        store_i64(state + IS_CHOSEN, 1)
-    elif verdict == FRAME or verdict == FRAME_END:
+        state.is_chosen = 1
+    elif role == Role.FRAME or role == Role.FRAME_END:
         _add(state, place, after)
-        if load_i64(state + IS_CHOSEN):
+        if state.is_chosen:
             _keep(state)
-        if verdict == FRAME_END:
+        if role == Role.FRAME_END:
             _begin(state)
 
 
@@ -160,20 +159,20 @@ def _of_event(body, stop, kind, state):
     if (kind >= 20 and kind <= 25) or (kind >= 30 and kind <= 32) or kind == 39 or (kind >= 166 and kind <= 171):
         return _of_rows(body, stop, kind, state)
     if kind == PAYLOAD:
-        return np.int64(FRAME)
+        return Role.FRAME
     if kind == _XID and stop - body >= 8:
-        return np.int64(FRAME_END)
+        return Role.FRAME_END
     if kind == _QUERY and stop - body >= _QUERY_FIXED:
         length = np.int64(load_u16(body + 11))
         sql = body + _QUERY_FIXED + length + np.int64(load_u8(body + 8)) + 1
-        if (sql > stop or length != load_i64(state + CONTEXT_LENGTH)
-                or not same_bytes(body + _QUERY_FIXED, load_i64(state + CONTEXT), length)):
-            return np.int64(NEED_VERDICT)
+        if (sql > stop or length != state.context.length
+                or not same_bytes(body + _QUERY_FIXED, state.context.start, length)):
+            return Role.UNKNOWN
         if stop - sql == 5 and _word(sql, 5) == _BEGIN:
-            return np.int64(FRAME)
+            return Role.FRAME
         if stop - sql == 6 and _word(sql, 6) == _COMMIT:
-            return np.int64(FRAME_END)
-    return np.int64(NEED_VERDICT)
+            return Role.FRAME_END
+    return Role.UNKNOWN
 
 
 @inline
@@ -188,30 +187,29 @@ def _word(at, length):
 def _of_table_map(body, stop, state):
     length = stop - body - 6
     if length < 2:
-        return np.int64(NEED_VERDICT)
-    entry = id_entry(load_i64(state + IDS), load_i64(state + IDS_MASK), np.int64(load_u64(body) & _TABLE_ID))
-    if (load_i64(entry) == -1 or load_i64(entry + BODY_LENGTH) != length
-            or not same_bytes(load_i64(entry + BODY), body + 6, length)):
-        store_i64(state + DETAIL, body)
-        store_i64(state + WANTED_BYTES, stop - body)
-        return np.int64(NEW_TABLE)
-    return load_i64(entry + NUMBER)
+        return Role.UNKNOWN
+    entry = id_entry(state.ids, state.ids_mask, table_id_at(body))
+    if not is_mapped(entry, body + 6, length):
+        state.detail = body
+        state.wanted_bytes = stop - body
+        return np.int64(Status.NEW_TABLE)
+    return entry.table
 
 
 @inline
 def _of_rows(body, stop, kind, state):
     if stop - body < 8:
-        return np.int64(NEED_VERDICT)
-    entry = id_entry(load_i64(state + IDS), load_i64(state + IDS_MASK), np.int64(load_u64(body) & _TABLE_ID))
-    if load_i64(entry) == -1:
-        return np.int64(NEED_VERDICT)
-    if load_i64(entry + NUMBER) == CHOSEN:
-        return np.int64(CHOSEN)
+        return Role.UNKNOWN
+    entry = id_entry(state.ids, state.ids_mask, table_id_at(body))
+    if entry.id == -1:
+        return Role.UNKNOWN
+    if entry.table == Role.CHOSEN:
+        return Role.CHOSEN
     if not _has_bitmaps(body, stop, kind):
-        return np.int64(NEED_VERDICT)
+        return Role.UNKNOWN
     if load_u16(body + _FLAGS_AT) & _STATEMENT_END:
-        store_i64(state + TEXT_START, -1)
-    return np.int64(OTHER)
+        state.text_start = -1
+    return Role.OTHER
 
 
 @inline

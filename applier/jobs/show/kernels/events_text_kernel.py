@@ -7,23 +7,17 @@ map that is new, a full buffer. What is wrong with an event is for Python to say
 
 import numpy as np
 
-from applier.binlog.events.compressed_kernel import (
-    FOUND_DATA,
-    FOUND_END,
-    FOUND_FORM,
-    FOUND_INFLATED,
-    ZSTD,
-    describe_payload,
-)
+from applier.binlog.events.compressed_kernel import ZSTD, describe_payload
 from applier.binlog.events.event_header_kernel import event_header
-from applier.binlog.events.packed_kernel import read_bitmaps
+from applier.binlog.events.packed_kernel import read_bitmaps, table_id_at
 from applier.binlog.rows.change_records import UPDATE
 from applier.binlog.rows.rows_event_kernel import ALL_ONES, DUMMY_TABLE_ID, rows_kind
-from applier.binlog.rows.table_ids_kernel import BODY, BODY_LENGTH, NUMBER, id_entry, same_bytes
+from applier.binlog.rows.table_ids_kernel import id_entry, is_mapped
+from applier.jobs.show.kernels.fixed_texts import Text, put_name, put_text
 from applier.jobs.show.kernels.gtid_text_kernel import find_moment, put_bytes, put_gtid, put_mariadb_gtid
 from applier.jobs.show.kernels.number_kernel import put_byte, put_hex, put_unsigned
 from applier.jobs.show.kernels.places_kernel import PAYLOAD, find_event, leave_payload, pass_event
-from applier.jobs.show.kernels.rows_text_kernel import put_name, put_rows, put_rows_title, put_text
+from applier.jobs.show.kernels.rows_text_kernel import put_rows, put_rows_title
 from applier.jobs.show.kernels.statements_text_kernel import (
     ANNOTATE,
     EVENT_ROOM,
@@ -36,125 +30,81 @@ from applier.jobs.show.kernels.statements_text_kernel import (
 from applier.jobs.show.kernels.walk_records import (
     AT_EVENT,
     AT_PAYLOAD_END,
-    BAD_ROWS,
-    BAD_VALUE,
-    CHECKSUM_BYTES,
-    DESCRIBED,
-    DETAIL,
-    FULL,
-    HEADER_BYTES,
-    HEADER_END,
     HEADERS,
-    IDS,
-    IDS_MASK,
-    INNER,
-    IS_JSON,
-    IS_UNSURE,
-    N_COLUMNS,
-    N_INNER_PRINTED,
-    NEED_DETAILS,
-    NEED_MOMENT,
-    NEED_NOTE,
-    NEW_TABLE,
-    OUT,
-    OUT_END,
-    POSITION,
-    ROW_AT,
-    SHORT,
+    SHORT_AT,
     SHORT_LENGTH,
-    SIZE,
-    START,
-    STOP,
-    T_AT,
-    T_COMMIT,
-    T_CRC,
-    T_END,
-    T_GROUP,
-    T_HEADER,
-    T_NONE,
-    T_PAYLOAD,
-    T_PAYLOAD_BEGINS,
-    T_PAYLOAD_ENDS,
-    T_SERVER,
-    T_TAB,
-    T_XID,
-    T_ZSTD,
-    TABLE,
-    TABLE_BYTES,
-    TABLES,
-    TITLE,
-    TITLE_LENGTH,
-    UNKNOWN_TABLE,
-    WANTED_BYTES,
+    Status,
+    state_at,
+    table_at,
 )
-from keysearch.memory import copy32, inline, kernel, load_i64, load_u16, load_u32, load_u64, store_i64
+from keysearch.memory import copy32, inline, kernel, load_u16, load_u32, load_u64
 
 _ROTATE, _FORMAT, _XID, _TABLE_MAP, _GTID, _ANONYMOUS, _MARIADB_GTID = 4, 15, 16, 19, 33, 34, 162
 _FIRST_PRE_GA, _LAST_PRE_GA = 20, 22
-_TABLE_ID = np.uint64(0xFFFFFFFFFFFF)
 _MOST_NUMBER = 64
 """Bytes of text that a number takes at most, and a fixed text."""
 
 
 @kernel
-def print_events(base, state):
+def print_events(base, state_address):
     """Print the events in some ranges (offsets from address `base`); says why it stopped."""
+    state = state_at(state_address)
     while True:
         found = find_event(base, state)
         if found == AT_PAYLOAD_END:
             if not _end_payload(state):
-                return np.int64(FULL)
+                return Status.FULL
             leave_payload(state)
             continue
         if found != AT_EVENT:
-            return np.int64(found)
+            return found
         out = _put_event(base, state)
         if out < 0:
             return out
-        store_i64(state + OUT, out)
-        store_i64(state + N_INNER_PRINTED, load_i64(state + N_INNER_PRINTED) + 1)
+        state.out = out
+        state.n_inner_printed += 1
         pass_event(base, state)
 
 
 @kernel
-def skip_event(base, state):
+def skip_event(base, state_address):
     """Go past the event that the walk is at, which was printed otherwise."""
-    pass_event(base, state)
+    pass_event(base, state_at(state_address))
 
 
 @inline
 def _end_payload(state):
     """Print the end of the events in a payload; False where that has no room."""
-    out = load_i64(state + OUT)
-    if EVENT_ROOM > load_i64(state + OUT_END) - out:
+    out = state.out
+    if EVENT_ROOM > state.out_end - out:
         return False
-    if load_i64(state + N_INNER_PRINTED) and load_i64(state + IS_JSON) == 0:
-        store_i64(state + OUT, put_text(out, state, T_PAYLOAD_ENDS))
+    if state.n_inner_printed and state.is_json == 0:
+        state.out = put_text(out, state, Text.PAYLOAD_ENDS)
     return True
 
 
 @inline
 def _put_event(base, state):
     """Where the text of the event ends, or why it has none."""
-    out, start, stop = load_i64(state + OUT), load_i64(state + START), load_i64(state + STOP)
-    body, kind = start + load_i64(state + HEADER_BYTES), np.int64(event_header(start).type)
-    is_text, is_pre_ga = load_i64(state + IS_JSON) == 0, kind >= _FIRST_PRE_GA and kind <= _LAST_PRE_GA
+    out, start, stop = state.out, state.start, state.stop
+    body, kind = start + state.header_bytes, np.int64(event_header(start).type)
+    is_text, is_pre_ga = state.is_json == 0, kind >= _FIRST_PRE_GA and kind <= _LAST_PRE_GA
     rows = rows_kind(kind)
-    if EVENT_ROOM > load_i64(state + OUT_END) - out:
-        return np.int64(FULL)
-    if is_text and load_i64(state + ROW_AT) == 0:
+    if EVENT_ROOM > state.out_end - out:
+        return Status.FULL
+    if is_text and state.row_at == 0:
         out = _put_header(out, base, state)
         if out < 0:
             return out
-        store_i64(state + HEADER_END, out)
+        state.header_end = out
     if rows >= 0:
         return _put_rows_event(out, base, body, stop, kind, rows, state)
     if kind == _TABLE_MAP:
         return _put_table_map(out, body, stop, is_text, state)
     if not is_text:
-        return np.int64(NEED_NOTE if is_pre_ga else NEED_DETAILS)
+        return np.int64(Status.NEED_NOTE if is_pre_ga else Status.NEED_DETAILS)
     if kind == _XID and stop - body >= 8:
-        return put_text(put_unsigned(put_text(out, state, T_XID), load_u64(body)), state, T_COMMIT)
+        return put_text(put_unsigned(put_text(out, state, Text.XID), load_u64(body)), state, Text.COMMIT)
     if kind == QUERY or kind == LOAD_QUERY:
         return put_query(_put_own_name(out, base, state), start, body, stop, kind, state)
     if kind == _GTID or kind == _ANONYMOUS:
@@ -163,82 +113,79 @@ def _put_event(base, state):
         return put_mariadb_gtid(out, start, body, stop, state)
     if kind == ANNOTATE or kind == ROWS_QUERY:
         return put_statement(out, body, stop, kind, state)
-    if kind == PAYLOAD and load_i64(state + INNER) == 0:
+    if kind == PAYLOAD and state.inner == 0:
         return _put_payload(out, body, stop, state)
     if is_pre_ga and stop - body >= 8:
         _put_title(out, base, body, state)
-        return np.int64(NEED_NOTE)
-    return np.int64(NEED_DETAILS)
+        return Status.NEED_NOTE
+    return Status.NEED_DETAILS
 
 
 @inline
 def _put_header(out, base, state):
     """# at 126
     #261122 19:00:00 server id 7  end_log_pos 197 CRC32 0x0badcafe"""
-    outer, start, header = base + load_i64(state + POSITION), load_i64(state + START), load_i64(state + HEADER_BYTES)
+    outer, start, header = base + state.position, state.start, state.header_bytes
     moment = find_moment(np.int64(event_header(start).time), HEADERS, state)
     if moment == 0:
-        return np.int64(NEED_MOMENT)
-    out = put_unsigned(put_text(out, state, T_AT), np.uint64(load_i64(state + POSITION)))
-    out = put_text(out, state, T_HEADER)
-    copy32(out, moment + SHORT)
-    out = put_text(out + SHORT_LENGTH, state, T_SERVER)
+        return Status.NEED_MOMENT
+    out = put_unsigned(put_text(out, state, Text.AT), np.uint64(state.position))
+    out = put_text(out, state, Text.HEADER)
+    copy32(out, moment + SHORT_AT)
+    out = put_text(out + SHORT_LENGTH, state, Text.SERVER)
     out = put_unsigned(out, np.uint64(event_header(start).server_id))
-    out = put_unsigned(put_text(out, state, T_END), np.uint64(event_header(outer).next_position))
-    if load_i64(state + INNER) == 0:
+    out = put_unsigned(put_text(out, state, Text.END), np.uint64(event_header(outer).next_position))
+    if state.inner == 0:
         kind = event_header(outer).type
         if header > 19 and kind != _FORMAT and kind != _ROTATE:
-            out = put_unsigned(put_text(out, state, T_GROUP), load_u64(start + 19))
-        if load_i64(state + CHECKSUM_BYTES):
-            out = put_hex(put_text(out, state, T_CRC), np.uint64(load_u32(outer + load_i64(state + SIZE) - 4)), 8)
-    return put_text(out, state, T_TAB)
+            out = put_unsigned(put_text(out, state, Text.GROUP), load_u64(start + 19))
+        if state.checksum_bytes:
+            out = put_hex(put_text(out, state, Text.CRC), np.uint64(load_u32(outer + state.size - 4)), 8)
+    return put_text(out, state, Text.TAB)
 
 
 @inline
 def _put_own_name(out, base, state):
     """The name of the event's type: in the file, or within a payload."""
-    start = load_i64(state + START) if load_i64(state + INNER) else base + load_i64(state + POSITION)
+    start = state.start if state.inner else base + state.position
     return put_name(out, state, np.int64(event_header(start).type))
 
 
 @inline
 def _put_title(out, base, body, state):
     """What a rows event is, and about which table; a note may follow."""
-    table_id = np.int64(load_u64(body) & _TABLE_ID)
+    table_id = table_id_at(body)
     out = put_rows_title(_put_own_name(out, base, state), state, table_id, np.int64(load_u16(body + 6)))
-    store_i64(state + HEADER_END, out)
+    state.header_end = out
     return out
 
 
 @inline
 def _put_payload(out, body, stop, state):
-    described = state + DESCRIBED
+    described = state.described
     describe_payload(described, 0, body, stop)
-    form = load_i64(described + 8 * FOUND_FORM)
-    size = load_i64(described + 8 * FOUND_END) - load_i64(described + 8 * FOUND_DATA)
-    out = put_unsigned(put_text(out, state, T_PAYLOAD), np.uint64(size))
-    out = put_text(out, state, T_ZSTD if form == ZSTD else T_NONE)
-    out = put_unsigned(out, np.uint64(load_i64(described + 8 * FOUND_INFLATED)))
-    return put_text(out, state, T_PAYLOAD_BEGINS)
+    out = put_unsigned(put_text(out, state, Text.PAYLOAD), np.uint64(described.end - described.data))
+    out = put_text(out, state, Text.ZSTD if described.form == ZSTD else Text.NONE)
+    out = put_unsigned(out, np.uint64(described.inflated))
+    return put_text(out, state, Text.PAYLOAD_BEGINS)
 
 
 @inline
 def _put_table_map(out, body, stop, is_text, state):
     if stop - body < 8:
-        return np.int64(NEED_DETAILS)
-    table_id = np.int64(load_u64(body) & _TABLE_ID)
-    entry, length = id_entry(load_i64(state + IDS), load_i64(state + IDS_MASK), table_id), stop - body - 6
-    if (load_i64(entry) == -1 or load_i64(entry + BODY_LENGTH) != length
-            or not same_bytes(load_i64(entry + BODY), body + 6, length)):
-        store_i64(state + DETAIL, body)
-        store_i64(state + WANTED_BYTES, stop - body)
-        return np.int64(NEW_TABLE)
+        return Status.NEED_DETAILS
+    table_id = table_id_at(body)
+    entry = id_entry(state.ids, state.ids_mask, table_id)
+    if not is_mapped(entry, body + 6, stop - body - 6):
+        state.detail = body
+        state.wanted_bytes = stop - body
+        return Status.NEW_TABLE
     if not is_text:
-        return np.int64(NEED_DETAILS)
-    table = load_i64(state + TABLES) + TABLE_BYTES * load_i64(entry + NUMBER)
-    if load_i64(table + TITLE_LENGTH) + _MOST_NUMBER > load_i64(state + OUT_END) - out:
-        return np.int64(FULL)
-    out = put_bytes(out, load_i64(table + TITLE), load_i64(table + TITLE_LENGTH))
+        return Status.NEED_DETAILS
+    table = table_at(state.tables, entry.table)
+    if table.title.length + _MOST_NUMBER > state.out_end - out:
+        return Status.FULL
+    out = put_bytes(out, table.title.start, table.title.length)
     return put_byte(put_unsigned(out, np.uint64(table_id)), 10)
 
 
@@ -247,23 +194,23 @@ def _put_rows_event(out, base, body, stop, kind, rows, state):
     """Its title, if none of its rows is printed yet, and its rows."""
     columns, at = read_bitmaps(body, stop, kind >= 30, 2 if rows == UPDATE else 1)
     if at == 0:
-        return np.int64(BAD_ROWS)
-    table_id = np.int64(load_u64(body) & _TABLE_ID)
-    is_text, is_resumed = load_i64(state + IS_JSON) == 0, load_i64(state + ROW_AT) != 0
+        return Status.BAD_ROWS
+    table_id = table_id_at(body)
+    is_text, is_resumed = state.is_json == 0, state.row_at != 0
     if is_text and not is_resumed:
         out = _put_title(out, base, body, state)
-    entry = id_entry(load_i64(state + IDS), load_i64(state + IDS_MASK), table_id)
-    if load_i64(entry) == -1:
+    entry = id_entry(state.ids, state.ids_mask, table_id)
+    if entry.id == -1:
         if table_id != DUMMY_TABLE_ID and table_id != ALL_ONES:
-            return np.int64(UNKNOWN_TABLE)
-        return out if is_text else np.int64(NEED_DETAILS)
-    store_i64(state + TABLE, load_i64(entry + NUMBER))
-    table = load_i64(state + TABLES) + TABLE_BYTES * load_i64(entry + NUMBER)
-    if columns != load_i64(table + N_COLUMNS):
-        return np.int64(BAD_ROWS)
+            return Status.UNKNOWN_TABLE
+        return out if is_text else Status.NEED_DETAILS
+    state.table = entry.table
+    table = table_at(state.tables, entry.table)
+    if columns != table.n_columns:
+        return Status.BAD_ROWS
     after = put_rows(out, base, at, rows, table, state)
-    if (after == BAD_ROWS or after == BAD_VALUE) and load_i64(table + IS_UNSURE):
-        return np.int64(NEED_NOTE)
+    if (after == Status.BAD_ROWS or after == Status.BAD_VALUE) and table.is_unsure:
+        return Status.NEED_NOTE
     if after == out and not is_text and not is_resumed:
-        return np.int64(NEED_DETAILS)  # an event without rows is one line
+        return Status.NEED_DETAILS  # an event without rows is one line
     return after

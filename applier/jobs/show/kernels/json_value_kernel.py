@@ -4,18 +4,10 @@ without JSON's quotes."""
 
 import numpy as np
 
-from applier.jobs.show.kernels.walk_records import (
-    BAD_VALUE,
-    DETAIL,
-    DOCUMENT,
-    DOCUMENT_BYTES,
-    NEED_DOCUMENT,
-    STACK,
-    WANTED_BYTES,
-)
+from applier.jobs.show.kernels.walk_records import Status
 from jsondiff.binary_kernel import MAX_DEPTH, TEXT_BYTES_MORE, TEXT_BYTES_PER_BYTE, put_document
 from jsondiff.string_kernel import is_utf8, unescape
-from keysearch.memory import inline, load_i64, load_u8, store_i64, store_u32
+from keysearch.memory import inline, load_u8, store_u32
 
 STACK_BYTES = MAX_DEPTH * 64
 _NULL, _QUOTE = np.uint32(int.from_bytes(b"null", "little")), 34
@@ -24,20 +16,20 @@ _NULL, _QUOTE = np.uint32(int.from_bytes(b"null", "little")), 34
 @inline
 def put_json(at, length, limit, state):
     """The text of a document into the state's buffer: (where it begins, its length), or BAD_VALUE, or
-    NEED_DOCUMENT with what it may take in WANTED_BYTES. Bytes up to `limit` may be read."""
-    text = load_i64(state + DOCUMENT)
+    NEED_DOCUMENT with what it may take in `wanted_bytes`. Bytes up to `limit` may be read."""
+    text = state.document
     most = length * TEXT_BYTES_PER_BYTE + TEXT_BYTES_MORE
-    if most > load_i64(state + DOCUMENT_BYTES):
-        store_i64(state + WANTED_BYTES, most)
-        return np.int64(NEED_DOCUMENT), np.int64(0)
+    if most > state.document_bytes:
+        state.wanted_bytes = most
+        return Status.NEED_DOCUMENT, np.int64(0)
     if length == 0:
         store_u32(text, _NULL)
         return text, np.int64(4)
-    end = put_document(at, at + length, limit, text, load_i64(state + STACK))
+    end = put_document(at, at + length, limit, text, state.stack)
     if end < 0 or not is_utf8(text, end):
-        store_i64(state + DETAIL, at)
-        store_i64(state + WANTED_BYTES, length)
-        return np.int64(BAD_VALUE), np.int64(0)
+        state.detail = at
+        state.wanted_bytes = length
+        return Status.BAD_VALUE, np.int64(0)
     if load_u8(text) != _QUOTE:
         return text, end - text
     return text + 1, unescape(text + 1, end - 1, text + 1) - text - 1

@@ -5,39 +5,11 @@ import numpy as np
 
 from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.rows.table_ids_kernel import same_bytes
+from applier.jobs.show.kernels.fixed_texts import Text, put_text
 from applier.jobs.show.kernels.gtid_text_kernel import put_bytes
 from applier.jobs.show.kernels.number_kernel import put_byte, put_unsigned
-from applier.jobs.show.kernels.rows_text_kernel import put_text
-from applier.jobs.show.kernels.walk_records import (
-    CONTEXT,
-    DATABASE,
-    FULL,
-    HAS_SETTINGS,
-    MICROS,
-    MICROS_LENGTH,
-    NEED_DETAILS,
-    NEED_SETTINGS,
-    OUT_END,
-    SETTINGS,
-    SETTINGS_LENGTH,
-    T_ANNOTATE,
-    T_ERROR,
-    T_EXEC,
-    T_FILE_ID,
-    T_QUERY_END,
-    T_ROWS_QUERY,
-    T_STATEMENT,
-    T_TERMINATOR,
-    T_THREAD,
-    T_THREAD_ID,
-    T_TIMESTAMP,
-    THREAD,
-    TITLE_MORE,
-    TITLE_MORE_LENGTH,
-    USE,
-    USE_LENGTH,
-)
-from keysearch.memory import inline, load_i64, load_u8, load_u16, load_u32, store_i64
+from applier.jobs.show.kernels.walk_records import Status
+from keysearch.memory import inline, load_u8, load_u16, load_u32
 
 QUERY, LOAD_QUERY, ROWS_QUERY, ANNOTATE = 2, 18, 29, 160
 _QUERY_FIXED, _LOAD_FIXED, _SUPPRESS_USE = 13, 26, 8
@@ -50,50 +22,52 @@ def put_query(out, start, body, stop, kind, state):
     """A statement; what is printed of its context is Python's to say where that is another one than the last."""
     fixed = _LOAD_FIXED if kind == LOAD_QUERY else _QUERY_FIXED
     if stop - body < fixed:
-        return np.int64(NEED_DETAILS)
+        return Status.NEED_DETAILS
     context, context_length, database_length = body + fixed, np.int64(load_u16(body + 11)), np.int64(load_u8(body + 8))
     database = context + context_length
     sql = database + database_length + 1
     if sql > stop:
-        return np.int64(NEED_DETAILS)
-    if load_i64(state + HAS_SETTINGS) == 0:
-        if not _is_last(context, context_length, CONTEXT, state):
-            return np.int64(NEED_SETTINGS)
+        return Status.NEED_DETAILS
+    if state.has_settings == 0:
+        if not _is_last(context, context_length, state.context):
+            return Status.NEED_SETTINGS
         if (database_length and not event_header(start).flags & _SUPPRESS_USE
-                and not _is_last(database, database_length, DATABASE, state)):
-            return np.int64(NEED_SETTINGS)
-    settings = load_i64(state + USE_LENGTH) + load_i64(state + TITLE_MORE_LENGTH) + load_i64(state + SETTINGS_LENGTH)
-    if EVENT_ROOM + settings + (stop - sql) > load_i64(state + OUT_END) - out:
-        return np.int64(FULL)
+                and not _is_last(database, database_length, state.database)):
+            return Status.NEED_SETTINGS
+    settings = state.use.length + state.title_more.length + state.settings.length
+    if EVENT_ROOM + settings + (stop - sql) > state.out_end - out:
+        return Status.FULL
     thread = np.int64(load_u32(body))
-    out = put_unsigned(put_text(out, state, T_THREAD_ID), np.uint64(thread))
-    out = put_unsigned(put_text(out, state, T_EXEC), np.uint64(load_u32(body + 4)))
-    out = put_unsigned(put_text(out, state, T_ERROR), np.uint64(load_u16(body + 9)))
-    out = put_byte(_put_piece(out, state + TITLE_MORE), 10)
-    out = put_unsigned(put_text(_put_piece(out, state + USE), state, T_TIMESTAMP), np.uint64(event_header(start).time))
-    out = put_text(_put_piece(out, state + MICROS), state, T_TERMINATOR)
-    if thread != load_i64(state + THREAD):
-        out = put_text(put_unsigned(put_text(out, state, T_THREAD), np.uint64(thread)), state, T_TERMINATOR)
-        store_i64(state + THREAD, thread)
-    out = put_bytes(_put_piece(out, state + SETTINGS), sql, stop - sql)
-    out = put_text(out, state, T_QUERY_END)
+    out = put_unsigned(put_text(out, state, Text.THREAD_ID), np.uint64(thread))
+    out = put_unsigned(put_text(out, state, Text.EXEC), np.uint64(load_u32(body + 4)))
+    out = put_unsigned(put_text(out, state, Text.ERROR), np.uint64(load_u16(body + 9)))
+    out = put_byte(_put_piece(out, state.title_more), 10)
+    out = put_unsigned(put_text(_put_piece(out, state.use), state, Text.TIMESTAMP), np.uint64(event_header(start).time))
+    out = put_text(_put_piece(out, state.micros), state, Text.TERMINATOR)
+    if thread != state.thread:
+        out = put_text(put_unsigned(put_text(out, state, Text.THREAD), np.uint64(thread)), state, Text.TERMINATOR)
+        state.thread = thread
+    out = put_bytes(_put_piece(out, state.settings), sql, stop - sql)
+    out = put_text(out, state, Text.QUERY_END)
     if kind == LOAD_QUERY:
-        out = put_byte(put_unsigned(put_text(out, state, T_FILE_ID), np.uint64(load_u32(body + _QUERY_FIXED))), 10)
-    store_i64(state + HAS_SETTINGS, 0)
-    for length in (TITLE_MORE_LENGTH, USE_LENGTH, MICROS_LENGTH, SETTINGS_LENGTH):
-        store_i64(state + length, 0)
+        out = put_byte(put_unsigned(put_text(out, state, Text.FILE_ID), np.uint64(load_u32(body + _QUERY_FIXED))), 10)
+    state.has_settings = 0
+    state.title_more.length = 0
+    state.use.length = 0
+    state.micros.length = 0
+    state.settings.length = 0
     return out
 
 
 @inline
-def _is_last(at, length, words, state):
-    """Whether these bytes are those whose address and length are in the state."""
-    return length == load_i64(state + words + 8) and same_bytes(at, load_i64(state + words), length)
+def _is_last(at, length, piece):
+    """Whether these bytes are those of a piece in the state."""
+    return length == piece.length and same_bytes(at, piece.start, length)
 
 
 @inline
-def _put_piece(out, words):
-    return put_bytes(out, load_i64(words), load_i64(words + 8))
+def _put_piece(out, piece):
+    return put_bytes(out, piece.start, piece.length)
 
 
 @inline
@@ -101,16 +75,16 @@ def put_statement(out, body, stop, kind, state):
     """The text behind rows, a line each."""
     body += kind == ROWS_QUERY
     if body > stop:
-        return np.int64(NEED_DETAILS)
+        return Status.NEED_DETAILS
     lines = 1
     for at in range(body, stop):
         lines += load_u8(at) == 10
-    if EVENT_ROOM + (stop - body) + 6 * lines > load_i64(state + OUT_END) - out:
-        return np.int64(FULL)
-    out = put_text(put_text(out, state, T_ANNOTATE if kind == ANNOTATE else T_ROWS_QUERY), state, T_STATEMENT)
+    if EVENT_ROOM + (stop - body) + 6 * lines > state.out_end - out:
+        return Status.FULL
+    out = put_text(put_text(out, state, Text.ANNOTATE if kind == ANNOTATE else Text.ROWS_QUERY), state, Text.STATEMENT)
     for at in range(body, stop):
         if load_u8(at) == 10:
-            out = put_text(out, state, T_STATEMENT)
+            out = put_text(out, state, Text.STATEMENT)
         else:
             out = put_byte(out, load_u8(at))
     return put_byte(out, 10)

@@ -5,8 +5,7 @@ What they print needs no table definition, so it follows the wire type alone: an
 printed both ways, ENUM is a number and SET its bits, text is in its column's character set. A GEOMETRY, which
 mysqlbinlog gives up on, is printed as mariadb-binlog does. A zero date is a zero date, and no DECIMAL is too wide.
 
-A column is a record of words: what its values are, and how many bytes they take. In JSON lines the same texts are
-strings of JSON.
+In JSON lines the same texts are strings of JSON.
 """
 
 import numpy as np
@@ -27,19 +26,8 @@ from applier.jobs.show.kernels.number_kernel import (
     put_signed,
     put_unsigned,
 )
-from applier.jobs.show.kernels.walk_records import AS_MYSQL, BAD_ROWS, BAD_VALUE, FULL, IS_JSON
-from keysearch.memory import (
-    inline,
-    load_i64,
-    load_u8,
-    load_u64,
-    store_u64,
-)
-
-# a column's words, in bytes from its start: what it is, its metadata, the bytes of a value (of a string: of its
-# length), and the text before a value
-OP, META, WIDTH, PREFIX, PREFIX_LENGTH = range(0, 40, 8)
-COLUMN_BYTES = 64
+from applier.jobs.show.kernels.walk_records import Status
+from keysearch.memory import inline, load_u8, load_u64, store_u64
 
 (INTEGER, YEAR, FLOAT, DOUBLE, DECIMAL, BITS, SET, ENUM, DATE, DATETIME2, TIMESTAMP2, TIME2, OLD_DATETIME, OLD_TIME,
  OLD_TIMESTAMP, STRING, VECTOR, JSON) = range(18)
@@ -98,13 +86,13 @@ def put_quoted(out, at, length, as_mysql):
 def escape(start, end, room_end, state):
     """Where a text ends once JSON lines have it as a string of JSON, or FULL; other forms have it as it is. Of the
     characters that have to be escaped it has quotes, backslashes and line feeds alone."""
-    if load_i64(state + IS_JSON) == 0:
+    if state.is_json == 0:
         return end
     more = 0
     for at in range(start, end):
         more += _is_escaped(load_u8(at))
     if more > room_end - end:
-        return np.int64(FULL)
+        return Status.FULL
     at, to = end, end + more
     while to > at:
         at, to = at - 1, to - 1
@@ -135,34 +123,34 @@ def put_value(out, room_end, at, end, column, state):
     """The value at `at`: (where the text ends, where the next value is). The first is BAD_ROWS where the value goes
     past the end, BAD_VALUE where it makes no sense, FULL where the text may go past its room, NEED_DOCUMENT where a
     JSON text may."""
-    operation, width = load_i64(column + OP), load_i64(column + WIDTH)
-    if operation < STRING:
+    kind, width = column.kind, column.width
+    if kind < STRING:
         if width > end - at:
-            return np.int64(BAD_ROWS), at
+            return Status.BAD_ROWS, at
         if MOST_FIXED > room_end - out:
-            return np.int64(FULL), at
-        return _put_fixed(out, at, operation, load_i64(column + META), width), at + width
+            return Status.FULL, at
+        return _put_fixed(out, at, kind, column.metadata, width), at + width
     length = value_length(at, end, width)
     at += width
     if length < 0:
-        return np.int64(BAD_ROWS), at
-    if operation == VECTOR:
+        return Status.BAD_ROWS, at
+    if kind == VECTOR:
         return _put_vector(out, room_end, at, length), at + length
     text, text_length = at, length
-    if operation == JSON:
+    if kind == JSON:
         text, text_length = put_json(at, length, end, state)
         if text < 0:
             return text, at
     if 4 * text_length + 16 > room_end - out:
-        return np.int64(FULL), at
-    text_end = put_quoted(out, text, text_length, load_i64(state + AS_MYSQL) != 0)
+        return Status.FULL, at
+    text_end = put_quoted(out, text, text_length, state.as_mysql != 0)
     return escape(out, text_end, room_end, state), at + length
 
 
 @inline
 def _put_vector(out, room_end, at, length):
     if (length // 4 + 1) * LONGEST_DOUBLE > room_end - out:
-        return np.int64(FULL)
+        return Status.FULL
     out = put_byte(out, 91)
     for number in range(length // 4):
         if number:
@@ -172,8 +160,8 @@ def _put_vector(out, room_end, at, length):
 
 
 @inline
-def _put_fixed(out, at, operation, meta, width):
-    if operation == INTEGER:
+def _put_fixed(out, at, kind, meta, width):
+    if kind == INTEGER:
         value = np.int64(little_endian(at, width))
         shift = 64 - 8 * width
         signed = (value << shift) >> shift
@@ -182,33 +170,33 @@ def _put_fixed(out, at, operation, meta, width):
             out = put_byte(put_byte(out, 32), 40)
             out = put_byte(put_unsigned(out, np.uint64(value)), 41)
         return out
-    if operation == DECIMAL:
+    if kind == DECIMAL:
         after = put_decimal(at, meta >> 8, meta & 255, out, np.int64(0))
-        return np.int64(BAD_VALUE) if after < 0 else out + after
-    if operation == YEAR:
+        return Status.BAD_VALUE if after < 0 else out + after
+    if kind == YEAR:
         return put_unsigned(out, np.uint64(1900) + np.uint64(load_u8(at)))
-    if operation == FLOAT:
+    if kind == FLOAT:
         after = out + print_float(out, LONGEST_DOUBLE, at)
         while after < out + 20:
             after = put_byte(after, 32)
         return after
-    if operation == DOUBLE:
+    if kind == DOUBLE:
         return out + print_double(out, LONGEST_DOUBLE, at)
-    if operation == ENUM:
+    if kind == ENUM:
         return put_unsigned(out, little_endian(at, width))
-    if operation == BITS or operation == SET:
+    if kind == BITS or kind == SET:
         out = put_byte(put_byte(out, 98), _QUOTE)
-        if operation == BITS:
+        if kind == BITS:
             out = put_bits(out, big_endian(at, width), (meta >> 8) * 8 + (meta & 255))
         else:
             for place in range(width):
                 out = put_bits(out, np.uint64(load_u8(at + place)), 8)
         return put_byte(out, _QUOTE)
-    if operation == TIMESTAMP2:
+    if kind == TIMESTAMP2:
         return _put_fraction(put_unsigned(out, big_endian(at, 4)), at + 4, meta)
-    if operation == OLD_TIMESTAMP:
+    if kind == OLD_TIMESTAMP:
         return put_unsigned(out, little_endian(at, 4))
-    return put_byte(_put_time(put_byte(out, _QUOTE), at, operation, meta, width), _QUOTE)
+    return put_byte(_put_time(put_byte(out, _QUOTE), at, kind, meta, width), _QUOTE)
 
 
 @inline
@@ -239,18 +227,18 @@ def _put_colon(out, part):
 
 
 @inline
-def _put_time(out, at, operation, meta, width):
+def _put_time(out, at, kind, meta, width):
     """Dates and times that stand in quotes."""
-    if operation == DATE:
+    if kind == DATE:
         packed = np.int64(little_endian(at, 3))
         return _put_date(out, packed >> 9, packed >> 5 & 15, packed & 31, 58)
-    if operation == DATETIME2:
+    if kind == DATETIME2:
         packed = np.int64(big_endian(at, 5)) & 0x7FFFFFFFFF
         months = packed >> 22
         out = put_byte(_put_date(out, months // 13, months % 13, packed >> 17 & 31, 45), 32)
         out = _put_clock(out, packed >> 12 & 31, packed >> 6 & 63, packed & 63)
         return _put_fraction(out, at + 5, meta)
-    if operation == TIME2:
+    if kind == TIME2:
         number = np.int64(big_endian(at, width)) - (np.int64(1) << (8 * width - 1))
         if number < 0:
             out, number = put_byte(out, 45), -number
@@ -263,7 +251,7 @@ def _put_time(out, at, operation, meta, width):
         if meta & 1:
             fraction //= np.uint64(10)
         return put_padded(put_byte(out, 46), fraction, meta)
-    if operation == OLD_DATETIME:
+    if kind == OLD_DATETIME:
         packed = np.int64(little_endian(at, 8))
         day, clock = packed // 1000000, packed % 1000000
         out = put_byte(_put_date(out, day // 10000, day // 100 % 100, day % 100, 45), 32)

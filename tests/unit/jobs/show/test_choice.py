@@ -12,8 +12,9 @@ from applier.errors import ArchiveError
 from applier.io.mapping import MappedFile, map_file
 from applier.jobs.show import choice
 from applier.jobs.show.choice import TableChoice
+from applier.jobs.show.kernels.choice_kernel import Role
 from applier.jobs.show.printing import EventPrinter
-from applier.jobs.show.tables import CHOSEN, statement_role
+from applier.jobs.show.tables import statement_role
 from applier.schema.table_filter import TableFilter, parse_table_list
 from tests.recorded.show.tool_output import rows_of_json, rows_of_text
 from tests.support.compressing import compress_transactions
@@ -83,7 +84,7 @@ def names(event: dict, tables: TableFilter, flavour: str) -> bool:
     """Whether a statement names one of the tables."""
     fields = event["fields"]
     query = Query(0, 0, 0, fields["database"], fields["sql"].encode("utf-8", "surrogateescape"), fields["context"])
-    return statement_role(query, tables, flavour) == CHOSEN
+    return statement_role(query, tables, flavour) == Role.CHOSEN
 
 
 def tables_of(mapped: MappedFile) -> list[tuple[str, str]]:
