@@ -25,6 +25,9 @@ kernel_cache.install()
 
 inline = checked.inline if checked.ON else numba.njit(nogil=True, error_model="numpy", boundscheck=False)
 """Decorator of a function that only kernels call: compiled into each of them."""
+always_inline = inline if checked.ON else numba.njit(nogil=True, error_model="numpy", boundscheck=False,
+                                                     forceinline=True)
+"""As `inline`, but never left as a call, whatever its size: for the steps that each turn of a loop takes."""
 
 
 def kernel(function):

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from applier.apply.index.key_index import ROW_GONE, ByteIndex, IntIndex
+from applier.apply.index.key_index import ByteIndex, IntIndex
+from applier.apply.index.unit_index import ROW_GONE
 from applier.binlog.rows.changes import DELETE, INSERT, UPDATE
 from keysearch.addresses import address_of
 from tests.support.row_list import DEFAULT, Engine, Replica, Stopped, key, keys

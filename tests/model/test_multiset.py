@@ -14,12 +14,21 @@ from hypothesis import strategies as st
 
 from applier.apply.index import multiset
 from applier.apply.index.multiset import RowMultiset
-from applier.binlog.rows.changes import ImageLayout, ImageLayouts
+from applier.binlog.rows.changes import DELETE, INSERT, UPDATE, ImageLayout, ImageLayouts
 from applier.binlog.rows.image_pointers import addresses_of, pointers_to
 from keysearch.addresses import address_of
 
 LAYOUTS = ImageLayouts([None])
 WHOLE = LAYOUTS.number(ImageLayout((0,)))
+
+
+def batch_of(before_images, before_lengths, images, image_lengths):
+    """A batch of changes with these images (-1: a change has none)."""
+    kinds = np.where(before_images < 0, INSERT, np.where(images < 0, DELETE, UPDATE)).astype(np.uint8)
+    rows = [np.where(pointers < 0, -1, np.cumsum(pointers >= 0) - 1).astype(np.int32)
+            for pointers in (before_images, images)]
+    return SimpleNamespace(n=len(images), kinds=kinds, before_rows=rows[0], after_rows=rows[1], images=images,
+                           before_images=before_images, before_lengths=before_lengths, image_lengths=image_lengths)
 
 
 class Rows:
@@ -36,8 +45,7 @@ class Rows:
         lengths = [np.array([len(image or b"") for image in images], np.int32)
                    for images in zip(*changes, strict=True)]
         before, after = (np.array(addresses, np.int64) for addresses in pointers)
-        return SimpleNamespace(n=len(changes), before_images=before, before_lengths=lengths[0], images=after,
-                               image_lengths=lengths[1])
+        return batch_of(before, lengths[0], after, lengths[1])
 
     def _placed(self, image):
         if image is None:
@@ -126,10 +134,8 @@ def test_equal_rows_cost_no_more_than_others():
     image, n = pointers_to(WHOLE, address_of(rows.memory[0])), 500_000
     pointers, none = np.full(n, image), np.full(n, -1)
     lengths, nothing = np.full(n, 5, np.int32), np.zeros(n, np.int32)
-    batch = SimpleNamespace(n=n, before_images=none, before_lengths=nothing, images=pointers, image_lengths=lengths)
-    assert rows.held.apply(batch, LAYOUTS) is None
-    batch = SimpleNamespace(n=n, before_images=pointers, before_lengths=lengths, images=none, image_lengths=nothing)
-    assert rows.held.apply(batch, LAYOUTS) is None
+    assert rows.held.apply(batch_of(none, nothing, pointers, lengths), LAYOUTS) is None
+    assert rows.held.apply(batch_of(pointers, lengths, none, nothing), LAYOUTS) is None
     assert (rows.held.live, rows.held.inserted, rows.held.deleted) == (0, n, n)
 
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from applier.apply.index.key_index import ROW_GONE
+from applier.apply.index.unit_index import ROW_GONE
 from applier.binlog.rows.changes import DELETE, INSERT, ImageLayout, ImageLayouts
 from applier.binlog.rows.image_pointers import layouts_of, pointers_to
 from keysearch.keybytes import KeyBytes

@@ -24,8 +24,9 @@ from applier.apply.foreign_keys.cascade_layout import (
 )
 from applier.apply.foreign_keys.cascade_siblings import look_for_children, next_child, note_last, same_piece
 from applier.apply.index.pointer_kernel import (
-    PATCH_ID,
     free_patch,
+    is_patch,
+    new_patch,
     no_patch_left,
     patch_of,
     state_at,
@@ -40,7 +41,7 @@ from applier.apply.index.store_layout import (
     store_at,
 )
 from applier.apply.index.store_slots import change_record, remove_slot
-from applier.binlog.rows.change_records import DELETE, IMAGE_ID_SHIFT, UPDATE
+from applier.binlog.rows.change_records import DELETE, UPDATE
 from keysearch.memory import copy_bytes, inline, load_i64, store_i64, store_u32
 
 
@@ -105,24 +106,15 @@ def put_child_record(link, own, n, nulls, old, new, parent_n, to, room):
 
 
 @inline
-def own_patch(child, slot):
+def own_patch(slot, state):
     """The address of the patch of a row, which it has afterwards; there has to be one left."""
-    state = state_at(child.state)
-    columns, patches = child.columns, child.patches
     old = slot.pointer
-    if old >> IMAGE_ID_SHIFT == PATCH_ID:
-        return patch_of(old, patches, columns)
-    number = state.free_patch
-    if number >= 0:
-        state.free_patch = load_i64(patches + 8 * columns * number)
-    else:
-        number = state.patches
-        state.patches = number + 1
-    pointer = (np.int64(PATCH_ID) << IMAGE_ID_SHIFT) | number
-    patch = patch_of(pointer, patches, columns)
-    for column in range(columns):
+    if is_patch(old):
+        return patch_of(old, state)
+    slot.pointer = new_patch(state)
+    patch = patch_of(slot.pointer, state)
+    for column in range(state.columns):
         store_i64(patch + 8 * column, old)
-    slot.pointer = pointer
     return patch
 
 
@@ -163,7 +155,7 @@ def remove_child(group, link, child, number):
             return Status.SCRATCH_FULL
         push_row(group, link.child, DELETE, old, -1, -1)
     state = state_at(child.state)
-    free_patch(slot.pointer, child.patches, child.columns, state)
+    free_patch(slot.pointer, state)
     remove_slot(store, number)
     state.live -= 1
     child.made += 1
@@ -200,7 +192,7 @@ def change_child(group, link, child, number, row, old, new, parent_n, nulls):
             return Status.DERIVED_FULL
         row.derived_at = derived
     given = child.derived + 8 * tracked * derived
-    patch, columns = own_patch(child, slot), child.tracked_columns
+    patch, columns = own_patch(slot, state), child.tracked_columns
     for i in range(tracked):
         if load_i64(given + 8 * i) != UNCHANGED:
             store_i64(patch + 8 * load_i64(columns + 8 * i), child.first_derived + derived)

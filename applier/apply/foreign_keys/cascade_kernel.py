@@ -22,7 +22,6 @@ from applier.apply.index.pointer_kernel import state_at
 from applier.apply.index.status import Status
 from applier.apply.index.store_kernel import apply_rows
 from applier.apply.index.store_layout import (
-    NO_SEARCH,
     find,
     has_null,
     index_at,
@@ -31,7 +30,7 @@ from applier.apply.index.store_layout import (
     slot_at,
     store_at,
 )
-from applier.apply.index.store_slots import encode_record_at_end
+from applier.apply.index.store_slots import NO_ROOM, encode_record_at_end, find_searched
 from applier.binlog.rows.change_records import DELETE, INSERT, UPDATE
 from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8, store_i64
 
@@ -84,24 +83,9 @@ def push_rows_in_the_way(group, number, table, row):
 
 
 @inline
-def found_row(table, row):
-    """The slot that a before-image finds, -1 for none, -2 where there is no room to look."""
-    store = store_at(table.store)
-    n, search = store.n_pieces, np.int64(load_u8(store.searches + row))
-    if search == NO_SEARCH:
-        return np.int64(-1)
-    if encode_record_at_end(store, store.before, row, 0, n) < 0:
-        return np.int64(-2)
-    index, record = index_at(store, search), store.arena + store.arena_used
-    return find(store, index, record, key_hash(index, record, n), n)
-
-
-@inline
 def apply_changes(table, last):
     """A table's changes from `next` to `last`, by its store alone."""
-    return apply_rows(last + 1, table.kinds, table.before_rows, table.after_rows,
-                      table.images, table.store, table.present,
-                      table.columns, table.patches, table.state)
+    return apply_rows(last + 1, table.store, table.state)
 
 
 @inline
@@ -109,18 +93,17 @@ def makes_none(table, change, cascades):
     """Whether a change makes no others, whatever refers to its row."""
     if table.n_links == 0 or cascades == 0:
         return True
-    kind = load_u8(table.kinds + change)
-    return kind == INSERT and state_at(table.state).noted == 0
+    state = state_at(table.state)
+    return load_u8(state.kinds + change) == INSERT and state.noted == 0
 
 
 @inline
 def apply_parent(group, number, table, change):
     """A change of a row that others may refer to: apply it, and put the row on the stack."""
     store, state = store_at(table.store), state_at(table.state)
-    kind = load_u8(table.kinds + change)
-    before = np.int64(load_i32(table.before_rows + 4 * change))
-    slot_number = found_row(table, before)
-    if slot_number == -2:
+    kind = load_u8(state.kinds + change)
+    slot_number = find_searched(store, np.int64(load_i32(state.before_rows + 4 * change)))
+    if slot_number == NO_ROOM:
         return Status.ARENA_FULL
     if slot_number < 0:
         return apply_changes(table, change)
@@ -130,7 +113,7 @@ def apply_parent(group, number, table, change):
     sources = to_scratch(group, 0, 8 * tracked) if old >= 0 else np.int64(-1)
     new = np.int64(0)
     if kind == UPDATE and sources >= 0:
-        after = np.int64(load_i32(table.after_rows + 4 * change))
+        after = np.int64(load_i32(state.after_rows + 4 * change))
         size = encode_record_at_end(store, store.after, after, record_of(store, slot),
                                     store.n_pieces)
         if size < 0:
@@ -182,9 +165,9 @@ def apply_group(count, tables, changes, cascades, group_address):
                 return status
             group.change_at = last + 1
             continue
-        if load_u8(table.kinds + change) == INSERT:
+        if load_u8(state_at(table.state).kinds + change) == INSERT:
             if group.is_cleared == 0:
-                after = np.int64(load_i32(table.after_rows + 4 * change))
+                after = np.int64(load_i32(state_at(table.state).after_rows + 4 * change))
                 status = push_rows_in_the_way(group, number, table, after)
                 if status != Status.DONE:
                     return status

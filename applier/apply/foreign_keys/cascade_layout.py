@@ -2,7 +2,7 @@
 """How tables of a foreign-key group lie in memory, for the kernels that apply their changes together.
 
     group     the tables, the stack of rows whose children are being looked for, and scratch memory
-    table     a row store, its table's changes, and its links
+    table     a row store with its state, in which its table's changes are, and its links
     link      a foreign key from the side of the table that it refers to: the other table's number, which of its indexes
               has the key, what happens, and for each column where both tables have it. `order` is 0 where a row's
               children may come in any order; else the address of what the server's index has behind the key: int64 [n,
@@ -20,9 +20,8 @@ GROUP, group_at, _ = struct("group", **dict.fromkeys((
     "tables", "stack", "stack_room", "stacked", "scratch", "scratch_room", "scratch_used", "change_at", "is_cleared",
     "which"), np.int64))
 TABLE, _, _table = struct("table", **dict.fromkeys((
-    "store", "state", "present", "patches", "columns", "kinds", "before_rows", "after_rows", "images", "links",
-    "n_links", "n_tracked", "first_value", "tracked_columns", "derived", "derived_room", "n_derived", "first_derived",
-    "made"), np.int64))
+    "store", "state", "links", "n_links", "n_tracked", "first_value", "tracked_columns", "derived", "derived_room",
+    "n_derived", "first_derived", "made"), np.int64))
 LINK, _, link_at = struct("foreign key", **dict.fromkeys((
     "child", "child_index", "on_delete", "on_update", "parts", "n_parts", "order", "moves"), np.int64), probe=INDEX)
 """`probe` is an index over the parent's pieces, to compute hashes by."""

@@ -17,9 +17,9 @@ import pyarrow as pa
 from applier.apply.foreign_keys import cascade_layout as k
 from applier.apply.foreign_keys.cascade_kernel import apply_group
 from applier.apply.foreign_keys.foreign_links import Link
-from applier.apply.index.key_index import Conflict
-from applier.apply.index.row_store import Search
+from applier.apply.index.row_parts import Search
 from applier.apply.index.status import Status
+from applier.apply.index.unit_index import Conflict
 from applier.apply.search.row_keys import RowKeys, StoredChanges
 from applier.apply.spec import GroupMembership
 from applier.apply.tables.table_walk import TableWalk
@@ -84,12 +84,7 @@ class _Table:
 
     def record(self, links: np.ndarray, first_value: int, n_derived: int, made: int) -> tuple[int, ...]:
         """The table's record (cascade_layout.TABLE); the kernel changes the last two."""
-        index, arrays = self.index, [0] * 4
-        if self.taken is not None:
-            batch = self.taken.batch
-            arrays = [address_of(array) for array in (batch.kinds, batch.before_rows, batch.after_rows, batch.images)]
-        return (index.address, index.state_address, address_of(index.patches.present),
-                address_of(index.patches.pointers), index.patches.columns, *arrays, address_of(links), len(links),
+        return (self.index.address, self.index.state_address, address_of(links), len(links),
                 len(self.tracked), first_value, address_of(self._tracked), address_of(self.derived), len(self.derived),
                 n_derived, self.unit.base_rows, made)
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from applier.apply.foreign_keys.parent_changes import FILE_SHIFT, ParentChanges, changed
 from applier.apply.foreign_keys.parent_events_kernel import count_passed, find_values, index_values
 from applier.apply.index import watched_kernel as k
-from applier.apply.index.row_store import EncodedRowPart
+from applier.apply.index.row_parts import EncodedRowPart
 from applier.apply.search.change_keys import times_of
 from applier.apply.search.row_pieces import RowPartEncoder
 from applier.apply.spec import ParentLink

@@ -6,7 +6,7 @@
 
 import numpy as np
 
-from applier.apply.index.byte_index_kernel import hash_key
+from applier.apply.index.byte_keys_kernel import hash_key
 from applier.binlog.rows.table_ids_kernel import same_bytes
 from keysearch.memory import kernel, load_i64, prefetch, store_i64
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from applier.apply.index import multiset_kernel as m
-from applier.apply.index.key_index import Conflict, KeyIndex, growth
 from applier.apply.index.status import Status
+from applier.apply.index.unit_index import Conflict, UnitIndex, growth
 from applier.binlog.rows.changes import ChangeBatch, ImageLayouts
 from applier.binlog.rows.image_pointers import layouts_of
 from keysearch.addresses import address_of
@@ -14,29 +14,21 @@ from keysearch.addresses import address_of
 FIRST_ROWS = 1 << 12
 
 
-class RowMultiset(KeyIndex[ChangeBatch]):
+class RowMultiset(UnitIndex[ChangeBatch]):
     """Rows that are found by their whole images. `elsewhere` is how many rows of the unit are not in it."""
 
     def __init__(self, columns: int):
-        super().__init__(columns)
+        super().__init__(columns, m.SET, m.apply_images)
         self.elsewhere = 0
-        self._rows = np.zeros((), m.SET)
-        self._put("free_slot", -1)
+        self._hashes, self._likely = np.empty((m.BLOCK, 2), np.uint64), np.empty(m.BLOCK, np.int64)
+        self._describe(free_slot=-1, hashes=address_of(self._hashes), likely=address_of(self._likely))
         self._slots = np.empty(FIRST_ROWS, m.SLOT)
         self._entries = np.full((2 * FIRST_ROWS, 2), -1, np.int64)
-        self._describe()
+        self._describe_memory()
 
-    def _word(self, word: str) -> int:
-        return int(self._rows[word])
-
-    def _put(self, word: str, value: int) -> None:
-        self._rows[word] = value
-
-    def _describe(self) -> None:
-        """Tell the kernels where everything is."""
-        for word, value in (("entries", address_of(self._entries)), ("mask", len(self._entries) - 1),
-                            ("slots", address_of(self._slots)), ("slot_room", len(self._slots))):
-            self._put(word, value)
+    def _describe_memory(self) -> None:
+        self._describe(entries=address_of(self._entries), mask=len(self._entries) - 1,
+                       slots=address_of(self._slots), slot_room=len(self._slots))
 
     @property
     def live(self) -> int:
@@ -45,12 +37,12 @@ class RowMultiset(KeyIndex[ChangeBatch]):
     @property
     def arrived(self) -> int:
         """How many rows have come, those of the base among them."""
-        return self._word("next_place")
+        return self._known("next_place")
 
     def begin_after(self, rows: int) -> None:
         """So many rows, which are elsewhere, come before all others."""
         self.elsewhere = rows
-        self._put("next_place", rows)
+        self._describe(next_place=rows)
 
     def holds_all(self, batch: ChangeBatch, layouts: ImageLayouts) -> bool:
         """Whether the images of a batch hold a value of each column of the log: then equal bytes are equal rows."""
@@ -60,30 +52,24 @@ class RowMultiset(KeyIndex[ChangeBatch]):
 
     def apply(self, batch: ChangeBatch, layouts: ImageLayouts) -> Conflict | None:
         """Apply a batch whose images hold all columns, up to the first change whose row is not here."""
+        self._describe(before_images=address_of(batch.before_images), before_lengths=address_of(batch.before_lengths),
+                       image_lengths=address_of(batch.image_lengths))
         return self._apply(batch, layouts)
 
-    def _run(self, batch: ChangeBatch) -> int:
-        return int(m.apply_images(batch.n, address_of(batch.before_images), address_of(batch.before_lengths),
-                                  address_of(batch.images), address_of(batch.image_lengths), address_of(self._rows),
-                                  address_of(self._state)))
-
     def missing(self, batch: ChangeBatch) -> np.ndarray:
-        """Numbers of the changes yet to be applied (int64[n]) whose rows are not here now."""
+        """Numbers of the changes yet to be applied (int64[n]) whose rows are not here now, of the batch that was
+        applied last."""
         found = np.empty(batch.n, np.int64)
-        return found[:m.missing_rows(batch.n, address_of(batch.before_images), address_of(batch.before_lengths),
-                                     address_of(self._rows), address_of(self._state), found)]
+        return found[:m.missing_rows(batch.n, self.address, self.state_address, found)]
 
     def add(self, pointers: np.ndarray, lengths: np.ndarray, places: np.ndarray) -> None:
         """Put in rows that were elsewhere: pointers to their images, the bytes of these, and when the rows came."""
         rows = super().live + len(pointers)
         while rows > len(self._slots):
             self._grow(Status.INDEX_FULL)
-        m.put_rows(pointers, lengths.astype(np.int64), places, address_of(self._rows))
-        self._set("live", rows)
+        m.put_rows(pointers, lengths.astype(np.int64), places, self.address)
+        self._set(live=rows)
         self.elsewhere -= len(pointers)
-
-    def _begin(self, keys: int) -> None:
-        """Room for the first rows comes as for all others."""
 
     def _grow(self, status: int) -> None:
         more = growth(len(self._entries))
@@ -91,12 +77,12 @@ class RowMultiset(KeyIndex[ChangeBatch]):
         larger = np.full((more * len(self._entries), 2), -1, np.int64)
         m.grow_entries(address_of(self._entries), len(self._entries), address_of(larger), len(larger) - 1)
         self._entries = larger
-        self._describe()
+        self._describe_memory()
 
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
         """The remaining rows in the order of arrival: pointers to their images, and their 0-based arrival
         numbers (both int64[n])."""
-        slots = self._slots[:self._word("slots_used")]
+        slots = self._slots[:self._known("slots_used")]
         slots = slots[slots["pointer"] >= 0]
         order = np.argsort(slots["place"], kind="stable")
         return slots["pointer"][order], slots["place"][order]

@@ -23,17 +23,20 @@ from applier.apply.index.status import Status
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.table_ids_kernel import same_bytes
 from applier.kernels.records import offset, struct
-from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8, load_u64, prefetch, store_i64
+from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8, load_u64, prefetch, store_i64, store_u64
 
 SET, set_at, _ = struct("set", **dict.fromkeys((
-    "entries", "mask", "slots", "slot_room", "slots_used", "free_slot", "next_place"), np.int64))
+    "entries", "mask", "slots", "slot_room", "slots_used", "free_slot", "next_place", "before_images",
+    "before_lengths", "image_lengths", "hashes", "likely"), np.int64))
+"""`before_images` … `image_lengths` are the addresses of the arrays of the batch at hand; of a block of its changes,
+`hashes` has those of both images of each, `likely` the rows that those of the before-images likely lead to."""
 SLOT, _, slot_at = struct("slot", pointer=np.int64, following=np.int64, place=np.int64, length=np.int64)
 """`following` is the next row whose image has the same hash; of a free one, the next free one."""
 ENTRY, entry_at, _ = struct("entry", hash=np.uint64, first=np.int64)
 
 _ENTRY_BYTES, _SLOT_BYTES = ENTRY.itemsize, SLOT.itemsize
 _FIRST, _FOLLOWING = offset(ENTRY, "first"), offset(SLOT, "following")
-_BLOCK = 64
+BLOCK = 64
 _AHEAD = 16
 _ADDRESS = (1 << IMAGE_ID_SHIFT) - 1
 _LINES = 4
@@ -156,78 +159,99 @@ def put_row(rows, word, pointer, length, place):
     link(rows.entries, np.uint64(rows.mask), slots, word, number)
 
 
-@kernel
-def apply_images(n, before_images, before_lengths, images, image_lengths, set_address, state_address):
-    """Apply `n` changes from the state's `next` on; says why it stopped. The arrays of a batch go by their addresses;
-    `set_address` is that of a set.
+@inline
+def hash_ahead(rows, image, length, to):
+    """Take the hash of an image, and ask for its entry."""
+    word = hash_image(image & _ADDRESS, length)
+    store_u64(to, word)
+    prefetch(rows.entries + _ENTRY_BYTES * np.int64(word & np.uint64(rows.mask)))
 
-    Hashes are taken for a block of changes before the set is looked at, then come the slots that they likely lead to,
-    then these rows' images, so that each memory line is there when it is needed.
-    """
+
+@inline
+def look_ahead(rows, state, first, block):
+    """Take the hashes of a block of changes before the set is looked at, then ask for the slots that they likely lead
+    to, then for these rows' images, so that each memory line is there when it is needed."""
+    entries, mask, slots, likely = rows.entries, np.uint64(rows.mask), rows.slots, rows.likely
+    for i in range(block):
+        j, word = first + i, rows.hashes + 16 * i
+        before, after = load_i64(rows.before_images + 8 * j), load_i64(state.images + 8 * j)
+        if before >= 0:
+            hash_ahead(rows, before, np.int64(load_i32(rows.before_lengths + 4 * j)), word)
+        if after >= 0:
+            hash_ahead(rows, after, np.int64(load_i32(rows.image_lengths + 4 * j)), word + 8)
+    for i in range(block):
+        number = np.int64(-1)
+        if load_i64(rows.before_images + 8 * (first + i)) >= 0:
+            number = entry_at(entry_of(entries, mask, load_u64(rows.hashes + 16 * i))).first
+            prefetch(slots + _SLOT_BYTES * number)
+        store_i64(likely + 8 * i, number)
+    for i in range(block):
+        number = load_i64(likely + 8 * i)
+        if number >= 0:
+            image = slot_at(slots, number).pointer & _ADDRESS
+            for line in range(_LINES):
+                prefetch(image + 64 * line)
+
+
+@inline
+def delete_row(rows, number, place, state):
+    """Delete a row that `find_row` gave."""
+    slot = slot_at(rows.slots, number)
+    unlink(rows.entries, np.uint64(rows.mask), rows.slots, number, place)
+    slot.pointer = -1
+    slot.following = rows.free_slot
+    rows.free_slot = number
+    state.live -= 1
+    state.deleted += 1
+
+
+@inline
+def apply_change(rows, j, words, state):
+    """Change j, given the address of the hashes of its images; DONE or MISSING."""
+    entries, mask, slots = rows.entries, np.uint64(rows.mask), rows.slots
+    before, after = load_i64(rows.before_images + 8 * j), load_i64(state.images + 8 * j)
+    word, new_word = load_u64(words), load_u64(words + 8)
+    after_length = np.int64(load_i32(rows.image_lengths + 4 * j))
+    if before < 0:
+        put_row(rows, new_word, after, after_length, rows.next_place)
+        rows.next_place += 1
+        state.live += 1
+        state.inserted += 1
+        return Status.DONE
+    length = np.int64(load_i32(rows.before_lengths + 4 * j))
+    number, place = find_row(entries, mask, slots, word, before & _ADDRESS, length)
+    if number < 0:
+        return Status.MISSING
+    if after < 0:
+        delete_row(rows, number, place, state)
+        return Status.DONE
+    slot = slot_at(slots, number)
+    slot.pointer = after
+    if word != new_word:
+        unlink(entries, mask, slots, number, place)
+        link(entries, mask, slots, new_word, number)
+    slot.length = after_length
+    state.updated += 1
+    return Status.DONE
+
+
+@kernel
+def apply_images(n, set_address, state_address):
+    """Apply n changes from the state's `next` on; says why it stopped."""
     rows, state = set_at(set_address), state_at(state_address)
-    entries, mask = rows.entries, np.uint64(rows.mask)
-    slots, room = rows.slots, rows.slot_room
-    words, likely = np.empty(2 * _BLOCK, np.uint64), np.empty(_BLOCK, np.int64)
-    start = state.next
-    status = Status.DONE
-    while start < n and status == Status.DONE:
-        block = min(np.int64(_BLOCK), n - start)
-        if block > room - state.live:
+    j, status = state.next, Status.DONE
+    while j < n and status == Status.DONE:
+        block = min(np.int64(BLOCK), n - j)
+        if block > rows.slot_room - state.live:
             status = Status.INDEX_FULL
             break
+        look_ahead(rows, state, j, block)
         for i in range(block):
-            before, after = load_i64(before_images + 8 * (start + i)), load_i64(images + 8 * (start + i))
-            if before >= 0:
-                word = hash_image(before & _ADDRESS, np.int64(load_i32(before_lengths + 4 * (start + i))))
-                prefetch(entries + _ENTRY_BYTES * np.int64(word & mask))
-                words[2 * i] = word
-            if after >= 0:
-                word = hash_image(after & _ADDRESS, np.int64(load_i32(image_lengths + 4 * (start + i))))
-                prefetch(entries + _ENTRY_BYTES * np.int64(word & mask))
-                words[2 * i + 1] = word
-        for i in range(block):
-            likely[i] = -1
-            if load_i64(before_images + 8 * (start + i)) >= 0:
-                likely[i] = entry_at(entry_of(entries, mask, words[2 * i])).first
-                prefetch(slots + _SLOT_BYTES * likely[i])
-        for i in range(block):
-            if likely[i] >= 0:
-                image = slot_at(slots, likely[i]).pointer & _ADDRESS
-                for line in range(_LINES):
-                    prefetch(image + 64 * line)
-        for i in range(block):
-            j = start + i
-            before, after = load_i64(before_images + 8 * j), load_i64(images + 8 * j)
-            after_length = np.int64(load_i32(image_lengths + 4 * j))
-            if before < 0:
-                put_row(rows, words[2 * i + 1], after, after_length, rows.next_place)
-                rows.next_place += 1
-                state.live += 1
-                state.inserted += 1
-                continue
-            length = np.int64(load_i32(before_lengths + 4 * j))
-            number, place = find_row(entries, mask, slots, words[2 * i], before & _ADDRESS, length)
-            if number < 0:
-                status = Status.MISSING
-                block = i
+            status = apply_change(rows, j, rows.hashes + 16 * i, state)
+            if status != Status.DONE:
                 break
-            slot = slot_at(slots, number)
-            if after < 0:
-                unlink(entries, mask, slots, number, place)
-                slot.pointer = -1
-                slot.following = rows.free_slot
-                rows.free_slot = number
-                state.live -= 1
-                state.deleted += 1
-                continue
-            slot.pointer = after
-            if words[2 * i] != words[2 * i + 1]:
-                unlink(entries, mask, slots, number, place)
-                link(entries, mask, slots, words[2 * i + 1], number)
-            slot.length = after_length
-            state.updated += 1
-        start += block
-    state.next = start
+            j += 1
+    state.next = j
     return status
 
 
@@ -241,16 +265,16 @@ def put_rows(pointers, lengths, places, set_address):
 
 
 @kernel
-def missing_rows(n, before_images, before_lengths, set_address, state_address, found):
+def missing_rows(n, set_address, state_address, found):
     """Numbers of the changes from `next` to before `n` whose before-image no row has now, into `found` (int64[n]); how
     many."""
     rows, state = set_at(set_address), state_at(state_address)
     entries, mask = rows.entries, np.uint64(rows.mask)
     slots, count = rows.slots, 0
     for j in range(state.next, n):
-        before = load_i64(before_images + 8 * j)
+        before = load_i64(rows.before_images + 8 * j)
         if before >= 0:
-            image, length = before & _ADDRESS, np.int64(load_i32(before_lengths + 4 * j))
+            image, length = before & _ADDRESS, np.int64(load_i32(rows.before_lengths + 4 * j))
             number, _ = find_row(entries, mask, slots, hash_image(image, length), image, length)
             if number < 0:
                 found[count] = j

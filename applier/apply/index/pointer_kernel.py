@@ -1,20 +1,12 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Pointers to rows: what the kernels of `int_index_kernel` and `byte_index_kernel` move instead of values.
+"""Pointers to rows: what the kernels of all indexes move instead of values.
 
-They are the replica's algorithm: changes one after another against a hash index of the keys. For each key there is one
-pointer to where its row is: in the base (its row number), in an image of the log (layout number and address), or, when
-updates had only some of the columns, in a *patch*: a record with one pointer a column. A JSON column's may lead to a
-diff and what that came on top of (see diff_kernel). Values are gathered at the end, for the rows that are left. A key
-that was deleted stays in the index with the pointer DEAD.
+For each row there is one pointer to where it is: in the base (its row number), in an image of the log (layout number
+and address), or, when updates had only some of the columns, in a *patch*: a record with one pointer a column. A JSON
+column's may lead to a diff and what that came on top of (see diff_kernel). Values are gathered at the end, for the rows
+that are left.
 
-Everything that helpers share goes by address: an array handed to a function that is compiled on its own costs two
-atomic reference counts a call, which is as much as finding a key.
-
-Idempotent mode (APP-R7, AP-IDEM) differs only where a change meets a conflict: it is noted, as the number of the change
-and that of the unique key that is taken, or ROW_GONE. Strict mode stops there, but JSON diffs are applied before a key
-is found to be taken: they are there when a kernel says DUPLICATE of an update.
-
-Rules: FIND (by a key that is unique, the row found is the row), APP-R5, DEF-R2, FIND-ROWS, AP-ORD of the rules list.
+Rules: DEF-R2, APP-R7, AP-IDEM of the rules list.
 """
 
 import numpy as np
@@ -23,7 +15,7 @@ from applier.apply.index.diff_kernel import COLUMN, DIFF_ID, IMAGE, NODE_WORDS, 
 from applier.apply.index.status import Status
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT, MAX_IMAGE_ID
 from applier.kernels.records import struct
-from keysearch.memory import inline, load_i64, load_u8, store_i64
+from keysearch.memory import always_inline, inline, load_i64, load_u8, store_i64
 
 DEAD = -2
 COMPUTED = -3
@@ -33,22 +25,20 @@ PATCH_ID = MAX_IMAGE_ID + 1
 """The layout number that marks a pointer to a patch. Number 0 marks a row of the base."""
 
 STATE, state_at, _ = struct("state", **dict.fromkeys((
-    "next", "keys", "live", "patches", "free_patch", "patch_room", "inserted", "updated", "deleted", "arena", "diffs",
-    "diff_nodes", "noted", "n_noted", "noted_room", "watch"), np.int64))
-"""What an index's kernels share. `next` is the change to go on with. `diff_nodes` is the address of the JSON diffs'
-nodes; there is room for all of a batch. `noted` is that of the conflicts of a batch in idempotent mode, 0 in strict
-mode. `watch`: see watched_kernel; 0 where no foreign key changes rows."""
+    "next", "kinds", "before_rows", "after_rows", "images", "present", "columns", "patches", "patches_used",
+    "free_patch", "patch_room", "keys", "live", "inserted", "updated", "deleted", "arena_used", "diffs", "diff_nodes",
+    "noted", "n_noted", "noted_room", "watch"), np.int64))
+"""What an index's kernels share. `next` is the change to go on with, `kinds` … `images` are the addresses of the arrays
+of the batch at hand (change_records.BATCH). `present` is that of uint8[layout, columns + 1]: first whether the layout
+has a VALUE of all columns, then what it has of each; `patches` that of the patches, int64[patch, columns].
+`diff_nodes` is the address of the JSON diffs' nodes; there is room for all of a batch. `noted` is that of the conflicts
+of a batch in idempotent mode, 0 in strict mode. `watch`: see watched_kernel; 0 where no foreign key changes rows."""
 ROW_GONE = -1
 """A noted conflict: a row that is not there, instead of the number of the unique key that is taken."""
 
 VALUE, DIFF, MADE = 1, 2, 3
 """What a layout has of a column, if it has it (not 0). MADE: it lacks a generated column, and has some of what a
 replica computes that of."""
-
-
-@inline
-def add(address, number):
-    store_i64(address, load_i64(address) + number)
 
 
 @inline
@@ -73,57 +63,86 @@ def on_conflict(state, change, what, strict):
 
 
 @inline
-def patch_of(pointer, patches, columns):
+def patch_of(pointer, state):
     """The address of the patch that a pointer leads to."""
-    return patches + 8 * columns * (pointer & ((np.int64(1) << IMAGE_ID_SHIFT) - 1))
+    return state.patches + 8 * state.columns * (pointer & ((np.int64(1) << IMAGE_ID_SHIFT) - 1))
 
 
 @inline
-def free_patch(pointer, patches, columns, state):
+def is_patch(pointer):
+    return pointer >> IMAGE_ID_SHIFT == PATCH_ID
+
+
+@inline
+def new_patch(state):
+    """A pointer to a patch that no row has; there has to be one left."""
+    number = state.free_patch
+    if number >= 0:
+        state.free_patch = load_i64(patch_of(number, state))
+    else:
+        number = state.patches_used
+        state.patches_used = number + 1
+    return (np.int64(PATCH_ID) << IMAGE_ID_SHIFT) | number
+
+
+@inline
+def free_patch(pointer, state):
     """Give back the patch that a pointer led to, if it did."""
-    if pointer >> IMAGE_ID_SHIFT == PATCH_ID:
-        store_i64(patch_of(pointer, patches, columns), state.free_patch)
+    if is_patch(pointer):
+        store_i64(patch_of(pointer, state), state.free_patch)
         state.free_patch = pointer & ((np.int64(1) << IMAGE_ID_SHIFT) - 1)
 
 
 @inline
-def updated_pointer(old, image, present, columns, patches, state):
-    """The pointer of a row after an update with this after-image (DEF-R2: what it does not have stays).
+def present_in(image, state):
+    """The address of what an image's layout has (STATE's `present`)."""
+    return state.present + (image >> IMAGE_ID_SHIFT) * (state.columns + 1)
 
-    `present` is the address of uint8[layout, columns + 1]: first whether the layout has a VALUE of all columns, then
-    what it has of each.
-    """
-    has = present + (image >> IMAGE_ID_SHIFT) * (columns + 1)
-    if load_u8(has):
-        free_patch(old, patches, columns, state)
+
+@inline
+def is_whole(image, state):
+    """Whether an image has a value of each column."""
+    return load_u8(present_in(image, state)) != 0
+
+
+@inline
+def updated_pointer(old, image, state):
+    """The pointer of a row after an update with this after-image (DEF-R2: what it does not have stays)."""
+    if is_whole(image, state):
+        free_patch(old, state)
         return image
-    pointer = old
-    if old >> IMAGE_ID_SHIFT != PATCH_ID:
-        slot = state.free_patch
-        if slot >= 0:
-            state.free_patch = load_i64(patches + 8 * columns * slot)
-        else:
-            slot = state.patches
-            state.patches = slot + 1
-        pointer = (np.int64(PATCH_ID) << IMAGE_ID_SHIFT) | slot
-    patch = patch_of(pointer, patches, columns)
-    if pointer != old:
-        for c in range(columns):
-            what = load_u8(has + 1 + c)
-            kept = add_diff(old, image, c, state) if what == DIFF else old
-            if what == MADE:
-                kept = np.int64(COMPUTED)
-            store_i64(patch + 8 * c, image if what == VALUE else kept)
-    else:
-        for c in range(columns):
-            what = load_u8(has + 1 + c)
-            if what == VALUE:
-                store_i64(patch + 8 * c, image)
-            elif what == DIFF:
-                store_i64(patch + 8 * c, add_diff(load_i64(patch + 8 * c), image, c, state))
-            elif what == MADE:
-                store_i64(patch + 8 * c, COMPUTED)
+    if is_patch(old):
+        change_patch(patch_of(old, state), image, state)
+        return old
+    pointer = new_patch(state)
+    fill_patch(patch_of(pointer, state), old, image, state)
     return pointer
+
+
+@always_inline
+def fill_patch(patch, old, image, state):
+    """Make a patch of a row that `old` led to and an after-image."""
+    has = present_in(image, state) + 1
+    for c in range(state.columns):
+        what = load_u8(has + c)
+        kept = add_diff(old, image, c, state) if what == DIFF else old
+        if what == MADE:
+            kept = np.int64(COMPUTED)
+        store_i64(patch + 8 * c, image if what == VALUE else kept)
+
+
+@always_inline
+def change_patch(patch, image, state):
+    """Have what an after-image has in a patch."""
+    has = present_in(image, state) + 1
+    for c in range(state.columns):
+        what = load_u8(has + c)
+        if what == VALUE:
+            store_i64(patch + 8 * c, image)
+        elif what == DIFF:
+            store_i64(patch + 8 * c, add_diff(load_i64(patch + 8 * c), image, c, state))
+        elif what == MADE:
+            store_i64(patch + 8 * c, COMPUTED)
 
 
 @inline
@@ -140,4 +159,4 @@ def add_diff(previous, image, column, state):
 
 @inline
 def no_patch_left(state):
-    return state.free_patch < 0 and state.patches >= state.patch_room
+    return state.free_patch < 0 and state.patches_used >= state.patch_room

@@ -7,18 +7,19 @@ searched by, made when the first such image comes.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.index import store_kernel, store_upkeep_kernel
 from applier.apply.index import store_layout as s
-from applier.apply.index.key_index import Conflict, KeyIndex, batch_addresses
+from applier.apply.index import store_upkeep_kernel
+from applier.apply.index.awaited_values import Awaited, AwaitedValues
+from applier.apply.index.row_parts import EncodedRowPart, Inputs, Search
 from applier.apply.index.status import Status
-from applier.binlog.rows.changes import UPDATE, DecodedChanges, ImageLayouts
+from applier.apply.index.store_kernel import apply_rows
+from applier.apply.index.unit_index import Conflict, UnitIndex
+from applier.binlog.rows.changes import DecodedChanges, ImageLayouts
 from applier.errors import UnsupportedEvent
 from keysearch.addresses import address_of
 from keysearch.keybytes import KeyBytes
@@ -29,45 +30,8 @@ ORDER_OF_ARRIVAL = -1
 _HINT = "no server writes so many kinds of row images; leave the table out with --ignore-tables"
 
 
-@dataclasses.dataclass(frozen=True)
-class EncodedRowPart:
-    """A piece of each image of a batch: `keys` by row, `absent` (bool[n]; None: no image lacks it) says which rows lack
-    it, `default` is what these have instead (None: what `keys` has there)."""
-
-    keys: KeyBytes
-    absent: np.ndarray | None = None
-    default: bytes | None = b""
-
-
-@dataclasses.dataclass(frozen=True)
-class Search:
-    """How a before-image finds its row: by the unique key of this number, or else by all these pieces, where `ranked`
-    says that rows equal in them may differ elsewhere, so that the first in the table's order is taken. By no piece at
-    all: not (IDX-R2), which idempotent mode passes over if that is `forgiven`. `kind` is what a server does
-    to find them (keysearch.choose.Choice.kind)."""
-
-    unique: int | None = None
-    pieces: tuple[int, ...] = ()
-    ranked: bool = False
-    kind: str = "scan"
-    suppressed: bool = False
-
-
 RowsAt = Callable[[np.ndarray, tuple[int, ...]], pa.Table]
 """Gives some columns (by number in the definition) of the rows that pointers (int64[n]) lead to."""
-
-
-class AwaitedValues(Protocol):
-    """Values of pieces that depend on the rows which are found; `waiting` (bool[n]) says of which after-images,
-    `columns` which of the rows' columns (by number in the definition) they are made of."""
-
-    @property
-    def waiting(self) -> np.ndarray: ...
-    @property
-    def columns(self) -> tuple[int, ...]: ...
-
-    def told(self, images: np.ndarray, rows: pa.Table) -> list[EncodedRowPart]:
-        """All pieces of a batch's after-images, given the rows that some of these (int64[m], distinct) find."""
 
 
 class _Index:
@@ -83,7 +47,7 @@ class _Index:
                 address_of(self.links), int(self.ranked))
 
 
-class RowStore(KeyIndex[DecodedChanges]):
+class RowStore(UnitIndex[DecodedChanges]):
     """An index by several keys.
 
     columns: of the table in the log. pieces: how many a record has. unique: for each unique key, in the server's order,
@@ -93,30 +57,17 @@ class RowStore(KeyIndex[DecodedChanges]):
 
     def __init__(self, columns: int, pieces: int, unique: list[tuple[int, ...]], *, clustered: bool, idempotent: bool,
                  rows_at: RowsAt):
-        super().__init__(columns, idempotent=idempotent)
+        super().__init__(columns, s.STORE, apply_rows, idempotent=idempotent)
         self._indexes = [_Index(parts, False) for parts in unique]
         self._searches: dict[tuple[int, ...], int] = {}
         self._slots = np.empty(FIRST_ROWS, s.SLOT)
         self._arena = np.empty(FIRST_BYTES, np.uint8)
-        self._store = np.zeros((), s.STORE)
-        for word, value in (("n_pieces", pieces), ("n_unique", len(unique)), ("free_slot", -1),
-                            ("replaced_row_record", -1), ("rank", 0 if clustered else ORDER_OF_ARRIVAL)):
-            self._put(word, value)
+        self._describe(n_pieces=pieces, n_unique=len(unique), free_slot=-1, replaced_row_record=-1,
+                       rank=0 if clustered else ORDER_OF_ARRIVAL)
         self.arrivals = np.empty(0, np.int64)
-        self._awaited: _Awaited | None = None
+        self._awaited: Awaited | None = None
         self._rows_at = rows_at
         self._rebuild()
-
-    def _word(self, word: str) -> int:
-        return int(self._store[word])
-
-    def _put(self, word: str, value: int) -> None:
-        self._store[word] = value
-
-    @property
-    def address(self) -> int:
-        """Where the store is (store_layout.STORE)."""
-        return address_of(self._store)
 
     # ---- indexes
 
@@ -142,48 +93,44 @@ class RowStore(KeyIndex[DecodedChanges]):
             index = self._indexes[number]
             index.heads = np.full(2 * len(self._slots), -1, np.int64)
             index.links = np.empty(len(self._slots), s.LINK)
-        self._describe()
+        self._describe_memory()
         for number in range(len(self._indexes)) if numbers is None else numbers:
-            store_upkeep_kernel.build_index(address_of(self._store), number)
+            store_upkeep_kernel.build_index(self.address, number)
 
-    def _describe(self) -> None:
-        """Tell the kernels where everything is."""
-        self._records = np.array([index.record() for index in self._indexes], s.INDEX)
-        for word, value in (("indexes", address_of(self._records)), ("n_indexes", len(self._indexes)),
-                            ("slots", address_of(self._slots)), ("slot_room", len(self._slots)),
-                            ("arena", address_of(self._arena)), ("arena_room", len(self._arena))):
-            self._put(word, value)
+    def _describe_memory(self) -> None:
+        self._indexes_by_address = np.array([index.record() for index in self._indexes], s.INDEX)
+        self._describe(indexes=address_of(self._indexes_by_address), n_indexes=len(self._indexes),
+                       slots=address_of(self._slots), slot_room=len(self._slots),
+                       arena=address_of(self._arena), arena_room=len(self._arena))
 
     def rank_by_arrival(self, after: tuple[int, ...]) -> None:
         """The server keeps the rows in the order of these pieces, and then in that in which they come, whatever the
         first unique key is."""
-        self._put("rank", self.index_by(Search(pieces=after)) if after else ORDER_OF_ARRIVAL)
+        self._describe(rank=self.index_by(Search(pieces=after)) if after else ORDER_OF_ARRIVAL)
 
     # ---- rows that are there
 
     def seed(self, rows: int, pieces: list[KeyBytes]) -> None:
         """Put `rows` base rows in, in the table's order; row i's pieces are at i in each of `pieces`."""
         self._slots = np.empty(max(FIRST_ROWS, 1 << int(rows).bit_length()), s.SLOT)
-        for word, value in (("slots_used", rows), ("next_order", rows)):
-            self._put(word, value)
-        self._set("live", rows)
-        inputs = _Inputs([EncodedRowPart(keys) for keys in pieces])
-        self._put("after", inputs.address)
+        inputs = Inputs([EncodedRowPart(keys) for keys in pieces])
+        self._describe(slots_used=rows, next_order=rows, after=inputs.address)
+        self._set(live=rows)
         total = rows * 4 * len(pieces) + sum(int(keys.offsets[-1]) for keys in pieces)
         self._arena = np.empty(max(FIRST_BYTES, total + total // 2), np.uint8)
-        self._describe()
-        store_upkeep_kernel.fill_rows(rows, address_of(self._store))
+        self._describe_memory()
+        store_upkeep_kernel.fill_rows(rows, self.address)
         self._rebuild()
 
     def pointers(self, order_by: tuple[int, ...] = ()) -> np.ndarray:
         """Pointers to the rows that are left, int64[n], ordered by these pieces, and by arrival where they are the
         same. `arrivals[i]` is row i's 0-based arrival number."""
-        numbers = np.flatnonzero(self._slots["record"][:self._word("slots_used")] >= 0)
+        numbers = np.flatnonzero(self._slots["record"][:self._known("slots_used")] >= 0)
         numbers = numbers[np.argsort(self._slots["order"][numbers], kind="stable")]
         if order_by:
             self._indexes.append(_Index(order_by, False))
-            self._describe()
-            store_upkeep_kernel.sort_slots(address_of(self._store), len(self._indexes) - 1, numbers,
+            self._describe_memory()
+            store_upkeep_kernel.sort_slots(self.address, len(self._indexes) - 1, numbers,
                                            np.empty_like(numbers))
         self.arrivals = self._slots["order"][numbers]
         pointers: np.ndarray = self._slots["pointer"][numbers]
@@ -194,29 +141,28 @@ class RowStore(KeyIndex[DecodedChanges]):
     def take(self, search: Search, pieces: list[EncodedRowPart], images: int) -> np.ndarray:
         """Take out a row for each of `images` before-images with these pieces, as far as there are any that it finds:
         when each came (int64[images]; -1: there is none)."""
-        places, inputs, seen = np.empty(images, np.int64), _Inputs(pieces), 0
+        places, inputs, seen = np.empty(images, np.int64), Inputs(pieces), 0
         number = self.index_by(search)
-        self._put("before", inputs.address)
+        self._describe(before=inputs.address)
         while (seen := store_upkeep_kernel.take_rows(seen, images, self.address, number, places)) < images:
             self._grow_arena()
-        self._set("live", self.live - int((places >= 0).sum()))
+        self._set(live=self.live - int((places >= 0).sum()))
         return places
 
     def add(self, pieces: list[KeyBytes], pointers: np.ndarray, places: np.ndarray) -> None:
         """Put rows in that no unique key keeps apart, given their pieces, pointers, and when they came."""
-        inputs, added, rows = _Inputs([EncodedRowPart(keys) for keys in pieces]), 0, len(pointers)
-        while self._word("slots_used") + rows > len(self._slots):
+        inputs, added, rows = Inputs([EncodedRowPart(keys) for keys in pieces]), 0, len(pointers)
+        while self._known("slots_used") + rows > len(self._slots):
             self._grow(Status.INDEX_FULL)
-        self._put("after", inputs.address)
+        self._describe(after=inputs.address)
         while (added := store_upkeep_kernel.add_rows(added, rows, self.address, pointers, places)) < rows:
             self._grow_arena()
-        self._set("live", self.live + rows)
+        self._set(live=self.live + rows)
 
     def go_on_after(self, arrived: int, inserted: int, updated: int, deleted: int) -> None:
         """So many rows have come, and were inserted, updated and deleted, before this store's own."""
-        self._put("next_order", arrived)
-        for field, count in (("inserted", inserted), ("updated", updated), ("deleted", deleted)):
-            self._set(field, count)
+        self._describe(next_order=arrived)
+        self._set(inserted=inserted, updated=updated, deleted=deleted)
 
     # ---- changes
 
@@ -236,27 +182,19 @@ class RowStore(KeyIndex[DecodedChanges]):
         images; `access_paths` (int64, by row of the before-images) says by which of `searches` each row is found. What
         is `awaited` of after-images (None: nothing) is computed of the rows that are found. Raises UnsupportedEvent as
         `index_by`."""
-        inputs = _Inputs(before), _Inputs(after)
+        inputs = Inputs(before), Inputs(after)
         try:
             numbers = [self.index_by(search) for search in searches]
         except UnsupportedEvent as error:
             raise error.at(file=batch.file.uri, position=int(batch.places[0])) from None
         indexes = np.array(numbers or [s.NO_SEARCH], np.uint8)[access_paths]
-        self._put("before", inputs[0].address)
-        self._put("after", inputs[1].address)
-        self._put("searches", address_of(indexes))
-        told = self._awaited = None if awaited is None else _Awaited(batch, awaited)
-        for word, address in zip(("awaited", "awaited_of"), (0, 0) if told is None else told.addresses, strict=True):
-            self._put(word, address)
-        self._describe()
+        self._describe(before=inputs[0].address, after=inputs[1].address, searches=address_of(indexes))
+        self._awaited = None if awaited is None else Awaited(batch, awaited)
+        states, records = (0, 0) if self._awaited is None else self._awaited.addresses
+        self._describe(awaited=states, awaited_of=records)
+        self._describe_memory()
         self._kept = inputs, indexes
         self._receive(batch, layouts)
-
-    def _run(self, batch: DecodedChanges) -> int:
-        patches = self.patches
-        return int(store_kernel.apply_rows(batch.n, *batch_addresses(batch), address_of(self._store),
-                                           address_of(patches.present), patches.columns, address_of(patches.pointers),
-                                           address_of(self._state)))
 
     def resolve(self, status: int) -> Conflict | None:
         if status != Status.AWAITS or self._awaited is None:
@@ -264,7 +202,7 @@ class RowStore(KeyIndex[DecodedChanges]):
         self._tell(self._awaited, self._get("next"))
         return None
 
-    def _tell(self, awaited: _Awaited, first: int) -> None:
+    def _tell(self, awaited: Awaited, first: int) -> None:
         """Have values computed that changes from number `first` on await, as if nothing changed their rows before them:
         what turns out to be otherwise is told again."""
         changes = awaited.next_changes(first)
@@ -275,23 +213,20 @@ class RowStore(KeyIndex[DecodedChanges]):
         changes, numbers = changes[numbers >= 0], numbers[numbers >= 0]
         self.diffs.record_batch(self._get("diffs"), awaited.batch)
         rows = self._rows_at(self._slots["pointer"][numbers], awaited.columns)
-        inputs = _Inputs(awaited.tell(changes, rows, self._slots["record"][numbers]))
-        self._put("after", inputs.address)
+        inputs = Inputs(awaited.tell(changes, rows, self._slots["record"][numbers]))
+        self._describe(after=inputs.address)
         (before, _), indexes = self._kept
         self._kept = (before, inputs), indexes
 
     @property
     def arrived(self) -> int:
         """How many rows have come, the base's among them."""
-        return self._word("next_order")
+        return self._known("next_order")
 
     @property
     def unique_met(self) -> int:
         """After a conflict of a key that is there: which unique key it was."""
-        return self._word("detail")
-
-    def _begin(self, keys: int) -> None:
-        """Room for the first rows comes as for all others."""
+        return self._known("detail")
 
     def _grow(self, status: int) -> None:
         if status == Status.ARENA_FULL:
@@ -302,70 +237,12 @@ class RowStore(KeyIndex[DecodedChanges]):
 
     def _grow_arena(self) -> None:
         """Forget what is garbage, or double. A row whose place an insert is taking is garbage, and still needed."""
-        if 2 * self._word("garbage") > len(self._arena) and self._word("replaced_row_record") < 0:
+        if 2 * self._known("garbage") > len(self._arena) and self._known("replaced_row_record") < 0:
             arena = np.empty_like(self._arena)
-            store_upkeep_kernel.move_records(address_of(self._store), address_of(arena))
+            store_upkeep_kernel.move_records(self.address, address_of(arena))
             self._arena = arena
             if self._awaited is not None:
                 self._awaited.forget_records()
         else:
             self._arena = np.concatenate([self._arena, np.empty_like(self._arena)])
-        self._describe()
-
-
-class _Awaited:
-    """What changes of a batch await of the rows that they find, and how far that has been told."""
-
-    def __init__(self, batch: DecodedChanges, values: AwaitedValues):
-        self.batch, self._values = batch, values
-        self._states = np.where(values.waiting, s.WAITS, 0).astype(np.uint8)
-        self._records = np.full(batch.n_after, -1, np.int64)
-        self._changes = np.flatnonzero((batch.kinds == UPDATE) & values.waiting[batch.after_rows])
-        self._told_until, self._first, self._at_once = 0, 0, len(self._changes)
-
-    @property
-    def columns(self) -> tuple[int, ...]:
-        return self._values.columns
-
-    @property
-    def addresses(self) -> tuple[int, int]:
-        return address_of(self._states), address_of(self._records)
-
-    def next_changes(self, first: int) -> np.ndarray:
-        """The next changes to tell, from `first` on: fewer where those of the last time were told in vain, since their
-        rows changed in between."""
-        start = int(np.searchsorted(self._changes, first))
-        if start < self._told_until:
-            self._at_once = max(1, 2 * (start - self._first))
-        self._first, self._told_until = start, min(start + self._at_once, len(self._changes))
-        self._at_once = 2 * self._at_once
-        return self._changes[self._first:self._told_until]
-
-    def tell(self, changes: np.ndarray, rows: pa.Table, records: np.ndarray) -> list[EncodedRowPart]:
-        """The pieces of the batch's after-images, with what these changes await, given the rows that they find, and
-        where their records are."""
-        images = self.batch.after_rows[changes]
-        self._states[images], self._records[images] = s.TOLD, records
-        return self._values.told(images, rows)
-
-    def forget_records(self) -> None:
-        """All records are elsewhere."""
-        self._states[self._states == s.TOLD] = s.WAITS
-
-
-class _Inputs:
-    """The pieces of a batch's images as the kernels read them."""
-
-    def __init__(self, pieces: list[EncodedRowPart]):
-        self._kept: list[object] = list(pieces)
-        rows = []
-        for piece in pieces:
-            absent = None if piece.absent is None else np.ascontiguousarray(piece.absent, np.uint8)
-            given = piece.default or b""
-            default = np.frombuffer(given + b"\0", np.uint8)
-            self._kept += [absent, default]
-            rows.append((address_of(piece.keys.offsets), address_of(piece.keys.data),
-                         0 if absent is None else address_of(absent),
-                         0 if piece.default is None else address_of(default), len(given)))
-        self._records = np.array(rows, s.INPUT)
-        self.address = address_of(self._records)
+        self._describe_memory()

@@ -19,155 +19,175 @@ from applier.apply.index.pointer_kernel import (
     free_patch,
     no_patch_left,
     note,
+    on_conflict,
     state_at,
     updated_pointer,
 )
 from applier.apply.index.status import Status
-from applier.apply.index.store_layout import (
-    NO_ROW,
-    NO_SEARCH,
-    WAITS,
-    find,
-    index_at,
-    key_hash,
-    record_of,
-    slot_at,
-    store_at,
+from applier.apply.index.store_layout import NO_SEARCH, WAITS, record_of, slot_at, store_at
+from applier.apply.index.store_slots import (
+    NO_ROOM,
+    add_slot,
+    change_record,
+    encode_record_at_end,
+    find_searched,
+    remove_slot,
+    taken_key,
 )
-from applier.apply.index.store_slots import add_slot, change_record, encode_record_at_end, remove_slot, taken_key
 from applier.binlog.rows.change_records import DELETE, INSERT
 from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8
 
 
 @inline
-def insert_row(store, change, row, image, present, columns, patches, state, n):
+def insert_row(store, change, row, image, state):
     """One insert; DONE, or why it stopped. `replaced_row_…` is the row whose place it takes, over a stop for room."""
+    n = store.n_pieces
     while True:
         basis = store.replaced_row_record
         old = store.arena + basis if basis >= 0 else np.int64(0)
         size = encode_record_at_end(store, store.after, row, old, n)
         if size < 0:
             return Status.ARENA_FULL
-        record = store.arena + store.arena_used
-        taken = taken_key(store, record, n, -1, 0)
+        taken = taken_key(store, store.arena + store.arena_used, n, -1, 0)
         if taken < 0:
             pointer = image
             if basis >= 0:
-                pointer = updated_pointer(store.replaced_row_pointer, image, present, columns, patches, state)
+                pointer = updated_pointer(store.replaced_row_pointer, image, state)
             add_slot(store, pointer, size, n)
             state.live += 1
             break
         if not state.noted:
             store.detail = taken
             return Status.DUPLICATE
-        other = store.detail
-        slot = slot_at(store, other)
         if taken == store.n_unique - 1:
-            size = encode_record_at_end(store, store.after, row, record_of(store, slot), n)
-            if size < 0:
+            if not update_in_place(store, store.detail, row, image, state):
                 return Status.ARENA_FULL
-            slot.pointer = updated_pointer(slot.pointer, image, present, columns, patches, state)
-            change_record(store, other, size, n)
-            if basis >= 0:
-                free_patch(store.replaced_row_pointer, patches, columns, state)
             note(state, change, taken)
             break
-        if basis >= 0:
-            free_patch(store.replaced_row_pointer, patches, columns, state)
-        store.replaced_row_pointer = slot.pointer
-        store.replaced_row_record = slot.record
-        remove_slot(store, other)
-        state.live -= 1
+        take_place(store, store.detail, state)
         note(state, change, taken)
     store.replaced_row_record = -1
     state.inserted += 1
     return Status.DONE
 
 
+@inline
+def update_in_place(store, number, row, image, state):
+    """An insert that meets a row with its last unique key changes that; whether there was room. A row whose place it
+    took before is gone."""
+    slot, n = slot_at(store, number), store.n_pieces
+    size = encode_record_at_end(store, store.after, row, record_of(store, slot), n)
+    if size < 0:
+        return False
+    slot.pointer = updated_pointer(slot.pointer, image, state)
+    change_record(store, number, size, n)
+    if store.replaced_row_record >= 0:
+        free_patch(store.replaced_row_pointer, state)
+    return True
+
+
+@inline
+def take_place(store, number, state):
+    """An insert that meets a row with another unique key deletes it, to take its place."""
+    slot = slot_at(store, number)
+    if store.replaced_row_record >= 0:
+        free_patch(store.replaced_row_pointer, state)
+    store.replaced_row_pointer = slot.pointer
+    store.replaced_row_record = slot.record
+    remove_slot(store, number)
+    state.live -= 1
+
+
+@inline
+def delete_row(store, number, state):
+    free_patch(slot_at(store, number).pointer, state)
+    remove_slot(store, number)
+    state.live -= 1
+    state.deleted += 1
+
+
+@inline
+def awaits(store, slot, row):
+    """Whether a piece of an after-image has yet to be computed of the row as it is now."""
+    if not store.awaited:
+        return False
+    told = load_u8(store.awaited + row)
+    return told == WAITS or (told != 0 and load_i64(store.awaited_of + 8 * row) != slot.record)
+
+
+@inline
+def update_row(store, number, change, row, image, state):
+    """One update of the row in a slot; DONE, or why it stopped."""
+    slot, n = slot_at(store, number), store.n_pieces
+    if awaits(store, slot, row):
+        return Status.AWAITS
+    old = record_of(store, slot)
+    size = encode_record_at_end(store, store.after, row, old, n)
+    if size < 0:
+        return Status.ARENA_FULL
+    taken = taken_key(store, store.arena + store.arena_used, n, number, old)
+    if taken >= 0 and state.noted:
+        note(state, change, taken)
+        return Status.DONE
+    pointer = updated_pointer(slot.pointer, image, state)
+    if taken >= 0:
+        store.detail = taken
+        return Status.DUPLICATE
+    slot.pointer = pointer
+    change_record(store, number, size, n)
+    state.updated += 1
+    return Status.DONE
+
+
+@inline
+def lacks_room(store, state):
+    """What is too full for another change, whatever it is; DONE if nothing is."""
+    if store.free_slot < 0 and store.slots_used >= store.slot_room:
+        return Status.INDEX_FULL
+    if no_patch_left(state):
+        return Status.PATCHES_FULL
+    if state.noted and store.n_unique >= state.noted_room - state.n_noted:
+        return Status.CONFLICTS_FULL
+    return Status.DONE
+
+
+@inline
+def apply_change(store, j, state):
+    """Change j of the batch; DONE, or why it stopped."""
+    status = lacks_room(store, state)
+    if status != Status.DONE:
+        return status
+    kind, image = load_u8(state.kinds + j), load_i64(state.images + 8 * j)
+    after = np.int64(load_i32(state.after_rows + 4 * j))
+    if kind == INSERT:
+        return insert_row(store, j, after, image, state)
+    before = np.int64(load_i32(state.before_rows + 4 * j))
+    if load_u8(store.searches + before) == NO_SEARCH:
+        return Status.MISSING
+    number = find_searched(store, before)
+    if number == NO_ROOM:
+        return Status.ARENA_FULL
+    if number < 0:
+        return on_conflict(state, j, ROW_GONE, Status.MISSING)
+    if kind == DELETE:
+        delete_row(store, number, state)
+        return Status.DONE
+    return update_row(store, number, j, after, image, state)
+
+
 @kernel
-def apply_rows(count, kinds, before_rows, after_rows, images, store_address, present, columns, patches,
-               state_address):
-    """Apply `count` changes from the state's `next` on; says why it stopped. `kinds` … `images` are the addresses of
-    a batch's arrays, `store` of a store whose `before`, `after` and `searches` are
-    the batch's.
+def apply_rows(n, store_address, state_address):
+    """Apply n changes from the state's `next` on; says why it stopped. `before`, `after` and `searches` of the store
+    are the batch's.
 
     DUPLICATE: `detail` is the number of the unique key. CONFLICTS_FULL and the like: go on when there is room.
     """
     store, state = store_at(store_address), state_at(state_address)
-    n = store.n_pieces
-    idempotent = state.noted != 0
-    j = state.next
-    status = Status.DONE
-    while j < count:
-        if store.free_slot < 0 and store.slots_used >= store.slot_room:
-            status = Status.INDEX_FULL
+    j, status = state.next, Status.DONE
+    while j < n:
+        status = apply_change(store, j, state)
+        if status != Status.DONE:
             break
-        if no_patch_left(state):
-            status = Status.PATCHES_FULL
-            break
-        if idempotent and store.n_unique >= state.noted_room - state.n_noted:
-            status = Status.CONFLICTS_FULL
-            break
-        kind = load_u8(kinds + j)
-        before, after = np.int64(load_i32(before_rows + 4 * j)), np.int64(load_i32(after_rows + 4 * j))
-        image = load_i64(images + 8 * j)
-        if kind == INSERT:
-            status = insert_row(store, j, after, image, present, columns, patches, state, n)
-            if status != Status.DONE:
-                break
-            j += 1
-            continue
-        search = np.int64(load_u8(store.searches + before))
-        if search == NO_SEARCH:
-            status = Status.MISSING
-            break
-        number = np.int64(-1)
-        if search != NO_ROW:
-            if encode_record_at_end(store, store.before, before, 0, n) < 0:
-                status = Status.ARENA_FULL
-                break
-            index, record = index_at(store, search), store.arena + store.arena_used
-            number = find(store, index, record, key_hash(index, record, n), n)
-        if number < 0:
-            if not idempotent:
-                status = Status.MISSING
-                break
-            note(state, j, ROW_GONE)
-            j += 1
-            continue
-        slot = slot_at(store, number)
-        if kind == DELETE:
-            free_patch(slot.pointer, patches, columns, state)
-            remove_slot(store, number)
-            state.live -= 1
-            state.deleted += 1
-            j += 1
-            continue
-        awaited = store.awaited
-        if awaited:
-            state_of_it = load_u8(awaited + after)
-            if state_of_it == WAITS or (state_of_it and load_i64(store.awaited_of + 8 * after) != slot.record):
-                status = Status.AWAITS
-                break
-        old = record_of(store, slot)
-        size = encode_record_at_end(store, store.after, after, old, n)
-        if size < 0:
-            status = Status.ARENA_FULL
-            break
-        record = store.arena + store.arena_used
-        taken = taken_key(store, record, n, number, old)
-        if taken >= 0 and idempotent:
-            note(state, j, taken)
-            j += 1
-            continue
-        pointer = updated_pointer(slot.pointer, image, present, columns, patches, state)
-        if taken >= 0:
-            store.detail = taken
-            status = Status.DUPLICATE
-            break
-        slot.pointer = pointer
-        change_record(store, number, size, n)
-        state.updated += 1
         j += 1
     state.next = j
     return status

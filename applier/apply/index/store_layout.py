@@ -16,7 +16,7 @@ Records and images go by address, all else as typed views.
 
 import numpy as np
 
-from applier.apply.index.byte_index_kernel import hash_key
+from applier.apply.index.byte_keys_kernel import hash_key
 from applier.binlog.rows.table_ids_kernel import same_bytes
 from applier.kernels.records import struct
 from keysearch.keybytes_kernel import compare_bytes

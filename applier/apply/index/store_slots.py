@@ -7,6 +7,7 @@ What every change to a store is made of (see store_layout for how it lies in mem
 import numpy as np
 
 from applier.apply.index.store_layout import (
+    NO_ROW,
     drop_link,
     find,
     has_null,
@@ -20,7 +21,10 @@ from applier.apply.index.store_layout import (
     slot_at,
 )
 from applier.binlog.rows.table_ids_kernel import same_bytes
-from keysearch.memory import inline
+from keysearch.memory import inline, load_u8
+
+NO_ROOM = -2
+"""In place of a slot's number: the arena is too full to look for one."""
 
 
 @inline
@@ -32,6 +36,19 @@ def encode_record_at_end(store, inputs, row, old, n):
         return np.int64(-1)
     put_record(inputs, n, row, old, store.arena + used)
     return size
+
+
+@inline
+def find_searched(store, before):
+    """The number of the slot that a before-image finds, by the index that SEARCHES has for it; -1 for none. NO_ROOM
+    where the arena is too full to look."""
+    search, n = np.int64(load_u8(store.searches + before)), store.n_pieces
+    if search >= NO_ROW:
+        return np.int64(-1)
+    if encode_record_at_end(store, store.before, before, 0, n) < 0:
+        return np.int64(NO_ROOM)
+    index, record = index_at(store, search), store.arena + store.arena_used
+    return find(store, index, record, key_hash(index, record, n), n)
 
 
 @inline

@@ -4,7 +4,6 @@
 import numpy as np
 
 from applier.apply.index.store_layout import (
-    NO_ROW,
     compare_keys,
     find,
     index_at,
@@ -14,8 +13,8 @@ from applier.apply.index.store_layout import (
     slot_at,
     store_at,
 )
-from applier.apply.index.store_slots import add_slot, encode_record_at_end, remove_slot
-from keysearch.memory import copy_bytes, kernel, load_u8
+from applier.apply.index.store_slots import NO_ROOM, add_slot, encode_record_at_end, find_searched, remove_slot
+from keysearch.memory import copy_bytes, kernel
 
 
 @kernel
@@ -39,16 +38,10 @@ def find_rows(first, rows, store_address, images, places):
     SEARCHES, and put their numbers into `places` (int64[rows]; -1: there is none). How many were seen to: fewer where
     the arena is full."""
     store = store_at(store_address)
-    n = store.n_pieces
     for i in range(first, rows):
-        search = np.int64(load_u8(store.searches + images[i]))
-        places[i] = -1
-        if search >= NO_ROW:
-            continue
-        if encode_record_at_end(store, store.before, images[i], 0, n) < 0:
+        places[i] = find_searched(store, images[i])
+        if places[i] == NO_ROOM:
             return i
-        index, record = index_at(store, search), store.arena + store.arena_used
-        places[i] = find(store, index, record, key_hash(index, record, n), n)
     return rows
 
 

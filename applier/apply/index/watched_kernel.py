@@ -17,10 +17,10 @@ nothing.
 
 import numpy as np
 
-from applier.apply.index.pointer_kernel import DEAD, VALUE, free_patch, updated_pointer
+from applier.apply.index.pointer_kernel import DEAD, VALUE, free_patch, present_in, updated_pointer
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT, MAX_IMAGE_ID
 from applier.kernels.records import struct
-from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8, store_i64
+from keysearch.memory import always_inline, inline, kernel, load_i32, load_i64, load_u8, store_i64
 
 WATCHED_ID = MAX_IMAGE_ID + 3
 """The layout number that marks a pointer to a record."""
@@ -141,9 +141,9 @@ def watched(watch, pointer, after):
 
 
 @inline
-def remove_deleted_row(watch, at, pointer, patches, columns, state):
+def remove_deleted_row(watch, at, pointer, state):
     """What an event has deleted leaves its index, where it is at the address `at`."""
-    free_patch(_record(record_of(watch, pointer)).pointer, patches, columns, state)
+    free_patch(_record(record_of(watch, pointer)).pointer, state)
     free_record(watch, pointer)
     store_i64(at, DEAD)
     state.live -= 1
@@ -152,21 +152,25 @@ def remove_deleted_row(watch, at, pointer, patches, columns, state):
 # ---- what indexes do with pointers; without a watch (0) rows are what their pointers say
 
 
-@inline
-def live_pointer(at, change, patches, columns, state):
-    """The pointer at an address in an index, at a change of the batch; DEAD for a row that is gone by then.
-    """
+@always_inline
+def live_pointer(at, change, state):
+    """The pointer at an address in an index, at a change of the batch; DEAD for a row that is gone by then."""
     pointer = load_i64(at)
     if state.watch == 0 or not is_watched(pointer):
         return pointer
-    watch = watch_at(state.watch)
-    if pass_events(watch, record_of(watch, pointer), load_i64(watch.turns + 8 * change)):
-        return pointer
-    remove_deleted_row(watch, at, pointer, patches, columns, state)
-    return np.int64(DEAD)
+    return watched_pointer(at, pointer, change, state)
 
 
 @inline
+def watched_pointer(at, pointer, change, state):
+    watch = watch_at(state.watch)
+    if pass_events(watch, record_of(watch, pointer), load_i64(watch.turns + 8 * change)):
+        return pointer
+    remove_deleted_row(watch, at, pointer, state)
+    return np.int64(DEAD)
+
+
+@always_inline
 def pointer_after_insert(image, after, state):
     """The pointer of a row that is a whole after-image, or an insert's."""
     if state.watch == 0 or load_i64(watch_at(state.watch).nexts + 8 * after) == NEVER:
@@ -174,15 +178,20 @@ def pointer_after_insert(image, after, state):
     return watched(watch_at(state.watch), image, after)
 
 
-@inline
-def pointer_after_update(old, image, change, after, present, columns, patches, state):
+@always_inline
+def pointer_after_update(old, image, change, after, state):
     """The pointer of a row after an update (see updated_pointer)."""
     if state.watch == 0 or not is_watched(old):
-        return pointer_after_insert(updated_pointer(old, image, present, columns, patches, state), after, state)
+        return pointer_after_insert(updated_pointer(old, image, state), after, state)
+    return watched_pointer_after_update(old, image, change, after, state)
+
+
+@inline
+def watched_pointer_after_update(old, image, change, after, state):
     watch = watch_at(state.watch)
     record = record_of(watch, old)
-    pointer = updated_pointer(_record(record).pointer, image, present, columns, patches, state)
-    has = present + (image >> IMAGE_ID_SHIFT) * (columns + 1) + 1
+    pointer = updated_pointer(_record(record).pointer, image, state)
+    has = present_in(image, state) + 1
     links, keeps = watch.n_links, False
     values = watch.values + 8 * links * after
     for i in range(links):
@@ -201,14 +210,14 @@ def pointer_after_update(old, image, change, after, present, columns, patches, s
 
 
 @inline
-def release_row(pointer, patches, columns, state):
+def release_row(pointer, state):
     """Give back what a row took that is gone."""
     if state.watch and is_watched(pointer):
         watch = watch_at(state.watch)
-        free_patch(_record(record_of(watch, pointer)).pointer, patches, columns, state)
+        free_patch(_record(record_of(watch, pointer)).pointer, state)
         free_record(watch, pointer)
     else:
-        free_patch(pointer, patches, columns, state)
+        free_patch(pointer, state)
 
 
 # ---- all at once

@@ -14,7 +14,7 @@ from keysearch.addresses import address_of
 
 if TYPE_CHECKING:
     from applier.apply.foreign_keys.parent_events import ParentEvents
-    from applier.apply.index.key_index import Patches
+    from applier.apply.index.patches import Patches
 
 _FIRST_ROOM = 1 << 10
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from applier.apply.index.diff_kernel import DIFF_ID
 from applier.apply.index.diff_nodes import DiffNodes
-from applier.apply.index.key_index import Patches
+from applier.apply.index.patches import Patches
 from applier.apply.index.pointer_kernel import COMPUTED, PATCH_ID
 from applier.apply.output import image_reader
 from applier.apply.output.base_rows import BaseRows

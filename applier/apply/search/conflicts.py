@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.index.key_index import ROW_GONE
+from applier.apply.index.unit_index import ROW_GONE
 from applier.binlog.rows.changes import DELETE, INSERT, UPDATE, Changes
 
 CONFLICTS = pa.schema([
@@ -38,7 +38,7 @@ class ConflictTexts(Protocol):
 
 
 def conflict_rows(table: str, batch: Changes, noted: np.ndarray, told: ConflictTexts) -> pa.Table:
-    """The conflicts of a batch (as KeyIndex.noted has them) of a table (db.table) in their order, as CONFLICTS says."""
+    """Conflicts of a batch (as UnitIndex.noted has them) of a table (db.table) in their order, as CONFLICTS says."""
     changes, uniques = noted[:, 0], noted[:, 1].copy()
     missing = uniques == ROW_GONE
     images = np.where(missing, batch.before_rows[changes], batch.after_rows[changes])

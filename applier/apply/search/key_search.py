@@ -9,7 +9,8 @@ from typing import Generic
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.index.key_index import ROW_GONE, ByteIndex, Conflict, IntIndex
+from applier.apply.index.key_index import ByteIndex, IntIndex
+from applier.apply.index.unit_index import ROW_GONE, Conflict
 from applier.apply.index.watched_rows import WatchedRows
 from applier.apply.search.conflicts import conflict_rows
 from applier.apply.search.keyed_changes import BytesImageKeys, ImageKeys, IntImageKeys, KeyedChanges

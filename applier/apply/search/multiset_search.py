@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.index.key_index import Conflict, KeyIndex
 from applier.apply.index.multiset import RowMultiset
 from applier.apply.index.row_store import RowStore
+from applier.apply.index.unit_index import Conflict, UnitIndex
 from applier.apply.output.image_decoder import ImageDecoder
 from applier.apply.output.rows import RowGatherer
 from applier.apply.search.row_keys import RowKeys
@@ -62,7 +62,7 @@ class MultisetSearch(UnitSearch[ImageChanges]):
 
     index: RowMultiset | RowStore
 
-    def __init__(self, spec: UnitSpec, files: list[MappedFile], gatherer: Callable[[KeyIndex[Any]], RowGatherer]):
+    def __init__(self, spec: UnitSpec, files: list[MappedFile], gatherer: Callable[[UnitIndex[Any]], RowGatherer]):
         self._files, self._gatherer, self._table = files, gatherer, spec.definition.full_name
         self._store = StoreSearch(spec, Stored(by_content=True), gatherer)
         self._images = RowMultiset(len(spec.definition.columns))

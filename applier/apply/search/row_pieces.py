@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.apply.index.row_store import EncodedRowPart, Search
+from applier.apply.index.row_parts import EncodedRowPart, Search
 from applier.apply.spec import RowPart, content_piece
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.changes import DecodedChanges

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.index.key_index import ROW_GONE, Conflict, KeyIndex
 from applier.apply.index.row_store import RowStore
+from applier.apply.index.unit_index import ROW_GONE, Conflict, UnitIndex
 from applier.apply.output.rows import RowGatherer
 from applier.apply.search.conflicts import conflict_rows
 from applier.apply.search.row_keys import StoredChanges
@@ -27,7 +27,7 @@ class StoreSearch(UnitSearch[StoredChanges]):
 
     index: RowStore
 
-    def __init__(self, spec: UnitSpec, rows: Stored, gatherer: Callable[[KeyIndex[Any]], RowGatherer]):
+    def __init__(self, spec: UnitSpec, rows: Stored, gatherer: Callable[[UnitIndex[Any]], RowGatherer]):
         self.pieces = RowPartEncoder(spec.definition, by_content=rows.by_content, also=rows.also)
 
         def rows_at(pointers: np.ndarray, columns: tuple[int, ...]) -> pa.Table:

@@ -10,7 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.index.key_index import Conflict, KeyIndex
+from applier.apply.index.unit_index import Conflict, UnitIndex
 from applier.binlog.rows.changes import Changes, ImageLayouts
 
 
@@ -42,7 +42,7 @@ class LeavesUnit:
 class UnitSearch(ABC, Generic[Taken]):
     """An index of a unit's rows, and how it is filled, emptied and reported on."""
 
-    index: KeyIndex[Any]
+    index: UnitIndex[Any]
 
     @abstractmethod
     def apply(self, changes: Taken, layouts: ImageLayouts) -> RefusedChange | LeavesUnit | None:

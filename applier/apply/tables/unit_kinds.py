@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 import pyarrow as pa
 
-from applier.apply.index.key_index import Conflict
+from applier.apply.index.unit_index import Conflict
 from applier.apply.index.watched_rows import WatchedRows
 from applier.apply.search.key_search import BytesKeySearch, IntKeySearch, KeySearch
 from applier.apply.search.keyed_changes import BytesImageKeys, ImageKeys, IntImageKeys, KeyedChanges

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from applier.apply.index.key_index import KeyIndex
+from applier.apply.index.unit_index import UnitIndex
 from applier.apply.output.rows import LoggedColumns, RowGatherer
 from applier.apply.tables.logged_table import TableReading
 from applier.binlog.rows.changes import Changes, ImageLayouts
@@ -57,7 +57,7 @@ class UnitMemory:
         """Rows that hold values which foreign keys gave to rows of this table, numbered after `base_rows`."""
         self._derived.append(rows)
 
-    def gatherer(self, index: KeyIndex[Any]) -> RowGatherer:
+    def gatherer(self, index: UnitIndex[Any]) -> RowGatherer:
         """What reads the rows that pointers of an index lead to."""
         return RowGatherer(self._definition, self._logged, self.layouts, index.patches, index.diffs,
                            pa.concat_tables([self.base, *self._derived]), self.files, self._defaults, self._times)

@@ -1,0 +1,146 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
+"""Keys that are one int64, as an encoding of `key_index_kernel`.
+
+    entry     key, pointer (EMPTY: no such key yet, DEAD: deleted): an open-addressed table
+"""
+
+import numpy as np
+
+from applier.kernels.records import offset, struct
+from keysearch.memory import always_inline, inline, kernel, load_i32, load_i64, load_u8, prefetch, store_i64
+
+INDEX, index_at, _ = struct("integer keys", table=np.int64, mask=np.uint64, **dict.fromkeys((
+    "key_room", "low", "last", "before_keys", "after_keys", "after_absent"), np.int64))
+"""The table and its last entry's number, for how many keys there is room, the first and the last key of the unit. Of
+the batch at hand: addresses of the keys of its images, and of a bitmap of after-images without the key (0: all have
+it)."""
+ENTRY, entry_at, _ = struct("entry", key=np.int64, pointer=np.int64)
+EMPTY = -1
+
+_ENTRY_BYTES, _POINTER = ENTRY.itemsize, offset(ENTRY, "pointer")
+_AHEAD = 16
+BLOCK = 16
+
+
+@inline
+def home(index, key):
+    """The address of the entry where a key is looked for first."""
+    word = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    return index.table + _ENTRY_BYTES * np.int64((word ^ (word >> np.uint64(32))) & index.mask)
+
+
+# ---- what an encoding is
+
+
+@inline
+def look_ahead(index, state, first, n):
+    """Ask for the entries of the changes of the next block, so that they are there when it is their turn."""
+    for j in range(first + BLOCK, min(first + 2 * BLOCK, n)):
+        before = np.int64(load_i32(state.before_rows + 4 * j))
+        if before >= 0:
+            key = load_i64(index.before_keys + 8 * before)
+        else:
+            key = load_i64(index.after_keys + 8 * np.int64(load_i32(state.after_rows + 4 * j)))
+        prefetch(home(index, key))
+
+
+@inline
+def before_key(index, before, i):
+    return load_i64(index.before_keys + 8 * before)
+
+
+@inline
+def after_key(index, after, i):
+    return load_i64(index.after_keys + 8 * after)
+
+
+@inline
+def keeps_key(index, after):
+    """Whether an update leaves the key out, and so keeps it."""
+    absent = index.after_absent
+    return absent != 0 and load_u8(absent + (after >> 3)) >> (after & 7) & 1 != 0
+
+
+@inline
+def is_same(key, other):
+    return key == other
+
+
+@inline
+def is_inside(index, key):
+    return key >= index.low and key <= index.last
+
+
+@inline
+def lacks_room(index, key, state):
+    return False
+
+
+@always_inline
+def find(index, key):
+    """The address of a key's entry, or of the empty one where it would go."""
+    entry = home(index, key)
+    last = index.table + _ENTRY_BYTES * np.int64(index.mask)
+    while entry_at(entry).pointer != EMPTY and entry_at(entry).key != key:
+        entry = entry + _ENTRY_BYTES if entry < last else index.table
+    return entry
+
+
+@inline
+def pointer_place(index, entry):
+    """The address of an entry's pointer, which is negative where the key is not there."""
+    return entry + _POINTER
+
+
+@inline
+def put(index, entry, key, pointer, state):
+    """Make a key live that was not."""
+    if entry_at(entry).pointer == EMPTY:
+        entry_at(entry).key = key
+        state.keys += 1
+    entry_at(entry).pointer = pointer
+
+
+# ---- the table as a whole
+
+
+@kernel
+def seed_ints(n, keys, pointers, index_address):
+    """Fill an empty table with n keys of the base, which differ: addresses of int64 keys, and of the pointers to their
+    rows."""
+    index = index_at(index_address)
+    for row in range(n):
+        if row + _AHEAD < n:
+            prefetch(home(index, load_i64(keys + 8 * (row + _AHEAD))))
+        key = load_i64(keys + 8 * row)
+        entry = find(index, key)
+        entry_at(entry).key = key
+        entry_at(entry).pointer = load_i64(pointers + 8 * row)
+
+
+@kernel
+def copy_live_ints(table, entries, index_address):
+    """Copy the live keys of a table of so many entries into an index, which is empty; how many there are."""
+    index = index_at(index_address)
+    live = 0
+    for i in range(entries):
+        old = entry_at(table + _ENTRY_BYTES * i)
+        if old.pointer >= 0:
+            entry = find(index, old.key)
+            entry_at(entry).key = old.key
+            entry_at(entry).pointer = old.pointer
+            live += 1
+    return live
+
+
+@kernel
+def list_ints(table, entries, keys, pointers):
+    """All live keys of a table of so many entries, and their pointers, in no order: addresses of int64."""
+    n = 0
+    for i in range(entries):
+        entry = entry_at(table + _ENTRY_BYTES * i)
+        if entry.pointer >= 0:
+            store_i64(keys + 8 * n, entry.key)
+            store_i64(pointers + 8 * n, entry.pointer)
+            n += 1
+    return n

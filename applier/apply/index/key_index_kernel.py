@@ -1,0 +1,162 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
+"""The pointer algorithm for rows that are found by one key: changes one after another against a hash index.
+
+For each key there is one pointer to where its row is (pointer_kernel). A key that was deleted stays in the index with
+the pointer DEAD. What a key is, is its *encoding*: a module with functions that read a key from an image, compare two,
+say whether it is in the unit's range, find it, and store it (int_keys_kernel, byte_keys_kernel). All else is here, once
+for both: what a change does to the row it finds, and what conflicts do in either mode.
+
+Idempotent mode (APP-R7, AP-IDEM) differs only where a change meets a conflict: it is noted, as the number of the change
+and that of the unique key that is taken, or ROW_GONE. Strict mode stops there, but JSON diffs are applied before a key
+is found to be taken: they are there when a kernel says DUPLICATE of an update.
+
+Rules: FIND (by a key that is unique, the row found is the row), APP-R5, DEF-R2, FIND-ROWS, AP-ORD of the rules list.
+"""
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from applier.apply.index import byte_keys_kernel, int_keys_kernel
+from applier.apply.index.pointer_kernel import DEAD, ROW_GONE, is_whole, no_patch_left, on_conflict, state_at
+from applier.apply.index.status import Status
+from applier.apply.index.watched_kernel import live_pointer, pointer_after_insert, pointer_after_update, release_row
+from applier.binlog.rows.change_records import DELETE, INSERT
+from keysearch.memory import always_inline, inline, kernel, load_i32, load_i64, load_u8, store_i64
+
+
+def changes_by(encoding: ModuleType) -> Any:
+    """The function that applies changes to an index whose keys are in an encoding. Its steps return DONE, also where
+    nothing is to be done, or why they stopped with nothing changed."""
+    block = encoding.BLOCK
+
+    @always_inline
+    def insert(index, key, j, after, image, state):
+        if encoding.lacks_room(index, key, state):
+            return Status.ARENA_FULL
+        entry = encoding.find(index, key)
+        place = encoding.pointer_place(index, entry)
+        there = live_pointer(place, j, state)
+        if there >= 0:
+            status = on_conflict(state, j, 0, Status.DUPLICATE)
+            if status != Status.DONE:
+                return status
+            store_i64(place, pointer_after_update(there, image, j, after, state))
+        else:
+            encoding.put(index, entry, key, pointer_after_insert(image, after, state), state)
+            state.live += 1
+        state.inserted += 1
+        return Status.DONE
+
+    @always_inline
+    def delete(index, key, j, state):
+        place = encoding.pointer_place(index, encoding.find(index, key))
+        pointer = live_pointer(place, j, state)
+        if pointer < 0:
+            return on_conflict(state, j, ROW_GONE, Status.MISSING)
+        remove(place, pointer, state)
+        state.deleted += 1
+        return Status.DONE
+
+    @inline
+    def remove(place, pointer, state):
+        release_row(pointer, state)
+        store_i64(place, DEAD)
+        state.live -= 1
+
+    @always_inline
+    def update(index, key, new_key, j, after, image, state):
+        stays, comes = encoding.is_inside(index, key), encoding.is_inside(index, new_key)
+        if stays != comes and state.noted:
+            return Status.SPLIT_MOVE
+        if encoding.lacks_room(index, new_key, state):
+            return Status.ARENA_FULL
+        if not stays:
+            return come_from_elsewhere(index, new_key, j, after, image, state) if comes else Status.DONE
+        place = encoding.pointer_place(index, encoding.find(index, key))
+        pointer = live_pointer(place, j, state)
+        if pointer < 0:
+            return on_conflict(state, j, ROW_GONE, Status.MISSING)
+        if not comes:
+            remove(place, pointer, state)
+        elif encoding.is_same(key, new_key):
+            store_i64(place, pointer_after_update(pointer, image, j, after, state))
+        else:
+            return change_key(index, place, pointer, new_key, j, after, image, state)
+        state.updated += 1
+        return Status.DONE
+
+    @inline
+    def change_key(index, place, pointer, new_key, j, after, image, state):
+        """A row within the unit gets another key."""
+        entry = encoding.find(index, new_key)
+        is_taken = live_pointer(encoding.pointer_place(index, entry), j, state) >= 0
+        if is_taken and state.noted:
+            return on_conflict(state, j, 0, Status.DUPLICATE)
+        pointer = pointer_after_update(pointer, image, j, after, state)
+        if is_taken:
+            return Status.DUPLICATE
+        encoding.put(index, entry, new_key, pointer, state)
+        store_i64(place, DEAD)
+        state.updated += 1
+        return Status.DONE
+
+    @inline
+    def come_from_elsewhere(index, key, j, after, image, state):
+        """A row of another unit gets a key of this one."""
+        if not is_whole(image, state):
+            return Status.SPLIT_PATCH
+        entry = encoding.find(index, key)
+        if live_pointer(encoding.pointer_place(index, entry), j, state) >= 0:
+            return Status.DUPLICATE
+        encoding.put(index, entry, key, pointer_after_insert(image, after, state), state)
+        state.live += 1
+        return Status.DONE
+
+    @always_inline
+    def apply_change(index, j, i, state):
+        """Change j of the batch, i of its block."""
+        if state.keys >= index.key_room:
+            return Status.INDEX_FULL
+        if no_patch_left(state):
+            return Status.PATCHES_FULL
+        kind, image = load_u8(state.kinds + j), load_i64(state.images + 8 * j)
+        after = np.int64(load_i32(state.after_rows + 4 * j))
+        if kind == INSERT:
+            key = encoding.after_key(index, after, i)
+            return insert(index, key, j, after, image, state) if encoding.is_inside(index, key) else Status.DONE
+        key = encoding.before_key(index, np.int64(load_i32(state.before_rows + 4 * j)), i)
+        if kind == DELETE:
+            return delete(index, key, j, state) if encoding.is_inside(index, key) else Status.DONE
+        new_key = key if encoding.keeps_key(index, after) else encoding.after_key(index, after, i)
+        return update(index, key, new_key, j, after, image, state)
+
+    @inline
+    def apply_changes(n, index, state):
+        """Apply n changes of the batch from the state's `next` on; says why it stopped."""
+        j, status = state.next, Status.DONE
+        while j < n and status == Status.DONE:
+            encoding.look_ahead(index, state, j, n)
+            for i in range(min(np.int64(block), n - j)):
+                status = apply_change(index, j, i, state)
+                if status != Status.DONE:
+                    break
+                j += 1
+        state.next = j
+        return status
+
+    return apply_changes
+
+
+_apply_ints, _apply_bytes = changes_by(int_keys_kernel), changes_by(byte_keys_kernel)
+
+
+@kernel
+def apply_ints(n, index_address, state_address):
+    return _apply_ints(n, int_keys_kernel.index_at(index_address), state_at(state_address))
+
+
+@kernel
+def apply_bytes(n, index_address, state_address):
+    return _apply_bytes(n, byte_keys_kernel.index_at(index_address), state_at(state_address))

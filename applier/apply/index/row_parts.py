@@ -1,0 +1,53 @@
+"""What a row store is given of images: their pieces, and by which of them a row is searched."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from applier.apply.index import store_layout as s
+from keysearch.addresses import address_of
+from keysearch.keybytes import KeyBytes
+
+
+@dataclasses.dataclass(frozen=True)
+class EncodedRowPart:
+    """A piece of each image of a batch: `keys` by row, `absent` (bool[n]; None: no image lacks it) says which rows lack
+    it, `default` is what these have instead (None: what `keys` has there)."""
+
+    keys: KeyBytes
+    absent: np.ndarray | None = None
+    default: bytes | None = b""
+
+
+@dataclasses.dataclass(frozen=True)
+class Search:
+    """How a before-image finds its row: by the unique key of this number, or else by all these pieces, where `ranked`
+    says that rows equal in them may differ elsewhere, so that the first in the table's order is taken. By no piece at
+    all: not (IDX-R2), which idempotent mode passes over if that is `forgiven`. `kind` is what a server does
+    to find them (keysearch.choose.Choice.kind)."""
+
+    unique: int | None = None
+    pieces: tuple[int, ...] = ()
+    ranked: bool = False
+    kind: str = "scan"
+    suppressed: bool = False
+
+
+class Inputs:
+    """The pieces of a batch's images as the kernels read them."""
+
+    def __init__(self, pieces: list[EncodedRowPart]):
+        self._kept: list[object] = list(pieces)
+        rows = []
+        for piece in pieces:
+            absent = None if piece.absent is None else np.ascontiguousarray(piece.absent, np.uint8)
+            given = piece.default or b""
+            default = np.frombuffer(given + b"\0", np.uint8)
+            self._kept += [absent, default]
+            rows.append((address_of(piece.keys.offsets), address_of(piece.keys.data),
+                         0 if absent is None else address_of(absent),
+                         0 if piece.default is None else address_of(default), len(given)))
+        self._records = np.array(rows, s.INPUT)
+        self.address = address_of(self._records)

@@ -1,0 +1,176 @@
+"""An index of one unit's rows: what all kinds of them share, around their kernels.
+
+A kernel applies a batch of changes in commit order until it is done, out of room, or in conflict with the rows; here it
+is given room and goes on.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from applier.apply.index import pointer_kernel as k
+from applier.apply.index.diff_nodes import DiffNodes
+from applier.apply.index.patches import Patches
+from applier.apply.index.status import Status
+from applier.apply.index.watched_rows import WatchedRows
+from applier.binlog.rows.changes import Changes, ImageLayouts
+from keysearch.addresses import address_of
+from keysearch.numba_doors import Kernel
+
+Batch = TypeVar("Batch", bound=Changes)
+ROW_GONE = k.ROW_GONE
+"""In `UnitIndex.noted`: the row to change is not there."""
+FIRST_NOTED = 1 << 8
+SOON_FULL = 1 << 20
+"""An index of fewer entries grows fourfold: most tables that begin empty are being filled."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Conflict:
+    """The change that could not be applied: number in its batch, and whether its key is there twice or not at all;
+    `moves`: neither, but its row is to go from one unit to another, and idempotent mode has to know both."""
+
+    change: int
+    duplicate: bool
+    moves: bool = False
+
+
+class UnitIndex(ABC, Generic[Batch]):
+    """State, patches, and going on where a kernel ran out of room.
+
+    columns: of the table in the log. record: the type of what the kernels know of this kind of index. kernel: applies
+    changes, given how many, the addresses of the record and of the state. idempotent: the exec mode; `noted` then has
+    the conflicts of the last batch.
+    """
+
+    def __init__(self, columns: int, record: np.dtype, kernel: Kernel, *, idempotent: bool = False):
+        self._record, self._kernel = np.zeros((), record), kernel
+        self._state = np.zeros((), k.STATE)
+        self.patches, self.diffs = Patches(columns), DiffNodes()
+        self.watched: WatchedRows | None = None
+        self._set(columns=columns, free_patch=-1)
+        self._describe_patches()
+        self._noted = np.empty((FIRST_NOTED if idempotent else 0, 2), np.int64)
+        if idempotent:
+            self._note_in(self._noted)
+
+    def _get(self, field: str) -> int:
+        return int(self._state[field])
+
+    def _set(self, **values: int) -> None:
+        for field, value in values.items():
+            self._state[field] = value
+
+    def _describe(self, **values: int) -> None:
+        """Set fields of the record."""
+        for field, value in values.items():
+            self._record[field] = value
+
+    def _known(self, field: str) -> int:
+        """A field of the record."""
+        return int(self._record[field])
+
+    def _describe_patches(self) -> None:
+        self._set(present=address_of(self.patches.present), patches=address_of(self.patches.pointers),
+                  patch_room=len(self.patches.pointers))
+
+    @property
+    def address(self) -> int:
+        """Where the kernels' record of the index is."""
+        return address_of(self._record)
+
+    @property
+    def state_address(self) -> int:
+        """Where the kernels' state is (pointer_kernel.STATE)."""
+        return address_of(self._state)
+
+    @property
+    def patches_used(self) -> int:
+        """How many patches there have been, free ones among them."""
+        return self._get("patches_used")
+
+    @property
+    def live(self) -> int:
+        """How many rows there are."""
+        return self._get("live")
+
+    @property
+    def noted(self) -> np.ndarray:
+        """The conflicts that idempotent mode suppressed in the last batch, int64[n, 2]: the number of the change, and
+        of the unique key whose row it replaced (an insert) or would have duplicated (an update); ROW_GONE if the row to
+        change is not there."""
+        return self._noted[:self._get("n_noted")]
+
+    def _note_in(self, room: np.ndarray) -> None:
+        self._noted = room
+        self._set(noted=address_of(room), noted_room=len(room))
+
+    @property
+    def inserted(self) -> int:
+        return self._get("inserted")
+
+    @property
+    def updated(self) -> int:
+        return self._get("updated")
+
+    @property
+    def deleted(self) -> int:
+        return self._get("deleted")
+
+    def _apply(self, batch: Batch, layouts: ImageLayouts) -> Conflict | None:
+        self._receive(batch, layouts)
+        conflict = self.run(batch)
+        self.finish_batch(batch)
+        return conflict
+
+    def _receive(self, batch: Batch, layouts: ImageLayouts) -> None:
+        """Get ready for a batch."""
+        self.patches.know(layouts)
+        self._describe_patches()
+        self._set(kinds=address_of(batch.kinds), before_rows=address_of(batch.before_rows),
+                  after_rows=address_of(batch.after_rows), images=address_of(batch.images))
+        if diffs := self.patches.diffs_in(batch.images):
+            self._set(diff_nodes=self.diffs.reserve(diffs))
+        if self.watched is not None:
+            self._set(watch=self.watched.receive())
+        self._set(next=0, n_noted=0)
+
+    def finish_batch(self, batch: Batch) -> None:
+        """Keep what the next batch would overwrite."""
+        if self.patches.diffs_in(batch.images):
+            self.diffs.record_batch(self._get("diffs"), batch)
+
+    def run(self, batch: Batch) -> Conflict | None:
+        """Run the kernel until all changes are applied, or one is in conflict with the rows."""
+        while (status := int(self._kernel(batch.n, self.address, self.state_address))) != Status.DONE:
+            if conflict := self.resolve(status):
+                return conflict
+        return None
+
+    def resolve(self, status: int) -> Conflict | None:
+        """Make room for what a kernel says is full; where that is not why it stopped, the conflict."""
+        if status == Status.PATCHES_FULL:
+            self.patches.grow()
+            self._describe_patches()
+        elif status == Status.CONFLICTS_FULL:
+            self._note_in(np.concatenate([self._noted, np.empty_like(self._noted)]))
+        elif status in (Status.INDEX_FULL, Status.ARENA_FULL):
+            self._grow(status)
+        elif status == Status.SPLIT_PATCH:
+            raise AssertionError("a partial image moves a row between units that the plan did not keep together")
+        else:
+            return Conflict(self._get("next"), status == Status.DUPLICATE, status == Status.SPLIT_MOVE)
+        return None
+
+    @abstractmethod
+    def _grow(self, status: int) -> None:
+        """Make room for what `status` says is full."""
+
+
+def growth(entries: int) -> int:
+    """How many times larger an index of so many entries becomes."""
+    return 4 if entries < SOON_FULL else 2
