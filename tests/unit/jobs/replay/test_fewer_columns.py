@@ -1,6 +1,6 @@
 """A replica that lacks columns of the log, and images of nothing else: as MySQL 9.7 and MariaDB 10.11 took them.
 
-Rules: IDX-R2, AP-POS, APP-R7.
+Rules: IDX-R2, AP-POS, APP-R7, AP-FK.
 """
 
 import pyarrow as pa
@@ -20,9 +20,10 @@ def row(**values):
     return {name: pa.array([value], pa.int32()) for name, value in values.items()}
 
 
-def replayed(folder, key, flavour, mode, route, changed):
-    """The rows (a, b) of a replica that has (1, 2), and the result, after a change of a row."""
-    (folder / "schema.sql").write_text(f"CREATE TABLE d.t (a INT NOT NULL, b INT{key})")
+def replayed(folder, key, flavour, mode, route, changed, others=""):
+    """The rows (a, b) of a replica that has (1, 2), and the result, after a change of a row; it has `others` as well,
+    which are tables in SQL."""
+    (folder / "schema.sql").write_text(f"CREATE TABLE d.t (a INT NOT NULL, b INT{key}); {others}")
     [logged] = parse_statement("CREATE TABLE d.t (a INT NOT NULL, b INT, c INT NOT NULL)", flavour=flavour)
     with BinlogWriter(folder / "binlog.000001", flavour=flavour) as log:
         for images in ([None, row(a=1, b=2, c=3)], changed):
@@ -61,4 +62,14 @@ def test_what_has_nothing_to_search_by_stops(images, flavour, mode, tmp_path):
 
 def test_mariadb_suppresses_it_in_idempotent_mode(tmp_path):
     rows, result = replayed(tmp_path, "", "mariadb", "idempotent", "walk", [row(c=3), None])
+    assert (rows, result.conflicts) == ([(1, 2)], 1)
+
+
+CHILDREN = """CREATE TABLE d.child (a INT, b INT, CONSTRAINT f FOREIGN KEY (a) REFERENCES d.t (a) ON DELETE CASCADE,
+    CONSTRAINT g FOREIGN KEY (b) REFERENCES d.t (b) ON DELETE SET NULL)"""
+
+
+@pytest.mark.parametrize("route", ["walk", "shuffle"])
+def test_mariadb_suppresses_it_where_others_refer_to_the_row(route, tmp_path):
+    rows, result = replayed(tmp_path, ", KEY (a), KEY (b)", "mariadb", "idempotent", route, [row(c=3), None], CHILDREN)
     assert (rows, result.conflicts) == ([(1, 2)], 1)
