@@ -18,6 +18,9 @@ import json
 import orjson
 
 from applier.binlog.archive.reader import FileEvent
+from applier.binlog.events.contents import MappedTable
+from applier.binlog.events.query import Query
+from applier.binlog.events.table_map import TableMap
 from applier.jobs.show.fields import fields
 
 
@@ -37,3 +40,23 @@ def event_line(event: FileEvent, number: int | None, note: str | None) -> str:
         return orjson.dumps(thing).decode()
     except (orjson.JSONEncodeError, TypeError):  # surrogates: bytes that no UTF-8 file can hold
         return json.dumps(thing, separators=(",", ":"))
+
+
+def statement_fields(query: Query) -> tuple[str, str]:
+    """A statement's fields as in its line: those between its execution time and its SQL, and those behind that, up to
+    the end of the line."""
+    own = fields(query)
+    before = _members({name: own[name] for name in ("error_code", "database")})
+    return f',{before},"sql":', f",{_members({'context': own['context']})}}}}}\n"
+
+
+def table_fields(table: TableMap) -> str:
+    """The fields of a table map as in its line, behind its id and up to the end of the line."""
+    known = fields(MappedTable(0, table))
+    del known["table_id"]
+    return f",{_members(known)}}}}}\n"
+
+
+def _members(thing: dict[str, object]) -> str:
+    """The members of an object, with surrogates for bytes that are not UTF-8."""
+    return json.dumps(thing, ensure_ascii=False, separators=(",", ":"))[1:-1]

@@ -15,6 +15,7 @@ import pyarrow as pa
 from applier.binlog.archive.reader import file_events
 from applier.binlog.events.events import Query, encrypted
 from applier.binlog.events.format import EventType, event_name
+from applier.binlog.events.query import sql_offset
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.layout import plan_column
 from applier.io.mapping import MappedFile
@@ -22,7 +23,7 @@ from applier.jobs.show.context import Context, quoted, settings
 from applier.jobs.show.details import details
 from applier.jobs.show.event_time import event_time
 from applier.jobs.show.event_walk import EventWalk
-from applier.jobs.show.json_lines import event_line
+from applier.jobs.show.json_lines import event_line, statement_fields, table_fields
 from applier.jobs.show.kernels import value_kernel as v
 from applier.jobs.show.kernels import walk_records as r
 from applier.jobs.show.kernels.events_text_kernel import print_events, skip_event
@@ -78,12 +79,15 @@ class EventPrinter:
         self._moments = np.zeros(3 * r.N_MOMENTS, r.MOMENT)
         self._moments["second"] = -1
         self._stack = np.zeros(STACK_BYTES, np.uint8)
+        self._statements = np.zeros(r.N_STATEMENTS, r.STATEMENT)
+        self._statement_texts: dict[int, list[np.ndarray]] = {}
         self._pieces: dict[str, np.ndarray] = {}
         self._diffs: list[np.ndarray] = []
         self._diff_records = np.zeros(0, r.PIECE)
         self._walk.set(is_json=self._is_json, as_mysql=self._walk.format.flavour == "mysql",
                        texts=address_of(self._texts), names=address_of(self._names), moments=address_of(self._moments),
-                       stack=address_of(self._stack), tables=address_of(self._table_records))
+                       stack=address_of(self._stack), statements=address_of(self._statements),
+                       tables=address_of(self._table_records))
         self._use_room(FIRST_BYTES)
         self._use_document(FIRST_BYTES)
 
@@ -109,6 +113,7 @@ class EventPrinter:
             Status.FULL: self._make_room,
             Status.NEED_MOMENT: self._add_moment,
             Status.NEED_SETTINGS: self._add_settings,
+            Status.NEED_STATEMENT: self._add_statement,
             Status.NEED_DOCUMENT: lambda: self._use_document(self._walk.get("wanted_bytes")),
             Status.NEED_DIFF: self._add_diff,
             Status.NEED_DETAILS: self._print_event,
@@ -162,7 +167,8 @@ class EventPrinter:
         name = f"{quoted(table.database)}.{quoted(table.table)}"
         rows = [line.format(_json_text(table.name) if self._is_json else name)
                 for line in (_OBJECTS if self._is_json else _LINES)]
-        texts = [_bytes(text) for text in (*rows, f"Table_map: {name} mapped to number ")]
+        title = table_fields(table) if self._is_json else f"Table_map: {name} mapped to number "
+        texts = [_bytes(text) for text in (*rows, title)]
         is_unsure = self._walk.format.flavour == "mariadb" and not _OLD_TEMPORAL.isdisjoint(table.types)
         record = (is_unsure, len(table.types), address_of(columns[0]), list(table.types).count(WireType.JSON),
                   *map(_piece, texts))
@@ -185,6 +191,15 @@ class EventPrinter:
         if not is_lasting:
             self._walk.set(context=(0, -1))
         self._walk.set(has_settings=True)
+
+    def _add_statement(self) -> None:
+        """What the current statement ran in, as JSON."""
+        event, number = self._walk.event(), self._walk.get("wanted_bytes")
+        query: Query = event.content
+        context = bytes(event.body[8:sql_offset(event.body)])
+        texts = [_bytes(text) for text in (context, *statement_fields(query))]
+        self._statement_texts[number] = texts
+        self._statements[number] = tuple(map(_piece, texts))
 
     def _set_pieces(self, **texts: str | bytes) -> None:
         """Put the addresses and lengths of texts into fields of the state."""

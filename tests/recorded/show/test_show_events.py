@@ -44,8 +44,8 @@ DESCRIPTION = FormatDescription("9.7.4", "mysql", False, 19, bytes(42), 0)
 NO_FILE = MappedFile("binlog.000001", 0, np.empty(0, np.uint8), 0)
 
 
-def event(kind: int, body: bytes = b"", group_id: int | None = None) -> FileEvent:
-    header = 120, kind, 1_700_000_000, 7, 19 + len(body), 200, 0, group_id
+def event(kind: int, body: bytes = b"", group_id: int | None = None, position: int = 120) -> FileEvent:
+    header = position, kind, 1_700_000_000, 7, 19 + len(body), 200, 0, group_id
     return FileEvent(*header, memoryview(body), NO_FILE, DESCRIPTION)
 
 
@@ -178,6 +178,38 @@ def test_a_broken_body_is_an_archive_error_at_most(kind, body, form):
     except ArchiveError as error:
         assert error.mysql_errno == 1610 or kind in (EventType.FORMAT_DESCRIPTION, EventType.START_ENCRYPTION,
                                                      EventType.TRANSACTION_PAYLOAD)
+
+
+@st.composite
+def frequent_events(draw) -> tuple[int, bytes]:
+    """Events that kernels write the lines of, with any text: mostly whole ones."""
+    text = st.one_of(st.binary(max_size=40), st.text(max_size=40).map(str.encode))
+    fixed = st.binary(min_size=64, max_size=64)
+    context = st.sampled_from((b"", b"\0" + bytes(4), b"\1" + bytes(8), b"\5\3UTC", b"\x0c\1d\0", b"\x7fx"))
+    database, said = draw(st.one_of(st.just(b""), st.just(b"shop"), st.binary(max_size=9))), draw(context)
+    query = pack("<IIBHH", 5, 2**32 - 1, len(database), 1062, len(said)) + said + database + b"\0" + draw(text)
+    times = draw(fixed)
+    gtid = times[:25] + b"\2" + times[26:48] + draw(st.sampled_from((b"\0", b"\x80"))) + times[:6] + b"\0"
+    gtid += draw(st.sampled_from((b"\7", b"\xfc\1\2", b"\xfe" + b"\xff" * 8))) + draw(st.binary(max_size=8))
+    kind, body = draw(st.sampled_from((
+        (EventType.QUERY, query), (EventType.XID, times[:8]), (EventType.GTID, gtid), (EventType.ANONYMOUS_GTID, gtid),
+        (EventType.MARIADB_GTID, times[:12] + draw(st.sampled_from((b"\0", b"\x0f", b"\xfd"))) + times[:6]),
+        (EventType.MARIADB_GTID, times[:12] + b"\2" + times[:8]), (EventType.ROWS_QUERY, b"\1" + draw(text)),
+        (EventType.ANNOTATE_ROWS, draw(text)))))
+    return kind, body[:draw(st.sampled_from((len(body), len(body), len(body), len(body) // 2, 20)))]
+
+
+@settings(max_examples=1000)
+@given(frequent_events())
+def test_a_kernel_writes_the_line_that_python_writes(kind_and_body):
+    kind, body = kind_and_body
+    try:
+        expected = event_line(event(kind, body, position=4 + len(head_without_checksums())), None, None) + "\n"
+    except ArchiveError:
+        with pytest.raises(ArchiveError):
+            printed(kind, body, "json")
+        return
+    assert printed(kind, body, "json") == expected
 
 
 def test_row_changes_in_both_forms():

@@ -13,9 +13,10 @@ from applier.binlog.events.packed_kernel import read_bitmaps, table_id_at
 from applier.binlog.rows.change_records import UPDATE
 from applier.binlog.rows.rows_event_kernel import ALL_ONES, DUMMY_TABLE_ID, rows_kind
 from applier.binlog.rows.table_ids_kernel import id_entry, is_mapped
+from applier.jobs.show.kernels.events_json_kernel import HEADER_BYTES, put_event_line, put_head
 from applier.jobs.show.kernels.fixed_texts import Text, put_name, put_text
-from applier.jobs.show.kernels.gtid_text_kernel import find_moment, put_bytes, put_gtid, put_mariadb_gtid
-from applier.jobs.show.kernels.number_kernel import put_byte, put_hex, put_unsigned
+from applier.jobs.show.kernels.gtid_text_kernel import find_moment, put_gtid, put_mariadb_gtid
+from applier.jobs.show.kernels.number_kernel import put_byte, put_bytes, put_hex, put_unsigned
 from applier.jobs.show.kernels.places_kernel import PAYLOAD, find_event, leave_payload, pass_event
 from applier.jobs.show.kernels.rows_text_kernel import put_rows, put_rows_title
 from applier.jobs.show.kernels.statements_text_kernel import (
@@ -41,8 +42,6 @@ from keysearch.memory import copy32, inline, kernel, load_u16, load_u32, load_u6
 
 _ROTATE, _FORMAT, _XID, _TABLE_MAP, _GTID, _ANONYMOUS, _MARIADB_GTID = 4, 15, 16, 19, 33, 34, 162
 _FIRST_PRE_GA, _LAST_PRE_GA = 20, 22
-_MOST_NUMBER = 64
-"""Bytes of text that a number takes at most, and a fixed text."""
 
 
 @kernel
@@ -100,9 +99,9 @@ def _put_event(base, state):
     if rows >= 0:
         return _put_rows_event(out, base, body, stop, kind, rows, state)
     if kind == _TABLE_MAP:
-        return _put_table_map(out, body, stop, is_text, state)
+        return _put_table_map(out, base, body, stop, is_text, state)
     if not is_text:
-        return np.int64(Status.NEED_NOTE if is_pre_ga else Status.NEED_DETAILS)
+        return np.int64(Status.NEED_NOTE) if is_pre_ga else put_event_line(out, base, body, stop, kind, state)
     if kind == _XID and stop - body >= 8:
         return put_text(put_unsigned(put_text(out, state, Text.XID), load_u64(body)), state, Text.COMMIT)
     if kind == QUERY or kind == LOAD_QUERY:
@@ -171,7 +170,7 @@ def _put_payload(out, body, stop, state):
 
 
 @inline
-def _put_table_map(out, body, stop, is_text, state):
+def _put_table_map(out, base, body, stop, is_text, state):
     if stop - body < 8:
         return Status.NEED_DETAILS
     table_id = table_id_at(body)
@@ -180,11 +179,14 @@ def _put_table_map(out, body, stop, is_text, state):
         state.detail = body
         state.wanted_bytes = stop - body
         return Status.NEW_TABLE
-    if not is_text:
-        return Status.NEED_DETAILS
     table = table_at(state.tables, entry.table)
-    if table.title.length + _MOST_NUMBER > state.out_end - out:
+    if EVENT_ROOM + table.title.length > state.out_end - out:
         return Status.FULL
+    if not is_text:
+        if state.header_bytes != HEADER_BYTES:
+            return Status.NEED_DETAILS
+        out = put_unsigned(put_text(put_head(out, base, state), state, Text.JSON_TABLE_ID), np.uint64(table_id))
+        return put_bytes(out, table.title.start, table.title.length)
     out = put_bytes(out, table.title.start, table.title.length)
     return put_byte(put_unsigned(out, np.uint64(table_id)), 10)
 

@@ -92,6 +92,32 @@ class Text(IntEnum):
     END_ROW = "}}\n"
     JSON_SET = '},"after":{'
     END_DELETE = '},"after":null}\n'
+    JSON_TIME = ',"timestamp":'
+    JSON_SERVER = ',"server_id":'
+    FIELDS = ',"fields":{'
+    NUMBER = '"number":'
+    JSON_SQL = '"sql":'
+    JSON_THREAD = '"thread_id":'
+    JSON_EXEC = ',"execution_time":'
+    JSON_TABLE_ID = '"table_id":'
+    JSON_TEXT = '"text":'
+    JSON_NULL = "null"
+    JSON_FLAGS = ',"flags":'
+    JSON_NUMBER = ',"number":'
+    JSON_COMMITTED = ',"last_committed":'
+    JSON_SEQUENCE = ',"sequence_number":'
+    JSON_IMMEDIATE = ',"commit_id":null,"immediate_commit_timestamp":'
+    JSON_ORIGINAL = ',"original_commit_timestamp":'
+    JSON_LENGTH = ',"transaction_length":'
+    JSON_VERSION = ',"immediate_server_version":'
+    JSON_ORIGINAL_VERSION = ',"original_server_version":'
+    JSON_COMMIT_ID = ',"last_committed":null,"sequence_number":null,"commit_id":'
+    JSON_NO_TIMES = ',"immediate_commit_timestamp":null,"original_commit_timestamp":'
+    JSON_NO_VERSIONS = 'null,"transaction_length":null,"immediate_server_version":'
+    JSON_NO_VERSION = 'null,"original_server_version":null'
+    JSON_ZSTD = '"compression":"ZSTD","compressed_size":'
+    JSON_NONE = '"compression":"NONE","compressed_size":'
+    JSON_INFLATED = ',"uncompressed_size":'
 
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.events.packed_kernel import read_packed
 from applier.jobs.show.kernels.fixed_texts import Text, put_text
-from applier.jobs.show.kernels.number_kernel import put_byte, put_hex, put_padded, put_signed, put_unsigned
+from applier.jobs.show.kernels.number_kernel import put_byte, put_bytes, put_hex, put_padded, put_signed, put_unsigned
 from applier.jobs.show.kernels.walk_records import (
     IMMEDIATES,
     LONG_AT,
@@ -18,12 +18,13 @@ from applier.jobs.show.kernels.walk_records import (
     Status,
     moment_view,
 )
-from keysearch.memory import copy32, copy_bytes, inline, load_i64, load_u8, load_u32, load_u64
+from keysearch.memory import copy32, inline, load_i64, load_u8, load_u32, load_u64
 
 _GTID = 33
 _LONG_GTID, _COMMIT_TIMES, _LEAST_GTID = 42, 49, 54
 _ANOTHER_TIME, _ANOTHER_VERSION = np.uint64(1 << 55), 1 << 31
 _MICROS = np.uint64(1_000_000)
+_UNUSUAL = False, np.uint64(0), np.uint64(0), np.int64(0), np.int64(0), np.int64(0)
 _MARIADB_FLAGS = (
     (4, Text.TRANS), (16, Text.WAITED), (32, Text.DDL), (64, Text.XA_PREPARE), (128, Text.XA_COMPLETE)
 )  # fmt: skip
@@ -39,12 +40,6 @@ def find_moment(second, which, state):
     state.detail = second
     state.wanted_bytes = number
     return np.int64(0)
-
-
-@inline
-def put_bytes(out, at, length):
-    copy_bytes(out, at, length)
-    return out + length
 
 
 @inline
@@ -71,29 +66,39 @@ def _seven(at):
 
 
 @inline
-def put_gtid(out, body, stop, kind, state):
-    """MySQL's, as servers have written it since 8.0.14; older ones are left to Python."""
+def read_gtid(body, stop):
+    """A GTID event of MySQL as servers have written it since 8.0.14: (whether it is one, immediate and original commit
+    time in microseconds since 1970, the transaction's length, the immediate and the original server's version)."""
     if stop - body < _LEAST_GTID or load_u8(body + 25) != 2:
-        return Status.NEED_DETAILS
+        return _UNUSUAL
     immediate = _seven(body + _LONG_GTID)
     at = body + _COMMIT_TIMES
     original = immediate
     if immediate & _ANOTHER_TIME:
         if stop - at < 8:
-            return Status.NEED_DETAILS
+            return _UNUSUAL
         immediate ^= _ANOTHER_TIME
         original = _seven(at)
         at += 7
     length, at = read_packed(at, stop)
     if at == 0 or stop - at < 4:
-        return Status.NEED_DETAILS
+        return _UNUSUAL
     version = np.int64(load_u32(at))
     original_version = version
     if version & _ANOTHER_VERSION:
         if stop - at < 8:
-            return Status.NEED_DETAILS
+            return _UNUSUAL
         version ^= _ANOTHER_VERSION
         original_version = np.int64(load_u32(at + 4))
+    return True, immediate, original, length, version, original_version
+
+
+@inline
+def put_gtid(out, body, stop, kind, state):
+    """MySQL's, as servers have written it since 8.0.14; older ones are left to Python."""
+    is_usual, immediate, original, length, version, original_version = read_gtid(body, stop)
+    if not is_usual:
+        return Status.NEED_DETAILS
     seconds, original_seconds = np.int64(immediate // _MICROS), np.int64(original // _MICROS)
     if find_moment(seconds, IMMEDIATES, state) == 0:
         return Status.NEED_MOMENT
@@ -115,7 +120,7 @@ def put_gtid(out, body, stop, kind, state):
     out = put_text(out, state, Text.GTID_NEXT)
     if kind != _GTID:
         return put_text(put_text(out, state, Text.ANONYMOUS), state, Text.QUOTE_END)
-    out = put_byte(_put_uuid(out, body + 1), 58)
+    out = put_byte(put_uuid(out, body + 1), 58)
     return put_text(put_signed(out, load_i64(body + 17)), state, Text.QUOTE_END)
 
 
@@ -125,7 +130,8 @@ def _put_version(out, state, before, version):
 
 
 @inline
-def _put_uuid(out, at):
+def put_uuid(out, at):
+    """16 bytes as the text of a UUID."""
     for i in range(16):
         if i == 4 or i == 6 or i == 8 or i == 10:
             out = put_byte(out, 45)

@@ -11,7 +11,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from keysearch.memory import inline, store_u8
+from keysearch.memory import copy_bytes, inline, store_u8
 
 _I8, _I32, _I64 = (ir.IntType(bits) for bits in (8, 32, 64))
 _FLOAT, _DOUBLE = ir.FloatType(), ir.DoubleType()
@@ -22,6 +22,13 @@ _HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
 def put_byte(out, byte):
     store_u8(out, np.uint8(byte))
     return out + 1
+
+
+@inline
+def put_bytes(out, at, length):
+    """Bytes as they are."""
+    copy_bytes(out, at, length)
+    return out + length
 
 
 @inline

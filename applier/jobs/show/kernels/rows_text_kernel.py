@@ -3,9 +3,9 @@
 
 import numpy as np
 
-from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.rows.change_records import DELETE, INSERT, UPDATE
-from applier.jobs.show.kernels.fixed_texts import Text, put_name, put_text
+from applier.jobs.show.kernels.events_json_kernel import put_place
+from applier.jobs.show.kernels.fixed_texts import Text, put_text
 from applier.jobs.show.kernels.number_kernel import put_byte, put_unsigned
 from applier.jobs.show.kernels.value_kernel import (
     JSON,
@@ -59,7 +59,7 @@ def put_rows(out, base, at, kind, table, state):
             return Status.FULL
         row = at
         state.diff = 0
-        to = _put_place(out, base, state) if is_json else out
+        to = put_place(out, base, state) if is_json else out
         copy_bytes(to, lines, length)
         to, at = _put_image(to + length, room_end, at, end, bitmaps, np.int64(0), table, state)
         if kind == UPDATE and to >= 0:
@@ -83,20 +83,6 @@ def put_rows(out, base, at, kind, table, state):
         if table.is_unsure == 0:
             state.out = out
             state.row_at = at - start
-    return out
-
-
-@inline
-def _put_place(out, base, state):
-    """{"pos":4,"end":99,"type":"WRITE_ROWS","within":2"""
-    event = base + state.position
-    out = put_unsigned(put_text(out, state, Text.POS), np.uint64(state.position))
-    out = put_unsigned(put_text(out, state, Text.JSON_END), np.uint64(event_header(event).next_position))
-    is_within = state.inner != 0
-    kind = event_header(state.start if is_within else event).type
-    out = put_byte(put_name(put_text(out, state, Text.TYPE), state, np.int64(kind)), 34)
-    if is_within:
-        out = put_unsigned(put_text(out, state, Text.WITHIN), np.uint64(state.inner_number + 1))
     return out
 
 

@@ -37,6 +37,8 @@ class Status(IntEnum):
     UNKNOWN_TABLE = -13
     NEED_VERDICT = -14
     """Python says what role the event has."""
+    NEED_STATEMENT = -15
+    """What a statement ran in has no JSON yet: `wanted_bytes` is the number of its record."""
 
 
 AT_EVENT, AT_PAYLOAD_END = 1, 2
@@ -68,6 +70,8 @@ STATE, state_at, _ = struct(
         # of the file: its bytes, those of headers and checksums; addresses of the fixed texts, the names of types and
         # the moments
         "file_bytes", "header_bytes", "checksum_bytes", "texts", "names", "moments",
+        # of JSON lines: the address of the records of what statements ran in
+        "statements",
         # of tables: address of their records; of their ids, and a mask for these
         "tables", "ids", "ids_mask",
         # the thread of the statement that was printed last; whether Python has made the texts for another context
@@ -103,6 +107,10 @@ their records; `inserts` to `deletes` are what comes before a row's first image.
 
 COLUMN, _, column_at = struct("column", kind=np.int64, metadata=np.int64, width=np.int64, prefix=PIECE)
 """What its values are (value_kernel), the bytes that one takes (of a string, its length), and the text before one."""
+
+STATEMENT, _, statement_at = struct("statement", context=PIECE, before=PIECE, after=PIECE)
+"""What a statement ran in, as bytes of its event, and as JSON before and after the SQL. A record is found by a hash."""
+N_STATEMENTS = 64
 
 MOMENT, moment_view, _ = struct("moment", second=np.int64, short=(np.uint8, (24,)), long=(np.uint8, (24,)),
                                 zone_length=np.int64, zone=(np.uint8, (64,)))

@@ -1,15 +1,20 @@
 """Events print the same however little room there is, in pieces or whole, and their rows the same in both forms."""
 
+import json
 import random
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from applier.binlog.archive.reader import file_events
 from applier.binlog.events import compressed as inflating
+from applier.binlog.events.format import EventType
 from applier.errors import ArchiveError
 from applier.io.mapping import MappedFile, map_file
 from applier.jobs.show import printing
+from applier.jobs.show.json_lines import event_line
 from applier.jobs.show.printing import EventPrinter
 from tests.recorded.show.tool_output import rows_of_json, rows_of_text
 from tests.support import row_model as m
@@ -85,6 +90,26 @@ def test_what_was_compressed_has_the_same_rows(compressed, room, piece, monkeypa
         assert error is None and reason is None
         assert rows_of_text(text) == rows_of_json(lines) == rows_of_text(plain), mapped.uri
         assert b"# End of compressed events.\n" in text or b"_compressed_rows: " in text
+
+
+def test_lines_of_events_are_those_that_python_makes(compressed):
+    """Kernels write the lines of frequent kinds; also in payloads, and of MariaDB's compressed events."""
+    for mapped in [*(map_file(str(path)) for path in FILES[::2]), *compressed]:
+        lines, error = printed(mapped, "json")
+        own = [line for line in lines.decode().split("\n")[:-1] if not _is_rows(json.loads(line)["type"])]
+        assert error is None and own == list(_lines_of_python(mapped)), mapped.uri
+
+
+def _lines_of_python(mapped: MappedFile) -> Iterator[str]:
+    for event in file_events(mapped):
+        numbered = enumerate(event.events(), 1) if event.type == EventType.TRANSACTION_PAYLOAD else ()
+        for number, one in ((None, event), *numbered):
+            if not _is_rows(one.name):
+                yield event_line(one, number, None)
+
+
+def _is_rows(name: str) -> bool:
+    return "_ROWS" in name and name != "ANNOTATE_ROWS"
 
 
 def test_damage_within_payloads_reads_the_same(compressed, tmp_path):
