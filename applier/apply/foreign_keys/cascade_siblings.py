@@ -25,7 +25,7 @@ from applier.apply.index.store_layout import (
     slot_at,
     store_at,
 )
-from applier.binlog.rows.table_ids_kernel import same_bytes
+from applier.kernels.byte_strings import same_bytes
 from keysearch.keybytes_kernel import compare_bytes
 from keysearch.memory import inline, load_i64, store_i64
 

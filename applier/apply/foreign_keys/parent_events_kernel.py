@@ -7,7 +7,7 @@
 import numpy as np
 
 from applier.apply.index.byte_keys_kernel import hash_key
-from applier.binlog.rows.table_ids_kernel import same_bytes
+from applier.kernels.byte_strings import same_bytes
 from keysearch.memory import kernel, load_i64, prefetch, store_i64
 
 _BLOCK = 64

@@ -9,7 +9,7 @@ Here a key is (address, length, hash).
 
 import numpy as np
 
-from applier.binlog.rows.table_ids_kernel import same_bytes
+from applier.kernels.byte_strings import same_bytes
 from applier.kernels.records import offset, struct
 from keysearch.keybytes_kernel import compare_bytes
 from keysearch.memory import (

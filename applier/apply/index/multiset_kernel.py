@@ -21,7 +21,7 @@ import numpy as np
 from applier.apply.index.pointer_kernel import state_at
 from applier.apply.index.status import Status
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
-from applier.binlog.rows.table_ids_kernel import same_bytes
+from applier.kernels.byte_strings import same_bytes
 from applier.kernels.records import offset, struct
 from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8, load_u64, prefetch, store_i64, store_u64
 

@@ -17,7 +17,7 @@ Records and images go by address, all else as typed views.
 import numpy as np
 
 from applier.apply.index.byte_keys_kernel import hash_key
-from applier.binlog.rows.table_ids_kernel import same_bytes
+from applier.kernels.byte_strings import same_bytes
 from applier.kernels.records import struct
 from keysearch.keybytes_kernel import compare_bytes
 from keysearch.memory import copy_bytes, inline, load_i64, load_u8, load_u32, store_i64, store_u32

@@ -20,7 +20,7 @@ from applier.apply.index.store_layout import (
     same_key,
     slot_at,
 )
-from applier.binlog.rows.table_ids_kernel import same_bytes
+from applier.kernels.byte_strings import same_bytes
 from keysearch.memory import inline, load_u8
 
 NO_ROOM = -2

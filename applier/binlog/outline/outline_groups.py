@@ -22,7 +22,8 @@ from applier.binlog.outline.outline_recording import (
     source_view,
     stop_view,
 )
-from applier.binlog.outline.outline_tables import cut_split, equal_bytes
+from applier.binlog.outline.outline_tables import cut_split
+from applier.kernels.byte_strings import same_bytes
 from keysearch.memory import inline, store_u8
 
 COMMITTED, ROLLED_BACK, PREPARED = range(3)  # how a group ends
@@ -139,7 +140,7 @@ def _count_towards_stop(state, source, number, server):
     for i in range(state.stop_gtids.used):
         address = state.stop_gtids.start + STOP_BYTES * i
         wanted = stop_view(address)
-        if not equal_bytes(source, address, SOURCE_BYTES):
+        if not same_bytes(source, address, SOURCE_BYTES):
             continue
         if server == NO_SERVER:
             if wanted.first <= number <= wanted.last:

@@ -17,7 +17,7 @@ from applier.binlog.outline.outline_recording import (
     Status,
     append,
 )
-from applier.binlog.outline.outline_tables import equal_bytes, hash_bytes
+from applier.kernels.byte_strings import hash_bytes, same_bytes
 from keysearch.memory import copy_bytes, inline, load_i64, load_u8, load_u32, load_u64, store_i64, store_u8
 
 NO_SERVER = -1
@@ -67,7 +67,7 @@ def source_address(state, number):
 def _known_source(state, free):
     """The index of the source in the last record, which is given back where an earlier one is equal."""
     last = state.sources.used - 1
-    if last > 0 and equal_bytes(free, source_address(state, state.group_source), SOURCE_BYTES):
+    if last > 0 and same_bytes(free, source_address(state, state.group_source), SOURCE_BYTES):
         state.sources.used = last
         return state.group_source
     mask = state.room_source_slots - 1
@@ -77,7 +77,7 @@ def _known_source(state, free):
         if known == 0:
             store_i64(state.source_slots + 8 * slot, last + 1)
             return last
-        if equal_bytes(free, source_address(state, known - 1), SOURCE_BYTES):
+        if same_bytes(free, source_address(state, known - 1), SOURCE_BYTES):
             state.sources.used = last
             return known - 1
         slot = (slot + 1) & mask

@@ -26,7 +26,8 @@ from applier.binlog.outline.outline_recording import (
     table_id_entry,
     table_view,
 )
-from keysearch.memory import inline, load_i64, load_u8, load_u16, load_u64, store_i64, store_u8
+from applier.kernels.byte_strings import hash_bytes, same_bytes
+from keysearch.memory import inline, load_i64, load_u8, load_u16, store_i64, store_u8
 
 _TABLE_MAP_LEAST, _ROWS_LEAST = 8, 8
 _NO_TABLE_ID = (1 << 48) - 1
@@ -35,37 +36,6 @@ NO_TABLE = -1
 PARTIAL_IMAGES, PARTIAL_VALUES, MAY_CASCADE = 1, 2, 4
 """Some image lacks columns; some after-image has all columns, and may have JSON diffs in place of values; some update
 or delete may make foreign keys change rows that the log does not have."""
-
-
-@inline
-def equal_bytes(a, b, length):
-    """Are `length` bytes at two addresses the same?"""
-    at = 0
-    while at + 8 <= length:
-        if load_u64(a + at) != load_u64(b + at):
-            return False
-        at += 8
-    while at < length:
-        if load_u8(a + at) != load_u8(b + at):
-            return False
-        at += 1
-    return True
-
-
-@inline
-def hash_bytes(address, length):
-    """A hash of bytes, uint64."""
-    mixer, result = np.uint64(0xFF51AFD7ED558CCD), np.uint64(length)
-    at = 0
-    while at + 8 <= length:
-        result = (result ^ load_u64(address + at)) * mixer
-        result ^= result >> np.uint64(32)
-        at += 8
-    while at < length:
-        result = (result ^ np.uint64(load_u8(address + at))) * mixer
-        result ^= result >> np.uint64(32)
-        at += 1
-    return result
 
 
 @inline
@@ -113,7 +83,7 @@ def table_address(state, use):
 
 @inline
 def _has_body(state, table, body, length):
-    return table.body_length == length and equal_bytes(state.base + table.body, body, length)
+    return table.body_length == length and same_bytes(state.base + table.body, body, length)
 
 
 @inline

@@ -29,7 +29,8 @@ from applier.binlog.rows.change_records import (
     table_at,
 )
 from applier.binlog.rows.image_kernel import CORRUPT, FULL, N_PRESENT, read_image
-from applier.binlog.rows.table_ids_kernel import id_entry, same_bytes
+from applier.binlog.rows.table_ids_kernel import id_entry
+from applier.kernels.byte_strings import same_bytes
 from applier.kernels.records import offset
 from keysearch.memory import (
     copy_bytes,

@@ -3,25 +3,12 @@
 
 import numpy as np
 
+from applier.kernels.byte_strings import same_bytes
 from applier.kernels.records import struct
-from keysearch.memory import inline, load_u8, load_u64
+from keysearch.memory import inline
 
 ENTRY, _, _entry_at = struct("table id", **dict.fromkeys(("id", "table", "body", "body_length"), np.int64))
 """A table id (-1: free), the number of its table, and the body of its map after the id (address and length)."""
-
-
-@inline
-def same_bytes(a, b, length):
-    i = 0
-    while i + 8 <= length:
-        if load_u64(a + i) != load_u64(b + i):
-            return False
-        i += 8
-    while i < length:
-        if load_u8(a + i) != load_u8(b + i):
-            return False
-        i += 1
-    return True
 
 
 @inline

@@ -13,7 +13,7 @@ import numpy as np
 
 from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.events.packed_kernel import read_bitmaps, table_id_at
-from applier.binlog.rows.table_ids_kernel import id_entry, is_mapped, same_bytes
+from applier.binlog.rows.table_ids_kernel import id_entry, is_mapped
 from applier.jobs.show.kernels.places_kernel import (
     PAYLOAD,
     find_event,
@@ -30,6 +30,7 @@ from applier.jobs.show.kernels.walk_records import (
     range_view,
     state_at,
 )
+from applier.kernels.byte_strings import same_bytes
 from keysearch.memory import inline, kernel, load_u8, load_u16
 
 

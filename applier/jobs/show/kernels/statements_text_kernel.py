@@ -4,10 +4,10 @@
 import numpy as np
 
 from applier.binlog.events.event_header_kernel import event_header
-from applier.binlog.rows.table_ids_kernel import same_bytes
 from applier.jobs.show.kernels.fixed_texts import Text, put_text
 from applier.jobs.show.kernels.number_kernel import put_byte, put_bytes, put_unsigned
 from applier.jobs.show.kernels.walk_records import Status
+from applier.kernels.byte_strings import same_bytes
 from keysearch.memory import inline, load_u8, load_u16, load_u32
 
 QUERY, LOAD_QUERY, ROWS_QUERY, ANNOTATE = 2, 18, 29, 160
