@@ -25,7 +25,6 @@ from applier.apply.index.store_layout import (
     find,
     has_null,
     index_at,
-    key_hash,
     record_of,
     slot_at,
     store_at,
@@ -70,7 +69,7 @@ def push_rows_in_the_way(group, number, table, row):
         index = index_at(store, key)
         if has_null(index, record, n):
             continue
-        other = find(store, index, record, key_hash(index, record, n), n)
+        other = find(store, index, record, n)
         if other >= 0:
             slot = slot_at(store, other)
             old = to_scratch(group, record_of(store, slot), slot.size)

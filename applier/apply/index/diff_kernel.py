@@ -6,16 +6,18 @@ at most one after it, since one row holds its pointer at a time. Nodes are never
 does not fit even where the row is overwritten or deleted later.
 """
 
+import numpy as np
+
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT, MAX_IMAGE_ID
+from applier.kernels.records import struct
 from keysearch.memory import kernel
 
 DIFF_ID = MAX_IMAGE_ID + 2
 """The layout number that marks a pointer to a node."""
 
-# a node's words: the pointer that it came on top of, the image it is in, its column, and the change's place (offset of
-# its event in the file) and row
-PREVIOUS, IMAGE, COLUMN, PLACE, ROW = range(5)
-NODE_WORDS = 5
+NODE, _, node_at = struct("node", **dict.fromkeys(("previous", "image", "column", "place", "row"), np.int64))
+"""The pointer that it came on top of, the image it is in, its column, and the change's place (the offset of its event
+in the file) and row."""
 
 
 @kernel
@@ -25,7 +27,7 @@ def chain_lengths(pointers, nodes, lengths):
     for i in range(pointers.shape[0]):
         pointer, length = pointers[i], 0
         while pointer >> IMAGE_ID_SHIFT == DIFF_ID:
-            pointer = nodes[pointer & mask, PREVIOUS]
+            pointer = nodes[pointer & mask].previous
             length += 1
         lengths[i] = length
 
@@ -40,5 +42,5 @@ def list_chains(pointers, nodes, offsets, numbers):
         while at > offsets[i]:
             at -= 1
             numbers[at] = pointer & mask
-            pointer = nodes[pointer & mask, PREVIOUS]
+            pointer = nodes[pointer & mask].previous
         pointers[i] = pointer

@@ -26,13 +26,13 @@ class DiffNodes:
     """The nodes of a unit, in the order of their changes."""
 
     def __init__(self) -> None:
-        self._nodes = np.empty((0, k.NODE_WORDS), np.int64)
+        self._nodes = np.empty(0, k.NODE)
         self.n = 0
 
     def reserve(self, more: int) -> int:
         """Make room for so many more nodes; the address of the first of all."""
         if self.n + more > len(self._nodes):
-            nodes = np.empty((max(2 * len(self._nodes), self.n + more), k.NODE_WORDS), np.int64)
+            nodes = np.empty(max(2 * len(self._nodes), self.n + more), k.NODE)
             nodes[:self.n] = self._nodes[:self.n]
             self._nodes = nodes
         return address_of(self._nodes)
@@ -42,18 +42,18 @@ class DiffNodes:
         if n > self.n:
             new, images = self._nodes[self.n:n], batch.images
             order = np.argsort(images, kind="stable")
-            changes = order[np.searchsorted(images[order], new[:, k.IMAGE])]
-            new[:, k.PLACE], new[:, k.ROW] = batch.places[changes], batch.rows[changes]
+            changes = order[np.searchsorted(images[order], new["image"])]
+            new["place"], new["row"] = batch.places[changes], batch.rows[changes]
             self.n = n
 
     @property
     def images(self) -> np.ndarray:
         """The image that each diff is in: int64[n]."""
-        return self._nodes[:self.n, k.IMAGE]
+        return self._nodes["image"][:self.n]
 
     def place(self, number: int) -> tuple[int, int]:
         """The place of a node's change: offset of its event in the file, row in the event."""
-        return int(self._nodes[number, k.PLACE]), int(self._nodes[number, k.ROW])
+        return int(self._nodes[number]["place"]), int(self._nodes[number]["row"])
 
     def unwind(self, pointers: np.ndarray) -> Chains | None:
         """The chains of a column's values, given their pointers (int64[n]); these become pointers to what the chains
@@ -72,9 +72,9 @@ class DiffNodes:
     def tops_without(self, seen: np.ndarray) -> dict[int, np.ndarray]:
         """Pointers to the last nodes of the chains that are not `seen` (bool[n]), by column."""
         nodes = self._nodes[:self.n]
-        before = nodes[:, k.PREVIOUS]
+        before = nodes["previous"]
         last = ~seen
         last[addresses_of(before[layouts_of(before) == k.DIFF_ID])] = False
         numbers = np.flatnonzero(last)
-        columns = nodes[numbers, k.COLUMN]
+        columns = nodes["column"][numbers]
         return {int(column): pointers_to(k.DIFF_ID, numbers[columns == column]) for column in np.unique(columns)}

@@ -11,7 +11,7 @@ Rules: DEF-R2, APP-R7, AP-IDEM of the rules list.
 
 import numpy as np
 
-from applier.apply.index.diff_kernel import COLUMN, DIFF_ID, IMAGE, NODE_WORDS, PREVIOUS
+from applier.apply.index.diff_kernel import DIFF_ID, node_at
 from applier.apply.index.status import Status
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT, MAX_IMAGE_ID
 from applier.kernels.records import struct
@@ -33,6 +33,7 @@ of the batch at hand (change_records.BATCH). `present` is that of uint8[layout, 
 has a VALUE of all columns, then what it has of each; `patches` that of the patches, int64[patch, columns].
 `diff_nodes` is the address of the JSON diffs' nodes; there is room for all of a batch. `noted` is that of the conflicts
 of a batch in idempotent mode, 0 in strict mode. `watch`: see watched_kernel; 0 where no foreign key changes rows."""
+_, _, noted_at = struct("noted conflict", change=np.int64, what=np.int64)
 ROW_GONE = -1
 """A noted conflict: a row that is not there, instead of the number of the unique key that is taken."""
 
@@ -44,9 +45,9 @@ replica computes that of."""
 @inline
 def note(state, change, what):
     """Note a conflict, for which there is room: number of the change, number of the unique key or ROW_GONE."""
-    entry = state.noted + 16 * state.n_noted
-    store_i64(entry, change)
-    store_i64(entry + 8, what)
+    noted = noted_at(state.noted, state.n_noted)
+    noted.change = change
+    noted.what = what
     state.n_noted += 1
 
 
@@ -149,10 +150,10 @@ def change_patch(patch, image, state):
 def add_diff(previous, image, column, state):
     """A pointer to a new node: the diff for this column in `image`, on top of what `previous` leads to."""
     number = state.diffs
-    node = state.diff_nodes + 8 * NODE_WORDS * number
-    store_i64(node + 8 * PREVIOUS, previous)
-    store_i64(node + 8 * IMAGE, image)
-    store_i64(node + 8 * COLUMN, column)
+    node = node_at(state.diff_nodes, number)
+    node.previous = previous
+    node.image = image
+    node.column = column
     state.diffs = number + 1
     return (np.int64(DIFF_ID) << IMAGE_ID_SHIFT) | number
 

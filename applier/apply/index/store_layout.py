@@ -178,9 +178,10 @@ def comes_before(store, a, b, n):
 
 
 @inline
-def find(store, index, record, word, n):
+def find(store, index, record, n):
     """The number of the slot whose key is that of `record`, -1 if there is none; where several may be, and they are not
     all alike (RANKED), the one that a server meets first."""
+    word = key_hash(index, record, n)
     number = load_i64(index.heads + 8 * np.int64(word & np.uint64(index.mask)))
     links, ranked = index.links, index.ranked
     best = np.int64(-1)

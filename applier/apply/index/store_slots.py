@@ -48,7 +48,7 @@ def find_searched(store, before):
     if encode_record_at_end(store, store.before, before, 0, n) < 0:
         return np.int64(NO_ROOM)
     index, record = index_at(store, search), store.arena + store.arena_used
-    return find(store, index, record, key_hash(index, record, n), n)
+    return find(store, index, record, n)
 
 
 @inline
@@ -59,7 +59,7 @@ def taken_key(store, record, n, own, old):
         index = index_at(store, number)
         if has_null(index, record, n) or (old and same_key(index, old, record, n)):
             continue
-        other = find(store, index, record, key_hash(index, record, n), n)
+        other = find(store, index, record, n)
         if other >= 0 and other != own:
             store.detail = other
             return np.int64(number)

@@ -56,7 +56,7 @@ def take_rows(first, rows, store_address, number, places):
         if encode_record_at_end(store, store.before, row, 0, n) < 0:
             return row
         record = store.arena + store.arena_used
-        found = find(store, index, record, key_hash(index, record, n), n)
+        found = find(store, index, record, n)
         places[row] = found
         if found >= 0:
             places[row] = slot_at(store, found).order
