@@ -9,7 +9,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: warm  ## replay a small real archive into a snapshot, show what is in it and how to query it
+demo: java .venv/ready  ## replay a small real archive into a snapshot, show what is in it and how to query it
 	@$(BIN)/python -m tests.recorded.archives.demonstrate
 
 check: lint kernels  ## the daily round, without Java: lint, and the unit tests that are quick (ARGS as for test)
@@ -65,7 +65,7 @@ clean:  ## remove the virtual environment and what tools left behind
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,bench]'
 	@touch $@
 
-# Compiles the kernels before several processes would do it side by side.
+# Compiles all kernels. What a verb needs it compiles by itself, too.
 warm: java kernels
 
 kernels: .venv/ready

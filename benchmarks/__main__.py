@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
         chosen = [name for name in chosen if name in ("read", "show", "replay")]
     texts = [f"Measured on: {machine()}\n"]
     print(texts[0], flush=True)
-    in_child(warm.ensure)
+    in_child(warm.main)
     with tempfile.TemporaryDirectory(prefix="applier-bench-", dir=options.directory) as folder:
         bench = sections.Bench(folder, megabytes, tuple(given), options.server, options.mysqlbinlog)
         for name in chosen:

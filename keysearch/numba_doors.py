@@ -8,6 +8,8 @@ what is gone.
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import os
 import sys
 from collections.abc import Callable, Iterator
 from types import FunctionType
@@ -17,6 +19,7 @@ import numba
 from numba.core import cgutils
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache, UserProvidedCacheLocator
 from numba.core.codegen import get_host_cpu_features
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
 from numba.core.lowering import BaseLower
 from numba.core.registry import CPUDispatcher, cpu_target
@@ -26,8 +29,6 @@ _SETTINGS = vars(numba.config)
 
 Kernel: TypeAlias = Dispatcher
 """A function that Numba compiles."""
-CompiledKernel = CPUDispatcher
-"""The class of those that this machine's processor runs."""
 global_constant: Any = cgutils.global_constant
 """(module or IR builder, name, llvmlite constant) -> a pointer to that constant in the code that is made."""
 
@@ -80,6 +81,28 @@ class _Cache(FunctionCache):
         numbas: Any = self
         return numbas._index_key(signature, codegen)
 
+    def has(self, signature: Any, codegen: Any) -> bool:
+        """Whether there is compiled code for arguments of these types."""
+        key = self.key(signature, codegen)
+        return any(key in keys for _, keys in self.indexes())
+
+    @contextlib.contextmanager
+    def lock(self, wait: bool) -> Iterator[bool]:
+        """Hold this kernel's lock, by which processes take turns; False if another has it and `wait` says not to.
+        Where the directory cannot be written, or has no locks, nobody waits for anybody."""
+        mode = fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB)
+        with contextlib.ExitStack() as stack:
+            try:
+                os.makedirs(self._cache_path, exist_ok=True)
+                file = stack.enter_context(open(f"{self._cache_path}/{self._impl.filename_base}.lock", "a"))
+                fcntl.flock(file, mode)
+            except BlockingIOError:
+                yield False
+                return
+            except OSError:
+                pass
+            yield True
+
     def _load_overload(self, sig: Any, target_context: Any) -> Any:
         key = self.key(sig, target_context.codegen())
         for file, keys in self.indexes():
@@ -94,12 +117,24 @@ class _Cache(FunctionCache):
             numbas._save_overload(sig, data)
 
 
+class CompiledKernel(CPUDispatcher):
+    """A kernel that is kept. Of processes that need it at the same time, one compiles it and the others load it."""
+
+    def compile(self, sig: Any) -> Any:
+        numbas: Any = super()
+        if _cache(self).has(sig, _codegen(self)):
+            return numbas.compile(sig)
+        with global_compiler_lock, _cache(self).lock(wait=True):  # in this order, as one kernel may call another
+            return numbas.compile(sig)
+
+
 def keep(kernel: Any, shipped: Callable[[str], str | None]) -> Any:
     """Have Numba look for a function's compiled code in a directory that is only read, `shipped` of its source file, if
     there is one; then in that which its locator names, where it keeps what it compiles. Returns the function."""
     function = getattr(kernel, "py_func", None)
     if function:  # with NUMBA_DISABLE_JIT it is Python's
         kernel._cache = _Cache(function, shipped(function.__code__.co_filename))
+        kernel.__class__ = CompiledKernel
     return kernel
 
 
@@ -129,6 +164,19 @@ def load_kept(kernel: Kernel) -> int:
     for signature in kept:
         kernel.compile(signature)
     return len(kept)
+
+
+def is_compiled(kernel: Kernel, types: tuple[Any, ...]) -> bool:
+    """Whether there is compiled code of a function for arguments of these types."""
+    return bool(_cache(kernel).has(types, _codegen(kernel)))
+
+
+def compile_unless_busy(kernel: Kernel, types: tuple[Any, ...]) -> None:
+    """Compile a function for arguments of these types, if it is not yet, and no other process does just now."""
+    numbas: Any = CPUDispatcher
+    with _cache(kernel).lock(wait=False) as is_mine:
+        if is_mine and not is_compiled(kernel, types):
+            numbas.compile(kernel, types)
 
 
 def host_features() -> frozenset[str]:

@@ -54,6 +54,7 @@ def import_(
     """
     from applier.cli.status import print_imported
     from applier.cli.terminal import progress
+    from applier.engine import compiling
     from applier.jobs.importing.job import import_dump
 
     options = ImportOptions(
@@ -62,6 +63,7 @@ def import_(
         TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])), schema, system_time_zone,
         parse_size(target_file_size))
     with progress() as watcher:
+        compiling.ensure("import", watcher)
         result = import_dump(options, watcher)
     print_imported(result)
 

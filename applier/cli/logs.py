@@ -38,6 +38,7 @@ def show(
 
     In a file or a pipe, names and values are printed as they are; on a terminal, control characters are shown as \\x1b.
     """
+    from applier.engine import compiling
     from applier.io.printable import TerminalText
     from applier.jobs import show as printer
     from applier.jobs.show.selection import Bound, GtidChoice, Selection, parse_bound
@@ -45,6 +46,11 @@ def show(
     selection = Selection(
         parse_bound(start) if start else Bound(), parse_bound(stop) if stop else Bound(),
         GtidChoice(gtid) if gtid else None, TableFilter(parse_table_list(table)) if table else None)
+    if not compiling.is_ready("show"):
+        from applier.cli.terminal import progress
+
+        with progress() as watcher:
+            compiling.ensure("show", watcher)
     out = TerminalText(sys.stdout) if sys.stdout.isatty() else sys.stdout
     notes = printer.show(files, format.value, out, selection)
     if notes:

@@ -1,351 +1,52 @@
-"""Compiles the kernels once for a machine, before several processes would: `python -m applier.jobs.warm`.
+"""Compiles all kernels: `python -m applier.jobs.warm`, for who will need them all, and for wheels."""
 
-Where a wheel brought them (keysearch.kernel_cache), there is nothing to do. Else Numba compiles a kernel when it is
-first called and keeps it in the user's cache. Workers that fill that cache at the same time each do all the work. So
-one process calls every kernel, under a file lock, and leaves a stamp; a process that sees the stamp has nothing to do.
-The stamp's name holds a digest of the sources; whatever else compiled code depends on is in the directory's name.
-"""
-
-from __future__ import annotations
-
-import fcntl
-import hashlib
-import os
 import shutil
-import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from applier.errors import UsageError, reason
-from applier.options import ReplayOptions
+from applier.engine import compiling
+from applier.io.progress import Silent
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from applier.schema.definition import TableDefinition
-    from applier.writer.writer import BinlogWriter
-
-ROWS = 5000
-
-
-def ensure(note: Callable[[str], None] = lambda text: None) -> bool:
-    """Ensure that all kernels are in the cache; True if this call compiled them. `note` is called with a line first,
-    since it takes long. Raises UsageError where they cannot be kept."""
-    from keysearch import kernel_cache
-
-    cache, folders = _cache(), _folders()
-    if all(kernel_cache.shipped(folder).is_dir() for folder in folders):
-        return False
-    stamp = cache / f"warm-{hashlib.blake2b(' '.join(folders).encode(), digest_size=8).hexdigest()}"
-    if stamp.exists():
-        return False
-    try:
-        cache.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"compiled kernels cannot be kept: {reason(error)}", file=str(cache),
-                         hint="name another cache folder in XDG_CACHE_HOME") from None
-    with open(cache / "warm.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if stamp.exists():
-            return False
-        note("compiling kernels (once for this machine; about a minute)")
-        compile_all()
-        stamp.touch()
-    return True
+LINE_EVERY_SECONDS = 5.0
 
 
 def ship(place: str) -> None:
-    """Ensure that all kernels are in the cache, and copy them to where a wheel has them, as if `place` were it."""
-    ensure(print)
-    cache = _cache()
-    for folder in _folders():
-        shutil.copytree(cache / folder, Path(place) / cache.name / folder)
-
-
-def compile_all() -> None:
-    """Compile every kernel. A second process compiles those of JSON, dumps and `show`, which take half of the time;
-    this process then compiles whatever it has left."""
-    beside = "from applier.jobs import warm; warm.exercise_documents(); warm.exercise_dumps(); warm.exercise_show()"
-    with subprocess.Popen([sys.executable, "-c", beside], cwd=Path(__file__).parents[2], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
-        _exercise_rest()
-    exercise()
-
-
-def exercise() -> None:
-    """Call every kernel as a replay calls it: a small log is replayed in this process, to a point and then from there;
-    kinds of values that it does not hold are converted by themselves."""
-    from applier.engine.executor import ThisProcess
-    from applier.jobs.replay.job import replay_with
-
-    exercise_documents()
-    with tempfile.TemporaryDirectory() as folder:
-        middle = _write_log(f"{folder}/binlog.000001")
-        log, first = f"{folder}/binlog.000001", f"{folder}/first"
-        replay_with(ThisProcess(), ReplayOptions((log,), first, stop_position=("binlog.000001", middle)))
-        for route in ("walk", "shuffle"):
-            replay_with(ThisProcess(), ReplayOptions((log,), f"{folder}/{route}", base=first, route=route))
-    _convert_other_kinds()
-    exercise_dumps()
-    exercise_show()
-
-
-def exercise_documents() -> None:
-    """The same for the kernels of JSON by themselves."""
-    _cache()
-    import numpy as np
-    import pyarrow as pa
-
-    from jsondiff.apply import apply_diffs
-    from jsondiff.binary import to_text
-    from jsondiff.normalize import normalize
-
-    document, diffs = _document_and_diffs()
-    texts = normalize(to_text(pa.array([document])))
-    apply_diffs(texts, pa.array([diffs]), np.array([0, 1], np.int64))
-
-
-def exercise_dumps() -> None:
-    """The same for the kernels that read and write dumps: one with every kind of value becomes a snapshot, which is
-    exported and imported again."""
-    _cache()
-    from applier.jobs.exporting.job import export_snapshot
-    from applier.jobs.importing.job import import_dump
-    from applier.options import ExportOptions, ImportOptions
-
-    with tempfile.TemporaryDirectory() as folder:
-        Path(f"{folder}/dump.sql").write_text(
-            "CREATE DATABASE d;\nDELIMITER ;;\nCREATE TRIGGER x AFTER INSERT ON y FOR EACH ROW BEGIN END;;\n"
-            "DELIMITER ;\nCREATE TABLE d.t (i INT PRIMARY KEY, n BIT(9), d DATE, m DATETIME, s TIME, "
-            "t VARCHAR(9) CHARACTER SET latin1, b BLOB);\n"
-            "INSERT INTO d.t VALUES (1, b'1', '2000-01-01', '2000-01-01 00:00:00', '00:00:00', 'a', x'00'), "
-            "(2, 'a', NULL, NULL, NULL, NULL, NULL);\n")
-        import_dump(ImportOptions(f"{folder}/dump.sql", f"{folder}/first"))
-        export_snapshot(ExportOptions(f"{folder}/first", f"{folder}/tsv", "tsv"))
-        import_dump(ImportOptions(f"{folder}/tsv", f"{folder}/second"))
-
-
-def exercise_show() -> None:
-    """The same for the kernels that print events, and those about some tables."""
-    _cache()
-    from applier.jobs.show import show
-    from applier.jobs.show.selection import Selection
-    from applier.schema.table_filter import EVERYTHING
-    from applier.writer.writer import BinlogWriter
-
-    with tempfile.TemporaryDirectory() as folder, open(os.devnull, "w") as nowhere:
-        with BinlogWriter(f"{folder}/binlog.000001") as log:
-            log.query("CREATE DATABASE d")
-        show([f"{folder}/binlog.000001"], "text", nowhere, Selection(tables=EVERYTHING))
-
-
-def _exercise_rest() -> None:
-    """The same for all others."""
-    from applier.engine.executor import ThisProcess
-    from applier.jobs.replay.job import replay_with
-
-    with tempfile.TemporaryDirectory() as folder:
-        _write_log(f"{folder}/binlog.000001", documents=False)
-        replay_with(ThisProcess(), ReplayOptions((f"{folder}/binlog.000001",), f"{folder}/out"))
-    _convert_other_kinds()
-
-
-def _cache() -> Path:
-    import keysearch.memory  # noqa: F401  it has Numba keep kernels there
+    """Ensure that all kernels are compiled, and copy them to where a wheel has them, as if `place` were it."""
+    import keysearch.memory  # noqa: F401  it has Numba keep kernels in the cache
     from keysearch import kernel_cache
 
-    return Path(kernel_cache.directory())
+    main()
+    cache = Path(kernel_cache.directory())
+    for module in compiling.modules_for(compiling.EVERYTHING):
+        folder = kernel_cache.folder(module)
+        shutil.copytree(cache / folder, Path(place) / cache.name / folder, ignore=shutil.ignore_patterns("*.lock"))
 
 
-def _folders() -> list[str]:
-    """The names of the directories of all kernels."""
-    from applier.kernels import catalogue as kernels
-    from keysearch import kernel_cache
+class _Lines(Silent):
+    """Says on stderr how many kernels are compiled."""
 
-    return list(map(kernel_cache.folder, kernels.modules()))
+    def __init__(self) -> None:
+        self._total, self._said, self._last = 0, 0, time.monotonic()
 
+    def phase(self, name: str, total: int, what: str) -> None:
+        self._total = total
+        self._say(0)
 
-def _document_and_diffs() -> tuple[bytes, bytes]:
-    from jsondiff import wire
-    from jsondiff.diff import Diff, Operation
-    from jsondiff.encode import encode
-    from jsondiff.path import parse
+    def update(self, done: int, rows: int = 0) -> None:
+        if done > self._said and (done == self._total or time.monotonic() - self._last > LINE_EVERY_SECONDS):
+            self._say(done)
 
-    return encode({"a": [1]}), wire.encode([Diff(Operation.REPLACE, parse("$.a"), {})])
-
-
-def _write_log(path: str, documents: bool = True) -> int:
-    """Full and partial images of tables with an integer key, with a text key and without a key, enough for their
-    indexes to grow, and with `documents` JSON and its diffs; and rows that foreign keys delete. Returns a position in
-    the middle."""
-    import pyarrow as pa
-
-    from applier.writer.row_encoder import RowChanges
-    from applier.writer.writer import BinlogWriter
-
-    rest = f"v DECIMAL(50,2), s SET('a','b'), t VARCHAR(9) CHARACTER SET latin1{', j JSON' if documents else ''})"
-    document, diffs = _document_and_diffs()
-    statements = (f"CREATE TABLE d.i (k INT PRIMARY KEY, {rest}", f"CREATE TABLE d.b (k VARCHAR(9) PRIMARY KEY, {rest}",
-                  f"CREATE TABLE d.n (k INT, {rest}")
-    with BinlogWriter(path) as log:
-        log.query("CREATE DATABASE d")
-        families = _write_families(log)
-        for sql in statements:
-            log.query(sql)
-        for part in range(2):
-            middle = log.position
-            for sql in statements:
-                definition = _definition(sql)
-                numbers = range(part * ROWS, (part + 1) * ROWS)
-                keys = pa.array(numbers, pa.int32()) if "INT" in sql else pa.array([b"%d" % n for n in numbers])
-                row = {"k": keys, "s": pa.array([3] * ROWS, pa.uint64()), "t": pa.array([b"\xe9"] * ROWS)}
-                if documents:
-                    row["j"] = pa.array([document] * ROWS)
-                with log.transaction():
-                    log.rows(RowChanges(definition, after=row))
-                    log.rows(RowChanges(definition, before={"k": keys}, after={"t": row["t"]}))
-                    if documents:
-                        log.rows(RowChanges(definition, before={"k": keys},
-                                            after={"j": pa.array([diffs] * ROWS)}, diffs=("j",)))
-                for turn in range(3):  # keys that come and go: an index forgets the dead
-                    numbers = range(-1 - turn * ROWS, -1 - (turn + 1) * ROWS, -1)
-                    passing = pa.array(numbers, pa.int32()) if "INT" in sql else pa.array([b"%d" % n for n in numbers])
-                    with log.transaction():
-                        log.rows(RowChanges(definition, after=row | {"k": passing}))
-                        log.rows(RowChanges(definition, before={"k": passing}))
-            _write_whole_images(log, part)
-        _write_part_of_a_key(log)
-        _delete_parents(log, families)
-    return middle
-
-
-def _write_part_of_a_key(log: BinlogWriter) -> None:
-    """An update that has some of the columns that a unique key depends on: the row has the rest."""
-    import pyarrow as pa
-
-    from applier.writer.row_encoder import RowChanges
-
-    sql = "CREATE TABLE d.g (k INT PRIMARY KEY, a INT, b INT, g INT AS (a + b) STORED, UNIQUE KEY (g))"
-    definition = _definition(sql)
-    log.query(sql)
-    one = pa.array([1], pa.int32())
-    with log.transaction():
-        log.rows(RowChanges(definition, after={"k": one, "a": one, "b": one}))
-        log.rows(RowChanges(definition, before={"k": one}, after={"a": one}))
-
-
-def _write_whole_images(log: BinlogWriter, part: int) -> None:
-    """Images of all columns of a table without a key, in the second part about rows of the first, too; and at last one
-    whose row has other bytes: bits behind those of NULLs say nothing."""
-    import pyarrow as pa
-
-    from applier.writer.row_encoder import RowChanges
-
-    class OtherBits(RowChanges):
-        def rows(self) -> pa.BinaryArray:
-            [row] = super().rows().to_pylist()
-            return pa.array([bytes([row[0] | 0xF0]) + row[1:]], pa.binary())
-
-    sql = "CREATE TABLE d.w (n INT, r DOUBLE)"
-    definition = _definition(sql)
-    numbers = pa.array(range(ROWS), pa.int32())
-    zeros, ones = ({"n": numbers, "r": pa.array([value] * ROWS)} for value in (0.0, 1.0))
-    if not part:
-        log.query(sql)
-    changes = [RowChanges(definition, after=zeros)]
-    if part:
-        changes += [RowChanges(definition, before=zeros, after=ones)] * 2
-        changes += [RowChanges(definition, before=ones), RowChanges(definition, after=zeros)]
-        first = {name: values[:1] for name, values in zeros.items()}
-        changes.append(OtherBits(definition, before=first))
-    for change in changes:
-        with log.transaction():
-            log.rows(change)
-
-
-def _definition(sql: str) -> TableDefinition:
-    """The table that a CREATE TABLE in database d makes."""
-    from applier.schema.ddl.ddl import parse_statement
-    from applier.schema.ddl.schema_changes import CreateTable
-
-    [created] = parse_statement(sql, default_database="d", server_charset="utf8mb4")
-    assert isinstance(created, CreateTable)
-    return created.definition
-
-
-def _write_families(log: BinlogWriter) -> list[tuple[TableDefinition, TableDefinition, pa.Array]]:
-    """Parents with a child each: one foreign key does not change the child's key, so its effect is followed by value;
-    and the key of the parents' rows."""
-    import pyarrow as pa
-
-    from applier.writer.row_encoder import RowChanges
-
-    families, key = [], pa.array([1], pa.int32())
-    for name, column in (("a", "k"), ("b", "p")):
-        tables = []
-        for sql in (f"CREATE TABLE d.{name}_parent (k INT PRIMARY KEY)",
-                    f"CREATE TABLE d.{name}_child (k INT PRIMARY KEY, p INT, "
-                    f"FOREIGN KEY ({column}) REFERENCES d.{name}_parent (k) ON DELETE CASCADE)"):
-            log.query(sql)
-            tables.append(_definition(sql))
-        families.append((*tables, key))
-        with log.transaction():
-            log.rows(RowChanges(tables[0], after={"k": key}))
-            log.rows(RowChanges(tables[1], after={"k": key, "p": key}))
-    return families
-
-
-def _delete_parents(log: BinlogWriter, families: list[tuple[TableDefinition, TableDefinition, pa.Array]]) -> None:
-    """A child more, and the parents are deleted."""
-    import pyarrow as pa
-
-    from applier.writer.row_encoder import RowChanges
-
-    for parent, child, key in families:
-        with log.transaction():
-            log.rows(RowChanges(child, after={"k": pa.array([2], pa.int32()), "p": key}))
-            log.rows(RowChanges(parent, before={"k": key}))
-
-
-def _convert_other_kinds() -> None:
-    import numpy as np
-    import pyarrow as pa
-
-    from applier.apply.output.ignored_rows_kernel import copy_rows
-    from applier.binlog.events.compressed_kernel import as_plain_events, find_compressed, whole_events
-    from applier.mysql.addresses import network_text
-    from applier.mysql.charsets import to_utf8
-    from applier.mysql.types import NETWORK
-    from applier.plan.stops.gtid_kernel import find_gtids
-    from keysearch.collation import equality_keys
-    from keysearch.keybytes import encode_keys, find_ranges
-
-    for charset in ("latin1", "sjis", "utf16"):
-        to_utf8(pa.array(["é".encode("utf-16-be")]), charset)
-    for kind in sorted(NETWORK):
-        network_text(pa.array([bytes(4)]), kind)
-    for collation in ("utf8mb4_0900_ai_ci", "utf8mb4_bin", "utf8mb4_ja_0900_as_cs", "tis620_thai_ci"):
-        equality_keys(pa.array(["a "]), collation)
-    find_compressed(0, 0, 0, 0, 0, 0, 0)
-    as_plain_events(0, 0)
-    whole_events(0, 0)
-    none = np.empty(0, np.int64)
-    find_gtids(0, 0, 0, none, none)
-    keys = encode_keys([pa.array([1, 2]), pa.array(["a", "b"]), pa.array(["c", "d"])])
-    find_ranges(keys, keys)
-    copy_rows(np.zeros((1, 1), np.int64), np.zeros(1, np.uint8), np.full((1, 1), -1, np.int64), False,
-              np.empty(1, np.bool_), np.empty(1, np.int64))
+    def _say(self, done: int) -> None:
+        self._said, self._last = done, time.monotonic()
+        print(f"compiling kernels {done} of {self._total}", file=sys.stderr, flush=True)
 
 
 def main() -> None:
-    """Warm up, and say so if it took time."""
+    """Compile what is not compiled, and say so."""
     began = time.monotonic()
-    if ensure(print):
-        print(f"compiled in {time.monotonic() - began:.0f} s")
+    if compiling.ensure(compiling.EVERYTHING, _Lines()):
+        print(f"compiled in {time.monotonic() - began:.0f} s", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -213,9 +213,9 @@ def _cause(stderr: str) -> str:
 
 def _child(kind: str, first: int, last: int, folder: Path) -> None:
     """Take mutants one after another. One that takes too long (CPU time, whoever else is busy) ends the process."""
-    from applier.jobs import warm
+    from tests.support.exercise import exercise
 
-    warm.exercise()  # loading kernels is not what the clock is for
+    exercise()  # loading kernels is not what the clock is for
     faulthandler.register(signal.SIGPROF, chain=True)
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     done = open(folder / "done", "r+")

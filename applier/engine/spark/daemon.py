@@ -1,16 +1,35 @@
 """The process on each Spark node that forks its Python workers: it loads what they need once, before it forks.
 
+On a node without compiled kernels (nothing was replayed there yet, and no wheel brought them) the first one compiles
+them, and others there wait for it: workers would each wait for one kernel after the other.
+
 Spark starts it by its name (spark_doors.SETTINGS).
 """
 
+import sys
+import traceback
+
 from applier.engine.spark import forking, prefork, spark_doors
+from applier.errors import UsageError
 
 
 def main() -> None:
     """Delegate to the daemon that the driver preforked, or else preload and serve."""
     prefork.delegate_to_preforked()
+    forking.start_no_threads()
+    compile_kernels()
     forking.preload()
     spark_doors.serve_forks()
+
+
+def compile_kernels() -> None:
+    """Have the kernels of a replay compiled. Where they cannot be kept, workers compile what they need."""
+    from applier.engine import compiling
+
+    try:
+        compiling.ensure("replay")
+    except UsageError:
+        traceback.print_exc(file=sys.stderr)
 
 
 if __name__ == "__main__":

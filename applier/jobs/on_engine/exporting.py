@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from applier.engine import compiling
 from applier.engine.choice import choose, choose_by_work
 from applier.io.progress import Progress
-from applier.jobs import warm
 from applier.jobs.exporting.job import OnProgress, export_snapshot, on_threads
 from applier.jobs.exporting.task import Exported, ExportTask, export_file
 from applier.options import ExportOptions
@@ -26,9 +26,9 @@ def export(options: ExportOptions, progress: Progress) -> list[Exported]:
             progress.note(str(chosen))
         if chosen.engine == "local":
             return on_threads(tasks, on_progress)
-        warm.ensure(progress.note)  # otherwise workers would all compile
         return _on_spark(options.master, tasks, on_progress)
 
+    compiling.ensure("export", progress)
     return export_snapshot(options, progress, run)
 
 

@@ -1,18 +1,18 @@
 """A replay whose tasks run in this process or in Spark.
 
 A Spark session that exists in this process is used as it is; else one is started in the background while the archive is
-outlined, and kept for the next call. All kernels are compiled first: Spark's workers would do it at the same time.
+outlined, and kept for the next call. Kernels are compiled first: Spark's workers would wait for each other's.
 """
 
 from __future__ import annotations
 
 import os
 
+from applier.engine import compiling
 from applier.engine.by_work import ByWork
 from applier.engine.choice import choose
 from applier.engine.executor import Executor, ThisProcess
 from applier.io.progress import Progress
-from applier.jobs import warm
 from applier.jobs.replay.job import replay_with
 from applier.jobs.replay.result import ReplayResult
 from applier.options import ReplayOptions
@@ -21,7 +21,7 @@ from applier.options import ReplayOptions
 def replay(options: ReplayOptions, progress: Progress) -> list[ReplayResult]:
     """Make one snapshot, or one at each of `options.snapshot_at`. Raises ApplierError, and publishes nothing then."""
     executor = _executor(options, progress)
-    warm.ensure(progress.note)
+    compiling.ensure("replay", progress)
     if options.snapshot_at:
         from applier.jobs.replay import snapshots_at  # most replays do not need it, and all wait for imports
 

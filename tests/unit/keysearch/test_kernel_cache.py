@@ -72,3 +72,22 @@ def test_what_came_with_the_package_is_loaded_and_never_written(tmp_path):
     assert [hits_and_misses(1.5, tmp_path / "cache") for _ in range(2)] == [["0", "1"], ["1", "0"]]
     assert hits_and_misses(1.5, nowhere) == ["0", "1"]
     assert shipped() == before
+
+
+@pytest.mark.slow
+def test_of_processes_that_need_a_kernel_one_compiles_it(tmp_path):
+    """The others wait for it, and load it."""
+    shutil.copytree(kernel_cache.ROOT / "keysearch", tmp_path / "keysearch",
+                    ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "keysearch" / "crossing.py").write_text(
+        "from keysearch.memory import kernel\n\n\n@kernel\ndef add(n):\n    return n + 1\n")
+    code = ("from keysearch.crossing import add\nprint('ready', flush=True)\ninput()\nadd(1)\n"
+            "print(sum(add.stats.cache_hits.values()), sum(add.stats.cache_misses.values()))")
+    processes = [subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stdin=subprocess.PIPE, text=True,
+                                  stdout=subprocess.PIPE, env={"PATH": "", "XDG_CACHE_HOME": str(tmp_path / "cache")})
+                 for _ in range(3)]
+    assert all(process.stdout.readline() == "ready\n" for process in processes)
+    for process in processes:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    assert sorted(process.communicate()[0] for process in processes) == ["0 1\n", "1 0\n", "1 0\n"]

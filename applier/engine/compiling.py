@@ -1,0 +1,130 @@
+"""Compiles kernels before tasks need them: several at a time, once for a machine, with progress.
+
+Where a wheel brought them, there is nothing to do. Else Numba would compile each when it is first called; of processes
+that need the same one, one compiles and the others wait (keysearch.numba_doors). That is what happens to kernels that
+few replays need. All others are compiled here first, in a process for each core. A file in the directory of a module's
+kernels says that all of them are there.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+from applier.errors import UsageError, reason
+from applier.io.progress import Progress, Silent
+
+POLL_SECONDS = 0.5
+_FOR_FEW = ("jsondiff.apply_kernel", "jsondiff.canonical_kernel", "jsondiff.wire_kernel", "keysearch.thai_kernel",
+            "applier.apply.foreign_keys.")
+"""Modules, or packages of them, that some replays need: half of the time goes to them. JSON diffs, cascades."""
+_FOR_JOBS = {
+    "import": ("applier.jobs.importing.", "applier.snapshot.", "keysearch.keybytes_kernel"),
+    "export": ("applier.jobs.exporting.", "applier.snapshot."),
+    "show": ("applier.jobs.show.",),
+}
+EVERYTHING = "everything"
+
+
+def is_ready(job: str) -> bool:
+    """Whether the kernels for a job ("replay", "import", "export", "show", or EVERYTHING) are compiled."""
+    return not _missing(job)
+
+
+def ensure(job: str, progress: Progress | None = None) -> bool:
+    """Ensure that the kernels for a job are compiled; True if this call did it. Raises UsageError where they cannot be
+    kept."""
+    if is_ready(job):
+        return False
+    from keysearch import kernel_cache
+
+    cache = Path(kernel_cache.directory())
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        lock = open(cache / "compile.lock", "w")
+    except OSError as error:
+        raise UsageError(f"compiled kernels cannot be kept: {reason(error)}", file=str(cache),
+                         hint="name another cache folder in XDG_CACHE_HOME") from None
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        missing = _missing(job)  # another process may have been at it
+        if missing:
+            compile_all(tuple(missing), progress or Silent())
+        for stamp in missing.values():
+            stamp.parent.mkdir(exist_ok=True)
+            stamp.touch()
+    return bool(missing)
+
+
+def _missing(job: str) -> dict[str, Path]:
+    """The modules with kernels for a job that are not compiled, and the file that is to say that they are."""
+    import keysearch.memory  # noqa: F401  it has Numba keep kernels there
+    from keysearch import kernel_cache
+
+    missing = {}
+    for module in modules_for(job):
+        folder = kernel_cache.folder(module)
+        stamp = Path(kernel_cache.directory()) / folder / "compiled"
+        if not kernel_cache.shipped(folder).is_dir() and not stamp.exists():
+            missing[module] = stamp
+    return missing
+
+
+def modules_for(job: str) -> tuple[str, ...]:
+    """The modules of kernels that a job needs."""
+    from applier.kernels import signatures
+
+    if job == EVERYTHING:
+        return signatures.modules()
+    if job in _FOR_JOBS:
+        return tuple(module for module in signatures.modules() if module.startswith(_FOR_JOBS[job]))
+    return tuple(module for module in signatures.modules() if not module.startswith((*_FOR_FEW, "applier.jobs.")))
+
+
+def compile_all(modules: tuple[str, ...], progress: Progress) -> None:
+    """Compile these modules' kernels in a process for each core."""
+    from applier.kernels.signatures import signatures
+
+    wanted = signatures(modules)
+    progress.phase("compile", len(wanted), "kernels")
+    program = "import sys; from applier.engine import compiling; compiling.compile_missing(tuple(sys.argv[1:]))"
+    processes = [subprocess.Popen([sys.executable, "-c", program, *modules], cwd=Path(__file__).parents[2],
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+                 for _ in range(os.cpu_count() or 1)]
+    missing = wanted
+    try:
+        while any(process.poll() is None for process in processes):
+            missing = [signature for signature in missing if not signature.is_compiled]
+            progress.update(len(wanted) - len(missing))
+            time.sleep(POLL_SECONDS)
+    finally:
+        for process in processes:
+            process.terminate()
+            process.wait()
+    for signature in missing:  # another process may be at one, or have failed
+        if not signature.is_compiled:
+            _try(signature.kernel.compile, signature.types)
+    progress.update(len(wanted))
+
+
+def compile_missing(modules: tuple[str, ...]) -> None:
+    """Compile those of these modules' kernels that are not compiled, and that no other process compiles."""
+    from applier.kernels.signatures import signatures
+    from keysearch.numba_doors import compile_unless_busy
+
+    for signature in signatures(modules):
+        _try(compile_unless_busy, signature.kernel, signature.types)
+
+
+def _try(compile: Callable[..., object], *arguments: object) -> None:
+    """Compile a kernel. One that no more takes these types is left to who calls it with others."""
+    try:
+        compile(*arguments)
+    except Exception:
+        traceback.print_exc(file=sys.stderr)
