@@ -1,9 +1,9 @@
 """Which rows foreign keys change without a record in the log.
 
 If the changes of a parent table alone determine the effect on rows that refer to it, foreign keys are followed by value
-(foreign_keys.parent_events), table by table. Otherwise all tables that foreign keys connect are applied together,
-change by change (foreign_keys.cascades): several levels, tables that refer to themselves, keys of several columns,
-definitions that DDL changes, rows that are found by more than one key.
+(apply.foreign_keys.parent_events), table by table. Otherwise all tables that foreign keys connect are applied together,
+change by change (apply.foreign_keys.cascades): several levels, tables that refer to themselves, keys of several
+columns, definitions that DDL changes, rows that are found by more than one key.
 """
 
 from __future__ import annotations

@@ -202,7 +202,7 @@ def _define(history: SchemaHistory, at: Position, outline: Outline, use: TableUs
 
 
 def _is_void(outline: Outline, position: int) -> bool:
-    return any(start <= position < end for start, end in outline.voids)
+    return any(start <= position < end for start, end in outline.rolled_back)
 
 
 def _check_void(outline: Outline, event: Statement | UnreplayableEvent, history: SchemaHistory, wanted: Wanted) -> None:

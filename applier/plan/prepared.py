@@ -25,17 +25,17 @@ Outlining = Callable[[Sequence[OutlineTask]], list[Outline]]
 
 def resolve_prepared_transactions(span: LogSpan,
                                   base: Snapshot | None) -> tuple[LogSpan, tuple[PreparedTransaction, ...]]:
-    """The span with the prepared groups that do not count among its voids and what is pending at its end, and those of
-    the base's pending transactions that it commits.
+    """The span with the prepared groups that do not count among what was rolled back and what is pending at its end,
+    and those of the base's pending transactions that it commits.
 
     Raises ReplayStopped (1397) for an XA COMMIT of a transaction that neither the span nor the base has prepared.
     """
     open_before = {entry.xid: entry for entry in (base.prepared if base is not None else ())}
     open_here: dict[str, tuple[int, PreparedTransaction]] = {}
-    voids = [set(outline.voids) for outline in span.outlines]
+    rolled_back = [set(outline.rolled_back) for outline in span.outlines]
     committed: list[PreparedTransaction] = []
     for number, outline in enumerate(span.outlines):
-        voids[number].update((group.start, group.end) for group in outline.prepared)
+        rolled_back[number].update((group.start, group.end) for group in outline.prepared)
         events: list[PreparedGroup | XaDecision] = [*outline.prepared, *outline.decisions]
         for event in sorted(events, key=lambda event: event.position if isinstance(event, XaDecision) else event.start):
             if not isinstance(event, XaDecision):
@@ -44,14 +44,14 @@ def resolve_prepared_transactions(span: LogSpan,
             elif event.xid in open_here:
                 file, here = open_here.pop(event.xid)
                 if event.commits:
-                    voids[file].remove((here.start, here.end))
+                    rolled_back[file].remove((here.start, here.end))
             elif event.xid in open_before:
                 before = open_before.pop(event.xid)
                 committed += [before] if event.commits else []
             elif event.commits:
                 raise _unknown(outline, event)
-    outlines = tuple(dataclasses.replace(outline, voids=sorted(spans))
-                     for outline, spans in zip(span.outlines, voids, strict=True))
+    outlines = tuple(dataclasses.replace(outline, rolled_back=sorted(spans))
+                     for outline, spans in zip(span.outlines, rolled_back, strict=True))
     pending = (*open_before.values(), *(group for _, group in open_here.values()))
     return dataclasses.replace(span, outlines=outlines, pending=pending), tuple(committed)
 

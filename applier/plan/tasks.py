@@ -46,9 +46,9 @@ def log_segments(span: LogSpan, versions: list[PlannedVersion]) -> list[LogSegme
             used = [entry for table in split.tables for entry in ids_in.get((number, table), ())]
             first, last = max(split.start, outline.start), min(split.end, outline.end)
             cuts = [offset for _, offset in edges.irange((number, first), (number, last), inclusive=(False, False))]
-            for start, end, void in _pieces(first, last, cuts, outline.voids):
+            for start, end, is_rolled_back in _parts(first, last, cuts, outline.rolled_back):
                 tables = {name: version.id for name, version in used if _holds(version, (number, start))
-                          and not (void and is_transactional(version.definition))}
+                          and not (is_rolled_back and is_transactional(version.definition))}
                 if tables:
                     segments.append(LogSegment(number, outline.uri, outline.format.checksum, start, end, tables,
                                           split.outlined, outline.format.header_length))
@@ -70,18 +70,19 @@ def _holds(version: TableVersion, position: tuple[int, int]) -> bool:
     return version.start <= position and (version.end is None or position < version.end)
 
 
-def _pieces(start: int, end: int, cuts: list[int], voids: list[tuple[int, int]]) -> Iterator[tuple[int, int, bool]]:
+def _parts(start: int, end: int, cuts: list[int],
+           rolled_back: list[tuple[int, int]]) -> Iterator[tuple[int, int, bool]]:
     """[start, end) divided at `cuts`, which are in it, and at the edges of rolled-back ranges; each part says whether
     it was rolled back."""
     depths: SortedDict[int, int] = SortedDict.fromkeys([start, *cuts, end], 0)
-    for first, last in voids:
+    for first, last in rolled_back:
         if first < end and last > start:
             for edge, step in ((max(first, start), 1), (min(last, end), -1)):
                 depths[edge] = depths.get(edge, 0) + step
     depth = 0
-    for piece_start, piece_end in pairwise(depths):
-        depth += depths[piece_start]
-        yield piece_start, piece_end, depth > 0
+    for part_start, part_end in pairwise(depths):
+        depth += depths[part_start]
+        yield part_start, part_end, depth > 0
 
 
 def walking_tasks(segments: Sequence[LogSegment], versions: list[PlannedVersion], cores: int) -> list[ApplyTask]:

@@ -25,14 +25,14 @@ class EncodedRowPart:
 class Search:
     """How a before-image finds its row: by the unique key of this number, or else by all these pieces, where `ranked`
     says that rows equal in them may differ elsewhere, so that the first in the table's order is taken. By no piece at
-    all: not (IDX-R2), which idempotent mode passes over if that is `forgiven`. `kind` is what a server does
-    to find them (keysearch.choose.Choice.kind)."""
+    all: not (IDX-R2), which stops idempotent mode, too, unless `is_passed_over` (MariaDB). `kind` is what a
+    server does to find them (keysearch.choose.AccessPath.kind)."""
 
     unique: int | None = None
     pieces: tuple[int, ...] = ()
     ranked: bool = False
     kind: str = "scan"
-    suppressed: bool = False
+    is_passed_over: bool = False
 
 
 class Inputs:

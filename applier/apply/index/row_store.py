@@ -77,7 +77,7 @@ class RowStore(UnitIndex[DecodedChanges]):
         if search.unique is not None:
             return search.unique
         if not search.pieces:
-            return s.NO_ROW if search.suppressed else s.NO_SEARCH
+            return s.NO_ROW if search.is_passed_over else s.NO_SEARCH
         if search.pieces not in self._searches:
             if len(self._indexes) >= s.NO_ROW:
                 raise UnsupportedEvent(f"rows of one table are searched by {s.NO_ROW} different sets of columns",

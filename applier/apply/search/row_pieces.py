@@ -116,7 +116,7 @@ class RowPartEncoder:
             return Search(unique=unique, kind=kind)
         return Search(pieces=self.whole(tuple(column for column in self.stored if column in present)),
                       ranked=not present.issuperset(self.stored), kind=kind,
-                      suppressed=self.definition.flavour == "mariadb")
+                      is_passed_over=self.definition.flavour == "mariadb")
 
     @cached_property
     def order(self) -> tuple[int, ...]:

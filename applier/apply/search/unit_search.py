@@ -51,7 +51,7 @@ class UnitSearch(ABC, Generic[Taken]):
     @property
     @abstractmethod
     def found(self) -> Counter[str]:
-        """How many rows were found in which way (keysearch.choose.Choice.kind), so far."""
+        """How many rows were found in which way (keysearch.choose.AccessPath.kind), so far."""
 
     @abstractmethod
     def suppressed_conflicts(self, table: str, changes: Taken) -> list[pa.Table]:

@@ -134,7 +134,7 @@ class Outline:
     splits: list[Split] = field(default_factory=list)
     statements: list[Statement] = field(default_factory=list)
     unreplayable: list[UnreplayableEvent] = field(default_factory=list)
-    voids: list[tuple[int, int]] = field(default_factory=list)  # ranges with rolled-back rows of transactional tables
+    rolled_back: list[tuple[int, int]] = field(default_factory=list)  # ranges; rows of tables with transactions
     prepared: list[PreparedGroup] = field(default_factory=list)
     decisions: list[XaDecision] = field(default_factory=list)
 

@@ -50,7 +50,7 @@ def add_recorded(outline: Outline, file: OutlinedFile, recording: Recording) -> 
                       for start, end, digest in recording.used("splits").tolist()]
     for split, use, n_bytes in recording.used("split_tables").tolist():
         outline.splits[split].tables[use] = n_bytes
-    outline.voids = recording.used("rolled_back").tolist()
+    outline.rolled_back = recording.used("rolled_back").tolist()
     _add_notes(outline, file, recording.used("notes").tolist())
 
 

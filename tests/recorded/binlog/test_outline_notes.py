@@ -52,7 +52,7 @@ def test_prepared_groups_and_what_became_of_them():
         assert all(group.gtid and group.start < group.end for group in third.prepared)
         assert [(d.xid, d.commits) for d in third.decisions] == [(xids[0], True), (xids[1], False)]
         assert [(d.xid, d.commits, bool(d.gtid)) for d in fourth.decisions] == [(xids[2], True, True)]
-        assert third.voids == third.unreplayable == third.statements == []
+        assert third.rolled_back == third.unreplayable == third.statements == []
 
 
 def test_an_alter_in_two_phases_has_effect_when_it_is_committed():

@@ -81,7 +81,7 @@ def test_what_was_rolled_back_does_not_count(tmp_path):
             log.query("INSERT INTO t VALUES (1, 1)", "d")
         log.insert(T, 1)
     span, _, versions = plan(tmp_path, [log.path])
-    assert len(span.outlines[0].voids) == 1 and len(versions) == 1
+    assert len(span.outlines[0].rolled_back) == 1 and len(versions) == 1
 
 
 def test_dml_as_text_stops_on_a_wanted_table_only(tmp_path):

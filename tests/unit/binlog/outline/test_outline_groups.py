@@ -13,7 +13,7 @@ def test_a_log_without_gtid_events(tmp_path):
     real = outline_file(str(CASES / "many-files-mysql/binlog.000001"))
     outline = outline_file(write(tmp_path / "binlog.000001", without_gtids()))
     assert (outline.n_groups, outline.n_row_events) == (real.n_groups, real.n_row_events)
-    assert outline.last_gtid is None and not outline.gtids and not outline.voids
+    assert outline.last_gtid is None and not outline.gtids and not outline.rolled_back
     assert [s.sql for s in outline.statements] == [s.sql for s in real.statements]
     assert outline.statements[0].group_start == outline.statements[0].position
     check_splits(outline)
@@ -35,9 +35,9 @@ def test_rollback_and_a_group_without_end_are_void(tmp_path):
         query(b"COMMIT"),
     ]
     outline = outline_file(write(tmp_path / "binlog.000001", log))
-    assert outline.n_groups == 3 and len(outline.voids) == 2
+    assert outline.n_groups == 3 and len(outline.rolled_back) == 2
     at = [4 + sum(map(len, log[:i])) for i in range(len(log) + 1)]
-    assert outline.voids == [(at[1], at[5]), (at[5], at[8])] and (outline.start, outline.end) == (at[1], at[12])
+    assert outline.rolled_back == [(at[1], at[5]), (at[5], at[8])] and (outline.start, outline.end) == (at[1], at[12])
 
 
 def test_an_unreplayable_event_in_what_may_be_taken_back_hides_no_later_one(tmp_path):
@@ -56,12 +56,12 @@ def test_an_unreplayable_event_in_what_may_be_taken_back_hides_no_later_one(tmp_
         end = [] if name != "to a savepoint" else [query(b"COMMIT")]
         log = [head, *first, *end, query(b"BEGIN"), unknown, *pair, query(b"COMMIT")]
         outline = outline_file(write(tmp_path / f"binlog.{number + 1:06d}", log))
-        taken_back = outline.voids + [(group.start, group.end) for group in outline.prepared]
+        taken_back = outline.rolled_back + [(group.start, group.end) for group in outline.prepared]
         counts = [b for b in outline.unreplayable if not any(start <= b.position < end for start, end in taken_back)]
         assert (len(outline.unreplayable), len(counts)) == (2, 1), name
 
 
-def savepoint_voids(tmp_path, *script: str) -> list[tuple[int, int]]:
+def ranges_rolled_back(tmp_path, *script: str) -> list[tuple[int, int]]:
     """What is void in a transaction of statements and "rows" (a pair of events), as numbers of its parts."""
     head, *events = without_gtids()
     rows = next(i for i, event in enumerate(events) if event[4] == 19)
@@ -70,11 +70,11 @@ def savepoint_voids(tmp_path, *script: str) -> list[tuple[int, int]]:
     at = [4 + sum(map(len, log[:i])) for i in range(len(log) + 1)]
     outline = outline_file(write(tmp_path / "binlog.000001", log))
     assert outline.unreplayable == [] and outline.n_groups == 1
-    return [(at.index(start) - 2, at.index(end) - 2) for start, end in outline.voids]
+    return [(at.index(start) - 2, at.index(end) - 2) for start, end in outline.rolled_back]
 
 
 @pytest.mark.parametrize(
-    ("script", "voids"),
+    ("script", "ranges"),
     [
         (["SAVEPOINT `a`", "rows", "ROLLBACK TO `a`", "rows"], [(1, 2)]),
         (["savepoint A", "rows", "Rollback To Savepoint a"], [(1, 2)]),
@@ -89,9 +89,9 @@ def savepoint_voids(tmp_path, *script: str) -> list[tuple[int, int]]:
     ],
     ids=lambda value: " · ".join(value)[:60] if isinstance(value[0] if value else 0, str) else None,
 )  # fmt: skip
-def test_what_is_rolled_back_to_a_savepoint_is_void(script, voids, tmp_path):
+def test_what_is_rolled_back_to_a_savepoint(script, ranges, tmp_path):
     """GRP-1: names without regard to case, nested, set again, rolled back to twice."""
-    assert savepoint_voids(tmp_path, *script) == voids
+    assert ranges_rolled_back(tmp_path, *script) == ranges
 
 
 def test_a_savepoint_that_its_transaction_does_not_have(tmp_path):
