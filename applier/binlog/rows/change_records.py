@@ -24,14 +24,19 @@ BATCH, batch_at, _ = struct("change batch", **dict.fromkeys((
 """How many changes, before-images and after-images it has, and where its arrays are."""
 
 STATE, state_at, _ = struct("state", **dict.fromkeys((
-    "position", "row_at", "table", "detail", "layout", "partial_bits", "event",
+    "base", "end", "file_end", "header_bytes", "checksum_bytes", "tables", "ids", "ids_mask", "no_nulls",
+    "position", "place", "row_at", "table", "detail", "layout", "partial_bits", "event",
     "content", "contents_left", "contents_end", "inner", "within", "copy", "arena", "arena_end", "wanted_bytes",
-    "header_bytes", "n_events", "rows_event", "digests", "digest"), np.int64))
-"""The walk's state. For compressed events: the next of what was inflated (`content`) and how much is left of it, where
-that memory ends, the event in it (`inner`; 0 before the first), whether one has begun (`within`); where the rows event
-was copied to, and what is free of the arena. `header_bytes` of an event: 19, or 27 with a group id. `n_events` counts
-rows events of wanted tables; `rows_event` is the one whose rows are being read, as `events` has it. `digests`: whether
-a digest of the events is taken (digest_kernel); `digest`: what it is so far."""
+    "n_events", "rows_event", "digests", "digest"), np.int64))
+"""The walk's state. Of the file: its address (`base`), where to stop (an offset), the address of its end, the bytes of
+an event's header (19, or 27 with a group id) and checksum. Addresses of the tables' records, of the table of their ids
+(ids_mask + 1 entries, a power of two), and of 512 zero bytes: the NULL bitmap of a row without NULLs. `event` is the
+address of the event; `position` is where the file has it, or the one that it was compressed in, and `place` the address
+of that. For compressed events: the next of what was inflated (`content`) and how much is left of it, where that memory
+ends, the event in it (`inner`; 0 before the first), whether one has begun (`within`); where the rows event was copied
+to, and what is free of the arena. `n_events` counts rows events of wanted tables; `rows_event` is the one whose rows
+are being read, as `events` has it. `digests`: whether a digest of the events is taken (digest_kernel); `digest`: what
+it is so far."""
 
 EVENT_FLAG_BITS = 16
 """In a batch's `events`: the flags of the rows event, and above them its number in the walk."""

@@ -139,7 +139,9 @@ class ChangeReader:
         self._records = np.zeros(16, k.TABLE)
         self._ids = TableIds()
         self._state = np.zeros((), k.STATE)
-        self._state["header_bytes"] = header_length
+        self._state["base"], self._state["file_end"] = file.address, file.address + file.size
+        self._state["header_bytes"], self._state["checksum_bytes"] = header_length, self._checksum_bytes
+        self._state["no_nulls"] = address_of(NO_NULLS)
         self._arenas = InflatedEvents(file.uri, file.address, keep)
         self._inflater: Inflater | None = None
 
@@ -160,10 +162,11 @@ class ChangeReader:
         state["position"], state["table"], state["digests"] = start, -1, digests
         if not 0 <= start <= end <= self.file.size:
             raise ArchiveError(f"bytes {start}–{end} are not in the file", file=self.file.uri, position=start)
-        safe_end = self.file.address + self.file.size
+        state["end"] = end
         while True:
-            status = walk(self.file.address, end, safe_end, address_of(state), address_of(self._records),
-                          self._ids.address, self._ids.mask, self._checksum_bytes, address_of(NO_NULLS))
+            state["tables"], state["ids"] = address_of(self._records), self._ids.address
+            state["ids_mask"] = self._ids.mask
+            status = walk(address_of(state))
             if status == k.Status.DONE:
                 return
             if status == k.Status.NEW_TABLE_MAP:

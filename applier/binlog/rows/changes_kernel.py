@@ -33,17 +33,18 @@ _TABLE_MAP = 19
 
 
 @kernel
-def walk(base, end, safe_end, state_address, tables, ids, ids_mask, checksum_bytes, no_nulls):
+def walk(state_address):
     """Decode the events from `position` up to `end` (offsets from address `base`); says why it stopped.
 
-    `ids` is the address of the table of table ids (ids_mask + 1 entries, a power of two), `tables` of the tables'
-    records. With `digests`, checksums are compared, and the events' digest is taken (same_bytes).
+    With `digests`, checksums are compared, and the events' digest is taken (same_bytes).
     """
     state = state_at(state_address)
-    position, header = state.position, state.header_bytes
+    base, position, end = state.base, state.position, state.end
+    header, checksum_bytes = state.header_bytes, state.checksum_bytes
     digests = state.digests != 0
     while position < end:
         start = base + position
+        state.place = start
         if header > end - position:
             return Status.BAD_LENGTH
         size = np.int64(event_header(start).size)
@@ -52,9 +53,9 @@ def walk(base, end, safe_end, state_address, tables, ids, ids_mask, checksum_byt
         event_type = event_header(start).type
         stop = start + size - checksum_bytes
         if is_compressed(event_type):
-            status = compressed_event(position, start, state, tables, ids, ids_mask, no_nulls)
+            status = compressed_event(position, state)
         else:
-            status = plain_event(start, stop, safe_end, event_type, start, state, tables, ids, ids_mask, no_nulls)
+            status = plain_event(start, stop, state.file_end, event_type, state)
         if status != Status.DONE:
             return status
         if digests and event_type != EventType.FORMAT_DESCRIPTION:
@@ -70,7 +71,7 @@ def walk(base, end, safe_end, state_address, tables, ids, ids_mask, checksum_byt
 
 
 @inline
-def compressed_event(position, place, state, tables, ids, ids_mask, no_nulls):
+def compressed_event(position, state):
     """The events that a compressed event holds, as far as they are inflated; all have its place."""
     goes_on, header = True, state.header_bytes
     while goes_on:
@@ -88,8 +89,8 @@ def compressed_event(position, place, state, tables, ids, ids_mask, no_nulls):
             size = np.int64(event_header(start).size)
             if size < header or size > content_end - start:
                 return Status.BAD_LENGTH
-            status = plain_event(start, start + size, state.contents_end, event_header(start).type, place,
-                                 state, tables, ids, ids_mask, no_nulls)
+            event_type = event_header(start).type
+            status = plain_event(start, start + size, state.contents_end, event_type, state)
             if status != Status.DONE:
                 return status
             start += size
@@ -103,15 +104,15 @@ def compressed_event(position, place, state, tables, ids, ids_mask, no_nulls):
 
 
 @inline
-def plain_event(start, stop, safe_end, event_type, place, state, tables, ids, ids_mask, no_nulls):
+def plain_event(start, stop, safe_end, event_type, state):
     """One event that is not compressed, or was; `place` is the address of the event in the file."""
     state.event = start
     kind, body = rows_kind(np.int64(event_type)), start + state.header_bytes
     if event_type == _TABLE_MAP:
         if stop - body < 8:
             return Status.BAD_LENGTH
-        known = is_mapped(id_entry(ids, ids_mask, table_id_at(body)), body + 6, stop - body - 6)
+        known = is_mapped(id_entry(state.ids, state.ids_mask, table_id_at(body)), body + 6, stop - body - 6)
         return Status.DONE if known else Status.NEW_TABLE_MAP
     if kind < 0:
         return Status.DONE
-    return rows_event(body, stop, safe_end, kind, event_type, place, state, tables, ids, ids_mask, no_nulls)
+    return rows_event(body, stop, safe_end, kind, event_type, state)

@@ -2,15 +2,10 @@
 """One row image from the log into column buffers, by a program that is data.
 
 A row image is a bitmap of NULLs, a bit for each column that is present, and the values one after another. What to do
-with a column is a *step* of eight words; one kernel runs the steps of every schema, so there is one compilation for
-all:
+with a column is a *step*; one kernel runs the steps of every schema, so there is one compilation for all.
 
-    OP, NEED (bytes that must be there before the value is looked at), META (by operation: width, scale, digits),
-    VALUES (address of the column's values or offsets), RECORD (address of the column's record), VALID (address of its
-    validity bitmap), ABSENT (address of its bitmap of values that no image had), WIDTH (bytes of a value in the log)
-
-A program has its steps twice: `STEPS` with one step a present column, so that NULL bits and steps count alike, and
-`COMPACT` for rows without NULLs, where columns that nobody wants are skipped together. Every read is compared with the
+A program has its steps twice: `steps` with one step a present column, so that NULL bits and steps count alike, and
+`compact` for rows without NULLs, where columns that nobody wants are skipped together. Every read is compared with the
 image's end first: a hostile length makes the row CORRUPT, nothing is read past the end, and nothing loops without end.
 """
 
@@ -29,6 +24,7 @@ from applier.binlog.rows.value_kernel import (
     time2,
     timestamp2,
 )
+from applier.kernels.records import struct
 from applier.mysql.zero_dates import BEFORE_ALL_DAYS, DAY
 from keysearch.memory import (
     copy32,
@@ -47,21 +43,24 @@ from keysearch.memory import (
     store_u64,
 )
 
-# a step's words, in bytes from its start
-OP, NEED, META, VALUES, RECORD, VALID, ABSENT, WIDTH = range(0, 64, 8)
-STEP_BYTES = 64
+STEP, _, step_at = struct("step", **dict.fromkeys((
+    "operation", "need", "meta", "values", "column", "valid", "absent", "width"), np.int64))
+"""What to do with a column: the operation; the bytes that must be there before the value is looked at; by operation its
+width, scale or digits; the addresses of the column's values or offsets, of its record, its validity bitmap, and its
+bitmap of values that no image had; the bytes of a value in the log."""
 
-# operations; those from WORD1 on put out a value
-(SKIP, SKIP_BYTES, WORD1, WORD2, WORD4, WORD8, BYTES1, BYTES2, BYTES_N, INT24, KEY_INT, DECIMAL_128, DATE_DAYS,
- DATETIME2_US, TIMESTAMP2_US, TIME2_US, YEAR_NUMBER, UNSIGNED, BITS, FIXED, OLD_TIMESTAMP_US, OLD_DATETIME_US,
+# operations; those from WORD1 on put out a value, and those from DATE_DAYS on a day or a time
+(SKIP, SKIP_BYTES, WORD1, WORD2, WORD4, WORD8, BYTES1, BYTES2, BYTES_N, INT24, KEY_INT, DECIMAL_128, YEAR_NUMBER,
+ UNSIGNED, BITS, FIXED, DATE_DAYS, DATETIME2_US, TIMESTAMP2_US, TIME2_US, OLD_TIMESTAMP_US, OLD_DATETIME_US,
  OLD_TIME_US) = range(23)
 
-# a column's record, in bytes from its start
-LENGTH, CAPACITY, DATA, HAS_NULLS, HAS_ABSENT = range(0, 40, 8)
-RECORD_BYTES = 64
+COLUMN, column_view, _ = struct("column", **dict.fromkeys((
+    "length", "capacity", "data", "has_nulls", "has_absent"), np.int64))
+"""Of a string column the bytes of data, how many there may be, and their address; whether a value is NULL or absent."""
 
-# an image program, in bytes from its start
-N_PRESENT, STEPS, N_STEPS, COMPACT, N_COMPACT, MISSING, N_MISSING = range(0, 56, 8)
+PROGRAM, program_view, _ = struct("image program", **dict.fromkeys((
+    "n_present", "steps", "n_steps", "compact", "n_compact", "missing", "n_missing"), np.int64))
+"""How many columns are present, and addresses and numbers of steps."""
 
 CORRUPT = -1
 """The image contradicts its own lengths, or holds a value that no server writes."""
@@ -76,32 +75,31 @@ _BEFORE_ALL_MOMENTS = BEFORE_ALL_DAYS * DAY
 @inline
 def mark_null(step, row):
     """A NULL in output row `row`: its validity bit goes, and its offset, where it has one, repeats."""
-    valid = load_i64(step + VALID) + (row >> 3)
+    valid = step.valid + (row >> 3)
     store_u8(valid, np.uint8(load_u8(valid) & ~(1 << (row & 7))))
-    record = load_i64(step + RECORD)
-    store_i64(record + HAS_NULLS, 1)
-    operation = load_i64(step + OP)
-    if operation >= BYTES1 and operation <= BYTES_N:
-        store_i32(load_i64(step + VALUES) + 4 * (row + 1), np.int32(load_i64(record + LENGTH)))
+    column = column_view(step.column)
+    column.has_nulls = 1
+    if step.operation >= BYTES1 and step.operation <= BYTES_N:
+        store_i32(step.values + 4 * (row + 1), np.int32(column.length))
 
 
 @inline
 def mark_absent(step, row):
     """A column that the image does not have: NULL, and marked as absent, which is another thing."""
     mark_null(step, row)
-    absent = load_i64(step + ABSENT) + (row >> 3)
+    absent = step.absent + (row >> 3)
     store_u8(absent, np.uint8(load_u8(absent) | (1 << (row & 7))))
-    store_i64(load_i64(step + RECORD) + HAS_ABSENT, 1)
+    column_view(step.column).has_absent = 1
 
 
 @inline
 def put_bytes(step, row, source, length, safe_end):
     """Append a string to the column's data; False where it does not fit."""
-    record = load_i64(step + RECORD)
-    at = load_i64(record + LENGTH)
-    if length > load_i64(record + CAPACITY) - at:
+    column = column_view(step.column)
+    at = column.length
+    if length > column.capacity - at:
         return False
-    target = load_i64(record + DATA) + at
+    target = column.data + at
     if length <= 128 and length + 32 <= safe_end - source:
         copied = 0
         while copied < length:
@@ -109,9 +107,66 @@ def put_bytes(step, row, source, length, safe_end):
             copied += 32
     else:
         copy_bytes(target, source, length)
-    store_i64(record + LENGTH, at + length)
-    store_i32(load_i64(step + VALUES) + 4 * (row + 1), np.int32(at + length))
+    column.length = at + length
+    store_i32(step.values + 4 * (row + 1), np.int32(at + length))
     return True
+
+
+@inline
+def _key_integer(step, at):
+    """An integer key as 64 bits that compare in order: sign-extended, or as it is, or biased (BIGINT UNSIGNED)."""
+    width, meta = step.width, step.meta
+    if width == 4:
+        return np.int64(load_i32(at)) if meta == 0 else np.int64(load_u32(at))
+    if width == 8:
+        return load_i64(at) ^ (np.int64(meta) << 63)
+    word = np.int64(little_endian(at, width))
+    if meta == 0:
+        sign = np.int64(1) << (8 * width - 1)
+        word = (word ^ sign) - sign
+    return word
+
+
+@inline
+def _put_number(step, operation, row, at):
+    """A value of `width` bytes that Arrow has in another form; False where no server writes it."""
+    values, width = step.values, step.width
+    if operation == INT24:
+        word = np.int32(little_endian(at, 3))
+        store_i32(values + 4 * row, (word ^ np.int32(0x800000)) - np.int32(0x800000))
+    elif operation == DECIMAL_128:
+        low, high, valid = decimal(at, step.meta >> 8, step.meta & 255)
+        if not valid:
+            return False
+        store_u64(values + 16 * row, low)
+        store_u64(values + 16 * row + 8, high)
+    elif operation == UNSIGNED:
+        # ENUM (2 bytes a value in Arrow) and SET (8)
+        word8 = little_endian(at, width)
+        if step.meta == 2:
+            store_u16(values + 2 * row, np.uint16(word8))
+        else:
+            store_u64(values + 8 * row, word8)
+    elif operation == BITS:
+        store_u64(values + 8 * row, big_endian(at, width))
+    elif operation == YEAR_NUMBER:
+        year = np.uint16(load_u8(at))
+        store_u16(values + 2 * row, year + np.uint16(1900) if year else year)
+    else:
+        copy_bytes(values + width * row, at, width)
+    return True
+
+
+@inline
+def _old_moment(step, operation, at):
+    """Microseconds of the types that servers wrote before 5.6; BAD_VALUE where it is no operation."""
+    if operation == OLD_TIMESTAMP_US:
+        return old_timestamp(at, step.meta)
+    if operation == OLD_DATETIME_US:
+        return old_datetime(at, step.width, step.meta)
+    if operation == OLD_TIME_US:
+        return old_time(at, step.width, step.meta)
+    return np.int64(BAD_VALUE)
 
 
 @inline
@@ -122,22 +177,21 @@ def run_steps(at, end, safe_end, steps, n_steps, nulls, row, zero_dates):
     """
     null_bits = np.uint8(0)
     no_dates = 0
-    step = steps
     for c in range(n_steps):
+        step = step_at(steps, c)
         if c & 7 == 0:
             null_bits = load_u8(nulls + (c >> 3))
         is_null = null_bits & 1 != 0
         null_bits >>= np.uint8(1)
-        operation = load_i64(step)
+        operation = step.operation
         if is_null:
             if operation >= WORD1:
                 mark_null(step, row)
-            step += STEP_BYTES
             continue
-        if load_i64(step + NEED) > end - at:
+        if step.need > end - at:
             return np.int64(CORRUPT)
         if operation == WORD4:
-            store_i32(load_i64(step + VALUES) + 4 * row, load_i32(at))
+            store_i32(step.values + 4 * row, load_i32(at))
             at += 4
         elif operation == BYTES1 or operation == BYTES2 or operation == BYTES_N:
             if operation == BYTES1:
@@ -147,122 +201,70 @@ def run_steps(at, end, safe_end, steps, n_steps, nulls, row, zero_dates):
                 length = np.int64(load_u16(at))
                 at += 2
             else:
-                prefix = load_i64(step + META)
-                length = np.int64(little_endian(at, prefix))
-                at += prefix
+                length = np.int64(little_endian(at, step.meta))
+                at += step.meta
             if length > end - at:
                 return np.int64(CORRUPT)
             if not put_bytes(step, row, at, length, safe_end):
                 return np.int64(FULL)
             at += length
         elif operation == SKIP:
-            at += load_i64(step + WIDTH)
+            at += step.width
         elif operation == SKIP_BYTES:
-            prefix = load_i64(step + META)
-            length = np.int64(load_u8(at)) if prefix == 1 else np.int64(little_endian(at, prefix))
-            at += prefix
+            length = np.int64(load_u8(at)) if step.meta == 1 else np.int64(little_endian(at, step.meta))
+            at += step.meta
             if length > end - at:
                 return np.int64(CORRUPT)
             at += length
         elif operation == KEY_INT:
-            # an integer key as 64 bits that compare in order: sign-extended, or as it is, or biased (BIGINT UNSIGNED)
-            width = load_i64(step + WIDTH)
-            meta = load_i64(step + META)
-            if width == 4:
-                word = np.int64(load_i32(at)) if meta == 0 else np.int64(load_u32(at))
-            elif width == 8:
-                word = load_i64(at) ^ (np.int64(meta) << 63)
-            else:
-                word = np.int64(little_endian(at, width))
-                if meta == 0:
-                    sign = np.int64(1) << (8 * width - 1)
-                    word = (word ^ sign) - sign
-            store_i64(load_i64(step + VALUES) + 8 * row, word)
-            at += width
+            store_i64(step.values + 8 * row, _key_integer(step, at))
+            at += step.width
         elif operation == WORD8:
-            store_u64(load_i64(step + VALUES) + 8 * row, load_u64(at))
+            store_u64(step.values + 8 * row, load_u64(at))
             at += 8
         elif operation == WORD1:
-            store_u8(load_i64(step + VALUES) + row, load_u8(at))
+            store_u8(step.values + row, load_u8(at))
             at += 1
         elif operation == WORD2:
-            store_u16(load_i64(step + VALUES) + 2 * row, load_u16(at))
+            store_u16(step.values + 2 * row, load_u16(at))
             at += 2
-        elif operation == INT24:
-            word = np.int32(little_endian(at, 3))
-            store_i32(load_i64(step + VALUES) + 4 * row, (word ^ np.int32(0x800000)) - np.int32(0x800000))
-            at += 3
-        elif operation == DECIMAL_128:
-            meta = load_i64(step + META)
-            low, high, valid = decimal(at, meta >> 8, meta & 255)
-            if not valid:
+        elif operation < DATE_DAYS:
+            if not _put_number(step, operation, row, at):
                 return np.int64(CORRUPT)
-            target = load_i64(step + VALUES) + 16 * row
-            store_u64(target, low)
-            store_u64(target + 8, high)
-            at += load_i64(step + WIDTH)
-        elif operation == UNSIGNED:
-            # ENUM (2 bytes a value in Arrow) and SET (8)
-            width = load_i64(step + WIDTH)
-            word8 = little_endian(at, width)
-            if load_i64(step + META) == 2:
-                store_u16(load_i64(step + VALUES) + 2 * row, np.uint16(word8))
-            else:
-                store_u64(load_i64(step + VALUES) + 8 * row, word8)
-            at += width
-        elif operation == BITS:
-            width = load_i64(step + WIDTH)
-            store_u64(load_i64(step + VALUES) + 8 * row, big_endian(at, width))
-            at += width
-        elif operation == YEAR_NUMBER:
-            year = np.uint16(load_u8(at))
-            store_u16(load_i64(step + VALUES) + 2 * row, year + np.uint16(1900) if year else year)
-            at += 1
-        elif operation == FIXED:
-            width = load_i64(step + WIDTH)
-            copy_bytes(load_i64(step + VALUES) + width * row, at, width)
-            at += width
+            at += step.width
         else:
-            width = load_i64(step + WIDTH)
-            meta = load_i64(step + META)
             if operation == DATETIME2_US:
-                moment = datetime2(at, meta)
+                moment = datetime2(at, step.meta)
             elif operation == TIMESTAMP2_US:
-                moment = timestamp2(at, meta)
+                moment = timestamp2(at, step.meta)
             elif operation == DATE_DAYS:
                 moment = date(at)
             elif operation == TIME2_US:
-                moment = time2(at, meta)
-            elif operation == OLD_TIMESTAMP_US:
-                moment = old_timestamp(at, meta)
-            elif operation == OLD_DATETIME_US:
-                moment = old_datetime(at, width, meta)
-            elif operation == OLD_TIME_US:
-                moment = old_time(at, width, meta)
+                moment = time2(at, step.meta)
             else:
-                return np.int64(CORRUPT)
+                moment = _old_moment(step, operation, at)
             if moment == BAD_VALUE:
                 return np.int64(CORRUPT)
             if operation == DATE_DAYS:
                 no_dates += moment < BEFORE_ALL_DAYS
-                store_i32(load_i64(step + VALUES) + 4 * row, np.int32(moment))
+                store_i32(step.values + 4 * row, np.int32(moment))
             else:
                 no_dates += moment < _BEFORE_ALL_MOMENTS
-                store_i64(load_i64(step + VALUES) + 8 * row, moment)
-            at += width
-        step += STEP_BYTES
+                store_i64(step.values + 8 * row, moment)
+            at += step.width
     if no_dates:
         store_i64(zero_dates, load_i64(zero_dates) + no_dates)
     return at
 
 
 @inline
-def read_image(at, end, safe_end, program, row, zero_dates, no_nulls):
+def read_image(at, end, safe_end, program_address, row, zero_dates, no_nulls):
     """Decode the row image at `at` into output row `row`: the address after it, or CORRUPT or FULL.
 
     `no_nulls` is the address of 512 zero bytes: the NULL bitmap of a row without NULLs, for tables of 4096 columns.
     """
-    present = load_i64(program + N_PRESENT)
+    program = program_view(program_address)
+    present = program.n_present
     bitmap_bytes = (present + 7) >> 3
     if bitmap_bytes > end - at:
         return np.int64(CORRUPT)
@@ -275,14 +277,10 @@ def read_image(at, end, safe_end, program, row, zero_dates, no_nulls):
         any_null |= load_u8(nulls + bitmap_bytes - 1) & np.uint8((1 << (((present - 1) & 7) + 1)) - 1)
     at += bitmap_bytes
     if any_null:
-        at = run_steps(at, end, safe_end, load_i64(program + STEPS), load_i64(program + N_STEPS), nulls, row,
-                       zero_dates)
+        at = run_steps(at, end, safe_end, program.steps, program.n_steps, nulls, row, zero_dates)
     else:
-        at = run_steps(at, end, safe_end, load_i64(program + COMPACT), load_i64(program + N_COMPACT), no_nulls, row,
-                       zero_dates)
+        at = run_steps(at, end, safe_end, program.compact, program.n_compact, no_nulls, row, zero_dates)
     if at > 0:
-        step = load_i64(program + MISSING)
-        for _ in range(load_i64(program + N_MISSING)):
-            mark_absent(step, row)
-            step += STEP_BYTES
+        for i in range(program.n_missing):
+            mark_absent(step_at(program.missing, i), row)
     return at

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -157,6 +158,19 @@ def plan_columns(table_map: TableMap, digits: list[int | None] | None = None) ->
     return [plan_column(*column) for column in zip(table_map.types, table_map.metadata, digits, strict=True)]
 
 
+class _Step(NamedTuple):
+    """What to do with a column (image_kernel.STEP)."""
+
+    operation: int
+    need: int
+    meta: int = 0
+    values: int = 0
+    column: int = 0
+    valid: int = 0
+    absent: int = 0
+    width: int = 0
+
+
 class ColumnBuffer:
     """The values of one column of up to `rows` rows, filled by the kernel and reused for the next rows."""
 
@@ -164,7 +178,7 @@ class ColumnBuffer:
         self.plan, self.rows = plan, rows
         self.valid = np.full((rows + 7) // 8 + 8, 255, np.uint8)
         self.absent = np.zeros((rows + 7) // 8 + 8, np.uint8)
-        self.record = np.zeros(k.RECORD_BYTES // 8, np.int64)
+        self.record = np.zeros((), k.COLUMN)
         if plan.is_bytes:
             self.values = np.zeros(rows + 1, np.int32)
             self._use(np.empty(32 * rows + k.GUARD, np.uint8))
@@ -173,16 +187,16 @@ class ColumnBuffer:
 
     def _use(self, data: np.ndarray) -> None:
         self.data = data
-        self.record[k.CAPACITY // 8], self.record[k.DATA // 8] = len(data) - k.GUARD, address_of(data)
+        self.record["capacity"], self.record["data"] = len(data) - k.GUARD, address_of(data)
 
     @property
     def length(self) -> int:
-        return int(self.record[k.LENGTH // 8])
+        return int(self.record["length"])
 
     @property
     def has_nulls(self) -> bool:
         """True for a value that is NULL or absent."""
-        return bool(self.record[k.HAS_NULLS // 8])
+        return bool(self.record["has_nulls"])
 
     def grow(self, least: int) -> None:
         """Make room for at least `least` bytes of string data, up to MOST_BYTES; the data stays. Raises
@@ -197,15 +211,16 @@ class ColumnBuffer:
     def rewind(self, row: int) -> None:
         """Forget string bytes of rows from `row` on (a row that did not fit)."""
         if self.plan.is_bytes:
-            self.record[k.LENGTH // 8] = self.values[row]
+            self.record["length"] = self.values[row]
 
     def reset(self) -> None:
         """Empty it. Bitmaps are cleared only where something was written."""
         if self.has_nulls:
             self.valid[:] = 255
-        if self.record[k.HAS_ABSENT // 8]:
+        if self.record["has_absent"]:
             self.absent[:] = 0
-        self.record[[k.LENGTH // 8, k.HAS_NULLS // 8, k.HAS_ABSENT // 8]] = 0
+        for field in ("length", "has_nulls", "has_absent"):
+            self.record[field] = 0
 
     def arrow(self, rows: int) -> pa.Array:
         """The first `rows` values without a copy: valid until the buffer is used again."""
@@ -217,14 +232,14 @@ class ColumnBuffer:
 
     def absent_rows(self, rows: int) -> pa.BooleanArray | None:
         """Which of the first `rows` values images lacked, as booleans; None if all were there."""
-        if not self.record[k.HAS_ABSENT // 8]:
+        if not self.record["has_absent"]:
             return None
         return pa.Array.from_buffers(pa.bool_(), rows, [None, pa.py_buffer(self.absent)])
 
-    def step(self) -> list[int]:
+    def step(self) -> _Step:
         plan = self.plan
-        return [plan.operation, plan.need, plan.meta, address_of(self.values), address_of(self.record),
-                address_of(self.valid), address_of(self.absent), plan.width]
+        return _Step(plan.operation, plan.need, plan.meta, address_of(self.values), address_of(self.record),
+                     address_of(self.valid), address_of(self.absent), plan.width)
 
 
 class ImageBuffers:
@@ -242,12 +257,12 @@ class ImageBuffers:
     @property
     def room(self) -> int:
         """Bytes that a string column takes before it is full, at most."""
-        return max((int(column.record[k.CAPACITY // 8]) for column in self._growing), default=0)
+        return max((int(column.record["capacity"]) for column in self._growing), default=0)
 
     def limit(self, most: int) -> None:
         """Limit every string column to `most` bytes, whatever room it has."""
         for column in self._growing:
-            column.record[k.CAPACITY // 8] = min(len(column.data) - k.GUARD, most)
+            column.record["capacity"] = min(len(column.data) - k.GUARD, most)
 
     def rewind(self, row: int) -> None:
         """Forget rows from `row` on that were begun."""
@@ -258,7 +273,7 @@ class ImageBuffers:
         """Rewind to `row`, which did not fit, and let every nearly full string column take `longest` bytes more."""
         for column in self._growing:
             column.rewind(row)
-            if column.length + longest > column.record[k.CAPACITY // 8]:
+            if column.length + longest > column.record["capacity"]:
                 column.grow(column.length + longest)
 
     def double(self, row: int) -> None:
@@ -274,29 +289,28 @@ class ImageProgram:
 
     def __init__(self, plans: list[ColumnPlan], present: Sequence[int], buffers: ImageBuffers,
                  diffs: Sequence[int] = ()) -> None:
-        steps: list[list[int]] = []
-        compact: list[list[int]] = []
+        steps: list[_Step] = []
+        compact: list[_Step] = []
         for column in present:
             buffer = None if column in diffs else buffers.columns.get(column)
             step = _skip(plans[column]) if buffer is None else buffer.step()
             steps.append(step)
-            if step[0] == k.SKIP and compact and compact[-1][0] == k.SKIP:
-                width = compact[-1][7] + step[7]
-                compact[-1] = [k.SKIP, width, 0, 0, 0, 0, 0, width]
+            if step.operation == k.SKIP and compact and compact[-1].operation == k.SKIP:
+                compact[-1] = _skip_bytes(compact[-1].width + step.width)
             else:
                 compact.append(step)
         here = set(present).difference(diffs)
         missing = [buffer.step() for column, buffer in buffers.columns.items() if column not in here]
-        self._arrays = [np.array(part, np.int64).reshape(-1, 8) for part in (steps, compact, missing)]
+        self._arrays = [np.array(part, k.STEP) for part in (steps, compact, missing)]
         self._buffers = buffers
-        words = [len(present)]
-        for array in self._arrays:
-            words += [address_of(array), len(array)]
-        self._record = np.array(words + [0] * (8 - len(words)), np.int64)
+        arrays = [number for array in self._arrays for number in (address_of(array), len(array))]
+        self._record = np.array((len(present), *arrays), k.PROGRAM)
         self.address = address_of(self._record)
 
 
-def _skip(plan: ColumnPlan) -> list[int]:
-    if plan.is_bytes:
-        return [k.SKIP_BYTES, plan.need, plan.meta, 0, 0, 0, 0, 0]
-    return [k.SKIP, plan.width, 0, 0, 0, 0, 0, plan.width]
+def _skip(plan: ColumnPlan) -> _Step:
+    return _Step(k.SKIP_BYTES, plan.need, plan.meta) if plan.is_bytes else _skip_bytes(plan.width)
+
+
+def _skip_bytes(width: int) -> _Step:
+    return _Step(k.SKIP, width, width=width)

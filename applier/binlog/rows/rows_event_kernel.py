@@ -28,14 +28,13 @@ from applier.binlog.rows.change_records import (
     layout_at,
     table_at,
 )
-from applier.binlog.rows.image_kernel import CORRUPT, FULL, N_PRESENT, read_image
+from applier.binlog.rows.image_kernel import CORRUPT, FULL, program_view, read_image
 from applier.binlog.rows.table_ids_kernel import id_entry
 from applier.kernels.byte_strings import same_bytes
 from applier.kernels.records import offset
 from keysearch.memory import (
     copy_bytes,
     inline,
-    load_i64,
     load_u8,
     load_u16,
     store_i32,
@@ -80,13 +79,13 @@ def rows_kind(event_type):
 
 
 @inline
-def to_arena(start, length, place, state):
+def to_arena(start, length, state):
     """Copy a rows event to the arena; the address there, 0 where it is full."""
     free = state.arena
     if state.arena_end - free < length + RECORD_BYTES:
         state.wanted_bytes = length
         return np.int64(0)
-    store_i64(free, place)
+    store_i64(free, state.place)
     store_i64(free + 8, length)
     copy_bytes(free + RECORD_BYTES, start, length)
     state.copy = free + RECORD_BYTES
@@ -95,16 +94,16 @@ def to_arena(start, length, place, state):
 
 
 @inline
-def rows_event(start, stop, safe_end, kind, event_type, place, state, tables, ids, ids_mask, no_nulls):
+def rows_event(start, stop, safe_end, kind, event_type, state):
     """Decode one rows event, whose header ends at `start`, from the row at `row_at` on if that is not 0."""
     if stop - start < 8:
         return Status.BAD_LENGTH
     table_id = table_id_at(start)
-    entry = id_entry(ids, ids_mask, table_id)
+    entry = id_entry(state.ids, state.ids_mask, table_id)
     if entry.id == -1:
         return Status.DONE if table_id == DUMMY_TABLE_ID or table_id == ALL_ONES else Status.UNKNOWN_TABLE
     state.table = entry.table
-    table = table_at(tables, entry.table)
+    table = table_at(state.tables, entry.table)
     if table.wanted == 0:
         return Status.DONE
     columns, at = read_bitmaps(start, stop, event_type >= 30, 2 if kind == UPDATE else 1)
@@ -127,17 +126,16 @@ def rows_event(start, stop, safe_end, kind, event_type, place, state, tables, id
         table.last_after = after
         at += bitmap_bytes
     if state.row_at == 0:
-        state.n_events = state.n_events + 1
+        state.n_events += 1
         flags = np.int64(load_u16(start + 6))
         state.rows_event = state.n_events << EVENT_FLAG_BITS | flags
     json_columns = table.n_json_columns if event_type == _PARTIAL_UPDATE else np.int64(_NO_OPTIONS)
     if state.within != 0 and (kind != DELETE or table.wanted == WITH_BEFORE_IMAGES):
-        copy = state.copy if state.row_at else to_arena(start, stop - start, place, state)
+        copy = state.copy if state.row_at else to_arena(start, stop - start, state)
         if copy == 0:
             return Status.ARENA_FULL
         start, at, stop, safe_end = copy, at + copy - start, stop + copy - start, state.arena_end
-    return rows_of_event(start, at, stop, safe_end, kind, before, after, json_columns, table.batch, place,
-                         state, no_nulls)
+    return rows_of_event(start, at, stop, safe_end, kind, before, after, json_columns, table.batch, state)
 
 
 @inline
@@ -164,8 +162,42 @@ def read_options(at, stop, json_columns, layout, state):
 
 
 @inline
-def rows_of_event(start, first, stop, safe_end, kind, before, after, json_columns, batch_address, place, state,
-                  no_nulls):
+def _image_id(layout):
+    """The upper bits of the pointers to a layout's images; 0 without a layout."""
+    return layout_at(layout).image_id << IMAGE_ID_SHIFT if layout else np.int64(0)
+
+
+@inline
+def _add_before(batch, pointer, length):
+    """The before-image of the next change; a pointer of -1 for none."""
+    store_i32(batch.before_rows + 4 * batch.n, np.int32(batch.n_before if pointer != -1 else -1))
+    store_i64(batch.before_images + 8 * batch.n, pointer)
+    store_i32(batch.before_lengths + 4 * batch.n, np.int32(length))
+    batch.n_before += pointer != -1
+
+
+@inline
+def _add_after(batch, pointer, length):
+    """The after-image of the next change; a pointer of -1 for none."""
+    store_i32(batch.after_rows + 4 * batch.n, np.int32(batch.n_after if pointer != -1 else -1))
+    store_i64(batch.images + 8 * batch.n, pointer)
+    store_i32(batch.image_lengths + 4 * batch.n, np.int32(length))
+    batch.n_after += pointer != -1
+
+
+@inline
+def _add_change(batch, kind, row, state):
+    """The next change, whose images have been added: a row of the event that is being read."""
+    store_u8(batch.kinds + batch.n, np.uint8(kind))
+    store_i64(batch.places + 8 * batch.n, state.place)
+    store_i32(batch.rows + 4 * batch.n, np.int32(row))
+    store_u32(batch.times + 4 * batch.n, event_header(state.event).time)
+    store_i64(batch.events + 8 * batch.n, state.rows_event)
+    batch.n += 1
+
+
+@inline
+def rows_of_event(start, first, stop, safe_end, kind, before, after, json_columns, batch_address, state):
     """The images of one rows event into its table's batch; where a row is bad, those before it are there.
 
     `json_columns` is how many the table has, _NO_OPTIONS where nothing stands between the images of a row.
@@ -173,66 +205,44 @@ def rows_of_event(start, first, stop, safe_end, kind, before, after, json_column
     batch, resume = batch_at(batch_address), state.row_at
     at = start + resume if resume else first
     row = state.detail if resume else np.int64(0)
-    n, n_before, n_after = batch.n, batch.n_before, batch.n_after
-    capacity, zero_dates = batch.capacity, batch_address + _ZERO_DATES
-    kinds, places, rows = batch.kinds, batch.places, batch.rows
-    before_rows, after_rows = batch.before_rows, batch.after_rows
-    images, image_lengths = batch.images, batch.image_lengths
-    times, time = batch.times, event_header(state.event).time
-    events, event = batch.events, state.rows_event
-    before_images, before_lengths = batch.before_images, batch.before_lengths
-    before_id = layout_at(before).image_id << IMAGE_ID_SHIFT if before else np.int64(0)
+    zero_dates, no_nulls = batch_address + _ZERO_DATES, state.no_nulls
     before_program = layout_at(before).before if before else np.int64(0)
     after_program = layout_at(after).after if after else np.int64(0)
-    image_id = layout_at(after).image_id << IMAGE_ID_SHIFT if after else np.int64(0)
+    before_id, image_id = _image_id(before), _image_id(after)
     # an insert of no column at all takes no byte, and is one row
-    empty_insert = kind == INSERT and at == stop and row == 0 and load_i64(after_program + N_PRESENT) == 0
+    empty_insert = kind == INSERT and at == stop and row == 0 and program_view(after_program).n_present == 0
     status = Status.DONE
     while at < stop or empty_insert:
         empty_insert = False
-        if n >= capacity:
+        if batch.n >= batch.capacity:
             status = Status.BATCH_FULL
             break
-        next_at, zero_before = at, load_i64(zero_dates)
+        next_at, zero_before = at, batch.zero_dates
         if before:
-            next_at = read_image(next_at, stop, safe_end, before_program, n_before, zero_dates, no_nulls)
+            next_at = read_image(next_at, stop, safe_end, before_program, batch.n_before, zero_dates, no_nulls)
         before_end = next_at
         if json_columns != _NO_OPTIONS and next_at >= 0:
             next_at, variant = read_options(next_at, stop, json_columns, after, state)
             if variant == 0:
-                store_i64(zero_dates, zero_before)
+                batch.zero_dates = zero_before
                 status = Status.NEW_VARIANT
                 break
-            after_program, image_id = layout_at(variant).after, layout_at(variant).image_id << IMAGE_ID_SHIFT
+            after_program, image_id = layout_at(variant).after, _image_id(variant)
         image = next_at
         if after and next_at >= 0:
-            next_at = read_image(next_at, stop, safe_end, after_program, n_after, zero_dates, no_nulls)
+            next_at = read_image(next_at, stop, safe_end, after_program, batch.n_after, zero_dates, no_nulls)
         if next_at == FULL:
-            store_i64(zero_dates, zero_before)
+            batch.zero_dates = zero_before
             status = Status.NO_ROOM
             break
         if next_at == CORRUPT or (next_at == at and at < stop):
             status = Status.BAD_ROWS
             break
-        store_u8(kinds + n, np.uint8(kind))
-        store_i64(places + 8 * n, place)
-        store_i32(rows + 4 * n, np.int32(row))
-        store_i32(before_rows + 4 * n, np.int32(n_before if before else -1))
-        store_i32(after_rows + 4 * n, np.int32(n_after if after else -1))
-        store_i64(images + 8 * n, image_id | image if after else -1)
-        store_i32(image_lengths + 4 * n, np.int32(next_at - image if after else 0))
-        store_i64(before_images + 8 * n, before_id | at if before else -1)
-        store_i32(before_lengths + 4 * n, np.int32(before_end - at if before else 0))
-        store_u32(times + 4 * n, time)
-        store_i64(events + 8 * n, event)
-        n += 1
+        _add_before(batch, before_id | at if before else np.int64(-1), before_end - at if before else np.int64(0))
+        _add_after(batch, image_id | image if after else np.int64(-1), next_at - image if after else np.int64(0))
+        _add_change(batch, kind, row, state)
         row += 1
-        n_before += 1 if before else 0
-        n_after += 1 if after else 0
         at = next_at
-    batch.n = n
-    batch.n_before = n_before
-    batch.n_after = n_after
     if status != Status.DONE:
         state.row_at = at - start
         state.detail = row
