@@ -12,7 +12,7 @@ import pyarrow as pa
 from applier.io.resolver import resolve
 from applier.jobs.exporting import statements
 from applier.jobs.exporting.cells import Cells, cells_of, has_no_member
-from applier.jobs.exporting.text_kernel import CELL_BYTES, ROW_BYTES, write_rows
+from applier.jobs.exporting.text_kernel import CELL_BYTES, CELLS, ROW_BYTES, write_rows
 from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot.checks import check_columns, reading
 from applier.snapshot.date_marks import MarkedDates, for_nulls
@@ -123,6 +123,6 @@ def rows_text(cells: list[Cells], rows: int, sql: bool, head: np.ndarray) -> mem
     size = 2 * sum(len(column.data) for column in cells) + rows * (CELL_BYTES * len(cells) + ROW_BYTES)
     size += 2 * (size // STATEMENT_BYTES + 1) * len(head)  # heads fill statements, too, a third at most
     out = np.empty(size, np.uint8)
-    written = write_rows(address_of(addresses), address_of(offsets), address_of(nulls), address_of(modes), len(cells),
-                         rows, sql, address_of(head), len(head), STATEMENT_BYTES, address_of(out))
+    record = np.array((len(cells), rows, *map(address_of, (addresses, offsets, nulls, modes))), CELLS)
+    written = write_rows(address_of(record), sql, address_of(head), len(head), STATEMENT_BYTES, address_of(out))
     return out.data[:written]

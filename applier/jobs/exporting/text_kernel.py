@@ -7,6 +7,7 @@ DATA reads with its default options; bytes as hexadecimal digits. Source: MySQL 
 
 import numpy as np
 
+from applier.kernels.records import struct
 from keysearch.memory import copy_bytes, inline, kernel, load_i64, load_u8, store_u8
 
 PLAIN, TEXT, BYTES = range(3)
@@ -14,6 +15,10 @@ PLAIN, TEXT, BYTES = range(3)
 CELL_BYTES, ROW_BYTES = 5, 8
 """Bytes that a cell and a row have at most beside those of the value, of which each may become two."""
 LONGEST_SPAN = 17
+CELLS, cells_at, _ = struct("cells", **dict.fromkeys((
+    "columns", "rows", "addresses", "offsets", "nulls", "modes"), np.int64))
+"""Cells of columns and rows, by addresses: `addresses`, int64[columns], where each column's bytes are; `offsets`,
+int64[columns, rows + 1]; `nulls`, uint8[columns, rows]; `modes`, uint8[columns]."""
 
 
 @inline
@@ -96,15 +101,14 @@ def _null(sql, out, to):
 
 
 @kernel
-def write_rows(addresses, offsets, nulls, modes, columns, rows, sql, head, head_length, statement_bytes, out):
-    """Rows of `columns` to the address `out`, which has room (CELL_BYTES and ROW_BYTES say how much is needed, and the
+def write_rows(cells_address, sql, head, head_length, statement_bytes, out):
+    """The rows of CELLS to the address `out`, which has room (CELL_BYTES and ROW_BYTES say how much is needed, and the
     head for each statement). Returns the number of bytes.
 
-    addresses: int64[columns], where each column's bytes are; offsets: int64[columns, rows + 1]; nulls: uint8[columns,
-    rows]; modes: uint8[columns]; all of them by address. As SQL, the head (from INSERT to VALUES) begins a statement,
-    and a statement of `statement_bytes` or more is ended.
+    As SQL, the head (from INSERT to VALUES) begins a statement, and a statement of `statement_bytes` or more is ended.
     """
-    to, began = np.int64(0), np.int64(-1)
+    cells, to, began = cells_at(cells_address), np.int64(0), np.int64(-1)
+    rows = cells.rows
     for row in range(rows):
         if sql:
             if began < 0:
@@ -113,16 +117,16 @@ def write_rows(addresses, offsets, nulls, modes, columns, rows, sql, head, head_
                 to += head_length
             store_u8(out + to, np.uint8(40))
             to += 1
-        for column in range(columns):
+        for column in range(cells.columns):
             if column:
                 store_u8(out + to, np.uint8(44 if sql else 9))
                 to += 1
-            if load_u8(nulls + column * rows + row):
+            if load_u8(cells.nulls + column * rows + row):
                 to = _null(sql, out, to)
                 continue
-            place = offsets + 8 * (column * (rows + 1) + row)
-            to = _cell(load_i64(addresses + 8 * column), load_i64(place), load_i64(place + 8), load_u8(modes + column),
-                       sql, out, to)
+            place, mode = cells.offsets + 8 * (column * (rows + 1) + row), load_u8(cells.modes + column)
+            data = load_i64(cells.addresses + 8 * column)
+            to = _cell(data, load_i64(place), load_i64(place + 8), mode, sql, out, to)
         if sql:
             store_u8(out + to, np.uint8(41))
             to += 1

@@ -13,7 +13,7 @@ from applier.io.resolver import below, resolve
 from applier.jobs.importing.dump_tables import DumpTables, refused_literal
 from applier.jobs.importing.sql import tuple_kernel
 from applier.jobs.importing.sql.dump_text import DumpText
-from applier.jobs.importing.sql.field_kernel import parse_fields
+from applier.jobs.importing.sql.field_kernel import FIELDS, parse_fields
 from applier.jobs.importing.sql.inserts import InsertColumns, InsertSpans, new_spans
 from applier.jobs.importing.sql.load_data import RowsFile
 from applier.jobs.importing.sql.spans import LiteralContext, LiteralError
@@ -54,13 +54,12 @@ def _read(text: DumpText, rows: RowsFile, columns: InsertColumns, tables: DumpTa
           on_progress: Callable[[int], None]) -> None:
     spans, out = new_spans(len(columns), BATCH_VALUES), np.zeros(2, np.int64)
     names = [columns.definition.columns[number].name for number in columns.numbers]
-    coded, ends = rows.kinds(names), rows.lines.for_kernel()
+    coded, record = rows.kinds(names), spans.record()
+    fields = np.array((*rows.lines.for_kernel(), address_of(coded)), FIELDS)
     _pass_over(text, rows.lines.passed_over, rows.lines.lines_end.encode())
     while True:
         spans.seen[:] = 0
-        code = parse_fields(text.address, text.at, text.end, *ends, address_of(coded), len(columns),
-                            spans.kinds.shape[1], address_of(spans.starts), address_of(spans.lengths),
-                            address_of(spans.kinds), address_of(spans.seen), out)
+        code = parse_fields(text.address, text.at, text.end, address_of(fields), address_of(record), out)
         if out[0]:
             _add(text, columns, spans, int(out[0]), tables, reading, rows.on_duplicate)
         text.at = int(out[1])

@@ -183,11 +183,10 @@ class SqlFile:
             self._spans = new_spans(n_columns, BATCH_VALUES)
         spans = self._spans
         spans.seen[:] = 0
-        capacity = 0 if columns is None else spans.kinds.shape[1]
-        rows: int = tuple_kernel.parse_rows(
-            text.address, text.at, text.end, address_of(header), len(header), flags, n_columns, capacity,
-            address_of(spans.starts), address_of(spans.lengths), address_of(spans.kinds), address_of(spans.seen), out)
-        return rows
+        record = np.zeros((), tuple_kernel.SPANS) if columns is None else spans.record()
+        code: int = tuple_kernel.parse_rows(text.address, text.at, text.end, address_of(header), len(header), flags,
+                                            address_of(record), out)
+        return code
 
     def _add(self, columns: InsertColumns, n_rows: int, head: InsertHead) -> None:
         try:

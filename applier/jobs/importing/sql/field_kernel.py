@@ -8,12 +8,27 @@ Source: MySQL manual, "LOAD DATA Statement", "Field and Line Handling".
 import numpy as np
 
 from applier.jobs.importing.sql.scan_kernel import MORE
-from applier.jobs.importing.sql.tuple_kernel import ENCLOSED, FIELD, FULL, NEEDS_MORE, NULL, TEXT, WRONG_COUNT
-from keysearch.memory import inline, kernel, load_i64, load_u8, store_i64, store_u8
+from applier.jobs.importing.sql.tuple_kernel import (
+    ENCLOSED,
+    FIELD,
+    FULL,
+    NEEDS_MORE,
+    NULL,
+    TEXT,
+    WRONG_COUNT,
+    put_span,
+    spans_at,
+)
+from applier.kernels.records import struct
+from keysearch.memory import inline, kernel, load_u8
 
 BACKSLASH = 92
 NONE = -1
 """In place of a byte that encloses or escapes, or of the second byte of a line's end: there is none."""
+FIELDS, fields_at, _ = struct("fields", **dict.fromkeys((
+    "field_end", "line", "second", "enclosing", "escape", "coded"), np.int64))
+"""The byte that ends a field, those that end a line, those that enclose and escape; `coded` is the address of
+uint8[columns], for each column the kind of its fields where a function is to decode them, else 0."""
 
 
 @inline
@@ -70,22 +85,17 @@ def _field(data, at, end, field_end, line, second, enclosing, escape):
 
 
 @inline
-def _row(data, at, end, field_end, line, second, enclosing, escape, coded, columns, row, capacity, starts, lengths,
-         kinds, seen):
-    """One line: (place after it or MORE, number of its fields). The arrays are those of tuple_kernel's rows."""
-    count = 0
+def _row(data, at, end, fields, row, spans):
+    """One line: (place after it or MORE, number of its fields)."""
+    field_end, line, second, coded = fields.field_end, fields.line, fields.second, fields.coded
+    enclosing, escape, count = fields.enclosing, fields.escape, 0
     while True:
         at, kind, span, span_end = _field(data, at, end, field_end, line, second, enclosing, escape)
         if at < 0 or at >= end:
             return np.int64(MORE), count
-        if capacity and count < columns:
-            if kind != NULL and load_u8(coded + count):
-                kind = np.int64(load_u8(coded + count))
-            cell = count * capacity + row
-            store_i64(starts + 8 * cell, np.int64(span))
-            store_i64(lengths + 8 * cell, np.int64(span_end - span))
-            store_u8(kinds + cell, np.uint8(kind))
-            store_i64(seen + 8 * count, load_i64(seen + 8 * count) | np.int64(1) << kind)
+        if count < spans.columns and kind != NULL and load_u8(coded + count):
+            kind = np.int64(load_u8(coded + count))
+        put_span(spans, count, row, kind, span, span_end)
         count += 1
         length = _line_ends(data, at, end, line, second)
         if length < 0:
@@ -98,25 +108,22 @@ def _row(data, at, end, field_end, line, second, enclosing, escape, coded, colum
 
 
 @kernel
-def parse_fields(data, at, end, field_end, line, second, enclosing, escape, coded, columns, capacity, starts, lengths,
-                 kinds, seen, out):
-    """Lines from `at` on; `coded` is the address of uint8[columns], for each column the kind of its fields where a
-    function is to decode them, else 0. Fills the arrays of `parse_rows`, and returns as it does: FULL, NEEDS_MORE (at
-    the end of the file, where `out[1]` is `end`, all is done) or WRONG_COUNT; `out` has the number of rows, and the
-    place to go on from, or of the line that is wrong.
+def parse_fields(data, at, end, fields_address, spans_address, out):
+    """Lines from `at` on, with the FIELDS at an address. Fills the SPANS of `parse_rows`, and returns as it does: FULL,
+    NEEDS_MORE (at the end of the file, where `out[1]` is `end`, all is done) or WRONG_COUNT; `out` has the number of
+    rows, and the place to go on from, or of the line that is wrong.
     """
-    row = np.int64(0)
+    fields, spans, row = fields_at(fields_address), spans_at(spans_address), np.int64(0)
     while True:
         out[0], out[1] = row, at
-        if capacity and row == capacity:
+        if spans.capacity and row == spans.capacity:
             return FULL
         if at >= end:
             return NEEDS_MORE
-        after, count = _row(data, at, end, field_end, line, second, enclosing, escape, coded, columns, row, capacity,
-                            starts, lengths, kinds, seen)
+        after, count = _row(data, at, end, fields, row, spans)
         if after < 0:
             return NEEDS_MORE
-        if count != columns and capacity:
+        if count != spans.columns and spans.capacity:
             return WRONG_COUNT
         at = after
         row += 1

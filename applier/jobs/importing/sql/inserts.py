@@ -16,6 +16,7 @@ from applier.jobs.importing.sql.literals import column_values
 from applier.jobs.importing.sql.spans import LiteralContext, LiteralError, Literals, Values
 from applier.mysql.session import Session
 from applier.schema.definition import Column, TableDefinition, table_schema
+from keysearch.addresses import address_of
 
 HEAD_BYTES = 1 << 16
 """A head is shorter: 4096 columns with names of 64 characters would be an exception."""
@@ -74,6 +75,11 @@ class InsertSpans:
     lengths: np.ndarray
     kinds: np.ndarray
     seen: np.ndarray
+
+    def record(self) -> np.ndarray:
+        """Where the arrays are, for the kernels (SPANS)."""
+        arrays = (self.starts, self.lengths, self.kinds, self.seen)
+        return np.array((*self.kinds.shape, *map(address_of, arrays)), kernels.SPANS)
 
     def literals(self, data: np.ndarray, column: int, rows: int) -> Literals:
         """One column of the first `rows`."""

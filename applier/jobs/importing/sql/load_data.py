@@ -36,7 +36,7 @@ class Lines:
                              hint="fields may end in one character, lines in one or two, and a backslash may escape")
 
     def for_kernel(self) -> tuple[int, int, int, int, int]:
-        """field_end, line, second, enclosing, escape as `parse_fields` takes them."""
+        """field_end, line, second, enclosing, escape of FIELDS."""
         line = self.lines_end.encode()
         return (self.fields_end.encode()[0], line[0], line[1] if len(line) > 1 else NONE,
                 self.enclosed.encode()[0] if self.enclosed else NONE, 92 if self.escaped else NONE)

@@ -9,6 +9,7 @@ Source: MySQL manual, "INSERT Statement" and "Literal Values".
 import numpy as np
 
 from applier.jobs.importing.sql.scan_kernel import MORE, blanks_end, comment_after, quote_end
+from applier.kernels.records import struct
 from keysearch.memory import inline, kernel, load_i64, load_u8, store_i64, store_u8
 
 # Kinds of values. The span of a text is what is between the quotes, that of digits in quotes likewise.
@@ -21,6 +22,23 @@ ENDED, FULL, NEEDS_MORE, NO_LIST, WRONG_COUNT, ON_DUPLICATE = range(6)
 
 BACKSLASH, ANSI_QUOTES = 1, 2
 """Flags: a backslash escapes; text in double quotes is a name."""
+
+SPANS, spans_at, _ = struct("spans", **dict.fromkeys((
+    "columns", "capacity", "starts", "lengths", "kinds", "seen"), np.int64))
+"""Where spans go: `starts` and `lengths` (int64) and `kinds` (uint8) are addresses of [columns, capacity], `seen` of a
+set of kinds (bits of an int64) a column; nothing is kept where `capacity` is 0."""
+
+
+@inline
+def put_span(spans, column, row, kind, start, end):
+    """Keep the span of a value, if its column is one of the table's."""
+    if spans.capacity and column < spans.columns:
+        cell = column * spans.capacity + row
+        store_i64(spans.starts + 8 * cell, np.int64(start))
+        store_i64(spans.lengths + 8 * cell, np.int64(end - start))
+        store_u8(spans.kinds + cell, np.uint8(kind))
+        seen = spans.seen + 8 * column
+        store_i64(seen, load_i64(seen) | np.int64(1) << kind)
 
 
 @inline
@@ -204,10 +222,8 @@ def _value(data, at, end, flags):
 
 
 @inline
-def _row(data, at, end, flags, columns, row, capacity, starts, lengths, kinds, seen):
-    """One row, its bracket at `at`: (place after its closing bracket or MORE, number of its values). `starts` and
-    `lengths` (int64) and `kinds` (uint8) are addresses of [columns, capacity], `seen` of a set of kinds (bits of an
-    int64) a column; nothing is kept where `capacity` is 0."""
+def _row(data, at, end, flags, row, spans):
+    """One row, its bracket at `at`: (place after its closing bracket or MORE, number of its values)."""
     at = blanks_end(data, at + 1, end)
     if at < 0:
         return at, 0
@@ -229,12 +245,7 @@ def _row(data, at, end, flags, columns, row, capacity, starts, lengths, kinds, s
             if at < 0:
                 return at, count
             byte = load_u8(data + at)
-        if capacity and count < columns:
-            cell = count * capacity + row
-            store_i64(starts + 8 * cell, np.int64(span))
-            store_i64(lengths + 8 * cell, np.int64(span_end - span))
-            store_u8(kinds + cell, np.uint8(kind))
-            store_i64(seen + 8 * count, load_i64(seen + 8 * count) | np.int64(1) << kind)
+        put_span(spans, count, row, kind, span, span_end)
         count += 1
         if byte == 41:
             return at + 1, count
@@ -244,17 +255,18 @@ def _row(data, at, end, flags, columns, row, capacity, starts, lengths, kinds, s
 
 
 @kernel
-def parse_rows(data, at, end, header, header_length, flags, columns, capacity, starts, lengths, kinds, seen, out):
+def parse_rows(data, at, end, header, header_length, flags, spans_address, out):
     """Rows from `at` on, where the first bracket of a row is expected; `header` is the address of the statement's bytes
     up to there, in each of the statements that follow.
 
-    Fills the arrays of `_row`, `columns` values a row and `capacity` rows at most. Returns why it came back, and in
-    `out`: the number of rows, and the place to go on from (after ";" where the statement ENDED, of the error else).
+    Fills the SPANS at `spans_address`, `columns` values a row and `capacity` rows at most. Returns why it came back,
+    and in `out`: the number of rows, and the place to go on from (after ";" where the statement ENDED, of the error
+    else).
     """
-    row = np.int64(0)
+    spans, row = spans_at(spans_address), np.int64(0)
     while True:
         out[0], out[1] = row, at
-        if capacity and row == capacity:
+        if spans.capacity and row == spans.capacity:
             return FULL
         at = blanks_end(data, at, end)
         if at < 0:
@@ -263,10 +275,10 @@ def parse_rows(data, at, end, header, header_length, flags, columns, capacity, s
             out[1] = at
             return NO_LIST
         start = at
-        at, count = _row(data, at, end, flags, columns, row, capacity, starts, lengths, kinds, seen)
+        at, count = _row(data, at, end, flags, row, spans)
         if at < 0:
             return NEEDS_MORE
-        if count != columns and capacity:
+        if count != spans.columns and spans.capacity:
             out[1] = start
             return WRONG_COUNT
         at = blanks_end(data, at, end)

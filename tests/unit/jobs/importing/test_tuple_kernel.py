@@ -33,9 +33,8 @@ def spans_of(data, columns, *, end=None, flags=kernels.BACKSLASH, at=0):
     head, spans, out = np.frombuffer(HEAD, np.uint8), new_spans(columns, 1000 * columns), np.zeros(2, np.int64)
     end = len(data) if end is None else end
     held = data[:end].copy()  # whoever reads behind its end reads what is not there
-    code = kernels.parse_rows(address_of(held), at, end, address_of(head), len(head), flags, columns, 1000,
-                              address_of(spans.starts), address_of(spans.lengths), address_of(spans.kinds),
-                              address_of(spans.seen), out)
+    record = spans.record()
+    code = kernels.parse_rows(address_of(held), at, end, address_of(head), len(head), flags, address_of(record), out)
     return code, spans, out
 
 
