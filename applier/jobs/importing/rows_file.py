@@ -64,10 +64,10 @@ def _read(text: DumpText, rows: RowsFile, columns: InsertColumns, tables: DumpTa
             _add(text, columns, spans, int(out[0]), tables, reading, rows.on_duplicate)
         text.at = int(out[1])
         on_progress(text.bytes_read)
-        if code == tuple_kernel.WRONG_COUNT:
+        if code == tuple_kernel.Status.WRONG_COUNT:
             raise SchemaError(f"a line does not have {len(columns)} fields, as many as the table has columns",
                               errno=1261)
-        if code == tuple_kernel.NEEDS_MORE and not text.more():
+        if code == tuple_kernel.Status.NEEDS_MORE and not text.more():
             if text.at < text.end:
                 raise UsageError("the file ends within a line", hint="is it complete?")
             return

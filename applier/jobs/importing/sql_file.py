@@ -166,12 +166,12 @@ class SqlFile:
             if columns is not None and out[0]:
                 self._add(columns, int(out[0]), head)
             self.text.at = int(out[1])
-            if code == tuple_kernel.ENDED:
+            if code == tuple_kernel.Status.ENDED:
                 return
-            if code == tuple_kernel.NEEDS_MORE:
+            if code == tuple_kernel.Status.NEEDS_MORE:
                 if not self.text.more():
                     raise UsageError("the dump ends within an INSERT", hint="is the file complete?")
-            elif code != tuple_kernel.FULL:
+            elif code != tuple_kernel.Status.FULL:
                 raise refused(code, f"{database}.{head.table}", 0 if columns is None else len(columns))
 
     def _parse(self, header: np.ndarray, columns: InsertColumns | None, out: np.ndarray) -> int:

@@ -11,11 +11,9 @@ from applier.jobs.importing.sql.scan_kernel import MORE
 from applier.jobs.importing.sql.tuple_kernel import (
     ENCLOSED,
     FIELD,
-    FULL,
-    NEEDS_MORE,
     NULL,
     TEXT,
-    WRONG_COUNT,
+    Status,
     put_span,
     spans_at,
 )
@@ -117,13 +115,13 @@ def parse_fields(data, at, end, fields_address, spans_address, out):
     while True:
         out[0], out[1] = row, at
         if spans.capacity and row == spans.capacity:
-            return FULL
+            return Status.FULL
         if at >= end:
-            return NEEDS_MORE
+            return Status.NEEDS_MORE
         after, count = _row(data, at, end, fields, row, spans)
         if after < 0:
-            return NEEDS_MORE
+            return Status.NEEDS_MORE
         if count != spans.columns and spans.capacity:
-            return WRONG_COUNT
+            return Status.WRONG_COUNT
         at = after
         row += 1

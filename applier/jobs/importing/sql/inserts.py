@@ -177,9 +177,9 @@ def _last(column: Column) -> int:
 
 def refused(code: int, table: str, columns: int) -> UnsupportedStatement | SchemaError:
     """The error for text that `parse_rows` cannot read."""
-    if code == kernels.WRONG_COUNT:
+    if code == kernels.Status.WRONG_COUNT:
         return SchemaError(f"a row of an INSERT does not have {columns} values, as many as it has columns",
                            table=table, errno=1136)
-    if code == kernels.ON_DUPLICATE:
+    if code == kernels.Status.ON_DUPLICATE:
         return UnsupportedStatement("INSERT … ON DUPLICATE KEY UPDATE cannot be imported", table=table)
     return SchemaError("the text after VALUES is not a list of rows in brackets", table=table, errno=1064)

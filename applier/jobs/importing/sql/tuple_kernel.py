@@ -6,6 +6,8 @@ row. An expression that is no literal is a span, too: whoever wants its value ha
 Source: MySQL manual, "INSERT Statement" and "Literal Values".
 """
 
+from enum import IntEnum
+
 import numpy as np
 
 from applier.jobs.importing.sql.scan_kernel import MORE, blanks_end, comment_after, quote_end
@@ -17,8 +19,21 @@ from keysearch.memory import inline, kernel, load_i64, load_u8, store_i64, store
 NULL, DEFAULT, INTEGER, DECIMAL, DOUBLE, TRUE, FALSE, TEXT, ESCAPED, BINARY_TEXT, BINARY_ESCAPED, HEX, BITS, \
     EXPRESSION, FIELD, ENCLOSED, BASE64 = range(17)
 
-# Why the kernel came back.
-ENDED, FULL, NEEDS_MORE, NO_LIST, WRONG_COUNT, ON_DUPLICATE = range(6)
+
+class Status(IntEnum):
+    """Why a kernel that finds spans came back."""
+
+    ENDED = 0
+    """The statement."""
+    FULL = 1
+    """There is no room for more rows."""
+    NEEDS_MORE = 2
+    """A row goes on behind the bytes that are there."""
+    NO_LIST = 3
+    WRONG_COUNT = 4
+    """A row does not have a value for each column."""
+    ON_DUPLICATE = 5
+
 
 BACKSLASH, ANSI_QUOTES = 1, 2
 """Flags: a backslash escapes; text in double quotes is a name."""
@@ -267,23 +282,23 @@ def parse_rows(data, at, end, header, header_length, flags, spans_address, out):
     while True:
         out[0], out[1] = row, at
         if spans.capacity and row == spans.capacity:
-            return FULL
+            return Status.FULL
         at = blanks_end(data, at, end)
         if at < 0:
-            return NEEDS_MORE
+            return Status.NEEDS_MORE
         if load_u8(data + at) != 40:
             out[1] = at
-            return NO_LIST
+            return Status.NO_LIST
         start = at
         at, count = _row(data, at, end, flags, row, spans)
         if at < 0:
-            return NEEDS_MORE
+            return Status.NEEDS_MORE
         if count != spans.columns and spans.capacity:
             out[1] = start
-            return WRONG_COUNT
+            return Status.WRONG_COUNT
         at = blanks_end(data, at, end)
         if at < 0:
-            return NEEDS_MORE
+            return Status.NEEDS_MORE
         byte = load_u8(data + at)
         if byte == 44:
             at += 1
@@ -291,13 +306,13 @@ def parse_rows(data, at, end, header, header_length, flags, spans_address, out):
             continue
         if byte != 59:
             out[1] = at
-            return ON_DUPLICATE if _lower(byte) == 111 else NO_LIST
+            return Status.ON_DUPLICATE if _lower(byte) == 111 else Status.NO_LIST
         row += 1
         out[0], out[1] = row, at + 1
         at = blanks_end(data, at + 1, end)
         if at < 0 or header_length > end - at:
-            return ENDED
+            return Status.ENDED
         for offset in range(header_length):
             if load_u8(data + at + offset) != load_u8(header + offset):
-                return ENDED
+                return Status.ENDED
         at += header_length

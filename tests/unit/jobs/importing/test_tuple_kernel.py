@@ -16,7 +16,7 @@ def literals_of(text):
     """The literals of a list of rows of one column, which is whole."""
     data = np.frombuffer(text, np.uint8)
     code, spans, (rows, _) = spans_of(data, 1)
-    assert code == kernels.ENDED
+    assert code == kernels.Status.ENDED
     return spans.literals(data, 0, rows)
 
 
@@ -70,8 +70,9 @@ def test_backslashes_that_do_not_escape():
 
 
 @pytest.mark.parametrize("text, code", [
-    (b"(1,2),(3);", kernels.WRONG_COUNT), (b"(1,2) ON DUPLICATE KEY UPDATE a = 1;", kernels.ON_DUPLICATE),
-    (b"(1,2),;", kernels.NO_LIST), (b"(1,2),(", kernels.NEEDS_MORE), (b"(1,'2", kernels.NEEDS_MORE),
+    (b"(1,2),(3);", kernels.Status.WRONG_COUNT), (b"(1,2) ON DUPLICATE KEY UPDATE a = 1;", kernels.Status.ON_DUPLICATE),
+    (b"(1,2),;", kernels.Status.NO_LIST), (b"(1,2),(", kernels.Status.NEEDS_MORE),
+    (b"(1,'2", kernels.Status.NEEDS_MORE),
 ])
 def test_what_it_cannot_go_on_from(text, code):
     """Rows before it are read; the place is the one to go on from, or of what is wrong."""
@@ -105,10 +106,10 @@ def test_wherever_the_bytes_end(text):
     _, whole, _ = parsed(text, 2)
     for end in range(len(text)):
         code, rows, place = parsed(text, 2, end=end)
-        if code == kernels.ENDED:
+        if code == kernels.Status.ENDED:
             assert rows == whole[:len(rows)]
             continue
-        assert code == kernels.NEEDS_MORE
+        assert code == kernels.Status.NEEDS_MORE
         assert rows + parsed(text, 2, at=place)[1] == whole
 
 
