@@ -117,6 +117,24 @@ def test_kernels_are_compiled_in_processes_and_counted(tmp_path):
     assert len(list(tmp_path.rglob("*.nbc"))) == count
 
 
+@pytest.mark.slow
+def test_a_kernel_that_has_changed_is_left_to_its_caller(tmp_path):
+    """The table is recorded anew when its kernels are done; until then the others of it are compiled."""
+    program = r"""if True:
+        from applier.engine import compiling
+        from applier.kernels import signatures
+        known = signatures.signatures(("keysearch.keybytes_kernel",))
+        changed = known[0]._replace(types=known[0].types[1:])
+        signatures.signatures = lambda modules: [changed, *known[1:3]]
+        compiling.compile_missing(())
+        print([signature.is_compiled for signature in known[:3]])
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT,
+                          env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)})
+    assert done.stdout == "[False, True, True]\n", done.stderr
+    assert "Traceback" in done.stderr
+
+
 def test_of_many_at_once_one_compiles_and_the_others_wait(tmp_path, monkeypatch):
     calls, begun, answers = [], [], []
 
