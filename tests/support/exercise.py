@@ -257,12 +257,13 @@ def _convert_other_kinds() -> None:
 
 
 def called() -> list[str]:
-    """The signatures of all kernels that this process has called so far, as the table has them: in its order, which
-    has first what takes longest to compile, and new ones last."""
+    """The signatures of all kernels that this process has called so far, as the table has them: its kernels in its
+    order, which has first what takes longest to compile, and new ones last."""
     lines = {str(signatures.Signature(kernel, tuple(types))) for kernel in catalogue.kernels()
              for types in kernel.signatures}
-    order = signatures.TABLE.read_text().splitlines()
-    return [line for line in order if line in lines] + sorted(lines - set(order))
+    known = [line.partition("(")[0] for line in signatures.TABLE.read_text().splitlines()]
+    names = list(dict.fromkeys(known + sorted(line.partition("(")[0] for line in lines)))
+    return sorted(lines, key=lambda line: (names.index(line.partition("(")[0]), line))
 
 
 if __name__ == "__main__":
