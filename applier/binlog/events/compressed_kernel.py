@@ -13,7 +13,7 @@ MariaDB's compressed bytes: 0x80 | n, the length in n bytes, a zlib stream.
 import numpy as np
 
 from applier.binlog.events.event_header_kernel import event_header
-from applier.binlog.events.packed_kernel import read_bitmaps, read_packed
+from applier.binlog.events.packed_kernel import bitmaps_of, read_bitmaps, read_packed
 from applier.kernels.records import struct
 from keysearch.memory import (
     inline,
@@ -119,10 +119,9 @@ def _describe_event(record, base, event, body, end, event_type):
         if end - body >= _QUERY_POST_HEADER:
             prefix = _QUERY_POST_HEADER + np.int64(load_u16(body + 11)) + np.int64(load_u8(body + 8)) + 1
     else:
-        n_bitmaps = 2 if event_type == _FIRST_ROWS_V1 + 1 or event_type == _FIRST_ROWS_V2 + 1 else 1
-        columns, bitmaps = read_bitmaps(body, end, event_type >= _FIRST_ROWS_V2, n_bitmaps)
+        columns, bitmaps = read_bitmaps(body, end, event_type)
         if bitmaps != 0:
-            prefix = bitmaps - body + n_bitmaps * ((columns + 7) >> 3)
+            prefix = bitmaps - body + bitmaps_of(event_type) * ((columns + 7) >> 3)
     if prefix < 0 or prefix >= end - body:
         return _describe(record, 0, 0, 0, 0, MALFORMED)
     at += prefix

@@ -13,6 +13,7 @@ from keysearch.memory import inline, load_u8, load_u16, load_u32, load_u64
 
 NO_HEADER = -1
 _LEAST_EXTRA = 2
+_FIRST_V2, _PARTIAL_UPDATE, _FIRST_COMPRESSED_V2 = 30, 39, 169
 
 
 @inline
@@ -48,15 +49,23 @@ def table_id_at(body):
 
 
 @inline
-def read_bitmaps(body, end, has_extra, bitmaps):
-    """Of the rows event whose body is from `body` to `end`, and has so many bitmaps of columns: how many columns, and
-    the address of the first bitmap; 0 where they are not there, or are more than a table has (NO_HEADER columns: what
-    comes before them is not there). `has_extra`: it is of version 2, and has extra data (u16 length, itself included)
-    behind table id and flags."""
+def bitmaps_of(event_type):
+    """How many bitmaps of columns a rows event has: an update one for each image. All versions, partial updates and
+    MariaDB's compressed events."""
+    is_update = (event_type == 24 or event_type == 31 or event_type == _PARTIAL_UPDATE or event_type == 167
+                 or event_type == 170)
+    return 2 if is_update else 1
+
+
+@inline
+def read_bitmaps(body, end, event_type):
+    """Of the rows event whose body is from `body` to `end`: how many columns its bitmaps have, and the address of the
+    first bitmap; 0 where they are not there, or are more than a table has (NO_HEADER columns: what comes before them is
+    not there). Version 2 has extra data (u16 length, itself included) behind table id and flags."""
     at = body + 8
     if end - body < 8:
         return np.int64(NO_HEADER), np.int64(0)
-    if has_extra:
+    if (event_type >= _FIRST_V2 and event_type <= _PARTIAL_UPDATE) or event_type >= _FIRST_COMPRESSED_V2:
         if end - at < _LEAST_EXTRA:
             return np.int64(NO_HEADER), np.int64(0)
         extra = np.int64(load_u16(at))
@@ -64,6 +73,6 @@ def read_bitmaps(body, end, has_extra, bitmaps):
             return np.int64(NO_HEADER), np.int64(0)
         at += extra
     columns, at = read_packed(at, end)
-    if at == 0 or columns > MOST_COLUMNS or bitmaps * ((columns + 7) >> 3) > end - at:
+    if at == 0 or columns > MOST_COLUMNS or bitmaps_of(event_type) * ((columns + 7) >> 3) > end - at:
         return np.int64(0), np.int64(0)
     return columns, at

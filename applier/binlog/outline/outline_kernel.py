@@ -84,9 +84,8 @@ def _statement_end(state, result):
 
 
 @inline
-def _rows(state, header, event_type, action, body, end, size):
-    version = 1 if action == _ROWS_V1 else 2
-    result, use, ends_statement = use_table(state, header, event_type, version, body, end, size)
+def _rows(state, header, event_type, body, end, size):
+    result, use, ends_statement = use_table(state, header, event_type, body, end, size)
     if result != Status.DONE:
         return result
     if use != NO_TABLE:
@@ -153,7 +152,7 @@ def _event(state, header, end, position, next_position, event_type, size):
     if action == _TABLE_MAP:
         return map_table(state, position, body, end)
     if action <= _ROWS_V2:
-        return _rows(state, header, event_type, action, body, end, size)
+        return _rows(state, header, event_type, body, end, size)
     if action == _XID:
         if end - body >= 8:
             state.group_xid = np.int64(load_u64(body))

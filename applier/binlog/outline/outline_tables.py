@@ -121,7 +121,7 @@ def _image_kinds(event_type):
 
 
 @inline
-def use_table(state, header, event_type, version, body, end, size):
+def use_table(state, header, event_type, body, end, size):
     """A rows event: count it for its table. (result, table use or NO_TABLE for a dummy event, ends the statement)"""
     none = np.int64(NO_TABLE)
     if end - body < _ROWS_LEAST:
@@ -133,7 +133,7 @@ def use_table(state, header, event_type, version, body, end, size):
         dummy = last and (table_id == DUMMY_TABLE_ID or table_id == _NO_TABLE_ID)
         return Status.DONE if dummy else Status.UNMAPPED_TABLE, none, last
     updates = _image_kinds(event_type) == _UPDATE
-    n_columns, place = read_bitmaps(body, end, version == 2, 2 if updates else 1)
+    n_columns, place = read_bitmaps(body, end, event_type)
     if place == 0:
         return Status.BAD_EVENT, none, False
     n_bytes = (n_columns + 7) >> 3

@@ -106,7 +106,7 @@ def rows_event(start, stop, safe_end, kind, event_type, state):
     table = table_at(state.tables, entry.table)
     if table.wanted == 0:
         return Status.DONE
-    columns, at = read_bitmaps(start, stop, event_type >= 30, 2 if kind == UPDATE else 1)
+    columns, at = read_bitmaps(start, stop, event_type)
     if at == 0 or columns != table.n_columns:
         return Status.BAD_LENGTH if columns == NO_HEADER else Status.BAD_ROWS
     bitmap_bytes = (columns + 7) >> 3

@@ -206,16 +206,9 @@ def _of_rows(body, stop, kind, state):
         return Role.UNKNOWN
     if entry.table == Role.CHOSEN:
         return Role.CHOSEN
-    if not _has_bitmaps(body, stop, kind):
+    _, bitmaps = read_bitmaps(body, stop, kind)
+    if bitmaps == 0:  # it is too short for what comes before its rows
         return Role.UNKNOWN
     if load_u16(body + _FLAGS_AT) & _STATEMENT_END:
         state.text_start = -1
     return Role.OTHER
-
-
-@inline
-def _has_bitmaps(body, stop, kind):
-    """Whether a rows event is long enough for what comes before its rows."""
-    is_update = kind == 24 or kind == 31 or kind == 39 or kind == 167 or kind == 170
-    _, bitmaps = read_bitmaps(body, stop, (kind >= 30 and kind <= 39) or kind >= 169, 2 if is_update else 1)
-    return bitmaps != 0

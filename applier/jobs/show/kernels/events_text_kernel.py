@@ -10,7 +10,6 @@ import numpy as np
 from applier.binlog.events.compressed_kernel import ZSTD, describe_payload
 from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.events.packed_kernel import read_bitmaps, table_id_at
-from applier.binlog.rows.change_records import UPDATE
 from applier.binlog.rows.rows_event_kernel import ALL_ONES, DUMMY_TABLE_ID, rows_kind
 from applier.binlog.rows.table_ids_kernel import id_entry, is_mapped
 from applier.jobs.show.kernels.events_json_kernel import HEADER_BYTES, put_event_line, put_head
@@ -194,7 +193,7 @@ def _put_table_map(out, base, body, stop, is_text, state):
 @inline
 def _put_rows_event(out, base, body, stop, kind, rows, state):
     """Its title, if none of its rows is printed yet, and its rows."""
-    columns, at = read_bitmaps(body, stop, kind >= 30, 2 if rows == UPDATE else 1)
+    columns, at = read_bitmaps(body, stop, kind)
     if at == 0:
         return Status.BAD_ROWS
     table_id = table_id_at(body)
