@@ -8,6 +8,7 @@ checked build (keysearch.checked): the caller compares every address with the en
 This is the one such module, of `jsondiff` and `applier` too: it lives here because this package is the lowest one.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numba
@@ -30,7 +31,7 @@ always_inline = inline if checked.ON else numba.njit(nogil=True, error_model="nu
 """As `inline`, but never left as a call, whatever its size: for the steps that each turn of a loop takes."""
 
 
-def kernel(function):
+def kernel(function: Callable[..., Any]) -> Any:
     """Decorate a function that Python calls: compiled once for a machine and kept on disk, if no wheel has it."""
     return checked.kernel(function) if checked.ON else kernel_cache.keep(inline(function))
 
