@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 
 POLL_SECONDS = 0.1
+_NO_ANSWER = re.compile(r"An error occurred while calling \S+")
 END_SECONDS = 5.0
 """Seconds that an ending program waits for the threads of jobs that it has cancelled."""
 
@@ -71,9 +72,12 @@ def explain_spark_errors() -> Iterator[None]:
 
 def is_silence(error: BaseException) -> bool:
     """True if an error means that the JVM no longer answers."""
-    from py4j.protocol import Py4JNetworkError
+    from py4j.protocol import Py4JError, Py4JNetworkError
 
-    return isinstance(error, ConnectionError | EOFError | Py4JNetworkError)
+    if isinstance(error, ConnectionError | EOFError | Py4JNetworkError):
+        return True
+    # What py4j makes of a connection that breaks while it waits: an error of Java has a trace.
+    return type(error) is Py4JError and _NO_ANSWER.fullmatch(str(error)) is not None
 
 
 def java_is_gone(when: str = "") -> ApplierError:
