@@ -11,6 +11,7 @@ __all__ = [
     "AccessPath", "ColumnInfo", "KeyBytes", "KeyInfo", "addresses", "checked", "choose", "choose_access_path",
     "collation", "encode_keys", "equality_keys", "find_ranges", "is_exact", "is_ordered", "kernel_cache", "keybytes",
     "keybytes_kernel", "keyrules", "memory", "numba_doors", "processor",
+    "records",
 ]
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@
 import numpy as np
 
 from applier.apply.index.store_layout import INDEX
-from applier.kernels.records import struct
 from keysearch.memory import copy_bytes, inline
+from keysearch.records import struct
 
 GROUP, group_at, _ = struct("group", **dict.fromkeys((
     "tables", "stack", "stack_room", "stacked", "scratch", "scratch_room", "scratch_used", "change_at", "is_cleared",

@@ -10,7 +10,6 @@ Here a key is (address, length, hash).
 import numpy as np
 
 from applier.kernels.byte_strings import same_bytes
-from applier.kernels.records import offset, struct
 from keysearch.keybytes_kernel import compare_bytes
 from keysearch.memory import (
     copy_bytes,
@@ -24,6 +23,7 @@ from keysearch.memory import (
     store_i64,
     store_u64,
 )
+from keysearch.records import offset, struct
 
 INDEX, index_at, _ = struct("byte keys", table=np.int64, mask=np.uint64, **dict.fromkeys((
     "key_room", "slots", "arena", "arena_room", "low", "low_length", "high", "high_length", "before_offsets",

@@ -9,8 +9,8 @@ does not fit even where the row is overwritten or deleted later.
 import numpy as np
 
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT, MAX_IMAGE_ID
-from applier.kernels.records import struct
 from keysearch.memory import kernel
+from keysearch.records import struct
 
 DIFF_ID = MAX_IMAGE_ID + 2
 """The layout number that marks a pointer to a node."""

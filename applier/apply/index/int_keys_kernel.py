@@ -6,8 +6,8 @@
 
 import numpy as np
 
-from applier.kernels.records import offset, struct
 from keysearch.memory import always_inline, inline, kernel, load_i32, load_i64, load_u8, prefetch, store_i64
+from keysearch.records import offset, struct
 
 INDEX, index_at, _ = struct("integer keys", table=np.int64, mask=np.uint64, **dict.fromkeys((
     "key_room", "low", "last", "before_keys", "after_keys", "after_absent"), np.int64))

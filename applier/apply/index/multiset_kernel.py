@@ -22,8 +22,8 @@ from applier.apply.index.pointer_kernel import state_at
 from applier.apply.index.status import Status
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.kernels.byte_strings import same_bytes
-from applier.kernels.records import offset, struct
 from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8, load_u64, prefetch, store_i64, store_u64
+from keysearch.records import offset, struct
 
 SET, set_at, _ = struct("set", **dict.fromkeys((
     "entries", "mask", "slots", "slot_room", "slots_used", "free_slot", "next_place", "before_images",

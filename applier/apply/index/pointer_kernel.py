@@ -14,8 +14,8 @@ import numpy as np
 from applier.apply.index.diff_kernel import DIFF_ID, node_at
 from applier.apply.index.status import Status
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT, MAX_IMAGE_ID
-from applier.kernels.records import struct
 from keysearch.memory import always_inline, inline, load_i64, load_u8, store_i64
+from keysearch.records import struct
 
 DEAD = -2
 COMPUTED = -3

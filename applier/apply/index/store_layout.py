@@ -18,9 +18,9 @@ import numpy as np
 
 from applier.apply.index.byte_keys_kernel import hash_key
 from applier.kernels.byte_strings import same_bytes
-from applier.kernels.records import struct
 from keysearch.keybytes_kernel import compare_bytes
 from keysearch.memory import copy_bytes, inline, load_i64, load_u8, load_u32, store_i64, store_u32
+from keysearch.records import struct
 
 STORE, store_at, _ = struct("store", **dict.fromkeys((
     "n_pieces", "slots", "slot_room", "slots_used", "free_slot", "arena", "arena_used", "arena_room", "garbage",

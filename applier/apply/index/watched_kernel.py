@@ -19,8 +19,8 @@ import numpy as np
 
 from applier.apply.index.pointer_kernel import DEAD, VALUE, free_patch, present_in, updated_pointer
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT, MAX_IMAGE_ID
-from applier.kernels.records import struct
 from keysearch.memory import always_inline, inline, kernel, load_i32, load_i64, load_u8, store_i64
+from keysearch.records import struct
 
 WATCHED_ID = MAX_IMAGE_ID + 3
 """The layout number that marks a pointer to a record."""

@@ -14,13 +14,13 @@ import numpy as np
 
 from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.events.packed_kernel import bitmaps_of, read_bitmaps, read_packed
-from applier.kernels.records import struct
 from keysearch.memory import (
     inline,
     kernel,
     load_u8,
     load_u16,
 )
+from keysearch.records import struct
 
 HEADER_BYTES = 19
 

@@ -5,7 +5,7 @@ Source: MySQL internals, "Binary Log Event Header", version 4. The caller has co
 
 import numpy as np
 
-from applier.kernels.records import packed
+from keysearch.records import packed
 
 EVENT_HEADER, event_header = packed(
     "event header", time=np.uint32, type=np.uint8, server_id=np.uint32, size=np.uint32, next_position=np.uint32,

@@ -13,9 +13,9 @@ import numpy as np
 
 from applier.binlog.events.format import MOST_COLUMNS, FormatDescription
 from applier.binlog.events.gtid import GtidSet
-from applier.kernels.records import offset, struct
 from keysearch.addresses import address_of
 from keysearch.memory import copy_bytes, inline
+from keysearch.records import offset, struct
 
 
 class Status(IntEnum):

@@ -4,7 +4,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from applier.kernels.records import struct
+from keysearch.records import struct
 
 TABLE, _, table_at = struct("table", **dict.fromkeys((
     "wanted", "n_columns", "batch", "layouts", "n_layouts", "last_before", "last_after", "n_json_columns"), np.int64))

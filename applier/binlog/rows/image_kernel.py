@@ -24,7 +24,6 @@ from applier.binlog.rows.value_kernel import (
     time2,
     timestamp2,
 )
-from applier.kernels.records import struct
 from applier.mysql.zero_dates import BEFORE_ALL_DAYS, DAY
 from keysearch.memory import (
     copy32,
@@ -42,6 +41,7 @@ from keysearch.memory import (
     store_u16,
     store_u64,
 )
+from keysearch.records import struct
 
 STEP, _, step_at = struct("step", **dict.fromkeys((
     "operation", "need", "meta", "values", "column", "valid", "absent", "width"), np.int64))

@@ -31,7 +31,6 @@ from applier.binlog.rows.change_records import (
 from applier.binlog.rows.image_kernel import CORRUPT, FULL, program_view, read_image
 from applier.binlog.rows.table_ids_kernel import id_entry
 from applier.kernels.byte_strings import same_bytes
-from applier.kernels.records import offset
 from keysearch.memory import (
     copy_bytes,
     inline,
@@ -42,6 +41,7 @@ from keysearch.memory import (
     store_u8,
     store_u32,
 )
+from keysearch.records import offset
 
 _PARTIAL_UPDATE = 39
 _ZERO_DATES = offset(BATCH, "zero_dates")

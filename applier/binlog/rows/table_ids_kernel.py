@@ -4,8 +4,8 @@
 import numpy as np
 
 from applier.kernels.byte_strings import same_bytes
-from applier.kernels.records import struct
 from keysearch.memory import inline
+from keysearch.records import struct
 
 ENTRY, _, _entry_at = struct("table id", **dict.fromkeys(("id", "table", "body", "body_length"), np.int64))
 """A table id (-1: free), the number of its table, and the body of its map after the id (address and length)."""

@@ -7,8 +7,8 @@ DATA reads with its default options; bytes as hexadecimal digits. Source: MySQL 
 
 import numpy as np
 
-from applier.kernels.records import struct
 from keysearch.memory import copy_bytes, inline, kernel, load_i64, load_u8, store_u8
+from keysearch.records import struct
 
 PLAIN, TEXT, BYTES = range(3)
 """What becomes of a column's bytes: taken as they are, quoted or escaped, written in hexadecimal digits."""

@@ -17,8 +17,8 @@ from applier.jobs.importing.sql.tuple_kernel import (
     put_span,
     spans_at,
 )
-from applier.kernels.records import struct
 from keysearch.memory import inline, kernel, load_u8
+from keysearch.records import struct
 
 BACKSLASH = 92
 NONE = -1

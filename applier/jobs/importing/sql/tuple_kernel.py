@@ -11,8 +11,8 @@ from enum import IntEnum
 import numpy as np
 
 from applier.jobs.importing.sql.scan_kernel import MORE, blanks_end, comment_after, quote_end
-from applier.kernels.records import struct
 from keysearch.memory import inline, kernel, load_i64, load_u8, store_i64, store_u8
+from keysearch.records import struct
 
 # Kinds of values. The span of a text is what is between the quotes, that of digits in quotes likewise.
 # FIELD and ENCLOSED have escapes as LOAD DATA reads them, without and with quotes around.

@@ -6,8 +6,8 @@ from enum import IntEnum
 
 import numpy as np
 
-from applier.kernels.records import offset, struct
 from keysearch.memory import copy32, inline
+from keysearch.records import offset, struct
 
 FIXED, _, fixed_at = struct("fixed text", length=np.int64, text=(np.uint8, (64,)))
 """A text, and how many bytes it has."""

@@ -5,7 +5,7 @@ from enum import IntEnum
 import numpy as np
 
 from applier.binlog.events.compressed_kernel import FOUND
-from applier.kernels.records import offset, struct
+from keysearch.records import offset, struct
 
 
 class Status(IntEnum):
