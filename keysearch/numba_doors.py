@@ -23,6 +23,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
 from numba.core.lowering import BaseLower
 from numba.core.registry import CPUDispatcher, cpu_target
+from numba.core.runtime.nrt import rtsys
 
 _NUMBAS_LOCATORS = "UserProvidedCacheLocator,InTreeCacheLocator,UserWideCacheLocator,IPythonCacheLocator"
 _SETTINGS = vars(numba.config)
@@ -102,6 +103,12 @@ class _Cache(FunctionCache):
             except OSError:
                 pass
             yield True
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The compiled code that is kept for arguments of these types, None if there is none. It needs Numba's runtime,
+        and not what its code generator knows of Python, NumPy and the rest, which takes 0.1 s to import."""
+        rtsys.initialize(target_context)
+        return self._load_overload(sig, target_context)
 
     def _load_overload(self, sig: Any, target_context: Any) -> Any:
         key = self.key(sig, target_context.codegen())

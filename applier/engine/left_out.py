@@ -1,8 +1,8 @@
 """Keeps packages out of a program that does not need them, though packages that it needs import them where they are.
 
-pyarrow imports pandas with the first value that it converts: 0.3 s of CPU, and only Spark needs it. Numba imports
-coverage, cffi and yaml, for services that nobody asks of it here: another 0.15 s where they are installed. Where
-coverage measures a program, it is there before.
+pyarrow imports pandas and dateutil with the first value that it converts: 0.3 s of CPU, and only Spark needs them.
+Numba imports coverage, cffi and yaml, for services that nobody asks of it here: another 0.15 s where they are
+installed. Where coverage measures a program, it is there before.
 """
 
 import sys
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
 from types import ModuleType
 
-_PACKAGES = ("pandas", "coverage", "cffi", "yaml")
+_PACKAGES = ("pandas", "dateutil", "coverage", "cffi", "yaml")
 
 
 class _Door(MetaPathFinder):

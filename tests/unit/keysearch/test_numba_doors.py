@@ -24,6 +24,7 @@ DOORS = (
     "numba.core.caching.FunctionCache._index_key",
     "numba.core.caching.FunctionCache._load_overload",
     "numba.core.caching.FunctionCache._save_overload",
+    "numba.core.caching.FunctionCache.load_overload",
     "numba.core.caching.IndexDataCacheFile._load_index",
     "numba.core.caching.IndexDataCacheFile.load",
     "numba.core.callconv.CPUCallConv.return_user_exc",
@@ -34,6 +35,7 @@ DOORS = (
     "numba.core.lowering.BaseLower",
     "numba.core.registry.CPUDispatcher.compile",
     "numba.core.registry.cpu_target._toplevel_target_context",
+    "numba.core.runtime.rtsys.initialize",
 )
 _PRIVATE = re.compile(r"numba\.core|numba\.config|\._cache\b|_cache_file|\._load_index|\._index_key|\.targetctx")
 
@@ -67,6 +69,15 @@ def test_what_is_kept_is_loaded_without_compiling():
     keybytes_kernel.find_ranges.compile("(int64[::1], int64, int64[::1], int64, int64[::1])")
     assert numba_doors.load_kept(kernel) > 0, "nothing was found: Cache._cache_file._load_index, ._index_key"
     assert kernel.stats.cache_misses == {}, "it was compiled: Dispatcher.compile"
+
+
+def test_what_is_kept_is_loaded_without_the_code_generator():
+    """And Numba still compiles what is called then for the first time."""
+    keybytes_kernel.find_ranges.compile("(int64[::1], int64, int64[::1], int64, int64[::1])")
+    code = ("import numba, sys; from keysearch import keybytes_kernel\n"
+            "print(numba_doors.load_kept(keybytes_kernel.find_ranges) > 0, 'numba.np.linalg' in sys.modules)\n"
+            "print(numba.njit(lambda number: number + 1)(1), 'numba.np.linalg' in sys.modules)")
+    assert run(code) == ["True False", "2 True"]
 
 
 def run(code, **environment):
