@@ -84,9 +84,11 @@ def locate(
     from applier.binlog.locating.targets import target_of
     from applier.cli.located import print_located
     from applier.cli.terminal import progress
+    from applier.engine import compiling
 
     target = target_of(gtid, datetime, xid, group_id)
     with progress() as watcher:
+        compiling.ensure("outline", watcher)
         found = search.locate(binlogs, target, watcher)
     print_located(found)
 
@@ -101,8 +103,10 @@ def index(directory: Annotated[str, typer.Argument(metavar="DIR", help="A direct
     from applier.binlog.locating import search
     from applier.cli.located import print_indexed
     from applier.cli.terminal import progress
+    from applier.engine import compiling
 
     with progress() as watcher:
+        compiling.ensure("outline", watcher)
         indexed = search.index(directory, watcher)
     print_indexed(indexed)
 
@@ -129,11 +133,13 @@ def explain(
     """
     from applier.cli.explained import print_explained
     from applier.cli.terminal import progress
+    from applier.engine import compiling
     from applier.jobs.explain.job import explain as job
 
     options = ExplainOptions(tuple(binlogs), base, schema,
                              TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])),
                              define_from_log)
     with progress() as watcher:
+        compiling.ensure("outline", watcher)
         explained = job(options, watcher)
     print_explained(explained.tables, explained.definitions)

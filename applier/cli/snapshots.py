@@ -31,10 +31,12 @@ def verify(snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="Wha
     """
     from applier.cli.status import print_verified
     from applier.cli.terminal import progress
+    from applier.engine import compiling
     from applier.errors import SnapshotError
     from applier.jobs.verify import verify as job
 
     with progress() as watcher:
+        compiling.ensure("verify", watcher)
         verified = job(snapshot, watcher)
     print_verified(verified)
     if verified.damaged:

@@ -90,7 +90,7 @@ class TerminalProgress:
 
     def phase(self, name: str, total: int, what: str) -> None:
         self._finish_phase()
-        self._task = self._bars.add_task(name, total=total or None, what=what, rows=0)
+        self._task = self._bars.add_task(name, total=total or None, what=_items(total, what), rows=0)
 
     def update(self, done: int, rows: int = 0) -> None:
         if self._task is not None:
@@ -126,10 +126,10 @@ class LogProgress:
 
     def phase(self, name: str, total: int, what: str) -> None:
         self._finish_phase()
-        self._name, self._total, self._what = name, total, what
+        self._name, self._total, self._what = name, total, _items(total, what)
         self._done = self._rows = 0
         self._began = self._last_line = time.monotonic()
-        self._line(f"{name}: {total} {what}" if total else name)
+        self._line(f"{name}: {total} {self._what}" if total else name)
 
     def update(self, done: int, rows: int = 0) -> None:
         if not self._name:
@@ -188,6 +188,11 @@ def print_note(text: str) -> None:
         console.print(assembled(("note: ", "bold yellow"), text))
     else:
         console.file.write(f"applier: note: {printable(text)}\n")
+
+
+def _items(count: int, what: str) -> str:
+    """`what`, a plural, as it is said of so many."""
+    return what.removesuffix("s") if count == 1 else what
 
 
 def _stderr() -> Console:

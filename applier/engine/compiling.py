@@ -28,12 +28,14 @@ _FOR_JOBS = {
     "import": ("applier.jobs.importing.", "applier.snapshot.", "keysearch.keybytes_kernel"),
     "export": ("applier.jobs.exporting.", "applier.snapshot."),
     "show": ("applier.jobs.show.",),
+    "outline": ("applier.binlog.outline.",),
+    "verify": ("applier.snapshot.digest_kernel",),
 }
 EVERYTHING = "everything"
 
 
 def is_ready(job: str) -> bool:
-    """Whether the kernels for a job ("replay", "import", "export", "show", or EVERYTHING) are compiled."""
+    """Whether the kernels for a job are compiled: "replay", another one of `_FOR_JOBS`, or EVERYTHING."""
     return not _missing(job)
 
 

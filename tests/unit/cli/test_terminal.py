@@ -1,6 +1,7 @@
 import io
 import re
 
+import pytest
 from rich.console import Console
 
 from applier.cli import terminal
@@ -29,6 +30,11 @@ def test_bars_show_phases_counts_and_notes():
     assert re.search(r"outline .*3/3 files", last_frame)
     assert re.search(r"apply .*5/5 units +[\d,]+ rows/s", last_frame)
     assert "[b]kept as it is[/b]" in text
+
+
+@pytest.mark.parametrize("watcher", [terminal.TerminalProgress, terminal.LogProgress])
+def test_one_item_is_told_in_the_singular(watcher):
+    assert re.search(r"1 kernel(?!s)", shown(watcher, lambda progress: progress.phase("compile", 1, "kernels")))
 
 
 def test_log_lines_say_when_a_phase_begins_and_ends():

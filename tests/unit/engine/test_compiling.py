@@ -82,6 +82,8 @@ def test_jobs_compile_what_they_need():
     assert "applier.apply.output.rows_kernel" in replay and "applier.jobs.show.kernels.events_text_kernel" in show
     assert not {"jsondiff.apply_kernel", "applier.apply.foreign_keys.cascade_kernel"} & set(replay)
     assert not [name for name in replay if name.startswith("applier.jobs.")]
+    assert compiling.modules_for("outline") == ("applier.binlog.outline.outline_kernel",)
+    assert compiling.modules_for("verify") == ("applier.snapshot.digest_kernel",)
     for job in ("import", "export", "show", "replay"):
         assert set(compiling.modules_for(job)) < set(compiling.modules_for(compiling.EVERYTHING))
 
