@@ -9,14 +9,30 @@ from pathlib import Path
 
 from applier.errors import ApplierError
 from applier.jobs import warm
-from benchmarks import cascades, definitions, documents, increments, many_files, searching, sections, showing, workloads
+from benchmarks import (
+    cascades,
+    definitions,
+    documents,
+    dumps,
+    increments,
+    many_files,
+    searching,
+    sections,
+    showing,
+    sizes,
+    starting,
+    workloads,
+)
 from benchmarks.measure import in_child
 from benchmarks.report import Table, machine
 from benchmarks.workloads import Workload
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
 SIZES = {"small": 50.0, "full": 440.0}
+PLOTS = Path(__file__).parents[1] / "docs" / "plots"
 _SECTIONS: dict[str, Callable[[sections.Bench], list[Table]]] = {
+    "replay": sections.replaying,
+    "start": starting.starting,
     "read": sections.reading,
     "show": showing.showing,
     "apply": sections.applying,
@@ -27,7 +43,8 @@ _SECTIONS: dict[str, Callable[[sections.Bench], list[Table]]] = {
     "ddl": definitions.definitions,
     "increments": increments.increments,
     "files": many_files.many_files,
-    "replay": sections.replaying,
+    "dumps": dumps.dumps,
+    "sizes": sizes.sizes,
 }
 
 
@@ -45,7 +62,7 @@ def main(arguments: list[str]) -> int:
     if given:
         given = [Workload("your files", tuple(options.binlogs))] if len(given) > 1 else given
         chosen = [name for name in chosen if name in ("read", "show", "replay")]
-    texts = [f"Measured on: {machine()}\n"]
+    texts, plots = [f"Measured on: {machine()}\n"], {}
     print(texts[0], flush=True)
     in_child(warm.main)
     with tempfile.TemporaryDirectory(prefix="applier-bench-", dir=options.directory) as folder:
@@ -55,12 +72,16 @@ def main(arguments: list[str]) -> int:
                 for table in _SECTIONS[name](bench):
                     texts.append(table.markdown())
                     print(texts[-1], flush=True)
+                    plots |= [table.plot] if table.plot else []
             except ApplierError as error:
                 print(f"{name}: {error}", file=sys.stderr)
                 return error.exit_code
     if not given and set(chosen) == set(_SECTIONS):
         RESULTS.write_text("\n".join(texts))
-        print(f"written to {RESULTS}")
+        PLOTS.mkdir(exist_ok=True)
+        for name, plot in plots.items():
+            (PLOTS / name).write_text(plot)
+        print(f"written to {RESULTS} and {PLOTS}")
     return 0
 
 

@@ -43,19 +43,26 @@ def increments(bench: Bench) -> list[Table]:
 def _logs(folder: str, rows: int) -> tuple[str, dict[str, str]]:
     """The log that fills the table, and the logs that may follow it by what they change."""
     random = np.random.default_rng(7)
-    archive = Archive(f"{folder}/increments", 1)
+    file, table, done = filled(f"{folder}/increments", rows, random)
+    newest, anywhere = np.arange(rows - rows // 1000, rows), np.sort(random.choice(rows, rows // 1000, replace=False))
+    chosen = {"one row": newest[:1], "0.1 % newest": newest, "0.1 % anywhere": anywhere,
+              "1 % anywhere": np.arange(0, rows, 100)}
+    return file, {what: delta(f"{folder}/increments/{number}", table, keys, done)
+                              for number, (what, keys) in enumerate(chosen.items())}
+
+
+def filled(folder: str, rows: int, random: np.random.Generator) -> tuple[str, SbtestTable, int]:
+    """A log that fills a table with so many rows: its path, the table, and how many transactions it has."""
+    archive = Archive(folder, 1)
     archive.in_halves = False
     table = filled_table(archive, "t", "int", ", PRIMARY KEY (id)", rows, random)
     done = archive.log.executed
     archive.log.close()
-    newest, anywhere = np.arange(rows - rows // 1000, rows), np.sort(random.choice(rows, rows // 1000, replace=False))
-    chosen = {"one row": newest[:1], "0.1 % newest": newest, "0.1 % anywhere": anywhere,
-              "1 % anywhere": np.arange(0, rows, 100)}
-    return archive.files[0], {what: _delta(f"{folder}/increments/{number}", table, keys, done)
-                              for number, (what, keys) in enumerate(chosen.items())}
+    return archive.files[0], table, done
 
 
-def _delta(folder: str, table: SbtestTable, keys: np.ndarray, executed: int) -> str:
+def delta(folder: str, table: SbtestTable, keys: np.ndarray, executed: int) -> str:
+    """Write the log that follows one of so many transactions, and updates the rows with these keys; its path."""
     os.makedirs(folder)
     k = table.k.copy()
     with BinlogWriter(f"{folder}/binlog.000002", executed=executed) as log:

@@ -143,9 +143,9 @@ def apply_with_server(reader: list[str], server: str, files: tuple[str, ...], da
 
     The database is dropped first, and stays afterwards. Raises CalledProcessError where a program fails.
     """
-    client = _client(server)
-    subprocess.run([*client, "-e", f"DROP DATABASE IF EXISTS {database}"], check=True)
-    return Cost(0, sum(_apply_file(reader, client, file) for file in files))
+    program = client(server)
+    subprocess.run([*program, "-e", f"DROP DATABASE IF EXISTS {database}"], check=True)
+    return Cost(0, sum(_apply_file(reader, program, file) for file in files))
 
 
 def estimate_with_server(reader: list[str], server: str, files: tuple[str, str], database: str,
@@ -153,16 +153,16 @@ def estimate_with_server(reader: list[str], server: str, files: tuple[str, str],
     """The same for a first file and as many transactions of a second one as are said first; its other transactions, of
     as many as are said next, are taken to cost as much each."""
     measured, all_ = transactions
-    client = _client(server)
-    subprocess.run([*client, "-e", f"DROP DATABASE IF EXISTS {database}"], check=True)
-    filled = _apply_file(reader, client, files[0])
-    changed = _apply_file(reader, client, _first_part(files[1], measured))
+    program = client(server)
+    subprocess.run([*program, "-e", f"DROP DATABASE IF EXISTS {database}"], check=True)
+    filled = _apply_file(reader, program, files[0])
+    changed = _apply_file(reader, program, _first_part(files[1], measured))
     return Cost(0, filled + changed * all_ / measured)
 
 
 def is_mariadb(server: str) -> bool:
     """Whether MariaDB answers there."""
-    said = subprocess.run([*_client(server), "-e", "SELECT VERSION()"], capture_output=True, text=True, check=True)
+    said = subprocess.run([*client(server), "-e", "SELECT VERSION()"], capture_output=True, text=True, check=True)
     return "mariadb" in said.stdout.lower()
 
 
@@ -191,7 +191,8 @@ def _events(file: str) -> Iterator[tuple[int, int]]:
         yield data[at - size + 4], at
 
 
-def _client(server: str) -> list[str]:
+def client(server: str) -> list[str]:
+    """The command of a client of this server, which takes statements from standard input."""
     url = urlsplit(server)
     return [
         "mariadb" if shutil.which("mariadb") else "mysql",

@@ -9,12 +9,14 @@ from importlib.metadata import PackageNotFoundError, version
 
 @dataclass
 class Table:
-    """Figures of one kind. Cells are text already; `note` says in a line or two what the figures are."""
+    """Figures of one kind. Cells are text already; `note` says in a line or two what the figures are. `plot`, where
+    there is one, is an SVG of them, for a file of the docs with this name."""
 
     title: str
     note: str
     header: Sequence[str]
     rows: list[list[str]] = field(default_factory=list)
+    plot: tuple[str, str] | None = None
 
     def markdown(self) -> str:
         """Heading, note and aligned table; the first column left, figures right."""

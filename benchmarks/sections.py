@@ -146,6 +146,7 @@ def replaying(bench: Bench) -> list[Table]:
     """From binlog files to a published snapshot."""
     [log, *_] = bench.given or (bench.workload("oltp"),)
     cold = in_child(end_to_end.cold, log.files, bench.folder)
+    shuffled = in_child(end_to_end.cold, log.files, bench.folder, (*end_to_end.ON_SPARK, "--route", "shuffle"))
     here = in_child(end_to_end.cold, log.files, bench.folder, end_to_end.HERE)
     warm = in_child(end_to_end.warm, log.files, bench.folder)
     plain = in_child(end_to_end.plain, log.files, bench.folder)
@@ -162,6 +163,7 @@ def replaying(bench: Bench) -> list[Table]:
     runs: list[tuple[str, Cost | None]] = [
         ("cold, --engine local", here),
         ("cold, local[2]", cold),
+        ("cold, local[2], --route shuffle", shuffled),
         ("warm, local[2]", warm),
         ("plain, one process", plain),
         ("mysqlbinlog | mysql", server),
