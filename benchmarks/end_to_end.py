@@ -21,7 +21,7 @@ def cold(files: tuple[str, ...], folder: str, engine: tuple[str, ...] = ON_SPARK
 
 def _command_line(files: tuple[str, ...], folder: str, engine: tuple[str, ...]) -> Cost:
     binlogs = [word for file in files for word in ("--binlogs", file)]
-    program = [sys.executable, "-c", "from applier.cli import console; console()"]
+    program = [sys.executable, "-m", "applier"]
     output = _fresh(folder)
     with Family() as family:
         command([*program, "replay", *binlogs, "--output", output, *engine])

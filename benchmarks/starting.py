@@ -11,7 +11,7 @@ from benchmarks.report import Table, number
 from benchmarks.sections import Bench
 
 _MEGABYTES, _RUNS = 2.0, 3
-_PROGRAM = (sys.executable, "-c", "from applier.cli import console; console()")
+_PROGRAM = (sys.executable, "-m", "applier")
 
 
 def starting(bench: Bench) -> list[Table]:

@@ -155,10 +155,10 @@ def test_nobody_reads_what_is_printed(words, code, to, tmp_path):
     (tmp_path / "_snapshot.json").write_bytes(snapshot.to_json())
     reader, writer = os.pipe()
     os.close(reader)
-    program = "from applier.cli import console; console()"
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | {to: writer}
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    run = subprocess.Popen([sys.executable, "-c", program, *words], cwd=tmp_path, env=environment, text=True, **streams)
+    run = subprocess.Popen([sys.executable, "-m", "applier", *words], cwd=tmp_path, env=environment, text=True,
+                           **streams)
     os.close(writer)
     said = run.communicate()[to == "stdout"]
     assert run.returncode == code and "Traceback" not in said
