@@ -6,8 +6,7 @@ compares (WEIGHT_STRING), in a shorter form that sorts as they do; of some colla
 (`is_ordered`). One level follows the other: letters, accents, case.
 
 All collations of MySQL 9.7 and MariaDB 10.11 are known, and those of UCA 14 that later MariaDBs have
-(keysearch.collation_tables has what was recorded). By any other collation strings are equal here where their bytes are:
-what only it takes for a duplicate is none.
+(keysearch.collation_tables has what was recorded). Under any other collation only equal bytes make equal strings here.
 """
 
 from functools import cache
@@ -18,25 +17,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from keysearch.addresses import address_of
-from keysearch.collation_kernel import MOST_BYTES, SLACK, put_weights, without_spaces
+from keysearch.collation_kernel import MOST_BYTES, SLACK, Weights, put_weights, without_spaces
 from keysearch.collation_tables import WeightTable, collation_index, weight_table
 from keysearch.keybytes import PADDING, KeyBytes, encode_keys, text_bounds
 from keysearch.keybytes_kernel import put_raw
 from keysearch.thai_kernel import put_in_order
 
 _UNICODE = ("utf8", "utf8mb3", "utf8mb4", "ucs2", "utf16", "utf16le", "utf32")
-# MariaDB has the first one, too, under this name; the second one compares bytes, in any case where they are letters.
+# The first is on MariaDB, too, under this name; the second compares bytes, and ASCII letters in any case.
 _OTHERS_ON_MYSQL = {"croatian_ci": "croatian_mysql561_ci", "korean_ci": "korean_mysql_ci"}
 _UNORDERED = ("latin2_czech_cs", "big5", "cp932", "eucjpms", "euckr", "gb18030", "gb2312", "gbk", "sjis", "ujis")
-"""How tables begin that say only which characters are equal."""
-_TURNING = "ja_"
-"""How tables begin of which each level goes on where the one before it ended: a server weighs a sign of iteration or
-length by the character before it, and for the first character that is still the last one."""
+"""Prefixes of the tables that only say which characters are equal."""
+_WRAPPING = "ja_"
+"""The prefix of tables whose levels behind the first wrap: a server weighs an iteration or length mark by the character
+before it, and when such a level begins, that is still the string's last one."""
 
 
 class _Rules(NamedTuple):
-    """How a collation compares: by tables of weights, one a level (none: by bytes); whether spaces at the end do not
-    count, and in levels behind the first one weights at the end that a space has there."""
+    """How a collation compares: by tables of weights, one a level (none: by bytes). pads: trailing spaces do not count;
+    pads_behind: in levels behind the first one, neither do trailing weights that a space has there."""
 
     tables: tuple[str, ...]
     pads: bool
@@ -45,11 +44,11 @@ class _Rules(NamedTuple):
 
 _BYTES = _Rules((), False)
 _THAI = ("tis620_thai_ci",)
-"""No table: keysearch.thai_kernel."""
+"""It has no table but a kernel: keysearch.thai_kernel."""
 
 
 def collation_of(collation: str, flavour: str) -> str:
-    """The name here of a server's collation: some of MySQL's are others than MariaDB's of the same name."""
+    """The name that this module has for a server's collation: some have one name but differ between the flavours."""
     charset, _, kind = collation.lower().partition("_")
     if flavour == "mysql" and kind in _OTHERS_ON_MYSQL and charset in (*_UNICODE, "euckr"):
         return f"{charset}_{_OTHERS_ON_MYSQL[kind]}"
@@ -57,23 +56,23 @@ def collation_of(collation: str, flavour: str) -> str:
 
 
 def is_exact(collation: str) -> bool:
-    """Whether keys are equal exactly where strings are by this collation (its name, as information_schema has it)."""
+    """Whether keys are equal exactly where this collation takes strings to be equal (a name of information_schema)."""
     return _rules(collation) is not None
 
 
 def is_ordered(collation: str) -> bool:
-    """Whether keys also sort as strings do by this collation."""
+    """Whether keys also sort as this collation sorts strings."""
     rules = _rules(collation)
     return rules is not None and not any(name.startswith(_UNORDERED) for name in rules.tables)
 
 
 def compares_bytes(collation: str) -> bool:
-    """Whether a string's own bytes are its key, as also where the collation is not known here."""
+    """Whether a string's own bytes are its key; true of unknown collations, too."""
     return (_rules(collation) or _BYTES) == _BYTES
 
 
 def equality_keys(column: pa.Array | pa.ChunkedArray, collation: str) -> KeyBytes:
-    """The keys of a column of UTF-8 text, that of "" for a NULL. Errors: TypeError for a column of another type."""
+    """The keys of a column of UTF-8 text; a NULL has that of "". Errors: TypeError for a column of another type."""
     starts, ends, data = text_bounds(column)
     rules = _rules(collation) or _BYTES
     if rules.tables == _THAI:
@@ -81,14 +80,14 @@ def equality_keys(column: pa.Array | pa.ChunkedArray, collation: str) -> KeyByte
     if not rules.tables:
         return _own_bytes(starts, ends, data, rules.pads)
     levels = [_by_weights(starts, ends, data, weight_table(name), rules.pads_behind if level else rules.pads,
-                          True if level > 0 and name.startswith(_TURNING) else None)
+                          True if level > 0 and name.startswith(_WRAPPING) else None)
               for level, name in enumerate(rules.tables)]
     return levels[0] if len(levels) == 1 else encode_keys([level.to_arrow() for level in levels])
 
 
 def equality_column(column: pa.Array | pa.ChunkedArray, collation: str) -> pa.Array | pa.ChunkedArray:
-    """The same as a column of large_binary that keeps its NULLs, to be a part of a longer key (`encode_keys`). The
-    column as it is where strings are equal only byte for byte."""
+    """The keys as a column of large_binary that keeps its NULLs, to be part of a longer key (`encode_keys`). If the
+    collation compares bytes, the column itself."""
     if compares_bytes(collation):
         return column
     keys = equality_keys(column, collation).to_arrow()
@@ -96,16 +95,16 @@ def equality_column(column: pa.Array | pa.ChunkedArray, collation: str) -> pa.Ar
 
 
 def _by_weights(starts: np.ndarray, ends: np.ndarray, data: np.ndarray, table: WeightTable, pads: bool,
-                turns: bool | None) -> KeyBytes:
+                wraps: bool | None) -> KeyBytes:
     offsets = np.zeros(len(starts) + 1, np.int64)
     lengths = ends - starts
     room = 2 * int(lengths.sum()) + MOST_BYTES * int(lengths.max(initial=0))
     memory = np.empty(room + max(PADDING, SLACK), np.uint8)
+    weights = Weights(**{name: address_of(array) for name, array in table._asdict().items()},
+                      n_steps=len(table.steps), n_heads=len(table.heads), space=table.space if pads else 0)
     row = 0
     while True:
-        row = put_weights(row, starts, ends, address_of(data), address_of(table.entries), address_of(table.many),
-                          address_of(table.codes), address_of(table.heads), len(table.heads),
-                          address_of(table.steps), len(table.steps), table.space if pads else 0, turns,
+        row = put_weights(row, starts, ends, address_of(data), weights, wraps,
                           address_of(memory), len(memory) - max(PADDING, SLACK), offsets)
         if row == len(starts):
             return KeyBytes(offsets, memory[:offsets[-1]])
@@ -132,7 +131,7 @@ def _own_bytes(starts: np.ndarray, ends: np.ndarray, data: np.ndarray, pads: boo
 
 @cache
 def _rules(collation: str) -> _Rules | None:
-    """How a collation compares, None where that is not known here."""
+    """How a collation compares; None for an unknown one."""
     name = collation.lower()
     if name == "binary":
         return _BYTES

@@ -4,23 +4,23 @@ weights.zip, beside this module, has one table for each level by which a collati
 letters, the second of accents, the third of case. A table is a line of JSON, {parent, near, arrays: {name: [type,
 length]}}, and then these arrays one behind the other:
 
-    points    where there is a parent, which code points weigh something else here, each less the one before; without
-              one, none: all code points are meant
-    counts    for each of these how many weights it has: 0 (it is ignored) to 8; 0xF0 + i: the two implicit ones of
+    points    in a table with a parent, the code points whose weights differ from the parent's, each less the one
+              before; empty in one without, which has all code points
+    counts    how many weights each of these has: 0 (it is ignored) to 8; 0xF0 + i: the two implicit ones of
               IMPLICIT_FIRSTS[i]; 0xFF: the character set does not have it
-    weights   of all of these together, where the table is `near` one that is alone, of a character below U+10000, less
-              the code point; then those of strings
-    lengths   of strings of characters that weigh something else together ("contractions"); the longest one counts
+    weights   all weights of all of these; in a `near` table, a character below U+10000 that has one weight has it less
+              the code point; then the weights of strings
+    lengths   of strings whose characters have weights of their own together ("contractions"); the longest one counts
     strings   their code points
-    joined    how many weights each has
-    olds      weights of the parent that are others here, each less the one before
-    news      what these are, less what they were
+    joined    how many weights each of them has
+    olds      the parent's weights that are replaced, each less the one before
+    news      what replaces them, less what they were
 
 The member `index` says by which tables each collation compares (keysearch.collation).
 
-In a key a weight is a code of one byte where a character of ASCII has it, and else of three: a byte that says between
-which of those it stands, and the weight. So keys are as long as most texts are, no code begins another one, and
-codes compare as weights do. Where all weights have one byte they are their own codes.
+In a key a weight that an ASCII character has is a code of one byte, any other a code of three: a byte that says between
+which of the former it sorts, and the weight. So keys are about as long as most texts, no code is a prefix of another,
+and codes compare as weights do. If all weights of a table have one byte, they are their own codes.
 """
 
 import io
@@ -32,35 +32,41 @@ from typing import NamedTuple
 
 import numpy as np
 
+from keysearch.records import struct
+
 CODE_POINTS = 0x110000
 POINT_BITS = 21
-"""Of a code point in a step's number."""
+"""Bits of a code point in a step's number."""
 IMPLICIT_FIRSTS = (0xFB00, 0xFB40, 0xFB80, 0xFBC0, 0xD800)
-"""What the first one of two implicit weights counts from: UCA's, and one for characters that weigh what they are."""
+"""What the first of two implicit weights counts from: UCA's, and one for characters whose weight is their number."""
 _TAILED = range(0xFB00, 0xFC00)
-"""Behind such a weight of UCA's stands one that is a part of a code point."""
-# What an entry says in its highest byte, if not the length of a code (0: the character is ignored).
+"""Weights of UCA that a part of a code point follows."""
+# An entry's highest byte, if it is not the length of a code (0: the character is ignored).
 SEVERAL, IMPLICIT, UNKNOWN = 0x40, 0xF0, 0xFF
 LONGEST_CODE = 3
 _MOST_SHORT = 127
-"""Codes of one byte: each takes two of its values, and one is for what is above them all."""
+"""Codes of one byte at most: each takes two of a byte's values, and one is for weights above them all."""
 _KEPT = 16
-"""So many tables stay in memory."""
+"""How many tables stay in memory."""
+
+
+STEP, _, step_at = struct("step", number=np.int64, entry=np.int64, node=np.int64)
+"""A step in the tree of the strings that have weights of their own. `number` is the node that it leaves (0: the root)
+<< POINT_BITS | a code point, `entry` the string's entry up to there (0: it only begins others), and `node` the one that
+it leads to (0: no string is longer)."""
 
 
 class WeightTable(NamedTuple):
     """A table in the form that kernels read.
 
-    entries: uint32[CODE_POINTS]: a code, as in `codes`; SEVERAL + n << 24 | where the n weights begin in `many`
+    entries: uint32[CODE_POINTS]: a code, as in `codes`; SEVERAL + n << 24 | where the n weights begin in `weights`
     (uint16[…]); IMPLICIT << 24 | what the first weight counts from; UNKNOWN << 24. codes: uint32[65536], for each
-    weight its code's length << 24 | the code, its first byte lowest. steps: int64[n, 3], ascending, the tree of the
-    strings that have weights of their own: node << POINT_BITS | code point (node 0 is the root), the string's entry up
-    to there (0: it is only the beginning of others), and the node there (0: there is nothing longer). heads: uint8[…],
-    1 for each code point that begins one; none is behind the last.
+    weight its code's length << 24 | the code, its first byte lowest. steps: STEP[n], ascending by number. heads:
+    uint8[…], 1 for each code point that begins a string with weights of its own; the last item is a 1.
     """
 
     entries: np.ndarray
-    many: np.ndarray
+    weights: np.ndarray
     codes: np.ndarray
     steps: np.ndarray
     heads: np.ndarray
@@ -72,9 +78,9 @@ class WeightTable(NamedTuple):
 
 
 class _Recorded(NamedTuple):
-    """A table as the servers have it. counts: uint8[CODE_POINTS], IMPLICIT for all kinds of these. firsts:
-    uint32[CODE_POINTS], what implicit weights count from, or where others begin in `weights`: uint16[…]. strings: {code
-    points: how many weights they have << 32 | where these begin}."""
+    """A table as the servers have it. counts: uint8[CODE_POINTS], IMPLICIT whatever the first weight. firsts:
+    uint32[CODE_POINTS], what implicit weights count from, or where the weights begin in `weights`: uint16[…]. strings:
+    {code points: how many weights they have << 32 | where these begin}."""
 
     counts: np.ndarray
     firsts: np.ndarray
@@ -84,14 +90,14 @@ class _Recorded(NamedTuple):
 
 @cache
 def collation_index() -> dict[str, list[str]]:
-    """By which tables collations compare."""
+    """The tables of each collation, one a level."""
     index: dict[str, list[str]] = json.loads(_member("index"))
     return index
 
 
 @lru_cache(_KEPT)
 def weight_table(name: str) -> WeightTable:
-    """The table of a name (read-only arrays; 5 MB)."""
+    """The table with this name (read-only arrays; 5 MB)."""
     counts, firsts, weights, strings = _recorded(name)
     entries = counts.astype(np.uint32) << 24
     single, several = np.flatnonzero(counts == 1), np.flatnonzero((counts > 1) & (counts < IMPLICIT))
@@ -106,7 +112,7 @@ def weight_table(name: str) -> WeightTable:
 
 
 def _recorded(name: str) -> _Recorded:
-    """A table, of its parent's what it does not say itself."""
+    """Read a table; what it does not have is its parent's."""
     data = io.BytesIO(_member(name))
     head = json.loads(data.readline())
     arrays = {key: np.frombuffer(data.read(np.dtype(kind).itemsize * length), kind)
@@ -145,7 +151,7 @@ def _parent(name: str) -> _Recorded:
 
 
 def _remapped(parent: _Recorded, olds: np.ndarray, news: np.ndarray) -> _Recorded:
-    """A copy of a table with other weights for some."""
+    """Copy a table with some weights replaced."""
     counts, firsts, weights = parent.counts.copy(), parent.firsts.copy(), parent.weights.copy()
     if len(olds):
         new = np.arange(0x10000, dtype=np.uint16)
@@ -170,7 +176,7 @@ def _tree(strings: dict[tuple[int, ...], int]) -> tuple[np.ndarray, np.ndarray]:
              for step, text in sorted(ends.items())]
     heads = np.zeros(max((text[0] for text in strings), default=-1) + 1, np.uint8)
     heads[[text[0] for text in strings]] = 1
-    return np.array(steps, np.int64).reshape(-1, 3), heads
+    return np.array(steps, STEP), heads
 
 
 def _string_entry(weights: int) -> int:
@@ -178,8 +184,8 @@ def _string_entry(weights: int) -> int:
 
 
 def _codes(short: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The codes of all weights; `short` are those that get one byte, ascending. The i-th of them is 2 * i + 1; what is
-    before it, but after the one before, is 2 * i with its own two bytes."""
+    """The codes of all weights. `short`, ascending, has those whose code is one byte, for the i-th 2 * i + 1. A weight
+    between the one before and the i-th has the code 2 * i and then its own two bytes."""
     numbers = np.arange(0x10000, dtype=np.uint32)
     if weights.max(initial=0) < 0x100:
         return 1 << 24 | numbers

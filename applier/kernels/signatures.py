@@ -63,7 +63,7 @@ def _lines() -> list[str]:
 
 def _text(numbas: Any) -> str:
     """A type as the table has it."""
-    if isinstance(numbas, types.NamedTuple):
+    if isinstance(numbas, types.NamedTuple | types.NamedUniTuple):
         return f"of({numbas.instance_class.__name__}, {', '.join(map(_text, numbas.types))})"
     if isinstance(numbas, types.Record):
         made: Any = as_dtype(numbas)
@@ -87,5 +87,5 @@ def _readonly(array: Any) -> Any:
 
 
 def _named(kind: Any, *fields: Any) -> Any:
-    made: Any = types.NamedTuple
-    return made(fields, kind)
+    made: Any = types.BaseTuple
+    return made.from_types(fields, kind)
