@@ -38,7 +38,8 @@ class ReplayOptions:
     base name, offset), `stop_gtid` a GTID set as the log writes it, `stop_datetime` seconds since 1970 UTC. `rewrites`
     are pairs of databases: what the log has as the first is the second, for `filter`, too. `type_conversions` has
     names of replica_type_conversions in lower case. `system_time_zone`, as "+02:00" or "Europe/Rome", is what SYSTEM is
-    in the log. New files have about `file_bytes`. `engine` is "auto", "local" or "spark"; `master` is Spark's, None
+    in the log. New files have about `file_bytes`. A log of more than `pass_bytes` (None: as memory and disk have room)
+    is replayed in passes. `engine` is "auto", "local" or "spark"; `master` is Spark's, None
     means local[*].
     """
 
@@ -63,6 +64,7 @@ class ReplayOptions:
     check_foreign_keys: bool = False
     engine: str = "auto"
     file_bytes: int = FILE_BYTES
+    pass_bytes: int | None = None
     master: str | None = None
 
     def __post_init__(self) -> None:

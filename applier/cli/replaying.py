@@ -110,6 +110,10 @@ def replay(
     target_file_size: Annotated[str, typer.Option(
         metavar="SIZE", help="About how large new files become, as 64M or 1G. An increment writes again each file that "
                              "has a changed row; many small files are slower to read.")] = "64M",
+    pass_bytes: Annotated[str | None, typer.Option(
+        metavar="SIZE", help="Replay about this much log at a time, as 500G: each pass goes on from what the one "
+                             "before made, which bounds memory and temporary disk. The snapshot holds the same. By "
+                             "default as much as this machine has room for.")] = None,
     route: Annotated[Route, typer.Option(
         help="walk: each task reads the binlogs for its own tables; shuffle: binlogs are decoded once and changes are "
              "sent to the tasks; auto: the cheaper of the two.")] = Route.auto,
@@ -153,6 +157,7 @@ def replay(
         check_foreign_keys=check_foreign_keys,
         engine=engine.value,
         file_bytes=parse_size(target_file_size),
+        pass_bytes=None if pass_bytes is None else parse_size(pass_bytes),
         master=master,
     )
     is_on_spark = choose(options).engine == "spark"

@@ -13,7 +13,7 @@ from applier.columns.type_conversions import TypeConversions
 from applier.plan.log import UsedTable
 from applier.plan.planned import PlannedVersion
 from applier.schema.history.history import SchemaHistory
-from applier.schema.history.table_versions import BEFORE_THE_LOG, TableVersion
+from applier.schema.history.table_versions import TableVersion
 from applier.snapshot.staging import Staging
 
 SINGLE_UNIT_REASON = "rows were exchanged with another table"
@@ -43,7 +43,7 @@ def add_units(number: int, group: Sequence[PlannedVersion], searches: Mapping[in
             origin=_origin([Altered(unit=made[source.version], conversion=source.conversion)
                             for source in version.sources]) or begins(item),
             needs=ExchangeGroup(group=number), place=place, type_conversions=allowed,
-            same_columns=version.start != BEFORE_THE_LOG and version.in_base is None, idempotent=idempotent)
+            same_columns=not version.given, idempotent=idempotent)
         made[version.id] = unit
         item.units.append(unit)
         item.tied = SINGLE_UNIT_REASON

@@ -120,20 +120,24 @@ def span_of(outlines: list[Outline]) -> LogSpan:
 
 def read_history(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sql: str | None,
                  rewrites: Mapping[str, str] | None = None, *, skip_statements: bool = False,
-                 define_from_log: bool = False, system_time_zone: str | None = None) -> SchemaHistory:
+                 define_from_log: bool = False, system_time_zone: str | None = None,
+                 before: SchemaHistory | None = None) -> SchemaHistory:
     """Every version of every table in the span, from the base, the schema file and the statements of the log, whose
     databases have the names of `rewrites` from here on, for `wanted`, too (AP-FILT).
 
     Raises the first thing in the log's order that cannot be followed: DDL or DML as text on a wanted table, or an event
     that rows cannot be applied beyond. With `skip_statements`, DML as text is passed over and counted in the history.
     With `define_from_log`, a table that nothing defines is what the log's first row event of it says, and empty there.
-    `system_time_zone` is what SYSTEM is in the log.
+    `system_time_zone` is what SYSTEM is in the log. `before` is the history of the pass that made the base.
     """
     files = [outline.uri for outline in span.outlines]
     history = SchemaHistory(span.flavour, wanted=wanted, files=files, rewrites=rewrites,
-                            skip_statements=skip_statements, server_version=span.outlines[0].format.server_version,
-                            system_time_zone=system_time_zone)
-    if base is not None:
+                            skip_statements=skip_statements, system_time_zone=system_time_zone,
+                            server_version=before.server_version if before is not None else
+                            span.outlines[0].format.server_version)
+    if before is not None:
+        history.begin_as(before)
+    elif base is not None:
         _load_base(history, base, span.outlines[0])
     if schema_sql is not None:
         try:

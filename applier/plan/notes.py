@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from applier.plan.log import UsedTable
+from applier.schema.ddl.schema_changes import TableName
 from applier.schema.history.history import SchemaHistory
 from applier.schema.table_filter import TableFilter
 
 
-def notes_on_names(history: SchemaHistory, tables: TableFilter) -> list[str]:
-    """Lines about --tables that name no table: a typing error would otherwise silently make an empty snapshot."""
-    names = {(version.definition.database, version.definition.name) for version in history.versions()}
+def notes_on_names(names: set[TableName], tables: TableFilter) -> list[str]:
+    """Lines about --tables that name no table, of all `names` that tables had: a typing error would otherwise silently
+    make an empty snapshot."""
     return [f"--tables {entry}: no such table is in the log, --schema or --base" for entry in
             tables.without_match(names)]
 

@@ -77,6 +77,9 @@ class MarkedDates:
             raise SnapshotError(f"the file's entry of invalid dates is damaged: {error}",
                                 file=file) from error
 
+    def __len__(self) -> int:
+        return sum(len(places) for places, _ in self._known.values())
+
     def put_into(self, rows: pa.Table, first: int = 0) -> pa.Table:
         """Put these dates into rows of the file that start with number `first`."""
         for name, (places, numbers) in self._known.items():

@@ -25,6 +25,8 @@ from applier.snapshot.writer import TableTarget
 SCHEMA = "_schema.sql"
 REPORT = "_report.json"
 CONFLICTS = "_conflicts.parquet"
+PASSES = "_passes"
+"""The folder of snapshots that are bases of the one that is made, while it is made."""
 SNAPSHOTS = "_snapshots.json"
 """The list of snapshots in a folder of several, written last."""
 MARKER = "_incomplete"
@@ -111,6 +113,7 @@ class Staging:
                 table.check_ranges()
                 for entry in table.all_files:
                     self._check(self._filesystem, f"{self._root}/{entry.path}", entry)
+            self._drop(PASSES)
             self._remove_strays({f"{self._root}/{entry.path}"
                                  for table in snapshot.tables for entry in table.all_files})
             others = {SCHEMA: schema_sql.encode(),
@@ -140,6 +143,14 @@ class Staging:
             raise SnapshotError(f"cannot publish: {error}", file=self.output) from error
         self._done = True
         self._unlock()
+
+    def within_pass(self, number: int) -> str:
+        """The path or uri of a snapshot that is the base of a later pass, and goes when this one is committed."""
+        return f"{self._root_uri()}/{PASSES}/{number}"
+
+    def drop_pass(self, number: int) -> None:
+        """Remove the snapshot of a pass that no other one goes on from, if there is one."""
+        self._drop(f"{PASSES}/{number}")
 
     def within(self, name: str) -> tuple[str, str]:
         """The path or uri of one of several snapshots that are published at once, in a folder of their own: while they
@@ -198,6 +209,12 @@ class Staging:
         for info in self._filesystem.get_file_info(fs.FileSelector(self._root, recursive=True)):
             if info.type == fs.FileType.File and info.path not in named and info.base_name != MARKER:
                 self._filesystem.delete_file(info.path)
+
+    def _drop(self, folder: str) -> None:
+        """Remove a folder with all that is in it, if it is there."""
+        path = f"{self._root}/{folder}"
+        if self._filesystem.get_file_info(path).type == fs.FileType.Directory:
+            self._filesystem.delete_dir(path)
 
     def _write(self, name: str, content: bytes | pa.Buffer) -> None:
         with self._filesystem.open_output_stream(f"{self._root}/{name}", compression=None) as stream:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TypeVar
 
 from applier.apply.tasks import UnitResult
 from applier.columns.table_key import table_key
 from applier.jobs.explain.searches import duplicate_warnings
+from applier.jobs.replay.passes_done import PassesDone
 from applier.jobs.replay.result import ACCESS_PATHS, TableResult
 from applier.plan.planned import PlannedVersion
 from applier.schema.definition import TableDefinition, table_schema
@@ -17,6 +19,8 @@ from applier.schema.history.table_versions import TableVersion
 from applier.snapshot.manifest import FileEntry, Snapshot, TableEntry
 from applier.snapshot.staging import Staging
 from applier.snapshot.writer import write_empty
+
+_Name = TypeVar("_Name", bound=str)
 
 
 def table_entries(live: list[TableVersion], planned: list[PlannedVersion], results: list[UnitResult],
@@ -61,29 +65,48 @@ def _carried(files: Sequence[FileEntry], *, base: Snapshot | None, staging: Stag
     return staging.carry_over(base, kept, table.database, table.name, history=history)
 
 
-def table_results(entries: list[TableEntry], planned: list[PlannedVersion],
-                  results: list[UnitResult]) -> tuple[TableResult, ...]:
-    """What the replay did to each table of the snapshot, without changes to versions that the log dropped."""
+def table_results(live: list[TableVersion], entries: list[TableEntry], planned: list[PlannedVersion],
+                  results: list[UnitResult], done: PassesDone) -> tuple[TableResult, ...]:
+    """What the replay did to each table of the snapshot, in this pass and those before, without changes to versions
+    that the log dropped."""
     by_number = {result.number: result for result in results}
     units = {(item.version.definition.database, item.version.definition.name): item
              for item in planned if item.version.end is None}
+    versions = {(version.definition.database, version.definition.name): version for version in live}
     tables = []
     for entry in entries:
-        item = units.get((entry.database, entry.name))
-        done = [by_number[unit.number] for unit in item.units] if item is not None else []
-        written = sum(len(result.files) for result in done if result.files is not None)
-        key = table_key(item.version.definition) if item is not None else None
+        name = entry.database, entry.name
+        item = units.get(name)
+        of_units = [by_number[unit.number] for unit in item.units] if item is not None else []
+        version = versions[name]
+        before = done.tables.get(version.in_base) if version.in_base is not None else None
+        is_changed = item is not None or (before is not None and before.units > 0)
+        key = table_key(version.definition) if is_changed else None
         tied = item.tied if item is not None else ""
-        found = _sum(result.found for result in done)
-        tables.append(TableResult(
-            entry.database, entry.name, entry.rows, sum(result.inserted for result in done),
-            sum(result.updated for result in done), sum(result.deleted for result in done), str(key) if key else "",
-            written, len(entry.files) - written, {way: found[way] for way in sorted(ACCESS_PATHS) if way in found},
-            _sum(_conflicts(result) for result in done), len(done),
-            item.ranges if item is not None and tied else len(done), tied, sum(result.seconds for result in done),
+        written, found = done.written(entry), _sum(result.found for result in of_units)
+        here = TableResult(
+            *name, entry.rows, sum(result.inserted for result in of_units),
+            sum(result.updated for result in of_units), sum(result.deleted for result in of_units),
+            str(key) if key else "", written, len(entry.files) - written,
+            {way: found[way] for way in sorted(ACCESS_PATHS) if way in found},
+            _sum(_conflicts(result) for result in of_units), len(of_units),
+            item.ranges if item is not None and tied else len(of_units), tied,
+            sum(result.seconds for result in of_units),
             duplicate_warnings(item.version.definition) if item is not None else (),
-            sum(result.by_foreign_keys for result in done)))
+            sum(result.by_foreign_keys for result in of_units))
+        tables.append(here if before is None else _together(before, here))
     return tuple(tables)
+
+
+def _together(before: TableResult, here: TableResult) -> TableResult:
+    """What an earlier pass and this one did to a table, as it is now."""
+    return replace(
+        here, inserts=before.inserts + here.inserts, updates=before.updates + here.updates,
+        deletes=before.deletes + here.deletes, found=_sum([before.found, here.found]),
+        conflicts=_sum([before.conflicts, here.conflicts]), units=before.units + here.units,
+        ranges=before.ranges + here.ranges, tied=here.tied or before.tied, seconds=before.seconds + here.seconds,
+        warnings=tuple(dict.fromkeys([*before.warnings, *here.warnings])),
+        by_foreign_keys=before.by_foreign_keys + here.by_foreign_keys)
 
 
 def _conflicts(result: UnitResult) -> dict[str, int]:
@@ -93,5 +116,5 @@ def _conflicts(result: UnitResult) -> dict[str, int]:
     return {count["values"]: count["counts"] for count in counts.to_pylist()}
 
 
-def _sum(counts: Iterable[dict[str, int]]) -> dict[str, int]:
+def _sum(counts: Iterable[Mapping[_Name, int]]) -> dict[_Name, int]:
     return dict(sorted(sum(map(Counter, counts), Counter()).items()))

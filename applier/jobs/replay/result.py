@@ -5,7 +5,7 @@ A snapshot's `_report.json` has the same, without the snapshot's own location:
     format_version  1
     position        "binlog.000003:1234"; gtid_set; timestamp: the last group's, in seconds since 1970, or null
     exec_mode       "strict" | "idempotent"
-    route           "walk" | "shuffle" as it was chosen
+    route           "walk" | "shuffle" as it was chosen; both, with a comma, if passes chose differently
     conflicts       how many conflicts idempotent mode suppressed; `_conflicts.parquet` lists them
     units           how many units of work there were
     zero_dates      how many invalid dates became null

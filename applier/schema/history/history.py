@@ -58,7 +58,7 @@ class SchemaHistory:
     ) -> None:
         self.flavour = flavour
         self._inline_references = honours_inline_references(flavour, server_version)
-        self._system_time_zone, self._server_version = system_time_zone, server_version
+        self._system_time_zone, self.server_version = system_time_zone, server_version
         self._wanted = wanted or (lambda database, _: database not in SYSTEM_DATABASES)
         self._files, self._rewrites = files, rewrites or {}
         self._tables = TableVersions()
@@ -146,6 +146,16 @@ class SchemaHistory:
                 replace(column, default=in_utc(column.default, context)) for column in definition.columns))
         self._changes.create(definition, StatementOrigin(BEFORE_THE_LOG, "the base snapshot"))
 
+    def begin_as(self, before: "SchemaHistory") -> None:
+        """Begin with what another history ends with, whose log this one's continues: besides what a snapshot says of
+        tables, this is the tables that are not wanted, and what was there before the first log."""
+        self._databases.update(before.databases())
+        self.charset_assumed |= before.charset_assumed
+        self._changes.skipped.update({table: Counter(kinds) for table, kinds in before.skipped.items()})
+        for version in before.versions():
+            if version.end is None:
+                self._tables.begin_as(version)
+
     def define(self, definition: TableDefinition, at: Position) -> None:
         """Add a table that nothing else defines, from a position in the log on; it is empty there."""
         self.defined_by_log.append(definition.full_name)
@@ -184,7 +194,7 @@ class SchemaHistory:
         timestamp_us = statement.timestamp * 1_000_000 + int(context.get("microseconds", 0))
         place = StatementOrigin(end, sql, timestamp_us, self._file(at), at[1], statement.gtid,
                                (context.get("auto_increment_increment", 1), context.get("auto_increment_offset", 1)),
-                               end_of_time(self._server_version), self._server_version)
+                               end_of_time(self.server_version), self.server_version)
         try:
             for change in self._parse(sql, statement.database or None, rewrites=self._rewrites,
                                       timestamp_us=timestamp_us,

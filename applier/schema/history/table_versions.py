@@ -165,6 +165,12 @@ class TableVersions:
             self._by_table[table] = SortedKeyList(key=lambda number: self._versions[number].start)
         self._by_table[table].add(number)
 
+    def begin_as(self, before: TableVersion) -> None:
+        """Add the last version that another history has of a table: a base has its rows, by that name."""
+        definition = before.definition
+        self.begin(definition, BEFORE_THE_LOG, before.created_by)
+        self._versions[-1] = replace(self._versions[-1], given=before.given)
+
     def redefine(self, version: TableVersion, definition: TableDefinition, position: Position, sql: str) -> None:
         """Give a version another definition that means the same to rows, so that it does not end."""
         self._redefinitions.setdefault(version.id, []).append(Redefinition(position, sql, version.definition))

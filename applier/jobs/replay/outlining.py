@@ -1,0 +1,149 @@
+"""Outlines what a replay applies, or one pass of it, and checks that nothing is missing there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from applier.binlog.archive.archive import Archive, ArchiveFile, check_continuity, notes_on_ends
+from applier.binlog.events.group_ids import check_group_ids
+from applier.binlog.events.gtid import GtidSet
+from applier.binlog.outline.outline import OutlineTask
+from applier.binlog.outline.stop import StopCondition
+from applier.engine.executor import Executor
+from applier.errors import ArchiveError
+from applier.io.progress import Progress
+from applier.options import ReplayOptions
+from applier.plan.log import LogSpan, check_base, files_after, span_of
+from applier.plan.passes import bytes_left, end_of_pass
+from applier.plan.prepared import resolve_prepared_transactions, with_prepared_transactions
+from applier.plan.stops.base_position import could_be_another_servers, lacks_file_position, place_of, place_tasks
+from applier.plan.stops.start_position import check_start, continuity, files_from, task_before
+from applier.plan.stops.stop_position import files_up_to, not_reached, outlines_up_to_stop
+from applier.snapshot.manifest import Snapshot
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What a pass applies: its base, with its position in the archive, and the span after it; whether it is the last
+    one."""
+
+    base: Snapshot | None
+    span: LogSpan
+    is_last: bool
+
+
+class Outlining:
+    """Outlines an archive pass by pass. `note` is called with each line for people."""
+
+    def __init__(self, executor: Executor, options: ReplayOptions, pass_bytes: int, progress: Progress,
+                 note: Callable[[str], None]):
+        self._executor, self._options, self._pass_bytes = executor, options, pass_bytes
+        self._progress, self._note = progress, note
+        self.n_passes = 0
+
+    def stop_condition(self) -> StopCondition:
+        """Where people want the replay to stop."""
+        options = self._options
+        gtids = GtidSet.parse(options.stop_gtid) if options.stop_gtid is not None else None
+        return StopCondition(options.stop_position, gtids, options.stop_datetime)
+
+    def next_pass(self, archive: Archive, base: Snapshot | None) -> Pass:
+        """Outline the next pass, which begins where `base` stands: what people call so for the first pass, and then
+        what the pass before has made. An event group that is larger than a pass makes that pass larger."""
+        n_bytes = self._pass_bytes
+        while True:
+            found = self._first(archive, base, n_bytes) if self.n_passes == 0 else self._outline(archive, base, n_bytes)
+            if found.is_last or any(outline.n_groups for outline in found.span.files):
+                self.n_passes += 1
+                return found
+            n_bytes *= 2
+
+    def _first(self, archive: Archive, base: Snapshot | None, n_bytes: int) -> Pass:
+        """The first pass, after a base that is found by its transactions if the archive does not have the position that
+        it names, or they do not end there."""
+        if base is None or self._options.start_position is not None:
+            return self._outline(archive, base, n_bytes)
+        if not lacks_file_position(base.position):
+            try:
+                return self._outline(archive, base, n_bytes)
+            except ArchiveError as error:
+                if not could_be_another_servers(error, base.position):
+                    raise
+        outlines = self._executor.outline(place_tasks(archive, base.position), lambda *_: None)
+        placed = replace(base, position=place_of(base.position, outlines))
+        if base.position.file:
+            self._note(f"the base stands at {base.position}, which is not in these logs: by its GTIDs they continue "
+                       f"from {placed.position}")
+        return self._outline(archive, placed, n_bytes)
+
+    def _outline(self, archive: Archive, base: Snapshot | None, n_bytes: int) -> Pass:
+        """Outline the files that count, and check that nothing is missing between them."""
+        stop = self.stop_condition()
+        files, start = self._files(archive, base, stop)
+        until = end_of_pass(files, start, stop.position, n_bytes)
+        if until is not None:
+            stop = replace(stop, position=until)
+            self._tell(files, start, n_bytes)
+            files = files_up_to(stop, archive, files, start)
+        elif self.n_passes:
+            self._tell(files, start, n_bytes)
+        self._progress.phase("outline", len(files), "files")
+        tasks = [OutlineTask(file.uri, start if number == 0 else None, stop) for number, file in enumerate(files)]
+        outlines = outlines_up_to_stop(
+            lambda some: self._executor.outline(some, lambda done, _: self._progress.update(done)), tasks)
+        if archive.gap is not None and stop.position is None and not any(found.stopped for found in outlines):
+            raise archive.gap
+        check_continuity(outlines)
+        goes_on = base is not None and self._start is None
+        if goes_on and base is not None and base.position.file and self._options.start_position is None:
+            check_base(base, outlines[0])
+        if base is None and self._start is None and (earlier := outlines[0].previous_gtids):
+            self._note(f"the binlogs begin with {outlines[0].name}: transactions {earlier} came before it, and their "
+                       "changes are not here")
+        check_group_ids(outlines, base.position.group_id if goes_on and base is not None else None)
+        span = span_of(outlines)
+        is_last = until is None or span.outlines[-1].name != until[0]
+        notes = [f"{outline.name} ends within an event group at {outline.torn_at}; replayed up to {outline.end}"
+                 for outline in outlines if outline.torn and not outline.stopped]
+        if is_last and (unreached := not_reached(stop, outlines[-1])):
+            notes.append(unreached)
+        notes += notes_on_ends(outlines)
+        span, groups = resolve_prepared_transactions(span, base)
+        if groups:
+            span = with_prepared_transactions(span, groups, archive,
+                                              lambda tasks: self._executor.outline(tasks, lambda *_: None))
+        if is_last:
+            notes += [f"XA transaction {entry.xid} was prepared at {entry.file}:{entry.start} and is neither "
+                      "committed nor rolled back: its rows are not in the snapshot" for entry in span.pending]
+        for note in notes:
+            self._note(note)
+        return Pass(base, span, is_last)
+
+    @property
+    def _start(self) -> tuple[str, int] | None:
+        """Where people want it to start, for the first pass."""
+        return self._options.start_position if self.n_passes == 0 else None
+
+    def _files(self, archive: Archive, base: Snapshot | None,
+               stop: StopCondition) -> tuple[tuple[ArchiveFile, ...], int | None]:
+        """The files from where the pass begins to the place to stop at, and the offset in the first of them."""
+        at = self._start[0] if self._start is not None else base.position.file if base is not None else ""
+        for name in filter(None, (at, stop.position and stop.position[0])):
+            archive.check_has(name)
+        start: int | None
+        if self._start is not None:
+            files, start = files_from(archive, self._start)
+            [before] = self._executor.outline([task_before(files[0], start)], lambda *_: None)
+            check_start(before, start)
+            for note in continuity(before, start, base):
+                self._note(note)
+        else:
+            files, start = files_after(archive, base.position) if base is not None else (archive.files, None)
+        return files_up_to(stop, archive, files, start), start
+
+    def _tell(self, files: tuple[ArchiveFile, ...], start: int | None, n_bytes: int) -> None:
+        """Say that the archive takes several passes, and where this one begins."""
+        left = bytes_left(files, start)
+        self._progress.note(f"pass {self.n_passes + 1}, from {files[0].name}:{start or 4}: "
+                            f"{min(left, n_bytes) / 1e9:,.1f} of {left / 1e9:,.1f} GB that are left")

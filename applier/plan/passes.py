@@ -1,0 +1,33 @@
+"""Divides an archive that is larger than a pass: each pass is a replay whose base is what the pass before it made.
+
+A pass bounds what one plan holds in memory and what a shuffle leaves on disk. It ends with a file where it can, since
+whoever goes on within a file reads what comes before; else within one, at the last event group that it has room for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from applier.binlog.archive.archive import ArchiveFile
+
+LogPlace = tuple[str, int]
+"""A binlog's base name and an offset in it."""
+
+
+def end_of_pass(files: Sequence[ArchiveFile], start: int | None, stop: LogPlace | None,
+                n_bytes: int) -> LogPlace | None:
+    """Where a pass over about `n_bytes` ends, at most: it begins at `start` in the first of the files, and what it
+    leaves goes on to `stop`, or to their end. None if it leaves nothing."""
+    left, begin = n_bytes, start or 0
+    for place, file in enumerate(files):
+        end = min(file.size, stop[1]) if stop is not None and stop[0] == file.name else file.size
+        if end - begin > left:
+            before = files[place - 1]
+            return (before.name, before.size) if place else (file.name, begin + left)
+        left, begin = left - (end - begin), 0
+    return None
+
+
+def bytes_left(files: Sequence[ArchiveFile], start: int | None) -> int:
+    """How much of the files there is from `start` in the first of them on."""
+    return sum(file.size for file in files) - (start or 0)
