@@ -157,6 +157,14 @@ def test_several_snapshots(logs):
     assert held(f"s3://lake/both/{name}-{offset}") == held(f"s3://lake/both/{name}-{offset + 1}") == ROWS
 
 
+def test_in_passes(logs):
+    """What a pass leaves to the next one goes with the last."""
+    archive, (_, offset) = logs
+    result = replay(archive, "s3://lake/passes", pass_bytes=offset)
+    assert held("s3://lake/passes") == AFTER
+    assert (result.changes, result.tables[0].files_carried) == (4500, 0)
+
+
 def test_killed_on_its_way(logs, base):
     """At calls of the code that writes snapshots: the output is absent or complete, the base as it was; the next run
     removes what is left, and nothing else."""
