@@ -9,7 +9,7 @@ from applier.columns.table_key import BytesKey, IntKey, TableKey, keeps_key, tab
 from applier.columns.type_conversions import NONE_ALLOWED, TypeConversions
 from applier.schema.definition import TableDefinition
 from applier.schema.history.conversion import RowConversion
-from applier.snapshot.manifest import FileEntry, KeyValue, Snapshot
+from applier.snapshot.manifest import FileEntry, KeyValue
 from applier.snapshot.writer import TableTarget
 
 
@@ -97,9 +97,9 @@ class BeginsEmpty:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FromBase:
-    """From `files` of a snapshot, those with rows in the unit's range."""
+    """From `files` of the snapshot at a path or uri, those with rows in the unit's range."""
 
-    snapshot: Snapshot
+    uri: str
     files: tuple[FileEntry, ...]
 
 

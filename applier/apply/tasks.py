@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import partial
 
 import pyarrow as pa
 
@@ -70,12 +71,68 @@ class ApplyTask:
 
 
 @dataclasses.dataclass(frozen=True)
+class TaskShare:
+    """What is one task's own: units by id of their version, and the ids of the versions whose changes it reads."""
+
+    units: dict[int, tuple[UnitSpec, ...]]
+    reads: frozenset[int]
+
+
+@dataclasses.dataclass(frozen=True)
+class ApplyTasks:
+    """The tasks that walk a log. They have its segments in common, which are there once: of all, they would be as many
+    as tasks times segments."""
+
+    shares: tuple[TaskShare, ...] = ()
+    segments: tuple[LogSegment, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.shares)
+
+    def __iter__(self) -> Iterator[ApplyTask]:
+        return map(partial(task_of, self.segments), self.shares)
+
+
+def task_of(segments: tuple[LogSegment, ...], share: TaskShare) -> ApplyTask:
+    """A task by what is its own, and what all have in common."""
+    return ApplyTask(share.units, needed(segments, share.reads))
+
+
+def needed(segments: Iterable[LogSegment], versions: frozenset[int]) -> tuple[LogSegment, ...]:
+    """The segments with changes of these versions, and no other ones in them."""
+    kept = (dataclasses.replace(segment, tables={name: version for name, version in segment.tables.items()
+                                                 if version in versions})
+            for segment in segments if not versions.isdisjoint(segment.tables.values()))
+    return tuple(kept)
+
+
+@dataclasses.dataclass(frozen=True)
 class SplitTask:
     """A log segment to decode for all units: `units` by id of their version, ascending in their keys."""
 
     number: int
     segment: LogSegment
     units: dict[int, tuple[UnitSpec, ...]]
+
+
+@dataclasses.dataclass(frozen=True)
+class SplitTasks:
+    """The tasks that decode a log's segments, in their order. They have the units by id of their version in common."""
+
+    segments: tuple[LogSegment, ...]
+    units: dict[int, tuple[UnitSpec, ...]]
+
+    def __len__(self) -> int:
+        return len(self.segments)
+
+    def __iter__(self) -> Iterator[SplitTask]:
+        return map(partial(split_of, self.units), enumerate(self.segments))
+
+
+def split_of(units: dict[int, tuple[UnitSpec, ...]], numbered: tuple[int, LogSegment]) -> SplitTask:
+    """A task by what is its own, its number and its segment, and what all have in common."""
+    number, segment = numbered
+    return SplitTask(number, segment, {version: units[version] for version in segment.tables.values()})
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

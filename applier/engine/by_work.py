@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from applier.apply.spec import UnitSpec
-from applier.apply.tasks import ApplyTask, SplitTask, TaskOutcome
+from applier.apply.tasks import ApplyTasks, SplitTasks, TaskOutcome
 from applier.binlog.outline.outline import Outline, OutlineTask
 from applier.engine.choice import choose_by_work
 from applier.engine.executor import Executor, OnProgress, ThisProcess
@@ -39,9 +39,9 @@ class ByWork:
     def outline(self, tasks: Sequence[OutlineTask], on_progress: OnProgress) -> list[Outline]:
         return self._executor.outline(tasks, on_progress)
 
-    def walk(self, tasks: Sequence[ApplyTask], on_progress: OnProgress) -> list[TaskOutcome]:
+    def walk(self, tasks: ApplyTasks, on_progress: OnProgress) -> list[TaskOutcome]:
         return self._executor.walk(tasks, on_progress)
 
-    def shuffle(self, splits: Sequence[SplitTask], units: Sequence[UnitSpec],
+    def shuffle(self, splits: SplitTasks, units: Sequence[UnitSpec],
                 on_progress: OnProgress) -> list[TaskOutcome]:
         return self._executor.shuffle(splits, units, on_progress)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from applier.apply.routes.shuffle import apply_payloads, split_payloads
 from applier.apply.routes.task import apply_by_walking
 from applier.apply.spec import UnitSpec
-from applier.apply.tasks import ApplyTask, SplitTask, TaskOutcome
+from applier.apply.tasks import ApplyTasks, LogSegment, SplitTasks, TaskOutcome, split_of, task_of
 from applier.binlog.outline.outline import Outline, OutlineTask
 from applier.binlog.outline.outline_pass import outline_file
 from applier.engine import full_disk
@@ -40,10 +40,10 @@ class Executor(Protocol):
     def outline(self, tasks: Sequence[OutlineTask], on_progress: OnProgress) -> list[Outline]:
         """Outline files. Raises ArchiveError."""
 
-    def walk(self, tasks: Sequence[ApplyTask], on_progress: OnProgress) -> list[TaskOutcome]:
+    def walk(self, tasks: ApplyTasks, on_progress: OnProgress) -> list[TaskOutcome]:
         """The walk route."""
 
-    def shuffle(self, splits: Sequence[SplitTask], units: Sequence[UnitSpec],
+    def shuffle(self, splits: SplitTasks, units: Sequence[UnitSpec],
                 on_progress: OnProgress) -> list[TaskOutcome]:
         """The shuffle route; units are numbered from 0 in their order."""
 
@@ -64,21 +64,22 @@ class ThisProcess:
         with full_disk.explained():
             return map_on_threads(outline, tasks, self.cores, on_progress)
 
-    def walk(self, tasks: Sequence[ApplyTask], on_progress: OnProgress) -> list[TaskOutcome]:
+    def walk(self, tasks: ApplyTasks, on_progress: OnProgress) -> list[TaskOutcome]:
         with full_disk.explained():
-            return map_on_threads(apply_by_walking, tasks, self.cores, on_progress)
+            return map_on_threads(lambda share: apply_by_walking(task_of(tasks.segments, share)), tasks.shares,
+                                  self.cores, on_progress)
 
-    def shuffle(self, splits: Sequence[SplitTask], units: Sequence[UnitSpec],
+    def shuffle(self, splits: SplitTasks, units: Sequence[UnitSpec],
                 on_progress: OnProgress) -> list[TaskOutcome]:
         with full_disk.explained(), SpillBuffer(SPILL_BYTES * self.cores) as spilled:
             lock = Lock()
 
-            def send(task: SplitTask) -> None:
-                for place, (unit, split, payload) in enumerate(split_payloads(task)):
+            def send(numbered: tuple[int, LogSegment]) -> None:
+                for place, (unit, split, payload) in enumerate(split_payloads(split_of(splits.units, numbered))):
                     with lock:
                         spilled.add((unit, split, place), payload)
 
-            map_on_threads(send, splits, self.cores, lambda *_: None)
+            map_on_threads(send, list(enumerate(splits.segments)), self.cores, lambda *_: None)
             arrived: dict[int, list[tuple[int, pa.Buffer]]] = {}
             for (unit, split, _), payload in spilled.in_order():
                 arrived.setdefault(unit, []).append((split, payload))

@@ -24,29 +24,31 @@ from applier.schema.definition import TableDefinition
 from applier.snapshot.manifest import KeyValue
 from keysearch.addresses import address_of
 
-MOST_SAMPLES = 2048
-"""The most samples of a table that are decoded: enough for thousands of ranges, and no more work for a larger archive.
-"""
+MOST_SAMPLES, SAMPLES_A_RANGE = 2048, 32
+"""The most samples of a table that are decoded, in all and for each range: enough for thousands of ranges, and no more
+work for a larger archive."""
 KEYS_A_SAMPLE = 8
 _GUARD = bytes(64)
 
 
 def bounds(uses: list[TableUse], definition: TableDefinition, key: TableKey, n: int,
            allowed: TypeConversions = NONE_ALLOWED) -> list[KeyValue]:
-    """Up to n - 1 ascending keys, the lower bounds of ranges that divide the rows sampled in `uses` evenly into n."""
+    """Up to n - 1 ascending keys, the lower bounds of ranges that divide the rows sampled in `uses` evenly into n, or
+    into as many as there are keys in the samples."""
     if n < 2:
         return []
     match key:
         case IntKey():
-            return [*_cuts(_Sampled[int](definition, key, key.listed, allowed).keys(uses), n)]
+            return [*_cuts(_Sampled[int](definition, key, key.listed, allowed).keys(uses, n), n)]
         case BytesKey():
-            return [*_cuts(_Sampled[bytes](definition, key, key.listed, allowed).keys(uses), n)]
+            return [*_cuts(_Sampled[bytes](definition, key, key.listed, allowed).keys(uses, n), n)]
 
 
 def _cuts(keys: list[Value], n: int) -> list[Value]:
-    if len(keys) < n:
+    if not keys:
         return []
     keys.sort()
+    n = min(n, len(keys))
     cuts = sorted({keys[i * len(keys) // n] for i in range(1, n)})
     return [cut for cut in cuts if cut > keys[0]]
 
@@ -61,11 +63,15 @@ class _Sampled(Generic[Value]):
         self._found: list[Value] = []
         self._bindings: list[TableBinding] = []
 
-    def keys(self, uses: list[TableUse]) -> list[Value]:
-        """Those of the samples of all uses of the table."""
-        step = 1 + sum(len(use.samples) for use in uses) // MOST_SAMPLES
+    def keys(self, uses: list[TableUse], n: int) -> list[Value]:
+        """Those of the samples of all uses of the table, or of as many of them, evenly chosen, as n ranges need."""
+        step, before = 1 + sum(len(use.samples) for use in uses) // min(MOST_SAMPLES, SAMPLES_A_RANGE * n), 0
+        by_body: dict[bytes, list[bytes]] = {}
         for use in uses:
-            self._read(use.body, use.samples[::step])
+            by_body.setdefault(use.body, []).extend(use.samples[-before % step::step])
+            before += len(use.samples)
+        for body, samples in by_body.items():
+            self._read(body, samples)
         return self._found
 
     def _read(self, body: bytes, samples: list[bytes]) -> None:

@@ -6,7 +6,6 @@ need changes of tables that other tasks apply.
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -14,7 +13,7 @@ from itertools import pairwise
 from sortedcontainers import SortedDict, SortedSet
 
 from applier.apply.spec import ExchangeGroup, FromBase, GroupMembership, NothingElse, Parents, UnitSpec
-from applier.apply.tasks import ApplyTask, LogSegment, SplitTask
+from applier.apply.tasks import ApplyTasks, LogSegment, SplitTasks, TaskShare, needed
 from applier.io.resolver import is_far
 from applier.plan.log import LogSpan
 from applier.plan.planned import PlannedVersion
@@ -85,7 +84,7 @@ def _parts(start: int, end: int, cuts: list[int],
         yield part_start, part_end, depth > 0
 
 
-def walking_tasks(segments: Sequence[LogSegment], versions: list[PlannedVersion], cores: int) -> list[ApplyTask]:
+def walking_tasks(segments: Sequence[LogSegment], versions: list[PlannedVersion], cores: int) -> ApplyTasks:
     """Tasks for these versions of a plan, given the plan's ranges: of about even weight, enough for all cores and so
     many that none holds more than TASK_BYTES."""
     weights: Counter[int] = Counter()
@@ -105,15 +104,16 @@ def walking_tasks(segments: Sequence[LogSegment], versions: list[PlannedVersion]
             links = parts[lightest].setdefault(link.version, [])
             if not any(link is other for other in links):
                 links.append(link)
-    return [ApplyTask({version: tuple(chosen) for version, chosen in part.items()}, _needed(segments, _read(part)))
-            for part in parts]
+    shares = tuple(TaskShare({version: tuple(chosen) for version, chosen in part.items()}, _read(part))
+                   for part in parts)
+    return ApplyTasks(shares, needed(segments, frozenset().union(*(share.reads for share in shares))))
 
 
-def _read(part: dict[int, list[UnitSpec]]) -> set[int]:
+def _read(part: dict[int, list[UnitSpec]]) -> frozenset[int]:
     """The versions whose changes a task reads: those of its units, and the parents of those whose rows foreign keys
     change."""
-    return {*part, *(link.version for units in part.values() if isinstance(parents := units[0].needs, Parents)
-                     for link in parents.links)}
+    return frozenset({*part, *(link.version for units in part.values()
+                               if isinstance(parents := units[0].needs, Parents) for link in parents.links)})
 
 
 def _together(units: list[UnitSpec]) -> list[list[UnitSpec]]:
@@ -131,18 +131,11 @@ def _together(units: list[UnitSpec]) -> list[list[UnitSpec]]:
     return list(groups.values())
 
 
-def _needed(segments: Sequence[LogSegment], ids: set[int]) -> tuple[LogSegment, ...]:
-    kept = (dataclasses.replace(segment, tables={
-        name: number for name, number in segment.tables.items() if number in ids}) for segment in segments)
-    return tuple(segment for segment in kept if segment.tables)
-
-
-def split_tasks(segments: Sequence[LogSegment], versions: list[PlannedVersion]) -> list[SplitTask]:
+def split_tasks(segments: Sequence[LogSegment], versions: list[PlannedVersion]) -> SplitTasks:
     """For the shuffle route: every range of a plan that has tables of these versions once, with all units that these
     may have changes for."""
     units = {item.version.id: tuple(item.units) for item in versions}
-    return [SplitTask(number, segment, {version: units[version] for version in segment.tables.values()})
-            for number, segment in enumerate(_needed(segments, set(units)))]
+    return SplitTasks(needed(segments, frozenset(units)), units)
 
 
 def by_route(versions: list[PlannedVersion]) -> tuple[list[PlannedVersion], list[PlannedVersion]]:
@@ -154,7 +147,7 @@ def by_route(versions: list[PlannedVersion]) -> tuple[list[PlannedVersion], list
     return parts
 
 
-def prefers_shuffle(span: LogSpan, tasks: list[ApplyTask], versions: list[PlannedVersion], on_one_disk: bool) -> bool:
+def prefers_shuffle(span: LogSpan, tasks: ApplyTasks, versions: list[PlannedVersion], on_one_disk: bool) -> bool:
     """True if decoding once and moving the changes costs less than every task walking the log that it needs.
 
     Every task that walks a remote archive fetches it, so it is decoded once. So is a compressed one if a task would
@@ -164,12 +157,12 @@ def prefers_shuffle(span: LogSpan, tasks: list[ApplyTask], versions: list[Planne
     if far and len(tasks) > 1:
         return True
     kept = {item.version.id: item.bytes * _compressed_part(span) for item in versions}
-    if len(tasks) > 1 and any(sum(kept[version] for version in task.units) > TASK_BYTES for task in tasks):
+    if len(tasks) > 1 and any(sum(kept[version] for version in share.units) > TASK_BYTES for share in tasks.shares):
         return True
     return _read_seconds(tasks, versions, "walk", on_one_disk) > _read_seconds(tasks, versions, "shuffle", on_one_disk)
 
 
-def core_seconds(tasks: list[ApplyTask], versions: list[PlannedVersion], route: str, on_one_disk: bool) -> float:
+def core_seconds(tasks: ApplyTasks, versions: list[PlannedVersion], route: str, on_one_disk: bool) -> float:
     """About how much CPU it takes to apply a plan by a route; `tasks` are those that would walk."""
     base = sum(file.bytes for item in versions for unit in item.units if isinstance(unit.origin, FromBase)
                for file in unit.origin.files)
@@ -177,7 +170,7 @@ def core_seconds(tasks: list[ApplyTask], versions: list[PlannedVersion], route: 
     return applied + _read_seconds(tasks, versions, route, on_one_disk)
 
 
-def _read_seconds(tasks: list[ApplyTask], versions: list[PlannedVersion], route: str, on_one_disk: bool) -> float:
+def _read_seconds(tasks: ApplyTasks, versions: list[PlannedVersion], route: str, on_one_disk: bool) -> float:
     """About how much CPU a route takes until changes are with their units."""
     if route == "walk":
         return _skipped(tasks, versions) * SKIP_NANOSECONDS / 1e9
@@ -189,9 +182,14 @@ def _own(versions: list[PlannedVersion]) -> int:
     return sum(item.bytes for item in versions)
 
 
-def _skipped(tasks: list[ApplyTask], versions: list[PlannedVersion]) -> int:
+def _skipped(tasks: ApplyTasks, versions: list[PlannedVersion]) -> int:
     """The bytes that walking tasks would pass over."""
-    return max(0, sum(segment.end - segment.start for task in tasks for segment in task.segments) - _own(versions))
+    by_versions: Counter[frozenset[int]] = Counter()
+    for segment in tasks.segments:
+        by_versions[frozenset(segment.tables.values())] += segment.end - segment.start
+    read = sum(times * sum(n_bytes for there, n_bytes in by_versions.items() if not there.isdisjoint(reads))
+               for reads, times in Counter(share.reads for share in tasks.shares).items())
+    return max(0, read - _own(versions))
 
 
 def _compressed_part(span: LogSpan) -> float:

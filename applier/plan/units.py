@@ -154,7 +154,7 @@ def _begins(item: PlannedVersion, base: Snapshot | None, low: KeyValue | None = 
             high: KeyValue | None = None) -> RowOrigin:
     """The source of the rows from `low` to before `high` of a version that begins."""
     files = _base_files(item, base, low, high)
-    return FromBase(snapshot=base, files=files) if base is not None and files else BeginsEmpty()
+    return FromBase(uri=base.uri, files=files) if base is not None and files else BeginsEmpty()
 
 
 def _single_unit_reason(chain: list[PlannedVersion], searches: _Searches, base: Snapshot | None,

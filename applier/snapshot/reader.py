@@ -10,17 +10,17 @@ from applier.snapshot import location
 from applier.snapshot.checks import check_columns, check_rows, check_size, reading
 from applier.snapshot.date_marks import MarkedDates
 from applier.snapshot.digest import check_digest
-from applier.snapshot.manifest import FileEntry, OtherFile, Snapshot
+from applier.snapshot.manifest import FileEntry, OtherFile
 
 
-def read_unit(base: Snapshot, files: Sequence[FileEntry], schema: pa.Schema) -> pa.Table:
-    """The rows of these files one after the other, so in key order, with the table's Arrow schema; no files give no
-    rows.
+def read_unit(base: str, files: Sequence[FileEntry], schema: pa.Schema) -> pa.Table:
+    """The rows of these files of the snapshot at a path or uri, one after the other, so in key order, with the table's
+    Arrow schema; no files give no rows.
 
     Errors: SnapshotError for a file that is missing, damaged, or holds other columns, bytes or another number of rows
     than the manifest says.
     """
-    filesystem, root = location.resolve(base.uri)
+    filesystem, root = location.resolve(base)
     tables = [_read(filesystem, f"{root}/{file.path}", file, schema) for file in files]
     return pa.concat_tables(tables) if tables else schema.empty_table()
 

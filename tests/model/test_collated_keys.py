@@ -116,7 +116,7 @@ def test_what_a_server_takes_for_duplicates(tmp_path, flavour, collation):
                     "k": pa.array([pair[side].encode(CODECS.get(encode, encode)) for pair, _ in pairs])}))
     replay_with(ThisProcess(), ReplayOptions((str(tmp_path),), str(tmp_path / "out"), exec_mode="idempotent"))
     snapshot = manifest.load(str(tmp_path / "out"))
-    kept = read_unit(snapshot, snapshot.table("d", "t").files,
+    kept = read_unit(snapshot.uri, snapshot.table("d", "t").files,
                      pa.schema({"n": pa.int32(), "k": pa.string(), "side": pa.int32()}))
     sides = sorted(zip(kept["n"].to_pylist(), kept["side"].to_pylist(), strict=True))
     assert sides == [(n, side) for n, (_, same) in enumerate(pairs) for side in ((1,) if same == "=" else (0, 1))]
@@ -143,7 +143,7 @@ def write(path, *changes):
 def replayed(log, output, **options):
     replay_with(ThisProcess(), ReplayOptions((str(log),), str(output), **options))
     entry = manifest.load(str(output)).table("d", "t")
-    return entry, read_unit(manifest.load(str(output)), entry.files, pa.schema({"k": pa.string()}))["k"].to_pylist()
+    return entry, read_unit(str(output), entry.files, pa.schema({"k": pa.string()}))["k"].to_pylist()
 
 
 def test_a_base_of_an_older_program_goes_on(tmp_path):

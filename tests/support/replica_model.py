@@ -155,7 +155,7 @@ def _specs(table: Table, base: list[tuple[Any, ...]], cuts: list[Any], folder: P
                              key_kind=key.form, key_rules=key.rules) as writer:
                 writer.write(rows.take(inside))
                 files = tuple(writer.close())
-        origin = FromBase(snapshot=snapshot, files=files) if files else BeginsEmpty()
+        origin = FromBase(uri=snapshot.uri, files=files) if files else BeginsEmpty()
         specs.append(UnitSpec(number=number, version=0, definition=definition, origin=origin,
                               search=key_range(key, low, high),
                               place=TableTarget(str(folder / "new"), "t")))

@@ -38,7 +38,7 @@ def rows_before(spec: UnitSpec, sources: Sequence[RowsOfSource]) -> pa.Table:
             return altered_rows(origin.conversion, before.rows(), None if origin.keeps_key else spec.key,
                                 before.arrivals)
         case FromBase():
-            rows = read_unit(origin.snapshot, origin.files, table_schema(spec.definition))
+            rows = read_unit(origin.uri, origin.files, table_schema(spec.definition))
             return for_nulls(rows, spec.definition)
         case BeginsEmpty():
             return table_schema(spec.definition).empty_table()

@@ -18,7 +18,7 @@ import pyarrow as pa
 from applier.apply.routes.shuffle import apply_payloads, split_payloads
 from applier.apply.routes.task import apply_by_walking
 from applier.apply.spec import UnitSpec
-from applier.apply.tasks import ApplyTask, SplitTask, TaskOutcome
+from applier.apply.tasks import ApplyTasks, LogSegment, SplitTasks, TaskOutcome, TaskShare, split_of, task_of
 from applier.binlog.outline.outline import Outline, OutlineTask
 from applier.engine.executor import OnProgress, ThisProcess, outline
 from applier.engine.spark import running
@@ -61,19 +61,29 @@ class OnSpark:
                 return map_tasks(self._session.result(), outline, tasks, on_progress=on_progress)
         return ThisProcess(self.cores).outline(tasks, on_progress)
 
-    def walk(self, tasks: Sequence[ApplyTask], on_progress: OnProgress) -> list[TaskOutcome]:
-        with running.explain_spark_errors():
-            return map_tasks(self._session.result(), apply_by_walking, tasks, on_progress=on_progress)
+    def walk(self, tasks: ApplyTasks, on_progress: OnProgress) -> list[TaskOutcome]:
+        segments = tasks.segments  # with the function, which goes to a machine once, and not with each task
 
-    def shuffle(self, splits: Sequence[SplitTask], units: Sequence[UnitSpec],
+        def apply(share: TaskShare) -> TaskOutcome:
+            return apply_by_walking(task_of(segments, share))
+
+        with running.explain_spark_errors():
+            return map_tasks(self._session.result(), apply, tasks.shares, on_progress=on_progress)
+
+    def shuffle(self, splits: SplitTasks, units: Sequence[UnitSpec],
                 on_progress: OnProgress) -> list[TaskOutcome]:
+        by_version = splits.units
+
+        def payloads_of(numbered: tuple[int, LogSegment]) -> Iterator[tuple[int, int, pa.Buffer]]:
+            return split_payloads(split_of(by_version, numbered))
+
         def reduce(number: int, payloads: Iterator[tuple[int, pa.Buffer]]) -> TaskOutcome:
             return apply_payloads(units[number], payloads)
 
         spark = self._session.result()
         directory = Scratch(_local_directory(spark)) if self.on_one_disk else nullcontext()
         with running.explain_spark_errors(), directory as shared:
-            return shuffle_tasks(spark, split_payloads, splits, reduce, len(units), shared=shared,
+            return shuffle_tasks(spark, payloads_of, enumerate(splits.segments), reduce, len(units), shared=shared,
                                  on_progress=on_progress)
 
 

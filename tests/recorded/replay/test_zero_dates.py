@@ -106,4 +106,4 @@ def test_a_damaged_mark_is_an_error(tmp_path):
         writer.add_key_value_metadata({date_marks.KEY: b"AAAA"})
     snapshot = manifest.load(str(out))
     with pytest.raises(SnapshotError, match="damaged"):
-        read_unit(snapshot, snapshot.tables[0].files, rows.schema)
+        read_unit(snapshot.uri, snapshot.tables[0].files, rows.schema)

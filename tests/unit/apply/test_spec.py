@@ -8,7 +8,7 @@ from applier.columns.table_key import table_key
 from applier.errors import ReplayStopped
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.history.conversion import RowConversion
-from applier.snapshot.manifest import BinlogPosition, FileEntry, Snapshot
+from applier.snapshot.manifest import FileEntry
 
 
 def made(columns):
@@ -31,9 +31,8 @@ def test_a_range_is_of_its_keys_kind():
 def test_the_bases_files_are_those_of_the_first_version():
     """They are carried over under the last one where no change is in a unit's range."""
     file = FileEntry("d/t/part-0.parquet", 1, 1, 1, 1)
-    snapshot = Snapshot(BinlogPosition("b.000001", 4, "", None, "mysql"), ())
     first = UnitSpec(number=0, version=0, definition=INT, search=key_range(table_key(INT)), place=None,
-                     origin=FromBase(snapshot=snapshot, files=(file,)))
+                     origin=FromBase(uri="base", files=(file,)))
     conversion = RowConversion(INT, INT, (0,))
     last = UnitSpec(number=0, version=1, definition=INT, search=key_range(table_key(INT)), place=None,
                     origin=Altered(unit=first, conversion=conversion))

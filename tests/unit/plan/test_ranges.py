@@ -1,11 +1,13 @@
 """Bounds of key ranges from the samples of an outline."""
 
+import dataclasses
 import itertools
 
 import pyarrow as pa
 import pytest
 
 from applier.columns.table_key import table_key
+from applier.plan import ranges
 from applier.plan.ranges import bounds
 from applier.writer.row_encoder import RowChanges
 from tests.support.planning import Log, plan, table
@@ -46,11 +48,32 @@ def test_byte_keys(tmp_path):
     assert len(cuts) == 3 and cuts == sorted(cuts) and all(b"0000" < cut < b"0500" for cut in cuts)
 
 
-def test_one_range_and_few_rows_need_no_bounds(tmp_path):
+def test_one_range_needs_no_bounds_and_few_rows_have_few(tmp_path):
+    """Of an archive that needs more ranges than it has samples, none is the whole table."""
     uses = written(tmp_path, INT, pa.array([1, 2], pa.int32()))
     assert bounds(uses, INT, table_key(INT), 1) == []
-    assert bounds(uses, INT, table_key(INT), 3) == []
+    assert bounds(uses, INT, table_key(INT), 3) == [2]
     assert bounds(uses, INT, table_key(INT), 2) == [2]
+    assert bounds([dataclasses.replace(uses[0], samples=[])], INT, table_key(INT), 2) == []
+
+
+def test_a_larger_archive_is_no_more_work(tmp_path, monkeypatch):
+    """As many samples are read, from all of its files."""
+    [use] = written(tmp_path, INT, pa.array(range(-1000, 1000), pa.int32()))
+    monkeypatch.setattr(ranges, "MOST_SAMPLES", 16)
+    walked = []
+
+    class Counted(ranges.ChangeReader):
+        def walk(self, start, end):
+            walked.append(start)
+            return super().walk(start, end)
+
+    monkeypatch.setattr(ranges, "ChangeReader", Counted)
+    files = [dataclasses.replace(use, samples=[sample]) for sample in use.samples]
+    assert len(files) > 30
+    cuts = bounds(files, INT, table_key(INT), 4)
+    assert 8 <= len(walked) <= 17, "samples, and the table map once"
+    assert all(abs(cut - even) < 300 for cut, even in zip(cuts, (-500, 0, 500), strict=True))
 
 
 def test_a_key_that_is_always_the_same_cannot_be_divided(tmp_path):

@@ -28,7 +28,7 @@ def test_a_compressed_log_is_decoded_once_where_tasks_would_keep_too_much_of_it(
         outline = dataclasses.replace(span.outlines[0], inflated_bytes=inflated)
         compressed = dataclasses.replace(span, outlines=(outline,))
         assert prefers_shuffle(compressed, walks, versions, True) == shuffles
-    assert not prefers_shuffle(compressed, walks[:1], versions, True)
+    assert not prefers_shuffle(compressed, dataclasses.replace(walks, shares=walks.shares[:1]), versions, True)
 
 
 def test_work_is_what_is_applied_what_is_passed_over_and_what_a_base_has(tmp_path):
@@ -49,7 +49,7 @@ def test_work_is_what_is_applied_what_is_passed_over_and_what_a_base_has(tmp_pat
         shuffled = core_seconds(walks, versions, "shuffle", on_one_disk) - applied[2]
         assert shuffled == pytest.approx(own * moved / 1e9)
     with_base = dataclasses.replace(versions[0].units[0], origin=FromBase(
-        snapshot=None, files=(FileEntry("f", 1, 1000, None, None, ""),)))
+        uri="", files=(FileEntry("f", 1, 1000, None, None, ""),)))
     versions[0].units[0] = with_base
     assert core_seconds(walks, versions, "shuffle", True) - applied[2] - shuffled == pytest.approx(
         1000 * tasks.BASE_NANOSECONDS / 1e9)

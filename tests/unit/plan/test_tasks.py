@@ -1,5 +1,7 @@
 """Log segments, and the tasks that walk them."""
 
+import pickle
+
 from applier.engine.executor import ThisProcess
 from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
@@ -82,7 +84,7 @@ def test_a_log_without_rows_has_no_tasks(tmp_path):
     with Log(tmp_path / "b.000001") as log:
         log.create(T)
     span, _, versions = plan(tmp_path, [log.path])
-    assert versions == [] and log_segments(span, versions) == [] and walking_tasks([], versions, 2) == []
+    assert versions == [] and log_segments(span, versions) == [] and not len(walking_tasks([], versions, 2))
 
 
 def test_tasks_of_some_versions_read_what_their_units_need(tmp_path):
@@ -101,3 +103,20 @@ def test_tasks_of_some_versions_read_what_their_units_need(tmp_path):
     [task] = walking_tasks(pieces, walked, 2)
     assert any(start <= deleted[0] and deleted[1] <= end for start, end, _ in covered(task.segments, ("d", "t")))
     assert {name for split in split_tasks(pieces, shuffled) for name in split.segment.tables} == {("d", "t")}
+
+
+def test_what_tasks_have_in_common_is_there_once(tmp_path):
+    """What a plan takes does not grow with tasks times segments, nor with splits times units."""
+    tables = [table(f"t{n}") for n in range(7)]
+    with Log(tmp_path / "b.000001") as log:
+        for definition in tables:
+            log.create(definition)
+        for _ in range(20):
+            for definition in tables:
+                log.insert(definition, 1, 2)
+    span, _, versions = plan(tmp_path, [log.path], split_bytes=1)
+    pieces = log_segments(span, versions)
+    walks, splits = walking_tasks(pieces, versions, 7), split_tasks(pieces, versions)
+    assert len(walks.segments) == len(splits.segments) == 140 and len(walks) == 7
+    assert not any(b"b.000001" in pickle.dumps(share) for share in walks.shares)
+    assert sum(len(task.segments) for task in walks) == sum(len(task.units) for task in splits) == 140

@@ -60,7 +60,7 @@ def check_complete(output: str) -> None:
     snapshot = load(output)
     named = set()
     for table in snapshot.tables:
-        assert read_unit(snapshot, table.files, ROWS.schema).num_rows == table.rows == 6
+        assert read_unit(snapshot.uri, table.files, ROWS.schema).num_rows == table.rows == 6
         named |= {file.path for file in table.files}
     assert {str(path.relative_to(output)) for path in pathlib.Path(output).rglob("*.parquet")} == \
         named | {staging.CONFLICTS}

@@ -15,7 +15,7 @@ import pytest
 
 from applier.errors import SnapshotError
 from applier.snapshot import FILE_BYTES, writer
-from applier.snapshot.manifest import BinlogPosition, FileEntry, Snapshot, TableEntry
+from applier.snapshot.manifest import FileEntry, TableEntry
 from applier.snapshot.reader import read_unit
 from applier.snapshot.writer import TableTarget, TableWriter, write_empty
 from keysearch.keybytes import encode_keys
@@ -48,10 +48,6 @@ def _place(folder, file_bytes=FILE_BYTES):
     return TableTarget(str(folder), "db/t", file_bytes)
 
 
-def _base(folder):
-    return Snapshot(BinlogPosition("b", 4, "", None, "mysql"), (), uri=str(folder))
-
-
 def _files(folder):
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*.parquet"))
 
@@ -67,7 +63,7 @@ def test_every_type_is_read_back(tmp_path):
     files = _write(_place(tmp_path), ALL_TYPES, key=["id"], key_kind="int")
     assert [(file.rows, file.min_key, file.max_key) for file in files] == [(3, 1, 3)]
     assert files[0].bytes == (tmp_path / files[0].path).stat().st_size
-    read = read_unit(_base(tmp_path), files, ALL_TYPES.schema)
+    read = read_unit(str(tmp_path), files, ALL_TYPES.schema)
     assert read.schema.equals(ALL_TYPES.schema) and read.equals(ALL_TYPES)
     assert str(read["single"][2].as_py()) == str(read["double"][2].as_py()) == "-0.0"
 
@@ -104,7 +100,7 @@ def test_files_end_at_the_target_size(tmp_path, small_groups):
     assert all(after.min_key == before.max_key + 1 for before, after in itertools.pairwise(files))
     TableEntry("db", "t", {}, ("id",), "int", tuple(files)).check_ranges()
     assert _files(tmp_path) == [file.path for file in files]              # names sort as the keys do
-    assert read_unit(_base(tmp_path), files, table.schema).equals(table)
+    assert read_unit(str(tmp_path), files, table.schema).equals(table)
     groups = pq.read_metadata(tmp_path / files[0].path)
     assert groups.num_row_groups > 2 and groups.row_group(0).num_rows > 500
 
@@ -113,7 +109,7 @@ def test_one_huge_row_does_not_wait_for_others(tmp_path, small_groups):
     table = pa.table({"id": [1, 2, 3], "blob": ["x" * 20_000, "y" * 20_000, "z"]})
     files = _write(_place(tmp_path, 1), table, key=["id"], key_kind="int")
     assert [(file.min_key, file.max_key) for file in files] == [(1, 1), (2, 2), (3, 3)]
-    assert read_unit(_base(tmp_path), files, table.schema).equals(table)
+    assert read_unit(str(tmp_path), files, table.schema).equals(table)
 
 
 def test_byte_keys(tmp_path):
@@ -134,8 +130,8 @@ def test_no_rows(tmp_path):
     assert _write(place, ALL_TYPES.slice(0, 0), key=["id"], key_kind="int") == [] and _files(tmp_path) == []
     empty = write_empty(place, ALL_TYPES.schema, ["id"])
     assert (empty.rows, empty.min_key) == (0, None) and _files(tmp_path) == [empty.path]
-    assert read_unit(_base(tmp_path), [empty], ALL_TYPES.schema).equals(ALL_TYPES.slice(0, 0))
-    assert read_unit(_base(tmp_path), [], ALL_TYPES.schema).equals(ALL_TYPES.slice(0, 0))
+    assert read_unit(str(tmp_path), [empty], ALL_TYPES.schema).equals(ALL_TYPES.slice(0, 0))
+    assert read_unit(str(tmp_path), [], ALL_TYPES.schema).equals(ALL_TYPES.slice(0, 0))
 
 
 @pytest.mark.parametrize("key, kind, ids", [(["id"], "int", [2, 1]), (["id"], "bytes", [2, 1])])
@@ -172,7 +168,7 @@ def test_a_folder_that_is_gone_does_not_come_back(tmp_path):
 def test_damaged_base(tmp_path):
     table = pa.table({"id": np.arange(5000), "v": np.random.default_rng(1).integers(0, 2**60, 5000)})
     file = _write(_place(tmp_path), table, key=["id"], key_kind="int")[0]
-    base, path = _base(tmp_path), tmp_path / file.path
+    base, path = str(tmp_path), tmp_path / file.path
     with pytest.raises(SnapshotError, match="rows, its manifest says 4"):
         read_unit(base, [FileEntry(file.path, 4, file.bytes)], table.schema)
     with pytest.raises(SnapshotError, match="other columns"):
