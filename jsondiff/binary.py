@@ -8,17 +8,18 @@ import numpy as np
 import pyarrow as pa
 
 from jsondiff import binary_kernel as kernel
+from jsondiff.binary_kernel import Status
 from jsondiff.columns import bytes_and_offsets, validity_buffer
 from jsondiff.utf8_kernel import is_utf8
 
 _WHAT = {
-    kernel.TRUNCATED: "a length or offset points past the end of its container",
-    kernel.UNKNOWN_TYPE: "unknown value type",
-    kernel.BAD_LITERAL: "a literal is neither null, true nor false",
-    kernel.TOO_DEEP: f"nested deeper than {kernel.MAX_DEPTH} levels",
-    kernel.OVERLAP: "values overlap",
-    kernel.BAD_DOUBLE: "a double is infinite or not a number",
-    kernel.BAD_OPAQUE: "a DECIMAL or temporal value is malformed",
+    Status.TRUNCATED: "a length or offset points past the end of its container",
+    Status.UNKNOWN_TYPE: "unknown value type",
+    Status.BAD_LITERAL: "a literal is neither null, true nor false",
+    Status.TOO_DEEP: f"nested deeper than {kernel.MAX_DEPTH} levels",
+    Status.OVERLAP: "values overlap",
+    Status.BAD_DOUBLE: "a double is infinite or not a number",
+    Status.BAD_OPAQUE: "a DECIMAL or temporal value is malformed",
 }
 _MAX_TEXT = 2**31 - 1
 
@@ -48,7 +49,7 @@ def to_text(column: pa.Array) -> pa.Array:
     while True:
         row, written, error = kernel.documents_to_text(data, offsets, validity, row, text, written, text_offsets)
         if error:
-            raise JsonError(_WHAT[error], row)
+            raise JsonError(_WHAT[Status(error)], row)
         if row == len(column):
             break
         needed = kernel.TEXT_BYTES_PER_BYTE * int(offsets[row + 1] - offsets[row]) + kernel.TEXT_BYTES_MORE

@@ -1,10 +1,10 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""The kernel that tells which texts are already what MySQL prints for them, so that nobody need parse them.
+"""The kernel that finds the texts which MySQL prints just as they are, so that they need not be parsed.
 
-What it does not recognise may still be: a key with an escape, or an integer of twenty digits, is left to the parser.
-A double is recognised by printing it: of the few doubles near the text's value, one has just these shortest digits.
+It may miss some: a key with an escape, or an integer of twenty digits, is left to the parser. A double is recognised by
+printing it: of the few doubles near the text's value, one has just these shortest digits.
 
-Positions here are addresses, and `end` is where the document ends; none is read that was not compared with it.
+Positions here are addresses, and `end` is where the document ends; each is compared with it before it is read.
 """
 
 import numpy as np
@@ -13,13 +13,18 @@ from jsondiff.doubles import shortest_decimal
 from jsondiff.numbers import MAX_NUMBER_TEXT, put_double
 from jsondiff.values import MAX_DEPTH
 from keysearch.addresses import address_of
-from keysearch.memory import double_bits, inline, kernel, load_byte
+from keysearch.memory import double_bits, inline, keep, kernel, load_byte
+from keysearch.records import struct
 
 _QUOTE, _BACKSLASH, _COMMA, _COLON, _SPACE, _MINUS, _POINT = 34, 92, 44, 58, 32, 45, 46
 _ARRAY, _OBJECT, _OBJECT_END, _E, _U, _ZERO, _NINE = 91, 123, 125, 101, 117, 48, 57
 _MOST_DIGITS = 19  # that fit into 64 bits, whatever they are
 _MOST_POWER = 308  # of ten that a double holds
 _NEARBY = np.array([0, 1, -1, 2, -2])  # doubles around the first guess
+
+_OPEN, _, _open_at = struct("open container", closing=np.int64, key=np.int64, key_length=np.int64)
+"""A container around others: the bracket that ends it, and of an object its last key, -1 long before the first."""
+_OPEN_BYTES = _OPEN.itemsize
 
 _SHORT_ESCAPES = np.zeros(256, np.bool_)  # letters behind a backslash
 _SHORT_ESCAPES[list(b'"\\bfnrt')] = True
@@ -31,7 +36,7 @@ _POWERS = np.array([float(f"1e{n}") for n in range(_MOST_POWER + 1)])
 
 @inline
 def _word_end(at, end):
-    """Where true, false or null that begins here ends, 0 if none does."""
+    """Where the true, false or null at `at` ends, 0 if there is none."""
     letter = load_byte(at)
     first, last = (4, 8) if letter == 116 else (8, 13) if letter == 102 else (0, 4)
     if last - first > end - at:
@@ -52,8 +57,8 @@ def _hex_digit(byte):
 
 @inline
 def _string_end(at, end):
-    """Where the string that begins here ends, 0 if it is none or escapes what needs no escape; and whether there are
-    escapes in it."""
+    """Where the string at `at` ends, 0 if it is malformed or escapes what needs no escape; and whether it has escapes.
+    """
     if at >= end or load_byte(at) != _QUOTE:
         return 0, False
     at += 1
@@ -83,8 +88,8 @@ def _string_end(at, end):
 
 
 @inline
-def _comes_behind(key, length, last, last_length):
-    """Whether a key may stand behind the last one of its object: it is longer, or as long and greater."""
+def _sorts_behind(key, length, last, last_length):
+    """Whether a key sorts behind the last one of its object: it is longer, or as long and greater."""
     if length != last_length:
         return length > last_length
     for i in range(length):
@@ -96,19 +101,19 @@ def _comes_behind(key, length, last, last_length):
 
 @inline
 def _key_end(at, end, last, last_length):
-    """Where the value behind the key and colon that begin here begins, 0 if the key does not come behind the last one;
-    and the key's length."""
+    """Where the value begins whose key and colon are at `at`, 0 if the key does not sort behind the last one; and the
+    key's length."""
     stop, escaped = _string_end(at, end)
     if stop == 0 or escaped or end - stop < 2 or load_byte(stop) != _COLON or load_byte(stop + 1) != _SPACE:
         return 0, 0
     length = stop - at - 2
-    return stop + 2 if _comes_behind(at + 1, length, last, last_length) else 0, length
+    return stop + 2 if _sorts_behind(at + 1, length, last, last_length) else 0, length
 
 
 @inline
 def _digits(at, end, value, count):
-    """Reads on a number of `count` digits (leading zeros are none): (its value, its digits, where they end). The value
-    is worth nothing once there are more than 19."""
+    """Read on a number that has `count` digits so far, leading zeros not counted: (its value, its digits, where they
+    end). With more than 19 digits the value is wrong."""
     while at < end:
         digit = load_byte(at) - _ZERO
         if digit < 0 or digit > 9:
@@ -121,7 +126,7 @@ def _digits(at, end, value, count):
 
 @inline
 def _number_end(at, end, room):
-    """Where the number that begins here ends, 0 if it is none or written otherwise."""
+    """Where the number at `at` ends, 0 if it is malformed or MySQL writes it otherwise."""
     start, negative = at, load_byte(at) == _MINUS
     if negative:
         at += 1
@@ -192,7 +197,8 @@ def _is_canonical(at, end, stack, room):
             if at + 1 < end and load_byte(at + 1) == byte + 2:  # the bracket that closes it
                 at += 2
             else:
-                stack[depth, 0], stack[depth, 1], stack[depth, 2] = closing, key, key_length
+                outer = _open_at(stack, depth)
+                outer.closing, outer.key, outer.key_length = closing, key, key_length
                 depth += 1
                 closing, key, key_length = byte + 2, at + 2, -1
                 at += 1
@@ -211,7 +217,8 @@ def _is_canonical(at, end, stack, room):
             return False
         while depth and at < end and load_byte(at) == closing:
             depth -= 1
-            closing, key, key_length = stack[depth, 0], stack[depth, 1], stack[depth, 2]
+            outer = _open_at(stack, depth)
+            closing, key, key_length = outer.closing, outer.key, outer.key_length
             at += 1
         if depth == 0:
             return at == end
@@ -228,12 +235,14 @@ def _is_canonical(at, end, stack, room):
 
 @kernel
 def find_others(data, offsets, validity, others):
-    """Sets others (bool[n]) for the texts that may not be canonical.
+    """Set others (bool[n]) for the texts that may not be canonical.
 
-    data: uint8, UTF-8; offsets: int64[n + 1] into it; validity: bool[n], False for NULL, which is no other."""
-    stack = np.empty((MAX_DEPTH, 3), np.int64)
+    data: uint8, UTF-8; offsets: int64[n + 1] into it; validity: bool[n], False for NULL, which is never set."""
+    stack = np.empty(MAX_DEPTH * _OPEN_BYTES, np.uint8)
     number = np.empty(MAX_NUMBER_TEXT, np.uint8)
     base = address_of(data)
     for row in range(len(validity)):
         at, end = base + offsets[row], base + offsets[row + 1]
-        others[row] = validity[row] and not _is_canonical(at, end, stack, address_of(number))
+        others[row] = validity[row] and not _is_canonical(at, end, address_of(stack), address_of(number))
+    keep(stack)
+    keep(number)

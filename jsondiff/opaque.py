@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Opaque values of binary JSON as text: what SQL puts into a document and JSON has no type for.
+"""Opaque values of binary JSON as text: values of SQL types that JSON lacks.
 
 An opaque value is a MySQL column type (enum_field_types), a length and bytes. DECIMAL prints as a number; DATE, TIME,
 DATETIME and TIMESTAMP as quoted text with six digits; all else as "base64:typeN:…", where base64 has a line feed (in
@@ -20,8 +20,8 @@ _PREFIX = np.frombuffer(b'"base64:type', np.uint8).astype(np.int64)
 
 @inline
 def put_opaque(kind, at, end, to):
-    """The value of column type `kind` at at:end; returns the end of its text, or -1 if it is malformed. Takes at most
-    3 × (end - at) + 96 bytes."""
+    """Write the value of column type `kind` at at:end; returns where its text ends, or -1 if it is malformed. The text
+    has at most 3 × (end - at) + 96 bytes."""
     if kind == _NEWDECIMAL:
         if end - at < 2:
             return -1
@@ -33,8 +33,9 @@ def put_opaque(kind, at, end, to):
 
 @inline
 def _put_temporal(kind, packed, to):
-    """packed is MySQL's in-memory form (TIME_to_longlong_…_packed in sql-common/my_time.cc): from the lowest bit on 24
-    bits of microseconds, 6 seconds, 6 minutes, then hours; with a date 5 hours, 5 days and year × 13 + month."""
+    """Write a date or time. `packed` is MySQL's in-memory form (TIME_to_longlong_…_packed in sql-common/my_time.cc):
+    from the lowest bit on 24 bits of microseconds, 6 seconds, 6 minutes, then hours; with a date 5 hours, 5 days and
+    year × 13 + month."""
     negative = packed < 0
     if negative:
         packed = -packed
@@ -69,7 +70,7 @@ def _put_temporal(kind, packed, to):
 
 @inline
 def _put_parts(first, second, third, width, mark, to):
-    """A date or a time of day; `width` of its first part, the others have two digits."""
+    """Write a date or a time of day: `width` digits for its first part, two for the others."""
     to = put_padded(to, np.uint64(first), width)
     store_u8(to, mark)
     to = put_padded(to + 1, np.uint64(second), 2)

@@ -1,36 +1,22 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""The path of a diff, read by a kernel. What a path is, is in path.py; here are its legs as numbers.
+"""Reads the path of a diff in kernels, as records. What a path is, is in path.py.
 
-A leg is LEG_BYTES at an address, int64s: its kind; then for a member the addresses of its name, without quotes and
-escapes, and of the name's end; for an array cell the index, from the start or from the end. Positions are addresses;
-none is read that was not compared with the path's end.
+Positions are addresses; each is compared with the path's end before it is read.
 """
 
+import numpy as np
+
 from jsondiff.string_kernel import QUOTE, is_utf8, read_character, string_end, unescape
-from keysearch.memory import inline, load_byte, load_i64, store_i64
+from keysearch.memory import inline, load_byte
+from keysearch.records import struct
 
 MEMBER, CELL, CELL_FROM_END = range(3)
-LEG_BYTES = 24
+LEG, _, leg_at = struct("leg", **dict.fromkeys(("kind", "key", "key_end", "index"), np.int64))
+"""A leg of a path. A MEMBER has a name, without quotes and escapes, between two addresses; a cell of an array has an
+index, from the start or from the end."""
 
-_NAME, _NAME_END, _INDEX = 8, 16, 8
 _MAX_INDEX = 2**32 - 1
 _LAST = int.from_bytes(b"last", "little")
-
-
-@inline
-def leg_kind(leg):
-    return load_i64(leg)
-
-
-@inline
-def leg_name(leg):
-    """The start and the end of a member's name."""
-    return load_i64(leg + _NAME), load_i64(leg + _NAME_END)
-
-
-@inline
-def leg_index(leg):
-    return load_i64(leg + _INDEX)
 
 
 @inline
@@ -47,7 +33,7 @@ def _skip(at, end):
 
 @inline
 def _is_identifier(at, end):
-    """Whether this name may stand without quotes: path.is_identifier."""
+    """Whether a name needs no quotes, as path.is_identifier says."""
     start = at
     while at < end:
         behind = at > start
@@ -77,7 +63,7 @@ def _bare_end(at, end):
 
 @inline
 def _read_member(at, end, leg):
-    """The name that begins here; returns what follows it, or 0."""
+    """Read the name at `at`; returns what follows it, or 0."""
     quoted = at < end and load_byte(at) == QUOTE
     if quoted:
         name = at + 1
@@ -89,15 +75,13 @@ def _read_member(at, end, leg):
     name_end = unescape(name, stop, name)
     if name_end == 0 or not (quoted or _is_identifier(name, name_end)):
         return 0
-    store_i64(leg, MEMBER)
-    store_i64(leg + _NAME, name)
-    store_i64(leg + _NAME_END, name_end)
+    leg.kind, leg.key, leg.key_end = MEMBER, name, name_end
     return stop + 1 if quoted else stop
 
 
 @inline
 def _read_index(at, end):
-    """(The number that is here, or -1; what follows it)."""
+    """Read the number at `at`: (it, or -1; what follows it)."""
     index, start = 0, at
     while at < end and 48 <= load_byte(at) <= 57:
         index = min(10 * index + load_byte(at) - 48, _MAX_INDEX + 1)
@@ -114,7 +98,7 @@ def _begins_last(at, end):
 
 @inline
 def _read_cell(at, end, leg):
-    """The array cell behind a '['; returns what follows its ']', or 0."""
+    """Read the array cell behind a '['; returns what follows its ']', or 0."""
     at = _skip(at, end)
     kind, index = CELL, 0
     if _begins_last(at, end):
@@ -125,17 +109,16 @@ def _read_cell(at, end, leg):
     else:
         index, at = _read_index(at, end)
     at = _skip(at, end)
-    store_i64(leg, kind)
-    store_i64(leg + _INDEX, index)
+    leg.kind, leg.index = kind, index
     return at + 1 if index >= 0 and at < end and load_byte(at) == 93 else 0
 
 
 @inline
 def read_path(at, end, legs, most):
-    """Reads the path at at:end into `legs`, where there is room for as many as `most`, and takes escapes out of its
-    names, in place.
+    """Read the path at at:end into LEGs, of which there is room for `most`, and replace escapes in its names, in place.
 
-    Returns how many legs it has, or -1 where this is no path to one place. Of more than `most` the last is kept."""
+    Returns how many legs it has, or -1 if it is not a path to one place. If it has more than `most`, the last LEG is
+    that of its end."""
     if not is_utf8(at, end):
         return -1
     at = _skip(at, end)
@@ -144,7 +127,7 @@ def read_path(at, end, legs, most):
     count = 0
     at = _skip(at + 1, end)
     while at < end:
-        leg = legs + LEG_BYTES * min(count, most - 1)
+        leg = leg_at(legs, min(count, most - 1))
         if load_byte(at) == 46:
             at = _read_member(_skip(at + 1, end), end, leg)
         elif load_byte(at) == 91:

@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """Strings of JSON text, for kernels: where one ends, what its escapes stand for, whether bytes are UTF-8.
 
-Positions are addresses; none is read that was not compared with an end.
+Positions are addresses; each is compared with an end before it is read.
 """
 
 import numpy as np
@@ -12,8 +12,8 @@ from numba.extending import intrinsic
 from keysearch.memory import inline, load_byte, load_i64, store_i64, store_u8
 
 QUOTE, _BACKSLASH, _U = 34, 92, 117
-_UNESCAPED = np.zeros(256, np.int64)  # what the letter behind a backslash stands for; 0 where it is no escape
-_ESCAPES = [b"\\u%04x" % _byte if _byte < 32 else b"%c" % _byte for _byte in range(256)]  # what stands for a byte
+_UNESCAPED = np.zeros(256, np.int64)  # what the letter behind a backslash stands for; 0 if nothing
+_ESCAPES = [b"\\u%04x" % _byte if _byte < 32 else b"%c" % _byte for _byte in range(256)]  # how a byte is escaped
 for _letter, _byte in zip(b'"\\/bfnrt', b'"\\/\b\f\n\r\t'):
     _UNESCAPED[_letter] = _byte
     if _letter != ord("/"):
@@ -74,8 +74,8 @@ def _special(at, end):
 
 @inline
 def string_end(at, end):
-    """Where the string whose first character is here ends: (its closing quote, or `end` if it has none; whether it has
-    escapes)."""
+    """Where the string ends whose first character is at `at`: (its closing quote, or `end` if it has none; whether it
+    has escapes)."""
     escaped = False
     at = _special(at, end)
     while at < end and load_byte(at) == _BACKSLASH:
@@ -86,7 +86,7 @@ def string_end(at, end):
 
 @inline
 def _four_hex_digits(at, end):
-    """The number that is written here, or -1."""
+    """The number that the digits at `at` write, or -1."""
     if end - at < 4:
         return -1
     code = 0
@@ -100,7 +100,7 @@ def _four_hex_digits(at, end):
 
 @inline
 def _put_character(code, to):
-    """A code point as UTF-8; returns what follows it."""
+    """Write a code point as UTF-8; returns where it ends."""
     if code < 0x80:
         store_u8(to, code)
         return to + 1
@@ -121,8 +121,8 @@ def _put_character(code, to):
 
 @inline
 def unescape(at, end, to):
-    """Writes what the inside of a JSON string stands for; it never takes more room than that, so that it may be written
-    over it. Returns where it ends, or 0 if this is no inside of a JSON string."""
+    """Write the inside of a JSON string without its escapes. That is never longer, so it may be written over it.
+    Returns where it ends, or 0 if this cannot be inside a JSON string."""
     while at < end:
         byte = load_byte(at)
         at += 1
@@ -160,11 +160,10 @@ def unescape(at, end, to):
 
 @inline
 def put_string(at, end, limit, to):
-    """Writes the UTF-8 text at at:end as a JSON string, with the escapes that MySQL writes; returns where that ends.
+    """Write the UTF-8 text at at:end as a JSON string, with the escapes that MySQL writes; returns where that ends.
 
-    It takes up to six times the text's bytes, and ten. Bytes up to `limit` may be read: where that is more than `end`,
-    up to 32 bytes more are written than the string, but a short one takes one step, as every 32 bytes of a long one
-    do."""
+    It takes up to six times the text's bytes, and ten. Bytes up to `limit` may be read: if that is behind `end`, a
+    string takes one step for each 32 bytes, and up to 32 bytes more than the string are written."""
     store_u8(to, QUOTE)
     to += 1
     while limit - at > 2 * _BLOCK:
@@ -195,14 +194,14 @@ def put_string(at, end, limit, to):
 
 @inline
 def _put_escaped(byte, to):
-    """Writes a byte of a string, escaped if it has to be, and what follows it up to eight bytes in all."""
+    """Write a byte of a string, escaped if necessary; eight bytes are written, whatever its length."""
     store_i64(to, _ESCAPED[byte])
     return to + _ESCAPED_LENGTH[byte]
 
 
 @inline
 def read_character(at, end):
-    """The UTF-8 character that begins here: (code point, or -1 if none does; what follows it)."""
+    """The UTF-8 character at `at`: (code point, or -1 if it is malformed; what follows it)."""
     byte = load_byte(at)
     if byte < 0x80:
         return byte, at + 1

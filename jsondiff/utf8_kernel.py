@@ -72,7 +72,7 @@ def _follows(typing_context, at):
 @kernel
 def is_utf8(data):
     """Whether data (uint8) is UTF-8."""
-    block = np.zeros(3 + _BLOCK, np.uint8)  # with the three bytes before it; at least its last byte is nothing
+    block = np.zeros(3 + _BLOCK, np.uint8)  # with the three bytes before it; its last byte at least stays 0
     room = address_of(block)
     start, end = address_of(data), address_of(data) + len(data)
     at = min(start + _BLOCK, end)

@@ -5,11 +5,11 @@ without JSON's quotes."""
 import numpy as np
 
 from applier.jobs.show.kernels.walk_records import Status
-from jsondiff.binary_kernel import MAX_DEPTH, TEXT_BYTES_MORE, TEXT_BYTES_PER_BYTE, put_document
+from jsondiff.binary_kernel import FRAME_BYTES, MAX_DEPTH, TEXT_BYTES_MORE, TEXT_BYTES_PER_BYTE, put_document
 from jsondiff.string_kernel import is_utf8, unescape
 from keysearch.memory import inline, load_u8, store_u32
 
-STACK_BYTES = MAX_DEPTH * 64
+STACK_BYTES = MAX_DEPTH * FRAME_BYTES
 _NULL, _QUOTE = np.uint32(int.from_bytes(b"null", "little")), 34
 
 
