@@ -25,7 +25,7 @@ class RowPart:
     by_bits: bool = False
 
 
-def content_piece(column: int, definition: TableDefinition) -> RowPart:
+def content_part(column: int, definition: TableDefinition) -> RowPart:
     """What a before-image compares of a column, to find a row by what it holds."""
     return RowPart(column, by_bits=definition.columns[column].type.base in ("float", "double"))
 
@@ -161,7 +161,7 @@ class ParentLink:
     parent: TableDefinition
     parent_column: int
     column: int
-    piece: RowPart
+    part: RowPart
     on_delete: str
     on_update: str
 

@@ -2,9 +2,10 @@
 """CRC32 (the one of zlib, polynomial 0xEDB88320) for kernels: by carry-less multiplication where it is there.
 
 Folding follows Gopal et al., "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction" (Intel, 2009).
-What is special here is the start: binlog events are short and of any length, so the odd bytes are taken first, shifted
-to the end of a block of 16 whose other bytes are zero. Zeros before a message do not change a remainder, so no table is
-needed for the rest of any message of 16 bytes or more. Other processors, and shorter messages, use slicing tables.
+What is special here is the start: binlog events are short and of any length, so the bytes before whole blocks are
+taken first, shifted to the end of a block of 16 whose other bytes are zero. Zeros before a message do not change a
+remainder, so no table is needed for the rest of any message of 16 bytes or more. Other processors, and shorter
+messages, use slicing tables.
 """
 
 import numpy as np

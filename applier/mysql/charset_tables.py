@@ -91,7 +91,7 @@ def single_byte_table(charset: str) -> np.ndarray:
         character = bytes([code]).decode(codec, "ignore")
         if character:
             table[code] = ord(character)
-    return _patch(table, differences)
+    return _with_differences(table, differences)
 
 
 @functools.cache
@@ -119,7 +119,7 @@ def multi_byte_tables(charset: str) -> tuple[np.ndarray, np.ndarray, np.ndarray,
         pairs[0x8EA1:0x8EE0] = np.arange(0xFF61, 0xFFA0)
         triples = np.full(65536, MALFORMED, np.int32)
         triples[rectangle] = _decode(codec, [b"\x8f" + code.to_bytes(2) for code in codes.tolist()])
-        _patch(triples, _TRIPLES[charset])
+        _with_differences(triples, _TRIPLES[charset])
         triples[1:0x80] = np.arange(1, 0x80)  # a quirk of both servers: 8F 00 41 is "A"
         own = (np.arange(0xF5, 0xFF)[:, None] << 8 | trails).ravel()  # the user's own characters: private use area
         pairs[own] = 0xE000 + np.arange(940)
@@ -128,8 +128,8 @@ def multi_byte_tables(charset: str) -> tuple[np.ndarray, np.ndarray, np.ndarray,
         first[leads] = LEAD_2_OR_4
         quads = _decode(codec, [bytes([0x81 + n // 12600, 0x30 + n // 1260 % 10, 0x81 + n // 10 % 126, 0x30 + n % 10])
                                 for n in range(39420)])
-        _patch(quads, _QUADS)
-    return first, _patch(pairs, differences), triples, quads
+        _with_differences(quads, _QUADS)
+    return first, _with_differences(pairs, differences), triples, quads
 
 
 _HIGH, _ALL = np.arange(0xA1, 0xFF), np.arange(256)
@@ -156,7 +156,7 @@ def _decode(codec: str, codes: list[bytes]) -> np.ndarray:
     return np.array([ord(c) if len(c) == 1 and c != "\ufffd" else UNMAPPED for c in lines], np.int32)
 
 
-def _patch(table: np.ndarray, differences: dict[int, str]) -> np.ndarray:
+def _with_differences(table: np.ndarray, differences: dict[int, str]) -> np.ndarray:
     for code, characters in differences.items():
         for at, character in enumerate(characters, code):
             table[at] = UNMAPPED if character == "?" else ord(character)

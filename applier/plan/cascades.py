@@ -13,9 +13,9 @@ from collections import defaultdict
 from collections.abc import Hashable, Mapping
 from typing import Generic, TypeVar
 
-from applier.apply.foreign_keys.foreign_links import compared, key_piece
-from applier.apply.search.row_pieces import RowPartEncoder
-from applier.apply.spec import GroupMembership, Needs, NothingElse, ParentLink, Parents, RowPart, content_piece
+from applier.apply.foreign_keys.foreign_links import compared, key_part
+from applier.apply.search.row_part_encoder import RowPartEncoder
+from applier.apply.spec import GroupMembership, Needs, NothingElse, ParentLink, Parents, RowPart, content_part
 from applier.columns.table_key import BytesKey, table_key
 from applier.errors import SchemaError
 from applier.mysql.types import DATES, arrow_type
@@ -167,12 +167,12 @@ def _tied(history: SchemaHistory, edges: list[_Edge], live: set[_Edge], chains: 
     for version in (version for group in history.exchanged() for version in group if version.id in tied):
         raise SchemaError("its rows were exchanged with a partition's, and foreign keys connect it to other tables",
                           table=version.definition.full_name, hint="leave it out with --ignore-tables")
-    pieces = _pieces([edge for edge in edges if edge.child.id in tied and edge.parent.id in tied])
+    parts = _parts([edge for edge in edges if edge.child.id in tied and edge.parent.id in tied])
     for edge in edges:  # those that are not live may be in force between tables of one group, and do nothing there
         if edge.child.id in tied and edge.parent.id in tied:
             groups.join(chains[edge.child.id], chains[edge.parent.id])
     return {number: TiedVersion(GroupMembership(group=groups.of(chains[number]), start=version.start, end=version.end,
-                                              unfollowed=frozenset(unfollowed.get(number, ()))), pieces.get(number, ()))
+                                              unfollowed=frozenset(unfollowed.get(number, ()))), parts.get(number, ()))
             for number, version in tied.items()}
 
 
@@ -210,7 +210,7 @@ def _overlap(a: TableVersion, b: TableVersion) -> bool:
     return (a.end is None or b.start < a.end) and (b.end is None or a.start < b.end)
 
 
-def _pieces(edges: list[_Edge]) -> dict[int, tuple[RowPart, ...]]:
+def _parts(edges: list[_Edge]) -> dict[int, tuple[RowPart, ...]]:
     """What is kept of rows, by version: whatever any table's indexes have of a column, all tables have of the columns
     that may take its values or give it theirs."""
     columns = _Groups[tuple[int, int]]()
@@ -222,25 +222,25 @@ def _pieces(edges: list[_Edge]) -> dict[int, tuple[RowPart, ...]]:
             columns.join(*places)
             for place in places:
                 forms[place] |= {RowPart(place[1]), compared(place[1], link, edge.child.definition),
-                                 content_piece(place[1], versions[place[0]].definition)}
+                                 content_part(place[1], versions[place[0]].definition)}
     for order, edge in zip(sibling_orders([edge.reference for edge in edges], {
             number: version.definition for number, version in versions.items()}), edges, strict=True):
-        for part in order.behind if order is not None else ():
-            piece = key_piece(part, edge.child.definition)
-            columns.join((edge.child.id, piece.column), (edge.child.id, piece.column))
-            forms[edge.child.id, piece.column].add(piece)
+        for key in order.behind if order is not None else ():
+            part = key_part(key, edge.child.definition)
+            columns.join((edge.child.id, part.column), (edge.child.id, part.column))
+            forms[edge.child.id, part.column].add(part)
     for version in versions.values():
-        for piece in RowPartEncoder(version.definition, by_content=False).pieces:
-            if columns.knows((version.id, piece.column)):
-                forms[version.id, piece.column].add(piece)
+        for part in RowPartEncoder(version.definition, by_content=False).parts:
+            if columns.knows((version.id, part.column)):
+                forms[version.id, part.column].add(part)
     shared: dict[tuple[int, int], set[RowPart]] = defaultdict(set)
-    for place, pieces in forms.items():
-        shared[columns.of(place)] |= pieces
+    for place, parts in forms.items():
+        shared[columns.of(place)] |= parts
     kept: dict[int, list[RowPart]] = defaultdict(list)
     for number, column in sorted(forms):
-        found = {dataclasses.replace(piece, column=column) for piece in shared[columns.of((number, column))]}
+        found = {dataclasses.replace(part, column=column) for part in shared[columns.of((number, column))]}
         kept[number] += sorted(found, key=repr)
-    return {number: tuple(parts) for number, parts in kept.items()}
+    return {number: tuple(found) for number, found in kept.items()}
 
 
 class _Groups(Generic[_Item]):

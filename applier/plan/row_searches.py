@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from applier.apply.search.row_pieces import RowPartEncoder
+from applier.apply.search.row_part_encoder import RowPartEncoder
 from applier.apply.spec import ImageMultiset, RowPart, Stored
 from applier.mysql.wire_types import WireType
 from applier.plan.log import UsedTable
@@ -18,17 +18,17 @@ def row_search(definition: TableDefinition, uses: Sequence[UsedTable], *, tied: 
 
     Every unique key may be taken (1062), and in idempotent mode a row in the way of another key is removed, wherever it
     is. A generated column of a key is computed where an image lacks it, which a row store does, too."""
-    pieces = RowPartEncoder(definition, by_content=False)
-    always, numbers_rows = set(pieces.stored), False
+    parts = RowPartEncoder(definition, by_content=False)
+    always, numbers_rows = set(parts.stored), False
     for used in uses:
         logged = n_logged(used, len(definition.columns))
         numbers_rows |= any(column.auto_increment for column in definition.columns[logged:])
         always = {column for column in always if column < logged and not used.use.lacked_columns >> column & 1}
-    if pieces.unique_for(frozenset(always)) is None:
-        whole = not tied and not pieces.unique and always.issuperset(pieces.stored) and not any(
+    if parts.unique_for(frozenset(always)) is None:
+        whole = not tied and not parts.unique and always.issuperset(parts.stored) and not any(
             has_diffs(used) or _nulls_become_values(used, definition) for used in uses)
         return ImageMultiset() if whole else Stored(by_content=True, also=also)
-    if tied or len(pieces.unique) > 1 or numbers_rows or pieces.generated:
+    if tied or len(parts.unique) > 1 or numbers_rows or parts.generated:
         return Stored(by_content=False, also=also)
     return None
 

@@ -196,8 +196,8 @@ def small(monkeypatch):
     """Everything so small that it fills up: batches, indexes, chunks, pieces of diffs."""
     monkeypatch.setattr(table_walk, "BATCH_ROWS", 3)
     monkeypatch.setattr(key_index, "FIRST_KEYS", 2)
-    monkeypatch.setattr(rows, "CHUNK_ROWS", 2)
-    monkeypatch.setattr(documents, "PIECE", 2)
+    monkeypatch.setattr(rows, "DIFFS_AT_A_TIME", 2)
+    monkeypatch.setattr(documents, "DIFFS_AT_A_TIME", 2)
     monkeypatch.setattr(documents, "CHUNK_DIFFS", 4)
     monkeypatch.setattr(image_reader, "CHUNK_BYTES", 200)
 

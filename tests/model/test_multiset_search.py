@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from applier.apply.search import multiset_search
 from applier.apply.search.multiset_search import MultisetSearch
 from applier.apply.tables import table_walk
-from applier.binlog.events import arena, compressed
+from applier.binlog.events import compressed, inflated
 from applier.engine.executor import ThisProcess
 from applier.errors import ReplayStopped
 from applier.jobs.replay.job import replay_with
@@ -220,7 +220,7 @@ def test_deleted_rows_of_compressed_events_stay_readable(tmp_path, monkeypatch):
     log.binlog.close()
     log.replay("base")
     monkeypatch.setattr(compressed, "AHEAD_BYTES", 1500)
-    monkeypatch.setattr(arena, "ARENA_BYTES", 4000)
+    monkeypatch.setattr(inflated, "BUFFER_BYTES", 4000)
     (tmp_path / "compressed").mkdir()
     compress_transactions(tmp_path / "binlog.000002", tmp_path / "compressed/binlog.000002")
     _, held = log.replay(binlog="compressed/binlog.000002", base=str(tmp_path / "base"))

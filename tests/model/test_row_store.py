@@ -30,8 +30,8 @@ class StoreEngine(Engine):
     def feed(self, batch, befores, afters, bys):
         ways, patterns = [], []
         for before, by in zip(befores, bys, strict=True):
-            pieces = tuple(c for c, value in enumerate(before) if value is not ...)
-            search = Search(unique=by) if by is not None else Search(pieces=pieces, ranked=self.ranked)
+            parts = tuple(c for c, value in enumerate(before) if value is not ...)
+            search = Search(unique=by) if by is not None else Search(parts=parts, ranked=self.ranked)
             if search not in ways:
                 ways.append(search)
             patterns.append(ways.index(search))

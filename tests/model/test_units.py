@@ -96,7 +96,7 @@ def known_keys(table, base, rows):
 
 @pytest.fixture
 def small(monkeypatch):
-    """Everything so small that it fills up: batches, indexes, arenas."""
+    """Everything so small that it fills up: batches, indexes, buffers."""
     monkeypatch.setattr(table_walk, "BATCH_ROWS", 3)
     monkeypatch.setattr(key_index, "FIRST_KEYS", 2)
 

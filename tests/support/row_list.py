@@ -90,7 +90,7 @@ class Engine:
         return self.feed(batch, befores, afters, bys)
 
     def rows(self, *order_by):
-        rows = self.index.patches.by_column(self.index.pointers(*order_by)).tolist()
+        rows = self.index.column_pointers.by_column(self.index.pointers(*order_by)).tolist()
         return [[self.value(pointer, column) for column, pointer in enumerate(row)] for row in rows]
 
     def value(self, pointer, column):

@@ -16,19 +16,19 @@ from applier.apply.foreign_keys.cascade_layout import (
     SET_NULL,
     UNCHANGED,
     form_at,
-    part_at,
+    key_column_at,
     push_row,
     row_at,
     table_at,
     to_scratch,
 )
-from applier.apply.foreign_keys.cascade_siblings import look_for_children, next_child, note_last, same_piece
+from applier.apply.foreign_keys.cascade_siblings import look_for_children, next_child, note_last, same_part
 from applier.apply.index.pointer_kernel import (
-    free_patch,
-    is_patch,
-    new_patch,
-    no_patch_left,
-    patch_of,
+    column_pointers_of,
+    free_column_pointers,
+    has_column_pointers,
+    new_column_pointers,
+    no_column_pointers_left,
     state_at,
 )
 from applier.apply.index.status import Status
@@ -48,25 +48,25 @@ from keysearch.memory import copy_bytes, inline, load_i64, store_i64, store_u32
 @inline
 def key_changed(link, old, new, n):
     """Whether an update changed a byte of what a link's key refers to."""
-    for i in range(link.n_parts):
-        part = part_at(link.parts, i)
-        raw = part.parent_raw
-        if not same_piece(old, n, raw, new, n, raw):
+    for i in range(link.n_columns):
+        key_column = key_column_at(link.columns, i)
+        raw = key_column.parent_raw
+        if not same_part(old, n, raw, new, n, raw):
             return True
     return False
 
 
 @inline
-def given_form(link, piece, changed, nulls, new, parent_n):
-    """The address of the form by which a child's piece is NULL or its parent's; 0 where the child keeps its own.
+def given_form(link, part, changed, nulls, new, parent_n):
+    """The address of the form by which a child's part is NULL or its parent's; 0 where the child keeps its own.
     `changed` is the old record of the parent."""
-    for i in range(link.n_parts):
-        part = part_at(link.parts, i)
-        for j in range(part.n_forms):
-            form = part.forms + FORM_BYTES * j
-            if form_at(form).child_piece == piece:
-                raw = part.parent_raw
-                if not nulls and same_piece(changed, parent_n, raw, new, parent_n, raw):
+    for i in range(link.n_columns):
+        key_column = key_column_at(link.columns, i)
+        for j in range(key_column.n_forms):
+            form = key_column.forms + FORM_BYTES * j
+            if form_at(form).child_part == part:
+                raw = key_column.parent_raw
+                if not nulls and same_part(changed, parent_n, raw, new, parent_n, raw):
                     return np.int64(0)
                 return form
     return np.int64(0)
@@ -76,46 +76,46 @@ def given_form(link, piece, changed, nulls, new, parent_n):
 def put_child_record(link, own, n, nulls, old, new, parent_n, to, room):
     """Write a child's new record at `to`; its bytes, -1 if there is no room."""
     size = 4 * n
-    for piece in range(n):
-        form = given_form(link, piece, old, nulls, new, parent_n)
+    for part in range(n):
+        form = given_form(link, part, old, nulls, new, parent_n)
         if form == 0:
-            size += part_end(own, n, piece) - part_start(own, n, piece)
+            size += part_end(own, n, part) - part_start(own, n, part)
         elif nulls:
             size += form_at(form).null_length
         else:
-            given = form_at(form).parent_piece
+            given = form_at(form).parent_part
             size += part_end(new, parent_n, given) - part_start(new, parent_n, given)
     if size > room:
         return np.int64(-1)
     at, first = to + 4 * n, to + 4 * n
-    for piece in range(n):
-        form = given_form(link, piece, old, nulls, new, parent_n)
+    for part in range(n):
+        form = given_form(link, part, old, nulls, new, parent_n)
         if form == 0:
-            start = part_start(own, n, piece)
-            length = part_end(own, n, piece) - start
+            start = part_start(own, n, part)
+            length = part_end(own, n, part) - start
         elif nulls:
             start, length = form_at(form).null_bytes, form_at(form).null_length
         else:
-            given = form_at(form).parent_piece
+            given = form_at(form).parent_part
             start = part_start(new, parent_n, given)
             length = part_end(new, parent_n, given) - start
         copy_bytes(at, start, length)
         at += length
-        store_u32(to + 4 * piece, np.uint32(at - first))
+        store_u32(to + 4 * part, np.uint32(at - first))
     return size
 
 
 @inline
-def own_patch(slot, state):
-    """The address of the patch of a row, which it has afterwards; there has to be one left."""
+def own_column_pointers(slot, state):
+    """The address of a row's column pointers, which it has afterwards; there has to be a record left."""
     old = slot.pointer
-    if is_patch(old):
-        return patch_of(old, state)
-    slot.pointer = new_patch(state)
-    patch = patch_of(slot.pointer, state)
+    if has_column_pointers(old):
+        return column_pointers_of(old, state)
+    slot.pointer = new_column_pointers(state)
+    pointers = column_pointers_of(slot.pointer, state)
     for column in range(state.columns):
-        store_i64(patch + 8 * column, old)
-    return patch
+        store_i64(pointers + 8 * column, old)
+    return pointers
 
 
 @inline
@@ -129,15 +129,15 @@ def derived_row(group, link, child, row, old, new, parent_n, nulls):
     for i in range(tracked):
         store_i64(sources + 8 * i, UNCHANGED)
     given = group.scratch + row.sources
-    for i in range(link.n_parts):
-        part = part_at(link.parts, i)
-        raw = part.parent_raw
+    for i in range(link.n_columns):
+        key_column = key_column_at(link.columns, i)
+        raw = key_column.parent_raw
         source = np.int64(UNCHANGED)
         if nulls:
             source = np.int64(NULL)
-        elif not same_piece(old, parent_n, raw, new, parent_n, raw):
-            source = load_i64(given + 8 * part.parent_tracked)
-        store_i64(sources + 8 * part.child_tracked, source)
+        elif not same_part(old, parent_n, raw, new, parent_n, raw):
+            source = load_i64(given + 8 * key_column.parent_tracked)
+        store_i64(sources + 8 * key_column.child_tracked, source)
     child.n_derived = number + 1
     return number
 
@@ -155,7 +155,7 @@ def remove_child(group, link, child, number):
             return Status.SCRATCH_FULL
         push_row(group, link.child, DELETE, old, -1, -1)
     state = state_at(child.state)
-    free_patch(slot.pointer, state)
+    free_column_pointers(slot.pointer, state)
     remove_slot(store, number)
     state.live -= 1
     child.made += 1
@@ -166,16 +166,16 @@ def remove_child(group, link, child, number):
 def change_child(group, link, child, number, row, old, new, parent_n, nulls):
     """SET NULL (`nulls`) or ON UPDATE CASCADE; DONE, or what is full. The parent was `old` and is `new`."""
     store, state = store_at(child.store), state_at(child.state)
-    slot, n, tracked = slot_at(store, number), store.n_pieces, child.n_tracked
-    if no_patch_left(state):
-        return Status.PATCHES_FULL
+    slot, n, tracked = slot_at(store, number), store.n_parts, child.n_tracked
+    if no_column_pointers_left(state):
+        return Status.COLUMN_POINTERS_FULL
     if group.stacked >= group.stack_room:
         return Status.STACK_FULL
-    own, tail = record_of(store, slot), store.arena + store.arena_used
+    own, tail = record_of(store, slot), store.buffer + store.buffer_used
     size = put_child_record(link, own, n, nulls, old, new, parent_n, tail,
-                            store.arena_room - store.arena_used)
+                            store.buffer_room - store.buffer_used)
     if size < 0:
-        return Status.ARENA_FULL
+        return Status.BUFFER_FULL
     has_children, before, after, sources = child.n_links > 0, np.int64(0), np.int64(0), np.int64(0)
     if has_children:
         kept = group.scratch_used
@@ -192,10 +192,10 @@ def change_child(group, link, child, number, row, old, new, parent_n, nulls):
             return Status.DERIVED_FULL
         row.derived_at = derived
     given = child.derived + 8 * tracked * derived
-    patch, columns = own_patch(slot, state), child.tracked_columns
+    pointers, columns = own_column_pointers(slot, state), child.tracked_columns
     for i in range(tracked):
         if load_i64(given + 8 * i) != UNCHANGED:
-            store_i64(patch + 8 * load_i64(columns + 8 * i), child.first_derived + derived)
+            store_i64(pointers + 8 * load_i64(columns + 8 * i), child.first_derived + derived)
     if has_children:
         copy_bytes(group.scratch + sources, given, 8 * tracked)
         push_row(group, link.child, UPDATE, before, after, sources)
@@ -220,7 +220,7 @@ def change_children(group, row, link):
     stack now, whose own children come before the next one; or what is full of the table `which`."""
     scratch = group.scratch
     parent = table_at(group, row.table)
-    parent_n = store_at(parent.store).n_pieces
+    parent_n = store_at(parent.store).n_parts
     old, new = scratch + row.old, scratch + row.new
     deleted = row.kind == DELETE
     action = link.on_delete if deleted else link.on_update

@@ -59,10 +59,10 @@ def drain(group):
 def push_rows_in_the_way(group, number, table, row):
     """Idempotent mode: rows that an insert is going to replace are deleted first, with their children."""
     store = store_at(table.store)
-    n = store.n_pieces
+    n = store.n_parts
     if encode_record_at_end(store, store.after, row, 0, n) < 0:
-        return Status.ARENA_FULL
-    record = store.arena + store.arena_used
+        return Status.BUFFER_FULL
+    record = store.buffer + store.buffer_used
     if store.n_unique > group.stack_room - group.stacked:
         return Status.STACK_FULL
     for key in range(store.n_unique - 1, -1, -1):  # the last one on the stack is the first to go
@@ -103,7 +103,7 @@ def apply_parent(group, number, table, change):
     kind = load_u8(state.kinds + change)
     slot_number = find_searched(store, np.int64(load_i32(state.before_rows + 4 * change)))
     if slot_number == NO_ROOM:
-        return Status.ARENA_FULL
+        return Status.BUFFER_FULL
     if slot_number < 0:
         return apply_changes(table, change)
     tracked, slot = table.n_tracked, slot_at(store, slot_number)
@@ -114,11 +114,11 @@ def apply_parent(group, number, table, change):
     if kind == UPDATE and sources >= 0:
         after = np.int64(load_i32(state.after_rows + 4 * change))
         size = encode_record_at_end(store, store.after, after, record_of(store, slot),
-                                    store.n_pieces)
+                                    store.n_parts)
         if size < 0:
             group.scratch_used = 0
-            return Status.ARENA_FULL
-        new = to_scratch(group, store.arena + store.arena_used, size)
+            return Status.BUFFER_FULL
+        new = to_scratch(group, store.buffer + store.buffer_used, size)
         at = group.scratch + sources
         for i in range(tracked):
             store_i64(at + 8 * i, (table.first_value + i) << VALUE_SHIFT | after)

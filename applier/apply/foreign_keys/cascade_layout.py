@@ -6,8 +6,8 @@
     link      a foreign key from the side of the table that it refers to: the other table's number, which of its indexes
               has the key, what happens, and for each column where both tables have it. `order` is 0 where a row's
               children may come in any order; else the address of what the server's index has behind the key: int64 [n,
-              n pieces], ~piece for a descending one; `moves`: what happens below a child may change it in another
-    form      the pieces of both stores that are the same part of a column: what its child's takes from its parent's
+              n parts], ~part for a descending one; `moves`: what happens below a child may change it in another
+    form      the parts of both stores' records that are the same of a column: what its child's takes from its parent's
 """
 
 import numpy as np
@@ -23,11 +23,11 @@ TABLE, _, _table = struct("table", **dict.fromkeys((
     "store", "state", "links", "n_links", "n_tracked", "first_value", "tracked_columns", "derived", "derived_room",
     "n_derived", "first_derived", "made"), np.int64))
 LINK, _, link_at = struct("foreign key", **dict.fromkeys((
-    "child", "child_index", "on_delete", "on_update", "parts", "n_parts", "order", "moves"), np.int64), probe=INDEX)
-"""`probe` is an index over the parent's pieces, to compute hashes by."""
-PART, _, part_at = struct("column of a foreign key", **dict.fromkeys((
+    "child", "child_index", "on_delete", "on_update", "columns", "n_columns", "order", "moves"), np.int64), probe=INDEX)
+"""`probe` is an index over the parent's parts, to compute hashes by."""
+KEY_COLUMN, _, key_column_at = struct("column of a foreign key", **dict.fromkeys((
     "parent_tracked", "child_tracked", "parent_key", "child_key", "parent_raw", "forms", "n_forms"), np.int64))
-FORM, form_at, _ = struct("form", **dict.fromkeys(("child_piece", "parent_piece", "null_bytes", "null_length"),
+FORM, form_at, _ = struct("form", **dict.fromkeys(("child_part", "parent_part", "null_bytes", "null_length"),
                                                   np.int64))
 FORM_BYTES = FORM.itemsize
 ROW, _, _row = struct("row of the stack", **dict.fromkeys((

@@ -2,7 +2,7 @@
 """Which rows refer to one that was updated or deleted, and in which order they are taken (AP-FK).
 
 InnoDB goes through the index that a foreign key has in the child's table, entry by entry: by what the index has behind
-the key, then by the clustered key, or in the order in which the rows came. It changes each row, and all that refers to
+the key, then by the clustered key, or in the order of arrival. It changes each row, and all that refers to
 that, before it goes on from there. So a row that is changed meanwhile and whose entry moves to where InnoDB has been
 already is passed over (seen on MySQL 9.7 and MariaDB 10.11). Where none of that can matter (sibling_order), children
 are taken as they lie in their bucket.
@@ -11,7 +11,7 @@ are taken as they lie in their bucket.
 import numpy as np
 
 from applier.apply.foreign_keys.cascade_layout import (
-    part_at,
+    key_column_at,
     to_scratch,
 )
 from applier.apply.index.store_layout import (
@@ -31,34 +31,35 @@ from keysearch.memory import inline, load_i64, store_i64
 
 
 @inline
-def same_piece(a, a_n, a_piece, b, b_n, b_piece):
-    """Whether pieces of two records are the same bytes."""
-    a_start, b_start = part_start(a, a_n, a_piece), part_start(b, b_n, b_piece)
-    length = part_end(a, a_n, a_piece) - a_start
-    return length == part_end(b, b_n, b_piece) - b_start and same_bytes(a_start, b_start, length)
+def same_part(a, a_n, a_part, b, b_n, b_part):
+    """Whether parts of two records are the same bytes."""
+    a_start, b_start = part_start(a, a_n, a_part), part_start(b, b_n, b_part)
+    length = part_end(a, a_n, a_part) - a_start
+    return length == part_end(b, b_n, b_part) - b_start and same_bytes(a_start, b_start, length)
 
 
 @inline
 def refers_to(link, child, child_n, parent, parent_n):
     """Whether a child's record has the key of a parent's."""
-    for i in range(link.n_parts):
-        part = part_at(link.parts, i)
-        if not same_piece(child, child_n, part.child_key, parent, parent_n, part.parent_key):
+    for i in range(link.n_columns):
+        column = key_column_at(link.columns, i)
+        if not same_part(child, child_n, column.child_key, parent, parent_n, column.parent_key):
             return False
     return True
 
 
 @inline
-def is_entered_before(link, store, n, a, a_came, b, b_came):
-    """Whether the index has a row before another one with the same key; of each its record, and when it came."""
+def is_entered_before(link, store, n, a, a_order, b, b_order):
+    """Whether the index has a row before another one with the same key; of each its record, and its number by
+    arrival."""
     order = link.order
     for i in range(load_i64(order)):
-        piece = load_i64(order + 8 + 8 * i)
-        descends = piece < 0
+        part = load_i64(order + 8 + 8 * i)
+        descends = part < 0
         if descends:
-            piece = ~piece
-        a_start, b_start = part_start(a, n, piece), part_start(b, n, piece)
-        result = compare_bytes(a_start, part_end(a, n, piece) - a_start, b_start, part_end(b, n, piece) - b_start)
+            part = ~part
+        a_start, b_start = part_start(a, n, part), part_start(b, n, part)
+        result = compare_bytes(a_start, part_end(a, n, part) - a_start, b_start, part_end(b, n, part) - b_start)
         if result:
             return (result > 0) == descends
     rank = store.rank
@@ -66,7 +67,7 @@ def is_entered_before(link, store, n, a, a_came, b, b_came):
         result = compare_keys(index_at(store, rank), a, b, n)
         if result:
             return result < 0
-    return a_came < b_came
+    return a_order < b_order
 
 
 @inline
@@ -110,7 +111,7 @@ def note_children(group, row, link, child, old, parent_n, last):
     """Note the rows that refer to the parent `old`, in scratch memory from CHILDREN on: whether there was room. Given a
     `last` record (else 0), those only whose entries are behind its."""
     store = store_at(child.store)
-    n, index = store.n_pieces, index_at(store, link.child_index)
+    n, index = store.n_parts, index_at(store, link.child_index)
     word, links = key_hash(link.probe, old, parent_n), index.links
     numbers, count = group.scratch + row.children, np.int64(0)
     room = (group.scratch_room - row.children) // 8
@@ -153,7 +154,7 @@ def next_child(group, row, link, child, old, parent_n):
     """The slot of the next child; -1 if there is none, and then nothing is noted any more. What has changed may not be
     one any more."""
     store, numbers = store_at(child.store), group.scratch + row.children
-    n = store.n_pieces
+    n = store.n_parts
     for left in range(row.n_children, 0, -1):
         number = load_i64(numbers + 8 * (left - 1))
         slot = slot_at(store, number)

@@ -55,7 +55,7 @@ class _Table:
 
     def __init__(self, member: GroupMember):
         self.member, self.unit = member, member.unit
-        self.pieces, self.index = self.unit.store.pieces, self.unit.store.index
+        self.parts, self.index = self.unit.store.parts, self.unit.store.index
         self.links: list[tuple[Link, int]] = []
         self.tracked: list[int] = []
         self.taken: _Taken | None = None
@@ -63,7 +63,7 @@ class _Table:
 
     @property
     def definition(self) -> TableDefinition:
-        return self.pieces.definition
+        return self.parts.definition
 
     def ready(self) -> None:
         """Have the memory that the kernels read, once all links are known."""
@@ -78,7 +78,7 @@ class _Table:
             return
         bound.reading.drop_no_op_updates(batch)
         if batch.n:
-            reader = RowKeys(self.pieces, bound.reading.table_map, bound.reading.layouts)
+            reader = RowKeys(self.parts, bound.reading.table_map, bound.reading.layouts)
             self.taken = _Taken(batch, reader, reader.of_batch(batch))
             self.unit.prepare(self.taken.changes)
 
@@ -155,8 +155,8 @@ class ForeignKeyGroup:
                                 {number: table.definition for number, table in enumerate(self._tables)})
         for (reference, number, parent), order in zip(found, orders, strict=True):
             above, below = self._tables[parent], self._tables[number]
-            link = Link(reference, order, above.pieces, below.pieces, above.tracked, below.tracked)
-            below.index.index_by(Search(pieces=link.child_key))
+            link = Link(reference, order, above.parts, below.parts, above.tracked, below.tracked)
+            below.index.index_by(Search(parts=link.child_key))
             above.links.append((link, number))
         for table in self._tables:
             table.links.sort(key=lambda entry: entry[0].order)
@@ -233,7 +233,7 @@ class ForeignKeyGroup:
         return records
 
     def _link_records(self, table: _Table) -> np.ndarray:
-        rows = [link.record(child, self._tables[child].index.index_by(Search(pieces=link.child_key)))
+        rows = [link.record(child, self._tables[child].index.index_by(Search(parts=link.child_key)))
                 for link, child in table.links]
         return np.array(rows, k.LINK)
 

@@ -1,4 +1,4 @@
-"""Foreign keys between row stores: which columns and pieces of which tables belong together, as the kernels read it."""
+"""Foreign keys between row stores: which columns and parts of which tables belong together, as the kernels read it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from applier.apply.foreign_keys import cascade_layout as k
-from applier.apply.search.row_pieces import RowPartEncoder
+from applier.apply.search.row_part_encoder import RowPartEncoder
 from applier.apply.spec import RowPart
 from applier.errors import NotComputable
 from applier.schema.definition import KeyPart, TableDefinition
@@ -27,12 +27,12 @@ def compared(column: int, link: ColumnLink, child: TableDefinition) -> RowPart:
     return RowPart(column, None, key_collation(child.columns[link.child], child.flavour))
 
 
-def key_piece(part: KeyPart, definition: TableDefinition) -> RowPart:
+def key_part(key: KeyPart, definition: TableDefinition) -> RowPart:
     """What an index of the table has of a column. Raises NotComputable for an expression."""
-    if part.column is None:
-        raise NotComputable(f"what {part.sql()} is", table=definition.full_name)
-    column = definition.column_index(part.column)
-    return RowPart(column, part.length, key_collation(definition.columns[column], definition.flavour))
+    if key.column is None:
+        raise NotComputable(f"what {key.sql()} is", table=definition.full_name)
+    column = definition.column_index(key.column)
+    return RowPart(column, key.length, key_collation(definition.columns[column], definition.flavour))
 
 
 def order_of_work(key: ForeignKey, columns: tuple[ColumnLink, ...], child: TableDefinition,
@@ -48,37 +48,37 @@ def order_of_work(key: ForeignKey, columns: tuple[ColumnLink, ...], child: Table
 
 class Link:
     """A foreign key in force, in the memory that the kernels read. `siblings` is the order in which its children are
-    taken, `parent` and `child` are the tables' pieces, `tracked` the columns of each whose values are followed."""
+    taken, `parent` and `child` are the tables' parts, `tracked` the columns of each whose values are followed."""
 
     def __init__(self, reference: Reference, siblings: SiblingOrder | None, parent: RowPartEncoder,
                  child: RowPartEncoder, parent_tracked: list[int], child_tracked: list[int]):
         self._key = reference.key
         self.order = order_of_work(reference.key, reference.columns, child.definition, parent.definition)
-        parts: list[tuple[int, ...]] = []
+        columns: list[tuple[int, ...]] = []
         self._kept: list[np.ndarray] = []
         for link in reference.columns:
             forms = []
-            for number, piece in enumerate(child.pieces):
-                if piece.column == link.child:
-                    null = np.frombuffer(child.null(piece) + b"\0", np.uint8)
+            for number, part in enumerate(child.parts):
+                if part.column == link.child:
+                    null = np.frombuffer(child.null(part) + b"\0", np.uint8)
                     self._kept.append(null)
-                    forms.append((number, parent.pieces.index(dataclasses.replace(piece, column=link.parent)),
+                    forms.append((number, parent.parts.index(dataclasses.replace(part, column=link.parent)),
                                   address_of(null), len(null) - 1))
             forms_array = np.array(forms, k.FORM)
             self._kept.append(forms_array)
-            parts.append((parent_tracked.index(link.parent), child_tracked.index(link.child),
-                          parent.pieces.index(compared(link.parent, link, child.definition)),
-                          child.pieces.index(compared(link.child, link, child.definition)),
-                          parent.pieces.index(RowPart(link.parent)), address_of(forms_array), len(forms)))
-        self._parts = np.array(parts, k.PART)
-        self.child_key = tuple(part[3] for part in parts)
-        """The child's pieces that have the key: what to index it by."""
-        self._probe_pieces = np.array([part[2] for part in parts], np.int64)
+            columns.append((parent_tracked.index(link.parent), child_tracked.index(link.child),
+                          parent.parts.index(compared(link.parent, link, child.definition)),
+                          child.parts.index(compared(link.child, link, child.definition)),
+                          parent.parts.index(RowPart(link.parent)), address_of(forms_array), len(forms)))
+        self._columns = np.array(columns, k.KEY_COLUMN)
+        self.child_key = tuple(column[3] for column in columns)
+        """The child's parts that have the key: what to index it by."""
+        self._probe_parts = np.array([column[2] for column in columns], np.int64)
         self._siblings = [0, 0]
         if siblings is not None:
-            pieces = [(child.pieces.index(key_piece(part, child.definition)), part.descending)
-                      for part in siblings.behind]
-            behind = np.array([len(pieces), *(~piece if descends else piece for piece, descends in pieces)], np.int64)
+            parts = [(child.parts.index(key_part(key, child.definition)), key.descending)
+                      for key in siblings.behind]
+            behind = np.array([len(parts), *(~part if descends else part for part, descends in parts)], np.int64)
             self._kept.append(behind)
             self._siblings = [address_of(behind), int(siblings.moves)]
 
@@ -86,5 +86,5 @@ class Link:
         """The link's record (cascade_layout.LINK): `child` is the child's number in the group, `child_index` that of
         its index over `child_key`."""
         actions = [_ACTIONS.get(action, k.NOTHING) for action in (self._key.on_delete, self._key.on_update)]
-        probe = len(self._probe_pieces), address_of(self._probe_pieces), 0, 0, 0, 0
-        return child, child_index, *actions, address_of(self._parts), len(self._parts), *self._siblings, probe
+        probe = len(self._probe_parts), address_of(self._probe_parts), 0, 0, 0, 0
+        return child, child_index, *actions, address_of(self._columns), len(self._columns), *self._siblings, probe

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.apply.search.change_keys import times_of
-from applier.apply.search.row_pieces import RowPartEncoder
+from applier.apply.search.row_part_encoder import RowPartEncoder
 from applier.apply.spec import ParentLink, RowPart
 from applier.apply.tables.logged_table import LoggedTable
 from applier.apply.tables.table_maps import BATCH_ROWS, segment_reader
@@ -93,7 +93,7 @@ class _Parent:
         self._columns = columns
         self._logged = LoggedTable(link.parent, allowed, same_columns=False)
         also = tuple(RowPart(column) for column in columns)
-        self._pieces = RowPartEncoder(dataclasses.replace(link.parent, keys=()), by_content=False, also=also)
+        self._encoder = RowPartEncoder(dataclasses.replace(link.parent, keys=()), by_content=False, also=also)
         self._parts: list[_Part] = []
         self._values: dict[tuple[int, bool], list[pa.Array]] = defaultdict(list)
 
@@ -102,7 +102,7 @@ class _Parent:
         reading = self._logged.meet(table_map)
         if bound is not None:
             return bound
-        wanted = self._pieces.wanted(reading.plans)
+        wanted = self._encoder.wanted(reading.plans)
         return TableBinding(reading.plans, wanted, wanted, partial(self._take, table_map), BATCH_ROWS)
 
     def _take(self, table_map: TableMap, batch: ChangeBatch) -> None:
@@ -127,7 +127,7 @@ class _Parent:
         """The values of a column in these rows of the images; NULL for row -1."""
         images, count, of = (batch.after, batch.n_after, batch.after_rows) if after else \
             (batch.before, batch.n_before, batch.before_rows)
-        values = self._pieces.values(images, column, count, table_map, lambda: times_of(batch, of, count))
+        values = self._encoder.values(images, column, count, table_map, lambda: times_of(batch, of, count))
         return values.take(pa.array(rows, mask=rows < 0))
 
     def _after(self, batch: ChangeBatch, table_map: TableMap, column: int, chosen: np.ndarray,

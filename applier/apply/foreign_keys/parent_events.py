@@ -10,11 +10,18 @@ import numpy as np
 import pyarrow as pa
 
 from applier.apply.foreign_keys.parent_changes import FILE_SHIFT, ParentChanges, changed
-from applier.apply.foreign_keys.parent_events_kernel import count_passed, find_values, index_values
+from applier.apply.foreign_keys.parent_events_kernel import (
+    ENTRY,
+    FREE,
+    KNOWN,
+    count_passed,
+    find_values,
+    index_values,
+)
 from applier.apply.index import watched_kernel as k
 from applier.apply.index.row_parts import EncodedRowPart
 from applier.apply.search.change_keys import times_of
-from applier.apply.search.row_pieces import RowPartEncoder
+from applier.apply.search.row_part_encoder import RowPartEncoder
 from applier.apply.spec import ParentLink
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.changes import INSERT, ChangeBatch
@@ -42,11 +49,11 @@ class ParentEvents:
         self._places = np.empty(1 + max((int(turns.max(initial=-1)) for _, turns in numbers), default=-1), np.int64)
         for part, turns in numbers:
             self._places[turns] = part.places
-        also = tuple(link.piece for link in links)
-        self._pieces = RowPartEncoder(dataclasses.replace(definition, keys=()), by_content=False, also=also)
+        also = tuple(link.part for link in links)
+        self._parts = RowPartEncoder(dataclasses.replace(definition, keys=()), by_content=False, also=also)
         self._links, rows = [], 1
         for link, (part, turns) in zip(links, numbers, strict=True):
-            self._links.append(_Link(link, self._pieces, part, turns, rows))
+            self._links.append(_Link(link, self._parts, part, turns, rows))
             rows += len(self._links[-1].given)
         self.given = self._given_rows(definition)
         self.records: np.ndarray = np.array([(link.column, address_of(link.starts), address_of(link.events))
@@ -80,7 +87,7 @@ class ParentEvents:
 
     def wanted(self, plans: list[ColumnPlan], others: list[ColumnPlan | None]) -> list[ColumnPlan | None]:
         """What to decode of after-images, given what is decoded of them anyway."""
-        return [own or other for own, other in zip(self._pieces.wanted(plans), others, strict=True)]
+        return [own or other for own, other in zip(self._parts.wanted(plans), others, strict=True)]
 
     def take(self, batch: ChangeBatch, table_map: TableMap) -> None:
         """Look at a batch of changes, of the file whose number `file` is."""
@@ -90,7 +97,7 @@ class ParentEvents:
                      address_of(self.turns))
         inserted = np.zeros(batch.n_after, np.bool_)
         inserted[batch.after_rows[batch.kinds == INSERT]] = True
-        inputs = self._pieces.of_images(batch.after, batch.n_after, table_map,
+        inputs = self._parts.of_images(batch.after, batch.n_after, table_map,
                                         lambda: times_of(batch, batch.after_rows, batch.n_after), inserted)
         self.values = self._find(inputs, batch.n_after, inserted)
         self.nexts = np.full(batch.n_after, k.NEVER, np.int64)
@@ -103,7 +110,7 @@ class ParentEvents:
         Then `values`, `nexts` and `n_watched` are about them."""
         for start in range(0, rows.num_rows, _CHUNK_ROWS):
             part = rows.slice(start, _CHUNK_ROWS)
-            inputs = [EncodedRowPart(keys) for keys in self._pieces.of_rows(part)]
+            inputs = [EncodedRowPart(keys) for keys in self._parts.of_rows(part)]
             self.values = self._find(inputs, part.num_rows, np.ones(part.num_rows, np.bool_))
             self.nexts = np.empty(part.num_rows, np.int64)
             self.n_watched = k.find_nexts(address_of(self._watch), part.num_rows, 0, 0, address_of(self.values),
@@ -127,7 +134,7 @@ class ParentEvents:
 class _Link:
     """The events of one foreign key: where they are by value, int64[values + 1], and as watched_kernel reads them."""
 
-    def __init__(self, link: ParentLink, pieces: RowPartEncoder, changes: ParentChanges, turns: np.ndarray, first: int):
+    def __init__(self, link: ParentLink, parts: RowPartEncoder, changes: ParentChanges, turns: np.ndarray, first: int):
         self.column, self.first_given = link.column, first
         nothing = pa.nulls(0, table_schema(link.parent).field(link.parent.columns[link.parent_column].name).type)
         before, after = (values.get(link.parent_column, nothing) for values in (changes.before, changes.after))
@@ -137,7 +144,7 @@ class _Link:
         deletes, picks = changes.deletes[chosen], pa.array(chosen)
         takes_new = ~deletes & (link.on_update == CASCADE)
         self.given = after.take(pa.array(chosen[takes_new]))
-        keys = pa.concat_arrays([pieces.encoded(link.piece, column).to_arrow()
+        keys = pa.concat_arrays([parts.encoded(link.part, column).to_arrow()
                                  for column in (before.take(picks), self.given)]).dictionary_encode()
         self._set_values(keys.dictionary)
         numbers = np.asarray(keys.indices, np.int64)
@@ -158,15 +165,15 @@ class _Link:
         offsets = np.frombuffer(offsets, np.int64)[strings.offset:strings.offset + len(strings) + 1] \
             if len(strings) else np.zeros(1, np.int64)
         self._known = KeyBytes(offsets, np.frombuffer(data or b"", np.uint8))
-        self._table = np.full((4 << max(3, len(strings).bit_length()), 2), -1, np.int64)
-        index_values(len(strings), address_of(offsets), address_of(self._known.data), address_of(self._table),
-                     len(self._table) - 1)
+        self._table = np.full(4 << max(3, len(strings).bit_length()), FREE, ENTRY)
+        self._record: np.ndarray = np.array(
+            (address_of(self._table), len(self._table) - 1, address_of(offsets), address_of(self._known.data)), KNOWN)
+        index_values(len(strings), address_of(self._record))
 
     def find(self, keys: KeyBytes, numbers: np.ndarray) -> None:
         """Fill `numbers` (int64[n], of any stride) with the values' numbers, -1 for those that no event is about."""
-        find_values(len(keys), address_of(keys.offsets), address_of(keys.data), address_of(self._known.offsets),
-                    address_of(self._known.data), address_of(self._table), len(self._table) - 1, address_of(numbers),
-                    numbers.strides[0])
+        find_values(len(keys), address_of(keys.offsets), address_of(keys.data), address_of(self._record),
+                    address_of(numbers), numbers.strides[0])
 
     def number_of(self, key: bytes) -> int:
         """The number of one value."""

@@ -1,57 +1,85 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Finds values of foreign keys among those that events are about.
-
-    table[i] = hash, number (-1: free)      an open-addressed table of distinct byte strings
-"""
+"""Finds values of foreign keys among those that events are about."""
 
 import numpy as np
 
 from applier.apply.index.byte_keys_kernel import hash_key
 from applier.kernels.byte_strings import same_bytes
-from keysearch.memory import kernel, load_i64, prefetch, store_i64
+from keysearch.memory import inline, kernel, load_i64, prefetch, store_i64
+from keysearch.records import struct
 
+KNOWN, known_at, _ = struct("known values", table=np.int64, mask=np.int64, offsets=np.int64, data=np.int64)
+"""Distinct byte strings and an open-addressed table of them: the addresses of mask + 1 (a power of two) entries, and of
+the strings: string i is from data + offsets[i] to data + offsets[i + 1]."""
+ENTRY, entry_at, _ = struct("value entry", hash=np.int64, number=np.int64)
+"""A string by its number; FREE: none."""
+FREE = -1
+
+_ENTRY_BYTES = ENTRY.itemsize
 _BLOCK = 64
 
 
+@inline
+def _string(offsets, data, i):
+    """Where string i is, and its length."""
+    start = load_i64(offsets + 8 * i)
+    return data + start, load_i64(offsets + 8 * i + 8) - start
+
+
+@inline
+def _home(known, word):
+    """The address of the entry where a hash is looked for first."""
+    return known.table + _ENTRY_BYTES * (word & known.mask)
+
+
+@inline
+def _next(known, entry):
+    """The address of the entry behind one, round the table's end."""
+    return known.table + ((entry + _ENTRY_BYTES - known.table) & (_ENTRY_BYTES * (known.mask + 1) - 1))
+
+
 @kernel
-def index_values(n, offsets, data, table, mask):
-    """Fill an empty table (address of int64[mask + 1, 2]) with n distinct strings: string i is from data + offsets[i]
-    to data + offsets[i + 1], both addresses."""
+def index_values(n, known_address):
+    """Fill an empty table with its n strings."""
+    known = known_at(known_address)
     for i in range(n):
-        start = load_i64(offsets + 8 * i)
-        word = hash_key(data + start, load_i64(offsets + 8 * i + 8) - start)
-        entry = np.int64(word & np.uint64(mask))
-        while load_i64(table + 16 * entry + 8) >= 0:
-            entry = (entry + 1) & mask
-        store_i64(table + 16 * entry, np.int64(word))
-        store_i64(table + 16 * entry + 8, i)
+        start, length = _string(known.offsets, known.data, i)
+        word = np.int64(hash_key(start, length))
+        entry = _home(known, word)
+        while entry_at(entry).number != FREE:
+            entry = _next(known, entry)
+        entry_at(entry).hash = word
+        entry_at(entry).number = i
+
+
+@inline
+def _find(known, start, length, word):
+    """The number of one string, -1 if it is not in the table."""
+    entry = _home(known, word)
+    while entry_at(entry).number != FREE:
+        if entry_at(entry).hash == word:
+            own_start, own_length = _string(known.offsets, known.data, entry_at(entry).number)
+            if own_length == length and same_bytes(start, own_start, length):
+                return entry_at(entry).number
+        entry = _next(known, entry)
+    return np.int64(-1)
 
 
 @kernel
-def find_values(n, offsets, data, known_offsets, known_data, table, mask, numbers, step):
-    """The number of each of n strings in the table, -1 of those that are not in it: to int64s from address `numbers`
-    on, `step` bytes apart."""
-    words = np.empty(_BLOCK, np.uint64)
+def find_values(n, offsets, data, known_address, numbers, step):
+    """The number of each of n strings (string i is from data + offsets[i] on) in a table, -1 of those that are not in
+    it: to int64s from address `numbers` on, `step` bytes apart."""
+    known = known_at(known_address)
+    words = np.empty(_BLOCK, np.int64)
     for first in range(0, n, _BLOCK):
         block = min(_BLOCK, n - first)
         for i in range(block):
-            start = load_i64(offsets + 8 * (first + i))
-            words[i] = hash_key(data + start, load_i64(offsets + 8 * (first + i) + 8) - start)
-            prefetch(table + 16 * np.int64(words[i] & np.uint64(mask)))
+            start, length = _string(offsets, data, first + i)
+            words[i] = np.int64(hash_key(start, length))
+            prefetch(_home(known, words[i]))
         for i in range(block):
-            word, found = np.int64(words[i]), np.int64(-1)
-            entry = np.int64(words[i] & np.uint64(mask))
-            while load_i64(table + 16 * entry + 8) >= 0:
-                if load_i64(table + 16 * entry) == word:
-                    number = load_i64(table + 16 * entry + 8)
-                    start, known = load_i64(offsets + 8 * (first + i)), load_i64(known_offsets + 8 * number)
-                    length = load_i64(offsets + 8 * (first + i) + 8) - start
-                    if (load_i64(known_offsets + 8 * number + 8) - known == length
-                            and same_bytes(data + start, known_data + known, length)):
-                        found = number
-                        break
-                entry = (entry + 1) & mask
-            store_i64(numbers + step * (first + i), found)
+            start, length = _string(offsets, data, first + i)
+            store_i64(numbers + step * (first + i), _find(known, start, length, words[i]))
 
 
 @kernel

@@ -14,7 +14,7 @@ from keysearch.addresses import address_of
 
 
 class AwaitedValues(Protocol):
-    """Values of pieces that depend on the rows which are found; `waiting` (bool[n]) says of which after-images,
+    """Values of parts that depend on the rows which are found; `waiting` (bool[n]) says of which after-images,
     `columns` which of the rows' columns (by number in the definition) they are made of."""
 
     @property
@@ -23,7 +23,7 @@ class AwaitedValues(Protocol):
     def columns(self) -> tuple[int, ...]: ...
 
     def told(self, images: np.ndarray, rows: pa.Table) -> list[EncodedRowPart]:
-        """All pieces of a batch's after-images, given the rows that some of these (int64[m], distinct) find."""
+        """All parts of a batch's after-images, given the rows that some of these (int64[m], distinct) find."""
 
 
 class Awaited:
@@ -55,7 +55,7 @@ class Awaited:
         return self._changes[self._first:self._told_until]
 
     def tell(self, changes: np.ndarray, rows: pa.Table, records: np.ndarray) -> list[EncodedRowPart]:
-        """The pieces of the batch's after-images, with what these changes await, given the rows that they find, and
+        """The parts of the batch's after-images, with what these changes await, given the rows that they find, and
         where their records are."""
         images = self.batch.after_rows[changes]
         self._states[images], self._records[images] = s.TOLD, records

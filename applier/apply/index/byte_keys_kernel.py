@@ -2,7 +2,7 @@
 """Keys that are byte strings, as an encoding of `key_index_kernel`.
 
     entry     hash, slot (FREE: none): an open-addressed table
-    slot      where the key's bytes are in the arena, their number, pointer (DEAD: deleted)
+    slot      where the key's bytes are in the buffer, their number, pointer (DEAD: deleted)
 
 Here a key is (address, length, hash).
 """
@@ -26,7 +26,7 @@ from keysearch.memory import (
 from keysearch.records import offset, struct
 
 INDEX, index_at, _ = struct("byte keys", table=np.int64, mask=np.uint64, **dict.fromkeys((
-    "key_room", "slots", "arena", "arena_room", "low", "low_length", "high", "high_length", "before_offsets",
+    "key_room", "slots", "buffer", "buffer_room", "low", "low_length", "high", "high_length", "before_offsets",
     "before_data", "after_offsets", "after_data", "hashes", "likely"), np.int64))
 """The table and its last entry's number, for how many keys there is room, their slots and bytes, and the bounds of the
 unit's keys (address 0: none). Of the batch at hand: key r of an image is data[offsets[r]:offsets[r + 1]]; of a block
@@ -103,7 +103,7 @@ def look_ahead(index, state, first, n):
     for i in range(block):
         slot = load_i64(likely + 8 * i)
         if slot >= 0:
-            prefetch(index.arena + slot_at(slots, slot).start)
+            prefetch(index.buffer + slot_at(slots, slot).start)
 
 
 @inline
@@ -137,7 +137,7 @@ def is_inside(index, key):
 
 @inline
 def lacks_room(index, key, state):
-    return key[1] > index.arena_room - state.arena_used
+    return key[1] > index.buffer_room - state.buffer_used
 
 
 @inline
@@ -148,7 +148,7 @@ def find(index, key):
     while entry_at(entry).slot >= 0:
         if entry_at(entry).hash == word:
             slot = slot_at(index.slots, entry_at(entry).slot)
-            if slot.length == length and same_bytes(index.arena + slot.start, address, length):
+            if slot.length == length and same_bytes(index.buffer + slot.start, address, length):
                 break
         entry = entry + _ENTRY_BYTES if entry < last else index.table
     return entry
@@ -166,14 +166,14 @@ def put(index, entry, key, pointer, state):
     """Make a key live that was not; a new one gets a slot and a copy of its bytes."""
     number = entry_at(entry).slot
     if number < 0:
-        number, used = state.keys, state.arena_used
+        number, used = state.keys, state.buffer_used
         entry_at(entry).hash = key[2]
         entry_at(entry).slot = number
         slot_at(index.slots, number).start = used
         slot_at(index.slots, number).length = key[1]
-        copy_bytes(index.arena + used, key[0], key[1])
+        copy_bytes(index.buffer + used, key[0], key[1])
         state.keys = number + 1
-        state.arena_used = used + key[1]
+        state.buffer_used = used + key[1]
     slot_at(index.slots, number).pointer = pointer
 
 
@@ -187,7 +187,7 @@ def index_slots(n, index_address):
     last = index.table + _ENTRY_BYTES * np.int64(index.mask)
     for number in range(n):
         slot = slot_at(index.slots, number)
-        word = hash_key(index.arena + slot.start, slot.length)
+        word = hash_key(index.buffer + slot.start, slot.length)
         entry = home(index, word)
         while entry_at(entry).slot >= 0:
             entry = entry + _ENTRY_BYTES if entry < last else index.table
@@ -196,19 +196,19 @@ def index_slots(n, index_address):
 
 
 @kernel
-def key_words(starts, lengths, arena, skip, words):
+def key_words(starts, lengths, buffer, skip, words):
     """For each byte string the eight bytes after its first `skip` as a big-endian number, zero bytes beyond its end."""
     for i in range(starts.shape[0]):
         word = np.uint64(0)
         left = min(np.int64(8), lengths[i] - skip)
         for j in range(left):
-            word |= np.uint64(load_u8(arena + starts[i] + skip + j)) << np.uint64(56 - 8 * j)
+            word |= np.uint64(load_u8(buffer + starts[i] + skip + j)) << np.uint64(56 - 8 * j)
         words[i] = word
 
 
 @kernel
-def gather_keys(starts, offsets, arena, data):
-    """Copy byte strings (string i begins at the address arena + starts[i]) to data + offsets[i], up to data +
+def gather_keys(starts, offsets, buffer, data):
+    """Copy byte strings (string i begins at the address buffer + starts[i]) to data + offsets[i], up to data +
     offsets[i + 1]."""
     for i in range(starts.shape[0]):
-        copy_bytes(data + offsets[i], arena + starts[i], offsets[i + 1] - offsets[i])
+        copy_bytes(data + offsets[i], buffer + starts[i], offsets[i + 1] - offsets[i])

@@ -16,7 +16,7 @@ DIFF_ID = MAX_IMAGE_ID + 2
 """The layout number that marks a pointer to a node."""
 
 NODE, _, node_at = struct("node", **dict.fromkeys(("previous", "image", "column", "place", "row"), np.int64))
-"""The pointer that it came on top of, the image it is in, its column, and the change's place (the offset of its event
+"""The pointer that it is on top of, the image it is in, its column, and the change's place (the offset of its event
 in the file) and row."""
 
 
@@ -35,7 +35,7 @@ def chain_lengths(pointers, nodes, lengths):
 @kernel
 def list_chains(pointers, nodes, offsets, numbers):
     """The numbers of each chain's nodes, the oldest first, into numbers[offsets[i]:offsets[i + 1]]; `pointers` becomes
-    what the oldest came on top of."""
+    what the oldest is on top of."""
     mask = (1 << IMAGE_ID_SHIFT) - 1
     for i in range(pointers.shape[0]):
         pointer, at = pointers[i], offsets[i + 1]

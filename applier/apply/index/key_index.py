@@ -102,7 +102,7 @@ class ByteIndex(KeyIndex):
         self._likely = np.empty(byte_keys_kernel.BLOCK, np.int64)
         self._describe(hashes=address_of(self._hashes), likely=address_of(self._likely))
         self._slots = np.empty(FIRST_KEYS, byte_keys_kernel.SLOT)
-        self._arena = np.empty(32 * FIRST_KEYS, np.uint8)
+        self._buffer = np.empty(32 * FIRST_KEYS, np.uint8)
         self._rehash(2 * FIRST_KEYS)
 
     def seed(self, keys: KeyBytes, pointers: np.ndarray) -> None:
@@ -111,8 +111,8 @@ class ByteIndex(KeyIndex):
         self._slots = np.empty(max(FIRST_KEYS, 2 * n), byte_keys_kernel.SLOT)
         self._slots["start"][:n], self._slots["length"][:n] = keys.offsets[:-1], np.diff(keys.offsets)
         self._slots["pointer"][:n] = pointers
-        self._arena = np.concatenate([keys.data, np.empty(32 * FIRST_KEYS, np.uint8)])
-        self._set(keys=n, live=n, arena_used=len(keys.data))
+        self._buffer = np.concatenate([keys.data, np.empty(32 * FIRST_KEYS, np.uint8)])
+        self._set(keys=n, live=n, buffer_used=len(keys.data))
         self._rehash(max(2 * FIRST_KEYS, entries_for(n)))
 
     def apply(self, batch: Changes, layouts: ImageLayouts, before: KeyBytes, after: KeyBytes) -> Conflict | None:
@@ -130,9 +130,9 @@ class ByteIndex(KeyIndex):
     def _grow(self, status: int) -> None:
         if 2 * self.live < self._get("keys"):
             self._forget_the_dead()
-        elif status == Status.ARENA_FULL:
-            least = self._get("arena_used") + len(self._keys[1].data)
-            self._set_arena(np.concatenate([self._arena, np.empty(max(len(self._arena), least), np.uint8)]))
+        elif status == Status.BUFFER_FULL:
+            least = self._get("buffer_used") + len(self._keys[1].data)
+            self._set_buffer(np.concatenate([self._buffer, np.empty(max(len(self._buffer), least), np.uint8)]))
         else:
             more = growth(len(self._table))
             self._slots = np.concatenate([self._slots, np.empty((more - 1) * len(self._slots), self._slots.dtype)])
@@ -140,14 +140,14 @@ class ByteIndex(KeyIndex):
 
     def _forget_the_dead(self) -> None:
         """Give back what deleted keys take, so that memory grows with the rows and not with the changes."""
-        slots, arena = self._live_slots(), np.empty_like(self._arena)
+        slots, buffer = self._live_slots(), np.empty_like(self._buffer)
         offsets = np.zeros(len(slots) + 1, np.int64)
         np.cumsum(slots["length"], out=offsets[1:])
-        byte_keys_kernel.gather_keys(np.ascontiguousarray(slots["start"]), offsets, address_of(self._arena),
-                                     address_of(arena))
+        byte_keys_kernel.gather_keys(np.ascontiguousarray(slots["start"]), offsets, address_of(self._buffer),
+                                     address_of(buffer))
         slots["start"] = offsets[:-1]
-        self._slots[:len(slots)], self._arena = slots, arena
-        self._set(keys=len(slots), arena_used=int(offsets[-1]))
+        self._slots[:len(slots)], self._buffer = slots, buffer
+        self._set(keys=len(slots), buffer_used=int(offsets[-1]))
         self._rehash(len(self._table))
 
     def _live_slots(self) -> np.ndarray:
@@ -155,33 +155,34 @@ class ByteIndex(KeyIndex):
         live: np.ndarray = slots[slots["pointer"] >= 0]
         return live
 
-    def _set_arena(self, arena: np.ndarray) -> None:
-        self._arena = arena
-        self._describe(arena=address_of(arena), arena_room=len(arena))
+    def _set_buffer(self, buffer: np.ndarray) -> None:
+        self._buffer = buffer
+        self._describe(buffer=address_of(buffer), buffer_room=len(buffer))
 
     def _rehash(self, entries: int) -> None:
-        """Have a table of so many entries for the slots and the arena as they are now."""
+        """Have a table of so many entries for the slots and the buffer as they are now."""
         self._new_table(entries)
-        self._set_arena(self._arena)
+        self._set_buffer(self._buffer)
         self._describe(slots=address_of(self._slots), key_room=min(entries // 2, len(self._slots)))
         byte_keys_kernel.index_slots(self._get("keys"), self.address)
 
     def pointers(self) -> np.ndarray:
         """Pointers to the rows that are left, int64[n] in the order of their keys. The index is given up."""
         slots = self._live_slots()
-        keys = _KeyViews(np.ascontiguousarray(slots["start"]), np.ascontiguousarray(slots["length"]), self._arena)
+        keys = _KeyViews(np.ascontiguousarray(slots["start"]), np.ascontiguousarray(slots["length"]), self._buffer)
         pointers: np.ndarray = slots["pointer"][keys.order()]
-        self._table, self._slots, self._arena = (array[:0].copy() for array in (self._table, self._slots, self._arena))
+        self._table, self._slots, self._buffer = (
+            array[:0].copy() for array in (self._table, self._slots, self._buffer))
         return pointers
 
 
 @dataclasses.dataclass(frozen=True)
 class _KeyViews:
-    """Byte strings that lie anywhere in an arena, no two alike: `starts` and `lengths` int64[n]."""
+    """Byte strings that lie anywhere in a buffer, no two alike: `starts` and `lengths` int64[n]."""
 
     starts: np.ndarray
     lengths: np.ndarray
-    arena: np.ndarray
+    buffer: np.ndarray
 
     def order(self) -> np.ndarray:
         """Their numbers in memcmp order. Sorts by the first eight bytes as one number, by sixteen where that leaves
@@ -191,7 +192,7 @@ class _KeyViews:
         while True:
             words.insert(0, np.empty(len(self.starts), np.uint64))
             skip = 8 * (len(words) - 1)
-            byte_keys_kernel.key_words(self.starts, self.lengths, address_of(self.arena), skip, words[0])
+            byte_keys_kernel.key_words(self.starts, self.lengths, address_of(self.buffer), skip, words[0])
             if 8 * len(words) >= longest:
                 return np.lexsort([self.lengths, *words])
             order = np.lexsort(words) if len(words) > 1 else np.argsort(words[0])

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from applier.apply.index import byte_keys_kernel, int_keys_kernel
-from applier.apply.index.pointer_kernel import DEAD, ROW_GONE, is_whole, no_patch_left, on_conflict, state_at
+from applier.apply.index.pointer_kernel import DEAD, ROW_GONE, is_whole, no_column_pointers_left, on_conflict, state_at
 from applier.apply.index.status import Status
 from applier.apply.index.watched_kernel import live_pointer, pointer_after_insert, pointer_after_update, release_row
 from applier.binlog.rows.change_records import DELETE, INSERT
@@ -34,7 +34,7 @@ def changes_by(encoding: ModuleType) -> Any:
     @always_inline
     def insert(index, key, j, after, image, state):
         if encoding.lacks_room(index, key, state):
-            return Status.ARENA_FULL
+            return Status.BUFFER_FULL
         entry = encoding.find(index, key)
         place = encoding.pointer_place(index, entry)
         there = live_pointer(place, j, state)
@@ -71,7 +71,7 @@ def changes_by(encoding: ModuleType) -> Any:
         if stays != comes and state.noted:
             return Status.SPLIT_MOVE
         if encoding.lacks_room(index, new_key, state):
-            return Status.ARENA_FULL
+            return Status.BUFFER_FULL
         if not stays:
             return come_from_elsewhere(index, new_key, j, after, image, state) if comes else Status.DONE
         place = encoding.pointer_place(index, encoding.find(index, key))
@@ -106,7 +106,7 @@ def changes_by(encoding: ModuleType) -> Any:
     def come_from_elsewhere(index, key, j, after, image, state):
         """A row of another unit gets a key of this one."""
         if not is_whole(image, state):
-            return Status.SPLIT_PATCH
+            return Status.SPLIT_PARTIAL_IMAGE
         entry = encoding.find(index, key)
         if live_pointer(encoding.pointer_place(index, entry), j, state) >= 0:
             return Status.DUPLICATE
@@ -119,8 +119,8 @@ def changes_by(encoding: ModuleType) -> Any:
         """Change j of the batch, i of its block."""
         if state.keys >= index.key_room:
             return Status.INDEX_FULL
-        if no_patch_left(state):
-            return Status.PATCHES_FULL
+        if no_column_pointers_left(state):
+            return Status.COLUMN_POINTERS_FULL
         kind, image = load_u8(state.kinds + j), load_i64(state.images + 8 * j)
         after = np.int64(load_i32(state.after_rows + 4 * j))
         if kind == INSERT:

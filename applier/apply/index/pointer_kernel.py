@@ -2,8 +2,8 @@
 """Pointers to rows: what the kernels of all indexes move instead of values.
 
 For each row there is one pointer to where it is: in the base (its row number), in an image of the log (layout number
-and address), or, when updates had only some of the columns, in a *patch*: a record with one pointer a column. A JSON
-column's may lead to a diff and what that came on top of (see diff_kernel). Values are gathered at the end, for the rows
+and address), or, when updates had only some of the columns, in *column pointers*: a record with one a column. A JSON
+column's may lead to a diff and what that is on top of (see diff_kernel). Values are gathered at the end, for the rows
 that are left.
 
 Rules: DEF-R2, APP-R7, AP-IDEM of the rules list.
@@ -19,18 +19,18 @@ from keysearch.records import struct
 
 DEAD = -2
 COMPUTED = -3
-"""What a patch has of a generated column instead of a pointer, if the last update of what it is made of left it out:
+"""What column pointers have of a generated column instead of one, if the last update of what it is made of left it out:
 no image holds its value."""
-PATCH_ID = MAX_IMAGE_ID + 1
-"""The layout number that marks a pointer to a patch. Number 0 marks a row of the base."""
+COLUMN_POINTERS_ID = MAX_IMAGE_ID + 1
+"""The layout number that marks a pointer to column pointers. Number 0 marks a row of the base."""
 
 STATE, state_at, _ = struct("state", **dict.fromkeys((
-    "next", "kinds", "before_rows", "after_rows", "images", "present", "columns", "patches", "patches_used",
-    "free_patch", "patch_room", "keys", "live", "inserted", "updated", "deleted", "arena_used", "diffs", "diff_nodes",
-    "noted", "n_noted", "noted_room", "watch"), np.int64))
+    "next", "kinds", "before_rows", "after_rows", "images", "present", "columns", "column_pointers",
+    "column_pointers_used", "free_column_pointers", "column_pointers_room", "keys", "live", "inserted", "updated",
+    "deleted", "buffer_used", "diffs", "diff_nodes", "noted", "n_noted", "noted_room", "watch"), np.int64))
 """What an index's kernels share. `next` is the change to go on with, `kinds` … `images` are the addresses of the arrays
 of the batch at hand (change_records.BATCH). `present` is that of uint8[layout, columns + 1]: first whether the layout
-has a VALUE of all columns, then what it has of each; `patches` that of the patches, int64[patch, columns].
+has a VALUE of all columns, then what it has of each; `column_pointers` that of int64[records, columns].
 `diff_nodes` is the address of the JSON diffs' nodes; there is room for all of a batch. `noted` is that of the conflicts
 of a batch in idempotent mode, 0 in strict mode. `watch`: see watched_kernel; 0 where no foreign key changes rows."""
 _, _, noted_at = struct("noted conflict", change=np.int64, what=np.int64)
@@ -53,7 +53,7 @@ def note(state, change, what):
 
 @inline
 def on_conflict(state, change, what, strict):
-    """What becomes of a change that met a conflict: the status `strict` stops strict mode. Idempotent mode notes it and
+    """Handle a conflict of a change: the status `strict` stops strict mode. Idempotent mode notes it and
     goes on, DONE, or stops for room before anything is changed."""
     if state.noted == 0:
         return strict
@@ -64,34 +64,34 @@ def on_conflict(state, change, what, strict):
 
 
 @inline
-def patch_of(pointer, state):
-    """The address of the patch that a pointer leads to."""
-    return state.patches + 8 * state.columns * (pointer & ((np.int64(1) << IMAGE_ID_SHIFT) - 1))
+def column_pointers_of(pointer, state):
+    """The address of the column pointers that a pointer leads to."""
+    return state.column_pointers + 8 * state.columns * (pointer & ((np.int64(1) << IMAGE_ID_SHIFT) - 1))
 
 
 @inline
-def is_patch(pointer):
-    return pointer >> IMAGE_ID_SHIFT == PATCH_ID
+def has_column_pointers(pointer):
+    return pointer >> IMAGE_ID_SHIFT == COLUMN_POINTERS_ID
 
 
 @inline
-def new_patch(state):
-    """A pointer to a patch that no row has; there has to be one left."""
-    number = state.free_patch
+def new_column_pointers(state):
+    """A pointer to column pointers that no row has; there has to be a record left."""
+    number = state.free_column_pointers
     if number >= 0:
-        state.free_patch = load_i64(patch_of(number, state))
+        state.free_column_pointers = load_i64(column_pointers_of(number, state))
     else:
-        number = state.patches_used
-        state.patches_used = number + 1
-    return (np.int64(PATCH_ID) << IMAGE_ID_SHIFT) | number
+        number = state.column_pointers_used
+        state.column_pointers_used = number + 1
+    return (np.int64(COLUMN_POINTERS_ID) << IMAGE_ID_SHIFT) | number
 
 
 @inline
-def free_patch(pointer, state):
-    """Give back the patch that a pointer led to, if it did."""
-    if is_patch(pointer):
-        store_i64(patch_of(pointer, state), state.free_patch)
-        state.free_patch = pointer & ((np.int64(1) << IMAGE_ID_SHIFT) - 1)
+def free_column_pointers(pointer, state):
+    """Give back the column pointers that a pointer led to, if it did."""
+    if has_column_pointers(pointer):
+        store_i64(column_pointers_of(pointer, state), state.free_column_pointers)
+        state.free_column_pointers = pointer & ((np.int64(1) << IMAGE_ID_SHIFT) - 1)
 
 
 @inline
@@ -110,40 +110,40 @@ def is_whole(image, state):
 def updated_pointer(old, image, state):
     """The pointer of a row after an update with this after-image (DEF-R2: what it does not have stays)."""
     if is_whole(image, state):
-        free_patch(old, state)
+        free_column_pointers(old, state)
         return image
-    if is_patch(old):
-        change_patch(patch_of(old, state), image, state)
+    if has_column_pointers(old):
+        change_column_pointers(column_pointers_of(old, state), image, state)
         return old
-    pointer = new_patch(state)
-    fill_patch(patch_of(pointer, state), old, image, state)
+    pointer = new_column_pointers(state)
+    fill_column_pointers(column_pointers_of(pointer, state), old, image, state)
     return pointer
 
 
 @always_inline
-def fill_patch(patch, old, image, state):
-    """Make a patch of a row that `old` led to and an after-image."""
+def fill_column_pointers(pointers, old, image, state):
+    """Make column pointers of a row that `old` led to and an after-image."""
     has = present_in(image, state) + 1
     for c in range(state.columns):
         what = load_u8(has + c)
         kept = add_diff(old, image, c, state) if what == DIFF else old
         if what == MADE:
             kept = np.int64(COMPUTED)
-        store_i64(patch + 8 * c, image if what == VALUE else kept)
+        store_i64(pointers + 8 * c, image if what == VALUE else kept)
 
 
 @always_inline
-def change_patch(patch, image, state):
-    """Have what an after-image has in a patch."""
+def change_column_pointers(pointers, image, state):
+    """Have what an after-image has in column pointers."""
     has = present_in(image, state) + 1
     for c in range(state.columns):
         what = load_u8(has + c)
         if what == VALUE:
-            store_i64(patch + 8 * c, image)
+            store_i64(pointers + 8 * c, image)
         elif what == DIFF:
-            store_i64(patch + 8 * c, add_diff(load_i64(patch + 8 * c), image, c, state))
+            store_i64(pointers + 8 * c, add_diff(load_i64(pointers + 8 * c), image, c, state))
         elif what == MADE:
-            store_i64(patch + 8 * c, COMPUTED)
+            store_i64(pointers + 8 * c, COMPUTED)
 
 
 @inline
@@ -159,5 +159,5 @@ def add_diff(previous, image, column, state):
 
 
 @inline
-def no_patch_left(state):
-    return state.free_patch < 0 and state.patches_used >= state.patch_room
+def no_column_pointers_left(state):
+    return state.free_column_pointers < 0 and state.column_pointers_used >= state.column_pointers_room

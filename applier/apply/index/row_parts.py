@@ -1,4 +1,4 @@
-"""What a row store is given of images: their pieces, and by which of them a row is searched."""
+"""What a row store is given of images: their parts, and by which of them a row is searched."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keysearch.keybytes import KeyBytes
 
 @dataclasses.dataclass(frozen=True)
 class EncodedRowPart:
-    """A piece of each image of a batch: `keys` by row, `absent` (bool[n]; None: no image lacks it) says which rows lack
+    """A part of each image of a batch: `keys` by row, `absent` (bool[n]; None: no image lacks it) says which rows lack
     it, `default` is what these have instead (None: what `keys` has there)."""
 
     keys: KeyBytes
@@ -23,31 +23,31 @@ class EncodedRowPart:
 
 @dataclasses.dataclass(frozen=True)
 class Search:
-    """How a before-image finds its row: by the unique key of this number, or else by all these pieces, where `ranked`
-    says that rows equal in them may differ elsewhere, so that the first in the table's order is taken. By no piece at
+    """How a before-image finds its row: by the unique key of this number, or else by all these parts, where `ranked`
+    says that rows equal in them may differ elsewhere, so that the first in the table's order is taken. By no part at
     all: not (IDX-R2), which stops idempotent mode, too, unless `is_passed_over` (MariaDB). `kind` is what a
     server does to find them (keysearch.choose.AccessPath.kind)."""
 
     unique: int | None = None
-    pieces: tuple[int, ...] = ()
+    parts: tuple[int, ...] = ()
     ranked: bool = False
     kind: str = "scan"
     is_passed_over: bool = False
 
 
 class Inputs:
-    """The pieces of a batch's images as the kernels read them."""
+    """The parts of a batch's images as the kernels read them."""
 
-    def __init__(self, pieces: list[EncodedRowPart]):
-        self._kept: list[object] = list(pieces)
+    def __init__(self, parts: list[EncodedRowPart]):
+        self._kept: list[object] = list(parts)
         rows = []
-        for piece in pieces:
-            absent = None if piece.absent is None else np.ascontiguousarray(piece.absent, np.uint8)
-            given = piece.default or b""
+        for part in parts:
+            absent = None if part.absent is None else np.ascontiguousarray(part.absent, np.uint8)
+            given = part.default or b""
             default = np.frombuffer(given + b"\0", np.uint8)
             self._kept += [absent, default]
-            rows.append((address_of(piece.keys.offsets), address_of(piece.keys.data),
+            rows.append((address_of(part.keys.offsets), address_of(part.keys.data),
                          0 if absent is None else address_of(absent),
-                         0 if piece.default is None else address_of(default), len(given)))
+                         0 if part.default is None else address_of(default), len(given)))
         self._records = np.array(rows, s.INPUT)
         self.address = address_of(self._records)

@@ -1,7 +1,7 @@
 """Rows of one unit that are found by several keys: the memory around the kernels of `store_kernel`.
 
 Tables without a single key that finds all rows have a RowStore in place of an IntIndex or a ByteIndex. Its indexes are
-over *pieces* (row_pieces): first the table's unique keys, then one for each set of pieces that before-images are
+over *parts* (row_part_encoder): first the table's unique keys, then one for each set of parts that before-images are
 searched by, made when the first such image comes.
 """
 
@@ -35,34 +35,34 @@ RowsAt = Callable[[np.ndarray, tuple[int, ...]], pa.Table]
 
 
 class _Index:
-    """One index: numbers of its pieces, and whether equal rows may differ elsewhere (then their order counts)."""
+    """One index: numbers of its parts, and whether equal rows may differ elsewhere (then their order counts)."""
 
-    def __init__(self, pieces: tuple[int, ...], ranked: bool):
-        self.pieces, self.ranked = np.array(pieces, np.int64), ranked
+    def __init__(self, parts: tuple[int, ...], ranked: bool):
+        self.parts, self.ranked = np.array(parts, np.int64), ranked
         self.heads = np.empty(0, np.int64)
         self.links = np.empty(0, s.LINK)
 
     def record(self) -> tuple[int, ...]:
-        return (len(self.pieces), address_of(self.pieces), address_of(self.heads), len(self.heads) - 1,
+        return (len(self.parts), address_of(self.parts), address_of(self.heads), len(self.heads) - 1,
                 address_of(self.links), int(self.ranked))
 
 
 class RowStore(UnitIndex[DecodedChanges]):
     """An index by several keys.
 
-    columns: of the table in the log. pieces: how many a record has. unique: for each unique key, in the server's order,
-    its pieces. clustered: whether the first of them is what the server keeps the rows in the order of. rows_at: reads
+    columns: of the table in the log. parts: how many a record has. unique: for each unique key, in the server's order,
+    its parts. clustered: whether the first of them is what the server keeps the rows in the order of. rows_at: reads
     rows that were found.
     """
 
-    def __init__(self, columns: int, pieces: int, unique: list[tuple[int, ...]], *, clustered: bool, idempotent: bool,
+    def __init__(self, columns: int, parts: int, unique: list[tuple[int, ...]], *, clustered: bool, idempotent: bool,
                  rows_at: RowsAt):
         super().__init__(columns, s.STORE, apply_rows, idempotent=idempotent)
         self._indexes = [_Index(parts, False) for parts in unique]
         self._searches: dict[tuple[int, ...], int] = {}
         self._slots = np.empty(FIRST_ROWS, s.SLOT)
-        self._arena = np.empty(FIRST_BYTES, np.uint8)
-        self._describe(n_pieces=pieces, n_unique=len(unique), free_slot=-1, replaced_row_record=-1,
+        self._buffer = np.empty(FIRST_BYTES, np.uint8)
+        self._describe(n_parts=parts, n_unique=len(unique), free_slot=-1, replaced_row_record=-1,
                        rank=0 if clustered else ORDER_OF_ARRIVAL)
         self.arrivals = np.empty(0, np.int64)
         self._awaited: Awaited | None = None
@@ -76,16 +76,16 @@ class RowStore(UnitIndex[DecodedChanges]):
         are as many as kernels can number."""
         if search.unique is not None:
             return search.unique
-        if not search.pieces:
+        if not search.parts:
             return s.NO_ROW if search.is_passed_over else s.NO_SEARCH
-        if search.pieces not in self._searches:
+        if search.parts not in self._searches:
             if len(self._indexes) >= s.NO_ROW:
                 raise UnsupportedEvent(f"rows of one table are searched by {s.NO_ROW} different sets of columns",
                                        hint=_HINT)
-            self._searches[search.pieces] = len(self._indexes)
-            self._indexes.append(_Index(search.pieces, search.ranked))
+            self._searches[search.parts] = len(self._indexes)
+            self._indexes.append(_Index(search.parts, search.ranked))
             self._rebuild([len(self._indexes) - 1])
-        return self._searches[search.pieces]
+        return self._searches[search.parts]
 
     def _rebuild(self, numbers: list[int] | None = None) -> None:
         """Build indexes anew (None: all), for as many rows as there are slots."""
@@ -101,29 +101,29 @@ class RowStore(UnitIndex[DecodedChanges]):
         self._indexes_by_address = np.array([index.record() for index in self._indexes], s.INDEX)
         self._describe(indexes=address_of(self._indexes_by_address), n_indexes=len(self._indexes),
                        slots=address_of(self._slots), slot_room=len(self._slots),
-                       arena=address_of(self._arena), arena_room=len(self._arena))
+                       buffer=address_of(self._buffer), buffer_room=len(self._buffer))
 
     def rank_by_arrival(self, after: tuple[int, ...]) -> None:
-        """The server keeps the rows in the order of these pieces, and then in that in which they come, whatever the
+        """The server keeps the rows in the order of these parts, and then in that in which they come, whatever the
         first unique key is."""
-        self._describe(rank=self.index_by(Search(pieces=after)) if after else ORDER_OF_ARRIVAL)
+        self._describe(rank=self.index_by(Search(parts=after)) if after else ORDER_OF_ARRIVAL)
 
     # ---- rows that are there
 
-    def seed(self, rows: int, pieces: list[KeyBytes]) -> None:
-        """Put `rows` base rows in, in the table's order; row i's pieces are at i in each of `pieces`."""
+    def seed(self, rows: int, parts: list[KeyBytes]) -> None:
+        """Put `rows` base rows in, in the table's order; row i's parts are at i in each of `parts`."""
         self._slots = np.empty(max(FIRST_ROWS, 1 << int(rows).bit_length()), s.SLOT)
-        inputs = Inputs([EncodedRowPart(keys) for keys in pieces])
+        inputs = Inputs([EncodedRowPart(keys) for keys in parts])
         self._describe(slots_used=rows, next_order=rows, after=inputs.address)
         self._set(live=rows)
-        total = rows * 4 * len(pieces) + sum(int(keys.offsets[-1]) for keys in pieces)
-        self._arena = np.empty(max(FIRST_BYTES, total + total // 2), np.uint8)
+        total = rows * 4 * len(parts) + sum(int(keys.offsets[-1]) for keys in parts)
+        self._buffer = np.empty(max(FIRST_BYTES, total + total // 2), np.uint8)
         self._describe_memory()
         store_upkeep_kernel.fill_rows(rows, self.address)
         self._rebuild()
 
     def pointers(self, order_by: tuple[int, ...] = ()) -> np.ndarray:
-        """Pointers to the rows that are left, int64[n], ordered by these pieces, and by arrival where they are the
+        """Pointers to the rows that are left, int64[n], ordered by these parts, and by arrival where they are the
         same. `arrivals[i]` is row i's 0-based arrival number."""
         numbers = np.flatnonzero(self._slots["record"][:self._known("slots_used")] >= 0)
         numbers = numbers[np.argsort(self._slots["order"][numbers], kind="stable")]
@@ -138,25 +138,25 @@ class RowStore(UnitIndex[DecodedChanges]):
 
     # ---- rows that come from elsewhere or go there (multiset_search)
 
-    def take(self, search: Search, pieces: list[EncodedRowPart], images: int) -> np.ndarray:
-        """Take out a row for each of `images` before-images with these pieces, as far as there are any that it finds:
+    def take(self, search: Search, parts: list[EncodedRowPart], images: int) -> np.ndarray:
+        """Take out a row for each of `images` before-images with these parts, as far as there are any that it finds:
         when each came (int64[images]; -1: there is none)."""
-        places, inputs, seen = np.empty(images, np.int64), Inputs(pieces), 0
+        places, inputs, seen = np.empty(images, np.int64), Inputs(parts), 0
         number = self.index_by(search)
         self._describe(before=inputs.address)
         while (seen := store_upkeep_kernel.take_rows(seen, images, self.address, number, places)) < images:
-            self._grow_arena()
+            self._grow_buffer()
         self._set(live=self.live - int((places >= 0).sum()))
         return places
 
-    def add(self, pieces: list[KeyBytes], pointers: np.ndarray, places: np.ndarray) -> None:
-        """Put rows in that no unique key keeps apart, given their pieces, pointers, and when they came."""
-        inputs, added, rows = Inputs([EncodedRowPart(keys) for keys in pieces]), 0, len(pointers)
+    def add(self, parts: list[KeyBytes], pointers: np.ndarray, places: np.ndarray) -> None:
+        """Put rows in that no unique key keeps apart, given their parts, pointers, and when they came."""
+        inputs, added, rows = Inputs([EncodedRowPart(keys) for keys in parts]), 0, len(pointers)
         while self._known("slots_used") + rows > len(self._slots):
             self._grow(Status.INDEX_FULL)
         self._describe(after=inputs.address)
         while (added := store_upkeep_kernel.add_rows(added, rows, self.address, pointers, places)) < rows:
-            self._grow_arena()
+            self._grow_buffer()
         self._set(live=self.live + rows)
 
     def go_on_after(self, arrived: int, inserted: int, updated: int, deleted: int) -> None:
@@ -178,7 +178,7 @@ class RowStore(UnitIndex[DecodedChanges]):
     def prepare(self, batch: DecodedChanges, layouts: ImageLayouts, before: list[EncodedRowPart],
                 after: list[EncodedRowPart], access_paths: np.ndarray, searches: list[Search],
                 awaited: AwaitedValues | None = None) -> None:
-        """Take a batch, for `run` to apply and `finish_batch` to end. `before` and `after` are the pieces of its
+        """Take a batch, for `run` to apply and `finish_batch` to end. `before` and `after` are the parts of its
         images; `access_paths` (int64, by row of the before-images) says by which of `searches` each row is found. What
         is `awaited` of after-images (None: nothing) is computed of the rows that are found. Raises UnsupportedEvent as
         `index_by`."""
@@ -209,7 +209,7 @@ class RowStore(UnitIndex[DecodedChanges]):
         images = np.ascontiguousarray(awaited.batch.before_rows[changes], np.int64)
         numbers, seen = np.empty(len(images), np.int64), 0
         while (seen := store_upkeep_kernel.find_rows(seen, len(images), self.address, images, numbers)) < len(images):
-            self._grow_arena()
+            self._grow_buffer()
         changes, numbers = changes[numbers >= 0], numbers[numbers >= 0]
         self.diffs.record_batch(self._get("diffs"), awaited.batch)
         rows = self._rows_at(self._slots["pointer"][numbers], awaited.columns)
@@ -229,20 +229,20 @@ class RowStore(UnitIndex[DecodedChanges]):
         return self._known("detail")
 
     def _grow(self, status: int) -> None:
-        if status == Status.ARENA_FULL:
-            self._grow_arena()
+        if status == Status.BUFFER_FULL:
+            self._grow_buffer()
         else:
             self._slots = np.concatenate([self._slots, np.empty(3 * len(self._slots), s.SLOT)])
             self._rebuild()
 
-    def _grow_arena(self) -> None:
+    def _grow_buffer(self) -> None:
         """Forget what is garbage, or double. A row whose place an insert is taking is garbage, and still needed."""
-        if 2 * self._known("garbage") > len(self._arena) and self._known("replaced_row_record") < 0:
-            arena = np.empty_like(self._arena)
-            store_upkeep_kernel.move_records(self.address, address_of(arena))
-            self._arena = arena
+        if 2 * self._known("garbage") > len(self._buffer) and self._known("replaced_row_record") < 0:
+            buffer = np.empty_like(self._buffer)
+            store_upkeep_kernel.move_records(self.address, address_of(buffer))
+            self._buffer = buffer
             if self._awaited is not None:
                 self._awaited.forget_records()
         else:
-            self._arena = np.concatenate([self._arena, np.empty_like(self._arena)])
+            self._buffer = np.concatenate([self._buffer, np.empty_like(self._buffer)])
         self._describe_memory()

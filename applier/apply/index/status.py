@@ -8,13 +8,13 @@ class Status(IntEnum):
 
     DONE = 0
     INDEX_FULL = 1
-    PATCHES_FULL = 2
-    ARENA_FULL = 3
+    COLUMN_POINTERS_FULL = 2
+    BUFFER_FULL = 3
     CONFLICTS_FULL = 4
     """There is no room to note more conflicts."""
     DUPLICATE = 5
     MISSING = 6
-    SPLIT_PATCH = 7
+    SPLIT_PARTIAL_IMAGE = 7
     """A partial image moves a row out of the unit or into it; the planner must not let that happen."""
     SPLIT_MOVE = 8
     """A change in idempotent mode moves a row so; whether it does depends on the rows of both units."""

@@ -16,8 +16,8 @@ import numpy as np
 
 from applier.apply.index.pointer_kernel import (
     ROW_GONE,
-    free_patch,
-    no_patch_left,
+    free_column_pointers,
+    no_column_pointers_left,
     note,
     on_conflict,
     state_at,
@@ -41,14 +41,14 @@ from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8
 @inline
 def insert_row(store, change, row, image, state):
     """One insert; DONE, or why it stopped. `replaced_row_…` is the row whose place it takes, over a stop for room."""
-    n = store.n_pieces
+    n = store.n_parts
     while True:
         basis = store.replaced_row_record
-        old = store.arena + basis if basis >= 0 else np.int64(0)
+        old = store.buffer + basis if basis >= 0 else np.int64(0)
         size = encode_record_at_end(store, store.after, row, old, n)
         if size < 0:
-            return Status.ARENA_FULL
-        taken = taken_key(store, store.arena + store.arena_used, n, -1, 0)
+            return Status.BUFFER_FULL
+        taken = taken_key(store, store.buffer + store.buffer_used, n, -1, 0)
         if taken < 0:
             pointer = image
             if basis >= 0:
@@ -61,7 +61,7 @@ def insert_row(store, change, row, image, state):
             return Status.DUPLICATE
         if taken == store.n_unique - 1:
             if not update_in_place(store, store.detail, row, image, state):
-                return Status.ARENA_FULL
+                return Status.BUFFER_FULL
             note(state, change, taken)
             break
         take_place(store, store.detail, state)
@@ -75,14 +75,14 @@ def insert_row(store, change, row, image, state):
 def update_in_place(store, number, row, image, state):
     """An insert that meets a row with its last unique key changes that; whether there was room. A row whose place it
     took before is gone."""
-    slot, n = slot_at(store, number), store.n_pieces
+    slot, n = slot_at(store, number), store.n_parts
     size = encode_record_at_end(store, store.after, row, record_of(store, slot), n)
     if size < 0:
         return False
     slot.pointer = updated_pointer(slot.pointer, image, state)
     change_record(store, number, size, n)
     if store.replaced_row_record >= 0:
-        free_patch(store.replaced_row_pointer, state)
+        free_column_pointers(store.replaced_row_pointer, state)
     return True
 
 
@@ -91,7 +91,7 @@ def take_place(store, number, state):
     """An insert that meets a row with another unique key deletes it, to take its place."""
     slot = slot_at(store, number)
     if store.replaced_row_record >= 0:
-        free_patch(store.replaced_row_pointer, state)
+        free_column_pointers(store.replaced_row_pointer, state)
     store.replaced_row_pointer = slot.pointer
     store.replaced_row_record = slot.record
     remove_slot(store, number)
@@ -100,7 +100,7 @@ def take_place(store, number, state):
 
 @inline
 def delete_row(store, number, state):
-    free_patch(slot_at(store, number).pointer, state)
+    free_column_pointers(slot_at(store, number).pointer, state)
     remove_slot(store, number)
     state.live -= 1
     state.deleted += 1
@@ -108,7 +108,7 @@ def delete_row(store, number, state):
 
 @inline
 def awaits(store, slot, row):
-    """Whether a piece of an after-image has yet to be computed of the row as it is now."""
+    """Whether a part of an after-image has yet to be computed of the row as it is now."""
     if not store.awaited:
         return False
     told = load_u8(store.awaited + row)
@@ -118,14 +118,14 @@ def awaits(store, slot, row):
 @inline
 def update_row(store, number, change, row, image, state):
     """One update of the row in a slot; DONE, or why it stopped."""
-    slot, n = slot_at(store, number), store.n_pieces
+    slot, n = slot_at(store, number), store.n_parts
     if awaits(store, slot, row):
         return Status.AWAITS
     old = record_of(store, slot)
     size = encode_record_at_end(store, store.after, row, old, n)
     if size < 0:
-        return Status.ARENA_FULL
-    taken = taken_key(store, store.arena + store.arena_used, n, number, old)
+        return Status.BUFFER_FULL
+    taken = taken_key(store, store.buffer + store.buffer_used, n, number, old)
     if taken >= 0 and state.noted:
         note(state, change, taken)
         return Status.DONE
@@ -144,8 +144,8 @@ def lacks_room(store, state):
     """What is too full for another change, whatever it is; DONE if nothing is."""
     if store.free_slot < 0 and store.slots_used >= store.slot_room:
         return Status.INDEX_FULL
-    if no_patch_left(state):
-        return Status.PATCHES_FULL
+    if no_column_pointers_left(state):
+        return Status.COLUMN_POINTERS_FULL
     if state.noted and store.n_unique >= state.noted_room - state.n_noted:
         return Status.CONFLICTS_FULL
     return Status.DONE
@@ -166,7 +166,7 @@ def apply_change(store, j, state):
         return Status.MISSING
     number = find_searched(store, before)
     if number == NO_ROOM:
-        return Status.ARENA_FULL
+        return Status.BUFFER_FULL
     if number < 0:
         return on_conflict(state, j, ROW_GONE, Status.MISSING)
     if kind == DELETE:

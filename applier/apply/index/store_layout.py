@@ -2,13 +2,13 @@
 """How a row store lies in memory: records of eight-byte words, and the kernels' small moves between them.
 
     store     one for all rows
-    slot      a row: its pointer, where its record is in the arena, its place in the table's order, the record's bytes
-    record    what indexes need of a row: for each *piece* where it ends (uint32, from the first piece's start), then
-              the pieces' bytes. A piece is a column, or what a key takes of it, as keysearch.keybytes encodes it with a
+    slot      a row: its pointer, where its record is in the buffer, its place in the table's order, the record's bytes
+    record    what indexes need of a row: for each *part* where it ends (uint32, from the first part's start), then
+              the parts' bytes. A part is a column, or what a key takes of it, as keysearch.keybytes encodes it with a
               byte before it that says whether it is NULL
-    index     which pieces it is over, heads of buckets, and for each slot the next and the previous one in its bucket
+    index     which parts it is over, heads of buckets, and for each slot the next and the previous one in its bucket
               and the hash of its key
-    input     a piece of a batch's images: offsets, data, which rows lack it (0: none), and what these have instead (0:
+    input     a part of a batch's images: offsets, data, which rows lack it (0: none), and what these have instead (0:
               a value of its own each, which lies where others have theirs)
 
 Records and images go by address, all else as typed views.
@@ -23,7 +23,7 @@ from keysearch.memory import copy_bytes, inline, load_i64, load_u8, load_u32, st
 from keysearch.records import struct
 
 STORE, store_at, _ = struct("store", **dict.fromkeys((
-    "n_pieces", "slots", "slot_room", "slots_used", "free_slot", "arena", "arena_used", "arena_room", "garbage",
+    "n_parts", "slots", "slot_room", "slots_used", "free_slot", "buffer", "buffer_used", "buffer_room", "garbage",
     "next_order", "indexes", "n_indexes", "n_unique", "rank", "before", "after", "searches", "detail",
     "replaced_row_pointer", "replaced_row_record", "awaited", "awaited_of"), np.int64))
 """`before` and `after` are the inputs of a batch's images, `searches` (uint8 by row of the before-images) numbers of
@@ -31,12 +31,12 @@ indexes, `rank` the index that has the table's order, -1 for that of arrival. `f
 NO_SEARCH, NO_ROW = 255, 254
 """In `searches`: a before-image by which no row can be searched, and one by which none is found."""
 WAITS, TOLD = 1, 2
-"""In `awaited` (uint8 by row of the after-images; 0 where no image awaits anything): a piece has to be computed of the
+"""In `awaited` (uint8 by row of the after-images; 0 where no image awaits anything): a part has to be computed of the
 row that is found; it was, of the row's record at `awaited_of` (int64 by row of the after-images)."""
 
 SLOT, _, _slot = struct("slot", pointer=np.int64, record=np.int64, order=np.int64, size=np.int64)
 """A free one has the next free one as its pointer and -1 as its record."""
-INDEX, index_view, _index = struct("index", **dict.fromkeys(("n", "pieces", "heads", "mask", "links", "ranked"),
+INDEX, index_view, _index = struct("index", **dict.fromkeys(("n", "parts", "heads", "mask", "links", "ranked"),
                                                             np.int64))
 LINK, _, link_at = struct("link", next=np.int64, previous=np.int64, hash=np.uint64)
 INPUT, _, input_at = struct("input", **dict.fromkeys(("offsets", "data", "absent", "default", "default_length"),
@@ -46,18 +46,18 @@ _GOLDEN, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
 
 
 @inline
-def part_start(record, n, piece):
-    return record + 4 * n + (np.int64(load_u32(record + 4 * (piece - 1))) if piece else 0)
+def part_start(record, n, part):
+    return record + 4 * n + (np.int64(load_u32(record + 4 * (part - 1))) if part else 0)
 
 
 @inline
-def part_end(record, n, piece):
-    return record + 4 * n + np.int64(load_u32(record + 4 * piece))
+def part_end(record, n, part):
+    return record + 4 * n + np.int64(load_u32(record + 4 * part))
 
 
 @inline
 def has_own(entry, row, old):
-    """Whether an image's piece lies in the input `entry`; `old` is 0 where there is no row before."""
+    """Whether an image's part lies in the input `entry`; `old` is 0 where there is no row before."""
     absent = entry.absent
     return absent == 0 or load_u8(absent + row) == 0 or (old == 0 and entry.default == 0)
 
@@ -66,13 +66,13 @@ def has_own(entry, row, old):
 def record_size(inputs, n, row, old):
     """Bytes of the record of an image: what it lacks is as in the record `old` (0: the default)."""
     size = 4 * n
-    for piece in range(n):
-        entry = input_at(inputs, piece)
+    for part in range(n):
+        entry = input_at(inputs, part)
         if has_own(entry, row, old):
             offsets = entry.offsets + 8 * row
             size += load_i64(offsets + 8) - load_i64(offsets)
         elif old:
-            size += part_end(old, n, piece) - part_start(old, n, piece)
+            size += part_end(old, n, part) - part_start(old, n, part)
         else:
             size += entry.default_length
     return size
@@ -82,32 +82,32 @@ def record_size(inputs, n, row, old):
 def put_record(inputs, n, row, old, to):
     """Write the record of an image at `to`, which does not overlap `old`."""
     at, first = to + 4 * n, to + 4 * n
-    for piece in range(n):
-        entry = input_at(inputs, piece)
+    for part in range(n):
+        entry = input_at(inputs, part)
         if has_own(entry, row, old):
             offsets = entry.offsets + 8 * row
             source = load_i64(offsets)
             length = load_i64(offsets + 8) - source
             source += entry.data
         elif old:
-            source = part_start(old, n, piece)
-            length = part_end(old, n, piece) - source
+            source = part_start(old, n, part)
+            length = part_end(old, n, part) - source
         else:
             source, length = entry.default, entry.default_length
         copy_bytes(at, source, length)
         at += length
-        store_u32(to + 4 * piece, np.uint32(at - first))
+        store_u32(to + 4 * part, np.uint32(at - first))
 
 
 @inline
 def key_hash(index, record, n):
     """64 bits of a record's key in an index."""
     word = _GOLDEN
-    pieces = index.pieces
+    parts = index.parts
     for i in range(index.n):
-        piece = load_i64(pieces + 8 * i)
-        start = part_start(record, n, piece)
-        word = (word ^ hash_key(start, part_end(record, n, piece) - start)) * _MIX
+        part = load_i64(parts + 8 * i)
+        start = part_start(record, n, part)
+        word = (word ^ hash_key(start, part_end(record, n, part) - start)) * _MIX
         word ^= word >> np.uint64(32)
     return word
 
@@ -115,12 +115,12 @@ def key_hash(index, record, n):
 @inline
 def same_key(index, a, b, n):
     """Whether two records have the same key in an index."""
-    pieces = index.pieces
+    parts = index.parts
     for i in range(index.n):
-        piece = load_i64(pieces + 8 * i)
-        a_start, b_start = part_start(a, n, piece), part_start(b, n, piece)
-        length = part_end(a, n, piece) - a_start
-        if length != part_end(b, n, piece) - b_start or not same_bytes(a_start, b_start, length):
+        part = load_i64(parts + 8 * i)
+        a_start, b_start = part_start(a, n, part), part_start(b, n, part)
+        length = part_end(a, n, part) - a_start
+        if length != part_end(b, n, part) - b_start or not same_bytes(a_start, b_start, length):
             return False
     return True
 
@@ -128,9 +128,9 @@ def same_key(index, a, b, n):
 @inline
 def has_null(index, record, n):
     """Whether a part of a record's key is NULL: then it is like no other key."""
-    pieces = index.pieces
+    parts = index.parts
     for i in range(index.n):
-        if load_u8(part_start(record, n, load_i64(pieces + 8 * i))) == 0:
+        if load_u8(part_start(record, n, load_i64(parts + 8 * i))) == 0:
             return True
     return False
 
@@ -138,11 +138,11 @@ def has_null(index, record, n):
 @inline
 def compare_keys(index, a, b, n):
     """The order of two records by an index's key: negative, 0 or positive."""
-    pieces = index.pieces
+    parts = index.parts
     for i in range(index.n):
-        piece = load_i64(pieces + 8 * i)
-        a_start, b_start = part_start(a, n, piece), part_start(b, n, piece)
-        order = compare_bytes(a_start, part_end(a, n, piece) - a_start, b_start, part_end(b, n, piece) - b_start)
+        part = load_i64(parts + 8 * i)
+        a_start, b_start = part_start(a, n, part), part_start(b, n, part)
+        order = compare_bytes(a_start, part_end(a, n, part) - a_start, b_start, part_end(b, n, part) - b_start)
         if order:
             return order
     return np.int64(0)
@@ -161,13 +161,13 @@ def slot_at(store, number):
 @inline
 def record_of(store, slot):
     """The address of a slot's record."""
-    return store.arena + slot.record
+    return store.buffer + slot.record
 
 
 @inline
 def comes_before(store, a, b, n):
     """Whether a server that looks through the table meets row a first (slot numbers): the order of its clustered key,
-    and where that is the same, or there is none, that in which the rows came."""
+    and where that is the same, or there is none, that of arrival."""
     rank = store.rank
     if rank >= 0:
         order = compare_keys(index_at(store, rank), record_of(store, slot_at(store, a)),

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""The rows of a row store one by one: their records in the arena, their slots, and their places in the indexes.
+"""The rows of a row store one by one: their records in the buffer, their slots, and their places in the indexes.
 
 What every change to a store is made of (see store_layout for how it lies in memory).
 """
@@ -24,30 +24,30 @@ from applier.kernels.byte_strings import same_bytes
 from keysearch.memory import inline, load_u8
 
 NO_ROOM = -2
-"""In place of a slot's number: the arena is too full to look for one."""
+"""In place of a slot's number: the buffer is too full to look for one."""
 
 
 @inline
 def encode_record_at_end(store, inputs, row, old, n):
-    """Write an image's record behind the arena's end, without keeping it: its bytes, -1 if there is no room."""
+    """Write an image's record behind the buffer's end, without keeping it: its bytes, -1 if there is no room."""
     size = record_size(inputs, n, row, old)
-    used = store.arena_used
-    if size > store.arena_room - used:
+    used = store.buffer_used
+    if size > store.buffer_room - used:
         return np.int64(-1)
-    put_record(inputs, n, row, old, store.arena + used)
+    put_record(inputs, n, row, old, store.buffer + used)
     return size
 
 
 @inline
 def find_searched(store, before):
     """The number of the slot that a before-image finds, by the index that SEARCHES has for it; -1 for none. NO_ROOM
-    where the arena is too full to look."""
-    search, n = np.int64(load_u8(store.searches + before)), store.n_pieces
+    where the buffer is too full to look."""
+    search, n = np.int64(load_u8(store.searches + before)), store.n_parts
     if search >= NO_ROW:
         return np.int64(-1)
     if encode_record_at_end(store, store.before, before, 0, n) < 0:
         return np.int64(NO_ROOM)
-    index, record = index_at(store, search), store.arena + store.arena_used
+    index, record = index_at(store, search), store.buffer + store.buffer_used
     return find(store, index, record, n)
 
 
@@ -75,7 +75,7 @@ def link_all(store, number, record, n):
 
 @inline
 def remove_slot(store, number):
-    """Take a row out of all indexes and free its slot; its record and its patch are the caller's."""
+    """Take a row out of all indexes and free its slot; its record and its column pointers are the caller's."""
     for i in range(store.n_indexes):
         drop_link(index_at(store, i), number)
     slot = slot_at(store, number)
@@ -87,7 +87,7 @@ def remove_slot(store, number):
 
 @inline
 def add_slot(store, pointer, size, n):
-    """A new row, whose record is the `size` bytes behind the arena's end: its number."""
+    """A new row, whose record is the `size` bytes behind the buffer's end: its number."""
     number = store.free_slot
     if number >= 0:
         store.free_slot = slot_at(store, number).pointer
@@ -96,20 +96,20 @@ def add_slot(store, pointer, size, n):
         store.slots_used = number + 1
     slot = slot_at(store, number)
     slot.pointer = pointer
-    slot.record = store.arena_used
+    slot.record = store.buffer_used
     slot.order = store.next_order
     slot.size = size
     store.next_order += 1
-    store.arena_used += size
+    store.buffer_used += size
     link_all(store, number, record_of(store, slot), n)
     return number
 
 
 @inline
 def change_record(store, number, size, n):
-    """Give a row the record of `size` bytes behind the arena's end, where it is another one."""
+    """Give a row the record of `size` bytes behind the buffer's end, where it is another one."""
     slot = slot_at(store, number)
-    old, new = record_of(store, slot), store.arena + store.arena_used
+    old, new = record_of(store, slot), store.buffer + store.buffer_used
     if size == slot.size and same_bytes(old, new, size):
         return
     for i in range(store.n_indexes):
@@ -118,6 +118,6 @@ def change_record(store, number, size, n):
             drop_link(index, number)
             put_link(index, number, key_hash(index, new, n))
     store.garbage += slot.size
-    slot.record = store.arena_used
+    slot.record = store.buffer_used
     slot.size = size
-    store.arena_used += size
+    store.buffer_used += size

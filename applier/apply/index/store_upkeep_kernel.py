@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""A row store as a whole: filled from a base, its indexes and arena made anew, its rows in the order of a key."""
+"""A row store as a whole: filled from a base, its indexes and buffer made anew, its rows in the order of a key."""
 
 import numpy as np
 
@@ -23,20 +23,20 @@ def fill_rows(rows, store_address):
     for them; indexes are built by `build_index`."""
     store = store_at(store_address)
     for row in range(rows):
-        size = encode_record_at_end(store, store.after, row, 0, store.n_pieces)
+        size = encode_record_at_end(store, store.after, row, 0, store.n_parts)
         slot = slot_at(store, row)
         slot.pointer = row
-        slot.record = store.arena_used
+        slot.record = store.buffer_used
         slot.order = row
         slot.size = size
-        store.arena_used += size
+        store.buffer_used += size
 
 
 @kernel
 def find_rows(first, rows, store_address, images, places):
     """Find the slots that the before-images numbered `images` (int64[rows]) lead to, from entry `first` on, by
     SEARCHES, and put their numbers into `places` (int64[rows]; -1: there is none). How many were seen to: fewer where
-    the arena is full."""
+    the buffer is full."""
     store = store_at(store_address)
     for i in range(first, rows):
         places[i] = find_searched(store, images[i])
@@ -47,15 +47,15 @@ def find_rows(first, rows, store_address, images, places):
 
 @kernel
 def take_rows(first, rows, store_address, number, places):
-    """Take out a row for each of BEFORE's images `first` … `rows` that one equals in an index's pieces, and put its
+    """Take out a row for each of BEFORE's images `first` … `rows` that one equals in an index's parts, and put its
     place in the table's order into `places` (int64[rows]; -1: there is none). How many images were seen to: fewer where
-    the arena is full."""
+    the buffer is full."""
     store = store_at(store_address)
-    n, index = store.n_pieces, index_at(store, number)
+    n, index = store.n_parts, index_at(store, number)
     for row in range(first, rows):
         if encode_record_at_end(store, store.before, row, 0, n) < 0:
             return row
-        record = store.arena + store.arena_used
+        record = store.buffer + store.buffer_used
         found = find(store, index, record, n)
         places[row] = found
         if found >= 0:
@@ -67,9 +67,9 @@ def take_rows(first, rows, store_address, number, places):
 @kernel
 def add_rows(first, rows, store_address, pointers, places):
     """Put rows `first` … `rows` in, whose records are in AFTER, whatever unique keys say: pointers, and places in the
-    table's order (int64[rows]). There has to be a slot for each. How many are in: fewer where the arena is full."""
+    table's order (int64[rows]). There has to be a slot for each. How many are in: fewer where the buffer is full."""
     store = store_at(store_address)
-    n = store.n_pieces
+    n = store.n_parts
     for row in range(first, rows):
         size = encode_record_at_end(store, store.after, row, 0, n)
         if size < 0:
@@ -82,7 +82,7 @@ def add_rows(first, rows, store_address, pointers, places):
 def build_index(store_address, number):
     """Put all rows into an index whose heads are empty."""
     store = store_at(store_address)
-    n, index = store.n_pieces, index_at(store, number)
+    n, index = store.n_parts, index_at(store, number)
     for slot_number in range(store.slots_used):
         slot = slot_at(store, slot_number)
         if slot.record >= 0:
@@ -90,19 +90,19 @@ def build_index(store_address, number):
 
 
 @kernel
-def move_records(store_address, arena):
-    """Copy the records that are in use into another arena, which then is the store's."""
+def move_records(store_address, buffer):
+    """Copy the records that are in use into another buffer, which then is the store's."""
     store = store_at(store_address)
     used = np.int64(0)
     for number in range(store.slots_used):
         slot = slot_at(store, number)
         if slot.record >= 0:
             size = slot.size
-            copy_bytes(arena + used, record_of(store, slot), size)
+            copy_bytes(buffer + used, record_of(store, slot), size)
             slot.record = used
             used += size
-    store.arena = arena
-    store.arena_used = used
+    store.buffer = buffer
+    store.buffer_used = used
     store.garbage = 0
 
 
@@ -110,7 +110,7 @@ def move_records(store_address, arena):
 def sort_slots(store_address, index_number, numbers, scratch):
     """Sort slot numbers (int64[n]) by the key of an index; stable."""
     store = store_at(store_address)
-    n, count = store.n_pieces, numbers.shape[0]
+    n, count = store.n_parts, numbers.shape[0]
     source, target = numbers, scratch
     width = 1
     while width < count:

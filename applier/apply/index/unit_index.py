@@ -13,8 +13,8 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from applier.apply.index import pointer_kernel as k
+from applier.apply.index.column_pointers import ColumnPointers
 from applier.apply.index.diff_nodes import DiffNodes
-from applier.apply.index.patches import Patches
 from applier.apply.index.status import Status
 from applier.apply.index.watched_rows import WatchedRows
 from applier.binlog.rows.changes import Changes, ImageLayouts
@@ -40,7 +40,7 @@ class Conflict:
 
 
 class UnitIndex(ABC, Generic[Batch]):
-    """State, patches, and going on where a kernel ran out of room.
+    """State, column pointers, and going on where a kernel ran out of room.
 
     columns: of the table in the log. record: the type of what the kernels know of this kind of index. kernel: applies
     changes, given how many, the addresses of the record and of the state. idempotent: the exec mode; `noted` then has
@@ -50,10 +50,10 @@ class UnitIndex(ABC, Generic[Batch]):
     def __init__(self, columns: int, record: np.dtype, kernel: Kernel, *, idempotent: bool = False):
         self._record, self._kernel = np.zeros((), record), kernel
         self._state = np.zeros((), k.STATE)
-        self.patches, self.diffs = Patches(columns), DiffNodes()
+        self.column_pointers, self.diffs = ColumnPointers(columns), DiffNodes()
         self.watched: WatchedRows | None = None
-        self._set(columns=columns, free_patch=-1)
-        self._describe_patches()
+        self._set(columns=columns, free_column_pointers=-1)
+        self._describe_column_pointers()
         self._noted = np.empty((FIRST_NOTED if idempotent else 0, 2), np.int64)
         if idempotent:
             self._note_in(self._noted)
@@ -74,9 +74,10 @@ class UnitIndex(ABC, Generic[Batch]):
         """A field of the record."""
         return int(self._record[field])
 
-    def _describe_patches(self) -> None:
-        self._set(present=address_of(self.patches.present), patches=address_of(self.patches.pointers),
-                  patch_room=len(self.patches.pointers))
+    def _describe_column_pointers(self) -> None:
+        known = self.column_pointers
+        self._set(present=address_of(known.present), column_pointers=address_of(known.pointers),
+                  column_pointers_room=len(known.pointers))
 
     @property
     def address(self) -> int:
@@ -89,9 +90,9 @@ class UnitIndex(ABC, Generic[Batch]):
         return address_of(self._state)
 
     @property
-    def patches_used(self) -> int:
-        """How many patches there have been, free ones among them."""
-        return self._get("patches_used")
+    def column_pointers_used(self) -> int:
+        """Of how many rows there have been column pointers, free ones among them."""
+        return self._get("column_pointers_used")
 
     @property
     def live(self) -> int:
@@ -129,11 +130,11 @@ class UnitIndex(ABC, Generic[Batch]):
 
     def _receive(self, batch: Batch, layouts: ImageLayouts) -> None:
         """Get ready for a batch."""
-        self.patches.know(layouts)
-        self._describe_patches()
+        self.column_pointers.know(layouts)
+        self._describe_column_pointers()
         self._set(kinds=address_of(batch.kinds), before_rows=address_of(batch.before_rows),
                   after_rows=address_of(batch.after_rows), images=address_of(batch.images))
-        if diffs := self.patches.diffs_in(batch.images):
+        if diffs := self.column_pointers.diffs_in(batch.images):
             self._set(diff_nodes=self.diffs.reserve(diffs))
         if self.watched is not None:
             self._set(watch=self.watched.receive())
@@ -141,7 +142,7 @@ class UnitIndex(ABC, Generic[Batch]):
 
     def finish_batch(self, batch: Batch) -> None:
         """Keep what the next batch would overwrite."""
-        if self.patches.diffs_in(batch.images):
+        if self.column_pointers.diffs_in(batch.images):
             self.diffs.record_batch(self._get("diffs"), batch)
 
     def run(self, batch: Batch) -> Conflict | None:
@@ -153,14 +154,14 @@ class UnitIndex(ABC, Generic[Batch]):
 
     def resolve(self, status: int) -> Conflict | None:
         """Make room for what a kernel says is full; where that is not why it stopped, the conflict."""
-        if status == Status.PATCHES_FULL:
-            self.patches.grow()
-            self._describe_patches()
+        if status == Status.COLUMN_POINTERS_FULL:
+            self.column_pointers.grow()
+            self._describe_column_pointers()
         elif status == Status.CONFLICTS_FULL:
             self._note_in(np.concatenate([self._noted, np.empty_like(self._noted)]))
-        elif status in (Status.INDEX_FULL, Status.ARENA_FULL):
+        elif status in (Status.INDEX_FULL, Status.BUFFER_FULL):
             self._grow(status)
-        elif status == Status.SPLIT_PATCH:
+        elif status == Status.SPLIT_PARTIAL_IMAGE:
             raise AssertionError("a partial image moves a row between units that the plan did not keep together")
         else:
             return Conflict(self._get("next"), status == Status.DUPLICATE, status == Status.SPLIT_MOVE)

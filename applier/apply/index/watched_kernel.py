@@ -17,7 +17,7 @@ nothing.
 
 import numpy as np
 
-from applier.apply.index.pointer_kernel import DEAD, VALUE, free_patch, present_in, updated_pointer
+from applier.apply.index.pointer_kernel import DEAD, VALUE, free_column_pointers, present_in, updated_pointer
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT, MAX_IMAGE_ID
 from keysearch.memory import always_inline, inline, kernel, load_i32, load_i64, load_u8, store_i64
 from keysearch.records import struct
@@ -143,7 +143,7 @@ def watched(watch, pointer, after):
 @inline
 def remove_deleted_row(watch, at, pointer, state):
     """What an event has deleted leaves its index, where it is at the address `at`."""
-    free_patch(_record(record_of(watch, pointer)).pointer, state)
+    free_column_pointers(_record(record_of(watch, pointer)).pointer, state)
     free_record(watch, pointer)
     store_i64(at, DEAD)
     state.live -= 1
@@ -214,10 +214,10 @@ def release_row(pointer, state):
     """Give back what a row took that is gone."""
     if state.watch and is_watched(pointer):
         watch = watch_at(state.watch)
-        free_patch(_record(record_of(watch, pointer)).pointer, state)
+        free_column_pointers(_record(record_of(watch, pointer)).pointer, state)
         free_record(watch, pointer)
     else:
-        free_patch(pointer, state)
+        free_column_pointers(pointer, state)
 
 
 # ---- all at once

@@ -14,7 +14,7 @@ from keysearch.addresses import address_of
 
 if TYPE_CHECKING:
     from applier.apply.foreign_keys.parent_events import ParentEvents
-    from applier.apply.index.patches import Patches
+    from applier.apply.index.column_pointers import ColumnPointers
 
 _FIRST_ROOM = 1 << 10
 
@@ -64,9 +64,10 @@ class WatchedRows:
         self._watch["records"] = address_of(self._records)
         watched_kernel.pass_all(address_of(self._watch))
 
-    def resolved(self, pointers: np.ndarray, patches: Patches, patches_used: int, first_given: int) -> np.ndarray:
+    def resolved(self, pointers: np.ndarray, column_pointers: ColumnPointers, used: int,
+                 first_given: int) -> np.ndarray:
         """After `finish`, pointers (int64[n]) to the rows that are left and not watched, in their order. Those with
-        values that events gave become patches, which come after the `patches_used` first ones; given values are in rows
+        values that events gave become column pointers, which come after the `used` first ones; given values are in rows
         of the base from `first_given` on."""
         at = np.flatnonzero(layouts_of(pointers) == k.WATCHED_ID)
         if not len(at):
@@ -74,11 +75,11 @@ class WatchedRows:
         records = self._records[addresses_of(pointers[at])]
         gone = records["next_turn"] == k.IS_GONE
         left, records = at[~gone], records[~gone]
-        rows = patches.by_column(records["pointer"])
+        rows = column_pointers.by_column(records["pointer"])
         for number, column in enumerate(self._events.columns):
             given = records["values"]["given_row"][:, number]
             rows[:, column] = np.where(given != k.NOT_GIVEN, first_given + given, rows[:, column])
-        patches.pointers = np.concatenate([patches.pointers[:patches_used], rows])
+        column_pointers.pointers = np.concatenate([column_pointers.pointers[:used], rows])
         pointers = pointers.copy()
-        pointers[left] = pointers_to(pointer_kernel.PATCH_ID, patches_used + np.arange(len(left)))
+        pointers[left] = pointers_to(pointer_kernel.COLUMN_POINTERS_ID, used + np.arange(len(left)))
         return np.delete(pointers, at[gone])

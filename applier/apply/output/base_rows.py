@@ -1,4 +1,4 @@
-"""Rows of a unit's base by their number, over the pieces that they were read in.
+"""Rows of a unit's base by their number, over the batches that they were read in.
 
 Joined, a column of long strings may hold more than Arrow's offsets can say (2 GiB), and all rows would be in memory
 twice for a while.
@@ -14,8 +14,8 @@ class BaseRows:
     """The rows of a table, from 0 on."""
 
     def __init__(self, table: pa.Table):
-        self._schema, self._pieces = table.schema, table.to_batches()
-        self._starts = np.cumsum([0, *(piece.num_rows for piece in self._pieces)])
+        self._schema, self._batches = table.schema, table.to_batches()
+        self._starts = np.cumsum([0, *(batch.num_rows for batch in self._batches)])
 
     def take(self, rows: np.ndarray) -> pa.Table:
         """The rows of these numbers (int64[n], ascending, distinct): views of memory where they are neighbours."""
@@ -23,7 +23,7 @@ class BaseRows:
         edges = np.searchsorted(rows, self._starts)
         for number in np.flatnonzero(np.diff(edges)):
             inside = rows[edges[number]:edges[number + 1]] - self._starts[number]
-            piece = self._pieces[number]
+            batch = self._batches[number]
             are_neighbours = inside[-1] - inside[0] == len(inside) - 1
-            parts.append(piece.slice(inside[0], len(inside)) if are_neighbours else piece.take(pa.array(inside)))
+            parts.append(batch.slice(inside[0], len(inside)) if are_neighbours else batch.take(pa.array(inside)))
         return pa.Table.from_batches(parts, self._schema)

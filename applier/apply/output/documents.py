@@ -16,7 +16,7 @@ from applier.binlog.rows.changes import ImageLayouts
 from applier.errors import CORRUPT_EVENT, ApplierError, ArchiveError, ReplayStopped
 from applier.schema.definition import TableDefinition
 
-PIECE = 1 << 14
+DIFFS_AT_A_TIME = 1 << 14
 """So many diffs are read at a time; of a single document so many are applied at a time."""
 CHUNK_DIFFS = 1 << 18
 """Documents of a chunk have so many diffs in all, at most, unless it is one document."""
@@ -58,13 +58,13 @@ class Documents:
 
     def _one_document(self, column: int, document: pa.Array, numbers: np.ndarray) -> pa.Array:
         """A document with any number of diffs, some of them at a time."""
-        start, step = 0, PIECE
+        start, step = 0, DIFFS_AT_A_TIME
         while start < len(numbers):
-            piece = numbers[start:start + step]
+            chunk = numbers[start:start + step]
             try:
-                document = self._some_documents(column, document, np.array([0, len(piece)]), piece)
+                document = self._some_documents(column, document, np.array([0, len(chunk)]), chunk)
             except ChunkTooLarge:
-                step = len(piece) // 2
+                step = len(chunk) // 2
                 continue
             if document.null_count:
                 break  # a diff did not fit
@@ -92,11 +92,11 @@ class Documents:
         reader = self._readers.get(column)
         if reader is None:
             wanted = [plan if c == column else None for c, plan in enumerate(self._layouts.plans)]
-            reader = ImageReader(self._memory, self._layouts, wanted, PIECE, raw_diffs=True)
+            reader = ImageReader(self._memory, self._layouts, wanted, DIFFS_AT_A_TIME, raw_diffs=True)
             self._readers[column] = reader
         parts = []
-        for start in range(0, len(numbers), PIECE):
-            images = self._nodes.images[numbers[start:start + PIECE]]
+        for start in range(0, len(numbers), DIFFS_AT_A_TIME):
+            images = self._nodes.images[numbers[start:start + DIFFS_AT_A_TIME]]
             reader.read(images)
             values = reader.buffers.columns[column].arrow(len(images))
             if values.null_count:

@@ -15,9 +15,9 @@ def copy_rows(groups, kinds, holders, undoes, kept, numbers):
     """Copy rows in their order, given the group of each row in each key: int64[keys, rows]; rows of a group have the
     same value. kinds: uint8[keys], hashed keys first, then the clustered one. holders: int64[keys, groups], all -1, for
     who has the value. undoes: a duplicate in the clustered index takes back the row that was written last.
-    kept: bool[rows]; numbers: int64[rows], how many rows had been written before. Returns how many duplicates the
-    clustered index met."""
-    last, written, met = -1, 0, 0
+    kept: bool[rows]; numbers: int64[rows], how many rows had been written before. Returns how many duplicates were
+    in the clustered index."""
+    last, written, duplicates = -1, 0, 0
     for row in range(groups.shape[1]):
         taken = -1
         for key in range(groups.shape[0]):
@@ -34,7 +34,7 @@ def copy_rows(groups, kinds, holders, undoes, kept, numbers):
             last = row
             written += 1
         elif taken == CLUSTERED:
-            met += 1
+            duplicates += 1
             if undoes and last >= 0:
                 kept[last] = False
                 for key in range(groups.shape[0]):
@@ -43,4 +43,4 @@ def copy_rows(groups, kinds, holders, undoes, kept, numbers):
             last = -1
         elif taken == PLAIN:
             last = -1
-    return met
+    return duplicates

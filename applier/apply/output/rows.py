@@ -1,6 +1,6 @@
 """The rows that are left in a unit, as Arrow: every value is decoded once, late, and in the order of the keys.
 
-A pointer leads to a row of the base, to an image in the log, or to a patch with a pointer a column, which for a JSON
+A pointer leads to a row of the base, to an image in the log, or to column pointers (one a column), which for a JSON
 column may lead to diffs. Rows come in chunks, so memory is bounded by the chunk, not by the unit. What an image did not
 have is the table's default (DEF-R1b).
 """
@@ -15,10 +15,10 @@ from typing import TypeVar
 import numpy as np
 import pyarrow as pa
 
+from applier.apply.index.column_pointers import ColumnPointers
 from applier.apply.index.diff_kernel import DIFF_ID
 from applier.apply.index.diff_nodes import DiffNodes
-from applier.apply.index.patches import Patches
-from applier.apply.index.pointer_kernel import COMPUTED, PATCH_ID
+from applier.apply.index.pointer_kernel import COLUMN_POINTERS_ID, COMPUTED
 from applier.apply.output import image_reader
 from applier.apply.output.base_rows import BaseRows
 from applier.apply.output.documents import Documents
@@ -60,11 +60,11 @@ class RowGatherer:
     `times` what `defaults` need of the events.
     """
 
-    def __init__(self, definition: TableDefinition, logged: LoggedColumns, layouts: ImageLayouts, patches: Patches,
-                 diffs: DiffNodes, base: pa.Table, files: list[MappedFile], defaults: ReplicaDefaults,
-                 times: EventTimes):
+    def __init__(self, definition: TableDefinition, logged: LoggedColumns, layouts: ImageLayouts,
+                 column_pointers: ColumnPointers, diffs: DiffNodes, base: pa.Table, files: list[MappedFile],
+                 defaults: ReplicaDefaults, times: EventTimes):
         self.schema = table_schema(definition)
-        self._definition, self._logged, self._patches = definition, logged, patches
+        self._definition, self._logged, self._column_pointers = definition, logged, column_pointers
         self._defaults, self._times = defaults, times
         self._base = BaseRows(base)
         self._rows = min(CHUNK_ROWS, max(1024, CHUNK_VALUES // len(logged.stored)))
@@ -130,8 +130,8 @@ class RowGatherer:
             start, rows = start + rows, min(2 * rows, self._rows)
 
     def _chunk(self, pointers: np.ndarray) -> pa.Table:
-        if (layouts_of(pointers) == PATCH_ID).any():
-            return self._patched_chunk(pointers)
+        if (layouts_of(pointers) == COLUMN_POINTERS_ID).any():
+            return self._chunk_by_column(pointers)
         columns = self._columns_of_rows(pointers, range(len(self.schema)))
         rows = pa.Table.from_arrays(columns, schema=self.schema)
         return self._extra.computed(rows, self._made_by(dict.fromkeys(self._computed, pointers)))
@@ -163,10 +163,10 @@ class RowGatherer:
 
     def _places(self, pointers: np.ndarray) -> np.ndarray:
         """Where each column is of the rows that pointers lead to: int64[n, columns of the snapshot]."""
-        places: np.ndarray = self._patches.by_column(pointers)[:, self._logged.stored]
+        places: np.ndarray = self._column_pointers.by_column(pointers)[:, self._logged.stored]
         return places
 
-    def _patched_chunk(self, pointers: np.ndarray) -> pa.Table:
+    def _chunk_by_column(self, pointers: np.ndarray) -> pa.Table:
         """A chunk with rows whose columns come from different places. Where these are the log's columns and the others,
         as full images make them, only the others have to be picked one by one."""
         places = self._places(pointers)

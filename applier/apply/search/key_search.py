@@ -30,7 +30,7 @@ class KeySearch(UnitSearch[KeyedChanges[ImageKeys]], Generic[ImageKeys]):
     def __init__(self, definition: TableDefinition, key: TableKey, index: IntIndex | ByteIndex,
                  watched: WatchedRows | None):
         self._told_by, self.index, self._table = key, index, definition.full_name
-        self.index.patches.made_of = computed_of_images(definition)
+        self.index.column_pointers.made_of = computed_of_images(definition)
         self.index.watched = watched
         self._matched_but_suppressed = self._first_given = 0
 
@@ -73,7 +73,8 @@ class KeySearch(UnitSearch[KeyedChanges[ImageKeys]], Generic[ImageKeys]):
         pointers, watched = self.index.pointers(), self.index.watched
         if watched is None:
             return pointers
-        return watched.resolved(pointers, self.index.patches, self.index.patches_used, self._first_given)
+        return watched.resolved(pointers, self.index.column_pointers, self.index.column_pointers_used,
+                                self._first_given)
 
 
 class IntKeySearch(KeySearch[IntImageKeys]):

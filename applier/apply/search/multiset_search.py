@@ -66,7 +66,7 @@ class MultisetSearch(UnitSearch[ImageChanges]):
         self._files, self._gatherer, self._table = files, gatherer, spec.definition.full_name
         self._store = StoreSearch(spec, Stored(by_content=True), gatherer)
         self._images = RowMultiset(len(spec.definition.columns))
-        self._search = self._store.pieces.search(frozenset(self._store.pieces.stored))
+        self._search = self._store.parts.search(frozenset(self._store.parts.stored))
         self._decoder: ImageDecoder | None = None
         self._suppressed: list[pa.Table] = []
         self.index = self._images
@@ -113,7 +113,7 @@ class MultisetSearch(UnitSearch[ImageChanges]):
         store, (pointers, places), start = self._store.index, self._images.rows(), 0
         for rows in self._gatherer(self._images).batches(pointers):
             part = slice(start, start + rows.num_rows)
-            store.add(self._store.pieces.of_rows(rows), pointers[part], places[part])
+            store.add(self._store.parts.of_rows(rows), pointers[part], places[part])
             start = part.stop
         store.go_on_after(self._images.arrived, self._images.inserted, self._images.updated, self._images.deleted)
         self.index = store

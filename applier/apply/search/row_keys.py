@@ -1,4 +1,4 @@
-"""The changes of a batch as a row store takes them: pieces of both images, and how each row is found."""
+"""The changes of a batch as a row store takes them: parts of both images, and how each row is found."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from applier.apply.index.row_parts import EncodedRowPart, Search
 from applier.apply.search.change_keys import at_change, rows_before, times_of
-from applier.apply.search.row_pieces import AwaitedImages, RowPartEncoder
+from applier.apply.search.row_part_encoder import AwaitedImages, RowPartEncoder
 from applier.apply.search.row_texts import RowTexts
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.changes import DecodedChanges, ImageLayouts
@@ -40,32 +40,32 @@ class RowKeys:
 
     raw_diffs, before_images = True, False
 
-    def __init__(self, pieces: RowPartEncoder, table_map: TableMap, layouts: ImageLayouts):
-        self._pieces, self._table_map, self._layouts = pieces, table_map, layouts
+    def __init__(self, parts: RowPartEncoder, table_map: TableMap, layouts: ImageLayouts):
+        self._parts, self._table_map, self._layouts = parts, table_map, layouts
 
     def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
         """What to decode of each image."""
-        return self._pieces.wanted(plans)
+        return self._parts.wanted(plans)
 
     def of_batch(self, batch: DecodedChanges) -> StoredChanges:
         """A batch as a row store takes it."""
-        before = self._pieces.of_images(batch.before, batch.n_before, self._table_map,
+        before = self._parts.of_images(batch.before, batch.n_before, self._table_map,
                                         lambda: times_of(batch, batch.before_rows, batch.n_before))
-        after, awaited = self._pieces.of_after_images(
+        after, awaited = self._parts.of_after_images(
             batch.after, batch.n_after, self._table_map, lambda: times_of(batch, batch.after_rows, batch.n_after),
             rows_before(batch) < 0, self._documents(batch),
             lambda error, images: at_change(error, batch, batch.after_rows, images))
-        access_paths, searches = self._pieces.searches(batch, len(self._table_map.types))
+        access_paths, searches = self._parts.searches(batch, len(self._table_map.types))
         return StoredChanges(batch=batch, before=before, after=after, access_paths=access_paths, searches=searches,
-                             awaited=awaited, texts=RowTexts(self._pieces, self._table_map, batch))
+                             awaited=awaited, texts=RowTexts(self._parts, self._table_map, batch))
 
     def of_whole_images(self, images: ImageBuffers, rows: int) -> list[EncodedRowPart]:
-        """The pieces of the first `rows` of images that lack no column."""
-        return self._pieces.of_images(images, rows, self._table_map, lambda: np.zeros(rows, np.uint32))
+        """The parts of the first `rows` of images that lack no column."""
+        return self._parts.of_images(images, rows, self._table_map, lambda: np.zeros(rows, np.uint32))
 
     def after_values(self, batch: DecodedChanges, column: int) -> pa.Array:
         """The values of a column in the after-images."""
-        return self._pieces.values(batch.after, column, batch.n_after, self._table_map,
+        return self._parts.values(batch.after, column, batch.n_after, self._table_map,
                                    lambda: times_of(batch, batch.after_rows, batch.n_after))
 
     def _documents(self, batch: DecodedChanges) -> dict[int, pa.Array]:
@@ -85,7 +85,7 @@ class RowKeys:
     def _with_diffs(self, batch: DecodedChanges, column: int, is_diff: np.ndarray) -> pa.Array:
         from jsondiff.apply import apply_diffs
 
-        defined, raw = self._pieces.definition.columns[column], batch.after.columns[column].arrow(batch.n_after)
+        defined, raw = self._parts.definition.columns[column], batch.after.columns[column].arrow(batch.n_after)
         wire = self._table_map.types[column], self._table_map.metadata[column]
         old, rows = batch.before.columns[column], np.flatnonzero(is_diff)
         documents = finish_column(old.arrow(batch.n_before), defined, *wire).take(

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from applier.apply.search.conflicts import BY_CONTENT, ConflictTexts
-from applier.apply.search.row_pieces import RowPartEncoder
+from applier.apply.search.row_part_encoder import RowPartEncoder
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.changes import DecodedChanges
 from applier.binlog.rows.layout import ColumnBuffer
@@ -20,8 +20,8 @@ _MOST_VALUES = 8
 class RowTexts(ConflictTexts):
     """The keys and values of a batch's images."""
 
-    def __init__(self, pieces: RowPartEncoder, table_map: TableMap, batch: DecodedChanges):
-        self._pieces, self._table_map, self._batch = pieces, table_map, batch
+    def __init__(self, parts: RowPartEncoder, table_map: TableMap, batch: DecodedChanges):
+        self._parts, self._table_map, self._batch = parts, table_map, batch
 
     def found_by(self, image: int) -> str:
         """What a before-image was searched by and its values, for people."""
@@ -33,20 +33,20 @@ class RowTexts(ConflictTexts):
 
     def searched_by(self, images: np.ndarray) -> np.ndarray:
         """For some before-images the number of the unique key that the row is found by, or BY_CONTENT; int64[n]."""
-        which, searches = self._pieces.searches(self._batch, len(self._table_map.types))
+        which, searches = self._parts.searches(self._batch, len(self._table_map.types))
         numbers = [BY_CONTENT if search.unique is None else search.unique for search in searches]
         found: np.ndarray = np.array(numbers, np.int64)[which[images]]
         return found
 
     def key_text(self, image: int, after: bool, unique: int) -> str:
         """The unique key of this number and an image's values in it, for people."""
-        columns = ", ".join(self._pieces.definition.columns[c].name for c in self._columns(unique))
+        columns = ", ".join(self._parts.definition.columns[c].name for c in self._columns(unique))
         [values] = self.texts(np.array([image]), after, unique)
         return f"{self.key_name(unique)} ({columns}) = {values}"
 
     def key_name(self, unique: int) -> str:
         """The name of the unique key of this number; nothing for BY_CONTENT."""
-        return "" if unique == BY_CONTENT else self._pieces.unique[unique].name
+        return "" if unique == BY_CONTENT else self._parts.unique[unique].name
 
     def texts(self, images: np.ndarray, after: bool, unique: int) -> list[str]:
         """The values of some images (rows of the after- or before-images) in a unique key's columns for people; for
@@ -55,14 +55,14 @@ class RowTexts(ConflictTexts):
         buffers, rows = (batch.after, batch.n_after) if after else (batch.before, batch.n_before)
         columns = self._columns(unique) if unique != BY_CONTENT else tuple(buffers.columns)[:_MOST_VALUES]
         values = [self._values(buffers.columns[c], c, rows, images) if c < len(buffers.plans) else
-                  [f"{self._pieces.definition.columns[c].name} left out"] * len(images) for c in columns]
+                  [f"{self._parts.definition.columns[c].name} left out"] * len(images) for c in columns]
         return [", ".join(row) for row in zip(*values, strict=True)]
 
     def _columns(self, unique: int) -> tuple[int, ...]:
-        return tuple(self._pieces.pieces[piece].column for piece in self._pieces.unique[unique].pieces)
+        return tuple(self._parts.parts[part].column for part in self._parts.unique[unique].parts)
 
     def _values(self, buffer: ColumnBuffer, column: int, rows: int, images: np.ndarray) -> list[str]:
-        defined, table_map = self._pieces.definition.columns[column], self._table_map
+        defined, table_map = self._parts.definition.columns[column], self._table_map
         finished = finish_column(buffer.arrow(rows), defined, table_map.types[column], table_map.metadata[column])
         texts = ["NULL" if value is None else repr(value) if isinstance(value, (str, bytes)) else str(value)
                  for value in to_python(finished.take(pa.array(images)))]

@@ -14,7 +14,7 @@ from applier.apply.index.unit_index import ROW_GONE, Conflict, UnitIndex
 from applier.apply.output.rows import RowGatherer
 from applier.apply.search.conflicts import conflict_rows
 from applier.apply.search.row_keys import StoredChanges
-from applier.apply.search.row_pieces import RowPartEncoder
+from applier.apply.search.row_part_encoder import RowPartEncoder
 from applier.apply.search.unit_search import RefusedChange, UnitSearch, refused
 from applier.apply.spec import Stored, UnitSpec
 from applier.binlog.rows.changes import ImageLayouts
@@ -28,17 +28,17 @@ class StoreSearch(UnitSearch[StoredChanges]):
     index: RowStore
 
     def __init__(self, spec: UnitSpec, rows: Stored, gatherer: Callable[[UnitIndex[Any]], RowGatherer]):
-        self.pieces = RowPartEncoder(spec.definition, by_content=rows.by_content, also=rows.also)
+        self.parts = RowPartEncoder(spec.definition, by_content=rows.by_content, also=rows.also)
 
         def rows_at(pointers: np.ndarray, columns: tuple[int, ...]) -> pa.Table:
             return gatherer(self.index).columns_at(pointers, columns)
 
-        self.index = RowStore(len(spec.definition.columns), len(self.pieces.pieces),
-                              [key.pieces for key in self.pieces.unique], clustered=self.pieces.clustered,
+        self.index = RowStore(len(spec.definition.columns), len(self.parts.parts),
+                              [key.parts for key in self.parts.unique], clustered=self.parts.clustered,
                               idempotent=spec.idempotent, rows_at=rows_at)
-        self.index.patches.made_of = computed_of_images(spec.definition)
+        self.index.column_pointers.made_of = computed_of_images(spec.definition)
         self._found: Counter[str] = Counter()
-        self._order = self.pieces.order
+        self._order = self.parts.order
 
     def apply(self, changes: StoredChanges, layouts: ImageLayouts) -> RefusedChange | None:
         self.prepare(changes, layouts)
@@ -79,12 +79,12 @@ class StoreSearch(UnitSearch[StoredChanges]):
         return self._found
 
     def seed(self, rows: pa.Table) -> None:
-        self.index.seed(rows.num_rows, self.pieces.of_rows(rows))
+        self.index.seed(rows.num_rows, self.parts.of_rows(rows))
 
     def order_by_arrival(self, before: int) -> None:
         """The table's own order, from part number `before` of the primary key on, is that in which rows come, since
         that part is a number that each gets then."""
-        self._order = self.pieces.unique[0].pieces[:before]
+        self._order = self.parts.unique[0].parts[:before]
         self.index.rank_by_arrival(self._order)
 
     def pointers(self) -> np.ndarray:

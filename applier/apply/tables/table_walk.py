@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from applier.apply.search.change_keys import change_keys
 from applier.apply.search.multiset_search import WholeImages
 from applier.apply.search.row_keys import RowKeys
-from applier.apply.search.row_pieces import RowPartEncoder
+from applier.apply.search.row_part_encoder import RowPartEncoder
 from applier.apply.search.unit_search import TakenBatch
 from applier.apply.spec import BytesRange, ImageMultiset, IntRange, NotSearched, RowSearch, Stored, UnitSpec
 from applier.apply.tables.logged_table import LoggedTable, TableReading
@@ -57,8 +57,8 @@ def batch_reader(search: RowSearch, reading: TableReading) -> BatchReader:
 
 def row_keys(search: Stored, reading: TableReading) -> RowKeys:
     """The reader for a row store."""
-    pieces = RowPartEncoder(reading.definition, by_content=search.by_content, also=search.also)
-    return RowKeys(pieces, reading.table_map, reading.layouts)
+    parts = RowPartEncoder(reading.definition, by_content=search.by_content, also=search.also)
+    return RowKeys(parts, reading.table_map, reading.layouts)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -59,7 +59,7 @@ class UnitMemory:
 
     def gatherer(self, index: UnitIndex[Any]) -> RowGatherer:
         """What reads the rows that pointers of an index lead to."""
-        return RowGatherer(self._definition, self._logged, self.layouts, index.patches, index.diffs,
+        return RowGatherer(self._definition, self._logged, self.layouts, index.column_pointers, index.diffs,
                            pa.concat_tables([self.base, *self._derived]), self.files, self._defaults, self._times)
 
     def release(self) -> None:

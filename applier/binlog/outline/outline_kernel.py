@@ -209,7 +209,7 @@ def _compressed(state, position, next_position):
 def walk(state_address):
     """Read events from `position` to `end` of the state. Gives how the pass ended; `position` says where.
 
-    DONE: at `end`. STOPPED: a stop condition was met; `last_end` says where. CUT_SHORT: the event here goes past `end`.
+    DONE: at `end`. STOPPED: a stop condition holds; `last_end` says where. CUT_SHORT: the event here goes past `end`.
     In these cases the last split is written, unless a group is open. NEED_CONTENTS, NEED_MEMORY: it goes on from here
     when it is called again. After anything else the recording is incomplete.
     """

@@ -23,20 +23,27 @@ BATCH, batch_at, _ = struct("change batch", **dict.fromkeys((
     "image_lengths", "times", "events", "before_images", "before_lengths", "zero_dates"), np.int64))
 """How many changes, before-images and after-images it has, and where its arrays are."""
 
+IMAGES, images_at, _ = struct("images of an event", **dict.fromkeys((
+    "body", "first", "stop", "safe_end", "kind", "before", "after", "json_columns"), np.int64))
+"""Of the rows event that is being read: addresses of its body, of its first image, where it stops, and up to where may
+be read; INSERT, UPDATE or DELETE; the layouts of its images (addresses; 0: none); how many JSON columns the table has,
+NO_OPTIONS where nothing stands between the images of a row."""
+NO_OPTIONS = -1
+
 STATE, state_at, _ = struct("state", **dict.fromkeys((
     "base", "end", "file_end", "header_bytes", "checksum_bytes", "tables", "ids", "ids_mask", "no_nulls",
     "position", "place", "row_at", "table", "detail", "layout", "partial_bits", "event",
-    "content", "contents_left", "contents_end", "inner", "within", "copy", "arena", "arena_end", "wanted_bytes",
-    "n_events", "rows_event", "digests", "digest"), np.int64))
+    "content", "contents_left", "contents_end", "inner", "within", "copy", "buffer", "buffer_end", "wanted_bytes",
+    "n_events", "rows_event", "images", "digests", "digest"), np.int64))
 """The walk's state. Of the file: its address (`base`), where to stop (an offset), the address of its end, the bytes of
 an event's header (19, or 27 with a group id) and checksum. Addresses of the tables' records, of the table of their ids
 (ids_mask + 1 entries, a power of two), and of 512 zero bytes: the NULL bitmap of a row without NULLs. `event` is the
 address of the event; `position` is where the file has it, or the one that it was compressed in, and `place` the address
 of that. For compressed events: the next of what was inflated (`content`) and how much is left of it, where that memory
 ends, the event in it (`inner`; 0 before the first), whether one has begun (`within`); where the rows event was copied
-to, and what is free of the arena. `n_events` counts rows events of wanted tables; `rows_event` is the one whose rows
-are being read, as `events` has it. `digests`: whether a digest of the events is taken (digest_kernel); `digest`: what
-it is so far."""
+to, and what is free of the buffer for such. `n_events` counts rows events of wanted tables; `rows_event` is the one
+whose rows are being read, as `events` has it, and `images` the address of its IMAGES. `digests`: whether a digest of
+the events is taken (digest_kernel); `digest`: what it is so far."""
 
 EVENT_FLAG_BITS = 16
 """In a batch's `events`: the flags of the rows event, and above them its number in the walk."""
@@ -52,7 +59,7 @@ class Status(IntEnum):
     NEW_LAYOUT = 4
     NEW_VARIANT = 5
     NEED_CONTENTS = 6
-    ARENA_FULL = 7
+    BUFFER_FULL = 7
     BAD_LENGTH = -1
     UNKNOWN_TABLE = -2
     BAD_ROWS = -3

@@ -17,9 +17,9 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from applier.binlog.events.arena import InflatedEvents
 from applier.binlog.events.compressed import Inflater
 from applier.binlog.events.format import HEADER_LENGTH
+from applier.binlog.events.inflated import InflatedEvents
 from applier.binlog.events.table_map import TableMap, parse_table_map
 from applier.binlog.rows import change_records as k
 from applier.binlog.rows.change_batch import ChangeBatch as ChangeBatch
@@ -141,8 +141,9 @@ class ChangeReader:
         self._state = np.zeros((), k.STATE)
         self._state["base"], self._state["file_end"] = file.address, file.address + file.size
         self._state["header_bytes"], self._state["checksum_bytes"] = header_length, self._checksum_bytes
-        self._state["no_nulls"] = address_of(NO_NULLS)
-        self._arenas = InflatedEvents(file.uri, file.address, keep)
+        self._images = np.zeros((), k.IMAGES)
+        self._state["no_nulls"], self._state["images"] = address_of(NO_NULLS), address_of(self._images)
+        self._buffers = InflatedEvents(file.uri, file.address, keep)
         self._inflater: Inflater | None = None
 
     def walk(self, start: int, end: int) -> None:
@@ -182,8 +183,8 @@ class ChangeReader:
                 self._make_room(self._bound(self._get("table")))
             elif status == k.Status.NEED_CONTENTS:
                 self._inflate(end)
-            elif status == k.Status.ARENA_FULL:
-                self._next_arena()
+            elif status == k.Status.BUFFER_FULL:
+                self._next_buffer()
                 yield
             else:
                 self._raise(status)
@@ -212,11 +213,11 @@ class ChangeReader:
         self._state["content"], self._state["contents_left"] = address_of(inflater.contents), len(inflater.contents)
         self._state["contents_end"], self._state["inner"] = inflater.memory_end, 0
 
-    def _next_arena(self) -> None:
-        if not self._arenas.is_kept:
+    def _next_buffer(self) -> None:
+        if not self._buffers.is_kept:
             self.flush()
-        arena = self._arenas.next(self._get("wanted_bytes"))
-        self._state["arena"], self._state["arena_end"] = arena.address, arena.address + arena.size
+        buffer = self._buffers.next(self._get("wanted_bytes"))
+        self._state["buffer"], self._state["buffer_end"] = buffer.address, buffer.address + buffer.size
 
     def _event_size(self) -> int:
         """The size of the event at the cursor, bounded by the file's end, even if the event changed meanwhile."""

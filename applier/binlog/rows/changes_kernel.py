@@ -6,7 +6,7 @@ row layout that it has no program for, a batch that is full. It then goes on exa
 and batches are records that Python fills in (change_records).
 
 What a compressed event holds is asked for (compressed.Inflater), and its memory is used again: rows events with images
-that are wanted are copied to an arena first.
+that are wanted are copied to a buffer first.
 """
 
 import numpy as np

@@ -69,7 +69,7 @@ FULL = -2
 GUARD = 32
 """Bytes that a data buffer has beyond its capacity, as copies are rounded up."""
 
-_BEFORE_ALL_MOMENTS = BEFORE_ALL_DAYS * DAY
+_BEFORE_ALL_TIMES = BEFORE_ALL_DAYS * DAY
 
 
 @inline
@@ -158,7 +158,7 @@ def _put_number(step, operation, row, at):
 
 
 @inline
-def _old_moment(step, operation, at):
+def _old_temporal(step, operation, at):
     """Microseconds of the types that servers wrote before 5.6; BAD_VALUE where it is no operation."""
     if operation == OLD_TIMESTAMP_US:
         return old_timestamp(at, step.meta)
@@ -170,13 +170,14 @@ def _old_moment(step, operation, at):
 
 
 @inline
-def run_steps(at, end, safe_end, steps, n_steps, nulls, row, zero_dates):
+def run_steps(at, end, safe_end, steps, n_steps, nulls, row, invalid_dates):
     """Decode one image by its steps; NULL bit c belongs to step c. The address after it, or CORRUPT or FULL.
 
-    `zero_dates` is the address of a counter of dates that no calendar has.
+    `invalid_dates` is the address of their counter. Strings and times are read in place: decoding them by functions,
+    left as calls or always inlined, was measured at 4 to 6 % slower.
     """
     null_bits = np.uint8(0)
-    no_dates = 0
+    n_invalid = 0
     for c in range(n_steps):
         step = step_at(steps, c)
         if c & 7 == 0:
@@ -234,31 +235,31 @@ def run_steps(at, end, safe_end, steps, n_steps, nulls, row, zero_dates):
             at += step.width
         else:
             if operation == DATETIME2_US:
-                moment = datetime2(at, step.meta)
+                value = datetime2(at, step.meta)
             elif operation == TIMESTAMP2_US:
-                moment = timestamp2(at, step.meta)
+                value = timestamp2(at, step.meta)
             elif operation == DATE_DAYS:
-                moment = date(at)
+                value = date(at)
             elif operation == TIME2_US:
-                moment = time2(at, step.meta)
+                value = time2(at, step.meta)
             else:
-                moment = _old_moment(step, operation, at)
-            if moment == BAD_VALUE:
+                value = _old_temporal(step, operation, at)
+            if value == BAD_VALUE:
                 return np.int64(CORRUPT)
             if operation == DATE_DAYS:
-                no_dates += moment < BEFORE_ALL_DAYS
-                store_i32(step.values + 4 * row, np.int32(moment))
+                n_invalid += value < BEFORE_ALL_DAYS
+                store_i32(step.values + 4 * row, np.int32(value))
             else:
-                no_dates += moment < _BEFORE_ALL_MOMENTS
-                store_i64(step.values + 8 * row, moment)
+                n_invalid += value < _BEFORE_ALL_TIMES
+                store_i64(step.values + 8 * row, value)
             at += step.width
-    if no_dates:
-        store_i64(zero_dates, load_i64(zero_dates) + no_dates)
+    if n_invalid:
+        store_i64(invalid_dates, load_i64(invalid_dates) + n_invalid)
     return at
 
 
 @inline
-def read_image(at, end, safe_end, program_address, row, zero_dates, no_nulls):
+def read_image(at, end, safe_end, program_address, row, invalid_dates, no_nulls):
     """Decode the row image at `at` into output row `row`: the address after it, or CORRUPT or FULL.
 
     `no_nulls` is the address of 512 zero bytes: the NULL bitmap of a row without NULLs, for tables of 4096 columns.
@@ -277,9 +278,9 @@ def read_image(at, end, safe_end, program_address, row, zero_dates, no_nulls):
         any_null |= load_u8(nulls + bitmap_bytes - 1) & np.uint8((1 << (((present - 1) & 7) + 1)) - 1)
     at += bitmap_bytes
     if any_null:
-        at = run_steps(at, end, safe_end, program.steps, program.n_steps, nulls, row, zero_dates)
+        at = run_steps(at, end, safe_end, program.steps, program.n_steps, nulls, row, invalid_dates)
     else:
-        at = run_steps(at, end, safe_end, program.compact, program.n_compact, no_nulls, row, zero_dates)
+        at = run_steps(at, end, safe_end, program.compact, program.n_compact, no_nulls, row, invalid_dates)
     if at > 0:
         for i in range(program.n_missing):
             mark_absent(step_at(program.missing, i), row)

@@ -11,8 +11,8 @@ one event may differ in it, so a row's layout is a *variant* of the event's.
 
 import numpy as np
 
-from applier.binlog.events.arena import RECORD_BYTES
 from applier.binlog.events.event_header_kernel import event_header
+from applier.binlog.events.inflated import INFLATED_BYTES, inflated_at
 from applier.binlog.events.packed_kernel import NO_HEADER, read_bitmaps, table_id_at
 from applier.binlog.rows.change_records import (
     BATCH,
@@ -21,10 +21,12 @@ from applier.binlog.rows.change_records import (
     IMAGE_ID_SHIFT,
     INSERT,
     LAYOUT_BYTES,
+    NO_OPTIONS,
     UPDATE,
     WITH_BEFORE_IMAGES,
     Status,
     batch_at,
+    images_at,
     layout_at,
     table_at,
 )
@@ -45,7 +47,6 @@ from keysearch.records import offset
 
 _PARTIAL_UPDATE = 39
 _ZERO_DATES = offset(BATCH, "zero_dates")
-_NO_OPTIONS = -1
 _PLAIN, _PARTIAL_JSON = 0, 1
 """Value options."""
 DUMMY_TABLE_ID, ALL_ONES = 0xFFFFFF, 0xFFFFFFFFFFFF
@@ -79,18 +80,19 @@ def rows_kind(event_type):
 
 
 @inline
-def to_arena(start, length, state):
-    """Copy a rows event to the arena; the address there, 0 where it is full."""
-    free = state.arena
-    if state.arena_end - free < length + RECORD_BYTES:
+def to_buffer(start, length, state):
+    """Copy a rows event to the buffer; the address there, 0 where it is full."""
+    free = state.buffer
+    if state.buffer_end - free < length + INFLATED_BYTES:
         state.wanted_bytes = length
         return np.int64(0)
-    store_i64(free, state.place)
-    store_i64(free + 8, length)
-    copy_bytes(free + RECORD_BYTES, start, length)
-    state.copy = free + RECORD_BYTES
-    state.arena = free + RECORD_BYTES + length
-    return free + RECORD_BYTES
+    inflated = inflated_at(free)
+    inflated.place = state.place
+    inflated.length = length
+    copy_bytes(free + INFLATED_BYTES, start, length)
+    state.copy = free + INFLATED_BYTES
+    state.buffer = free + INFLATED_BYTES + length
+    return free + INFLATED_BYTES
 
 
 @inline
@@ -129,13 +131,16 @@ def rows_event(start, stop, safe_end, kind, event_type, state):
         state.n_events += 1
         flags = np.int64(load_u16(start + 6))
         state.rows_event = state.n_events << EVENT_FLAG_BITS | flags
-    json_columns = table.n_json_columns if event_type == _PARTIAL_UPDATE else np.int64(_NO_OPTIONS)
+    images = images_at(state.images)
+    images.kind, images.before, images.after = kind, before, after
+    images.json_columns = table.n_json_columns if event_type == _PARTIAL_UPDATE else np.int64(NO_OPTIONS)
     if state.within != 0 and (kind != DELETE or table.wanted == WITH_BEFORE_IMAGES):
-        copy = state.copy if state.row_at else to_arena(start, stop - start, state)
+        copy = state.copy if state.row_at else to_buffer(start, stop - start, state)
         if copy == 0:
-            return Status.ARENA_FULL
-        start, at, stop, safe_end = copy, at + copy - start, stop + copy - start, state.arena_end
-    return rows_of_event(start, at, stop, safe_end, kind, before, after, json_columns, table.batch, state)
+            return Status.BUFFER_FULL
+        start, at, stop, safe_end = copy, at + copy - start, stop + copy - start, state.buffer_end
+    images.body, images.first, images.stop, images.safe_end = start, at, stop, safe_end
+    return rows_of_event(images, table.batch, state)
 
 
 @inline
@@ -197,14 +202,13 @@ def _add_change(batch, kind, row, state):
 
 
 @inline
-def rows_of_event(start, first, stop, safe_end, kind, before, after, json_columns, batch_address, state):
-    """The images of one rows event into its table's batch; where a row is bad, those before it are there.
-
-    `json_columns` is how many the table has, _NO_OPTIONS where nothing stands between the images of a row.
-    """
+def rows_of_event(images, batch_address, state):
+    """The images of one rows event into its table's batch; where a row is bad, those before it are there."""
     batch, resume = batch_at(batch_address), state.row_at
-    at = start + resume if resume else first
+    at = images.body + resume if resume else images.first
     row = state.detail if resume else np.int64(0)
+    kind, before, after, json_columns = images.kind, images.before, images.after, images.json_columns
+    stop, safe_end = images.stop, images.safe_end
     zero_dates, no_nulls = batch_address + _ZERO_DATES, state.no_nulls
     before_program = layout_at(before).before if before else np.int64(0)
     after_program = layout_at(after).after if after else np.int64(0)
@@ -221,7 +225,7 @@ def rows_of_event(start, first, stop, safe_end, kind, before, after, json_column
         if before:
             next_at = read_image(next_at, stop, safe_end, before_program, batch.n_before, zero_dates, no_nulls)
         before_end = next_at
-        if json_columns != _NO_OPTIONS and next_at >= 0:
+        if json_columns != NO_OPTIONS and next_at >= 0:
             next_at, variant = read_options(next_at, stop, json_columns, after, state)
             if variant == 0:
                 batch.zero_dates = zero_before
@@ -244,6 +248,6 @@ def rows_of_event(start, first, stop, safe_end, kind, before, after, json_column
         row += 1
         at = next_at
     if status != Status.DONE:
-        state.row_at = at - start
+        state.row_at = at - images.body
         state.detail = row
     return status

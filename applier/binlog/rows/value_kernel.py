@@ -56,11 +56,11 @@ def decimal(address, precision, scale):
     low, high, valid, first = np.uint64(0), np.uint64(0), True, True
     for part in range(2):
         digits = scale if part else whole
-        odd = digits % 9
-        groups = digits // 9 + (1 if odd else 0)
+        left_over = digits % 9
+        groups = digits // 9 + (1 if left_over else 0)
         for group in range(groups):
             # the incomplete group is the first one before the point, and the last one after it
-            size = odd if odd and group == (groups - 1 if part else 0) else 9
+            size = left_over if left_over and group == (groups - 1 if part else 0) else 9
             length = DIGIT_BYTES[size]
             value = decimal_group(at, length, flip)
             if first:
@@ -144,7 +144,7 @@ def datetime2(address, digits):
 
 
 @inline
-def moment(seconds, micros):
+def timestamp_us(seconds, micros):
     """Microseconds of a TIMESTAMP. 0 is the zero date; within that second MariaDB has others."""
     if seconds == 0 and micros == 0:
         return np.int64(ZERO_DAY) * 86400000000
@@ -158,7 +158,7 @@ def timestamp2(address, digits):
     micros = fraction(address + 4, digits)
     if micros > 999999:
         return np.int64(BAD_VALUE)
-    return moment(seconds, micros)
+    return timestamp_us(seconds, micros)
 
 
 @inline
@@ -200,7 +200,7 @@ def old_timestamp(address, digits):
         micros = np.int64(big_endian(address + 4, HIRES_BYTES[digits])) * POWERS_OF_TEN[6 - digits]
     if micros > 999999:
         return np.int64(BAD_VALUE)
-    return moment(seconds, micros)
+    return timestamp_us(seconds, micros)
 
 
 @inline

@@ -76,16 +76,16 @@ class EventPrinter:
         self._tables: list[tuple[TableMap, list[np.ndarray]]] = []
         self._table_records = np.zeros(16, r.TABLE)
         self._texts, self._names = fixed_texts(), text_records(_names(self._is_json))
-        self._moments = np.zeros(3 * r.N_MOMENTS, r.MOMENT)
-        self._moments["second"] = -1
+        self._times = np.zeros(3 * r.N_TIMES, r.TIME)
+        self._times["second"] = -1
         self._stack = np.zeros(STACK_BYTES, np.uint8)
         self._statements = np.zeros(r.N_STATEMENTS, r.STATEMENT)
         self._statement_texts: dict[int, list[np.ndarray]] = {}
-        self._pieces: dict[str, np.ndarray] = {}
+        self._span_texts: dict[str, np.ndarray] = {}
         self._diffs: list[np.ndarray] = []
-        self._diff_records = np.zeros(0, r.PIECE)
+        self._diff_records = np.zeros(0, r.SPAN)
         self._walk.set(is_json=self._is_json, as_mysql=self._walk.format.flavour == "mysql",
-                       texts=address_of(self._texts), names=address_of(self._names), moments=address_of(self._moments),
+                       texts=address_of(self._texts), names=address_of(self._names), times=address_of(self._times),
                        stack=address_of(self._stack), statements=address_of(self._statements),
                        tables=address_of(self._table_records))
         self._use_room(FIRST_BYTES)
@@ -111,7 +111,7 @@ class EventPrinter:
         self._walk.begin(ranges)
         serve = {
             Status.FULL: self._make_room,
-            Status.NEED_MOMENT: self._add_moment,
+            Status.NEED_TIME: self._add_time,
             Status.NEED_SETTINGS: self._add_settings,
             Status.NEED_STATEMENT: self._add_statement,
             Status.NEED_DOCUMENT: lambda: self._use_document(self._walk.get("wanted_bytes")),
@@ -151,15 +151,15 @@ class EventPrinter:
             self._walk.set(out=address_of(self._room))
         return length > 0
 
-    def _add_moment(self) -> None:
+    def _add_time(self) -> None:
         second = self._walk.get("detail")
         local = datetime.fromtimestamp(second, UTC).astimezone()
         zone = (local.tzname() or "").encode()[:60]
-        moment = self._moments[self._walk.get("wanted_bytes")]
-        moment["second"], moment["zone_length"] = second, len(zone)
+        time = self._times[self._walk.get("wanted_bytes")]
+        time["second"], time["zone_length"] = second, len(zone)
         for field, text in (("short", event_time(second).encode()), ("zone", zone),
                             ("long", f"{local:%Y-%m-%d %H:%M:%S}".encode())):
-            moment[field][:len(text)] = np.frombuffer(text, np.uint8)
+            time[field][:len(text)] = np.frombuffer(text, np.uint8)
 
     def _add_table(self, table: TableMap) -> int:
         """Register a new table's record; returns its number."""
@@ -171,7 +171,7 @@ class EventPrinter:
         texts = [_bytes(text) for text in (*rows, title)]
         is_unsure = self._walk.format.flavour == "mariadb" and not _OLD_TEMPORAL.isdisjoint(table.types)
         record = (is_unsure, len(table.types), address_of(columns[0]), list(table.types).count(WireType.JSON),
-                  *map(_piece, texts))
+                  *map(_span, texts))
         self._tables.append((table, [*texts, *columns]))
         if len(self._tables) > len(self._table_records):
             self._table_records = np.concatenate([self._table_records, np.zeros_like(self._table_records)])
@@ -186,7 +186,7 @@ class EventPrinter:
         said, is_lasting = settings(query, event.flags, self._context)
         fixed = 26 if event.type == EventType.EXECUTE_LOAD_QUERY else 13
         length = int.from_bytes(event.body[11:13], "little")
-        self._set_pieces(title_more=said.title, use=said.use, micros=said.micros, settings=said.lines,
+        self._set_spans(title_more=said.title, use=said.use, micros=said.micros, settings=said.lines,
                          database=self._context.database, context=bytes(event.body[fixed:fixed + length]))
         if not is_lasting:
             self._walk.set(context=(0, -1))
@@ -199,13 +199,13 @@ class EventPrinter:
         context = bytes(event.body[8:sql_offset(event.body)])
         texts = [_bytes(text) for text in (context, *statement_fields(query))]
         self._statement_texts[number] = texts
-        self._statements[number] = tuple(map(_piece, texts))
+        self._statements[number] = tuple(map(_span, texts))
 
-    def _set_pieces(self, **texts: str | bytes) -> None:
+    def _set_spans(self, **texts: str | bytes) -> None:
         """Put the addresses and lengths of texts into fields of the state."""
         for field, text in texts.items():
-            self._pieces[field] = _bytes(text)
-            self._walk.set(**{field: _piece(self._pieces[field])})
+            self._span_texts[field] = _bytes(text)
+            self._walk.set(**{field: _span(self._span_texts[field])})
 
     def _add_diff(self) -> None:
         """Append the SQL of a JSON diff to the row's (JD-SHOW)."""
@@ -218,7 +218,7 @@ class EventPrinter:
             raise self._walk.corrupt(f"column {column}: {reason.what}") from None
         known = self._diffs[:self._walk.get("n_diffs")]
         self._diffs = [*known, _bytes(text if self._is_json else text.replace("\n", "\n###      "))]
-        self._diff_records = np.array([_piece(diff) for diff in self._diffs], r.PIECE)
+        self._diff_records = np.array([_span(diff) for diff in self._diffs], r.SPAN)
         self._walk.set(diffs=address_of(self._diff_records), n_diffs=len(self._diffs))
 
     # ---- what the kernel does not print
@@ -230,7 +230,7 @@ class EventPrinter:
             self._put(event_line(event, self._walk.number, None))
         else:
             title, lines = details(event, self._context)
-            self._set_pieces(database=self._context.database)
+            self._set_spans(database=self._context.database)
             self._put("\n".join([title, *lines]))
         if event.type == EventType.START_ENCRYPTION:
             raise encrypted(self._walk.mapped.uri, event.position)
@@ -280,7 +280,7 @@ def _bytes(text: str | bytes) -> np.ndarray:
     return np.frombuffer((_encoded(text) if isinstance(text, str) else text) + bytes(_AFTER), np.uint8)
 
 
-def _piece(text: np.ndarray) -> tuple[int, int]:
+def _span(text: np.ndarray) -> tuple[int, int]:
     """Address and length of a text of `_bytes`."""
     return address_of(text), len(text) - _AFTER
 

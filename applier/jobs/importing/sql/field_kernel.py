@@ -42,8 +42,9 @@ def _line_ends(data, at, end, line, second):
 
 
 @inline
-def _field(data, at, end, field_end, line, second, enclosing, escape):
+def _field(data, at, end, fields):
     """One field: (place of the end that follows it or MORE, kind, span's start, span's end)."""
+    field_end, line, enclosing, escape = fields.field_end, fields.line, fields.enclosing, fields.escape
     start, kind = at, TEXT
     if enclosing != NONE and at < end and load_u8(data + at) == enclosing:
         at += 1
@@ -66,7 +67,7 @@ def _field(data, at, end, field_end, line, second, enclosing, escape):
         if byte == field_end or byte == line:
             if byte == field_end:
                 break
-            length = _line_ends(data, at, end, line, second)
+            length = _line_ends(data, at, end, line, fields.second)
             if length < 0:
                 return length, kind, start, start
             if length:
@@ -85,22 +86,21 @@ def _field(data, at, end, field_end, line, second, enclosing, escape):
 @inline
 def _row(data, at, end, fields, row, spans):
     """One line: (place after it or MORE, number of its fields)."""
-    field_end, line, second, coded = fields.field_end, fields.line, fields.second, fields.coded
-    enclosing, escape, count = fields.enclosing, fields.escape, 0
+    coded, count = fields.coded, 0
     while True:
-        at, kind, span, span_end = _field(data, at, end, field_end, line, second, enclosing, escape)
+        at, kind, span, span_end = _field(data, at, end, fields)
         if at < 0 or at >= end:
             return np.int64(MORE), count
         if count < spans.columns and kind != NULL and load_u8(coded + count):
             kind = np.int64(load_u8(coded + count))
         put_span(spans, count, row, kind, span, span_end)
         count += 1
-        length = _line_ends(data, at, end, line, second)
+        length = _line_ends(data, at, end, fields.line, fields.second)
         if length < 0:
             return length, count
         if length:
             return at + length, count
-        if load_u8(data + at) != field_end:  # something after the closing quote
+        if load_u8(data + at) != fields.field_end:  # something after the closing quote
             return at, np.int64(-1)
         at += 1
 

@@ -21,7 +21,7 @@ NULL, DEFAULT, INTEGER, DECIMAL, DOUBLE, TRUE, FALSE, TEXT, ESCAPED, BINARY_TEXT
 
 
 class Status(IntEnum):
-    """Why a kernel that finds spans came back."""
+    """Why a kernel that finds spans stopped."""
 
     ENDED = 0
     """The statement."""
@@ -274,7 +274,7 @@ def parse_rows(data, at, end, header, header_length, flags, spans_address, out):
     """Rows from `at` on, where the first bracket of a row is expected; `header` is the address of the statement's bytes
     up to there, in each of the statements that follow.
 
-    Fills the SPANS at `spans_address`, `columns` values a row and `capacity` rows at most. Returns why it came back,
+    Fills the SPANS at `spans_address`, `columns` values a row and `capacity` rows at most. Returns why it stopped,
     and in `out`: the number of rows, and the place to go on from (after ";" where the statement ENDED, of the error
     else).
     """

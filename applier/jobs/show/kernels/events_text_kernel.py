@@ -14,7 +14,7 @@ from applier.binlog.rows.rows_event_kernel import ALL_ONES, DUMMY_TABLE_ID, rows
 from applier.binlog.rows.table_ids_kernel import id_entry, is_mapped
 from applier.jobs.show.kernels.events_json_kernel import HEADER_BYTES, put_event_line, put_head
 from applier.jobs.show.kernels.fixed_texts import Text, put_name, put_text
-from applier.jobs.show.kernels.gtid_text_kernel import find_moment, put_gtid, put_mariadb_gtid
+from applier.jobs.show.kernels.gtid_text_kernel import find_time, put_gtid, put_mariadb_gtid
 from applier.jobs.show.kernels.number_kernel import put_byte, put_bytes, put_hex, put_unsigned
 from applier.jobs.show.kernels.places_kernel import PAYLOAD, find_event, leave_payload, pass_event
 from applier.jobs.show.kernels.rows_text_kernel import put_rows, put_rows_title
@@ -124,12 +124,12 @@ def _put_header(out, base, state):
     """# at 126
     #261122 19:00:00 server id 7  end_log_pos 197 CRC32 0x0badcafe"""
     outer, start, header = base + state.position, state.start, state.header_bytes
-    moment = find_moment(np.int64(event_header(start).time), HEADERS, state)
-    if moment == 0:
-        return Status.NEED_MOMENT
+    time = find_time(np.int64(event_header(start).time), HEADERS, state)
+    if time == 0:
+        return Status.NEED_TIME
     out = put_unsigned(put_text(out, state, Text.AT), np.uint64(state.position))
     out = put_text(out, state, Text.HEADER)
-    copy32(out, moment + SHORT_AT)
+    copy32(out, time + SHORT_AT)
     out = put_text(out + SHORT_LENGTH, state, Text.SERVER)
     out = put_unsigned(out, np.uint64(event_header(start).server_id))
     out = put_unsigned(put_text(out, state, Text.END), np.uint64(event_header(outer).next_position))

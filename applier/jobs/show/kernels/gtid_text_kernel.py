@@ -11,12 +11,12 @@ from applier.jobs.show.kernels.walk_records import (
     IMMEDIATES,
     LONG_AT,
     LONG_LENGTH,
-    MOMENT_BYTES,
-    N_MOMENTS,
+    N_TIMES,
     ORIGINALS,
+    TIME_BYTES,
     ZONE_AT,
     Status,
-    moment_view,
+    time_view,
 )
 from keysearch.memory import copy32, inline, load_i64, load_u8, load_u32, load_u64
 
@@ -31,11 +31,11 @@ _MARIADB_FLAGS = (
 
 
 @inline
-def find_moment(second, which, state):
+def find_time(second, which, state):
     """The texts of a second, one of HEADERS, ORIGINALS, IMMEDIATES; 0 where they must be asked for."""
-    number = which * N_MOMENTS + (second & (N_MOMENTS - 1))
-    entry = state.moments + MOMENT_BYTES * number
-    if moment_view(entry).second == second:
+    number = which * N_TIMES + (second & (N_TIMES - 1))
+    entry = state.times + TIME_BYTES * number
+    if time_view(entry).second == second:
         return entry
     state.detail = second
     state.wanted_bytes = number
@@ -100,8 +100,8 @@ def put_gtid(out, body, stop, kind, state):
     if not is_usual:
         return Status.NEED_DETAILS
     seconds, original_seconds = np.int64(immediate // _MICROS), np.int64(original // _MICROS)
-    if find_moment(seconds, IMMEDIATES, state) == 0:
-        return Status.NEED_MOMENT
+    if find_time(seconds, IMMEDIATES, state) == 0:
+        return Status.NEED_TIME
     out = put_text(out, state, Text.GTID if kind == _GTID else Text.ANONYMOUS_GTID)
     out = put_signed(put_text(out, state, Text.LAST_COMMITTED), load_i64(body + 26))
     out = put_signed(put_text(out, state, Text.SEQUENCE), load_i64(body + 34))
@@ -109,12 +109,12 @@ def put_gtid(out, body, stop, kind, state):
     out = put_unsigned(put_text(out, state, Text.ORIGINAL), original)
     out = put_unsigned(put_text(out, state, Text.IMMEDIATE), immediate)
     out = put_unsigned(put_text(out, state, Text.LENGTH), np.uint64(length))
-    if find_moment(original_seconds, ORIGINALS, state) == 0:
-        return Status.NEED_MOMENT
-    moment = find_moment(original_seconds, ORIGINALS, state)
-    out = _put_micros(put_text(out, state, Text.ORIGINAL_LINE), original, moment)
-    moment = find_moment(seconds, IMMEDIATES, state)
-    out = _put_micros(put_text(out, state, Text.IMMEDIATE_LINE), immediate, moment)
+    if find_time(original_seconds, ORIGINALS, state) == 0:
+        return Status.NEED_TIME
+    time = find_time(original_seconds, ORIGINALS, state)
+    out = _put_micros(put_text(out, state, Text.ORIGINAL_LINE), original, time)
+    time = find_time(seconds, IMMEDIATES, state)
+    out = _put_micros(put_text(out, state, Text.IMMEDIATE_LINE), immediate, time)
     out = _put_version(out, state, Text.ORIGINAL_VERSION, original_version)
     out = _put_version(out, state, Text.IMMEDIATE_VERSION, version)
     out = put_text(out, state, Text.GTID_NEXT)
@@ -140,9 +140,9 @@ def put_uuid(out, at):
 
 
 @inline
-def _put_micros(out, micros, moment):
+def _put_micros(out, micros, time):
     """1795203941895360 (2026-11-20 19:45:41.895360 UTC)"""
     out = put_byte(put_byte(put_unsigned(out, micros), 32), 40)
-    copy32(out, moment + LONG_AT)
+    copy32(out, time + LONG_AT)
     out = put_padded(put_byte(out + LONG_LENGTH, 46), micros % _MICROS, 6)
-    return put_byte(put_bytes(put_byte(out, 32), moment + ZONE_AT, moment_view(moment).zone_length), 41)
+    return put_byte(put_bytes(put_byte(out, 32), time + ZONE_AT, time_view(time).zone_length), 41)

@@ -13,7 +13,7 @@ from applier.jobs.show.kernels.value_kernel import (
     put_value,
     value_length,
 )
-from applier.jobs.show.kernels.walk_records import Status, column_at, piece_at
+from applier.jobs.show.kernels.walk_records import Status, column_at, span_at
 from keysearch.memory import copy32, copy_bytes, inline, load_u8
 
 _PARTIAL_UPDATE = 39
@@ -161,7 +161,7 @@ def _put_diff(out, room_end, at, end, is_null, column, state):
         state.wanted_bytes = length
         return Status.NEED_DIFF, at
     state.diff = number + 1
-    text = piece_at(state.diffs, number)
+    text = span_at(state.diffs, number)
     if text.length + _ROOM > room_end - out:
         return Status.FULL, at
     copy_bytes(out, text.start, text.length)

@@ -40,13 +40,13 @@ def put_query(out, start, body, stop, kind, state):
     out = put_unsigned(put_text(out, state, Text.THREAD_ID), np.uint64(thread))
     out = put_unsigned(put_text(out, state, Text.EXEC), np.uint64(load_u32(body + 4)))
     out = put_unsigned(put_text(out, state, Text.ERROR), np.uint64(load_u16(body + 9)))
-    out = put_byte(_put_piece(out, state.title_more), 10)
-    out = put_unsigned(put_text(_put_piece(out, state.use), state, Text.TIMESTAMP), np.uint64(event_header(start).time))
-    out = put_text(_put_piece(out, state.micros), state, Text.TERMINATOR)
+    out = put_byte(_put_span(out, state.title_more), 10)
+    out = put_unsigned(put_text(_put_span(out, state.use), state, Text.TIMESTAMP), np.uint64(event_header(start).time))
+    out = put_text(_put_span(out, state.micros), state, Text.TERMINATOR)
     if thread != state.thread:
         out = put_text(put_unsigned(put_text(out, state, Text.THREAD), np.uint64(thread)), state, Text.TERMINATOR)
         state.thread = thread
-    out = put_bytes(_put_piece(out, state.settings), sql, stop - sql)
+    out = put_bytes(_put_span(out, state.settings), sql, stop - sql)
     out = put_text(out, state, Text.QUERY_END)
     if kind == LOAD_QUERY:
         out = put_byte(put_unsigned(put_text(out, state, Text.FILE_ID), np.uint64(load_u32(body + _QUERY_FIXED))), 10)
@@ -59,14 +59,14 @@ def put_query(out, start, body, stop, kind, state):
 
 
 @inline
-def _is_last(at, length, piece):
-    """Whether these bytes are those of a piece in the state."""
-    return length == piece.length and same_bytes(at, piece.start, length)
+def _is_last(at, length, span):
+    """Whether these bytes are those of a span in the state."""
+    return length == span.length and same_bytes(at, span.start, length)
 
 
 @inline
-def _put_piece(out, piece):
-    return put_bytes(out, piece.start, piece.length)
+def _put_span(out, span):
+    return put_bytes(out, span.start, span.length)
 
 
 @inline

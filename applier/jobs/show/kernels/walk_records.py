@@ -15,7 +15,7 @@ class Status(IntEnum):
     DONE = 0
     FULL = -1
     """There is no more room for text, or for ranges."""
-    NEED_MOMENT = -2
+    NEED_TIME = -2
     """A second has no texts yet: `detail` is the second, `wanted_bytes` the number of its record."""
     NEW_TABLE = -3
     """A table map is new: `detail` is the address of its body, `wanted_bytes` the length."""
@@ -44,7 +44,7 @@ class Status(IntEnum):
 AT_EVENT, AT_PAYLOAD_END = 1, 2
 """Where a walk is that has not stopped: at an event in a range, or at the end of a payload."""
 
-PIECE, _, piece_at = struct("piece", start=np.int64, length=np.int64)
+SPAN, _, span_at = struct("span", start=np.int64, length=np.int64)
 """Address and length of a text."""
 
 RANGE, range_view, _ = struct("range", start=np.int64, end=np.int64)
@@ -68,8 +68,8 @@ STATE, state_at, _ = struct(
         # the column that it is at
         "position", "row_at", "out", "out_end", "header_end", "detail", "wanted_bytes", "table", "column",
         # of the file: its bytes, those of headers and checksums; addresses of the fixed texts, the names of types and
-        # the moments
-        "file_bytes", "header_bytes", "checksum_bytes", "texts", "names", "moments",
+        # the times
+        "file_bytes", "header_bytes", "checksum_bytes", "texts", "names", "times",
         # of JSON lines: the address of the records of what statements ran in
         "statements",
         # of tables: address of their records; of their ids, and a mask for these
@@ -78,7 +78,7 @@ STATE, state_at, _ = struct(
         "thread", "has_settings",
         # of the form: whether it is JSON lines, whether strings are written as MySQL's tool does
         "is_json", "as_mysql",
-        # of JSON documents: a buffer for a text, its bytes, a stack; of diffs: the texts of the row's (pieces), how
+        # of JSON documents: a buffer for a text, its bytes, a stack; of diffs: the texts of the row's (spans), how
         # many there are, and how many the row has had
         "document", "document_bytes", "stack", "diffs", "n_diffs", "diff",
         # what is walked: the address of the range that the event is in, or of the next one, and after the last one
@@ -95,29 +95,29 @@ STATE, state_at, _ = struct(
         # chosen; from which place on to choose
         "verdict", "ranges_out", "chosen_end", "room", "room_end", "text_start", "text_end", "is_chosen",
         "choose_from"), np.int64),
-    **dict.fromkeys(("context", "database", "title_more", "use", "micros", "settings"), PIECE), described=FOUND)
+    **dict.fromkeys(("context", "database", "title_more", "use", "micros", "settings"), SPAN), described=FOUND)
 """A walk. `context` is a QUERY's status variables and `database` its database, as printed last; `title_more` to
 `settings` are the texts that Python has made for another context; `described` is the payload that is being printed."""
 
 TABLE, _, table_at = struct(
     "table", is_unsure=np.int64, n_columns=np.int64, columns=np.int64, n_json_columns=np.int64,
-    inserts=PIECE, updates=PIECE, deletes=PIECE, title=PIECE)
+    inserts=SPAN, updates=SPAN, deletes=SPAN, title=SPAN)
 """`is_unsure`: its rows are guessed at (they are printed if all of an event's can be read). `columns` is the address of
 their records; `inserts` to `deletes` are what comes before a row's first image."""
 
-COLUMN, _, column_at = struct("column", kind=np.int64, metadata=np.int64, width=np.int64, prefix=PIECE)
+COLUMN, _, column_at = struct("column", kind=np.int64, metadata=np.int64, width=np.int64, prefix=SPAN)
 """What its values are (value_kernel), the bytes that one takes (of a string, its length), and the text before one."""
 
-STATEMENT, _, statement_at = struct("statement", context=PIECE, before=PIECE, after=PIECE)
+STATEMENT, _, statement_at = struct("statement", context=SPAN, before=SPAN, after=SPAN)
 """What a statement ran in, as bytes of its event, and as JSON before and after the SQL. A record is found by a hash."""
 N_STATEMENTS = 64
 
-MOMENT, moment_view, _ = struct("moment", second=np.int64, short=(np.uint8, (24,)), long=(np.uint8, (24,)),
+TIME, time_view, _ = struct("time", second=np.int64, short=(np.uint8, (24,)), long=(np.uint8, (24,)),
                                 zone_length=np.int64, zone=(np.uint8, (64,)))
 """A second (-1: none) as text: its short form, its long one, and its time zone."""
-MOMENT_BYTES = MOMENT.itemsize
-SHORT_AT, LONG_AT, ZONE_AT = (offset(MOMENT, field) for field in ("short", "long", "zone"))
+TIME_BYTES = TIME.itemsize
+SHORT_AT, LONG_AT, ZONE_AT = (offset(TIME, field) for field in ("short", "long", "zone"))
 SHORT_LENGTH, LONG_LENGTH = 15, 19
-N_MOMENTS = 256
+N_TIMES = 256
 HEADERS, ORIGINALS, IMMEDIATES = range(3)
 """Times of one event that are looked up by themselves."""

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from applier.binlog.events import arena, compressed
+from applier.binlog.events import compressed, inflated
 from applier.binlog.events.compressed import events_within
 from applier.binlog.events.events import read_events, read_format
 from applier.binlog.events.gtid import GtidSet
@@ -61,10 +61,10 @@ def test_a_compressed_log_replays_as_it_would_otherwise(name, route, tmp_path):
 
 
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
-def test_payloads_in_pieces_and_many_arenas(route, tmp_path, monkeypatch):
-    """A payload of many pieces, several payloads at a time, rows events that hardly fit into an arena."""
+def test_payloads_in_pieces_and_many_buffers(route, tmp_path, monkeypatch):
+    """A payload of many pieces, several payloads at a time, rows events that hardly fit into a buffer."""
     monkeypatch.setattr(compressed, "AHEAD_BYTES", 1500)
-    monkeypatch.setattr(arena, "ARENA_BYTES", 4000)
+    monkeypatch.setattr(inflated, "BUFFER_BYTES", 4000)
     case, paths = compressed_case("key-moves-minimal", tmp_path)
     replayed(paths, tmp_path / "out", route=route, filter=TableFilter(ignored=(("moves", "n"),)))
     assert differences(tmp_path / "out", case.expected(), ("moves.n",)) == []

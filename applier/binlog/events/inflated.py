@@ -1,7 +1,6 @@
 """Memory for rows events that came out of compressed ones: images of their rows lie there as others lie in the file.
 
-An arena is filled by the kernel that walks the changes: address of the compressed event in the file's memory i64,
-length i64, and the rows event, again and again.
+The kernel that walks the changes fills a buffer: an INFLATED record and the rows event, again and again.
 """
 
 from collections.abc import Callable
@@ -11,14 +10,17 @@ import numpy as np
 
 from applier.io.mapping import MappedFile
 from keysearch.addresses import address_of
+from keysearch.records import packed
 
-RECORD_BYTES = 16
-ARENA_BYTES = 4 << 20
+INFLATED, inflated_at = packed("inflated event", place=np.int64, length=np.int64)
+"""Before a rows event: the address of the compressed event in the file's memory, and the length of the rows event."""
+INFLATED_BYTES = INFLATED.itemsize
+BUFFER_BYTES = 4 << 20
 
 
 @dataclass(frozen=True, eq=False)
 class EventBuffer(MappedFile):
-    """An arena, as memory in which images lie. `file_address` is where the file is mapped."""
+    """A buffer, as memory in which images lie. `file_address` is where the file is mapped."""
 
     file_address: int
 
@@ -26,15 +28,15 @@ class EventBuffer(MappedFile):
         """The place in the file of the compressed event whose row lies at an address."""
         at = 0
         while True:
-            place, length = self.array[at : at + RECORD_BYTES].view(np.int64).tolist()
-            at += RECORD_BYTES + length
+            place, length = self.array[at : at + INFLATED_BYTES].view(INFLATED)[0].tolist()
+            at += INFLATED_BYTES + length
             if address < self.address + at:
                 position: int = place - self.file_address
                 return position
 
 
 class InflatedEvents:
-    """The arenas of one reader. `keep` is told of each one before it is filled; without it there is one at a time, and
+    """The buffers of one reader. `keep` is told of each one before it is filled; without it there is one at a time, and
     its rows are good until the next is asked for."""
 
     def __init__(self, uri: str, file_address: int, keep: Callable[[MappedFile], None] | None):
@@ -46,8 +48,8 @@ class InflatedEvents:
         return self._keep is not None
 
     def next(self, length: int) -> EventBuffer:
-        """An arena with room for at least one rows event of `length` bytes."""
-        size = max(ARENA_BYTES, RECORD_BYTES + length)
+        """A buffer with room for at least one rows event of `length` bytes."""
+        size = max(BUFFER_BYTES, INFLATED_BYTES + length)
         if self._current is None or self.is_kept or self._current.size < size:
             array = np.empty(size, np.uint8)
             self._current = EventBuffer(self._uri, size, array, address_of(array), self._file_address)

@@ -9,7 +9,7 @@ from applier.binlog.rows.changes import ImageLayouts
 from applier.binlog.rows.image_pointers import addresses_of, layouts_of
 
 
-class Patches:
+class ColumnPointers:
     """Records of rows that are made of several images: a pointer for each column. `made_of` says which
     columns a replica computes where an image has any of others (generated_columns.computed_of_images)."""
 
@@ -44,8 +44,8 @@ class Patches:
     def by_column(self, pointers: np.ndarray) -> np.ndarray:
         """Where each column of these rows is: int64[n, columns]."""
         found = np.repeat(pointers[:, None], self.columns, axis=1)
-        patched = layouts_of(pointers) == k.PATCH_ID
-        found[patched] = self.pointers[addresses_of(pointers[patched])]
+        by_column = layouts_of(pointers) == k.COLUMN_POINTERS_ID
+        found[by_column] = self.pointers[addresses_of(pointers[by_column])]
         return found
 
     def grow(self) -> None:

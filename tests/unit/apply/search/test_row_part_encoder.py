@@ -2,7 +2,7 @@
 
 import pytest
 
-from applier.apply.search.row_pieces import RowPartEncoder
+from applier.apply.search.row_part_encoder import RowPartEncoder
 from applier.schema.ddl.ddl import parse_statement
 
 

@@ -1,10 +1,10 @@
-"""What a row store keeps of each row: *pieces*, and how they come out of a batch's images and a base's rows.
+"""What a row store keeps of each row: *parts*, and how they come out of a batch's images and a base's rows.
 
-A piece is a column's value as bytes that are equal where the values are (keysearch.keybytes, with the byte that says
+A part is a column's value as bytes that are equal where the values are (keysearch.keybytes, with the byte that says
 NULL or not), or of a unique key's part what the key compares: the first characters of a column, by its collation.
 Before-images compare byte for byte.
 
-A table whose before-images always have a unique key keeps only its keys' pieces. Where rows are found by what they hold
+A table whose before-images always have a unique key keeps only its keys' parts. Where rows are found by what they hold
 (FIND: by a key that is not unique, or by a scan), every stored column is one.
 """
 
@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.apply.index.row_parts import EncodedRowPart, Search
-from applier.apply.spec import RowPart, content_piece
+from applier.apply.spec import RowPart, content_part
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.changes import DecodedChanges
 from applier.binlog.rows.layout import ColumnPlan, ImageBuffers
@@ -39,26 +39,26 @@ from keysearch.keybytes import KeyBytes, encode_keys
 
 @dataclasses.dataclass(frozen=True)
 class UniqueKey:
-    """A primary or unique key: its name, and which pieces it is over."""
+    """A primary or unique key: its name, and which parts it is over."""
 
     name: str
-    pieces: tuple[int, ...]
+    parts: tuple[int, ...]
 
 
 class RowPartEncoder:
-    """The pieces of one table. by_content: rows may have to be found by what they hold. also: further ones."""
+    """The parts of one table. by_content: rows may have to be found by what they hold. also: further ones."""
 
     def __init__(self, definition: TableDefinition, *, by_content: bool, also: tuple[RowPart, ...] = ()):
         self.definition, self.by_content = definition, by_content
         self._defaults = ReplicaDefaults(definition)
-        self.pieces: list[RowPart] = []
+        self.parts: list[RowPart] = []
         self.unique = [UniqueKey(key.name, tuple(self._number(self._compared(column, prefix))
                                                  for column, prefix in key.parts if column is not None))
                        for key in self._unique_keys()]
         for column in self.stored if by_content else self.kept_for_generated:
-            self._number(content_piece(column, definition) if by_content else RowPart(column))
-        for piece in also:
-            self._number(piece)
+            self._number(content_part(column, definition) if by_content else RowPart(column))
+        for part in also:
+            self._number(part)
 
     @cached_property
     def stored(self) -> tuple[int, ...]:
@@ -93,10 +93,10 @@ class RowPartEncoder:
         """What a key compares of a column."""
         return RowPart(column, prefix, key_collation(self.definition.columns[column], self.definition.flavour))
 
-    def _number(self, piece: RowPart) -> int:
-        if piece not in self.pieces:
-            self.pieces.append(piece)
-        return self.pieces.index(piece)
+    def _number(self, part: RowPart) -> int:
+        if part not in self.parts:
+            self.parts.append(part)
+        return self.parts.index(part)
 
     def unique_for(self, present: frozenset[int]) -> int | None:
         """The number of the unique key by which before-images that have these columns find the row, whatever else they
@@ -114,19 +114,19 @@ class RowPartEncoder:
         unique, kind = self.unique_for(present), self._choice(present).kind
         if unique is not None:
             return Search(unique=unique, kind=kind)
-        return Search(pieces=self.whole(tuple(column for column in self.stored if column in present)),
+        return Search(parts=self.whole(tuple(column for column in self.stored if column in present)),
                       ranked=not present.issuperset(self.stored), kind=kind,
                       is_passed_over=self.definition.flavour == "mariadb")
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """The pieces of the key that the snapshot's files are sorted by; none for a table without one."""
+        """The parts of the key that the snapshot's files are sorted by; none for a table without one."""
         key = table_key(self.definition)
-        return next(unique.pieces for unique in self.unique if unique.name == key.choice.name) if key else ()
+        return next(unique.parts for unique in self.unique if unique.name == key.choice.name) if key else ()
 
     def whole(self, columns: tuple[int, ...]) -> tuple[int, ...]:
-        """The pieces that these columns are as a whole."""
-        return tuple(self.pieces.index(content_piece(column, self.definition)) for column in columns)
+        """The parts that these columns are as a whole."""
+        return tuple(self.parts.index(content_part(column, self.definition)) for column in columns)
 
     @cached_property
     def _made_of(self) -> set[int]:
@@ -144,7 +144,7 @@ class RowPartEncoder:
         """Generated columns of unique keys, by number, and the keys, for people."""
         found: dict[int, list[str]] = {}
         for key in self.unique:
-            for column in {self.pieces[piece].column for piece in key.pieces}:
+            for column in {self.parts[part].column for part in key.parts}:
                 if self.definition.columns[column].generated:
                     found.setdefault(column, []).append(key.name)
         return {column: ", ".join(names) for column, names in found.items()}
@@ -153,12 +153,12 @@ class RowPartEncoder:
 
     def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
         """What to decode of each image."""
-        columns = {piece.column for piece in self.pieces} | self._made_of
+        columns = {part.column for part in self.parts} | self._made_of
         return [plan if c in columns else None for c, plan in enumerate(plans)]
 
     def of_images(self, images: ImageBuffers, rows: int, table_map: TableMap, seconds: Seconds,
                   inserted: np.ndarray | None = None) -> list[EncodedRowPart]:
-        """The pieces of the first `rows` images of a batch; what an insert's image lacks is the column's default
+        """The parts of the first `rows` images of a batch; what an insert's image lacks is the column's default
         (DEF-R1a, b), given which images are such (bool[rows]; None: none is). Columns that the log does not have are
         lacking in all."""
         finished = self._all_finished(images, rows, table_map, seconds, {})
@@ -168,7 +168,7 @@ class RowPartEncoder:
                         inserted: np.ndarray, documents: dict[int, pa.Array],
                         placed: Callable[[SchemaError, np.ndarray], SchemaError],
                         ) -> tuple[list[EncodedRowPart], AwaitedImages | None]:
-        """The pieces of the first `rows` after-images of a batch, and what some await of the rows that are found.
+        """The parts of the first `rows` after-images of a batch, and what some await of the rows that are found.
         `documents` has the values of JSON columns with diffs. `placed` gives an error about some images (bool[rows])
         its place."""
         finished = self._all_finished(images, rows, table_map, seconds, documents)
@@ -179,34 +179,34 @@ class RowPartEncoder:
                 made[column] = after.completed(column, placed)
             except SchemaError as error:
                 raise error.at(key=keys) from None
-        inputs = [self.made_input(piece, made[piece.column]) if piece.column in made else one
-                  for piece, one in zip(self.pieces, self._inputs(finished, rows, seconds, inserted), strict=True)]
+        inputs = [self.made_input(part, made[part.column]) if part.column in made else one
+                  for part, one in zip(self.parts, self._inputs(finished, rows, seconds, inserted), strict=True)]
         awaits = any(column.waiting.any() for column in made.values())
         return inputs, AwaitedImages(self, after, made, inputs) if awaits else None
 
     def _all_finished(self, images: ImageBuffers, rows: int, table_map: TableMap, seconds: Seconds,
                       documents: dict[int, pa.Array]) -> dict[int, tuple[pa.Array, np.ndarray | None]]:
         return {column: self._finished(images, column, rows, table_map, seconds, documents.get(column))
-                for column in {piece.column for piece in self.pieces} | self._made_of
+                for column in {part.column for part in self.parts} | self._made_of
                 if column < len(table_map.types)}
 
     def _inputs(self, finished: dict[int, tuple[pa.Array, np.ndarray | None]], rows: int, seconds: Seconds,
                 inserted: np.ndarray | None) -> list[EncodedRowPart]:
-        return [self._input(piece, rows, seconds, inserted, *finished.get(piece.column, (None, None)))
-                for piece in self.pieces]
+        return [self._input(part, rows, seconds, inserted, *finished.get(part.column, (None, None)))
+                for part in self.parts]
 
     @cached_property
     def kept_for_generated(self) -> tuple[int, ...]:
         """Numbers of the columns that generated ones of unique keys are made of, as far as rows have them."""
         return tuple(sorted(self._made_of & set(self.stored)))
 
-    def made_input(self, piece: RowPart, made: Completed) -> EncodedRowPart:
-        """A piece of a generated column."""
-        return EncodedRowPart(self.encoded(piece, made.values), made.left if made.left.any() else None)
+    def made_input(self, part: RowPart, made: Completed) -> EncodedRowPart:
+        """A part of a generated column."""
+        return EncodedRowPart(self.encoded(part, made.values), made.left if made.left.any() else None)
 
-    def null(self, piece: RowPart) -> bytes:
-        """What a row has of a piece whose column is NULL."""
-        return self.encoded(piece, pa.nulls(1, arrow_type(self.definition.columns[piece.column].type)))[0]
+    def null(self, part: RowPart) -> bytes:
+        """What a row has of a part whose column is NULL."""
+        return self.encoded(part, pa.nulls(1, arrow_type(self.definition.columns[part.column].type)))[0]
 
     def values(self, images: ImageBuffers, column: int, rows: int, table_map: TableMap, seconds: Seconds) -> pa.Array:
         """The values of a column in the first `rows` images of a batch."""
@@ -220,21 +220,21 @@ class RowPartEncoder:
         absent = absent_flags(images.columns[column].absent_rows(rows))
         return without_nulls(values, self.definition.columns[column], self._defaults, seconds, absent), absent
 
-    def _input(self, piece: RowPart, rows: int, seconds: Seconds, inserted: np.ndarray | None, values: pa.Array | None,
+    def _input(self, part: RowPart, rows: int, seconds: Seconds, inserted: np.ndarray | None, values: pa.Array | None,
                absent: np.ndarray | None) -> EncodedRowPart:
         if values is not None and absent is None:
-            return EncodedRowPart(self.encoded(piece, values))
-        column = self.definition.columns[piece.column]
+            return EncodedRowPart(self.encoded(part, values))
+        column = self.definition.columns[part.column]
         absent = np.ones(rows, np.bool_) if values is None else absent
         default: pa.Array | pa.Scalar = pa.scalar(None, arrow_type(column.type))
         if inserted is not None and (absent & inserted).any():
             default = self._default(column, values is not None, seconds)
         if isinstance(default, pa.Array):
             values = default if values is None else pc.if_else(pa.array(absent), default, values)
-            return EncodedRowPart(self.encoded(piece, values), absent, None)
+            return EncodedRowPart(self.encoded(part, values), absent, None)
         keys = KeyBytes(np.zeros(rows + 1, np.int64), np.empty(0, np.uint8)) if values is None else \
-            self.encoded(piece, values)
-        return EncodedRowPart(keys, absent, self.encoded(piece, pa.repeat(default, 1))[0])
+            self.encoded(part, values)
+        return EncodedRowPart(keys, absent, self.encoded(part, pa.repeat(default, 1))[0])
 
     def _default(self, column: Column, logged: bool, seconds: Seconds) -> pa.Array | pa.Scalar:
         """What inserts have for a column that their images lack; `logged`: the log has the column. Of a generated one
@@ -243,25 +243,25 @@ class RowPartEncoder:
             return pa.scalar(None, arrow_type(column.type))  # no unique key compares it: each row gets one of its own
         return self._defaults.left_out(column, seconds)
 
-    def encoded(self, piece: RowPart, values: pa.Array | pa.ChunkedArray) -> KeyBytes:
-        """Values of a piece's column as the piece's bytes."""
+    def encoded(self, part: RowPart, values: pa.Array | pa.ChunkedArray) -> KeyBytes:
+        """Values of a part's column as the part's bytes."""
         if pa.types.is_list(values.type):  # VECTOR: by its numbers' bytes
             values = _vector_bytes(values)
-        if piece.by_bits and pa.types.is_floating(values.type):
+        if part.by_bits and pa.types.is_floating(values.type):
             whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
             values = whole.view(pa.int32() if whole.type == pa.float32() else pa.int64())
-        if piece.prefix is not None:
+        if part.prefix is not None:
             cut = pc.utf8_slice_codeunits if pa.types.is_string(values.type) else pc.binary_slice
-            values = cut(values, 0, piece.prefix)
-        if piece.collation is not None:
-            values = equality_column(values, piece.collation)
+            values = cut(values, 0, part.prefix)
+        if part.collation is not None:
+            values = equality_column(values, part.collation)
         return encode_keys([values], [True])
 
     def of_rows(self, rows: pa.Table) -> list[KeyBytes]:
-        """The pieces of a base's rows."""
+        """The parts of a base's rows."""
         virtual = {column: self._virtual(column, rows) for column in self.generated if column not in self.stored}
-        return [self.encoded(piece, virtual[piece.column] if piece.column in virtual else
-                             rows.column(self.definition.columns[piece.column].name)) for piece in self.pieces]
+        return [self.encoded(part, virtual[part.column] if part.column in virtual else
+                             rows.column(self.definition.columns[part.column].name)) for part in self.parts]
 
     def _virtual(self, column: int, rows: pa.Table) -> pa.Array | pa.ChunkedArray:
         """A VIRTUAL column of a base's rows, which do not have it."""
@@ -302,26 +302,26 @@ class AwaitedImages:
     """What after-images of a batch await of the rows that they find (row_store.AwaitedValues): generated columns that
     are made of what images have and of what rows have. `made` and `inputs` are what is known without."""
 
-    def __init__(self, pieces: RowPartEncoder, after: AfterImages, made: dict[int, Completed],
+    def __init__(self, parts: RowPartEncoder, after: AfterImages, made: dict[int, Completed],
                  inputs: list[EncodedRowPart]):
-        self._pieces, self._after, self._made, self._inputs = pieces, after, made, inputs
+        self._parts, self._after, self._made, self._inputs = parts, after, made, inputs
         self.waiting = np.logical_or.reduce([column.waiting for column in made.values()])
-        self.columns = pieces.kept_for_generated
+        self.columns = parts.kept_for_generated
 
     def told(self, images: np.ndarray, rows: pa.Table) -> list[EncodedRowPart]:
         for column, made in self._made.items():
             chosen = made.waiting[images]
             if chosen.any():
                 self._made[column] = self._told(column, made, images[chosen], rows.filter(pa.array(chosen)))
-        self._inputs = [self._pieces.made_input(piece, self._made[piece.column]) if piece.column in self._made else one
-                        for piece, one in zip(self._pieces.pieces, self._inputs, strict=True)]
+        self._inputs = [self._parts.made_input(part, self._made[part.column]) if part.column in self._made else one
+                        for part, one in zip(self._parts.parts, self._inputs, strict=True)]
         return self._inputs
 
     def _told(self, column: int, made: Completed, images: np.ndarray, rows: pa.Table) -> Completed:
         try:
             values = self._after.of_found_rows(column, images, rows)
         except SchemaError as error:
-            raise error.at(key=self._pieces.generated[column]) from None
+            raise error.at(key=self._parts.generated[column]) from None
         chosen, order = np.zeros(len(made.left), np.bool_), np.argsort(images)
         chosen[images] = True
         return Completed(pc.replace_with_mask(made.values, pa.array(chosen), values.take(pa.array(order))),
