@@ -1,6 +1,6 @@
 """A binlog file as bytes in memory: mapped read-only, whether it is local or far.
 
-A file on a remote filesystem is first spooled to a local temporary file, which has no name any more once it is mapped,
+A file on a remote filesystem is first copied to a local temporary file, which has no name any more once it is mapped,
 so nothing is left behind whatever happens to the process.
 """
 
@@ -20,7 +20,7 @@ from applier.io import lost_pages
 from applier.io.resolver import resolve
 from keysearch.addresses import address_of
 
-_SPOOL_BYTES = 8 << 20
+_COPY_BYTES = 8 << 20
 MOST_SHARED = 16
 """Mappings kept for the next task of the same process. A mapping in use lives on when it falls out."""
 _REMEMBERED = 4096
@@ -99,7 +99,7 @@ def map_file(uri: str) -> MappedFile:
             if key in _shared:
                 _shared.move_to_end(key)
                 return _shared[key]
-        mapped = _map_local(uri, path) if is_here else _spool(uri, filesystem, path)
+        mapped = _map_local(uri, path) if is_here else _copied(uri, filesystem, path)
     except OSError as error:
         raise ArchiveError(f"the file cannot be read: {reason(error)}", file=uri) from error
     with _lock:
@@ -114,13 +114,13 @@ def _map_local(uri: str, path: str) -> MappedFile:
         return _map_descriptor(uri, file.fileno(), path)
 
 
-def _spool(uri: str, filesystem: fs.FileSystem, path: str) -> MappedFile:
-    with tempfile.TemporaryFile(prefix="binlog-") as spool:
+def _copied(uri: str, filesystem: fs.FileSystem, path: str) -> MappedFile:
+    with tempfile.TemporaryFile(prefix="binlog-") as copy:
         with filesystem.open_input_stream(path) as source:
-            while piece := source.read(_SPOOL_BYTES):
-                spool.write(piece)
-        spool.flush()
-        return _map_descriptor(uri, spool.fileno())
+            while part := source.read(_COPY_BYTES):
+                copy.write(part)
+        copy.flush()
+        return _map_descriptor(uri, copy.fileno())
 
 
 def _stamp(status: os.stat_result) -> _Stamp:

@@ -61,7 +61,7 @@ def note(state, kind, position, use):
 
 @inline
 def note_once(state, kind, what, position):
-    """The first of a kind of blockers is enough: it stops the replay."""
+    """The first unreplayable event of a kind is enough: it stops the replay."""
     noted = state.noted + what
     if load_u8(noted) != 0:
         return Status.DONE

@@ -2,7 +2,7 @@
 """Single values of a row image, as kernels: big-endian integers, DECIMAL, and the temporal types old and new.
 
 A value's width is known before it is read (its step says so), so the caller has compared it with the event's end; the
-functions here return BAD_VALUE for bytes that no server writes. A date that no calendar has is a number below those of
+functions here return BAD_VALUE for bytes that no server writes. An invalid date is a number below those of
 all days (applier.mysql.zero_dates).
 Formats: MySQL's `decimal.cc` (decimal2bin) and `my_time.cc` (my_*_packed_to_binary); MariaDB's `Field_*_hires`.
 """
@@ -88,17 +88,17 @@ def fraction(address, digits):
 
 
 @inline
-def no_day(year, month, day):
+def invalid_date(year, month, day):
     return np.int64(ZERO_DAY + ((year * 16 + month) * 32 + day))
 
 
 @inline
 def days(year, month, day):
-    """Days since 1970-01-01 in the proleptic Gregorian calendar; what is no day of it as zero_dates.number."""
+    """Days since 1970-01-01 in the proleptic Gregorian calendar; an invalid date as zero_dates.number."""
     if month > 12 or day > 31 or year > LAST_YEAR:
         return np.int64(BAD_VALUE)
     if month == 0 or day == 0 or year == 0:
-        return no_day(year, month, day)
+        return invalid_date(year, month, day)
     if day > 28:
         leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
         if month == 2:
@@ -106,7 +106,7 @@ def days(year, month, day):
         else:
             last = 30 if month == 4 or month == 6 or month == 9 or month == 11 else 31
         if day > last:
-            return no_day(year, month, day)
+            return invalid_date(year, month, day)
     shifted = year - (1 if month <= 2 else 0)
     era = shifted // 400
     of_era = shifted - era * 400
