@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""The shortest decimal digits that read back as the same double: what MySQL prints (dtoa mode 4), and Python.
+"""The shortest decimal digits that read back as the same double: what MySQL (dtoa mode 4) and Python print.
 
-The algorithm is Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2020): one multiplication by a power of
-ten of 128 bits for the double and for each bound of its rounding interval tells which decimals lie in between.
+The algorithm is Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2020): the double and each bound of its
+rounding interval are multiplied by a power of ten of 128 bits, which says which decimals lie in between.
 """
 
 import numpy as np
@@ -30,7 +30,7 @@ _POWERS = np.array([_power_of_ten(e) for e in range(_MIN_POWER, _MAX_POWER + 1)]
 
 @inline
 def _round_to_odd(power_high, power_low, value):
-    """The top 64 bits of power × value; the lowest bit is set if anything below was."""
+    """The top 64 bits of power × value; the lowest one is also set if any bit below is."""
     carry = high_product(power_low, value)
     high, low = high_product(power_high, value), power_high * value + carry
     if low < carry:
@@ -40,8 +40,8 @@ def _round_to_odd(power_high, power_low, value):
 
 @inline
 def shortest_decimal(bits):
-    """bits: uint64 of a finite double. Returns (digits: uint64, exponent): |double| = digits × 10**exponent, with the
-    fewest digits that still read back as this double, and of those the closest. 0 gives (0, 0)."""
+    """The shortest digits of a finite double, given as its bits (uint64): (digits: uint64, exponent), where digits ×
+    10**exponent has the fewest digits that read back as |double|, and of those is the closest. 0 gives (0, 0)."""
     one, two, four, ten, forty = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(10), np.uint64(40)
     fraction = bits & np.uint64(0xFFFFFFFFFFFFF)
     biased = np.int64((bits >> np.uint64(52)) & np.uint64(0x7FF))

@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """Numbers written as text by kernels, as MySQL prints them.
 
-Every writer takes the address where its text begins, and returns where it ends. The caller sees to it that there is
-room for MAX_NUMBER_TEXT bytes.
+Every writer takes the address where its text begins, and returns where it ends. The caller has made room for
+MAX_NUMBER_TEXT bytes.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ _PAIRS = np.frombuffer(b"".join(b"%02d" % n for n in range(100)), "<i2").astype(
 
 @inline
 def put_padded(to, value, width):
-    """The lowest `width` decimal digits of value (uint64), with leading zeros."""
+    """Write the lowest `width` decimal digits of value (uint64), with leading zeros."""
     at = to + width
     while at - to >= 2:
         rest = value // np.uint64(100)
@@ -50,7 +50,7 @@ def put_unsigned(to, value):
 
 @inline
 def put_signed(to, value):
-    """value: int64, down to its minimum."""
+    """Write an int64, whatever its value."""
     if value >= 0:
         return put_unsigned(to, np.uint64(value))
     store_u8(to, 45)  # '-'
@@ -59,7 +59,7 @@ def put_signed(to, value):
 
 @inline
 def put_double(to, bits):
-    """bits: uint64 of a finite double, as MySQL's JSON prints it: 1.0, -0.0, 0.1, 1e16, 1.5e-15.
+    """Write a finite double, given as its bits (uint64), as MySQL's JSON prints it: 1.0, -0.0, 0.1, 1e16, 1.5e-15.
 
     The layout is that of my_gcvt (mysys/dtoa.cc) with more room than any double needs: plain digits from 1e-15 to
     below 1e15 and wherever the digits reach the point, else an exponent without a plus sign; JSON adds ".0" to what
@@ -110,9 +110,9 @@ def _put_with_exponent(to, digits, count, power):
 
 @inline
 def put_decimal(at, end, precision, scale, to):
-    """A DECIMAL(precision, scale) in its packed form at at:end (decimal2bin in strings/decimal.cc): groups of nine
-    digits in big-endian words, a shorter group first and last, the sign in the top bit, all bits turned over where
-    negative. Returns the end of the text, or -1 if these are no such bytes."""
+    """Write a DECIMAL(precision, scale), packed at at:end (decimal2bin in strings/decimal.cc): groups of nine digits in
+    big-endian words, a shorter group first and last, the sign in the top bit, all bits inverted if negative. Returns
+    where the text ends, or -1 if the bytes are malformed."""
     whole = precision - scale
     if precision > _MAX_PRECISION or scale > _MAX_SCALE or whole < 0:
         return -1
@@ -122,7 +122,7 @@ def put_decimal(at, end, precision, scale, to):
     if size == 0:
         return -1
     negative = load_byte(at) < 128
-    turned = 0xFF if negative else 0
+    inverted = 0xFF if negative else 0
     if negative:
         store_u8(to, 45)  # '-'
         to += 1
@@ -139,7 +139,7 @@ def put_decimal(at, end, precision, scale, to):
             width = 9 if part and left >= 9 else left if part else (left - 1) % 9 + 1
             value = 0
             for _ in range(_DIGIT_BYTES[width]):
-                byte = load_byte(at) ^ turned
+                byte = load_byte(at) ^ inverted
                 value = value << 8 | (byte ^ 0x80 if at == first else byte)
                 at += 1
             if value >= _TENS[width]:

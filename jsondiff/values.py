@@ -1,10 +1,10 @@
 """JSON documents in Python, with all the types that MySQL tells apart.
 
     NULL None · BOOLEAN bool · INTEGER int · UNSIGNED INTEGER Unsigned · DOUBLE float · STRING str
-    ARRAY list · OBJECT dict · what SQL puts into a document and JSON has no type for (DECIMAL, DATE, BLOB, …) Opaque
+    ARRAY list · OBJECT dict · values of SQL types that JSON lacks (DECIMAL, DATE, BLOB, …) Opaque
 
-Python's == takes 1, 1.0 and True for the same: equality.equal compares as SQL does. The members of an object have no
-order of their own: MySQL keeps and prints them by `member_order`.
+To Python's == 1, 1.0 and True are equal: equality.equal compares as SQL does. MySQL keeps and prints the members of an
+object by `member_order`, in whatever order they were given.
 """
 
 import base64
@@ -16,19 +16,19 @@ INVALID_TEXT, INVALID_BINARY, VALUE_TOO_BIG, KEY_TOO_BIG, TOO_DEEP = 3140, 3142,
 """MySQL's error numbers: ER_INVALID_JSON_TEXT and so on."""
 
 TIMESTAMP, DATE, TIME, DATETIME, DECIMAL = 7, 10, 11, 12, 246
-"""Column types (enum_field_types) of opaque values whose text is not their bytes in base64."""
+"""Column types (enum_field_types) of opaque values; the text of all others is their bytes in base64."""
 
-# The server counts the digits of a DECIMAL in a document in whole words of nine, of which it has nine.
+# The server has nine words of nine digits for a DECIMAL in a document.
 _MAX_PRECISION, _MAX_SCALE = 81, 30
 _DIGIT_BYTES = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)  # bytes that hold 0-9 digits of a DECIMAL
 _BASE64_LINE = 76
 
 
 class DocumentError(ValueError):
-    """What is no JSON document, or none that MySQL takes.
+    """A value is not a JSON document, or one that MySQL refuses.
 
-    `what` says why, `errno` is MySQL's number of the error, `offset` the byte of the document where it was seen, `row`
-    the document's index in its column; None where it is not known."""
+    `what` says why, `errno` is MySQL's error number, `offset` the byte of the document where it was found, `row` the
+    document's index in its column; None if unknown."""
 
     def __init__(self, what: str, errno: int, offset: int | None = None, row: int | None = None):
         super().__init__(what, errno, offset, row)
@@ -41,7 +41,7 @@ class DocumentError(ValueError):
 
 
 class Unsigned(int):
-    """An UNSIGNED INTEGER: in a document it is another type than the INTEGER of the same value."""
+    """An UNSIGNED INTEGER: documents distinguish it from the INTEGER of the same value."""
 
     __slots__ = ()
 
@@ -51,22 +51,22 @@ class Unsigned(int):
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A value of a type that JSON does not have: `kind` is the column type (enum_field_types), `data` its bytes.
+    """A value of a type that JSON lacks: `kind` is the column type (enum_field_types), `data` its bytes.
 
-    A DECIMAL's bytes are precision, scale and its packed form; those of dates and times MySQL's packed integer of 64
-    bits."""
+    A DECIMAL has the bytes precision and scale and its packed form, a date or time MySQL's packed integer of 64 bits.
+    """
 
     kind: int
     data: bytes
 
     @property
     def is_number(self) -> bool:
-        """Whether this is a DECIMAL, whose text stands without quotes."""
+        """Whether this is a DECIMAL, whose text has no quotes."""
         return self.kind == DECIMAL
 
     def text(self) -> str:
         """The value as documents show it, without the quotes: the digits of a DECIMAL, 2024-02-29, 12:00:00.000000,
-        base64:type252:/w==. DocumentError if the bytes are none of the kind."""
+        base64:type252:/w==. Raises DocumentError if the bytes are malformed."""
         if self.kind == DECIMAL:
             return _decimal_text(self.data)
         if self.kind in (DATE, TIME, DATETIME, TIMESTAMP):
@@ -82,7 +82,7 @@ Document: TypeAlias = bool | int | float | str | Opaque | Array | Object | None
 
 
 def utf8(text: str) -> bytes:
-    """The bytes of text; DocumentError where it has surrogates, which are no characters."""
+    """The bytes of text. Raises DocumentError if it has surrogates."""
     if not isinstance(text, str):
         raise TypeError(f"a key is a {type(text).__name__}, not text")
     try:
@@ -92,20 +92,20 @@ def utf8(text: str) -> bytes:
 
 
 def member_order(key: str) -> tuple[int, bytes]:
-    """Sort key of an object's members: shorter ones first, then by their bytes (Json_key_comparator)."""
+    """The sort key of an object's members: shorter names first, then by their bytes (Json_key_comparator)."""
     name = utf8(key)
     return len(name), name
 
 
 def in_order(members: Object) -> Object:
-    """The members of an object in their order; the same dict if they are."""
+    """The members of an object by `member_order`; the same dict if they have that order."""
     names = sorted(members, key=member_order)
     return members if names == list(members) else {name: members[name] for name in names}
 
 
 def _decimal_text(data: bytes) -> str:
-    """decimal2bin in strings/decimal.cc: groups of nine digits in big-endian words, a shorter group first and last, the
-    sign in the top bit, all bits turned over where negative."""
+    """The digits of a packed DECIMAL (decimal2bin in strings/decimal.cc): groups of nine digits in big-endian words, a
+    shorter group first and last, the sign in the top bit, all bits inverted if negative."""
     precision, scale = data[:2] if len(data) > 2 else (0, 0)
     whole = precision - scale
     widths = [whole % 9] + whole // 9 * [9] + scale // 9 * [9] + [scale % 9]
@@ -129,8 +129,8 @@ def _decimal_text(data: bytes) -> str:
 
 
 def _temporal_text(kind: int, data: bytes) -> str:
-    """TIME_to_longlong_…_packed in sql-common/my_time.cc: from the lowest bit on 24 bits of microseconds, 6 seconds,
-    6 minutes, then hours; with a date 5 hours, 5 days and year × 13 + month."""
+    """A packed date or time as text (TIME_to_longlong_…_packed in sql-common/my_time.cc): from the lowest bit on 24
+    bits of microseconds, 6 seconds, 6 minutes, then hours; with a date 5 hours, 5 days and year × 13 + month."""
     packed = int.from_bytes(data, "little", signed=True)
     negative, packed = packed < 0, abs(packed)
     micros, clock = packed & 0xFFFFFF, packed >> 24

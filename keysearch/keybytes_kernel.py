@@ -69,8 +69,8 @@ def add_escaped_lengths(starts, ends, data, lengths):
 def put_escaped(starts, ends, data, cursors, address):
     """Write data[starts[i]:ends[i]] with 0x00 as 0x00 0xFF, then the end mark 0x00 0x00.
 
-    A value that is a prefix of another meets its end mark where the other goes on: 0x00 0x00 is less than any byte that
-    can stand there, as a zero byte of the other is 0x00 0xFF.
+    Where one value ends and another goes on, the end mark sorts first: the other has 0x00 0xFF there for a zero byte,
+    and else a greater byte.
     """
     for row in range(starts.size):
         at = address + cursors[row]
@@ -87,7 +87,7 @@ def put_escaped(starts, ends, data, cursors, address):
 
 @inline
 def compare_bytes(a, a_length, b, b_length):
-    """memcmp order, the shorter one first: negative, 0 or positive."""
+    """Compare as memcmp does, but a prefix sorts first: negative, 0 or positive."""
     shorter = min(a_length, b_length)
     for i in range(shorter):
         difference = np.int64(load_u8(a + i)) - np.int64(load_u8(b + i))
@@ -98,7 +98,7 @@ def compare_bytes(a, a_length, b, b_length):
 
 @kernel
 def find_ranges(offsets, data, bound_offsets, bound_data, ranges):
-    """How many of the ascending bounds each key reaches (memcmp order), so the number of its range: int64[n].
+    """Write for each key how many of the ascending bounds it reaches (memcmp order): the number of its range, int64[n].
 
     Key i is the bytes offsets[i] … offsets[i + 1] from the address `data`; bounds likewise.
     """

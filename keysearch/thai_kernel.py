@@ -1,10 +1,10 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""The form in which servers compare strings of tis620_thai_ci: not characters one by one, but the string put in order.
+"""The kernel that brings strings of tis620_thai_ci into the form that servers compare.
 
-Letters of ASCII are lower case; a vowel that is written before its consonant stands behind it; a sign above a letter
-(garan, taikhu, the tones) moves to the string's end, as a byte that says which one it is and how many letters are
-before it. Each such sign overwrites the one before it there, and what it leaves behind stays as it is: so the servers
-do it (strings that differ only there are equal).
+ASCII letters become lower case. A vowel that is written before its consonant is moved behind it. A sign above a letter
+(garan, taikhu, the tones) is moved to the string's end, as a byte that says which sign it is and how many letters are
+before it. Each such sign overwrites the one before it there, and its own place is not filled: servers do so, too, and
+take strings that differ only there to be equal.
 """
 
 import numpy as np
@@ -13,10 +13,10 @@ from keysearch.memory import inline, kernel, load_u8, store_u8
 
 _FIRST_CONSONANT, _LAST_CONSONANT = 0xA1, 0xCE
 _FIRST_VOWEL, _LAST_VOWEL = 0xE0, 0xE4
-"""Those that are written before their consonant."""
+"""The vowels that are written before their consonant."""
 _TAIKHU, _GARAN = 0xE7, 0xEC
 _SIGNS = 248
-"""What the bytes of signs count from; each letter before a sign takes eight from it."""
+"""Where the bytes of signs count from, down by eight for each letter before a sign."""
 _NOT_IN_SET = 0xA0
 
 
@@ -24,9 +24,8 @@ _NOT_IN_SET = 0xA0
 def put_in_order(starts, ends, source, pads, to, offsets):
     """Write the forms of the strings source+starts[i] … source+ends[i], UTF-8, one behind the other.
 
-    pads: spaces at a form's end do not count; where they do, nothing counts from a byte 0 on. String i's form goes to
-    `to` + offsets[i] and ends at offsets[i + 1]; it is no longer than the string. A character that TIS-620 lacks is
-    0xA0.
+    pads: trailing spaces do not count; if False, nothing counts from a byte 0 on. String i's form goes to `to` +
+    offsets[i] and ends at offsets[i + 1]; it is no longer than the string. A character that TIS-620 lacks is 0xA0.
     """
     offsets[0] = 0
     for row in range(starts.shape[0]):
@@ -59,6 +58,7 @@ def put_in_order(starts, ends, source, pads, to, offsets):
 
 @inline
 def _order(text, length):
+    """Bring a string of TIS-620 into its form, in place."""
     at, left, sign = text, length, np.int64(_SIGNS)
     while left > 0:
         code = np.int64(load_u8(at))
