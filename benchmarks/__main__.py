@@ -16,6 +16,7 @@ from benchmarks import (
     dumps,
     increments,
     many_files,
+    scale,
     searching,
     sections,
     showing,
@@ -43,6 +44,7 @@ _SECTIONS: dict[str, Callable[[sections.Bench], list[Table]]] = {
     "ddl": definitions.definitions,
     "increments": increments.increments,
     "files": many_files.many_files,
+    "scale": scale.scale,
     "dumps": dumps.dumps,
     "sizes": sizes.sizes,
 }

@@ -89,4 +89,7 @@ class ThisProcess:
 
 def outline(task: OutlineTask) -> Outline:
     """Outline a file. Raises ArchiveError."""
-    return outline_file(task.uri, start=task.start, stop=task.stop)
+    found = outline_file(task.uri, start=task.start, stop=task.stop)
+    if task.sample_bytes is not None:
+        found.thin_samples(task.sample_bytes)
+    return found

@@ -6,14 +6,17 @@ import tempfile
 
 from applier.engine.spill_buffer import spill_directory
 
-LOG_BYTES_A_BYTE = 64
-"""Of log, for each byte of memory here: outlines and tasks take a thousandth of the log or less, and get a quarter."""
+LEAST_BYTES = 1 << 30
+LOG_BYTES_A_BYTE = 256
+"""Of log, for each byte of memory here: outlines and plans take a thousandth of the log, and get a quarter of it."""
 
 
-def room_for_pass() -> int:
-    """The bytes of log whose outlines and tasks fit in memory, and whose changes fit on the disk that a shuffle may
-    leave them on."""
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+def room_for_pass(on_one_disk: bool) -> int:
+    """The bytes of log whose outlines and plans fit in memory, and, where all tasks leave them `on_one_disk`, whose
+    changes fit in half of what is free there."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * LOG_BYTES_A_BYTE
+    if not on_one_disk:
+        return max(LEAST_BYTES, memory)
     directory = spill_directory()
-    disk = shutil.disk_usage(directory if directory and os.path.isdir(directory) else tempfile.gettempdir()).free
-    return max(1 << 30, min(LOG_BYTES_A_BYTE * memory, disk // 2))
+    free = shutil.disk_usage(directory if directory and os.path.isdir(directory) else tempfile.gettempdir()).free
+    return max(LEAST_BYTES, min(memory, free // 2))

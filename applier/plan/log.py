@@ -254,13 +254,14 @@ class UsedTable:
 def used_tables(span: LogSpan, history: SchemaHistory, wanted: Wanted) -> list[UsedTable]:
     """All table maps of wanted tables that rows refer to. Raises SchemaError (1146) for one that nothing defines."""
     found, by_name = [], defaultdict(list)
+    parsed: dict[bytes, TableMap] = {}  # most files of an archive have the same ones
     for version in history.versions():
         by_name[version.definition.database, version.definition.name].append(version)
     for number, outline in enumerate(span.outlines):
         for index, use in enumerate(outline.tables):
             if not use.n_events:
                 continue
-            table_map = _table_map(outline, use)
+            table_map = parsed[use.body] = parsed.get(use.body) or _table_map(outline, use)
             name = history.renamed((table_map.database, table_map.table))
             if not wanted(*name):
                 continue

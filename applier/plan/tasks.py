@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from heapq import heapreplace
 from itertools import pairwise
 
 from sortedcontainers import SortedDict, SortedSet
@@ -89,17 +90,17 @@ def walking_tasks(segments: Sequence[LogSegment], versions: list[PlannedVersion]
     many that none holds more than TASK_BYTES."""
     weights: Counter[int] = Counter()
     for item in versions:
-        weights.update({unit.number: item.bytes_a_unit for unit in item.units})
+        weights.update(dict.fromkeys((unit.number for unit in item.units), item.bytes_a_unit))
     together = _together([unit for item in versions if not item.succeeded for unit in item.units])
     loads_of = [sum(weights[unit.number] for unit in units) for units in together]
     order = sorted(range(len(together)), key=lambda place: (-loads_of[place], together[place][0].number))
     total = weights.total()
     n_tasks = min(len(together), max(cores, -int(-total // TASK_BYTES)))
-    loads: list[float] = [0.0] * n_tasks
+    loads: list[tuple[float, int]] = [(0.0, number) for number in range(n_tasks)]
     parts: list[dict[int, list[UnitSpec]]] = [{} for _ in range(n_tasks)]
     for place in order:
-        lightest = loads.index(min(loads))
-        loads[lightest] += loads_of[place]
+        load, lightest = loads[0]
+        heapreplace(loads, (load + loads_of[place], lightest))
         for link in (link for unit in together[place] for link in unit.chain):
             links = parts[lightest].setdefault(link.version, [])
             if not any(link is other for other in links):

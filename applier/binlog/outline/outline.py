@@ -9,6 +9,8 @@ from applier.binlog.events.format import HEADER_LENGTH, FormatDescription
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.outline.stop import StopCondition
 
+_SAMPLED_BYTES, _LEAST_SAMPLED_BYTES = 64 << 20, 48 << 10
+
 
 @dataclass
 class TableUse:
@@ -138,11 +140,33 @@ class Outline:
     prepared: list[PreparedGroup] = field(default_factory=list)
     decisions: list[XaDecision] = field(default_factory=list)
 
+    def thin_samples(self, n_bytes: int) -> None:
+        """Keep so many bytes of samples at most, evenly chosen over all tables."""
+        total, room = sum(len(sample) for use in self.tables for sample in use.samples), 0.0
+        if total <= n_bytes:
+            return
+        for use in self.tables:
+            kept = []
+            for sample in use.samples:
+                room += len(sample) * n_bytes / total
+                if room >= len(sample):
+                    room -= len(sample)
+                    kept.append(sample)
+            use.samples = kept
+
 
 @dataclass(frozen=True)
 class OutlineTask:
-    """A file to outline, with the arguments of `outline_pass.outline_file`; plain data, picklable."""
+    """A file to outline, with the arguments of `outline_pass.outline_file`; samples of more than `sample_bytes` are
+    thinned. Plain data, picklable."""
 
     uri: str
     start: int | None = None
     stop: StopCondition | None = None
+    sample_bytes: int | None = None
+
+
+def sample_bytes(n_files: int) -> int:
+    """How many bytes of samples the outline of each of so many files may have: they are all in memory together, and
+    many files have enough samples with a few each."""
+    return max(_LEAST_SAMPLED_BYTES, _SAMPLED_BYTES // n_files)

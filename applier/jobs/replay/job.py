@@ -84,7 +84,7 @@ class _Replay:
             check_files(base, [file for table in base.tables if options.filter.wanted(table.database, table.name)
                                for file in table.all_files])
         with begin(options.output, options.file_bytes) as staging:
-            n_bytes = options.pass_bytes or room_for_pass()
+            n_bytes = options.pass_bytes or room_for_pass(self.executor.on_one_disk)
             outlining = Outlining(self.executor, options, n_bytes, self.progress, self._note)
             with self._timed("outline"):
                 archive = open_archive(list(options.binlogs), with_gap=outlining.stop_condition().is_set)

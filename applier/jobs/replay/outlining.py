@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from applier.binlog.archive.archive import Archive, ArchiveFile, check_continuity, notes_on_ends
 from applier.binlog.events.group_ids import check_group_ids
 from applier.binlog.events.gtid import GtidSet
-from applier.binlog.outline.outline import OutlineTask
+from applier.binlog.outline.outline import OutlineTask, sample_bytes
 from applier.binlog.outline.stop import StopCondition
 from applier.engine.executor import Executor
 from applier.errors import ArchiveError
@@ -89,7 +89,8 @@ class Outlining:
         elif self.n_passes:
             self._tell(files, start, n_bytes)
         self._progress.phase("outline", len(files), "files")
-        tasks = [OutlineTask(file.uri, start if number == 0 else None, stop) for number, file in enumerate(files)]
+        tasks = [OutlineTask(file.uri, start if number == 0 else None, stop, sample_bytes(len(files)))
+                 for number, file in enumerate(files)]
         outlines = outlines_up_to_stop(
             lambda some: self._executor.outline(some, lambda done, _: self._progress.update(done)), tasks)
         if archive.gap is not None and stop.position is None and not any(found.stopped for found in outlines):
