@@ -1,4 +1,4 @@
-"""Partial updates of JSON in units, against a replica that is a dict of Python values (JD-READ, JD-DIV, JD-NULL)."""
+"""Partial updates of JSON in units, against the reference replica (JD-READ, JD-DIV, JD-NULL)."""
 
 import shutil
 import tempfile
@@ -20,14 +20,13 @@ from jsondiff.encode import encode
 from jsondiff.path import Cell, Member
 from jsondiff.path import Path as JsonPath
 from jsondiff.text import to_text
-from tests.support.replica_model import ABSENT, DELETE, INSERT, UPDATE, Event, Stop, Table, apply, m
+from tests.support.replica import NULL, Diffs
+from tests.support.replica_model import ABSENT, DELETE, INSERT, UPDATE, Event, Stop, Table, apply, m, model
 
 TABLE = Table("id int NOT NULL, j json, n int, k json, PRIMARY KEY (id)", ["int", "json", "int", "json"],
-              (None, None, None, None), (0,))
+              (None, NULL, None, NULL), (0,))
 JSON = (1, 3)
 ALL = (1, 1, 1, 1)
-NULL = object()
-"""SQL's NULL, since None is JSON's."""
 
 DOCUMENTS = st.recursive(st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=4),
                          lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abcé"), inner,
@@ -52,10 +51,6 @@ class PartialUpdate:
         return m.event(39, m.rows_body(UPDATE, 7, len(table.kinds), self.before, self.after, data))
 
 
-class Diffs(list):
-    """What an update's image has in place of a document."""
-
-
 def logged(row):
     return tuple(value if c not in JSON or value is ABSENT else None if value is NULL
                  else wire.encode(value) if isinstance(value, Diffs) else encode(value) for c, value in enumerate(row))
@@ -64,38 +59,6 @@ def logged(row):
 def plain_event(event):
     rows = [tuple(None if image is None else logged(image) for image in row) for row in event.rows]
     return Event(event.operation, event.before, event.after, rows)
-
-
-def changed(document, diffs):
-    """A document with diffs. Raises DiffError."""
-    if document is NULL:
-        if diffs:
-            raise DiffError("NULL", 3648)
-        return None
-    return plain.apply(document, diffs)
-
-
-def model(base, events):
-    """The rows by key. Raises Stop, whose key is the row in the event."""
-    rows = {row[0]: row for row in base}
-    for number, event in enumerate(events):
-        for at, (before, after) in enumerate(event.rows):
-            old = (None, NULL, None, NULL)
-            if event.operation != INSERT:
-                if before[0] not in rows:
-                    raise Stop(1032, (at,), number)
-                old = rows.pop(before[0])
-            if event.operation == DELETE:
-                continue
-            try:
-                new = tuple(kept if value is ABSENT else changed(kept, value) if isinstance(value, Diffs) else value
-                            for kept, value in zip(old, after, strict=True))
-            except DiffError as error:
-                raise Stop(error.errno, (at,), number) from None
-            if new[0] in rows:
-                raise Stop(1062, (at,), number)
-            rows[new[0]] = new
-    return rows
 
 
 def shown(row):
@@ -139,7 +102,7 @@ def diffs_of(draw, document):
     for _ in range(draw(st.integers(0, 3))):
         found.append(draw(diff_of(document)))
         try:
-            document = changed(document, found[-1:])
+            document = plain.apply(document, found[-1:])
         except DiffError:
             break
     return found
@@ -159,7 +122,7 @@ def histories(draw):
     base = [(n, *(value_of(draw, c, NULL, False) for c in (1, 2, 3))) for n in draw(st.sets(st.integers(0, 5)))]
     events, moves = [], False
     for _ in range(draw(st.integers(1, 9))):
-        rows = model(base, events)
+        rows = {key: row for (key,), row in model(TABLE, base, events).items()}
         operation = draw(st.sampled_from((INSERT, UPDATE, UPDATE, UPDATE, UPDATE, DELETE)))
         images = st.sampled_from((ALL, (0, 1, 0, 0), (0, 1, 1, 1), (0, 0, 1, 1), (1, 1, 0, 0)))
         after = (1, *draw(images)[1:]) if operation == INSERT else draw(images)
@@ -180,7 +143,7 @@ def histories(draw):
         else:
             events.append(Event(operation, *((None, after) if operation == INSERT else (kind, None)), pairs))
         try:
-            model(base, events)
+            model(TABLE, base, events)
         except Stop:
             if draw(st.integers(0, 2)):
                 events.pop()
@@ -196,7 +159,7 @@ def small(monkeypatch):
     """Everything so small that it fills up: batches, indexes, chunks, pieces of diffs."""
     monkeypatch.setattr(table_walk, "BATCH_ROWS", 3)
     monkeypatch.setattr(key_index, "FIRST_KEYS", 2)
-    monkeypatch.setattr(rows, "DIFFS_AT_A_TIME", 2)
+    monkeypatch.setattr(rows, "CHUNK_ROWS", 2)
     monkeypatch.setattr(documents, "DIFFS_AT_A_TIME", 2)
     monkeypatch.setattr(documents, "CHUNK_DIFFS", 4)
     monkeypatch.setattr(image_reader, "CHUNK_BYTES", 200)
@@ -219,13 +182,13 @@ def check(base, events, cuts=(), spread=1):
         found = apply(TABLE, [event if isinstance(event, PartialUpdate) else plain_event(event) for event in events],
                       folder, base=texts, cuts=list(cuts), spread=spread)
         try:
-            expected = model(base, events)
+            expected = model(TABLE, base, events)
         except Stop as stop:
             assert found.stopped, stop
             if spread == 1:
                 first = first_of(found.stopped, {found.stopped[0].file: 0})
                 assert (first.position, first.row, first.mysql_errno) == \
-                    (found.positions[stop.event], stop.key[0], stop.errno)
+                    (found.positions[stop.event], stop.row, stop.errno)
             return found
         assert found.stopped == []
         assert found.rows == [shown(expected[key]) for key in sorted(expected)]

@@ -1,6 +1,7 @@
 """A replica, slow and obvious: tables are lists of rows, and what becomes of them is RULES.md, nothing else.
 
 A row is a dict by column; so is an image, which lacks the columns that the event does not have (IMG-W, IMG-U, IMG-D).
+An update's after-image may have Diffs of a JSON column, whose documents are Python values.
 Transactions are applied one after the other, their changes one after the other (AP-ORD, FIND-ROWS); the first that is
 refused takes its whole transaction back.
 """
@@ -11,9 +12,18 @@ import copy
 from dataclasses import dataclass, field
 from typing import Any
 
+from jsondiff import diff
+from jsondiff.diff import Diff, DiffError
+
 Row = dict[str, Any]
 
 KEY_NOT_FOUND, DUPLICATE_KEY = 1032, 1062
+NULL = object()
+"""SQL's NULL in a JSON column, where None is JSON's."""
+
+
+class Diffs(list[Diff]):
+    """A partial update of a document."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +56,7 @@ class Change:
 
 class Refused(Exception):
     """The change that stops a replica: the error's number, the table, the row that is not there or cannot be, and the
-    key that is taken (None where the row is not there)."""
+    key that is taken, if one is."""
 
     def __init__(self, errno: int, table: str, row: Row, key: Key | None = None):
         super().__init__(errno, table, row, key)
@@ -82,10 +92,18 @@ class Table:
             self._conflict(KEY_NOT_FOUND, before)
         elif after is None:
             self._remove(row)
-        elif (met := self._in_the_way(row | after, row)) is not None:
-            self._conflict(DUPLICATE_KEY, row | after, met[0])
+        elif (met := self._in_the_way(updated := row | self._documents(row, after), row)) is not None:
+            self._conflict(DUPLICATE_KEY, updated, met[0])
         else:
-            row.update(after)  # DEF-R2: what the after-image lacks stays
+            row.update(updated)  # DEF-R2: what the after-image lacks stays
+
+    def _documents(self, row: Row, after: Row) -> Row:
+        """JD-READ: an after-image with whole documents instead of diffs, which apply to those of the row."""
+        try:
+            return {name: _changed(row[name], value) if isinstance(value, Diffs) else value
+                    for name, value in after.items()}
+        except DiffError as error:
+            raise Refused(error.errno, self.name, row) from None
 
     def _known(self, image: Row | None) -> Row | None:
         """IDX-R2, AP-POS: what the table has of an image."""
@@ -171,6 +189,15 @@ class Table:
             self._remove(row)
             values = row | after
         self.rows.append(values)
+
+
+def _changed(document: Any, diffs: Diffs) -> Any:
+    """A document after its diffs. JD-NULL: no diff applies to NULL, and none at all make JSON's null of it."""
+    if document is not NULL:
+        return diff.apply(document, diffs)
+    if diffs:
+        raise DiffError("the document is NULL", diff.NOT_APPLICABLE)
+    return None
 
 
 class Replica:

@@ -26,11 +26,11 @@ from tests.support.row_model import ABSENT, BY_NAME, DELETE, INSERT, UPDATE
 
 
 class Stop(Exception):
-    """The replica's: the error number, the key, and the number of the event."""
+    """The replica's: the error number, the key, the number of the event, and that of the row in it."""
 
-    def __init__(self, errno: int, key: tuple[Any, ...], event: int):
-        super().__init__(errno, key, event)
-        self.errno, self.key, self.event = errno, key, event
+    def __init__(self, errno: int, key: tuple[Any, ...], event: int, row: int):
+        super().__init__(errno, key, event, row)
+        self.errno, self.key, self.event, self.row = errno, key, event, row
 
 
 class Table:
@@ -75,11 +75,11 @@ def model(table: Table, base: list[tuple[Any, ...]], events: list[Event]) -> dic
     reference = replica.Table("t", columns, [replica.Key("PRIMARY KEY", tuple(map(str, table.key)))],
                               rows=list(map(_named, base)))
     for number, event in enumerate(events):
-        for before, after in event.rows:
+        for place, (before, after) in enumerate(event.rows):
             try:
                 reference.apply(None if before is None else _named(before), None if after is None else _named(after))
             except replica.Refused as refused:
-                raise Stop(refused.errno, tuple(refused.row[str(c)] for c in table.key), number) from None
+                raise Stop(refused.errno, tuple(refused.row[str(c)] for c in table.key), number, place) from None
     rows = [tuple(row[column.name] for column in columns) for row in reference.rows]
     return {table.key_of(row): row for row in rows}
 
