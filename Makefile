@@ -26,7 +26,7 @@ check-kernels: kernels  ## tests full of kernels and 5,000 mutants, every access
 	$(BIN)/python -m pytest -q $(or $(ARGS),-n 2 --dist worksteal -m "not cluster")
 	$(BIN)/python -m tests.fuzz.fuzz 5000 0 some
 
-torture: warm  ## kill -9 of drivers, workers and JVMs at any moment, archives damaged in every way; prints what it tried
+torture: warm  ## kill -9 of drivers, workers and JVMs at any time, archives damaged in every way; prints what it tried
 	$(BIN)/python -m tests.cluster.torture
 
 fuzz: warm  ## 20,000 mutants of binlogs that know the format, 5,000 others, 5,000 dumps, 100,000 JSON documents and diffs

@@ -32,10 +32,10 @@ _Item = TypeVar("_Item", bound=Hashable)
 
 
 @dataclasses.dataclass(frozen=True)
-class TiedVersion:
-    """A version of a table in a group: its tie, and what is kept of each of its rows."""
+class GroupedVersion:
+    """A version of a table in a group: its membership, and what is kept of each of its rows."""
 
-    tie: GroupMembership
+    membership: GroupMembership
     also: tuple[RowPart, ...]
 
 
@@ -59,21 +59,21 @@ class _Edge:
 
 @dataclasses.dataclass(frozen=True)
 class Cascades:
-    """Versions by id: those `tied` to others, to be applied together, and those with `links` by which it can be told
-    when their rows change. There are none where the log has all changes, or the tables that others refer to lose no
-    rows and change no keys in it (AP-FK)."""
+    """Versions by id: those `grouped` with others, to be applied together, and those with `links` by which it can be
+    told when their rows change. There are none where the log has all changes, or the tables that others refer to lose
+    no rows and change no keys in it (AP-FK)."""
 
-    tied: dict[int, TiedVersion]
+    grouped: dict[int, GroupedVersion]
     links: dict[int, tuple[ParentLink, ...]]
 
     def needs(self, version: int) -> Needs:
         """What a task needs for a unit of this version."""
-        if version in self.tied:
-            return self.tied[version].tie
+        if version in self.grouped:
+            return self.grouped[version].membership
         return Parents(links=self.links[version]) if version in self.links else NothingElse()
 
     def __contains__(self, version: int) -> bool:
-        return version in self.tied or version in self.links
+        return version in self.grouped or version in self.links
 
 
 def cascades_of(history: SchemaHistory, used: list[UsedTable], *, idempotent: bool, compressed: bool) -> Cascades:
@@ -101,7 +101,7 @@ def cascades_of(history: SchemaHistory, used: list[UsedTable], *, idempotent: bo
     chains = {version.id: number for number, chain in enumerate(history.chains()) for version in chain}
     links = {} if idempotent or compressed else links_by_value(live, chains, history, used)
     live = {edge for edge in live if edge.child.id not in links}
-    return Cascades(_tied(history, edges, live, chains, unfollowed) if live else {}, links)
+    return Cascades(_grouped(history, edges, live, chains, unfollowed) if live else {}, links)
 
 
 def links_by_value(live: set[_Edge], chains: dict[int, int], history: SchemaHistory,
@@ -157,23 +157,24 @@ def _link(edge: _Edge) -> ParentLink:
                       compared(columns.child, columns, child), edge.key.on_delete, edge.key.on_update)
 
 
-def _tied(history: SchemaHistory, edges: list[_Edge], live: set[_Edge], chains: dict[int, int],
-          unfollowed: Mapping[int, set[tuple[int, ...]]]) -> dict[int, TiedVersion]:
+def _grouped(history: SchemaHistory, edges: list[_Edge], live: set[_Edge], chains: dict[int, int],
+             unfollowed: Mapping[int, set[tuple[int, ...]]]) -> dict[int, GroupedVersion]:
     """The tables that one task has to apply together."""
     groups = _Groups[int]()
     for edge in live:
         groups.join(chains[edge.child.id], chains[edge.parent.id])
-    tied = {version.id: version for version in history.versions() if groups.knows(chains[version.id])}
-    for version in (version for group in history.exchanged() for version in group if version.id in tied):
+    grouped = {version.id: version for version in history.versions() if groups.knows(chains[version.id])}
+    for version in (version for group in history.exchanged() for version in group if version.id in grouped):
         raise SchemaError("its rows were exchanged with a partition's, and foreign keys connect it to other tables",
                           table=version.definition.full_name, hint="leave it out with --ignore-tables")
-    parts = _parts([edge for edge in edges if edge.child.id in tied and edge.parent.id in tied])
+    parts = _parts([edge for edge in edges if edge.child.id in grouped and edge.parent.id in grouped])
     for edge in edges:  # those that are not live may be in force between tables of one group, and do nothing there
-        if edge.child.id in tied and edge.parent.id in tied:
+        if edge.child.id in grouped and edge.parent.id in grouped:
             groups.join(chains[edge.child.id], chains[edge.parent.id])
-    return {number: TiedVersion(GroupMembership(group=groups.of(chains[number]), start=version.start, end=version.end,
-                                              unfollowed=frozenset(unfollowed.get(number, ()))), parts.get(number, ()))
-            for number, version in tied.items()}
+    return {number: GroupedVersion(
+        GroupMembership(group=groups.of(chains[number]), start=version.start, end=version.end,
+                        unfollowed=frozenset(unfollowed.get(number, ()))), parts.get(number, ()))
+        for number, version in grouped.items()}
 
 
 def _edges(history: SchemaHistory) -> list[_Edge]:

@@ -46,7 +46,7 @@ def add_units(number: int, group: Sequence[PlannedVersion], searches: Mapping[in
             same_columns=not version.given, idempotent=idempotent)
         made[version.id] = unit
         item.units.append(unit)
-        item.tied = SINGLE_UNIT_REASON
+        item.single_unit_reason = SINGLE_UNIT_REASON
     return first_number + len(group)
 
 

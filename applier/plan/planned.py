@@ -15,8 +15,8 @@ class PlannedVersion:
 
     `succeeded`: another version has its rows, and its units are links in the chains of that one's. `in_snapshot`: the
     snapshot has the version's rows, perhaps under a later version. `ranges` is how many units its table's size asked
-    for, `tied` why all keys are one unit nevertheless ("" if they are not). Versions of one `group` exchanged rows
-    (applier.plan.exchanged).
+    for, `single_unit_reason` why all keys are one unit nevertheless ("" if they are not). Versions of one `group`
+    exchanged rows (applier.plan.exchanged).
     """
 
     version: TableVersion
@@ -25,7 +25,7 @@ class PlannedVersion:
     succeeded: bool = False
     in_snapshot: bool = True
     ranges: int = 1
-    tied: str = ""
+    single_unit_reason: str = ""
     group: int | None = None
 
     @property

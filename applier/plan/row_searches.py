@@ -11,7 +11,7 @@ from applier.plan.log import UsedTable
 from applier.schema.definition import TableDefinition
 
 
-def row_search(definition: TableDefinition, uses: Sequence[UsedTable], *, tied: bool = False,
+def row_search(definition: TableDefinition, uses: Sequence[UsedTable], *, grouped: bool = False,
                also: tuple[RowPart, ...] = ()) -> Stored | ImageMultiset | None:
     """How rows of a version are found: by a row store or a multiset of images, if rows are found, or collide, by more
     than one key, or foreign keys connect them to others; None if the table's only key is enough.
@@ -25,10 +25,10 @@ def row_search(definition: TableDefinition, uses: Sequence[UsedTable], *, tied: 
         numbers_rows |= any(column.auto_increment for column in definition.columns[logged:])
         always = {column for column in always if column < logged and not used.use.lacked_columns >> column & 1}
     if parts.unique_for(frozenset(always)) is None:
-        whole = not tied and not parts.unique and always.issuperset(parts.stored) and not any(
+        whole = not grouped and not parts.unique and always.issuperset(parts.stored) and not any(
             has_diffs(used) or _nulls_become_values(used, definition) for used in uses)
         return ImageMultiset() if whole else Stored(by_content=True, also=also)
-    if tied or len(parts.unique) > 1 or numbers_rows or parts.generated:
+    if grouped or len(parts.unique) > 1 or numbers_rows or parts.generated:
         return Stored(by_content=False, also=also)
     return None
 

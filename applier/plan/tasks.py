@@ -123,7 +123,7 @@ def _together(units: list[UnitSpec]) -> list[list[UnitSpec]]:
     for unit in units:
         match unit.needs:
             case GroupMembership(group=group):
-                key = "tie", group
+                key = "foreign keys", group
             case ExchangeGroup(group=group):
                 key = "group", group
             case NothingElse() | Parents():

@@ -84,12 +84,12 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
     `moving` are tables (db.table) whose rows moved between units in idempotent mode."""
     total, number = sum(version.bytes for version in planned), 0
     unit_bytes = min(UNIT_BYTES, max(LEAST_UNIT_BYTES, total // (2 * cores)))
-    tied, searches = cascades.tied, _Searches()
+    grouped, searches = cascades.grouped, _Searches()
     for item in planned:
-        tie = tied.get(item.version.id)
+        member = grouped.get(item.version.id)
         searches[item.version.id] = row_search(
-            item.version.definition, item.uses, tied=tie is not None,
-            also=tie.also if tie is not None else ()) if item.uses or tie is not None else None
+            item.version.definition, item.uses, grouped=member is not None,
+            also=member.also if member is not None else ()) if item.uses or member is not None else None
     by_group: dict[int, list[PlannedVersion]] = {}
     for item in planned:
         if item.group is not None:
@@ -97,12 +97,12 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
     chains = _chains([item for item in planned if item.group is None])
     for chain in sorted(chains, key=lambda chain: any(searches[item.version.id] or item.version.id in cascades.links
                                                       for item in chain)):
-        why = "foreign keys connect its rows to rows of other tables" if chain[0].version.id in tied else \
+        reason = "foreign keys connect its rows to rows of other tables" if chain[0].version.id in grouped else \
             _single_unit_reason(chain, searches, base, idempotent, moving)
         ranges = 1 + sum(item.bytes for item in chain) // unit_bytes
         for item in chain:
-            item.ranges, item.tied = ranges, why
-        lows = [None] if why else _lows(chain, base, ranges, allowed)
+            item.ranges, item.single_unit_reason = ranges, reason
+        lows = [None] if reason else _lows(chain, base, ranges, allowed)
         for low, high in zip(lows, [*lows[1:], None], strict=True):
             _add_units(chain, searches, number, low, high, base, staging, allowed, cascades, idempotent)
             number += 1

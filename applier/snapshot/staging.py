@@ -195,11 +195,11 @@ class Staging:
 
     def _copy(self, source_system: fs.FileSystem, source: str, target: str, entry: FileEntry) -> None:
         """Copy a file in parts, and compare its digest on the way."""
-        with source_system.open_input_stream(source, compression=None) as pieces:
+        with source_system.open_input_stream(source, compression=None) as stream:
             sink = HashedSink(self._filesystem.open_output_stream(target, compression=None))
             try:
-                while piece := pieces.read(_COPY_BYTES):
-                    sink.write(piece)
+                while part := stream.read(_COPY_BYTES):
+                    sink.write(part)
             finally:
                 sink.close()
         compare_digest(sink.digest, entry.digest, source)

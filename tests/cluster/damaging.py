@@ -17,7 +17,7 @@ from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
 from applier.snapshot import manifest
 from tests.support.folders import CASES
-from tests.support.small_pieces import rows_of, same
+from tests.support.small_parts import rows_of, same
 
 SOURCES = ["transactions-mysql", "transactions-mariadb", "many-files-mysql", "many-files-mariadb", "compressed-mysql",
            "compressed-mariadb", "checksum-changes", "groups-mariadb", "transactions-mysql-nogtid"]

@@ -1,5 +1,5 @@
 """Replays that are killed: the driver, its Java machine, a Python worker, or all of them, at a named point of their
-work (tests), or at a random moment (`make torture`).
+work (tests), or at a random time (`make torture`).
 
 What counts as right: the output is absent or complete, the base is as it was, and the next run starts clean.
 """
@@ -141,7 +141,7 @@ def await_end(session: int) -> None:
 
 
 def attempt(number: int, victim: str, archive: Path, base: Path, folder: Path) -> str:
-    """Kill a replay on Spark once, at a random moment: a line that says what was tried and the outcome. Raises
+    """Kill a replay on Spark once, at a random time: a line that says what was tried and the outcome. Raises
     AssertionError where that is not right."""
     dice, output = random.Random(number), folder / "out"
     run = started(archive, output, base)

@@ -1,6 +1,6 @@
 """A replay that is killed at any point leaves no output or a whole one, and the next run starts clean.
 
-The points are named, so that nothing depends on how fast the machine is; `make torture` kills at random moments.
+The points are named, so that nothing depends on how fast the machine is; `make torture` kills at random times.
 """
 
 import shutil

@@ -20,7 +20,7 @@ def test_spark_reads_every_type(tmp_path, spark):
         "short": pa.array([decimal.Decimal(i).scaleb(-2) for i in numbers], pa.decimal128(7, 2)),
         "big": pa.array([decimal.Decimal(2**64 - 1 - i) for i in numbers], pa.decimal128(20, 0)),
         "day": [datetime.date(1900, 1, 1) + datetime.timedelta(i * 100) for i in numbers],
-        "moment": pa.array([datetime.datetime(2024, 1, 1) + datetime.timedelta(seconds=i) for i in numbers],
+        "at_time": pa.array([datetime.datetime(2024, 1, 1) + datetime.timedelta(seconds=i) for i in numbers],
                            pa.timestamp("us")),
         "span": pa.array([None if i == 5 else -i for i in numbers], pa.int64()).cast(pa.duration("us")),
         "double": pa.array([i / 3 for i in numbers]),

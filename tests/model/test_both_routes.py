@@ -127,7 +127,7 @@ def test_the_range_of_a_byte_key(keys, bounds):
     assert found == [sum(bounds[b] <= keys[i] for b in range(len(bounds))) for i in range(len(keys))]
 
 
-def test_a_large_transaction_is_sent_piece_by_piece(tmp_path, monkeypatch):
+def test_a_large_transaction_is_sent_in_parts(tmp_path, monkeypatch):
     """What a split holds back is bounded, though a transaction is never cut between splits; and the order stays."""
     monkeypatch.setattr(shuffle, "BATCH_ROWS", 10)
     monkeypatch.setattr(shuffle, "PAYLOAD_BYTES", 3000)

@@ -156,7 +156,7 @@ def histories(draw):
 
 @pytest.fixture
 def small(monkeypatch):
-    """Everything so small that it fills up: batches, indexes, chunks, pieces of diffs."""
+    """Everything so small that it fills up: batches, indexes, chunks, parts of diffs."""
     monkeypatch.setattr(table_walk, "BATCH_ROWS", 3)
     monkeypatch.setattr(key_index, "FIRST_KEYS", 2)
     monkeypatch.setattr(rows, "CHUNK_ROWS", 2)

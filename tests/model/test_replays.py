@@ -22,7 +22,7 @@ from applier.schema.ddl.ddl import parse_statement
 from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import BinlogWriter
 from tests.support.replica import Change, Column, Key, Refused, Replica, Table
-from tests.support.small_pieces import rows_of, same, small_pieces
+from tests.support.small_parts import rows_of, same, small_parts
 
 A = Column("a", "INT NOT NULL DEFAULT 3", default=3)
 S = Column("s", "VARCHAR(4) COLLATE utf8mb4_general_ci NOT NULL DEFAULT 'b'", default="b", ignores_case=True)
@@ -123,7 +123,7 @@ def written(log, transaction, flavour):
 
 @settings(max_examples=int(os.environ.get("REPLICA_EXAMPLES", "60")),
           suppress_health_check=list(HealthCheck))
-@given(histories(), small_pieces, st.sampled_from(["walk", "shuffle"]), st.data())
+@given(histories(), small_parts, st.sampled_from(["walk", "shuffle"]), st.data())
 def test_a_replay_is_a_replica(history, executor, route, data):
     """The whole log, or up to the transaction that is refused, in one go and in two."""
     tables, transactions, states = history

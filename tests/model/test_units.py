@@ -83,10 +83,10 @@ def histories(draw, name):
                 events.pop()  # mostly go on without it
             else:
                 break
-    tied = any(event.operation == UPDATE and not all(event.after) and any(event.after[c] for c in table.key)
+    single = any(event.operation == UPDATE and not all(event.after) and any(event.after[c] for c in table.key)
                for event in events)
     keys = sorted(set(known_keys(table, base, rows)))[1:]  # a range begins above the least key
-    cuts = draw(st.lists(st.sampled_from(keys), max_size=3, unique=True)) if keys and not tied else []
+    cuts = draw(st.lists(st.sampled_from(keys), max_size=3, unique=True)) if keys and not single else []
     return table, base, events, cuts
 
 

@@ -14,7 +14,7 @@ both_engines = pytest.mark.parametrize("engine", ENGINES)
 @contextmanager
 def engine_of(engine):
     """`planned`: by value (foreign_keys.parent_events) where that is possible; `together`: one task applies all tables
-    that foreign keys tie together, change by change (foreign_keys.cascades)."""
+    that foreign keys connect, change by change (foreign_keys.cascades)."""
     if engine == "planned":
         yield
     else:

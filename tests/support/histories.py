@@ -47,8 +47,9 @@ TEXT = Kind("text", st.text("xyz", max_size=4) | st.just("long " * 60), lambda v
 BYTES = Kind("varbinary(8)", st.binary(max_size=3), lambda v: pa.array(v, pa.binary()))
 MONEY = Kind("decimal(10,2)", st.integers(-300, 300).map(lambda n: Decimal(n).scaleb(-2)),
              lambda v: pa.array(v, pa.decimal128(10, 2)))
-MOMENT = Kind("datetime(3)", st.integers(-9, 9).map(lambda n: EPOCH + datetime.timedelta(milliseconds=n * 999_999_937)),
-              lambda v: pa.array(v, pa.timestamp("us")))
+DATETIME = Kind("datetime(3)",
+                st.integers(-9, 9).map(lambda n: EPOCH + datetime.timedelta(milliseconds=n * 999_999_937)),
+                lambda v: pa.array(v, pa.timestamp("us")))
 REAL = Kind("double", st.floats(allow_nan=False, width=64), lambda v: pa.array(v, pa.float64()))
 
 
@@ -93,8 +94,8 @@ def _definition(sql: str, flavour: str) -> TableDefinition:
 TABLES = (
     Table("numbered", {"id": INT, "n": INT, "s": WORD, "r": REAL}, ("id",), {"n": None, "s": "none", "r": 1.5}),
     Table("counted", {"u": BIG, "n": INT, "b": BYTES}, ("u",), {"n": 7, "b": None}, primary=False),
-    Table("named", {"t": TEXT, "w": WORD, "id": SMALL, "m": MOMENT}, ("w", "id"), {"t": None, "m": None}),
-    Table("priced", {"m": MOMENT, "d": MONEY, "b": BYTES}, ("d",), {"b": b"x".decode(), "m": None}),
+    Table("named", {"t": TEXT, "w": WORD, "id": SMALL, "m": DATETIME}, ("w", "id"), {"t": None, "m": None}),
+    Table("priced", {"m": DATETIME, "d": MONEY, "b": BYTES}, ("d",), {"b": b"x".decode(), "m": None}),
 )
 # A table may come back with other columns.
 AGAIN = (Table("numbered", {"s": WORD, "id": INT, "extra": MONEY}, ("id",), {"s": "again", "extra": None}),)

@@ -172,13 +172,14 @@ def _cells(column: pa.ChunkedArray, sql: str) -> list:
     return values if write is None else [None if value is None else write(value) for value in values]
 
 
-def _moment(value) -> str:
+def _datetime(value) -> str:
     return (value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value).isoformat(" ", "microseconds")
 
 
 _BY_TYPE = {
     "bit": int, "bigint": int, "decimal": lambda value: format(value, "f") if not isinstance(value, str) else value,
-    "float": repr, "double": repr, "date": lambda value: value.isoformat(), "datetime": _moment, "timestamp": _moment,
+    "float": repr, "double": repr, "date": lambda value: value.isoformat(), "datetime": _datetime,
+    "timestamp": _datetime,
     "vector": lambda value: tuple(map(repr, value)),
     "json": lambda value: json.dumps(json.loads(value), sort_keys=True, ensure_ascii=False),
 }

@@ -92,8 +92,8 @@ class Table:
             self._conflict(KEY_NOT_FOUND, before)
         elif after is None:
             self._remove(row)
-        elif (met := self._in_the_way(updated := row | self._documents(row, after), row)) is not None:
-            self._conflict(DUPLICATE_KEY, updated, met[0])
+        elif (found := self._in_the_way(updated := row | self._documents(row, after), row)) is not None:
+            self._conflict(DUPLICATE_KEY, updated, found[0])
         else:
             row.update(updated)  # DEF-R2: what the after-image lacks stays
 
@@ -178,10 +178,10 @@ class Table:
 
     def _insert(self, after: Row) -> None:
         """DEF-R1a, DEF-R1b: what the image lacks is the table's default. AP-IDEM: every row in the way goes; what the
-        image lacks is then that of the last one, which is replaced where it is if it was met by the last unique key."""
+        image lacks is then that of the last one, which is replaced where it is if the last unique key found it."""
         values = {column.name: column.default for column in self.columns} | after
-        while (met := self._in_the_way(values)) is not None:
-            key, row = met
+        while (found := self._in_the_way(values)) is not None:
+            key, row = found
             self._conflict(DUPLICATE_KEY, values, key)
             if key is self._unique_keys()[-1]:
                 row.update(after)

@@ -113,9 +113,9 @@ def apply(table: Table, events: list[Event], folder: Path, *, base: list[tuple[A
         start = m.table_map_event(7, table.body)
         file = m.as_file(start, *encoded)
         at = 4 + len(start)
-        for piece in encoded:
+        for part in encoded:
             positions.append(at)
-            at += len(piece)
+            at += len(part)
         for unit in walk.units:
             unit.retain_buffer(file)
         reader = ChangeReader(file, walk.bind, checksum=False)

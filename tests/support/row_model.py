@@ -99,9 +99,9 @@ def _fraction(micros: int, digits: int) -> bytes:
     return (micros // 10**(6 - 2 * width)).to_bytes(width)
 
 
-def _whole(moment: Any, digits: int) -> Any:
-    """The moment without what a fraction of so many digits cannot hold."""
-    return moment.replace(microsecond=moment.microsecond // 10**(6 - digits) * 10**(6 - digits))
+def _whole(value: Any, digits: int) -> Any:
+    """The value without what a fraction of so many digits cannot hold."""
+    return value.replace(microsecond=value.microsecond // 10**(6 - digits) * 10**(6 - digits))
 
 
 def _datetime2(digits: int) -> Kind:

@@ -92,9 +92,9 @@ class _SplitTable:
         to another unit is there twice."""
         if len(self._units) == 1:
             return np.zeros(batch.n, np.int64), np.arange(batch.n)
-        went, came = self._unit_of(before, batch.before_rows), self._unit_of(after, batch.after_rows)
-        moves = np.flatnonzero((went >= 0) & (came >= 0) & (went != came))
-        places = np.concatenate([np.where(went >= 0, went, came), came[moves]])
+        left, entered = self._unit_of(before, batch.before_rows), self._unit_of(after, batch.after_rows)
+        moves = np.flatnonzero((left >= 0) & (entered >= 0) & (left != entered))
+        places = np.concatenate([np.where(left >= 0, left, entered), entered[moves]])
         changes = np.concatenate([np.arange(batch.n), moves])
         order = np.lexsort([changes, places])
         return places[order], changes[order]

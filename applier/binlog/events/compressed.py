@@ -49,7 +49,7 @@ class Inflater:
         self._file, self._header_length, self._checksum_length = file, header_length, checksum_length
         self._bytes = file.array.data
         self._ahead: list[_Found] = []
-        self._pieces: Iterator[tuple[bytes, bool]] | None = None
+        self._parts: Iterator[tuple[bytes, bool]] | None = None
         self._zstd = pa.Codec("zstd")
         self._memory = np.zeros(0, np.uint8)
         self.contents = np.zeros(0, k.CONTENT)
@@ -66,10 +66,10 @@ class Inflater:
         try:
             if not within:
                 found = self._look_ahead(position, end)
-                self._pieces = self._cut(found[0]) if _is_large(found[0]) else None
-            if self._pieces is not None:
-                piece, goes_on = next(self._pieces)
-                self._set([position], [piece], [len(piece)], goes_on)
+                self._parts = self._cut(found[0]) if _is_large(found[0]) else None
+            if self._parts is not None:
+                part, goes_on = next(self._parts)
+                self._set([position], [part], [len(part)], goes_on)
                 self._ahead = self._ahead[1:] if not goes_on else self._ahead
             elif not self._inflate_together(found):
                 self._inflate_several(found)
@@ -167,9 +167,9 @@ class Inflater:
     def _cut(self, found: _Found) -> Iterator[tuple[bytes, bool]]:
         """Inflate some events of a large payload, and tell whether more follow."""
         pending, rest, total = b"", bytearray(), 0
-        for piece in self._read(found):
-            total += len(piece)
-            rest += piece
+        for part in self._read(found):
+            total += len(part)
+            rest += part
             memory = np.frombuffer(rest, np.uint8)
             whole = k.whole_events(address_of(memory), len(rest))
             del memory  # while it is there, `rest` cannot be cut
@@ -190,8 +190,8 @@ class Inflater:
         source = pa.BufferReader(pa.py_buffer(self._bytes[found.data:found.end]))
         try:
             stream = pa.CompressedInputStream(source, "zstd") if found.form == k.ZSTD else source
-            while piece := stream.read(AHEAD_BYTES):
-                yield piece
+            while part := stream.read(AHEAD_BYTES):
+                yield part
         except OSError as reason:
             raise self._malformed(found, reason) from None
 

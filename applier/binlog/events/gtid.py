@@ -37,7 +37,7 @@ class GtidSet:
         """Read "uuid:1-5:7:tag:1-3,uuid:…" (MySQL) or "0-1-5,1-1-7" (MariaDB). Raises UsageError."""
         intervals: dict[str, list[Interval]] = {}
         domains: dict[int, Interval] = {}
-        for part in (piece.strip().lower() for piece in text.split(",")):
+        for part in (entry.strip().lower() for entry in text.split(",")):
             if match := _MARIADB.match(part):
                 domain, server, number = map(int, match.groups())
                 domains[domain] = max(domains.get(domain, (0, 0)), (server, number), key=lambda entry: entry[1])
@@ -160,23 +160,23 @@ def read_gtid_list(body: bytes) -> list[tuple[int, int, int]]:
 
 def _parse_source(part: str, intervals: dict[str, list[Interval]]) -> None:
     """Add one part of a MySQL set: a UUID, then intervals and tags, a tag holding for what follows it."""
-    uuid, *rest = (piece.strip() for piece in part.split(":"))
+    uuid, *rest = (entry.strip() for entry in part.split(":"))
     if not _UUID.match(uuid) or not rest:
         raise UsageError(
             f"not a GTID set: {part!r}", hint="MySQL writes UUID:1-5, MariaDB domain-server-number (0-1-5)"
         )
     source = uuid
-    for piece in rest:
-        if match := _INTERVAL.match(piece):
+    for entry in rest:
+        if match := _INTERVAL.match(entry):
             first = int(match[1])
             last = int(match[2] or first)
             if not 0 < first <= last:
-                raise UsageError(f"not an interval of transaction numbers: {piece!r} in {part!r}")
+                raise UsageError(f"not an interval of transaction numbers: {entry!r} in {part!r}")
             intervals.setdefault(source, []).append((first, last))
-        elif _TAG.match(piece):
-            source = f"{uuid}:{piece}"
+        elif _TAG.match(entry):
+            source = f"{uuid}:{entry}"
         else:
-            raise UsageError(f"neither an interval nor a tag: {piece!r} in {part!r}")
+            raise UsageError(f"neither an interval nor a tag: {entry!r} in {part!r}")
 
 
 def _merge(numbers: Iterable[Interval]) -> tuple[Interval, ...]:

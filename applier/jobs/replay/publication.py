@@ -82,7 +82,7 @@ def table_results(live: list[TableVersion], entries: list[TableEntry], planned: 
         before = done.tables.get(version.in_base) if version.in_base is not None else None
         is_changed = item is not None or (before is not None and before.units > 0)
         key = table_key(version.definition) if is_changed else None
-        tied = item.tied if item is not None else ""
+        tied = item.single_unit_reason if item is not None else ""
         written, found = done.written(entry), _sum(result.found for result in of_units)
         here = TableResult(
             *name, entry.rows, sum(result.inserted for result in of_units),

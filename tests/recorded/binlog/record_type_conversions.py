@@ -33,7 +33,7 @@ _TEXTS = ["''", "'a'", "'ab  '", "'  a'", "'abcde'", "'abcdefghij'", "'Ã©'", "'æ
 _BYTES = ["''", "x'00'", "x'0100'", "x'20'", "x'41422020'", "x'ff00ff00'", "'abcdefghij'", "REPEAT(x'ab', 255)",
           "REPEAT(x'cd', 70000)", "x'4100000000'"]
 _TIMES = ["'00:00:00'", "'12:34:56.123456'", "'-01:02:03.9'", "'838:59:59'", "'-838:59:59'", "'00:00:00.5'"]
-_MOMENTS = ["'2024-02-29 12:34:56.987654'", "'1999-12-31 23:59:59.9'", "'2000-01-01 00:00:00'",
+_DATETIMES = ["'2024-02-29 12:34:56.987654'", "'1999-12-31 23:59:59.9'", "'2000-01-01 00:00:00'",
             "'2038-01-01 00:00:00.1'"]
 
 
@@ -69,9 +69,9 @@ FAMILIES = {
         "ENUM('b','a','c')": ["1", "2", "3"],
         **{f"SET({members(n)})": ["0", "1", str((1 << n) - 1), str(1 << n - 1)] for n in (2, 9, 20, 64)}},
     "temporals": {
-        **{f"{name}{digits}": _TIMES if name == "TIME" else _MOMENTS
+        **{f"{name}{digits}": _TIMES if name == "TIME" else _DATETIMES
            for name in ("TIME", "DATETIME", "TIMESTAMP") for digits in ("", "(1)", "(2)", "(3)", "(6)")},
-        "DATE": _MOMENTS, "YEAR": ["2024", "1999", "1901"]},
+        "DATE": _DATETIMES, "YEAR": ["2024", "1999", "1901"]},
     "documents": {"JSON": ["'{\"a\": [1, 2]}'", "'1'"]},
 }
 ONLY_MARIADB = {"VARCHAR(20) COMPRESSED": _TEXTS, "TEXT COMPRESSED": _TEXTS}

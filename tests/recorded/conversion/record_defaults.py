@@ -3,7 +3,7 @@
 
 defaults.jsonl.gz holds a line for each type of column: {"flavour", "type", "clauses": {clause: {what the rows then
 hold, as JSON: [the sql_modes]}}} of `ALTER TABLE t ADD COLUMN x TYPE CLAUSE`, the values as `shown` selects them with
-the time zone +00:00. What a server refused is left out. The session's time zone is +05:30, its time MOMENT.
+the time zone +00:00. What a server refused is left out. The session's time zone is +05:30, its time NOW.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 ADDED = Path(__file__).parent / "defaults.jsonl.gz"
-MOMENT = 1_700_000_000_256_789
+NOW = 1_700_000_000_256_789
 ZONE = "+05:30"
 NOT_SQL = 1064
 MODES = ["", "NO_ZERO_DATE", "NO_ZERO_IN_DATE", "NO_ZERO_IN_DATE,NO_ZERO_DATE", "ALLOW_INVALID_DATES",
@@ -107,7 +107,7 @@ class Server:
             return list(cursor.fetchall()) if cursor.description else []
 
     def begin(self, mode: str) -> None:
-        self.run(f"SET SESSION sql_mode = '{mode}', time_zone = '{ZONE}', timestamp = {MOMENT / 1e6:.6f}")
+        self.run(f"SET SESSION sql_mode = '{mode}', time_zone = '{ZONE}', timestamp = {NOW / 1e6:.6f}")
 
     def values(self, columns: list[tuple[str, str]], order: str) -> list[list[str | None]]:
         """The values of columns, given their names and types, by row."""

@@ -10,7 +10,7 @@ a NULL in a column `x BEFORE` becomes by `MODIFY x AFTER MORE`. modified_numbers
 "rows", "modify", "found": {numbers: [the sql_modes]}}: what the rows have in an integer column that numbers them from
 then on. kept_dates.jsonl.gz holds {"flavour", "engine", "alter", "found": {dates: [the sql_modes]}}: what is in columns
 d and m of DATES_TABLE after an ALTER TABLE that leaves them alone. What a server refused is left out. The session's
-time zone is +05:30, its time MOMENT.
+time zone is +05:30, its time NOW.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ TEXTS = ["'20240229'", "'20240231'", "'20240229.5'", "'2020.0512'", "'000001'", 
          "'2021-03-04 05:06:07.891'", "'A'", "'1e2'", "'1999'", "'99999999999999999999999'", "'ab'", "'a, b'",
          "'{\"a\": 1}'", "'10.0.0.1'", "'::1'", "'123E4567e89b12d3a456426655440000'",
          "'123e4567-e89b-12d3-a456-426655440000'"]
-MOMENTS = ["'2020-12-31 23:59:59.600000'", "'1999-01-01 00:00:00.499999'", "'2000-02-29 12:30:00'", "'1970-01-02'",
+DATETIMES = ["'2020-12-31 23:59:59.600000'", "'1999-01-01 00:00:00.499999'", "'2000-02-29 12:30:00'", "'1970-01-02'",
            "'2038-01-19 03:14:06.9995'", "'1985-07-05 23:59:59.9999995'", "'2024-06-15 08:00:00'"]
-DATES = [*MOMENTS, "'0000-00-00'", "'2024-00-05'", "'2024-05-00'", "'2023-02-29'", "'0000-01-01'",
+DATES = [*DATETIMES, "'0000-00-00'", "'2024-00-05'", "'2024-05-00'", "'2023-02-29'", "'0000-01-01'",
          "'2024-02-31 10:20:30.75'", "'1000-01-01'", "'9999-12-31 23:59:59'"]
 TIMES = ["'-01:02:03.456'", "'23:00:00.999'", "'838:59:59'", "'00:00:00.5'", "'-00:00:00.5'", "'10:11:12'", "'00:00'"]
 TYPES = {
@@ -66,7 +66,7 @@ TYPES = {
     "ENUM('1','0','2020-02-29')": ["'1'", "'0'", "'2020-02-29'"],
     "SET('x','y','a')": ["'x'", "'x,y'", "'a,x'", "''"], "SET('a','y')": ["'a'", "'a,y'"],
     "DATE": DATES, "DATETIME": DATES, "DATETIME(3)": DATES, "DATETIME(6)": DATES,
-    "TIMESTAMP NULL": [*MOMENTS, "'0000-00-00'"], "TIMESTAMP(3) NULL": [*MOMENTS, "'0000-00-00'"],
+    "TIMESTAMP NULL": [*DATETIMES, "'0000-00-00'"], "TIMESTAMP(3) NULL": [*DATETIMES, "'0000-00-00'"],
     "JSON": ["'{\"a\": [1, 2.50]}'", "'7'", "'\"x\"'", "'2.5'", "'\"2020-02-29\"'", "'null'", "'true'", "'[]'"],
     "TIME": TIMES, "TIME(3)": TIMES, "TIME(6)": TIMES,
     "BINARY(4)": ["'a'", "'abcd'", "x'00ff'", "'12'", "''"],

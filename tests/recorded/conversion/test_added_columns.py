@@ -17,7 +17,7 @@ from applier.mysql.session import Session
 from applier.mysql.types import DATES
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.history.alter import alter
-from tests.recorded.conversion.record_defaults import ADDED, MOMENT, TABLE, ZONE
+from tests.recorded.conversion.record_defaults import ADDED, NOW, TABLE, ZONE
 from tests.recorded.conversion.test_modified_columns import column
 
 SEEN = ("NO_ZERO_IN_DATE", "ALLOW_INVALID_DATES")
@@ -83,7 +83,7 @@ def judged(line):
             expected = column(json.loads(text), added.type)
             modes = seen(recorded)
             for mode in modes if len(found) > 1 or added.type.base in DATES else modes[:1]:
-                session = Session(line["flavour"], mode, ZONE, MOMENT)
+                session = Session(line["flavour"], mode, ZONE, NOW)
                 try:
                     make = generated_values if added.generated else completed
                     yield clause, mode, expected, make(added, definition, values.__getitem__, 3, session)

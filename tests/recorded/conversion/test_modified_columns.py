@@ -23,7 +23,7 @@ from applier.schema.ddl.ddl import parse_statement
 from applier.schema.history.alter import alter
 from applier.schema.history.conversion import RowConversion
 from applier.schema.history.session import session_of
-from tests.recorded.conversion.record_defaults import MOMENT, ZONE
+from tests.recorded.conversion.record_defaults import NOW, ZONE
 from tests.recorded.conversion.record_modified import DATES_ROWS, DATES_TABLE, KEPT, MODIFIED, NULLS, NUMBERED
 
 LINES = [json.loads(line) for line in gzip.open(MODIFIED, "rt")]
@@ -78,8 +78,10 @@ def _value(text, kind):
             clock = datetime.time.fromisoformat(text[11:] or "00:00")
             micros = ((clock.hour * 60 + clock.minute) * 60 + clock.second) * 1_000_000 + clock.microsecond
             return none if pa.types.is_date(target) else none * zero_dates.DAY + micros
-        moment = datetime.datetime.fromisoformat(text)
-        return moment.date() if pa.types.is_date(target) else moment.replace(tzinfo=datetime.UTC if target.tz else None)
+        instant = datetime.datetime.fromisoformat(text)
+        if pa.types.is_date(target):
+            return instant.date()
+        return instant.replace(tzinfo=datetime.UTC if target.tz else None)
     return text
 
 
@@ -97,7 +99,7 @@ def conversion(flavour, create, statement, mode):
     [made] = parse_statement(create, **context)
     [change] = parse_statement(statement, **context)
     new = alter(made.definition, change.actions, change.context)
-    return RowConversion(made.definition, new.definition, new.sources, mode, ZONE, statement, MOMENT,
+    return RowConversion(made.definition, new.definition, new.sources, mode, ZONE, statement, NOW,
                          first_number=new.first_number)
 
 

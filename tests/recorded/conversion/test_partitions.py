@@ -33,8 +33,8 @@ def value(given, kind):
             return ZERO_DAY if given == "0000-00-00" else given
         return datetime.date.fromisoformat(given)
     if pa.types.is_timestamp(kind):
-        moment = datetime.datetime.fromisoformat(given)
-        return moment.replace(tzinfo=ZONE) if kind.tz else moment
+        instant = datetime.datetime.fromisoformat(given)
+        return instant.replace(tzinfo=ZONE) if kind.tz else instant
     return Decimal(given) if pa.types.is_decimal(kind) else given
 
 
@@ -48,7 +48,7 @@ def numbers(definition, rows):
 
 @pytest.mark.parametrize("case", RECORDED, ids=lambda case: f"{case['flavour']} {case['clause'][:24]}")
 def test_where_the_server_put_the_row(case):
-    """RANGE, LIST, their COLUMNS, HASH and KEY with LINEAR and both algorithms: NULL, negative numbers, days, moments
+    """RANGE, LIST, their COLUMNS, HASH and KEY with LINEAR and both algorithms: NULL, negative numbers, days, datetimes
     in the session's zone, collations; the same from the definition as a manifest, or _schema.sql, has it."""
     definition = table(case["columns"], case["clause"], case["flavour"])
     assert numbers(definition, case["rows"]) == case["partitions"]
@@ -83,10 +83,10 @@ def test_rows_of_the_past_are_where_their_end_is():
     ("1 WEEK", "2026-11-20 22:00:00"), ("1 HOUR", "2026-11-21 16:00:00")])
 def test_when_an_interval_begins_of_which_nothing_says_it(interval, begun):
     """MariaDB 10.11: as SHOW CREATE TABLE had it of a statement at 18:50:20 by the session's clock."""
-    moment = datetime.datetime(2026, 11, 21, 16, 50, 20, 123456, datetime.UTC)
+    instant = datetime.datetime(2026, 11, 21, 16, 50, 20, 123456, datetime.UTC)
     [change] = parse_statement(f"CREATE TABLE d.x (n INT) WITH SYSTEM VERSIONING PARTITION BY SYSTEM_TIME INTERVAL "
                                f"{interval} PARTITIONS 3", flavour="mariadb", time_zone="+02:00",
-                               timestamp_us=int(moment.timestamp() * 1_000_000))
+                               timestamp_us=int(instant.timestamp() * 1_000_000))
     assert f"STARTS TIMESTAMP'{begun}' (" in change.definition.partitioning.sql()
 
 

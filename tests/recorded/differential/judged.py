@@ -45,7 +45,7 @@ def _disagreement(case: Path, about: dict, base: str, output: Path, route: str, 
         stopped = replay()
         errno = None if stopped is None else stopped.mysql_errno
         if errno != about["errno"]:
-            return [f"error {about['errno']} expected, {errno} met: {stopped}"]
+            return [f"error {about['errno']} expected, {errno} raised: {stopped}"]
         if stopped is not None:
             name, position = re.search(r"--stop-position ([^\s:]+):(\d+)", stopped.hint).groups()
             if again := replay(stop_position=(name, int(position))):

@@ -15,15 +15,15 @@ from tests.recorded.differential.made_versions import VersionMaker
 
 NUMBERS = ["0", "1", "-1", "2", "7", "12", "127", "128", "-300", "70000", "1.5", "2.5", "-0.5", "99.995", "-1234.5678",
            "2147483648", "20240229", "101112", "1e3"]
-MOMENTS = ["'2024-02-29 23:59:59.6'", "'1999-12-31 23:59:59.499'", "'2001-02-03 04:05:06'", "'2030-06-07'"]
+DATETIMES = ["'2024-02-29 23:59:59.6'", "'1999-12-31 23:59:59.499'", "'2001-02-03 04:05:06'", "'2030-06-07'"]
 WORDS = ["''", "'a'", "'b '", "'B'", "'7'", "' 12x'", "'-3.5'", "'2024-02-29'", "'é'", "'日本'", "'x,y'", "'abcdefgh'",
          "'1e2'", "'10:11:12.5'", "'2001-02-03 04:05:06'", "REPEAT('ab', 150)"]
 BYTES = ["''", "'a'", "'abcd'", "x'00ff'", "'12'"]
 KINDS = {
     "TINYINT": NUMBERS, "SMALLINT UNSIGNED": NUMBERS, "MEDIUMINT": NUMBERS, "INT": NUMBERS, "INT UNSIGNED": NUMBERS,
     "BIGINT": NUMBERS, "BIGINT UNSIGNED": NUMBERS, "DECIMAL(8,3)": NUMBERS, "DECIMAL(20,0)": NUMBERS, "FLOAT": NUMBERS,
-    "DOUBLE": NUMBERS, "BIT(5)": ["0", "1", "7", "31"], "YEAR": ["1999", "2024", "70", "2155"], "DATE": MOMENTS,
-    "DATETIME": MOMENTS, "DATETIME(3)": MOMENTS, "TIMESTAMP NULL": MOMENTS, "TIMESTAMP(2) NULL": MOMENTS,
+    "DOUBLE": NUMBERS, "BIT(5)": ["0", "1", "7", "31"], "YEAR": ["1999", "2024", "70", "2155"], "DATE": DATETIMES,
+    "DATETIME": DATETIMES, "DATETIME(3)": DATETIMES, "TIMESTAMP NULL": DATETIMES, "TIMESTAMP(2) NULL": DATETIMES,
     "TIME": ["'10:11:12'", "'-01:02:03'", "'100:00:00'"], "TIME(2)": ["'10:11:12.129'", "'-01:02:03.5'"],
     "CHAR(4)": WORDS, "VARCHAR(12)": WORDS, "VARCHAR(300)": WORDS, "VARCHAR(12) CHARACTER SET latin1": WORDS,
     "VARCHAR(9) COLLATE utf8mb4_bin": WORDS, "TEXT": WORDS, "TINYTEXT": WORDS, "MEDIUMTEXT CHARACTER SET latin1": WORDS,
@@ -33,7 +33,7 @@ KINDS = {
     "JSON": ["'{\"a\": [1, 2.50, null]}'", "'[]'", "'\"text\"'", "'7'"],
 }
 FAMILIES = [
-    *([kind for kind, values in KINDS.items() if values is pool] for pool in (NUMBERS, WORDS, BYTES, MOMENTS)),
+    *([kind for kind, values in KINDS.items() if values is pool] for pool in (NUMBERS, WORDS, BYTES, DATETIMES)),
     *([kind for kind in KINDS if kind.startswith(base)] for base in ("TIME(", "ENUM", "SET")),
 ]
 BY_BASE = {kind.partition("(")[0].partition(" ")[0].lower(): values for kind, values in KINDS.items()} | {

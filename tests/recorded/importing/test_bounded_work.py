@@ -148,9 +148,9 @@ def test_small_files_that_hold_much(tmp_path):
     for name, (begin, more, _) in BOMBS.items():
         with gzip.open(tmp_path / f"{name}.sql.gz", "wb", compresslevel=1) as file:
             file.write((BEGIN + "CREATE TABLE t (a INT PRIMARY KEY, v LONGTEXT);\n\n" + begin).encode())
-            piece = more.encode() * ((1 << 20) // len(more))
+            part = more.encode() * ((1 << 20) // len(more))
             for _ in range(300):
-                file.write(piece)
+                file.write(part)
     done = in_time(
         "import resource, sys; from applier import cli; from applier.jobs.importing.sql import dump_text\n"
         f"dump_text.DumpText.__init__.__kwdefaults__['largest'] = {LARGEST}\n"

@@ -25,7 +25,7 @@ def test_a_dump_holds_what_a_server_makes_of_it(dump, tmp_path):
     assert differences(tmp_path / "out", dump.parent / "expected") == []
 
 
-def test_moments_of_a_zone_that_nobody_names(tmp_path, capsys):
+def test_times_of_a_zone_that_nobody_names(tmp_path, capsys):
     """mysqldump --skip-tz-utc: the server's clock counts."""
     dump = DUMPS / "mysql" / WITHOUT_ZONE
     assert cli.main(["import", str(dump), "--output", str(tmp_path / "out")]) == 1
@@ -33,9 +33,9 @@ def test_moments_of_a_zone_that_nobody_names(tmp_path, capsys):
     assert "line" in error and "--system-time-zone" in error and list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("zone, moment", [("+02:00", "2026-07-01 10:00:00"), ("Europe/Rome", "2026-07-01 10:00:00"),
+@pytest.mark.parametrize("zone, text", [("+02:00", "2026-07-01 10:00:00"), ("Europe/Rome", "2026-07-01 10:00:00"),
                                           ("-03:30", "2026-07-01 15:30:00")])
-def test_moments_of_the_zone_that_is_said(zone, moment, tmp_path):
+def test_times_of_the_zone_that_is_said(zone, text, tmp_path):
     """Of statements that set none, or SYSTEM; others know theirs. Zero dates are of no zone."""
     dump = tmp_path / "dump.sql"
     dump.write_text("CREATE DATABASE d; USE d; CREATE TABLE t (a INT PRIMARY KEY, s TIMESTAMP NULL);\n"
@@ -44,4 +44,4 @@ def test_moments_of_the_zone_that_is_said(zone, moment, tmp_path):
                     "SET time_zone = 'SYSTEM'; INSERT INTO t VALUES (5, '2026-07-01 12:00:00');\n")
     assert cli.main(["import", str(dump), "--output", str(tmp_path / "out"), "--system-time-zone", zone]) == 0
     found = pq.read_table(tmp_path / "out" / "d" / "t").column("s").to_pylist()
-    assert [value and f"{value:%F %T}" for value in found] == [moment, None, None, "2026-07-01 11:00:00", moment]
+    assert [value and f"{value:%F %T}" for value in found] == [text, None, None, "2026-07-01 11:00:00", text]

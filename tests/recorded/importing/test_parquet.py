@@ -49,14 +49,14 @@ def test_files_of_other_programs(tmp_path):
         "CREATE TABLE d.`a/b` (x BINARY(3), e ENUM('p','q')); CREATE TABLE d.nothing (i INT);")
     rows = tmp_path / "rows"
     (rows / "d" / "a%2Fb").mkdir(parents=True)
-    moment = datetime.datetime(2024, 1, 2, 3, 4, 5, 678000)
-    pq.write_table(pa.table({"at": pa.array([moment, None], pa.timestamp("ns")), "ID": pa.array([7, 3], pa.int64()),
+    instant = datetime.datetime(2024, 1, 2, 3, 4, 5, 678000)
+    pq.write_table(pa.table({"at": pa.array([instant, None], pa.timestamp("ns")), "ID": pa.array([7, 3], pa.int64()),
                              "n": pa.array([Decimal("1.5"), None], pa.decimal128(20, 1))}), rows / "d.t.parquet")
     pq.write_table(pa.table({"x": [b"a", None], "e": pa.array(["q", None]).dictionary_encode()}),
                    rows / "d" / "a%2Fb" / "1.parquet")
     out = tmp_path / "out"
     assert cli.main(["import", str(rows), "--schema", str(tmp_path / "s.sql"), "--output", str(out)]) == 0
-    assert rows_of(out, "d", "t") == [(3, None, "none", None, 4), (7, Decimal("1.50"), "none", moment, 8)]
+    assert rows_of(out, "d", "t") == [(3, None, "none", None, 4), (7, Decimal("1.50"), "none", instant, 8)]
     assert rows_of(out, "d", "a/b") == [(b"a\0\0", "q"), (None, None)] and rows_of(out, "d", "nothing") == []
 
 

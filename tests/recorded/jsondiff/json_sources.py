@@ -56,8 +56,8 @@ def sql_values() -> list[str]:
     out += [f"DATE'{d}'" for d in ("0001-01-01", "9999-12-31", "2024-02-29", "1970-01-01")]
     times = "00:00:00 -00:00:01 838:59:59 -838:59:59 99:00:00.000001 -12:34:56.999999".split()
     out += [f"TIME'{t}'" for t in times]
-    moments = ("0001-01-01 00:00:00", "9999-12-31 23:59:59.999999", "2024-02-29 12:34:56.000001")
-    out += [f"TIMESTAMP'{t}'" for t in moments]
+    datetimes = ("0001-01-01 00:00:00", "9999-12-31 23:59:59.999999", "2024-02-29 12:34:56.000001")
+    out += [f"TIMESTAMP'{t}'" for t in datetimes]
     out += ["CAST('0000-00-00' AS DATE)", "CAST('0000-00-00 00:00:00' AS DATETIME)", "b'1'", "x'ff'"]
     lengths = [*range(12), *range(54, 61), *range(113, 117), 171, 1000]
     out += [f"CAST(x'{RANDOM.randbytes(n).hex()}' AS BINARY)" for n in lengths]

@@ -23,14 +23,14 @@ class Collation:
         self.remaps: list[dict[int, int]] = [{} for _ in range(n_levels)]
         self.joined: set[str] = set(parent.joined) if parent else set()
 
-    def of(self, piece: str) -> Levels:
+    def of(self, string: str) -> Levels:
         """What one character weighs, or a string that has weights of its own."""
-        if (found := self.own.get(piece)) is not None:
+        if (found := self.own.get(string)) is not None:
             return found
         if self.parent is None:
-            raise KeyError(piece)
+            raise KeyError(string)
         return tuple(remapped(weights, remap) for weights, remap in
-                     zip(self.parent.of(piece)[:self.n_levels], self.remaps, strict=True))
+                     zip(self.parent.of(string)[:self.n_levels], self.remaps, strict=True))
 
     def weights(self, text: str) -> Levels:
         """What a string weighs: the longest strings that have weights of their own, from its beginning on."""

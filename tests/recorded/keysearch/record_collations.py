@@ -134,9 +134,9 @@ def samples() -> Iterator[tuple[str, str]]:
     alike = ["aAáÁāªᵃ🄰", "sSßẞſˢ", "eEéèＥ", "   \u00a0\u3000", "\0\u200d\u0301\u00ad", "가각\u1100\u1161",
              "一丁㐀𠀀🀄😀", "ıIiİÍ", "æÆ", "oOøØºÖ", "дД", "กเ", "\u0fb2\u0f71\u0f80", "カｶか㌀",
              "ﷺص", "1¹①١", "-_.\t", "Ǆǅǆ", "ĿL·"]
-    pieces = [*alike, *(["ae", "ss", "AE", "SS", "oe", "カ", "صلى الله"] * 2)]
+    strings = [*alike, *(["ae", "ss", "AE", "SS", "oe", "カ", "صلى الله"] * 2)]
     for _ in range(6000):
-        left = "".join(choose.choice(choose.choice(pieces)) for _ in range(choose.randrange(5)))
+        left = "".join(choose.choice(choose.choice(strings)) for _ in range(choose.randrange(5)))
         right = "".join(choose.choice(next((group for group in alike if c in group), c)) for c in left)
         yield left + " " * choose.choice([0, 0, 1, 2]), right + choose.choice(["", "", " ", "\0", "\u0301", "\u00a0"])
     for _ in range(3000):
@@ -196,7 +196,7 @@ def own_pairs(kind: str) -> list[tuple[str, str]]:
     found = set()
     for _ in range(3000):
         some = choose.choices([own, strings, _ALIKE, _LATIN], [3, 3, 3, 1], k=choose.randrange(1, 4))
-        left = "".join(choose.choice(pieces) for pieces in some)
+        left = "".join(choose.choice(strings) for strings in some)
         right = _changed(left, choose, own, strings)
         if left != right and max(len(left), len(right)) < 16:
             found.add((left, right))

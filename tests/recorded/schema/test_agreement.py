@@ -142,7 +142,7 @@ def test_what_is_not_compared_where_columns_may_differ():
     assert definition_check(columns, table, TypeConversions(lossy=True)) is None
 
 
-def test_moments_are_converted_on_mariadb_only():
+def test_times_are_converted_on_mariadb_only():
     [column] = definition("DATETIME(6)").columns
     log = WireType.DATETIME2, 3
     assert step_between(*log, column.type, "mysql") is None

@@ -184,7 +184,7 @@ def test_expressions_follow_renames():
     assert result.definition.keys[0].parts[0].expression == "`x y` * 2"
 
 
-def test_a_timestamps_default_is_a_moment():
+def test_a_timestamps_default_is_a_time():
     """EV-CTX: in the time zone of the session that alters the table."""
     result = altered("CREATE TABLE t (ts TIMESTAMP NULL)", "ALTER TABLE t ALTER ts SET DEFAULT '2021-01-01 00:00:00'",
                      time_zone="-03:00")

@@ -69,7 +69,7 @@ _OF_NUMBERS = ["COALESCE(y, y2)", "IFNULL(f, 0)", "f + 0", "zf + 0", "-f", "-db"
 _OF_TEXT = ["TRIM(s)", "RIGHT(s, 2)", "SUBSTRING(s, -1)", "SUBSTRING(s, 0)", "SUBSTRING(s, 2, 100)", "REPEAT(s, 2)",
             "REPLACE(s, 'a', 'x')", "HEX(s)", "HEX(l)", "CONCAT_WS('-', s, NULL, l)", "'a' 'b'", "_latin1'x'", "x'41'",
             "HEX(UNHEX('41\\n42'))", "HEX(UNHEX('41\\n\\n42'))", "HEX(UNHEX(s))", "HEX(UNHEX('4'))", "JSON_QUOTE(s)"]
-_OF_MOMENTS = [
+_OF_DATETIMES = [
     *(f"DATE_FORMAT({name}, '{form}')" for name in ("d", "m") for form in (
         "%%Y", "%Y%", "%d\\n%m", "%d%\\n%m", "%%%Y", "%y-%j %f %T", "%H:%i", "%dé", "%")),
     *(f"{name} {sign} INTERVAL {span}" for name in ("d", "m", "m0") for sign in "+-" for span in (
@@ -93,7 +93,7 @@ _MEMBERS = ["e", "s", "sb", "i", "'b '", "'a,b '", "'a ,b'", "'c d '", "CONCAT(s
 PLAIN = [
     *(("INT", text) for text in [*_OF_YEARS, *_OF_COLLATIONS, *_OF_LARGE, *_OF_TRUTHS, *_OF_LEVELS, *_LONG]),
     *((kind, text) for kind in ("VARCHAR(60)", "TEXT", "CHAR(30)", "VARBINARY(60)", "BLOB") for text in _SHOWN),
-    *(("VARCHAR(60)", text) for text in [*_OF_NUMBERS, *_OF_TEXT, *_OF_MOMENTS, *_OF_YEARS]),
+    *(("VARCHAR(60)", text) for text in [*_OF_NUMBERS, *_OF_TEXT, *_OF_DATETIMES, *_OF_YEARS]),
     *((kind, text) for kind in ("BIGINT", "DOUBLE", "DECIMAL(20,2)", "BIT(8)") for text in _AS_NUMBERS),
     *((kind, text) for kind in ("DOUBLE", "FLOAT", "DECIMAL(5,1)", "DECIMAL(38,30)") for text in _OF_NUMBERS),
     *(("JSON", text) for text in _DOCUMENTS), *(("SET('a','b','c d')", text) for text in _MEMBERS),

@@ -140,7 +140,7 @@ def test_help_and_status_import_neither_numba_nor_spark(tmp_path):
 
 @pytest.mark.parametrize("argv, code", [(["--version"], 0), (["status", "/nowhere"], 2)])
 def test_the_console_script_ends_with_its_code_and_all_that_was_printed(argv, code):
-    """It does not wait for the interpreter to be taken to pieces; nothing that was registered or buffered is lost."""
+    """It does not wait for the interpreter to be taken apart; nothing that was registered or buffered is lost."""
     program = "import atexit, sys; from applier import cli; atexit.register(print, 'last'); cli.console()"
     done = subprocess.run([sys.executable, "-c", program, *argv], capture_output=True, text=True)
     assert done.returncode == code and done.stdout.endswith("last\n")

@@ -11,14 +11,14 @@ from applier.mysql.zero_dates import to_python
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.history.conversion import RowConversion
 
-MOMENT = 1_763_734_970_815_300
+NOW = 1_763_734_970_815_300
 
 
 def altered(flavour, before, after, value=None, *, sql="ALTER TABLE t …", options=""):
     """The value that a NULL in a column `v` becomes."""
     [old], [new] = (parse_statement(f"CREATE TABLE d.t (k INT, {v}) {options}", flavour=flavour)
                     for v in (before, after))
-    conversion = RowConversion(old.definition, new.definition, (0, 1), sql=sql, timestamp_us=MOMENT)
+    conversion = RowConversion(old.definition, new.definition, (0, 1), sql=sql, timestamp_us=NOW)
     assert conversion.changes_rows
     schema = RowConverter(RowConversion(new.definition, old.definition, (0, 1))).schema
     rows = pa.table({"k": [1], "v": [value]}, schema)
@@ -75,7 +75,7 @@ def test_words_in_comments_and_names_make_no_copy(sql):
 def test_a_timestamp_that_may_not_be_null_any_longer_makes_mariadb_copy():
     [old], [new] = (parse_statement(f"CREATE TABLE d.t (v INT {null} DEFAULT 5, s TIMESTAMP {null})",
                                     flavour="mariadb") for null in ("NULL", "NOT NULL"))
-    conversion = RowConversion(old.definition, new.definition, (0, 1), sql="ALTER TABLE t …", timestamp_us=MOMENT)
+    conversion = RowConversion(old.definition, new.definition, (0, 1), sql="ALTER TABLE t …", timestamp_us=NOW)
     rows = pa.table({"v": pa.array([None], pa.int32()), "s": pa.array([0], pa.timestamp("us", "UTC"))})
     assert RowConverter(conversion).convert(rows).column("v").to_pylist() == [0]
 

@@ -31,7 +31,7 @@ def test_every_character_of_unicode():
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 1000])
-def test_bytes_of_a_terminal_come_in_pieces(size):
+def test_bytes_of_a_terminal_come_in_parts(size):
     """A character may be divided between two; bytes that are not text are escaped one by one."""
     text = "é名\n\t🙂\x1b[2J".encode() + b"\xff\xc3(\x9b" + "é".encode() + b"\xe5\x90"
     stream = io.BytesIO()

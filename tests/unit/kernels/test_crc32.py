@@ -31,9 +31,9 @@ def by_choice(address, length, seed):
 def test_every_short_length_and_alignment(compute):
     for length in range(300):
         for start in (0, 1, 7, 15):
-            piece = BYTES[start : start + length]
-            assert compute(address_of(piece) if length else address_of(BYTES), length, np.uint32(0)) == zlib.crc32(
-                piece
+            part = BYTES[start : start + length]
+            assert compute(address_of(part) if length else address_of(BYTES), length, np.uint32(0)) == zlib.crc32(
+                part
             )
 
 
@@ -41,9 +41,9 @@ def test_every_short_length_and_alignment(compute):
 @given(start=st.integers(0, 64), length=st.integers(0, 4000), seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=200)
 def test_any_seed(compute, start, length, seed):
-    """The seed is the CRC of what came before, so pieces can be added one by one."""
-    piece = bytes(BYTES[start : start + length])
-    assert compute(address_of(BYTES) + start, length, np.uint32(seed)) == zlib.crc32(piece, seed)
+    """The seed is the CRC of what came before, so parts can be added one by one."""
+    part = bytes(BYTES[start : start + length])
+    assert compute(address_of(BYTES) + start, length, np.uint32(seed)) == zlib.crc32(part, seed)
 
 
 def test_the_fast_way_is_taken_where_the_cpu_has_it():

@@ -11,9 +11,9 @@ from tests.support.planning import Log, plan, table
 T, U = table("t"), table("u")
 
 
-def covered(pieces, name):
+def covered(segments, name):
     """The bytes of one file in which a table's rows count, by version."""
-    return [(piece.start, piece.end, piece.tables[name]) for piece in pieces if name in piece.tables]
+    return [(segment.start, segment.end, segment.tables[name]) for segment in segments if name in segment.tables]
 
 
 def test_segments_are_cut_where_versions_begin_and_end(tmp_path):
@@ -35,11 +35,11 @@ def test_segments_leave_out_what_was_rolled_back(tmp_path):
     with Log(tmp_path / "b.000001") as log:
         log.create(T)
         log.insert(T, 1)
-        void = log.insert(T, 2, end="rollback")
+        rolled_back = log.insert(T, 2, end="rollback")
         log.insert(T, 2)
     span, _, versions = plan(tmp_path, [log.path])
-    pieces = log_segments(span, versions)
-    assert not any(piece.start < void[1] and piece.end > void[0] for piece in pieces)
+    segments = log_segments(span, versions)
+    assert not any(segment.start < rolled_back[1] and segment.end > rolled_back[0] for segment in segments)
     result = replay_with(ThisProcess(), ReplayOptions((log.path,), str(tmp_path / "snapshot")))
     assert [entry.inserts for entry in result.tables] == [2]
 
@@ -56,9 +56,9 @@ def test_splits_without_a_tasks_tables_are_not_walked(tmp_path):
     tasks = walking_tasks(log_segments(span, versions), versions, 2)
     assert len(tasks) == 2
     for task in tasks:
-        [name] = {name for piece in task.segments for name in piece.tables}
+        [name] = {name for segment in task.segments for name in segment.tables}
         own, others = (in_t, in_u) if name == ("d", "t") else (in_u, in_t)
-        walked = [(piece.start, piece.end) for piece in task.segments]
+        walked = [(segment.start, segment.end) for segment in task.segments]
         assert all(any(a <= start and end <= b for a, b in walked) for start, end in own)
         assert sum(any(a <= start and end <= b for a, b in walked) for start, end in others) < 10
 
@@ -97,12 +97,12 @@ def test_tasks_of_some_versions_read_what_their_units_need(tmp_path):
         log.insert(child, 1)
         deleted = log.delete(T, 1)
     span, _, versions = plan(tmp_path, [log.path], split_bytes=1)
-    pieces = log_segments(span, versions)
+    segments = log_segments(span, versions)
     shuffled, walked = by_route(versions)
     assert [[item.version.definition.name for item in part] for part in (shuffled, walked)] == [["t"], ["c"]]
-    [task] = walking_tasks(pieces, walked, 2)
+    [task] = walking_tasks(segments, walked, 2)
     assert any(start <= deleted[0] and deleted[1] <= end for start, end, _ in covered(task.segments, ("d", "t")))
-    assert {name for split in split_tasks(pieces, shuffled) for name in split.segment.tables} == {("d", "t")}
+    assert {name for split in split_tasks(segments, shuffled) for name in split.segment.tables} == {("d", "t")}
 
 
 def test_what_tasks_have_in_common_is_there_once(tmp_path):
@@ -115,8 +115,8 @@ def test_what_tasks_have_in_common_is_there_once(tmp_path):
             for definition in tables:
                 log.insert(definition, 1, 2)
     span, _, versions = plan(tmp_path, [log.path], split_bytes=1)
-    pieces = log_segments(span, versions)
-    walks, splits = walking_tasks(pieces, versions, 7), split_tasks(pieces, versions)
+    segments = log_segments(span, versions)
+    walks, splits = walking_tasks(segments, versions, 7), split_tasks(segments, versions)
     assert len(walks.segments) == len(splits.segments) == 140 and len(walks) == 7
     assert not any(b"b.000001" in pickle.dumps(share) for share in walks.shares)
     assert sum(len(task.segments) for task in walks) == sum(len(task.units) for task in splits) == 140

@@ -291,7 +291,7 @@ def test_databases_under_other_names():
     assert {version.definition.full_name for version in log.history.live()} == {"d.kept"}
 
 
-def test_a_default_in_the_servers_own_zone_is_a_moment_where_the_zone_is_told():
+def test_a_default_in_the_servers_own_zone_is_a_time_where_the_zone_is_told():
     """EV-CTX: a base that was made without --system-time-zone, and a replay on it with one."""
     [made] = parse_statement("CREATE TABLE d.t (s TIMESTAMP DEFAULT '2020-01-02 03:04:05')", time_zone="SYSTEM")
     for zone, default in ((None, Default("local", "2020-01-02 03:04:05")),

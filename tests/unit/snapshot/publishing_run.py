@@ -107,7 +107,7 @@ def _at_time(seconds: float):
     return kill_after
 
 
-def main(moments: str, where: str, folder: str) -> None:
+def main(points: str, where: str, folder: str) -> None:
     if where == "in-place":
         os.path.ismount = lambda path: True
     base = publish_once(f"{folder}/base")
@@ -119,7 +119,7 @@ def main(moments: str, where: str, folder: str) -> None:
     while True:
         number += 1
         output = f"{folder}/out{number % 5}"            # outputs come again, with what the dead left there
-        stop = _at_line(number) if moments == "lines" else _at_time(chance.uniform(0, 1.5 * took))
+        stop = _at_line(number) if points == "lines" else _at_time(chance.uniform(0, 1.5 * took))
         was_killed = killed(stop, output, base)
         kills += was_killed
         try:
@@ -131,7 +131,7 @@ def main(moments: str, where: str, folder: str) -> None:
             absent += 1
         else:
             durable.shutil.rmtree(output)
-        if (moments == "lines" and not was_killed) or (moments == "times" and number == 80):
+        if (points == "lines" and not was_killed) or (points == "times" and number == 80):
             break
     for again in range(5):
         output = f"{folder}/out{again}"

@@ -68,7 +68,7 @@ def test_every_length_however_it_comes():
 def test_what_is_written_is_what_is_hashed(tmp_path):
     with open(tmp_path / "file", "wb") as file:
         sink = HashedSink(file)
-        assert [sink.write(piece) for piece in (b"", b"ab", memoryview(b"c"))] == [0, 2, 1]
+        assert [sink.write(part) for part in (b"", b"ab", memoryview(b"c"))] == [0, 2, 1]
         sink.close()
     assert (sink.tell(), sink.digest, sink.closed) == (3, digest_of(b"abc"), True)
     assert (tmp_path / "file").read_bytes() == b"abc"

@@ -30,7 +30,7 @@ ALL_TYPES = pa.table({
     "single": pa.array([1.5, None, -0.0], pa.float32()),
     "double": pa.array([1e300, None, -0.0]),
     "day": pa.array([datetime.date(1000, 1, 1), None, datetime.date(9999, 12, 31)]),
-    "moment": pa.array([datetime.datetime(1000, 1, 1), None, datetime.datetime(9999, 12, 31, 23, 59, 59, 999999)],
+    "at_time": pa.array([datetime.datetime(1000, 1, 1), None, datetime.datetime(9999, 12, 31, 23, 59, 59, 999999)],
                        pa.timestamp("us")),
     "stamp": pa.array([datetime.datetime(2038, 1, 19, tzinfo=UTC), None, datetime.datetime(1970, 1, 1, tzinfo=UTC)],
                       pa.timestamp("us", tz="UTC")),
@@ -78,7 +78,7 @@ def test_how_it_is_stored(tmp_path):
     assert [name for name, column in columns.items() if column.is_stats_set] == ["id"]
     assert columns["id"].statistics.min == 1 and columns["id"].statistics.max == 3
     for name, encoding in [("text", "DELTA_LENGTH_BYTE_ARRAY"), ("bytes", "DELTA_LENGTH_BYTE_ARRAY"),
-                           ("moment", "DELTA_BINARY_PACKED"), ("id", "DELTA_BINARY_PACKED"), ("small", "PLAIN")]:
+                           ("at_time", "DELTA_BINARY_PACKED"), ("id", "DELTA_BINARY_PACKED"), ("small", "PLAIN")]:
         assert encoding in columns[name].encodings
     assert columns["price"].physical_type == "INT64" and columns["span"].physical_type == "INT64"
     assert [order.column_index for order in group.sorting_columns] == [0]

@@ -13,7 +13,7 @@ from applier.options import ReplayOptions
 from applier.schema.ddl.ddl import parse_statement
 from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import SOURCE, BinlogWriter
-from tests.support.small_pieces import rows_of
+from tests.support.small_parts import rows_of
 
 CREATE = "CREATE TABLE t (s VARCHAR(9) COLLATE utf8mb4_general_ci NOT NULL, n INT NOT NULL)"
 [created] = parse_statement(CREATE, default_database="d", server_charset="utf8mb4", flavour="mysql")

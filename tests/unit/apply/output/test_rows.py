@@ -1,4 +1,4 @@
-"""Gathering rows: values from the base, from images and from patches, in chunks that memory can hold."""
+"""Gathering rows: values from the base, from images and by column, in chunks that memory can hold."""
 
 import pytest
 

@@ -61,8 +61,8 @@ def test_a_compressed_log_replays_as_it_would_otherwise(name, route, tmp_path):
 
 
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
-def test_payloads_in_pieces_and_many_buffers(route, tmp_path, monkeypatch):
-    """A payload of many pieces, several payloads at a time, rows events that hardly fit into a buffer."""
+def test_payloads_in_parts_and_many_buffers(route, tmp_path, monkeypatch):
+    """A payload of many parts, several payloads at a time, rows events that hardly fit into a buffer."""
     monkeypatch.setattr(compressed, "AHEAD_BYTES", 1500)
     monkeypatch.setattr(inflated, "BUFFER_BYTES", 4000)
     case, paths = compressed_case("key-moves-minimal", tmp_path)

@@ -62,7 +62,7 @@ def test_an_unreplayable_event_in_what_may_be_taken_back_hides_no_later_one(tmp_
 
 
 def ranges_rolled_back(tmp_path, *script: str) -> list[tuple[int, int]]:
-    """What is void in a transaction of statements and "rows" (a pair of events), as numbers of its parts."""
+    """What is rolled back in a transaction of statements and "rows" (a pair of events), as numbers of its parts."""
     head, *events = without_gtids()
     rows = next(i for i, event in enumerate(events) if event[4] == 19)
     parts = [b"".join(events[rows : rows + 2]) if text == "rows" else query(text.encode()) for text in script]
@@ -95,7 +95,7 @@ def test_what_is_rolled_back_to_a_savepoint(script, ranges, tmp_path):
 
 
 def test_a_savepoint_that_its_transaction_does_not_have(tmp_path):
-    """It blocks where rows were logged: which of them are void cannot be told. That of another one does not count."""
+    """It blocks where rows were logged: which are rolled back cannot be told. That of another one does not count."""
     head, *events = without_gtids()
     rows = next(i for i, event in enumerate(events) if event[4] == 19)
     pair = events[rows : rows + 2]

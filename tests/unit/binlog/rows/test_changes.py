@@ -17,12 +17,12 @@ def logs(draw):
     bodies = [m.table_map_body(kinds), m.table_map_body(kinds, optional=b"\x05\x01x")]
     ids = draw(st.lists(st.integers(0, 2**48 - 1).filter(lambda n: n != 0xFFFFFF), min_size=1, max_size=3, unique=True))
     other = draw(st.integers(0, 2**48 - 1).filter(lambda n: n not in ids))
-    pieces, at, expected = [], 4, []
+    parts, at, expected = [], 4, []
 
-    def put(piece):
+    def put(part):
         nonlocal at
-        pieces.append(piece)
-        at += len(piece)
+        parts.append(part)
+        at += len(part)
 
     for _ in range(draw(st.integers(1, 6))):
         if draw(st.booleans()):
@@ -48,7 +48,7 @@ def logs(draw):
                 break
         put(m.rows_event(operation, table_id, len(kinds), *present, data, version=version, spare=spare,
                          extra=draw(st.binary(max_size=5)) if version == 2 else b""))
-    return m.as_file(*pieces), expected, len(kinds)
+    return m.as_file(*parts), expected, len(kinds)
 
 
 def bits(n):

@@ -41,11 +41,11 @@ def test_a_row_without_a_byte_among_bytes_is_corrupt():
 
 def test_many_table_ids_of_one_table():
     """A server that opens a table again gives it a new id; the same columns are bound once."""
-    body, pieces = m.table_map_body([INT]), []
+    body, parts = m.table_map_body([INT]), []
     for number in range(2000):
         table_id = number * 0x10001 + 1
-        pieces += [m.table_map_event(table_id, body), full([INT], (number,), table_id=table_id)]
-    file = m.as_file(*pieces)
+        parts += [m.table_map_event(table_id, body), full([INT], (number,), table_id=table_id)]
+    file = m.as_file(*parts)
     calls = []
     collector = Collector(file)
     reader = ChangeReader(file, lambda table_map: calls.append(1) or collector.bind(table_map), checksum=False)
@@ -57,42 +57,42 @@ def test_many_table_ids_of_one_table():
 
 def test_a_table_id_that_comes_to_mean_another_table():
     """The newest table map of an id counts."""
-    pieces = [m.table_map_event(7, m.table_map_body([INT])), full([INT], (1,)),
+    parts = [m.table_map_event(7, m.table_map_body([INT])), full([INT], (1,)),
               m.table_map_event(7, m.table_map_body([INT], table="other")), full([INT], (2,)),
               m.table_map_event(7, m.table_map_body([INT])), full([INT], (3,))]
-    assert [change.after for change in read(m.as_file(*pieces)).changes] == [(1,), (3,)]
+    assert [change.after for change in read(m.as_file(*parts)).changes] == [(1,), (3,)]
 
 
 def test_many_tables_and_many_layouts():
     """Records of tables and of layouts move when there are more of them; nobody keeps an old place."""
-    kinds, pieces, expected = [INT] * 9, [], []
+    kinds, parts, expected = [INT] * 9, [], []
     for number in range(300):
-        pieces.append(m.table_map_event(number, m.table_map_body(kinds, database=f"d{number % 40}")))
+        parts.append(m.table_map_event(number, m.table_map_body(kinds, database=f"d{number % 40}")))
         values = tuple(number if number + c & 1 << c % 8 else ABSENT for c in range(9))
         if all(value is ABSENT for value in values):
             continue
-        pieces.append(m.rows_event(INSERT, number, 9, None, [value is not ABSENT for value in values],
+        parts.append(m.rows_event(INSERT, number, 9, None, [value is not ABSENT for value in values],
                                    m.image(kinds, values)))
         expected.append(values)
-    found = read(m.as_file(*pieces), rows=1000).changes
+    found = read(m.as_file(*parts), rows=1000).changes
     assert sorted(map(str, (change.after for change in found))) == sorted(map(str, expected))
 
 
 def test_changes_of_one_table_stay_in_their_order_over_its_table_maps():
     """AP-ORD: two table maps of one table that share a binding share its batch."""
     plain, with_metadata = m.table_map_body([INT]), m.table_map_body([INT], optional=b"\x01\x01\x80")
-    pieces = []
+    parts = []
     for number in range(6):
-        pieces += [m.table_map_event(number % 2 + 1, (plain, with_metadata)[number % 2]),
+        parts += [m.table_map_event(number % 2 + 1, (plain, with_metadata)[number % 2]),
                    full([INT], (number,), table_id=number % 2 + 1)]
-    assert [change.after for change in read(m.as_file(*pieces), rows=2).changes] == [(number,) for number in range(6)]
+    assert [change.after for change in read(m.as_file(*parts), rows=2).changes] == [(number,) for number in range(6)]
 
 
-def test_a_walk_in_pieces_is_the_walk_as_a_whole():
-    pieces = [m.table_map_event(7, m.table_map_body([INT])), *(full([INT], (i,), (i + 10,)) for i in range(5))]
-    file, cuts = m.as_file(*pieces), [4]
-    for piece in pieces:
-        cuts.append(cuts[-1] + len(piece))
+def test_a_walk_in_parts_is_the_walk_as_a_whole():
+    parts = [m.table_map_event(7, m.table_map_body([INT])), *(full([INT], (i,), (i + 10,)) for i in range(5))]
+    file, cuts = m.as_file(*parts), [4]
+    for part in parts:
+        cuts.append(cuts[-1] + len(part))
     collector = Collector(file, rows=3)
     reader = ChangeReader(file, collector.bind, checksum=False)
     for start, end in itertools.pairwise(cuts):

@@ -62,7 +62,7 @@ def values(images, rows):
 def logs(draw):
     kinds = draw(st.lists(st.sampled_from([INT, TEXT, JSON, JSON]), min_size=1, max_size=11))
     json_columns = [c for c, kind in enumerate(kinds) if kind is JSON]
-    pieces, expected = [m.table_map_event(7, m.table_map_body(kinds))], []
+    parts, expected = [m.table_map_event(7, m.table_map_body(kinds))], []
     for _ in range(draw(st.integers(1, 3))):
         before, after = (draw(st.just([1] * len(kinds)) | st.lists(st.booleans(), min_size=len(kinds),
                                                                    max_size=len(kinds))) for _ in range(2))
@@ -79,8 +79,8 @@ def logs(draw):
             shown = tuple(ABSENT if c in diffs else value for c, value in enumerate(new))
             expected.append((old, shown, m.image(kinds, new), tuple(c for c, here in enumerate(after) if here),
                              tuple(diffs)))
-        pieces.append(event(kinds, before, after, rows))
-    return m.as_file(*pieces), expected
+        parts.append(event(kinds, before, after, rows))
+    return m.as_file(*parts), expected
 
 
 @pytest.mark.slow

@@ -121,7 +121,7 @@ def test_round_trips(data):
         ("TEXT", TEXT, lambda text: quoted(text.encode())), ("BLOB", st.binary(max_size=40), quoted),
         ("BLOB", st.binary(min_size=1, max_size=40), lambda data: b"0x" + data.hex().encode()),
         ("DATE", st.dates(), lambda day: b"'%s'" % day.isoformat().encode()),
-        ("DATETIME(6)", st.datetimes(), lambda moment: b"'%s'" % moment.isoformat(" ", "microseconds").encode()),
+        ("DATETIME(6)", st.datetimes(), lambda instant: b"'%s'" % instant.isoformat(" ", "microseconds").encode()),
         ("BIT(17)", st.integers(0, 2**17 - 1), lambda n: b"b'" + format(n, "b").encode() + b"'"),
     ]))
     rows = data.draw(st.lists(st.none() | values, min_size=1, max_size=20))

@@ -102,7 +102,7 @@ def statements(draw):
 @settings(max_examples=100)
 @given(text=statements())
 def test_wherever_the_bytes_end(text):
-    """Read in two pieces, cut at any byte, the rows are the same."""
+    """Read in two parts, cut at any byte, the rows are the same."""
     _, whole, _ = parsed(text, 2)
     for end in range(len(text)):
         code, rows, place = parsed(text, 2, end=end)

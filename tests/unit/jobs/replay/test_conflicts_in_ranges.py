@@ -1,6 +1,6 @@
 """Idempotent mode in ranges of a table: what is suppressed does not depend on how the work is divided.
 
-Rules: APP-R7, AP-IDEM, AP-ORD; DESIGN.md, Units (where one change ties two ranges together, they become one).
+Rules: APP-R7, AP-IDEM, AP-ORD; DESIGN.md, Units (where one change connects two ranges, they become one).
 """
 
 import pyarrow as pa
@@ -15,7 +15,7 @@ from applier.schema.ddl.ddl import parse_statement
 from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import BinlogWriter
 from tests.support.small_logs import ITEM, commit, delete, held, images, insert, new_log, update
-from tests.support.small_pieces import rows_of
+from tests.support.small_parts import rows_of
 
 both_routes = pytest.mark.parametrize("route", ["walk", "shuffle"])
 N = 200

@@ -17,7 +17,7 @@ from applier.options import ImportOptions, ReplayOptions
 from applier.schema.ddl.ddl import parse_statement
 from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import BinlogWriter
-from tests.support.small_pieces import rows_of
+from tests.support.small_parts import rows_of
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ from applier.options import ImportOptions, ReplayOptions
 from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import BinlogWriter
 from tests.support.small_logs import ITEM, images
-from tests.support.small_pieces import SmallPieces, rows_of
+from tests.support.small_parts import SmallParts, rows_of
 
 TARGET = "CREATE TABLE item (id INT NOT NULL PRIMARY KEY, n INT, s VARCHAR(20), e INT NOT NULL DEFAULT 7, f CHAR(3))"
 ALL = "id n s"
@@ -50,7 +50,7 @@ def test_updates_leave_them(tmp_path, shapes, seed, unit_bytes):
                                if name in names.split())
                     rows[row["id"]] = row
                 log.rows(RowChanges(ITEM, before=before, after=images([image], names) if kind == "update" else None))
-    executor = SmallPieces(2, unit_bytes, 8192, 1 << 26)
+    executor = SmallParts(2, unit_bytes, 8192, 1 << 26)
     with executor.sizes():
         [table] = replay_with(executor, ReplayOptions((str(log.path),), str(tmp_path / "out"),
                                                       base=str(tmp_path / "base"))).tables

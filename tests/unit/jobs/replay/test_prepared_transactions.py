@@ -15,7 +15,7 @@ from applier.writer import event_encoder
 from applier.writer.row_encoder import RowChanges
 from tests.support.folders import CASES
 from tests.support.planning import Log, table
-from tests.support.small_pieces import rows_of
+from tests.support.small_parts import rows_of
 
 T = table()
 

@@ -14,7 +14,7 @@ from jsondiff import wire
 from jsondiff.diff import Diff, Operation
 from jsondiff.encode import encode
 from jsondiff.path import parse
-from tests.support.small_pieces import SmallPieces, rows_of
+from tests.support.small_parts import SmallParts, rows_of
 
 CREATE = "CREATE TABLE d.t (id INT NOT NULL PRIMARY KEY, j JSON, n INT)"
 [_created] = parse_statement(CREATE, flavour="mysql")
@@ -43,7 +43,7 @@ MOVES = {  # the change that moves rows, what it makes of a document, and whethe
 @pytest.mark.parametrize("move", MOVES)
 def test_rows_that_move_keep_what_the_images_lack(move, route, tmp_path):
     """DEF-R2, JD-READ."""
-    change, became, tied = MOVES[move]
+    change, became, single = MOVES[move]
     with BinlogWriter(tmp_path / "binlog.000001") as log:
         log.query(CREATE, "d")
         for start in range(0, BLOCK * BLOCKS, BLOCK):
@@ -54,10 +54,10 @@ def test_rows_that_move_keep_what_the_images_lack(move, route, tmp_path):
             log.rows(RowChanges(_created.definition, before=whole([1, 160])))
         with log.transaction():
             log.rows(change(old, new))
-    executor = SmallPieces(2, 150, 8192, 300)
+    executor = SmallParts(2, 150, 8192, 300)
     with executor.sizes():
         [table] = replay_with(executor, ReplayOptions((str(log.path),), str(tmp_path / "out"), route=route)).tables
-    assert table.ranges > 9 and (table.units == 1) == tied and bool(table.tied) == tied
+    assert table.ranges > 9 and (table.units == 1) == single and bool(table.tied) == single
     [rows] = rows_of(tmp_path / "out").values()
     found = {row["id"]: (json.loads(row["j"]), row["n"]) for row in rows}
     assert len(rows) == len(found) == BLOCK * BLOCKS - 2

@@ -12,7 +12,7 @@ from applier.options import ReplayOptions
 from applier.writer.writer import SOURCE
 from tests.support.folders import CASES
 from tests.support.small_logs import commit, held, insert, new_log
-from tests.support.small_pieces import rows_of, same
+from tests.support.small_parts import rows_of, same
 
 
 def test_files_after_the_stop_position_are_not_read(tmp_path):

@@ -24,7 +24,7 @@ from tests.support.mutated_json import mutants
 from tests.support.small_logs import commit, delete, insert, new_log, update
 
 ROWS = [(number, number, "x") for number in range(150)]
-VOID = {"meta", "br", "img", "link", "rect"}
+WITHOUT_END_TAG = {"meta", "br", "img", "link", "rect"}
 
 
 @pytest.fixture(scope="module")
@@ -55,11 +55,11 @@ class Page(HTMLParser):
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
         self.attributes += attrs
-        if tag not in VOID:
+        if tag not in WITHOUT_END_TAG:
             self.open.append(tag)
 
     def handle_endtag(self, tag):
-        assert tag in VOID or self.open.pop() == tag
+        assert tag in WITHOUT_END_TAG or self.open.pop() == tag
 
     def handle_data(self, data):
         self.words.append(data)
@@ -133,7 +133,7 @@ def test_bars_are_to_scale():
 
 
 def test_why_a_large_table_was_one_unit(tmp_path, monkeypatch, capsys):
-    """DESIGN.md, Units: what is tied together is counted, with the reason."""
+    """DESIGN.md, Units: what has to be one unit is counted, with the reason."""
     monkeypatch.setattr(units, "UNIT_BYTES", 500)
     monkeypatch.setattr(units, "LEAST_UNIT_BYTES", 1)
     with new_log(tmp_path) as log:

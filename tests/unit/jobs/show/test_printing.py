@@ -1,4 +1,4 @@
-"""Events print the same however little room there is, in pieces or whole, and their rows the same in both forms."""
+"""Events print the same however little room there is, in parts or whole, and their rows the same in both forms."""
 
 import json
 import random
@@ -78,10 +78,10 @@ def compressed(tmp_path_factory) -> list[MappedFile]:
     return [map_file(str(path)) for path in files]
 
 
-@pytest.mark.parametrize("room, piece", [(4096, 4096), (1 << 20, 4096), (1 << 20, 4 << 20)])
-def test_what_was_compressed_has_the_same_rows(compressed, room, piece, monkeypatch):
-    """As the events that were compressed; whole, and where payloads are inflated a piece at a time."""
-    monkeypatch.setattr(inflating, "AHEAD_BYTES", piece)
+@pytest.mark.parametrize("room, ahead", [(4096, 4096), (1 << 20, 4096), (1 << 20, 4 << 20)])
+def test_what_was_compressed_has_the_same_rows(compressed, room, ahead, monkeypatch):
+    """As the events that were compressed; whole, and where payloads are inflated a part at a time."""
+    monkeypatch.setattr(inflating, "AHEAD_BYTES", ahead)
     for mapped in compressed:
         source = mapped.uri.rpartition("/")[2].removesuffix("-0").removesuffix("-255")
         plain, _ = printed(map_file(str(CASES / source / "binlog.000001")))

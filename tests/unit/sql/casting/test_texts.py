@@ -35,7 +35,7 @@ def test_bytes_and_text_are_each_others(charset):
 
 
 def test_dates_in_their_usual_form_are_read_as_others_are(monkeypatch):
-    """Each value by itself, and all at once where they are as servers write them: the same moments."""
+    """Each value by itself, and all at once where they are as servers write them: the same times."""
     texts = pa.array(["2024-02-28", "2024-02-29", "2023-02-29", "1969-12-31 23:59:59.5", "2024-04-30 00:00:00", None,
                       "2024-04-31", "9999-12-31 23:59:59.999999", "0001-01-01", "1000-01-01 10:11:12.1", "2024-1-2",
                       "2024-12-31 24:00:00"[:10], "2024-00-05 10:00:00"])

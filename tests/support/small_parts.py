@@ -15,7 +15,7 @@ from applier.plan import units
 from applier.snapshot import manifest
 
 
-class SmallPieces(ThisProcess):
+class SmallParts(ThisProcess):
     """Divides as if these few rows were many, and pickles what would travel between a driver and its workers."""
 
     def __init__(self, cores, unit_bytes, batch_rows, split_bytes):
@@ -23,7 +23,7 @@ class SmallPieces(ThisProcess):
         self.unit_bytes, self.batch_rows, self.split_bytes = unit_bytes, batch_rows, split_bytes
 
     def __repr__(self):
-        return f"SmallPieces{self.cores, self.unit_bytes, self.batch_rows, self.split_bytes}"
+        return f"SmallParts{self.cores, self.unit_bytes, self.batch_rows, self.split_bytes}"
 
     @contextmanager
     def sizes(self):
@@ -47,7 +47,7 @@ def sent(value):
     return pickle.loads(pickle.dumps(value))
 
 
-small_pieces = st.builds(SmallPieces, st.integers(1, 3), st.sampled_from([60, 150, 400, 1 << 27]),
+small_parts = st.builds(SmallParts, st.integers(1, 3), st.sampled_from([60, 150, 400, 1 << 27]),
                          st.sampled_from([1, 2, 8192]), st.sampled_from([1, 300, 1 << 26]))
 
 
