@@ -88,7 +88,7 @@ class _Sampled(Generic[Value]):
 
     def _bind(self, table_map: TableMap) -> TableBinding | None:
         try:
-            reading = LoggedTable(self._definition, self._allowed, same_columns=False).meet(table_map)
+            reading = LoggedTable(self._definition, self._allowed, same_columns=False).bind_table_map(table_map)
         except ReplayStopped:
             return None  # rows of another version of the table; otherwise the apply task reports the difference
         keys = change_keys(self._key, self._definition, table_map)

@@ -99,7 +99,7 @@ class _Parent:
 
     def bind(self, table_map: TableMap, bound: TableBinding | None) -> TableBinding:
         """What is wanted of the table's row events."""
-        reading = self._logged.meet(table_map)
+        reading = self._logged.bind_table_map(table_map)
         if bound is not None:
             return bound
         wanted = self._encoder.wanted(reading.plans)

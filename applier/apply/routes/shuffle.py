@@ -65,7 +65,7 @@ class _SplitTable:
 
     def bind(self, table_map: TableMap, bound: TableBinding | None) -> TableBinding:
         """What is wanted of the table's row events."""
-        self._reading = reading = self._logged.meet(table_map)
+        self._reading = reading = self._logged.bind_table_map(table_map)
         if bound is not None:
             return bound
         keys = change_keys(self._key, reading.definition, table_map)
@@ -154,9 +154,9 @@ class _ArrivingVersion:
         self._keys, self._has_met = arrived_keys(keyed), False
 
     def take(self, payload: Payload) -> None:
-        reading = self._logged.meet(parse_table_map(payload.table_map))
+        reading = self._logged.bind_table_map(parse_table_map(payload.table_map))
         if not self._has_met:
-            self._applier.meet(reading)
+            self._applier.bind_table_map(reading)
             self._has_met = True
         self._applier.retain_buffer(payload.memory)
         for batch in payload.batches:

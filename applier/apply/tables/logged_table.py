@@ -46,7 +46,7 @@ class LoggedTable:
         self.definition, self._allowed, self._same_columns = definition, allowed, same_columns
         self._reading: TableReading | None = None
 
-    def meet(self, table_map: TableMap) -> TableReading:
+    def bind_table_map(self, table_map: TableMap) -> TableReading:
         """How rows are read after a table map, which is compared with the definition (AP-POS)."""
         if stopped := definition_check(table_map, self.definition, self._allowed, same_columns=self._same_columns):
             raise stopped

@@ -95,10 +95,10 @@ class TableWalk:
 
     def bind(self, table_map: TableMap, bound: TableBinding | None = None) -> TableBinding:
         """What is wanted of the table's row events: the key of both images, and pointers to the after-images."""
-        reading = self._logged.meet(table_map)
+        reading = self._logged.bind_table_map(table_map)
         if self.bound is None:
             for unit in self.units:
-                unit.meet(reading)
+                unit.bind_table_map(reading)
         if bound is not None:
             return bound
         reader = batch_reader(self._spec.search, reading) if self.bound is None else self.bound.reader

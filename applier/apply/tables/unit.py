@@ -32,7 +32,7 @@ from applier.schema.definition import table_schema
 
 
 class UnitApplier(ABC, Generic[Taken]):
-    """Applies changes to a unit. Calls come in commit order: `meet` a table map, `take` any number of times, and then
+    """Applies changes to a unit. Calls come in commit order: `bind_table_map`, `take` any number of times, and then
     `finish`. While no change has come it has no rows in memory, and passes those that are there on.
 
     `sources` are the units that `spec.sources` names, whose rows come to this one: all their changes come before.
@@ -84,9 +84,9 @@ class UnitApplier(ABC, Generic[Taken]):
 
     # ---- while changes come
 
-    def meet(self, reading: TableReading) -> None:
+    def bind_table_map(self, reading: TableReading) -> None:
         """The table's first changes are coming, and are read so: get the rows that are there."""
-        self._memory.meet(reading)
+        self._memory.bind_table_map(reading)
         self.open()
 
     def open(self) -> UnitSearch[Taken]:

@@ -96,8 +96,8 @@ class StoredUnit(UnitApplier[StoredChanges]):
         self.open()
         return self._store
 
-    def meet(self, reading: TableReading) -> None:
-        super().meet(reading)
+    def bind_table_map(self, reading: TableReading) -> None:
+        super().bind_table_map(reading)
         place = ExtraColumns(self.spec.definition, self._memory.n_logged).place_in_key
         if place is not None:
             self.store.order_by_arrival(place)

@@ -33,7 +33,7 @@ class UnitMemory:
         self._logged, self.layouts = logged, layouts
         self._times = EventTimes(self._defaults, nullable, layouts)
 
-    def meet(self, reading: TableReading) -> None:
+    def bind_table_map(self, reading: TableReading) -> None:
         """The table's first changes are coming, with these columns and layouts."""
         table_map = reading.table_map
         self._set_images(LoggedColumns(self._stored, table_map.types, table_map.metadata), table_map.nullable,

@@ -17,7 +17,12 @@ from applier.options import ReplayOptions
 from applier.plan.log import LogSpan, check_base, files_after, span_of
 from applier.plan.passes import bytes_left, end_of_pass
 from applier.plan.prepared import resolve_prepared_transactions, with_prepared_transactions
-from applier.plan.stops.base_position import could_be_another_servers, lacks_file_position, place_of, place_tasks
+from applier.plan.stops.base_position import (
+    could_be_another_servers,
+    lacks_file_position,
+    position_by_gtid,
+    tasks_by_gtid,
+)
 from applier.plan.stops.start_position import check_start, continuity, files_from, task_before
 from applier.plan.stops.stop_position import files_up_to, not_reached, outlines_up_to_stop
 from applier.snapshot.manifest import Snapshot
@@ -70,8 +75,8 @@ class Outlining:
             except ArchiveError as error:
                 if not could_be_another_servers(error, base.position):
                     raise
-        outlines = self._executor.outline(place_tasks(archive, base.position), lambda *_: None)
-        placed = replace(base, position=place_of(base.position, outlines))
+        outlines = self._executor.outline(tasks_by_gtid(archive, base.position), lambda *_: None)
+        placed = replace(base, position=position_by_gtid(base.position, outlines))
         if base.position.file:
             self._note(f"the base stands at {base.position}, which is not in these logs: by its GTIDs they continue "
                        f"from {placed.position}")

@@ -27,8 +27,8 @@ def could_be_another_servers(error: ApplierError, position: BinlogPosition) -> b
     return error.mysql_errno == LOG_GAP and bool(position.gtid_set and position.file)
 
 
-def place_tasks(archive: Archive, position: BinlogPosition) -> list[OutlineTask]:
-    """The outlines that `place_of` needs: of files that may contain the position, each up to where the position's
+def tasks_by_gtid(archive: Archive, position: BinlogPosition) -> list[OutlineTask]:
+    """The outlines that `position_by_gtid` needs: of files that may contain the position, each up to where its
     transactions are complete.
 
     For MySQL the heads of files narrow it to one file, since sets of executed transactions only grow; MariaDB's domains
@@ -53,7 +53,7 @@ def place_tasks(archive: Archive, position: BinlogPosition) -> list[OutlineTask]
     return [OutlineTask(file.uri, None, stop) for file in files]
 
 
-def place_of(position: BinlogPosition, outlines: Sequence[Outline]) -> BinlogPosition:
+def position_by_gtid(position: BinlogPosition, outlines: Sequence[Outline]) -> BinlogPosition:
     """The position with the file and offset at which its transactions are complete (GRP-5, GRP-7).
 
     Raises ArchiveError (1236) if the archive does not have all of them, or has others before the last of them.

@@ -53,7 +53,7 @@ def payloads(table, events, picked=lambda n: np.arange(n)):
     file = row_model.as_file(row_model.table_map_event(7, table.body), *(event.encode(table) for event in events))
 
     def bind(table_map):
-        reading = logged.meet(table_map)
+        reading = logged.bind_table_map(table_map)
         keys = change_keys(table_key(table.definition), table.definition, table_map)
         read[:] = [reading, keys]
         wanted = keys.wanted(reading.plans)
