@@ -25,7 +25,7 @@ _MAX_TEXT = 2**31 - 1
 
 
 class JsonError(ValueError):
-    """A value that is no binary JSON document. `row` is its index in the column, `what` says what is wrong with it."""
+    """A value is not a binary JSON document. `row` is its index in the column, `what` says what is wrong with it."""
 
     def __init__(self, what: str, row: int):
         super().__init__(what, row)
@@ -38,8 +38,8 @@ class JsonError(ValueError):
 def to_text(column: pa.Array) -> pa.Array:
     """Decodes a column of binary JSON documents.
 
-    column: pa.binary() or pa.large_binary(). Returns pa.string() of the same length; NULL stays null, and a value of no
-    bytes is the JSON null 'null', as in the server. Raises JsonError at the first bad document, OverflowError if the
+    column: pa.binary() or pa.large_binary(). Returns pa.string() of the same length; NULL stays null, and a value
+    without bytes is JSON's 'null', as on the server. Raises JsonError at the first bad document, OverflowError if the
     text is more than 2 GB."""
     data, offsets = bytes_and_offsets(column)
     validity = column.is_valid().to_numpy(zero_copy_only=False)
@@ -62,7 +62,7 @@ def to_text(column: pa.Array) -> pa.Array:
 
 
 def _checked_utf8(column: pa.Array, offsets: np.ndarray, text: np.ndarray) -> pa.Array:
-    """The column's text; JsonError where a string of a document is not UTF-8."""
+    """The column's text. Raises JsonError if a string of a document is not UTF-8."""
     validity = validity_buffer(column.is_valid().to_numpy(zero_copy_only=False))
     buffers = [validity, pa.py_buffer(offsets), pa.py_buffer(text)]
     if not is_utf8(text):  # each document's text begins and ends with ASCII, so none goes on in the next one

@@ -7,7 +7,7 @@ import pyarrow as pa
 def bytes_and_offsets(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     """The bytes (uint8) of a column of binary or string values, large ones too, and its int64 offsets into them.
 
-    The bytes are always read-only: that is part of the type, and for another one Numba compiles a kernel again."""
+    The bytes are always read-only, which is part of their type: Numba compiles a kernel again for another one."""
     is_large = pa.types.is_large_binary(column.type) or pa.types.is_large_string(column.type)
     if len(column) == 0:
         return np.frombuffer(b"", np.uint8), np.zeros(1, np.int64)
@@ -19,5 +19,5 @@ def bytes_and_offsets(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
 
 
 def validity_buffer(valid: np.ndarray) -> pa.Buffer | None:
-    """What Arrow has for bool[n] that says which values are not NULL; None where all are valid."""
+    """Arrow's validity bitmap for bool[n]; None if all are valid."""
     return None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little"))

@@ -1,8 +1,8 @@
 """Binary JSON to documents. The format is in binary_kernel.py.
 
-Nothing in a document is believed: every read is checked against the end of its container, members must be in stored
-order, and a document whose parts add up to more bytes than it has is refused, so that values which point to the same
-bytes again and again cannot make more work or objects than the document is long.
+Nothing in a document is believed: every read is checked against the end of its container, and members must be in
+stored order. A document whose parts have more bytes than itself is refused, so values that share bytes cannot make more
+work or objects than the document is long.
 """
 
 import math
@@ -31,23 +31,23 @@ _WITH_MEANING = (DECIMAL, DATE, TIME, DATETIME, TIMESTAMP)
 
 
 def decode(document: bytes) -> Document:
-    """The value of a binary document, as values.py has it; None for one of no bytes, JSON's null to the server.
+    """The value of a binary document, as values.py has it. A document without bytes is JSON's null, as to the server.
 
-    Raises DocumentError: 3157 where it nests deeper than 100 levels, 3142 for all else that is wrong with it. What this
-    takes, binary.to_text takes too, and both print alike."""
+    Raises DocumentError: 3157 if it is nested deeper than 100 levels, else 3142. binary.to_text accepts the same
+    documents."""
     if not document:
         return None
     return _Document(document).value(document[0], 1, len(document), 0)
 
 
 class _Document:
-    """The bytes, and how many of them no part has claimed yet."""
+    """The bytes of a document; `left` of them no part has claimed yet."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self.left = data, len(data) - 1
 
     def value(self, kind: int, at: int, end: int, depth: int) -> Document:
-        """The value of this type at data[at:end]; bytes behind it do not matter."""
+        """The value of this type at data[at:end]; bytes behind it are ignored."""
         if kind <= _LARGE_ARRAY:
             return self._container(kind, at, end, depth)
         if kind == _STRING:
@@ -56,7 +56,7 @@ class _Document:
             start, stop = self._measured(self._claim(at, 1, end), end)
             value = Opaque(self.data[at], self.data[start:stop])
             if value.kind in _WITH_MEANING:
-                value.text()  # an error if the bytes are none of the kind
+                value.text()  # raises an error if the bytes are malformed
             return value
         if _INT16 <= kind <= _UINT64:
             size = 2 << (kind - _INT16) // 2
@@ -67,7 +67,7 @@ class _Document:
         return self._scalar(kind, self.data[at : self._claim(at, size, end)], at)
 
     def _claim(self, at: int, size: int, end: int) -> int:
-        """Where a part of this size at data[at:end] ends."""
+        """Claim a part of this size at data[at:end]; returns where it ends."""
         if size > end - at:
             raise self._error("a length or offset points past the end of its container", at)
         self.left -= size
@@ -90,8 +90,8 @@ class _Document:
         return Unsigned(int.from_bytes(data, "little"))
 
     def _measured(self, at: int, end: int) -> tuple[int, int]:
-        """Begin and end of bytes with their length in front: 7 bits a byte, the lowest first, the top bit set in all
-        but the last of at most five."""
+        """Start and end of bytes that follow their length: 7 bits a byte, the lowest first, the top bit set in all but
+        the last of at most five."""
         length, start = 0, at
         for shift in range(0, 35, 7):
             start = self._claim(start, 1, end)

@@ -1,6 +1,6 @@
-"""MySQL's JSON diffs: what they are, and how a document takes them (WL#2955, section 7).
+"""MySQL's JSON diffs: what they are, and how they apply to a document (WL#2955, section 7).
 
-This is the plain form, for documents as Python values, one at a time; apply.py does whole columns of text.
+This is plain Python for one document at a time, as Python values; apply.py does whole columns of text.
 """
 
 import enum
@@ -14,15 +14,15 @@ from jsondiff.values import MAX_DEPTH, TOO_DEEP, Array, Document, Object
 CORRUPT_EVENT = 1610
 """JD-SAFE1: the bytes of the diffs contradict themselves (ER_SLAVE_CORRUPT_EVENT)."""
 NOT_APPLICABLE = 3648
-"""JD-SAFE2, JD-NULL: the document does not have what a diff changes, or a diff's parts mean nothing
+"""JD-SAFE2, JD-NULL: the document does not have what a diff changes, or the diff's path or data is invalid
 (ER_COULD_NOT_APPLY_JSON_DIFF)."""
 
 
 class DiffError(ValueError):
-    """Diffs that cannot be read, or that a document does not take.
+    """Diffs cannot be read, or not be applied to a document.
 
-    `what` says why, `errno` is MySQL's number of the error, `number` the diff's in its column from 1 on, `path` the
-    diff's; None where they are not known."""
+    `what` says why, `errno` is MySQL's error number, `number` the 1-based number of the diff in its column, `path` its
+    path; None if unknown."""
 
     def __init__(self, what: str, errno: int, number: int | None = None, path: str | None = None) -> None:
         super().__init__(what, errno, number, path)
@@ -51,12 +51,12 @@ class Diff:
 
 
 def apply(document: Document, diffs: Iterable[Diff]) -> Document:
-    """The document after these diffs, in order. Neither the document nor the diffs' values are changed, but what is
-    returned shares parts with them.
+    """The document after these diffs, in order. The result may share parts with the document and the diffs' values,
+    which stay unchanged.
 
-    REPLACE and REMOVE take what is there, and nothing else will do: a cell 0 of what is no array does not exist. INSERT
-    adds a member that is not there, or a cell before the one that is there; past the array's end it appends. All but
-    that raises DiffError (3648; 3157 where the document would nest too deeply), as json_diff.cc of MySQL rejects it."""
+    REPLACE and REMOVE need an existing place: a scalar has no cell 0. INSERT adds a new member, or a cell before an
+    existing one; behind an array's end it appends. Anything else raises DiffError (3648; 3157 if the document would be
+    nested too deeply), as MySQL's json_diff.cc rejects it."""
     for number, diff in enumerate(diffs, 1):
         try:
             document = _changed(document, diff)
@@ -75,7 +75,7 @@ class _TooDeep(_Rejected):
 
 
 def _changed(document: Document, diff: Diff) -> Document:
-    """The document after one diff: the containers on the path are new, everything else is the old document's."""
+    """The document after one diff: containers on the path are copied, all else is shared with the old document."""
     legs = diff.path.legs
     if not legs:
         raise _Rejected("a diff cannot concern the whole document")
@@ -105,7 +105,7 @@ def _copy(value: Document) -> Array | Object:
 
 
 def _find(container: Array | Object, leg: Leg) -> str | int:
-    """Where a leg leads in a container."""
+    """The key or index of an existing child. Raises _Rejected if there is none."""
     if isinstance(container, dict):
         if isinstance(leg, Member) and leg.name in container:
             return leg.name
@@ -137,7 +137,7 @@ def _remove(container: Array | Object, leg: Leg) -> None:
 
 
 def depth(value: Document) -> int:
-    """How many containers are within one another: 0 for a scalar, 1 for []."""
+    """How deep containers are nested: 0 for a scalar, 1 for []."""
     levels, inner = 0, [value]
     while inner := [part for part in inner if isinstance(part, dict | list)]:
         levels += 1

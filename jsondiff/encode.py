@@ -1,8 +1,7 @@
 """Documents to binary JSON, byte for byte as MySQL writes them (serialize_json_value in its sql-common/json_binary.cc).
 
-The format is in binary_kernel.py. Each container is in the small format if its bytes, with what it contains, are no
-more than 65535; else in the large one, whatever the containers in it are. An integer takes the fewest of 2, 4 and 8
-bytes.
+The format is in binary_kernel.py. A container has the small format if it has at most 65535 bytes with all that it
+contains, else the large one, whatever the format of containers in it. An integer takes the fewest of 2, 4 and 8 bytes.
 """
 
 import math
@@ -24,7 +23,7 @@ from jsondiff.values import (
 _SMALL_MAX, _LARGE_MAX, _KEY_MAX = 0xFFFF, 0xFFFFFFFF, 0xFFFF
 _OBJECT, _ARRAY, _LITERAL, _INT16, _UINT16, _DOUBLE, _STRING, _OPAQUE = 0, 2, 4, 5, 6, 11, 12, 15
 _LITERALS = {None: b"\0", True: b"\1", False: b"\2"}
-_IN_ENTRY = {2: (4, 5, 6), 4: (4, 5, 6, 7, 8)}  # types that stand in their entry, by the bytes of an offset
+_IN_ENTRY = {2: (4, 5, 6), 4: (4, 5, 6, 7, 8)}  # types whose values are in their entry, by the bytes of an offset
 _SIGNED = (5, 7, 9)
 _HEAD, _KEY, _VALUE = {2: "<HH", 4: "<II"}, {2: "<HH", 4: "<IH"}, {2: "<BH", 4: "<BI"}
 
@@ -32,8 +31,8 @@ _HEAD, _KEY, _VALUE = {2: "<HH", 4: "<II"}, {2: "<HH", 4: "<IH"}, {2: "<BH", 4: 
 def encode(value: Document) -> bytes:
     """The binary document of a value: its type in one byte, then the value.
 
-    Raises DocumentError with MySQL's number where a document nests deeper than 100 levels, a key is longer than 65535
-    bytes or a container larger than 4 GB, where a number is none of JSON or text has surrogates; TypeError for a value
+    Raises DocumentError with MySQL's number if a document is nested deeper than 100 levels, a key is longer than 65535
+    bytes, a container larger than 4 GB, a number not one of JSON's, or if text has surrogates; TypeError for a value
     that no document has."""
     kind, data = _part(value, 0)
     return bytes([kind]) + data

@@ -6,11 +6,12 @@ from jsondiff.values import DATE, DATETIME, TIME, TIMESTAMP, Document, Opaque
 
 
 def equal(a: Document, b: Document) -> bool:
-    """Whether MySQL takes two documents for equal.
+    """Whether MySQL takes two documents to be equal.
 
-    Numbers of all types are equal by value, where a double has the value of its shortest digits: 0.1 equals the DECIMAL
-    0.10, and 9223372036854775808 not the double 9.223372036854775808e18, which is 9223372036854776000 then. DATETIME
-    and TIMESTAMP are equal by value, all other types only to their own kind: true is not 1, and bytes are no string."""
+    Numbers of all types compare by value, where a double has the value of its shortest digits: 0.1 equals the DECIMAL
+    0.10, but 9223372036854775808 is not the double 9.223372036854775808e18, whose digits are 9223372036854776000.
+    DATETIME and TIMESTAMP compare by value, other types only with their own: true is not 1, and bytes are not a string.
+    """
     if isinstance(a, list):
         return isinstance(b, list) and len(a) == len(b) and all(map(equal, a, b))
     if isinstance(a, dict):
@@ -19,7 +20,7 @@ def equal(a: Document, b: Document) -> bool:
 
 
 def _comparable(scalar: Document) -> tuple[object, object]:
-    """Its family, and what is equal within it."""
+    """A scalar's family, and the value by which it compares in that."""
     if scalar is None or isinstance(scalar, bool | str):
         return type(scalar), scalar
     if isinstance(scalar, int):

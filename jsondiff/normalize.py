@@ -1,4 +1,4 @@
-"""Columns of JSON text, as MySQL would print them once they were stored."""
+"""Columns of JSON text as MySQL would print them after storing them."""
 
 import numpy as np
 import pyarrow as pa
@@ -14,8 +14,8 @@ def normalize(column: pa.Array) -> pa.Array:
     """The text that MySQL prints after CAST(text AS JSON), for a whole column.
 
     column: pa.string() or pa.large_string(); the result has the same type and length, and NULL stays null. Text that is
-    canonical already, as every dump of a MySQL server has it, is only looked at. Raises DocumentError with the first
-    row that is no JSON or nests too deeply."""
+    canonical already, as in every dump of a MySQL server, is not parsed. Raises DocumentError for the first row that is
+    not JSON or is nested too deeply."""
     data, offsets = bytes_and_offsets(column)
     others = np.empty(len(column), np.bool_)
     kernel.find_others(data, offsets, column.is_valid().to_numpy(zero_copy_only=False), others)

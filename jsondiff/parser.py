@@ -1,8 +1,8 @@
-"""JSON text as MySQL's parser reads it, which is RapidJSON's reader with full precision. It is slow, but says what is
-wrong and where in the server's own words; text.from_text asks it where a faster parser is not enough.
+"""Parses JSON text as MySQL's parser does, which is RapidJSON's reader with full precision. It is slow, but says what
+is wrong and where in the server's own words; text.from_text uses it where a faster parser is not enough.
 
-It differs from RFC 8259 in little: a zero byte ends the text, an exponent may be too big though the digits are zeros,
-and of equal members the last counts. An integer above 4294967295 is unsigned.
+It differs little from RFC 8259: a zero byte ends the text, a number of zeros with too big an exponent is refused, and
+of members with one name the last counts. An integer above 4294967295 is unsigned.
 """
 
 import math
@@ -30,12 +30,12 @@ _LITERALS: dict[int, tuple[bytes, bool | None]] = {
 }
 _MORE_DIGITS_THAN_64_BITS = 20
 _MAX_EXPONENT = 308
-_MAX_DIGITS = 768  # of a double that its parser looks at; the rest count as zeros
+_MAX_DIGITS = 768  # of a double that MySQL's parser reads; the rest count as zeros
 _NO_DOUBLES_EXPONENT = 10  # digits of one
 
 
 def parse(text: bytes) -> Document:
-    """The document that the text is. DocumentError as text.from_text has it."""
+    """The document that a text describes. Raises DocumentError as text.from_text does."""
     return _Parser(text.partition(b"\0")[0]).document()
 
 
@@ -50,7 +50,7 @@ def integer(text: str) -> int | float | None:
 
 
 def double(text: str) -> float | None:
-    """The double nearest to a number's text; None if it is too big for one, or says so: 0e309 is, 0.0e309 is not."""
+    """The double nearest to a number's text; None if its value or its exponent is too big: 0e309, but not 0.0e309."""
     value = float(text if len(text) <= _MAX_DIGITS else _first_digits(text))
     if value:
         return None if math.isinf(value) else value
@@ -73,7 +73,7 @@ def _first_digits(text: str) -> str:
 
 
 class _Parser:
-    """The text, and how far it is read."""
+    """Parses a text; `at` is how far it has read."""
 
     def __init__(self, text: bytes) -> None:
         self.text, self.at = text, 0
@@ -92,7 +92,7 @@ class _Parser:
         return self._peek()
 
     def _match(self, pattern: re.Pattern[bytes]) -> re.Match[bytes]:
-        """What a pattern that matches no bytes, too, matches here."""
+        """Match a pattern here that also matches the empty text."""
         found = pattern.match(self.text, self.at)
         assert found is not None, pattern
         return found
@@ -180,21 +180,21 @@ class _Parser:
         return value
 
     def _string(self) -> str:
-        pieces, self.at = [], self.at + 1
+        parts, self.at = [], self.at + 1
         while True:
             plain = self._match(_PLAIN)
             try:
-                pieces.append(plain[0].decode())
+                parts.append(plain[0].decode())
             except UnicodeDecodeError as error:
                 raise self._error("Invalid encoding in string.", self.at + error.start) from None
             self.at = plain.end()
             if self._takes(b'"'):
-                return "".join(pieces)
+                return "".join(parts)
             if self._peek() is None:
                 raise self._error("Missing a closing quotation mark in string.")
             if self._peek() != 0x5C:
                 raise self._error("Invalid encoding in string.")
-            pieces.append(self._escape())
+            parts.append(self._escape())
 
     def _escape(self) -> str:
         start, self.at = self.at, self.at + 1

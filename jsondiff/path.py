@@ -5,8 +5,8 @@
     name   = a quoted JSON string, or an identifier
     index  = number | "last" | "last" "-" number
 
-Spaces may stand between all of these. Wildcards and ranges are paths too (MySQL manual, "JSON Path Syntax"), but they
-lead to many places, which no diff can mean. A server prints a name in quotes only where it is no identifier.
+Spaces are allowed between all of these. MySQL also has wildcards and ranges ("JSON Path Syntax" in its manual), but
+they lead to many places, and a diff has one. A server quotes a name only if it is not an identifier.
 """
 
 import json
@@ -24,7 +24,7 @@ _ONLY_BEHIND = {0x200C, 0x200D, 0x203F, 0x2040, 0xFF3F}  # joiners and connector
 
 
 class PathError(ValueError):
-    """Text that is no path to one place. `position` is the character where that shows."""
+    """A text is not a path to one place. `position` is the character where that was found."""
 
     def __init__(self, what: str, position: int):
         super().__init__(what, position)
@@ -44,14 +44,14 @@ class Member(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A cell of an array: number `index` from 0 on, or counted back from its last one, which is 0."""
+    """A cell of an array: its 0-based number, from the start or back from the last cell."""
 
-    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody asks of a leg
+    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody calls on a leg
     from_end: bool = False
 
     def position(self, length: int) -> int:
-        """The cell's number in an array of this many cells; for one that it does not have, the place where a new cell
-        would be nearest: its end, or its start if counted back."""
+        """The cell's number in an array of this many cells. If the array lacks it: where it would be inserted, at the
+        end, or at the start if counted back."""
         if self.from_end:
             return max(length - 1 - self.index, 0)
         return min(self.index, length)
@@ -66,17 +66,17 @@ Leg = Member | Cell
 
 
 class Path(NamedTuple):
-    """A way from a document's root down to one value. Equal ones have the same legs, however they were written."""
+    """A path from a document's root to one value. Equal paths have the same legs, however they were written."""
 
     legs: tuple[Leg, ...] = ()
 
     def __str__(self) -> str:
-        """As MySQL prints it, which is also how it stands in the binlog."""
+        """The path as MySQL prints it and as the binlog has it."""
         return "$" + "".join(map(str, self.legs))
 
 
 def parse(text: str) -> Path:
-    """Reads a path in any form that MySQL reads. Raises PathError, also for wildcards and ranges."""
+    """Parse a path in any form that MySQL accepts. Raises PathError, also for wildcards and ranges."""
     at = _skip(text, 0)
     if text[at : at + 1] != "$":
         raise PathError("a path begins with $", at)
@@ -98,8 +98,8 @@ def parse(text: str) -> Path:
 def is_identifier(name: str) -> bool:
     """Whether a name needs no quotes in a path.
 
-    An identifier of ECMAScript, as MySQL sees it: it looks letters and digits up by the lowest byte of a character's
-    code (is_letter and is_digit in json_path.cc), so 日 (U+65E5) is a letter and 本 (U+672C, as if a comma) is none."""
+    An identifier of ECMAScript, as MySQL tests it: by the lowest byte of a character's code (is_letter and is_digit in
+    json_path.cc), so 日 (U+65E5) is a letter, and 本 (U+672C, taken as a comma) is not."""
     return bool(name) and all(_fits(ord(character), at > 0) for at, character in enumerate(name))
 
 

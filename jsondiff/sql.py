@@ -2,10 +2,10 @@
 
     JSON_REMOVE(                         the last operation is outermost
     JSON_REPLACE(@2, '$.a', 7,           diffs with the same operation, one after another, are one call
-    '$.b[1]', 'bb'),                     a step a line
+    '$.b[1]', 'bb'),                     one line a diff
     '$.c')
 
-It is the statement that would have the same effect on the column, but for the document in it that is not shown.
+The expression has the effect of the diffs on the column, whose document is not shown.
 """
 
 from collections.abc import Sequence
@@ -21,9 +21,9 @@ _ESCAPES |= {ord(character): f"\\{letter}" for character, letter in zip("\\'\n\r
 
 
 def to_sql(diffs: Sequence[Diff], column: str) -> str:
-    """The expression that makes the column's new value out of its old one, `column`; that itself if there are no diffs.
+    """The expression that computes the column's new value from its old one, `column`; just that if there are no diffs.
 
-    Its lines are parted by line feeds and have no indentation. Raises DocumentError for values that no document has."""
+    Its lines end with line feeds and have no indentation. Raises DocumentError for values that no document has."""
     runs = [list(run) for _, run in groupby(diffs, _function)]
     calls = [f"{_function(run[0])}(" for run in reversed(runs)]
     steps = [",\n".join(map(_step, run)) + ")" for run in runs]
@@ -31,7 +31,7 @@ def to_sql(diffs: Sequence[Diff], column: str) -> str:
 
 
 def quote(text: str) -> str:
-    """A string of SQL, with control characters as mysqlbinlog escapes them."""
+    """A text as a string of SQL, with control characters escaped as mysqlbinlog does."""
     return f"'{text.translate(_ESCAPES)}'"
 
 
@@ -47,7 +47,7 @@ def _step(diff: Diff) -> str:
 
 
 def _literal(value: Document) -> str:
-    """What a JSON function takes for the value: text is no document to it, so one has to be made of it."""
+    """The value as an argument of a JSON function, to which a container is text that has to be cast."""
     if isinstance(value, Opaque):
         return value.text() if value.kind == DECIMAL else quote(value.text())
     if isinstance(value, str):

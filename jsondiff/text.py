@@ -16,8 +16,8 @@ _MOST_PLAIN_DIGITS = 15
 def from_text(text: str | bytes) -> Document:
     """The document that MySQL stores for this text (UTF-8), its members in stored order.
 
-    Integers are int up to 4294967295, Unsigned up to 64 bits, double beyond. Raises DocumentError: 3140 where the text
-    is no JSON, with the server's words and the byte where its parser stopped; 3157 at the 101st level."""
+    Integers are int up to 4294967295, Unsigned up to 64 bits, double beyond. Raises DocumentError: 3140 if the text is
+    not JSON, with the server's words and the byte where its parser stopped; 3157 at the 101st level."""
     if isinstance(text, bytes):
         data = text
         try:
@@ -38,7 +38,8 @@ def from_text(text: str | bytes) -> Document:
 
 def to_text(value: Document) -> str:
     """The text of a document, as MySQL prints it and as binary.to_text does: members in stored order, ", " and ": "
-    between, the shortest digits of doubles. Raises DocumentError as encode does, TypeError for no document's value."""
+    between, the shortest digits of doubles. Raises DocumentError as encode does, TypeError for a value of no type
+    that documents have."""
     out: list[str] = []
     _put(value, 0, out)
     text = "".join(out)
@@ -62,11 +63,11 @@ _FAST = json.JSONDecoder(
     parse_float=lambda text: _known(parser.double(text)),
     parse_constant=_no_constant,
 )
-"""Takes what MySQL takes but for escaped surrogates and depth."""
+"""Accepts what MySQL accepts, except for escaped surrogates and depth."""
 
 
 def _depth(value: Document) -> int:
-    """How many levels of containers there are."""
+    """How deep containers are nested."""
     level, depth = [value] if isinstance(value, dict | list) else [], 0
     while level:
         parts = (part for outer in level for part in (outer.values() if isinstance(outer, dict) else outer))
@@ -109,7 +110,7 @@ def _put(value: Document, depth: int, out: list[str]) -> None:
 
 
 def _double(value: float) -> str:
-    """numbers.put_double has the rules of the layout: what differs from repr are exponents."""
+    """A double as numbers.put_double writes it: only exponents differ from repr."""
     if not math.isfinite(value):
         raise DocumentError("a double is infinite or not a number", INVALID_BINARY)
     text = repr(value)

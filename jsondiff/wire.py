@@ -4,8 +4,8 @@
     diff    = operation (1 byte), length, path, and unless the operation is REMOVE: length, document
     length  = a byte up to 250, or 252, 253 or 254 and then 2, 3 or 8 bytes (net_field_length)
 
-All little-endian. The document is binary JSON. Where the functions below take or return bytes, they are the diffs
-without the column's length in front.
+All little-endian. The document is binary JSON. The functions below take and return diffs without the column's length in
+front.
 """
 
 from collections.abc import Iterable
@@ -23,8 +23,8 @@ _WIDTHS = {252: 2, 253: 3, 254: 8}
 def decode(data: bytes) -> list[Diff]:
     """The diffs of one column's value.
 
-    Raises DiffError: 1610 where operations or lengths make no sense (JD-SAFE1), 3648 for an invalid path to one
-    place and for data that is no document (JD-SAFE2)."""
+    Raises DiffError: 1610 if an operation or a length is invalid (JD-SAFE1), 3648 if a path is not one to one place, or
+    data is not a document (JD-SAFE2)."""
     diffs: list[Diff] = []
     at = 0
     while at < len(data):
@@ -47,10 +47,10 @@ def encode(diffs: Iterable[Diff]) -> bytes:
 
 
 def apply(document: bytes | None, data: bytes) -> bytes:
-    """The binary document after a column's diffs. A document that is None is SQL's NULL, which takes no diff; but a
-    replica makes JSON's null of it where a statement that changed nothing left an empty list of diffs.
+    """The binary document after a column's diffs. None is SQL's NULL, to which no diff applies; but a statement that
+    changed nothing logs an empty list of diffs, and then a replica turns NULL into JSON's null.
 
-    Raises DiffError (JD-SAFE1, JD-SAFE2, JD-NULL) and DocumentError, if the document is none."""
+    Raises DiffError (JD-SAFE1, JD-SAFE2, JD-NULL), and DocumentError if the document is malformed."""
     diffs = decode(data)
     if document is None:
         if diffs:
@@ -68,7 +68,7 @@ def packed_length(length: int) -> bytes:
 
 
 def _diff(data: bytes, at: int, number: int) -> tuple[Diff, int]:
-    """The diff at this offset, which is this one's number, and its end."""
+    """Read the diff at this offset, the number-th: (it, its end)."""
     if data[at] > Operation.REMOVE:
         raise DiffError(f"operation {data[at]} is not known", CORRUPT_EVENT, number)
     operation = Operation(data[at])
@@ -90,7 +90,7 @@ def _diff(data: bytes, at: int, number: int) -> tuple[Diff, int]:
 
 
 def _counted(data: bytes, at: int, number: int) -> tuple[bytes, int]:
-    """The bytes that have their length in front, and their end."""
+    """Read bytes with their length in front: (they, their end)."""
     first = data[at] if at < len(data) else 255
     width = _WIDTHS.get(first, 0)
     start = at + 1 + width

@@ -23,7 +23,7 @@ PathKind = Literal["primary", "unique", "key", "scan"]
 
 @dataclass(frozen=True)
 class ColumnInfo:
-    """What matters of a column here. stored: whether there is a value to search by (a snapshot has no VIRTUAL ones)."""
+    """A column, as far as it matters here. stored: it has a value to search by (a snapshot has no VIRTUAL ones)."""
 
     name: str
     nullable: bool
@@ -46,21 +46,21 @@ class KeyInfo:
 
     @property
     def columns(self) -> tuple[int, ...] | None:
-        """Indexes of its columns; None where a part is an expression."""
+        """Indexes of its columns; None if a part is an expression."""
         columns = tuple(column for column, _ in self.parts if column is not None)
         return columns if len(columns) == len(self.parts) else None
 
 
 @dataclass(frozen=True)
 class AccessPath:
-    """How rows are found, and why so.
+    """How rows are found, and why.
 
-    kind: "primary" or "unique": the row found is the row; "key" or "scan": the row must also equal the whole
-    before-image. name: the key's, "" for a scan. columns: indexes of the columns to search by, for a scan those that
-    the before-image has. prefixes: for each of them how much of it is in the key, or None for all. reason: for people.
-    passed_over: the same of each key that was looked at before, with why not. uncompared: stored columns in which rows
-    that match may differ, since the before-image lacks them; none where the row found is the row. unless_null: of a
-    "key", that the row found is the row all the same where the before-image has no NULL in it.
+    kind: "primary" or "unique" find the row itself; for "key" or "scan" a row must also equal the whole before-image.
+    name: the key's, "" for a scan. columns: indexes of the columns to search by, for a scan those that the before-image
+    has. prefixes: for each of them how much of it is in the key, or None for all. reason: for people. passed_over: why
+    each key before this one was not used, for people. uncompared: stored columns in which rows that match may differ,
+    since the before-image lacks them; none for "primary" and "unique". unless_null: a "key" that finds the row itself
+    if the before-image has no NULL in it (MariaDB).
     """
 
     kind: PathKind
@@ -74,18 +74,18 @@ class AccessPath:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the row found is the row, without comparing the rest."""
+        """Whether the key finds the row itself, without comparing the rest."""
         return self.kind in ("primary", "unique")
 
     @property
     def is_ambiguous(self) -> bool:
-        """Whether rows may match that are not alike: the first in the table's order is taken, and another one may have
-        been meant. Rows that match in all columns are one as good as the other."""
+        """Whether rows that differ may match: the first in the table's order is taken, and another one may have been
+        meant. Which of several equal rows is taken does not matter."""
         return bool(self.columns and self.uncompared)
 
     @property
     def cost(self) -> Literal["one row", "candidates", "all rows", "none"]:
-        """What a server reads to find a row; none where the before-image has nothing to search by (IDX-R2)."""
+        """What a server reads to find a row; "none" if the before-image has nothing to search by (IDX-R2)."""
         if self.is_exact:
             return "one row"
         return "candidates" if self.kind == "key" else "all rows" if self.columns else "none"
@@ -95,7 +95,7 @@ def choose_access_path(columns: Sequence[ColumnInfo], keys: Iterable[KeyInfo], p
                flavour: str = "mysql") -> AccessPath:
     """The key that finds a row of a table with these columns and keys (rule FIND).
 
-    present: indexes of the columns in the before-image, None for all. With None, what a primary or unique choice names
+    present: indexes of the columns in the before-image, None for all. With None, a primary or unique key that is chosen
     is also the table's primary key equivalent (rule PKE).
     """
     stored = {number for number, column in enumerate(columns) if column.stored}
@@ -130,14 +130,13 @@ def choose_access_path(columns: Sequence[ColumnInfo], keys: Iterable[KeyInfo], p
 
 
 def server_order(columns: Sequence[ColumnInfo], keys: Iterable[KeyInfo]) -> list[KeyInfo]:
-    """The keys in the order in which MySQL keeps them, looks for one that finds a row, and meets duplicates."""
+    """The keys in the order in which MySQL keeps them, searches by them, and checks them for duplicates."""
     return sorted(keys, key=lambda key: _rank(key, columns))
 
 
 def _rank(key: KeyInfo, columns: Sequence[ColumnInfo]) -> tuple[bool, ...]:
-    """The order in which MySQL keeps a table's keys, whatever the definition's: primary, unique without nullable
-    columns, other unique, plain; among the unique ones those of whole columns first. Sorting keeps the definition's
-    order else."""
+    """The order in which MySQL keeps a table's keys: primary, unique without nullable columns, other unique, plain;
+    among unique ones those of whole columns first. Keys of one rank keep the definition's order."""
     unique = key.kind in ("primary", "unique")
     has_prefix = any(prefix is not None for _, prefix in key.parts)
     return key.kind != "primary", not unique, unique and _nullable(key, columns), unique and has_prefix
@@ -148,13 +147,13 @@ def _nullable(key: KeyInfo, columns: Sequence[ColumnInfo]) -> bool:
 
 
 def _is_unique(key: KeyInfo, columns: Sequence[ColumnInfo]) -> bool:
-    """Whether no two rows have the same values in it: NULLs do not count as the same."""
+    """Whether no two rows can have the same values in it; NULLs are never the same."""
     return key.kind == "primary" or (key.kind == "unique" and not _nullable(key, columns))
 
 
 def _searched(key: KeyInfo, columns: Sequence[ColumnInfo], present: set[int],
               flavour: str) -> tuple[int, ...] | str:
-    """The columns by which a key finds rows, or why it does not."""
+    """The columns by which a key finds rows, or why it cannot."""
     if key.kind not in ("primary", "unique", "key"):
         return "cannot find single rows"
     if key.columns is None:

@@ -1,18 +1,18 @@
 """A row's key as bytes that compare in order, or as one integer.
 
-A key may be of any column types, and of several columns; what searches, sorts and partitions by it wants one thing to
-compare. `encode_keys` gives it: byte strings whose memcmp order is the order of the keys, equal where the keys are
-equal. Each column is written after the one before it:
+A key may have several columns of any types; searching, sorting and partitioning need one value to compare.
+`encode_keys` makes byte strings whose memcmp order is the order of the keys, equal where the keys are equal. Each
+column is written after the one before it:
 
     type                           written as
     integers, dates, times, bool   big-endian in the type's own width, sign bit flipped where it is signed
     decimal128                     the unscaled value as 16 bytes, likewise
     float, double                  the bits: flipped all if negative, else only the sign; -0.0 as 0.0
-    fixed_size_binary              as it is
-    string, binary                 as it is if it is the last column; else 0x00 as 0x00 0xFF, and 0x00 0x00 as its end
+    fixed_size_binary              unchanged
+    string, binary                 unchanged if it is the last column; else 0x00 as 0x00 0xFF, and 0x00 0x00 as its end
     any, where it may be NULL      one byte before it: 0x00 for NULL (then as zero or empty), 0x01 for a value
 
-Most keys are one integer: `int_key` gives such a column as int64 in the same order, without any bytes.
+Most keys are one integer: `int_key` gives such a column as int64 in the same order, without making bytes.
 """
 
 from collections.abc import Sequence
@@ -81,10 +81,10 @@ class _Text:
 def encode_keys(columns: Sequence[pa.Array | pa.ChunkedArray], nullable: Sequence[bool] | None = None) -> KeyBytes:
     """The composite key of each row, of columns of n values each.
 
-    nullable: for each column whether its definition (not these values) allows NULL, as that is part of the encoding;
-    none does if it is not given. Keys compare with each other only if they were made with the same types and flags.
-    Errors: TypeError for a type that no key can have; ValueError for no columns, for columns of different lengths, and
-    for a NULL in a column that may have none.
+    nullable: for each column whether its definition (not these values) allows NULL, which is part of the encoding;
+    by default none does. Keys compare with each other only if they were made with the same types and flags. Errors:
+    TypeError for a type that no key can have; ValueError for no columns, for columns of different lengths, and for a
+    NULL in a column that does not allow it.
     """
     if not columns:
         raise ValueError("a key has at least one column")
@@ -123,7 +123,7 @@ def encode_keys(columns: Sequence[pa.Array | pa.ChunkedArray], nullable: Sequenc
 
 
 def int_key_capable(type_: pa.DataType, unsigned_bigint: bool = False) -> bool:
-    """Whether `int_key` takes every value of a column of this type.
+    """Whether `int_key` accepts every value of a column of this type.
 
     unsigned_bigint: the column is a BIGINT UNSIGNED or a BIT(64), so that decimal128(20, 0) has no value from
     2**64 on; a DECIMAL(20, 0) may.
@@ -182,7 +182,7 @@ def _parts(column: pa.Array, is_last: bool) -> list[_Words | _Text]:
 
 
 def _integer_dtype(type_: pa.DataType) -> np.dtype:
-    """How the values of a type that is an integer in memory lie there."""
+    """The dtype of values whose type is an integer in memory."""
     if pa.types.is_integer(type_) or pa.types.is_temporal(type_):
         return np.dtype(f"{'u' if pa.types.is_unsigned_integer(type_) else 'i'}{type_.bit_width // 8}")
     raise TypeError(f"a column of type {type_} cannot be in a key")
@@ -197,8 +197,8 @@ def _float_words(values: np.ndarray) -> np.ndarray:
 
 
 def text_bounds(column: pa.Array | pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where the values of a column of text or bytes lie: (starts, ends, data), value i being data[starts[i]:ends[i]]; a
-    NULL is empty. Errors: TypeError for a column of another type."""
+    """The values of a column of text or bytes as (starts, ends, data): value i is data[starts[i]:ends[i]], a NULL is
+    empty. Errors: TypeError for a column of another type."""
     column = _one_array(column)
     if not _is_text(column.type):
         raise TypeError(f"a column of type {column.type} is neither text nor bytes")
@@ -256,7 +256,7 @@ def _one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def find_ranges(keys: KeyBytes, bounds: KeyBytes) -> np.ndarray:
-    """For each key how many of the ascending bounds it reaches, so the number of its range: int64[n]."""
+    """For each key how many of the ascending bounds it reaches, which is the number of its range: int64[n]."""
     ranges = np.empty(len(keys), np.int64)
     keybytes_kernel.find_ranges(keys.offsets, address_of(keys.data), bounds.offsets, address_of(bounds.data), ranges)
     return ranges

@@ -1,8 +1,8 @@
 """Keys by the rules of their columns: which part of a column counts, and by which collation its strings are compared.
 
-A rule is a text, as manifests have it: the collation, "" where bytes are compared, and then "(n)" where only the first
-n characters (of binary columns: bytes) are in the key, as in "utf8mb4_general_ci(10)". No rules at all: each column as
-a whole, byte for byte.
+A rule is a text, as manifests have it: the collation, "" if bytes are compared, and then "(n)" if only the first n
+characters (of binary columns: bytes) are in the key, as in "utf8mb4_general_ci(10)". Without rules, whole columns are
+compared byte for byte.
 """
 
 from collections.abc import Sequence
@@ -19,14 +19,14 @@ Column: TypeAlias = pa.Array | pa.ChunkedArray
 
 
 def key_rule(collation: str | None, prefix: int | None) -> str:
-    """The rule of one column; a collation that compares bytes, or that is not known here, is none."""
+    """The rule of one column, without a collation that compares bytes or is unknown."""
     name = "" if collation is None or compares_bytes(collation) else collation
     return name if prefix is None else f"{name}({prefix})"
 
 
 def encode_by_rules(columns: Sequence[Column], rules: Sequence[str]) -> KeyBytes:
     """The composite key of each row, as `encode_keys` gives it, by these rules: bytes are equal where a server takes
-    the keys for the same. Errors: those of `encode_keys`."""
+    the keys to be equal. Errors: those of `encode_keys`."""
     if not rules:
         return encode_keys(columns)
     columns = [ruled_prefix(column, rule) for column, rule in zip(columns, rules, strict=True)]
@@ -38,7 +38,7 @@ def encode_by_rules(columns: Sequence[Column], rules: Sequence[str]) -> KeyBytes
 
 
 def ruled_prefix(column: Column, rule: str) -> Column:
-    """What of a column counts by a rule."""
+    """The part of a column that counts by a rule."""
     prefix = _parsed(rule)[1]
     if prefix is None:
         return column
