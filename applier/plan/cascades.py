@@ -14,7 +14,7 @@ from collections.abc import Hashable, Mapping
 from typing import Generic, TypeVar
 
 from applier.apply.foreign_keys.foreign_links import compared, key_part
-from applier.apply.search.row_part_encoder import RowPartEncoder
+from applier.apply.search.row_access import RowAccess
 from applier.apply.spec import GroupMembership, Needs, NothingElse, ParentLink, Parents, RowPart, content_part
 from applier.columns.table_key import BytesKey, table_key
 from applier.errors import SchemaError
@@ -231,7 +231,7 @@ def _parts(edges: list[_Edge]) -> dict[int, tuple[RowPart, ...]]:
             columns.join((edge.child.id, part.column), (edge.child.id, part.column))
             forms[edge.child.id, part.column].add(part)
     for version in versions.values():
-        for part in RowPartEncoder(version.definition, by_content=False).parts:
+        for part in RowAccess(version.definition, by_content=False).parts:
             if columns.knows((version.id, part.column)):
                 forms[version.id, part.column].add(part)
     shared: dict[tuple[int, int], set[RowPart]] = defaultdict(set)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from applier.apply.search.row_part_encoder import RowPartEncoder
+from applier.apply.search.row_access import RowAccess
 from applier.apply.spec import ImageMultiset, RowPart, Stored
 from applier.mysql.wire_types import WireType
 from applier.plan.log import UsedTable
@@ -18,7 +18,7 @@ def row_search(definition: TableDefinition, uses: Sequence[UsedTable], *, groupe
 
     Every unique key may be taken (1062), and in idempotent mode a row in the way of another key is removed, wherever it
     is. A generated column of a key is computed where an image lacks it, which a row store does, too."""
-    parts = RowPartEncoder(definition, by_content=False)
+    parts = RowAccess(definition, by_content=False)
     always, numbers_rows = set(parts.stored), False
     for used in uses:
         logged = n_logged(used, len(definition.columns))

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from applier.apply.search.conflicts import BY_CONTENT, ConflictTexts
-from applier.apply.search.row_part_encoder import RowPartEncoder
+from applier.apply.search.row_access import RowAccess
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.changes import DecodedChanges
 from applier.binlog.rows.layout import ColumnBuffer
@@ -20,7 +20,7 @@ _MOST_VALUES = 8
 class RowTexts(ConflictTexts):
     """The keys and values of a batch's images."""
 
-    def __init__(self, parts: RowPartEncoder, table_map: TableMap, batch: DecodedChanges):
+    def __init__(self, parts: RowAccess, table_map: TableMap, batch: DecodedChanges):
         self._parts, self._table_map, self._batch = parts, table_map, batch
 
     def found_by(self, image: int) -> str:

@@ -2,21 +2,21 @@
 
 import pytest
 
-from applier.apply.search.row_part_encoder import RowPartEncoder
+from applier.apply.search.row_access import RowAccess
 from applier.schema.ddl.ddl import parse_statement
 
 
-def encoder(sql):
+def access(sql):
     [change] = parse_statement(f"CREATE TABLE d.t ({sql})", server_charset="utf8mb4")
-    return RowPartEncoder(change.definition, by_content=False)
+    return RowAccess(change.definition, by_content=False)
 
 
 @pytest.mark.parametrize("key", ["PRIMARY KEY (a(1))", "UNIQUE KEY u (a(1))", "PRIMARY KEY (b, a(3))"])
 def test_the_row_found_by_a_unique_key_of_a_prefix_is_the_row(key):
     """FIND: a replica does not compare what is after the prefix, nor the other columns."""
-    assert encoder(f"a TEXT NOT NULL, b INT NOT NULL, c INT, {key}").unique_for(frozenset([0, 1, 2])) == 0
+    assert access(f"a TEXT NOT NULL, b INT NOT NULL, c INT, {key}").unique_for(frozenset([0, 1, 2])) == 0
 
 
 def test_a_nullable_unique_key_is_as_good_as_a_plain_one():
     """PKE, FIND: rows with NULL in it are alike."""
-    assert encoder("a INT, b INT, UNIQUE KEY u (a)").unique_for(frozenset([0, 1])) is None
+    assert access("a INT, b INT, UNIQUE KEY u (a)").unique_for(frozenset([0, 1])) is None
