@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from applier.columns import text_kernel as kernels
 from applier.columns.agreement import is_compatible
 from applier.columns.mariadb_types import inflate
-from applier.columns.type_conversion import (
+from applier.columns.replica_cast import (
     convert_integers,
     convert_numbers,
     fitting_bits,

@@ -1,6 +1,7 @@
 """Text of the rarer types of events: the end of the header line, and the lines below it. Kernels print the others."""
 
 import struct
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -15,7 +16,6 @@ from applier.binlog.events.statement_events import FileBlock, Load, UserVar
 from applier.binlog.rows.layout import decimal_bytes
 from applier.errors import CORRUPT_EVENT, ArchiveError
 from applier.jobs.show.context import Context, quoted
-from applier.jobs.show.event_time import event_time
 from applier.mysql.collations import by_id
 
 TERMINATOR = "/*!*/;"
@@ -32,6 +32,12 @@ def details(event: FileEvent, context: Context) -> Details:
     if isinstance(content, Load):
         return _load(event, content, context)
     return say(event, content) if say else (event.name.capitalize(), [])
+
+
+def event_time(timestamp: int) -> str:
+    """Seconds since 1970 in local time, as mysqlbinlog writes it: the hour has no leading zero."""
+    local = time.localtime(timestamp)
+    return f"{time.strftime('%y%m%d', local)} {local.tm_hour:2}{time.strftime(':%M:%S', local)}"
 
 
 def _start(event: FileEvent, description: FormatDescription) -> Details:

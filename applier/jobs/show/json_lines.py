@@ -14,14 +14,21 @@ surrogateescape). Rows that cannot be shown have a `note`.
 """
 
 import json
+from dataclasses import fields as fields_of
+from typing import Any
 
 import orjson
 
 from applier.binlog.archive.reader import FileEvent
 from applier.binlog.events.contents import MappedTable
+from applier.binlog.events.format import FormatDescription
+from applier.binlog.events.gtid import GtidSet
 from applier.binlog.events.query import Query
 from applier.binlog.events.table_map import TableMap
-from applier.jobs.show.fields import fields
+
+_SQL = "sql"
+_LENGTHS_ONLY = ("data",)
+"""Blocks of files: how long they are."""
 
 
 def event_line(event: FileEvent, number: int | None, note: str | None) -> str:
@@ -35,7 +42,7 @@ def event_line(event: FileEvent, number: int | None, note: str | None) -> str:
         thing["group_id"] = event.group_id
     if note:
         thing["note"] = note
-    thing["fields"] = fields(event.content)
+    thing["fields"] = _fields(event.content)
     try:
         return orjson.dumps(thing).decode()
     except (orjson.JSONEncodeError, TypeError):  # surrogates: bytes that no UTF-8 file can hold
@@ -45,14 +52,14 @@ def event_line(event: FileEvent, number: int | None, note: str | None) -> str:
 def statement_fields(query: Query) -> tuple[str, str]:
     """A statement's fields as in its line: those between its execution time and its SQL, and those behind that, up to
     the end of the line."""
-    own = fields(query)
+    own = _fields(query)
     before = _members({name: own[name] for name in ("error_code", "database")})
     return f',{before},"sql":', f",{_members({'context': own['context']})}}}}}\n"
 
 
 def table_fields(table: TableMap) -> str:
     """The fields of a table map as in its line, behind its id and up to the end of the line."""
-    known = fields(MappedTable(0, table))
+    known = _fields(MappedTable(0, table))
     del known["table_id"]
     return f",{_members(known)}}}}}\n"
 
@@ -60,3 +67,30 @@ def table_fields(table: TableMap) -> str:
 def _members(thing: dict[str, object]) -> str:
     """The members of an object, with surrogates for bytes that are not UTF-8."""
     return json.dumps(thing, ensure_ascii=False, separators=(",", ":"))[1:-1]
+
+
+def _fields(content: Any) -> dict[str, Any]:
+    """The fields of a content by name: SQL is text, other bytes are hexadecimal, and what is not there is null."""
+    if content is None:
+        return {}
+    if isinstance(content, GtidSet):
+        return {"gtids": str(content)}
+    if isinstance(content, MappedTable):
+        table = content.table
+        return {"table_id": content.table_id, "table": table.name, "flags": table.flags, "columns": len(table.types)}
+    known = {field.name: getattr(content, field.name) for field in fields_of(content)}
+    if isinstance(content, FormatDescription):
+        del known["post_header_lengths"]
+    return {name: _plain(name, value) for name, value in known.items()}
+
+
+def _plain(name: str, value: Any) -> Any:
+    if isinstance(value, bytes):
+        if name == _SQL:
+            return value.decode("utf-8", "surrogateescape")
+        return len(value) if name in _LENGTHS_ONLY else value.hex()
+    if isinstance(value, dict):
+        return {key: _plain(key, part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(name, part) for part in value]
+    return value

@@ -20,8 +20,7 @@ from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.layout import plan_column
 from applier.io.mapping import MappedFile
 from applier.jobs.show.context import Context, quoted, settings
-from applier.jobs.show.details import details
-from applier.jobs.show.event_time import event_time
+from applier.jobs.show.details import details, event_time
 from applier.jobs.show.event_walk import EventWalk
 from applier.jobs.show.json_lines import event_line, statement_fields, table_fields
 from applier.jobs.show.kernels import value_kernel as v
