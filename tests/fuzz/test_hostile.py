@@ -52,9 +52,9 @@ def run(monkeypatch):
     """A command line in this process, whose output is looked through; the exit code and both texts."""
     def run(*words, terminal=False):
         out, err = Screen(terminal), Screen(terminal)
-        with monkeypatch.context() as patched:
-            patched.setattr(sys, "stdout", out)
-            patched.setattr(sys, "stderr", err)
+        with monkeypatch.context() as changed:
+            changed.setattr(sys, "stdout", out)
+            changed.setattr(sys, "stderr", err)
             code = cli.main(list(map(str, words)))
         assert code in (0, 1, 2) and (code != 0) <= bool(err.text), (words, code, err.text)
         assert "Traceback" not in err.text and not OBEYED.search(err.text), (words, err.text)

@@ -213,8 +213,9 @@ def test_inserts_that_leave_columns_out(small):
     check(TWO, [], [nothing], [])
 
 
-def test_many_patches_many_keys_and_their_graves(small):
-    """Growth of everything: thousands of keys made, patched and deleted again, and what dead ones left used again."""
+def test_many_column_pointers_many_keys_and_their_graves(small):
+    """Growth of everything: thousands of keys made, updated in part and deleted again, and the memory of dead ones
+    used again."""
     for table, make in ((INT_KEY, lambda n: (n,)), (BYTES, lambda n: (b"%05d" % n * (1 + n % 9),))):
         key = [1, 0, 0, 0, 0]
 

@@ -79,8 +79,8 @@ def decimal_bytes(value: Decimal, precision: int, scale: int) -> bytes:
     """decimal2bin: groups of nine digits in four bytes; the sign bit turned, all bits turned where negative."""
     digits = str(int(value.copy_abs().scaleb(scale, EXACT))).zfill(precision)
     whole, part = digits[:precision - scale], digits[precision - scale:]
-    odd = len(whole) % 9
-    groups = [whole[:odd]] * (odd > 0) + [whole[at:at + 9] for at in range(odd, len(whole), 9)]
+    left_over = len(whole) % 9
+    groups = [whole[:left_over]] * (left_over > 0) + [whole[at:at + 9] for at in range(left_over, len(whole), 9)]
     groups += [part[at:at + 9] for at in range(0, len(part), 9)]
     data = b"".join(int(group).to_bytes((0, 1, 1, 2, 2, 3, 3, 4, 4, 4)[len(group)]) for group in groups)
     data = bytes(byte ^ 0xFF for byte in data) if value < 0 else data

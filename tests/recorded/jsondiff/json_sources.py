@@ -109,7 +109,7 @@ ODD_TEXTS = [
 
 
 def texts() -> list[str]:
-    """JSON texts that no server prints like this: odd ones, spaced and escaped ones, numbers, and damaged ones."""
+    """JSON texts that no server prints like this: rare ones, spaced and escaped ones, numbers, and damaged ones."""
     spelled = [spell(random_document()) for _ in range(1500)]
     damaged = [damage(text) for text in spelled if len(text) < 300]
     numbers = [text for value in doubles()[:900] for text in spellings(value)]

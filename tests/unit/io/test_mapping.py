@@ -1,4 +1,4 @@
-"""Mapped files: shared while they do not change, spooled where they are far."""
+"""Mapped files: shared while they do not change, copied where they are far."""
 
 import os
 
@@ -42,7 +42,7 @@ def test_it_cannot_be_written(tmp_path):
         mapping.map_file(str(tmp_path / "f")).array[0] = 1
 
 
-def test_a_far_file_is_spooled_and_leaves_nothing(tmp_path, monkeypatch):
+def test_a_far_file_is_copied_and_leaves_nothing(tmp_path, monkeypatch):
     """A filesystem that is not local: pyarrow's SubTreeFileSystem stands for one."""
     data = np.random.default_rng(1).integers(0, 256, 20 << 20, np.uint8).tobytes()
     (tmp_path / "far").mkdir()
