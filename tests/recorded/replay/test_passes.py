@@ -15,8 +15,10 @@ import pytest
 from applier import cli
 from applier.engine.executor import ThisProcess
 from applier.errors import ApplierError
+from applier.jobs.importing.job import import_dump
 from applier.jobs.replay.job import replay_with
-from applier.options import ReplayOptions
+from applier.jobs.replay.snapshots_at import replay_with as replay_at
+from applier.options import ImportOptions, ReplayOptions
 from applier.schema.table_filter import TableFilter
 from applier.snapshot import manifest
 from tests.support.folders import CASES
@@ -131,6 +133,24 @@ def test_a_place_to_stop_at_within_a_pass(name, tmp_path):
                 assert (result.position, result.gtid_set) == (str(mark), mark.gtid_set)
 
 
+@pytest.mark.parametrize("name", ["base-dump-mysql", "base-dump-mariadb"])
+def test_passes_on_top_of_a_dump(name, tmp_path):
+    """GRP-5, GRP-7: also of one that says only by its transactions where it stands."""
+    case = Case(name)
+    text = (case.folder / "base.sql").read_bytes()
+    for kind, dump in (("file", text), ("set", text.replace(b"_LOG_FILE", b"_NO_FILE"))):
+        here, base = tmp_path / kind, tmp_path / f"base by {kind}"
+        here.mkdir()
+        (tmp_path / "base.sql").write_bytes(dump)
+        import_dump(ImportOptions(str(tmp_path / "base.sql"), str(base)))
+        assert bool(manifest.load(str(base)).position.file) == (kind == "file")
+        once = run(case.binlogs, here / "once", base=str(base))
+        result = run(case.binlogs, here / "passes", base=str(base), pass_bytes=1_000)
+        assert differences(here / "passes", case.expected()) == []
+        assert manifest.load(str(here / "passes")).source.base == str(base)
+        holds_the_same(once, result, here)
+
+
 @pytest.fixture
 def unfinished(tmp_path):
     """Twelve transactions of 20 rows and more in three files, each a second after the one before, and the places at
@@ -167,6 +187,20 @@ def test_passes_of_any_size(log, pass_bytes, tmp_path):
         here.mkdir()
         once = run(folder, here / "once", **wanted)
         holds_the_same(once, run(folder, here / "passes", pass_bytes=pass_bytes, **wanted), here)
+
+
+def test_several_snapshots_in_passes(log, tmp_path):
+    """--snapshot-at: each of them in passes of its own."""
+    folder, ends = log
+    places = ends[2], ends[9]
+    options = ReplayOptions((str(folder),), str(tmp_path / "out"), snapshot_at=places, pass_bytes=2_000)
+    for place, result in zip(places, replay_at(ThisProcess(2), options), strict=True):
+        here = tmp_path / "out" / f"{place[0]}-{place[1]}"
+        run(folder, tmp_path / f"once {here.name}", stop_position=place)
+        assert (result.snapshot, result.position) == (str(here), f"{place[0]}:{place[1]}")
+        assert held(here) == held(tmp_path / f"once {here.name}")
+        assert not (here / "_passes").exists()
+    assert manifest.load(str(here)).source.base == str(tmp_path / "out" / f"{ends[2][0]}-{ends[2][1]}")
 
 
 def test_what_a_snapshot_does_not_know_goes_on(unfinished, tmp_path):
@@ -236,8 +270,10 @@ def test_invalid_dates_that_later_passes_remove_are_none(tmp_path):
 KILLED = """
 import signal
 from applier.engine.executor import ThisProcess
+from applier.jobs.importing.job import import_dump
 from applier.jobs.replay.job import replay_with
-from applier.options import ReplayOptions
+from applier.jobs.replay.snapshots_at import replay_with as replay_at
+from applier.options import ImportOptions, ReplayOptions
 class Killed(ThisProcess):
     plans = 0
     def walk(self, tasks, on_progress):
