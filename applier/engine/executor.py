@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import pyarrow as pa
 
@@ -19,6 +20,10 @@ from applier.engine.spill_buffer import SPILL_BYTES, SpillBuffer
 from applier.engine.threads import map_on_threads
 
 OnProgress = Callable[[int, int], None]
+Item = TypeVar("Item")
+
+ROWS_LEFT_BYTES = 128 << 20
+"""Of rows in Arrow's memory: where a task leaves more, garbage is collected."""
 
 
 class Executor(Protocol):
@@ -66,8 +71,8 @@ class ThisProcess:
 
     def walk(self, tasks: ApplyTasks, on_progress: OnProgress) -> list[TaskOutcome]:
         with full_disk.explained():
-            return map_on_threads(lambda share: apply_by_walking(task_of(tasks.segments, share)), tasks.shares,
-                                  self.cores, on_progress)
+            return map_on_threads(_collecting(lambda share: apply_by_walking(task_of(tasks.segments, share))),
+                                  tasks.shares, self.cores, on_progress)
 
     def shuffle(self, splits: SplitTasks, units: Sequence[UnitSpec],
                 on_progress: OnProgress) -> list[TaskOutcome]:
@@ -83,8 +88,22 @@ class ThisProcess:
             arrived: dict[int, list[tuple[int, pa.Buffer]]] = {}
             for (unit, split, _), payload in spilled.in_order():
                 arrived.setdefault(unit, []).append((split, payload))
-            return map_on_threads(lambda unit: apply_payloads(unit, arrived.pop(unit.number, ())), units, self.cores,
-                                  on_progress)
+            return map_on_threads(_collecting(lambda unit: apply_payloads(unit, arrived.pop(unit.number, ()))), units,
+                                  self.cores, on_progress)
+
+
+def _collecting(function: Callable[[Item], TaskOutcome]) -> Callable[[Item], TaskOutcome]:
+    """The function, after which its rows go: what a task makes refers to one another, and Python's collector counts
+    objects, of which there are few, and not their bytes."""
+
+    def run(item: Item) -> TaskOutcome:
+        try:
+            return function(item)
+        finally:
+            if pa.total_allocated_bytes() > ROWS_LEFT_BYTES:
+                gc.collect()
+
+    return run
 
 
 def outline(task: OutlineTask) -> Outline:

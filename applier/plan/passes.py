@@ -1,7 +1,8 @@
 """Divides an archive that is larger than a pass: each pass is a replay whose base is what the pass before it made.
 
-A pass bounds what one plan holds in memory and what a shuffle leaves on disk. It ends with a file where it can, since
-whoever goes on within a file reads what comes before; else within one, at the last event group that it has room for.
+A pass bounds what one plan holds in memory and what a shuffle leaves on disk. It ends with a file if that is at least
+half of what it has room for, since whoever goes on within a file reads what comes before; else within one, at the last
+event group that there is room for.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ def end_of_pass(files: Sequence[ArchiveFile], start: int | None, stop: LogPlace 
     for place, file in enumerate(files):
         end = min(file.size, stop[1]) if stop is not None and stop[0] == file.name else file.size
         if end - begin > left:
-            before = files[place - 1]
-            return (before.name, before.size) if place else (file.name, begin + left)
+            if place and left <= n_bytes // 2:
+                return files[place - 1].name, files[place - 1].size
+            return file.name, begin + left
         left, begin = left - (end - begin), 0
     return None
 

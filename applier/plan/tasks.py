@@ -22,8 +22,9 @@ from applier.schema.ddl.schema_changes import TableName
 from applier.schema.engines import is_transactional
 from applier.schema.history.table_versions import Position, TableVersion
 
-TASK_BYTES = 512 << 20
-"""The most bytes of rows events that one task applies, by plan: it bounds a worker's memory."""
+TASK_BYTES, BASE_ROWS = 512 << 20, 3
+"""The most bytes that one task applies, of rows events and of a base's rows, by plan: it bounds a worker's memory. And
+how many bytes of rows there are for one of a base's files."""
 
 SKIP_NANOSECONDS = 0.2
 """CPU per byte of rows events that another task applies: to pass over them, or, where they are of a table that this
@@ -90,7 +91,9 @@ def walking_tasks(segments: Sequence[LogSegment], versions: list[PlannedVersion]
     many that none holds more than TASK_BYTES."""
     weights: Counter[int] = Counter()
     for item in versions:
-        weights.update(dict.fromkeys((unit.number for unit in item.units), item.bytes_a_unit))
+        of_log = item.bytes_a_unit
+        weights.update({unit.number: of_log + (0 if item.succeeded else BASE_ROWS * _base_bytes(unit))
+                        for unit in item.units})
     together = _together([unit for item in versions if not item.succeeded for unit in item.units])
     loads_of = [sum(weights[unit.number] for unit in units) for units in together]
     order = sorted(range(len(together)), key=lambda place: (-loads_of[place], together[place][0].number))
@@ -108,6 +111,10 @@ def walking_tasks(segments: Sequence[LogSegment], versions: list[PlannedVersion]
     shares = tuple(TaskShare({version: tuple(chosen) for version, chosen in part.items()}, _read(part))
                    for part in parts)
     return ApplyTasks(shares, needed(segments, frozenset().union(*(share.reads for share in shares))))
+
+
+def _base_bytes(unit: UnitSpec) -> int:
+    return sum(file.bytes for file in unit.base_files)
 
 
 def _read(part: dict[int, list[UnitSpec]]) -> frozenset[int]:

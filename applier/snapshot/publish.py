@@ -26,9 +26,10 @@ from applier.snapshot.staging import MARKER, SNAPSHOTS, Staging
 _TAKEN = "choose another --output, or remove what is there"
 
 
-def begin(output: str, file_bytes: int = FILE_BYTES) -> Staging:
+def begin(output: str, file_bytes: int = FILE_BYTES, *, lasts: bool = True) -> Staging:
     """Prepare to publish at a path or URI; tables' new files have about `file_bytes`. Raises SnapshotError if something
     is there already, or nothing can be written. What a dead run left there is removed; an empty directory may be there.
+    What does not last, as the base of a later pass, is not made durable.
     """
     filesystem, path = location.resolve(output)
     try:
@@ -40,7 +41,7 @@ def begin(output: str, file_bytes: int = FILE_BYTES) -> Staging:
             staging = _Beside(output, filesystem, path)
     except OSError as error:
         raise SnapshotError(f"cannot write there: {reason(error)}", file=output) from error
-    staging.file_bytes = file_bytes
+    staging.file_bytes, staging.lasts = file_bytes, lasts
     return staging
 
 
@@ -59,7 +60,8 @@ class _Beside(Staging):
 
     def _publish(self, name: str, content: bytes) -> None:
         self._write(name, content)
-        durable.sync_tree(self._root)
+        if self.lasts:
+            durable.sync_tree(self._root)
         try:
             os.rename(self._root, self._path)       # replaces an empty directory, never a full one
         except (FileExistsError, NotADirectoryError) as error:

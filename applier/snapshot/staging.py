@@ -42,7 +42,7 @@ class Staging:
 
     def __init__(self, output: str, filesystem: fs.FileSystem, root: str) -> None:
         self.output = output
-        self.file_bytes = FILE_BYTES
+        self.file_bytes, self.lasts = FILE_BYTES, True
         self._filesystem = filesystem
         self._root = root
         self._lock: int | None = None

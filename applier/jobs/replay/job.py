@@ -90,7 +90,7 @@ class _Replay:
                 archive = open_archive(list(options.binlogs), with_gap=outlining.stop_condition().is_set)
                 part = outlining.next_pass(archive, base)
             while not part.is_last:
-                with begin(staging.within_pass(outlining.n_passes), options.file_bytes) as between:
+                with begin(staging.within_pass(outlining.n_passes), options.file_bytes, lasts=False) as between:
                     made = self._replay(part, between)
                 staging.drop_pass(outlining.n_passes - 1)
                 with self._timed("outline"):

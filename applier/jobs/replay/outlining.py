@@ -45,7 +45,7 @@ class Outlining:
                  note: Callable[[str], None]):
         self._executor, self._options, self._pass_bytes = executor, options, pass_bytes
         self._progress, self._note = progress, note
-        self.n_passes = 0
+        self.n_passes, self._told = 0, -1
 
     def stop_condition(self) -> StopCondition:
         """Where people want the replay to stop."""
@@ -87,12 +87,11 @@ class Outlining:
         stop = self.stop_condition()
         files, start = self._files(archive, base, stop)
         until = end_of_pass(files, start, stop.position, n_bytes)
+        if until is not None or self.n_passes:
+            self._tell(files, start, n_bytes)
         if until is not None:
             stop = replace(stop, position=until)
-            self._tell(files, start, n_bytes)
             files = files_up_to(stop, archive, files, start)
-        elif self.n_passes:
-            self._tell(files, start, n_bytes)
         self._progress.phase("outline", len(files), "files")
         tasks = [OutlineTask(file.uri, start if number == 0 else None, stop, sample_bytes(len(files)))
                  for number, file in enumerate(files)]
@@ -150,6 +149,8 @@ class Outlining:
 
     def _tell(self, files: tuple[ArchiveFile, ...], start: int | None, n_bytes: int) -> None:
         """Say that the archive takes several passes, and where this one begins."""
-        left = bytes_left(files, start)
+        if self._told == self.n_passes:
+            return  # it was too small
+        self._told, left = self.n_passes, bytes_left(files, start)
         self._progress.note(f"pass {self.n_passes + 1}, from {files[0].name}:{start or 4}: "
                             f"{min(left, n_bytes) / 1e9:,.1f} of {left / 1e9:,.1f} GB that are left")

@@ -1,11 +1,14 @@
 """Log segments, and the tasks that walk them."""
 
+import dataclasses
 import pickle
 
+from applier.apply.spec import FromBase
 from applier.engine.executor import ThisProcess
 from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from applier.plan.tasks import by_route, log_segments, split_tasks, walking_tasks
+from applier.plan.tasks import BASE_ROWS, TASK_BYTES, by_route, log_segments, split_tasks, walking_tasks
+from applier.snapshot.manifest import FileEntry
 from tests.support.planning import Log, plan, table
 
 T, U = table("t"), table("u")
@@ -78,6 +81,22 @@ def test_every_unit_is_in_one_task(tmp_path):
         assert sorted(numbers) == list(range(7)) and len(tasks) == min(cores, 7)
         assert max(task.n_units for task in tasks) - min(task.n_units for task in tasks) <= 1
         assert tasks == walking_tasks(log_segments(span, versions), versions, cores)
+
+
+def test_tasks_are_as_many_as_the_rows_of_a_base_need(tmp_path):
+    """A task holds the rows of all its units at a time: a small log may change rows of a base larger than memory."""
+    tables = [table(f"t{n}") for n in range(7)]
+    with Log(tmp_path / "b.000001") as log:
+        for definition in tables:
+            log.create(definition)
+        for definition in tables:
+            log.insert(definition, 1, 2)
+    span, _, versions = plan(tmp_path, [log.path])
+    assert len(walking_tasks(log_segments(span, versions), versions, 2)) == 2
+    for item in versions:
+        files = FileEntry("f", 1, TASK_BYTES // BASE_ROWS // 2, 1, 1, ""),
+        item.units[0] = dataclasses.replace(item.units[0], origin=FromBase(uri="", files=files))
+    assert len(walking_tasks(log_segments(span, versions), versions, 2)) == 4
 
 
 def test_a_log_without_rows_has_no_tasks(tmp_path):
