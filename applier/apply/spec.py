@@ -62,7 +62,7 @@ def key_range(key: TableKey, low: KeyValue | None = None, high: KeyValue | None 
             return IntRange(key=key, low=low, high=high)
         case BytesKey(), bytes() | None, bytes() | None:
             return BytesRange(key=key, low=low, high=high)
-    raise ValueError(f"{low!r} to {high!r} is no range of {key}")
+    raise ValueError(f"{low!r} to {high!r} is not a range of {key}")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from applier.snapshot.manifest import FileEntry
 
 @dataclasses.dataclass(frozen=True)
 class UnitResult:
-    """What became of a unit. `files` are its new files, None where nothing changed (the base's are carried over);
+    """The outcome of a unit. `files` are its new files, None where nothing changed (the base's are carried over);
     `conflicts` what idempotent mode passed over (conflicts.CONFLICTS), None if nothing; `found` how many rows were
     found in which way (keysearch.choose.AccessPath.kind); `seconds` how long its rows were applied and written;
     `history` the files of a versioned table with all its rows, those that held before among them; `by_foreign_keys` how

@@ -113,7 +113,7 @@ def _type(kind: int, metadata: int, unsigned: bool, collation: Charset | None, t
         return replace(text, base="varchar" if is_text else "varbinary", length=length, compressed=compressed)
     if kind == WireType.STRING:
         return replace(text, base="char" if is_text else "binary", length=length)
-    raise SchemaError(f"the log does not describe enough a column of type {WireType(kind).name}", table=table,
+    raise SchemaError(f"the log says too little about a column of type {WireType(kind).name}", table=table,
                       hint="give the CREATE TABLE with --schema")
 
 

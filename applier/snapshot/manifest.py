@@ -82,7 +82,7 @@ class BinlogPosition:
         check_log_name(self.file)
         check_gtids(self.gtid_set)
         if type(self.offset) is not int:
-            raise UsageError(f"{self.offset!r} is no offset in a binlog")
+            raise UsageError(f"{self.offset!r} is not an offset in a binlog")
 
     def __str__(self) -> str:
         return f"{self.file}:{self.offset}" if self.file else "no binlog position"

@@ -32,7 +32,7 @@ from tests.support.small_logs import ITEM, commit, delete, held, insert, new_log
 
 
 def outcome(files, output, route, unit_bytes=300, **options):
-    """What became of the tables, or the error in its parts."""
+    """The tables afterwards, or the error in its parts."""
     with mock.patch.multiple(units, UNIT_BYTES=unit_bytes, LEAST_UNIT_BYTES=1):
         try:
             binlogs = tuple(map(str, files))

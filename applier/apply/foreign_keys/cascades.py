@@ -210,8 +210,8 @@ class ForeignKeyGroup:
         for table, (n_derived, made) in zip(self._tables, counts, strict=True):
             if made and table.definition.versioning is not None:
                 first = changed[0][2].batch
-                raise ReplayStopped("a foreign key changes rows of a system-versioned table, and when is not told",
-                                    file=first.file.uri, position=int(first.places[0]),
+                raise ReplayStopped("a foreign key changes rows of a system-versioned table, and the log does not say "
+                                    "when", file=first.file.uri, position=int(first.places[0]),
                                     table=table.definition.full_name, hint="leave it out with --ignore-tables")
             table.unit.by_foreign_keys += made
             if n_derived:

@@ -1,4 +1,4 @@
-"""The memory around `watched_kernel`: which rows of a unit wait for events of their parents, and what came of them."""
+"""The memory around `watched_kernel`: which rows of a unit wait for events of their parents, and the outcome."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def batch_reader(search: RowSearch, reading: TableReading) -> BatchReader:
         case ImageMultiset():
             return WholeImages(row_keys(Stored(by_content=True), reading))
         case NotSearched():
-            raise ValueError("changes of a version that the log has none of")
+            raise ValueError("changes of a version that the plan has none for")
 
 
 def row_keys(search: Stored, reading: TableReading) -> RowKeys:

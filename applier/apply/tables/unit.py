@@ -182,7 +182,7 @@ class UnitApplier(ABC, Generic[Taken]):
                           sum(link._seconds for link in chain), written.history,
                           sum(link.by_foreign_keys for link in chain), self._next_number)
 
-    # ---- what became of them
+    # ---- the outcome
 
     @property
     def _chain(self) -> list[UnitApplier[Any]]:

@@ -152,7 +152,7 @@ class PassedUnit(UnitApplier[ImageChanges]):
     """A version that the log has no changes of: its rows pass through."""
 
     def _new_search(self) -> MultisetSearch:
-        raise ValueError("changes of a version that the log has none of")
+        raise ValueError("changes of a version that the plan has none for")
 
 
 def unit_applier(spec: UnitSpec, sources: Sequence[UnitApplier[Any]] = (),

@@ -1,5 +1,5 @@
 """Whether a server alters a table in place or copies it: in MariaDB that decides what NULLs become in a column that is
-made NOT NULL, in both servers what becomes of invalid dates. Judged by MariaDB 10.11 and MySQL 9.7."""
+made NOT NULL, in both servers what is made of invalid dates. Judged by MariaDB 10.11 and MySQL 9.7."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ class Recorder:
                 break
         self._look(history)
         for table in list(history.tables):
-            if self._has_zero_dates(history, table):  # null in a snapshot: what becomes of them is not followed
+            if self._has_zero_dates(history, table):  # null in a snapshot: what is made of them is not followed
                 history.left.add(table)
         history.left &= history.tables.keys()
         for table in history.left:

@@ -24,7 +24,7 @@ def test_a_range_is_of_its_keys_kind():
     assert key_range(table_key(INT), None, 7) == IntRange(key=table_key(INT), high=7)
     assert key_range(table_key(TEXT), b"a") == BytesRange(key=table_key(TEXT), low=b"a")
     for key, bound in ((table_key(INT), b"a"), (table_key(TEXT), 7)):
-        with pytest.raises(ValueError, match="is no range of PRIMARY"):
+        with pytest.raises(ValueError, match="is not a range of PRIMARY"):
             key_range(key, bound)
 
 

@@ -1,4 +1,4 @@
-"""Whose dump it is, what a snapshot keeps of that, and what becomes of a log of the other kind of server."""
+"""Whose dump it is, what a snapshot keeps of that, and what is done with a log of the other kind of server."""
 
 import json
 
