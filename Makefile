@@ -22,7 +22,7 @@ test: warm  ## the test suite, in two processes (ARGS="-k name": what pytest is 
 	$(BIN)/python -m pytest -q $(or $(ARGS),-n 2 --dist worksteal)
 
 check-kernels: export APPLIER_KERNELS := checked
-check-kernels: kernels  ## tests full of kernels and 5,000 mutants, every access compared with the memory that is registered
+check-kernels: kernels  ## tests without Spark and 5,000 mutants, every access compared with the memory that is registered
 	$(BIN)/python -m pytest -q $(or $(ARGS),-n 2 --dist worksteal -m "not cluster")
 	$(BIN)/python -m tests.fuzz.fuzz 5000 0 some
 
