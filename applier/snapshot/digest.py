@@ -21,7 +21,7 @@ class Digest:
     """The digest of bytes that arrive in parts."""
 
     def __init__(self) -> None:
-        self._state = np.zeros(digest_kernel.STATE_BYTES, np.uint8)
+        self._state = np.zeros((), digest_kernel.STATE)
         self._at = address_of(self._state)
         digest_kernel.begin(self._at)
 

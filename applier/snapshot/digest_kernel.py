@@ -6,13 +6,15 @@ Source: Collet, "XXH64 algorithm description" (xxHash, doc/xxhash_spec.md).
 
 import numpy as np
 
-from keysearch.memory import copy_bytes, inline, kernel, load_u8, load_u32, load_u64, store_u64
+from keysearch.memory import copy_bytes, inline, kernel, load_u8, load_u32, load_u64
+from keysearch.records import offset, struct
 
 STRIPE = 32
 """Bytes that are taken at a time, eight for each of four lanes."""
-_LANES, _TOTAL, _HELD, _TAIL = 0, 32, 40, 48
-STATE_BYTES = _TAIL + STRIPE
+STATE, _state_at, _ = struct("digest", a=np.uint64, b=np.uint64, c=np.uint64, d=np.uint64, total=np.int64,
+                             held=np.int64, tail=(np.uint8, (STRIPE,)))
 """Four lanes, the number of all bytes, that of the bytes held back, and these: less than a stripe."""
+_TAIL = offset(STATE, "tail")
 
 _P1, _P2, _P3, _P4, _P5 = (np.uint64(number) for number in (
     0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5))
@@ -36,63 +38,57 @@ def _merged(hash_, lane):
 @inline
 def _absorb_stripes(state, at, end):
     """Whole stripes of [at, end); where the rest begins."""
-    a, b, c, d = load_u64(state), load_u64(state + 8), load_u64(state + 16), load_u64(state + 24)
+    a, b, c, d = state.a, state.b, state.c, state.d
     while STRIPE <= end - at:
         a, b = _round(a, load_u64(at)), _round(b, load_u64(at + 8))
         c, d = _round(c, load_u64(at + 16)), _round(d, load_u64(at + 24))
         at += STRIPE
-    store_u64(state, a)
-    store_u64(state + 8, b)
-    store_u64(state + 16, c)
-    store_u64(state + 24, d)
+    state.a, state.b, state.c, state.d = a, b, c, d
     return at
 
 
 @kernel
-def begin(state):
-    """Make STATE_BYTES at an address the state of no bytes."""
-    store_u64(state, _P1 + _P2)
-    store_u64(state + 8, _P2)
-    store_u64(state + 16, np.uint64(0))
-    store_u64(state + 24, np.uint64(0) - _P1)
-    store_u64(state + _TOTAL, np.uint64(0))
-    store_u64(state + _HELD, np.uint64(0))
+def begin(address):
+    """Make the STATE at an address that of no bytes."""
+    state = _state_at(address)
+    state.a, state.b, state.c, state.d = _P1 + _P2, _P2, np.uint64(0), np.uint64(0) - _P1
+    state.total, state.held = 0, 0
 
 
 @kernel
-def absorb(state, address, length):
+def absorb(state_address, address, length):
     """The next `length` bytes, which are at an address."""
-    at, end = address, address + length
-    held = np.int64(load_u64(state + _HELD))
-    store_u64(state + _TOTAL, load_u64(state + _TOTAL) + np.uint64(length))
+    state, tail = _state_at(state_address), state_address + _TAIL
+    at, end, held = address, address + length, state.held
+    state.total += length
     if held:
         taken = min(STRIPE - held, length)
-        copy_bytes(state + _TAIL + held, at, taken)
+        copy_bytes(tail + held, at, taken)
         at += taken
         held += taken
         if held == STRIPE:
-            _absorb_stripes(state, state + _TAIL, state + _TAIL + STRIPE)
+            _absorb_stripes(state, tail, tail + STRIPE)
             held = 0
     if not held:
         at = _absorb_stripes(state, at, end)
         held = end - at
-        copy_bytes(state + _TAIL, at, held)
-    store_u64(state + _HELD, np.uint64(held))
+        copy_bytes(tail, at, held)
+    state.held = held
 
 
 @kernel
-def result(state):
+def result(address):
     """The hash of all bytes so far."""
-    total = load_u64(state + _TOTAL)
-    if total < np.uint64(STRIPE):
+    state = _state_at(address)
+    if state.total < STRIPE:
         hash_ = _P5
     else:
-        a, b, c, d = load_u64(state), load_u64(state + 8), load_u64(state + 16), load_u64(state + 24)
+        a, b, c, d = state.a, state.b, state.c, state.d
         hash_ = _rotated(a, 1) + _rotated(b, 7) + _rotated(c, 12) + _rotated(d, 18)
         hash_ = _merged(_merged(_merged(_merged(hash_, a), b), c), d)
-    hash_ += total
-    at = state + _TAIL
-    end = at + np.int64(load_u64(state + _HELD))
+    hash_ += np.uint64(state.total)
+    at = address + _TAIL
+    end = at + state.held
     while 8 <= end - at:
         hash_ = _rotated(hash_ ^ _round(np.uint64(0), load_u64(at)), 27) * _P1 + _P4
         at += 8
