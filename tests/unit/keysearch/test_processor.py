@@ -34,7 +34,7 @@ def chosen(before="", **environment):
     code = (f"{before}\nimport keysearch.memory\nfrom keysearch import kernel_cache, processor\n"
             "from applier.kernels.crc32 import HAS_CARRYLESS_MULTIPLY\n"
             "print(processor.chosen().model, kernel_cache.directory(), HAS_CARRYLESS_MULTIPLY)")
-    without = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+    without = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "APPLIER_KERNELS"))}
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True,
                           env=without | environment)
     assert done.returncode == 0, done.stderr
