@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 
 _WIDTH, _HEIGHT = 760, 400
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 180, 40, 48
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 180, 56, 48
 _COLOURS = ("#2563eb", "#d97706", "#059669", "#dc2626", "#7c3aed")
 _STYLE = """
 text { font: 13px system-ui, sans-serif; fill: #333 } .title { font-weight: 600 }
@@ -29,7 +29,7 @@ def plot(title: str, x_label: str, y_label: str, lines: Sequence[Line]) -> str:
              f'aria-label="{escape(title)}">', f"<style>{_STYLE}</style>",
              _text(_LEFT, 20, title, 'class="title"'),
              _text((_LEFT + _WIDTH - _RIGHT) / 2, _HEIGHT - 8, x_label, 'text-anchor="middle"'),
-             _text(8, _TOP - 6, y_label)]
+             _text(8, _TOP - 14, y_label)]
     for value in across.decades:
         at = across.place(value)
         drawn += [f'<line class="grid" x1="{at:.1f}" x2="{at:.1f}" y1="{_TOP}" y2="{_HEIGHT - _BOTTOM}"/>',

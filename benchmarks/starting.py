@@ -53,6 +53,9 @@ def _fresh(words: Sequence[str], output: str, before: Sequence[str] = ()) -> Cos
 
 
 def _run(words: Sequence[str], before: Sequence[str] = ()) -> Cost:
+    """With Spark, or processes that compile, all of them count; watching them takes time of its own."""
+    if not before and not {*ON_SPARK} <= {*words}:
+        return command([*_PROGRAM, *words])
     with Family() as family:
         command([*before, *_PROGRAM, *words])
     return family.cost
