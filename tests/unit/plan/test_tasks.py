@@ -66,8 +66,8 @@ def test_splits_without_a_tasks_tables_are_not_walked(tmp_path):
         assert sum(any(a <= start and end <= b for a, b in walked) for start, end in others) < 10
 
 
-def test_every_unit_is_in_one_task(tmp_path):
-    """Ties in weight go by number: the same plan every time."""
+def plan_of_seven_tables(tmp_path):
+    """The span and the versions of a log that makes seven tables alike, each of them a unit."""
     tables = [table(f"t{n}") for n in range(7)]
     with Log(tmp_path / "b.000001") as log:
         for definition in tables:
@@ -75,6 +75,12 @@ def test_every_unit_is_in_one_task(tmp_path):
         for definition in tables:
             log.insert(definition, 1, 2)
     span, _, versions = plan(tmp_path, [log.path])
+    return span, versions
+
+
+def test_every_unit_is_in_one_task(tmp_path):
+    """Ties in weight go by number: the same plan every time."""
+    span, versions = plan_of_seven_tables(tmp_path)
     for cores in (1, 2, 3, 16):
         tasks = walking_tasks(log_segments(span, versions), versions, cores)
         numbers = [unit.number for task in tasks for units in task.units.values() for unit in units]
@@ -85,13 +91,7 @@ def test_every_unit_is_in_one_task(tmp_path):
 
 def test_tasks_are_as_many_as_the_rows_of_a_base_need(tmp_path):
     """A task holds the rows of all its units at a time: a small log may change rows of a base larger than memory."""
-    tables = [table(f"t{n}") for n in range(7)]
-    with Log(tmp_path / "b.000001") as log:
-        for definition in tables:
-            log.create(definition)
-        for definition in tables:
-            log.insert(definition, 1, 2)
-    span, _, versions = plan(tmp_path, [log.path])
+    span, versions = plan_of_seven_tables(tmp_path)
     assert len(walking_tasks(log_segments(span, versions), versions, 2)) == 2
     for item in versions:
         files = FileEntry("f", 1, TASK_BYTES // BASE_ROWS // 2, 1, 1, ""),
