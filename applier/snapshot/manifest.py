@@ -3,7 +3,7 @@
     _snapshot.json
       format_version  1
       created_by      program and version
-      position        {file, offset, gtid_set, timestamp, flavour, group_id: number or null}
+      position        {file, offset, gtid_set, timestamp, flavour, group_id: number or null, tail: digest or null}
       source          {binlogs: [name, …], options: {…}, base: uri or null}
       databases       [{name, charset, collation}, …]    what a table made later inherits
       sequences       [[database, name], …]    MariaDB's, whose numbers the log has as rows, and a snapshot has not
@@ -68,7 +68,8 @@ class BinlogPosition:
     `file` is "" if it is not known, as in an imported dump that does not say it. `timestamp` is that group's, in
     seconds since 1970 UTC, or None before the first group or if it is not known; `gtid_set` is everything executed, in
     the flavour's notation, "" without GTIDs; `group_id` is the last group's, None if headers have none (GRP-3);
-    `flavour` is the server's, UNKNOWN for a dump that does not say it.
+    `flavour` is the server's, UNKNOWN for a dump that does not say it. `tail` is the digest of the log's last 64 KB
+    before the position, by which a later replay knows the file; None if it is not known.
     """
 
     file: str
@@ -77,6 +78,7 @@ class BinlogPosition:
     timestamp: Seconds | None
     flavour: Flavour
     group_id: int | None = None
+    tail: Digest | None = None
 
     def __post_init__(self) -> None:
         check_log_name(self.file)

@@ -127,6 +127,7 @@ class Outline:
     first_group_id: int | None = None  # of the groups that count, where headers have ids (GRP-3)
     last_group_id: int | None = None
     gtids_before: GtidSet = field(default_factory=GtidSet)  # of the file's groups before the start position
+    tail: str | None = None  # of `end`: OutlinedFile.tail
     n_groups: int = 0
     n_events: int = 0
     n_row_events: int = 0
@@ -156,6 +157,15 @@ class Outline:
 
 
 @dataclass(frozen=True)
+class KnownStart:
+    """What is known of a place where a replay goes on: the transactions executed before it, and the file's tail there
+    (OutlinedFile.tail), None if that is not known."""
+
+    executed: GtidSet
+    tail: str | None
+
+
+@dataclass(frozen=True)
 class OutlineTask:
     """A file to outline, with the arguments of `outline_pass.outline_file`; samples of more than `sample_bytes` are
     thinned. Plain data, picklable."""
@@ -164,6 +174,7 @@ class OutlineTask:
     start: int | None = None
     stop: StopCondition | None = None
     sample_bytes: int | None = None
+    known: KnownStart | None = None
 
 
 def sample_bytes(n_files: int) -> int:
