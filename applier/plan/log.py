@@ -14,6 +14,7 @@ from applier.binlog.archive.archive import Archive, ArchiveFile
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.events.table_map import TableMap, parse_table_map
 from applier.binlog.outline.outline import KnownStart, Outline, Statement, TableUse, UnreplayableEvent
+from applier.binlog.outline.samples import Samples
 from applier.columns.from_log import definition_from_log, has_definition
 from applier.errors import (
     LOG_GAP,
@@ -254,6 +255,17 @@ class UsedTable:
     use: TableUse
     table_map: TableMap
     versions: tuple[TableVersion, ...]
+    all_samples: Samples  # of its file
+
+    @property
+    def samples(self) -> list[bytes]:
+        """Its rows events that the file's outline has samples of."""
+        return self.all_samples.of(self.number)
+
+    @property
+    def n_samples(self) -> int:
+        """How many these are."""
+        return self.all_samples.count(self.number)
 
 
 def used_tables(span: LogSpan, history: SchemaHistory, wanted: Wanted) -> list[UsedTable]:
@@ -283,7 +295,7 @@ def used_tables(span: LogSpan, history: SchemaHistory, wanted: Wanted) -> list[U
                 raise with_transaction(error, outline, "to go on, give its CREATE TABLE as of the first binlog with "
                                        f"--schema, start from a --base{log_says}, or leave it out with "
                                        "--ignore-tables")
-            found.append(UsedTable(number, index, use, table_map, versions))
+            found.append(UsedTable(number, index, use, table_map, versions, outline.samples))
     return found
 
 

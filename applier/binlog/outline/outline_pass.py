@@ -43,18 +43,19 @@ def outline_file(
     start: int | None = None,
     stop: StopCondition | None = None,
     split_bytes: int = 64 << 20,
+    sample_bytes: int | None = None,
     known: KnownStart | None = None,
 ) -> Outline:
     """Outline one file in one pass.
 
     `start`: a position between two groups; only groups from there on count (those before are executed already). If the
-    file is as `known` up to there, what is before is not read. A file that ends within an event or a group is `torn`;
-    the archive decides whether it may be. Raises ArchiveError with file and position for what is corrupt (1610), and
-    where no group starts, or the file is not the known one (1236), EncryptedBinlog, and UsageError for a stop position
-    past the file's end.
+    file is as `known` up to there, what is before is not read. `sample_bytes` is the most that samples may have. A file
+    that ends within an event or a group is `torn`; the archive decides whether it may be. Raises ArchiveError with file
+    and position for what is corrupt (1610), and where no group starts, or the file is not the known one (1236),
+    EncryptedBinlog, and UsageError for a stop position past the file's end.
     """
     try:
-        outlining = OutlinePass(uri, stop or StopCondition(), split_bytes)
+        outlining = OutlinePass(uri, stop or StopCondition(), split_bytes, sample_bytes=sample_bytes)
         try:
             return outlining.outline(start, known)
         finally:
@@ -67,9 +68,10 @@ def outline_file(
 class OutlinePass(OutlinedFile):
     """A pass over one file, for one `outline`."""
 
-    def __init__(self, uri: str, stop: StopCondition, split_bytes: int, verify: bool = True) -> None:
+    def __init__(self, uri: str, stop: StopCondition, split_bytes: int, verify: bool = True, *,
+                 sample_bytes: int | None = None) -> None:
         super().__init__(uri, verify)
-        self.stop, self.split_bytes = stop, max(int(split_bytes), 1)
+        self.stop, self.split_bytes, self.sample_bytes = stop, max(int(split_bytes), 1), sample_bytes
 
     def outline(self, start: int | None, known: KnownStart | None = None) -> Outline:
         """The file's outline; see outline_file."""
@@ -104,7 +106,7 @@ class OutlinePass(OutlinedFile):
             outline.first_timestamp, outline.last_timestamp = result["first_time"], result["last_time"]
             outline.last_gtid = self.gtid_at(result["last_gtid"])
             outline.first_group_id, outline.last_group_id = self._grown_ids(result)
-        add_recorded(outline, self, result.recording)
+        add_recorded(outline, self, result.recording, self.sample_bytes)
         return outline
 
     # ---- the kernel

@@ -79,7 +79,7 @@ def _by_version(span: LogSpan, used: list[UsedTable]) -> list[TableExplained]:
         explained.append(explain_table(
             version.definition, _place(span, version), sum(table.use.n_events for table in tables),
             sum(table.use.n_bytes for table in tables),
-            before_images((table.use, table.table_map) for table in tables)))
+            before_images(tables)))
     return sorted(explained, key=lambda table: table.definition.full_name)
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from applier.binlog.archive.archive import Archive, ArchiveFile, check_continuity, notes_on_ends
 from applier.binlog.events.group_ids import check_group_ids
 from applier.binlog.events.gtid import GtidSet
-from applier.binlog.outline.outline import OutlineTask, sample_bytes
+from applier.binlog.outline.outline import OutlineTask
+from applier.binlog.outline.samples import sample_bytes
 from applier.binlog.outline.stop import StopCondition
 from applier.engine.executor import Executor
 from applier.errors import ArchiveError
