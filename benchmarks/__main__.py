@@ -15,7 +15,6 @@ from benchmarks import (
     documents,
     dumps,
     increments,
-    large,
     many_files,
     scale,
     searching,
@@ -46,7 +45,6 @@ _SECTIONS: dict[str, Callable[[sections.Bench], list[Table]]] = {
     "increments": increments.increments,
     "files": many_files.many_files,
     "scale": scale.scale,
-    "large": large.large,
     "dumps": dumps.dumps,
     "sizes": sizes.sizes,
 }

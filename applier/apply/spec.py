@@ -9,7 +9,7 @@ from applier.columns.table_key import BytesKey, IntKey, TableKey, keeps_key, tab
 from applier.columns.type_conversions import NONE_ALLOWED, TypeConversions
 from applier.schema.definition import TableDefinition
 from applier.schema.history.conversion import RowConversion
-from applier.snapshot.manifest import FileEntry, KeyValue
+from applier.snapshot.file_entries import FileEntry, KeyValue
 from applier.snapshot.writer import TableTarget
 
 

@@ -12,7 +12,7 @@ from applier.apply.spec import UnitSpec
 from applier.binlog.events.format import HEADER_LENGTH
 from applier.binlog.outline.outline import OutlinedBytes
 from applier.errors import ApplierError
-from applier.snapshot.manifest import FileEntry
+from applier.snapshot.file_entries import FileEntry
 
 
 @dataclasses.dataclass(frozen=True)

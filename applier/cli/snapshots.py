@@ -15,11 +15,12 @@ def status(snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="A s
     """
     from applier.cli.status import print_snapshot
     from applier.snapshot import manifest
-    from applier.snapshot.checks import check_files
+    from applier.snapshot.checks import check_footers
+    from applier.snapshot.shards import columns_of
 
     loaded = manifest.load(snapshot)
     print_snapshot(loaded)
-    check_files(loaded, [file for table in loaded.tables for file in table.all_files])
+    check_footers(loaded.uri, [columns_of(files) for table in loaded.tables for files in table.lists])
 
 
 @app.command()

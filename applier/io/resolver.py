@@ -17,6 +17,7 @@ from applier.io.printable import printable
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
+_NO_NAMES = frozenset(("", ".", ".."))
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -95,9 +96,9 @@ def is_inside(path: str) -> bool:
 
 
 def is_plain_inside(path: str) -> bool:
-    """Whether it also is the one way to write it, and without characters that no file of a snapshot has."""
-    return is_inside(path) and not any(part in ("", ".") for part in path.split("/")) and path.isprintable() \
-        and "\\" not in path
+    """Whether it also is the one way to write it, and without characters that no file of a snapshot has. Paths that are
+    joined by "/" are, if and only if each of them is."""
+    return path.isprintable() and "\\" not in path and _NO_NAMES.isdisjoint(path.split("/"))
 
 
 def below(folder: str, name: str) -> str:

@@ -1,14 +1,15 @@
 """The job: compares a snapshot with its manifest, reading every byte.
 
-    files that the manifest names      there, of their size and digest; Parquet with the table's columns and the number
+    shards that the manifest names     there, and what it says of them and of their files
+    files that it or a shard names     there, of their size and digest; Parquet with the table's columns and the number
                                        of rows; keys that ascend, from and to what the manifest says
-    files that it does not name        none
+    files that none of them names      none
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -25,8 +26,10 @@ from applier.snapshot import location, manifest
 from applier.snapshot.checks import check_columns, reading
 from applier.snapshot.date_marks import MarkedDates
 from applier.snapshot.digest import can_check
-from applier.snapshot.manifest import MANIFEST, FileEntry, OtherFile, Snapshot
+from applier.snapshot.file_entries import FileEntry, OtherFile
+from applier.snapshot.manifest import MANIFEST, Snapshot
 from applier.snapshot.reader import open_whole, read_whole
+from applier.snapshot.shards import Shard, ShardedFiles, columns_of
 from applier.snapshot.staging import CONFLICTS, MARKER, REPORT, SCHEMA
 from keysearch.keybytes import int_key
 from keysearch.keyrules import encode_by_rules
@@ -61,9 +64,10 @@ def verify(uri: str, progress: Progress | None = None) -> Verified:
     """Verify a snapshot. Raises SnapshotError where its manifest cannot be read."""
     snapshot, progress = manifest.load(uri), progress or Silent()
     filesystem, root = location.resolve(uri)
-    files = list(_files(snapshot))
+    shards = {files.shard: _shard_complaint(files) for table in snapshot.tables for files in table.sharded}
+    files = list(_files(snapshot, shards))
     progress.phase("verify", len(files), "files")
-    damaged, rows = [], 0
+    damaged, rows = [f"{shard.path}: {complaint}" for shard, complaint in shards.items() if complaint], 0
     with ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="verify") as pool:
         checks = pool.map(lambda file: _complaint(filesystem, root, *file), files)
         for done, ((file, _), complaint) in enumerate(zip(files, checks, strict=True), 1):
@@ -71,20 +75,30 @@ def verify(uri: str, progress: Progress | None = None) -> Verified:
             if complaint:
                 damaged.append(f"{file.path}: {complaint}")
             progress.update(done, rows)
-    damaged += _unexpected(filesystem, root, snapshot)
-    return Verified(len(files), rows, sum(file.bytes for file, _ in files), tuple(damaged),
-                    sum(not can_check(file.digest) for file, _ in files))
+    damaged += _unexpected(filesystem, root, snapshot, {file.path for file, _ in files}, shards)
+    return Verified(len(shards) + len(files), rows, sum(file.bytes for file in [*shards, *(file for file, _ in files)]),
+                    tuple(damaged), sum(not can_check(file.digest) for file, _ in files))
 
 
-def _files(snapshot: Snapshot) -> Iterator[tuple[FileEntry | OtherFile, _Sorted | None]]:
+def _shard_complaint(files: ShardedFiles) -> str:
+    """What is wrong with a shard; "" if nothing is."""
+    try:
+        columns_of(files)
+    except SnapshotError as error:
+        return error.message
+    return ""
+
+
+def _files(snapshot: Snapshot, shards: Mapping[Shard, str]) -> Iterator[tuple[FileEntry | OtherFile, _Sorted | None]]:
+    """All files but shards, and those that a shard with a complaint names."""
     for table in snapshot.tables:
         definition = TableDefinition.from_json(table.definition)
+        key = table_key(definition) if table.history else None
         shown = _Sorted(definition.shown, table.key, table.key_kind == "int", table.key_rules)
-        yield from ((file, shown) for file in table.files)
-        if table.history:
-            key = table_key(definition)
-            ever = _Sorted(definition, key.names, key.form == "int", key.rules) if key else _Sorted(definition)
-            yield from ((file, ever) for file in table.history)
+        ever = _Sorted(definition, key.names, key.form == "int", key.rules) if key else _Sorted(definition)
+        for files, order in zip(table.lists, (shown, ever), strict=True):
+            if not isinstance(files, ShardedFiles) or not shards[files.shard]:
+                yield from ((file, order) for file in files)
     yield from ((file, None) for file in snapshot.others)
 
 
@@ -132,11 +146,15 @@ def _shown(key: int | bytes | None) -> str:
     return key.hex() if isinstance(key, bytes) else str(key)
 
 
-def _unexpected(filesystem: fs.FileSystem, root: str, snapshot: Snapshot) -> Iterator[str]:
-    """A line for each file that exists and that the manifest does not name."""
-    named = {file.path for table in snapshot.tables for file in table.all_files} | {MANIFEST, MARKER}
-    named |= {file.path for file in snapshot.others} or _UNNAMED_ONCE
+def _unexpected(filesystem: fs.FileSystem, root: str, snapshot: Snapshot, named: set[str],
+                shards: Mapping[Shard, str]) -> Iterator[str]:
+    """A line for each file that exists and that nothing names. What a shard with a complaint names is not known, so
+    there is none for its folder."""
+    named = named | {MANIFEST, MARKER} | {shard.path for shard in shards}
+    if not snapshot.others:
+        named |= _UNNAMED_ONCE
+    unknown = {shard.folder for shard, complaint in shards.items() if complaint}
     for info in filesystem.get_file_info(fs.FileSelector(root, recursive=True)):
         path = info.path.removeprefix(root).lstrip("/")
-        if info.type != fs.FileType.Directory and path not in named:
+        if info.type != fs.FileType.Directory and path not in named and path.rpartition("/")[0] not in unknown:
             yield f"{path if path.isprintable() else ascii(path)}: it exists, and the manifest does not name it"

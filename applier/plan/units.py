@@ -7,10 +7,12 @@ over.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 from typing import Any
 
-from sortedcontainers import SortedDict, SortedKeyList
+from sortedcontainers import SortedDict
 
 from applier.apply.spec import (
     Altered,
@@ -34,7 +36,8 @@ from applier.plan.ranges import bounds
 from applier.plan.row_searches import has_diffs, n_logged, row_search
 from applier.schema.definition import TableDefinition
 from applier.schema.history.history import SchemaHistory
-from applier.snapshot.manifest import FileEntry, KeyValue, Snapshot
+from applier.snapshot.file_entries import FileEntry, KeyValue
+from applier.snapshot.manifest import Snapshot
 from applier.snapshot.staging import Staging
 
 UNIT_BYTES = 128 << 20
@@ -102,14 +105,15 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
         ranges = 1 + sum(item.bytes for item in chain) // unit_bytes
         for item in chain:
             item.ranges, item.single_unit_reason = ranges, reason
-        lows = [None] if reason else _lows(chain, base, ranges, allowed)
-        for low, high in zip(lows, [*lows[1:], None], strict=True):
-            _add_units(chain, searches, number, low, high, base, staging, allowed, cascades, idempotent)
+        files = _files_of(chain[0], base)
+        lows = [None] if reason else _lows(chain, files, ranges, allowed)
+        for low, high, begun in zip(lows, [*lows[1:], None], _files_by_range(files, lows), strict=True):
+            _add_units(chain, searches, number, low, high, _begins(base, begun), staging, allowed, cascades, idempotent)
             number += 1
     for group_number, group in by_group.items():
         needed = {item.version.id: searches[item.version.id] or Stored(by_content=False) for item in group}
-        number = add_units(group_number, group, needed, number, lambda item: _begins(item, base), staging, allowed,
-                           idempotent)
+        number = add_units(group_number, group, needed, number,
+                           lambda item: _begins(base, _files_of(item, base)), staging, allowed, idempotent)
 
 
 def _chains(planned: list[PlannedVersion]) -> list[list[PlannedVersion]]:
@@ -127,10 +131,9 @@ def _chains(planned: list[PlannedVersion]) -> list[list[PlannedVersion]]:
 
 
 def _add_units(chain: list[PlannedVersion], searches: _Searches, number: int, low: KeyValue | None,
-               high: KeyValue | None, base: Snapshot | None, staging: Staging, allowed: TypeConversions,
+               high: KeyValue | None, origin: RowOrigin, staging: Staging, allowed: TypeConversions,
                cascades: Cascades, idempotent: bool) -> None:
-    """One unit, as a link for each version of the chain."""
-    origin = _begins(chain[0], base, low, high)
+    """One unit, as a link for each version of the chain; the first one's rows come from `origin`."""
     for link, item in enumerate(chain):
         version, place = item.version, None
         if item.in_snapshot and not item.succeeded:
@@ -150,10 +153,8 @@ def _by_key(definition: TableDefinition, low: KeyValue | None, high: KeyValue | 
     return NotSearched() if key is None else key_range(key, low, high)
 
 
-def _begins(item: PlannedVersion, base: Snapshot | None, low: KeyValue | None = None,
-            high: KeyValue | None = None) -> RowOrigin:
-    """The source of the rows from `low` to before `high` of a version that begins."""
-    files = _base_files(item, base, low, high)
+def _begins(base: Snapshot | None, files: tuple[FileEntry, ...]) -> RowOrigin:
+    """The source of the rows of a version that begins with these files of the base."""
     return FromBase(uri=base.uri, files=files) if base is not None and files else BeginsEmpty()
 
 
@@ -194,16 +195,16 @@ def _is_tied(item: PlannedVersion, key_columns: tuple[int, ...]) -> bool:
                for used in item.uses for column in key_columns)
 
 
-def _lows(chain: list[PlannedVersion], base: Snapshot | None, n: int,
+def _lows(chain: list[PlannedVersion], files: Sequence[FileEntry], n: int,
           allowed: TypeConversions) -> Sequence[KeyValue | None]:
     """The lower bounds of the units' ranges; the first has none. A base file is never divided: the log's own keys
     divide the space between and after the files, where most tables grow."""
     item = max(chain, key=lambda item: item.bytes)  # whose samples count; the keys are the same in all versions
-    files, definition = _files_of(chain[0], base), item.version.definition
+    definition = item.version.definition
     key = table_key(definition)
     if key is None:
         return [None]
-    cuts = bounds(item.uses, definition, key, n, allowed)
+    cuts = bounds([used.use for used in item.uses], definition, key, n, allowed)
     return [None, *(_between(cuts, files, int) if isinstance(key, IntKey) else _between(cuts, files, bytes))]
 
 
@@ -234,12 +235,10 @@ def _orders_base(item: PlannedVersion, key: TableKey, base: Snapshot | None) -> 
     return entry is None or entry.key_rules == key.rules
 
 
-def _base_files(item: PlannedVersion, base: Snapshot | None, low: KeyValue | None,
-                high: KeyValue | None) -> tuple[FileEntry, ...]:
-    """The base's files that begin in [low, high). Without bounds, also files that have no keys."""
-    files = _files_of(item, base)
-    if low is None and high is None:
-        return files
-    by_key: SortedKeyList[FileEntry, Any] = SortedKeyList(files, key=lambda file: file.min_key)
-    return tuple(by_key.irange_key(low, high, inclusive=(True, False)))
-
+def _files_by_range(files: tuple[FileEntry, ...], lows: Sequence[KeyValue | None]) -> list[tuple[FileEntry, ...]]:
+    """Of ranges that begin at `lows`, the files that begin in each. A single range also has files without keys."""
+    if len(lows) == 1:
+        return [files]
+    begun: list[Any] = [file.min_key for file in files]
+    cuts = [0, *(bisect_left(begun, low) for low in lows[1:]), len(files)]
+    return [files[first:last] for first, last in pairwise(cuts)]

@@ -1,7 +1,8 @@
 """Parquet snapshots: manifest, reading, writing, publishing."""
 
 __all__ = [
-    "FILE_BYTES", "checks", "date_marks", "digest", "location", "manifest", "publish", "reader", "staging", "writer",
+    "FILE_BYTES", "checks", "date_marks", "digest", "file_entries", "location", "manifest", "publish", "reader",
+    "shards", "staging", "table_entry", "writer",
 ]
 
 FILE_BYTES = 64 << 20

@@ -6,27 +6,67 @@ from contextlib import contextmanager
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow.fs import FileSelector, FileSystem, FileType
 
 from applier.errors import SnapshotError, reason
 from applier.snapshot import location
-from applier.snapshot.manifest import FileEntry, OtherFile, Snapshot
+from applier.snapshot.file_entries import FileColumns, FileEntry
 
 _THREADS = 16
 
 
-def check_files(snapshot: Snapshot, files: Iterable[FileEntry]) -> None:
-    """Raise SnapshotError where one of these files is missing, or has another size or number of rows than the manifest
-    says; footers are read, and no rows."""
-    filesystem, root = location.resolve(snapshot.uri)
+def check_listed(uri: str, lists: Iterable[FileColumns]) -> None:
+    """Raise SnapshotError where a file of the snapshot at a path or uri is missing, or has another size than the
+    manifest says. Folders are listed, once each, and no file is opened."""
+    filesystem, root = location.resolve(uri)
+    lists = list(lists)
+    folders = sorted({path.rpartition("/")[0] for columns in lists for path in columns.paths})
+
+    def listed(folder: str) -> dict[str, int]:
+        path = f"{root}/{folder}" if folder else root
+        with reading(path):
+            return sizes_below(filesystem, path, recursive=False)
+
+    found: dict[str, int] = {}
+    with ThreadPoolExecutor(_THREADS) as pool:
+        for sizes in pool.map(listed, folders):
+            found |= sizes
+    for columns in lists:
+        check_sizes(found, columns, root)
+
+
+def sizes_below(filesystem: FileSystem, folder: str, *, recursive: bool) -> dict[str, int]:
+    """The sizes of files in a folder by their paths; of none if it is not there. Errors: OSError."""
+    infos = filesystem.get_file_info(FileSelector(folder, allow_not_found=True, recursive=recursive))
+    return {info.path: info.size for info in infos if info.type == FileType.File}
+
+
+def check_sizes(found: dict[str, int], columns: FileColumns, root: str) -> None:
+    """Raise SnapshotError where a file below `root` is not among those found, or has another size than the manifest
+    says."""
+    paths = [f"{root}/{path}" for path in columns.paths]
+    sizes = list(map(found.get, paths))
+    if sizes == columns.bytes:
+        return
+    for path, size, stated in zip(paths, sizes, columns.bytes, strict=True):
+        if size is None:
+            raise SnapshotError("a file of the snapshot is missing", file=path)
+        check_size(size, stated, path)
+
+
+def check_footers(uri: str, lists: Iterable[FileColumns]) -> None:
+    """Raise SnapshotError where a file of the snapshot at a path or uri is missing, or has another size or number of
+    rows than the manifest says; footers are read, and no rows."""
+    filesystem, root = location.resolve(uri)
 
     def check(file: FileEntry) -> None:
         path = f"{root}/{file.path}"
         with reading(path), filesystem.open_input_file(path) as source:
-            check_size(source.size(), file, path)
+            check_size(source.size(), file.bytes, path)
             check_rows(pq.read_metadata(source), file, path)
 
     with ThreadPoolExecutor(_THREADS) as pool:
-        list(pool.map(check, files))
+        list(pool.map(check, (file for columns in lists for file in columns.entries())))
 
 
 @contextmanager
@@ -41,10 +81,10 @@ def reading(path: str) -> Iterator[None]:
         raise SnapshotError(f"a file of the snapshot cannot be read: {why}", file=path) from error
 
 
-def check_size(size: int, file: FileEntry | OtherFile, path: str) -> None:
+def check_size(size: int, stated: int, path: str) -> None:
     """Raise SnapshotError where a file has another size than the manifest says."""
-    if size != file.bytes:
-        raise SnapshotError(f"a file of the snapshot has {size} bytes, its manifest says {file.bytes}", file=path)
+    if size != stated:
+        raise SnapshotError(f"a file of the snapshot has {size} bytes, its manifest says {stated}", file=path)
 
 
 def check_rows(metadata: pq.FileMetaData, file: FileEntry, path: str) -> None:

@@ -10,7 +10,7 @@ from applier.snapshot import location
 from applier.snapshot.checks import check_columns, check_rows, check_size, reading
 from applier.snapshot.date_marks import MarkedDates
 from applier.snapshot.digest import check_digest
-from applier.snapshot.manifest import FileEntry, OtherFile
+from applier.snapshot.file_entries import FileEntry, OtherFile
 
 
 def read_unit(base: str, files: Sequence[FileEntry], schema: pa.Schema) -> pa.Table:
@@ -37,9 +37,9 @@ def open_whole(filesystem: FileSystem, path: str, file: FileEntry) -> pq.Parquet
 def read_whole(filesystem: FileSystem, path: str, file: FileEntry | OtherFile) -> pa.Buffer:
     """All bytes of a file, compared with its size and digest. Raises as `open_whole` does."""
     with filesystem.open_input_file(path) as source:
-        check_size(source.size(), file, path)
+        check_size(source.size(), file.bytes, path)
         data = source.read_buffer(file.bytes)
-    check_size(data.size, file, path)
+    check_size(data.size, file.bytes, path)
     check_digest(data, file.digest, path)
     return data
 

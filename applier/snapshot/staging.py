@@ -4,7 +4,7 @@
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -16,10 +16,13 @@ from pyarrow import fs
 
 from applier.errors import SnapshotError, reason
 from applier.io import durable
-from applier.snapshot import FILE_BYTES, location
-from applier.snapshot.checks import check_size, reading
+from applier.snapshot import FILE_BYTES, location, shards
+from applier.snapshot.checks import check_size, check_sizes, reading, sizes_below
 from applier.snapshot.digest import HashedSink, compare_digest, digest_of
-from applier.snapshot.manifest import MANIFEST, FileEntry, OtherFile, Snapshot
+from applier.snapshot.file_entries import FileEntry, OtherFile
+from applier.snapshot.manifest import MANIFEST, Snapshot
+from applier.snapshot.shards import columns_of
+from applier.snapshot.table_entry import TableEntry
 from applier.snapshot.writer import TableTarget
 
 SCHEMA = "_schema.sql"
@@ -33,6 +36,8 @@ MARKER = "_incomplete"
 """The marker in an output that is written in place: there until it is complete, and after a run that was killed."""
 _COPY_THREADS = 8
 _COPY_BYTES = 8 << 20
+_CARRIED_AT_ONCE = 100
+"""Files that a thread carries over one after the other."""
 _WITHOUT_FOLDERS = ("s3", "gcs", "abfs")
 
 
@@ -73,21 +78,20 @@ class Staging:
         """Where the unpublished files are."""
         return self._root_uri()
 
-    def carry_over(self, base: Snapshot, files: Iterable[FileEntry], database: str, table: str, *,
+    def carry_over(self, base: Snapshot, files: Sequence[FileEntry], database: str, table: str, *,
                    history: bool = False) -> list[FileEntry]:
         """Carry files of the base over into a table, and return their entries: by hard link, else by a copy that the
-        file system makes if it can. Raises SnapshotError for a file that is missing or has another size or, if its
-        bytes are read here, another digest."""
+        file system makes if it can. Raises SnapshotError for a file that is missing or, if its bytes are read here, has
+        another size or digest; `commit` compares the sizes of all."""
         place = self.place(database, table, history=history)
         place = place.history if history else place
         source_system, source_root = location.resolve(base.uri)
+        local = location.is_local(source_system) and location.is_local(self._filesystem)
 
         def carry(entry: FileEntry) -> FileEntry:
             source = f"{source_root}/{entry.path}"
             carried = replace(entry, path=f"{place.folder}/{entry.path.rpartition('/')[2]}")
-            self._check(source_system, source, entry)
             target = f"{self._root}/{carried.path}"
-            local = location.is_local(source_system) and location.is_local(self._filesystem)
             with reading(source):
                 if local and durable.link(source, target):
                     pass
@@ -97,32 +101,35 @@ class Staging:
                     self._copy(source_system, source, target, entry)
             return carried
 
+        parts = [files[first:first + _CARRIED_AT_ONCE] for first in range(0, len(files), _CARRIED_AT_ONCE)]
         with ThreadPoolExecutor(_COPY_THREADS) as pool:
-            return list(pool.map(carry, files))
+            return [entry for done in pool.map(lambda part: list(map(carry, part)), parts) for entry in done]
 
     def commit(self, snapshot: Snapshot, schema_sql: str, report: dict[str, Any],
                conflicts: bytes | pa.Buffer | None = None) -> Snapshot:
         """Publish, and return the manifest with its URI. Only files that it names stay, beside the definitions, the
-        report, and the list of conflicts, a Parquet file, if there is one.
+        report, the list of conflicts, a Parquet file, if there is one, and the shards of tables with many files.
 
         Raises SnapshotError if a file of the manifest is missing or has another size, key ranges overlap, or the output
         appeared meanwhile; nothing is published then, and the caller still has to abort.
         """
         try:
-            for table in snapshot.tables:
-                table.check_ranges()
-                for entry in table.all_files:
-                    self._check(self._filesystem, f"{self._root}/{entry.path}", entry)
             self._drop(PASSES)
-            self._remove_strays({f"{self._root}/{entry.path}"
-                                 for table in snapshot.tables for entry in table.all_files})
+            tables, small = _with_shards(snapshot.tables)
+            found, named = sizes_below(self._filesystem, self._root, recursive=True), set[str]()
+            for table in tables:
+                table.check_ranges()
+                for columns in map(columns_of, table.lists):
+                    check_sizes(found, columns, self._root)
+                    named.update(f"{self._root}/{path}" for path in columns.paths)
+            self._remove_strays(found, named)
             others = {SCHEMA: schema_sql.encode(),
                       REPORT: orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)}
             if conflicts is not None:
                 others[CONFLICTS] = conflicts
-            for name, content in others.items():
+            for name, content in (small | others).items():
                 self._write(name, content)
-            snapshot = replace(snapshot, others=tuple(
+            snapshot = replace(snapshot, tables=tables, others=tuple(
                 OtherFile(name, len(content), digest_of(content)) for name, content in others.items()))
             self._publish(MANIFEST, snapshot.to_json())
         except OSError as error:
@@ -135,7 +142,8 @@ class Staging:
         """Publish something that is not a snapshot: files that tasks wrote, by their paths in it, small files with
         their content, and the file that makes it complete. Errors as in `commit`."""
         try:
-            self._remove_strays({f"{self._root}/{path}" for path in written})
+            self._remove_strays(sizes_below(self._filesystem, self._root, recursive=True),
+                                {f"{self._root}/{path}" for path in written})
             for name, text in small.items():
                 self._write(name, text)
             self._publish(last, content)
@@ -187,14 +195,8 @@ class Staging:
     def _discard(self) -> None:
         raise NotImplementedError
 
-    def _check(self, filesystem: fs.FileSystem, path: str, entry: FileEntry) -> None:
-        info = filesystem.get_file_info(path)
-        if info.type != fs.FileType.File:
-            raise SnapshotError("a file of the snapshot is missing", file=path)
-        check_size(info.size, entry, path)
-
     def _copy(self, source_system: fs.FileSystem, source: str, target: str, entry: FileEntry) -> None:
-        """Copy a file in parts, and compare its digest on the way."""
+        """Copy a file in parts, and compare its size and digest on the way."""
         with source_system.open_input_stream(source, compression=None) as stream:
             sink = HashedSink(self._filesystem.open_output_stream(target, compression=None))
             try:
@@ -202,13 +204,14 @@ class Staging:
                     sink.write(part)
             finally:
                 sink.close()
+        check_size(sink.tell(), entry.bytes, source)
         compare_digest(sink.digest, entry.digest, source)
 
-    def _remove_strays(self, named: set[str]) -> None:
+    def _remove_strays(self, found: Iterable[str], named: set[str]) -> None:
         """Remove files of failed and repeated attempts: readers of DB/TABLE/*.parquet must not find their rows."""
-        for info in self._filesystem.get_file_info(fs.FileSelector(self._root, recursive=True)):
-            if info.type == fs.FileType.File and info.path not in named and info.base_name != MARKER:
-                self._filesystem.delete_file(info.path)
+        for path in found:
+            if path not in named and path.rpartition("/")[2] != MARKER:
+                self._filesystem.delete_file(path)
 
     def _drop(self, folder: str) -> None:
         """Remove a folder with all that is in it, if it is there."""
@@ -217,6 +220,8 @@ class Staging:
             self._filesystem.delete_dir(path)
 
     def _write(self, name: str, content: bytes | pa.Buffer) -> None:
+        if "/" in name and self._filesystem.type_name not in _WITHOUT_FOLDERS:
+            self._filesystem.create_dir(f"{self._root}/{name}".rpartition("/")[0], recursive=True)
         with self._filesystem.open_output_stream(f"{self._root}/{name}", compression=None) as stream:
             stream.write(content)
 
@@ -224,3 +229,22 @@ class Staging:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+
+
+def _with_shards(tables: Iterable[TableEntry]) -> tuple[tuple[TableEntry, ...], dict[str, bytes | pa.Buffer]]:
+    """The tables, with entries in shards where they are many, and the shards by their paths."""
+    contents: dict[str, bytes | pa.Buffer] = {}
+
+    def listed(files: Sequence[FileEntry], folder: str) -> Sequence[FileEntry]:
+        if len(files) <= shards.MOST_INLINE:
+            return files
+        made, content = shards.make_shard(files, folder)
+        contents[made.shard.path] = content
+        return made
+
+    made = []
+    for table in tables:
+        place = TableTarget("", location.table_folder(table.database, table.name))
+        made.append(replace(table, files=listed(table.files, place.folder),
+                            history=listed(table.history, place.history.folder)))
+    return tuple(made), contents

@@ -27,7 +27,7 @@ from applier.errors import SnapshotError
 from applier.snapshot import FILE_BYTES, location
 from applier.snapshot.date_marks import DateMarks
 from applier.snapshot.digest import HashedSink
-from applier.snapshot.manifest import FileEntry, KeyKind, KeyValue
+from applier.snapshot.file_entries import FileEntry, KeyKind, KeyValue
 from keysearch.keybytes import int_key
 from keysearch.keyrules import encode_by_rules
 

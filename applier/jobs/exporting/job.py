@@ -23,10 +23,12 @@ from applier.jobs.exporting.task import Exported, ExportTask, export_file
 from applier.options import ExportOptions
 from applier.schema.definition import TableDefinition
 from applier.snapshot import manifest
-from applier.snapshot.checks import check_files
-from applier.snapshot.manifest import DatabaseEntry, Snapshot, TableEntry
+from applier.snapshot.checks import check_listed
+from applier.snapshot.manifest import DatabaseEntry, Snapshot
 from applier.snapshot.publish import begin
+from applier.snapshot.shards import columns_of
 from applier.snapshot.staging import SCHEMA
+from applier.snapshot.table_entry import TableEntry
 
 LOAD = "_load.sh"
 LOAD_DATA = "_load.sql"
@@ -47,7 +49,7 @@ def export_snapshot(options: ExportOptions, progress: Progress | None = None,
         raise UsageError("none of the snapshot's tables is chosen", file=options.snapshot,
                          hint="--tables and --ignore-tables leave none; `applier status` lists them")
     definitions = [TableDefinition.from_json(table.definition) for table in tables]
-    check_files(snapshot, [file for table in tables for file in table.all_files])
+    check_listed(snapshot.uri, [columns_of(files) for table in tables for files in table.lists])
     with begin(options.output) as staging:
         tasks = []
         for table, definition in zip(tables, definitions, strict=True):

@@ -16,7 +16,7 @@ from applier.jobs.exporting.text_kernel import CELL_BYTES, CELLS, ROW_BYTES, wri
 from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot.checks import check_columns, reading
 from applier.snapshot.date_marks import MarkedDates, for_nulls
-from applier.snapshot.manifest import FileEntry
+from applier.snapshot.file_entries import FileEntry
 from applier.snapshot.reader import open_whole
 from keysearch.addresses import address_of
 

@@ -26,7 +26,7 @@ from applier.jobs.importing.sql.inserts import FAIL, KEEP
 from applier.mysql.zero_dates import to_python
 from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot.date_marks import MarkedDates
-from applier.snapshot.manifest import FileEntry
+from applier.snapshot.file_entries import FileEntry
 from applier.snapshot.writer import TableTarget, TableWriter, write_empty
 from keysearch.keybytes import KeyBytes
 

@@ -16,7 +16,8 @@ from applier.errors import SchemaError
 from applier.jobs.importing.sorted_rows import SortedRows
 from applier.schema.definition import table_schema
 from applier.schema.versioning import ENDS_OF_TIME, Versioning
-from applier.snapshot.manifest import FileEntry, TableEntry
+from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.table_entry import TableEntry
 from applier.snapshot.writer import TableTarget, write_empty
 
 _DAY = 86_400_000_000

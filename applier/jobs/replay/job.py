@@ -40,10 +40,12 @@ from applier.schema.definition import TableDefinition
 from applier.schema.history.history import SchemaHistory
 from applier.schema.schema_file import schema_file
 from applier.snapshot import manifest
-from applier.snapshot.checks import check_files
-from applier.snapshot.manifest import DatabaseEntry, Snapshot, Source, TableEntry
+from applier.snapshot.checks import check_listed
+from applier.snapshot.manifest import DatabaseEntry, Snapshot, Source
 from applier.snapshot.publish import begin
+from applier.snapshot.shards import columns_of
 from applier.snapshot.staging import Staging
+from applier.snapshot.table_entry import TableEntry
 
 
 def replay_with(executor: Executor, options: ReplayOptions, progress: Progress | None = None) -> ReplayResult:
@@ -81,8 +83,8 @@ class _Replay:
         options = self.options
         base = manifest.load(options.base) if options.base is not None else None
         if base is not None:
-            check_files(base, [file for table in base.tables if options.filter.wanted(table.database, table.name)
-                               for file in table.all_files])
+            check_listed(base.uri, [columns_of(files) for table in base.tables
+                                    if options.filter.wanted(table.database, table.name) for files in table.lists])
         with begin(options.output, options.file_bytes) as staging:
             n_bytes = options.pass_bytes or room_for_pass(self.executor.on_one_disk)
             outlining = Outlining(self.executor, options, n_bytes, self.progress, self._note)

@@ -16,7 +16,8 @@ from applier.schema.foreign_keys import ForeignKey
 from applier.schema.key_infos import key_collation
 from applier.schema.references import ColumnLink, linked_columns
 from applier.snapshot.date_marks import MarkedDates
-from applier.snapshot.manifest import Snapshot, TableEntry
+from applier.snapshot.manifest import Snapshot
+from applier.snapshot.table_entry import TableEntry
 from keysearch.collation import equality_column
 from keysearch.keybytes import encode_keys
 

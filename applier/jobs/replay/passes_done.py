@@ -17,7 +17,7 @@ from applier.schema.history.history import SchemaHistory
 from applier.snapshot import location
 from applier.snapshot.checks import reading
 from applier.snapshot.date_marks import MarkedDates
-from applier.snapshot.manifest import TableEntry
+from applier.snapshot.table_entry import TableEntry
 
 
 @dataclass

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import TypeVar
 
 from applier.apply.tasks import UnitResult
@@ -16,8 +17,10 @@ from applier.jobs.replay.result import ACCESS_PATHS, TableResult
 from applier.plan.planned import PlannedVersion
 from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.history.table_versions import TableVersion
-from applier.snapshot.manifest import FileEntry, Snapshot, TableEntry
+from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.manifest import Snapshot
 from applier.snapshot.staging import Staging
+from applier.snapshot.table_entry import TableEntry
 from applier.snapshot.writer import write_empty
 
 _Name = TypeVar("_Name", bound=str)
@@ -38,11 +41,14 @@ def table_entries(live: list[TableVersion], planned: list[PlannedVersion], resul
         carry = partial(_carried, base=base, staging=staging, table=shown)
         history: list[FileEntry] = []
         if item is None or (shown is not version.definition and done[0].files is None):
-            files = carry(before.files if before is not None else ())
-            history = carry(before.history if before is not None else (), history=True)
+            files = carry(_with_rows(before.files) if before is not None else ())
+            history = carry(_with_rows(before.history) if before is not None else (), history=True)
         else:
-            files = [file for unit, result in zip(item.units, done, strict=True)
-                     for file in (carry(unit.base_files) if result.files is None else result.files)]
+            unchanged = [_with_rows(unit.base_files) if result.files is None else []
+                         for unit, result in zip(item.units, done, strict=True)]
+            carried = iter(carry([file for files_of_unit in unchanged for file in files_of_unit]))
+            files = [file for kept, result in zip(unchanged, done, strict=True)
+                     for file in (islice(carried, len(kept)) if result.files is None else result.files)]
             history = [file for result in done for file in result.history]
         if not files:
             place = staging.place(shown.database, shown.name)
@@ -59,10 +65,13 @@ def table_entries(live: list[TableVersion], planned: list[PlannedVersion], resul
 
 def _carried(files: Sequence[FileEntry], *, base: Snapshot | None, staging: Staging, table: TableDefinition,
              history: bool = False) -> list[FileEntry]:
-    kept = [file for file in files if file.rows]
-    if not kept or base is None:
+    if not files or base is None:
         return []
-    return staging.carry_over(base, kept, table.database, table.name, history=history)
+    return staging.carry_over(base, files, table.database, table.name, history=history)
+
+
+def _with_rows(files: Iterable[FileEntry]) -> list[FileEntry]:
+    return [file for file in files if file.rows]
 
 
 def table_results(live: list[TableVersion], entries: list[TableEntry], planned: list[PlannedVersion],

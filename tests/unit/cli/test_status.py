@@ -3,6 +3,7 @@ import pyarrow as pa
 from applier import cli
 from applier.schema.ddl.ddl import parse_statement
 from applier.snapshot import manifest
+from applier.snapshot.table_entry import TableEntry
 from applier.snapshot.writer import TableTarget, TableWriter
 
 ROWS = pa.table({"id": pa.array([1, 2, 3], pa.int32())})
@@ -10,7 +11,7 @@ ROWS = pa.table({"id": pa.array([1, 2, 3], pa.int32())})
 
 def _entry(name, key, files, create):
     [statement] = parse_statement(create, default_database="shop", flavour="mysql", server_charset="utf8mb4")
-    return manifest.TableEntry("shop", name, statement.definition.to_json(), key, "int" if key else None, files)
+    return TableEntry("shop", name, statement.definition.to_json(), key, "int" if key else None, files)
 
 
 def test_status_shows_position_source_and_tables(tmp_path, capsys):

@@ -7,7 +7,7 @@ import pytest
 from applier.apply.spec import FromBase
 from applier.plan import tasks, units
 from applier.plan.tasks import core_seconds, log_segments, prefers_shuffle, walking_tasks
-from applier.snapshot.manifest import FileEntry
+from applier.snapshot.file_entries import FileEntry
 from tests.support.planning import Log, plan, table
 
 T, U = table("t"), table("u")

@@ -8,7 +8,7 @@ from applier.engine.executor import ThisProcess
 from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
 from applier.plan.tasks import BASE_ROWS, TASK_BYTES, by_route, log_segments, split_tasks, walking_tasks
-from applier.snapshot.manifest import FileEntry
+from applier.snapshot.file_entries import FileEntry
 from tests.support.planning import Log, plan, table
 
 T, U = table("t"), table("u")

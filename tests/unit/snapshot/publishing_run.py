@@ -18,8 +18,9 @@ from applier.io import durable
 from applier.mysql.types import ColumnType
 from applier.schema.definition import Column, Key, KeyPart, TableDefinition
 from applier.snapshot import publish, staging
-from applier.snapshot.manifest import MANIFEST, BinlogPosition, Snapshot, TableEntry, load
+from applier.snapshot.manifest import MANIFEST, BinlogPosition, Snapshot, load
 from applier.snapshot.reader import read_unit
+from applier.snapshot.table_entry import TableEntry
 from applier.snapshot.writer import TableWriter
 
 ROWS = pa.table({"id": [1, 2, 3], "text": ["a", "b", None]})

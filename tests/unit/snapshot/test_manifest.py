@@ -14,18 +14,10 @@ from applier.columns.table_key import table_key
 from applier.errors import SnapshotError, UsageError
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.definition import TableDefinition, table_schema
+from applier.snapshot.file_entries import FileEntry, OtherFile
 from applier.snapshot.location import is_inside, is_plain_inside, resolve, table_folder
-from applier.snapshot.manifest import (
-    BinlogPosition,
-    DatabaseEntry,
-    FileEntry,
-    OtherFile,
-    PreparedTransaction,
-    Snapshot,
-    Source,
-    TableEntry,
-    load,
-)
+from applier.snapshot.manifest import BinlogPosition, DatabaseEntry, PreparedTransaction, Snapshot, Source, load
+from applier.snapshot.table_entry import TableEntry
 from tests.support.mutated_json import mutants
 
 POSITION = BinlogPosition("binlog.000003", 1234, "3e11fa47-71ca-11e1-9e33-c80aa9429562:1-5", 1_700_000_000, "mysql")
@@ -141,8 +133,9 @@ def test_files_outside_are_refused(tmp_path, path):
 
 
 def test_other_format_version(tmp_path):
-    with pytest.raises(SnapshotError, match="format version 2"):
-        load(_write(tmp_path, replace(SNAPSHOT, format_version=2).to_json()))
+    for version in (0, 3, 99):
+        with pytest.raises(SnapshotError, match=f"format version {version}, this program reads 1 and 2"):
+            load(_write(tmp_path, orjson.dumps(WITHOUT_DIGEST | {"format_version": version})))
 
 
 @pytest.mark.parametrize("files", [

@@ -14,7 +14,9 @@ from applier.errors import SnapshotError
 from applier.io import durable
 from applier.snapshot import location, publish
 from applier.snapshot.digest import digest_of
-from applier.snapshot.manifest import BinlogPosition, FileEntry, Snapshot, TableEntry, load
+from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.manifest import BinlogPosition, Snapshot, load
+from applier.snapshot.table_entry import TableEntry
 from applier.snapshot.writer import TableWriter
 from tests.support.folders import ROOT
 from tests.unit.snapshot.publishing_run import ROWS, check_complete, publish_once

@@ -15,8 +15,9 @@ import pytest
 
 from applier.errors import SnapshotError
 from applier.snapshot import FILE_BYTES, writer
-from applier.snapshot.manifest import FileEntry, TableEntry
+from applier.snapshot.file_entries import FileEntry
 from applier.snapshot.reader import read_unit
+from applier.snapshot.table_entry import TableEntry
 from applier.snapshot.writer import TableTarget, TableWriter, write_empty
 from keysearch.keybytes import encode_keys
 

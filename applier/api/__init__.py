@@ -1,3 +1,0 @@
-"""The Python API, which the package `applier` offers: the verbs of the command line as functions, and snapshots."""
-
-__all__ = ["arguments", "dumping", "logs", "replaying", "snapshots"]

@@ -1,0 +1,193 @@
+"""Shards: the entries of a table with many files, as a Parquet file that is read when somebody asks for them.
+
+    _files/DB/TABLE.parquet    path, rows, bytes, min_key, max_key, digest: a row a file, in the manifest's order
+
+A shard is written without compression and without dictionaries, so that reading it takes memory in proportion to the
+bytes that the manifest states, whoever wrote it. All files of a shard are in one folder, in which no other table's are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, overload
+
+from applier.errors import SnapshotError, reason
+from applier.io.typed_json import Count, Mismatch
+from applier.snapshot import location
+from applier.snapshot.file_entries import Digest, FileColumns, FileEntry, FilePath
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MOST_INLINE = 500
+"""The most files whose entries stand in the manifest itself. Measured: to read so many there takes 5 ms; a shard takes
+1 ms more than its entries, and on an object store a request, but is read only when somebody asks for them."""
+FOLDER = "_files"
+_HASH = "blake2b-128"
+_KEYS = (int, bytes)
+_LEAST_BYTES = 20
+"""What the entry of a file takes at least."""
+_REPLACE = "replay or import it anew, or take its files from a backup"
+
+
+@dataclass(frozen=True)
+class Shard:
+    """What a manifest says of a shard: where it is, its own bytes and digest; the folder of its files, how many they
+    are, and their rows and bytes in sum."""
+
+    path: FilePath
+    bytes: Count
+    digest: Digest
+    folder: FilePath
+    files: Count
+    rows: Count
+    file_bytes: Count
+
+
+class ShardedFiles(Sequence[FileEntry]):
+    """Entries that are in a shard. How many they are, and their rows and bytes in sum, is known; the entries are read
+    once, with the first question for them, which raises SnapshotError where the shard is damaged."""
+
+    def __init__(self, shard: Shard, read: Callable[[], FileColumns]) -> None:
+        self.shard, self._read = shard, read
+
+    @cached_property
+    def columns(self) -> FileColumns:
+        """All entries."""
+        return self._read()
+
+    def __len__(self) -> int:
+        return self.shard.files
+
+    def __iter__(self) -> Iterator[FileEntry]:
+        return self.columns.entries()
+
+    @overload
+    def __getitem__(self, place: int) -> FileEntry: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[FileEntry, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> FileEntry | tuple[FileEntry, ...]:
+        return tuple(self)[place]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and tuple(self) == tuple(other)
+
+
+def columns_of(files: Sequence[FileEntry]) -> FileColumns:
+    """The columns of entries, wherever they are."""
+    return files.columns if isinstance(files, ShardedFiles) else FileColumns.of(files)
+
+
+def rows_and_bytes(files: Sequence[FileEntry]) -> tuple[int, int]:
+    """Rows and bytes of files in sum. No shard is read."""
+    if isinstance(files, ShardedFiles):
+        return files.shard.rows, files.shard.file_bytes
+    return sum(file.rows for file in files), sum(file.bytes for file in files)
+
+
+def make_shard(files: Sequence[FileEntry], folder: str) -> tuple[ShardedFiles, pa.Buffer]:
+    """The shard of files in a folder of the snapshot, and its content."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = FileColumns.of(files)
+    keys = [columns.min_keys, columns.max_keys]
+    kind = next((kind for kind in _KEYS if columns.has_keys_of(kind)), None)
+    lists = [columns.paths, columns.rows, columns.bytes, *(keys if kind is not None else []), columns.digests]
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table(lists, schema=_schema(kind)), sink, compression="none", use_dictionary=False,
+                   write_statistics=False, store_schema=False)
+    content = sink.getvalue()
+    shard = Shard(f"{FOLDER}/{folder}.parquet", content.size, own_digest(content), folder, len(columns),
+                  sum(columns.rows), sum(columns.bytes))
+    if wrong := _disagreement(columns, shard):
+        raise ValueError(f"the shard {wrong}")
+    return ShardedFiles(shard, lambda: columns), content
+
+
+def read_shard(uri: str, shard: Shard, table: str, complaint: Callable[[FileColumns], str]) -> FileColumns:
+    """The entries of a shard of the snapshot at a path or uri; `complaint` says what is wrong with them for the table
+    ("" if nothing is). Raises SnapshotError for a shard that is missing or is not what the manifest says."""
+    from applier.snapshot.checks import check_size, reading
+
+    filesystem, root = location.resolve(uri)
+    path = f"{root}/{shard.path}"
+    try:
+        with reading(path), filesystem.open_input_file(path) as source:
+            check_size(source.size(), shard.bytes, path)
+            data = source.read_buffer(shard.bytes)
+        columns = _parsed(data, shard)
+        columns.check_fields()
+        if wrong := _disagreement(columns, shard) or complaint(columns):
+            raise Mismatch(wrong)
+    except SnapshotError as error:
+        raise SnapshotError(error.message, file=path, table=table, hint=_REPLACE) from error
+    except Mismatch as error:
+        raise SnapshotError(f"a list of the table's files is damaged: {error}", file=path, table=table,
+                            hint=_REPLACE) from error
+    return columns
+
+
+def _parsed(data: pa.Buffer, shard: Shard) -> FileColumns:
+    """Raises Mismatch for other bytes than the manifest's, and before anything takes more memory than these."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if own_digest(data) != shard.digest:
+        raise Mismatch("was changed after it was written: its digest is another one")
+    try:
+        file = pq.ParquetFile(pa.BufferReader(data))
+        chunks = [file.metadata.row_group(group).column(column) for group in range(file.metadata.num_row_groups)
+                  for column in range(file.metadata.num_columns)]
+        if any(chunk.compression != "UNCOMPRESSED" or not {"PLAIN", "RLE"}.issuperset(chunk.encodings)
+               for chunk in chunks):
+            raise Mismatch("is not written as shards are: without compression and dictionaries")
+        if file.metadata.num_rows != shard.files or shard.files > shard.bytes // _LEAST_BYTES:
+            raise Mismatch(f"has {file.metadata.num_rows} files, its manifest says {shard.files}")
+        kind = next((kind for kind in _KEYS if file.schema_arrow.equals(_schema(kind))), None)
+        if kind is None and not file.schema_arrow.equals(_schema(None)):
+            raise Mismatch(f"has other columns than a shard: {', '.join(file.schema_arrow.names)}")
+        table = file.read(use_threads=False)
+    except (OSError, pa.ArrowException) as error:
+        raise Mismatch(f"cannot be read: {reason(error) if isinstance(error, OSError) else error}") from error
+    lists: list[list[Any]] = [column.to_pylist() for column in table.columns]
+    paths, rows, sizes, *keys, digests = lists
+    nothing: list[Any] = [None] * len(paths)
+    lows, highs = keys or (nothing, nothing)
+    return FileColumns(paths, rows, sizes, lows, highs, digests)
+
+
+def _disagreement(columns: FileColumns, shard: Shard) -> str:
+    """What the manifest says of the shard, and is not so; "" if all is so."""
+    inside, depth = f"{shard.folder}/", shard.folder.count("/") + 1
+    for path in columns.paths:
+        if not path.startswith(inside) or path.count("/") != depth:
+            return f"names a file that is not in the folder {shard.folder}: {path!r}"
+    found = sum(columns.rows), sum(columns.bytes)
+    if found != (shard.rows, shard.file_bytes):
+        return (f"has files of {found[0]} rows and {found[1]} bytes, its manifest says {shard.rows} and "
+                f"{shard.file_bytes}")
+    return ""
+
+
+def _schema(kind: type | None) -> pa.Schema:
+    """The columns of a shard of files with keys of this type; None: without keys."""
+    import pyarrow as pa
+
+    fields = [pa.field("path", pa.string(), nullable=False), pa.field("rows", pa.int64(), nullable=False),
+              pa.field("bytes", pa.int64(), nullable=False)]
+    if kind is not None:
+        of_kind = pa.int64() if kind is int else pa.binary()
+        fields += [pa.field("min_key", of_kind), pa.field("max_key", of_kind)]
+    return pa.schema([*fields, pa.field("digest", pa.string())])
+
+
+def own_digest(content: bytes | pa.Buffer) -> str:
+    """The digest of what a snapshot says of itself, by a hash that needs no kernel: this is read where none should be
+    loaded."""
+    return f"{_HASH}:{hashlib.blake2b(content, digest_size=16).hexdigest()}"

@@ -1,0 +1,136 @@
+"""The tables of a manifest, as the program has them and as its JSON has them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any
+
+from applier.errors import SnapshotError
+from applier.io.typed_json import Mismatch
+from applier.schema.definition import TableDefinition
+from applier.snapshot.file_entries import FileColumns, FileEntry, KeyKind
+from applier.snapshot.shards import Shard, ShardedFiles, columns_of, read_shard, rows_and_bytes
+
+KeyRule = Annotated[str, lambda rule: "" if re.fullmatch(r"[0-9A-Za-z_]*(\([1-9][0-9]{0,9}\))?", rule) else
+                    "is no collation with a number of characters"]
+_KINDS = {"int": int, "bytes": bytes, None: type(None)}
+_OUT_OF_ORDER = "the key range of {} is missing, or overlaps with the file before it"
+
+
+@dataclass(frozen=True)
+class TableEntry:
+    """One table. `definition` is TableDefinition's own JSON form; `key` names the columns that its files are sorted by,
+    by `key_rules` (keysearch.keyrules). `files` are what readers see; for a system-versioned table, `history` are the
+    files with all its rows, past ones included, and all columns. Either may be in a shard, which is read when somebody
+    asks for one of them."""
+
+    database: str
+    name: str
+    definition: dict[str, Any]
+    key: tuple[str, ...] = ()
+    key_kind: KeyKind | None = None
+    files: Sequence[FileEntry] = ()
+    key_rules: tuple[KeyRule, ...] = ()
+    history: Sequence[FileEntry] = ()
+
+    @property
+    def full_name(self) -> str:
+        """ "db.table", as errors name it."""
+        return f"{self.database}.{self.name}"
+
+    @property
+    def lists(self) -> tuple[Sequence[FileEntry], Sequence[FileEntry]]:
+        """All its files: those for readers, and those of the history."""
+        return self.files, self.history
+
+    @property
+    def sharded(self) -> tuple[ShardedFiles, ...]:
+        """Those of its lists of files that are in shards."""
+        return tuple(files for files in self.lists if isinstance(files, ShardedFiles))
+
+    @property
+    def rows(self) -> int:
+        """Rows in all files."""
+        return rows_and_bytes(self.files)[0]
+
+    @property
+    def bytes(self) -> int:
+        """Size of all files."""
+        return rows_and_bytes(self.files)[1]
+
+    def check_ranges(self) -> None:
+        """Raise SnapshotError where a file's key range is missing, or does not come after the one before it."""
+        if self.key_kind is not None and (path := columns_of(self.files).out_of_order()):
+            raise SnapshotError(_OUT_OF_ORDER.format(path), table=self.full_name)
+
+    def to_json(self) -> dict[str, Any]:
+        """As a manifest has it."""
+        entry = {"database": self.database, "name": self.name, "definition": self.definition, "key": self.key,
+                 "key_kind": self.key_kind, "key_rules": self.key_rules, "files": _files_to_json(self.files)}
+        return entry | {"history": _files_to_json(self.history)} if self.history else entry
+
+
+@dataclass(frozen=True)
+class TableDocument:
+    """A table in a manifest's JSON, field by field."""
+
+    database: str
+    name: str
+    definition: dict[str, Any]
+    key: tuple[str, ...] = ()
+    key_kind: KeyKind | None = None
+    files: tuple[FileEntry, ...] | Shard = ()
+    key_rules: tuple[KeyRule, ...] = ()
+    history: tuple[FileEntry, ...] | Shard = ()
+
+    def complaint(self) -> str:
+        """What is wrong with the entry; "" if nothing is. What is in a shard is not looked at."""
+        if (self.key_kind is None) != (not self.key) or len(self.key_rules) not in (0, len(self.key)):
+            return f"has a key of {len(self.key)} columns, {len(self.key_rules)} rules and kind {self.key_kind}"
+        for files, of_history in ((self.files, False), (self.history, True)):
+            if not isinstance(files, Shard) and \
+                    (wrong := self._wrong_files(FileColumns.of(files), of_history=of_history)):
+                return wrong
+        try:
+            shown = TableDefinition.from_json(self.definition).shown
+        except Mismatch as error:
+            raise error.within("definition") from None
+        if (shown.database, shown.name) != (self.database, self.name):
+            return f"has the definition of {shown.full_name!r}"
+        stored = {column.name for column in shown.stored_columns}
+        unknown = [name for name in self.key if name not in stored]
+        return f"has a key of columns that it lacks: {unknown!r}" if unknown else ""
+
+    def entry(self, uri: str) -> TableEntry:
+        """The table of a manifest that was loaded from a path or uri."""
+        return TableEntry(self.database, self.name, self.definition, self.key, self.key_kind,
+                          self._listed(uri, self.files, self._wrong_shard), self.key_rules,
+                          self._listed(uri, self.history, partial(self._wrong_files, of_history=True)))
+
+    def _listed(self, uri: str, files: tuple[FileEntry, ...] | Shard,
+                wrong: Callable[[FileColumns], str]) -> Sequence[FileEntry]:
+        if not isinstance(files, Shard):
+            return files
+        return ShardedFiles(files, partial(read_shard, uri, files, f"{self.database}.{self.name}", wrong))
+
+    def _wrong_files(self, columns: FileColumns, *, of_history: bool) -> str:
+        """What is wrong between files, all in one place, but for the order of their keys; "" if nothing is."""
+        kinds = (int, bytes) if of_history else (_KINDS[self.key_kind],)
+        if not any(map(columns.has_keys_of, kinds)):
+            return "has key ranges of another kind than its key"
+        name = columns.name_twice()  # a snapshot that carries them over has all in one folder
+        return f"has two files with the name {name!r}" if name else ""
+
+    def _wrong_shard(self, columns: FileColumns) -> str:
+        """What is wrong between a shard's files that readers see; "" if nothing is."""
+        if wrong := self._wrong_files(columns, of_history=False):
+            return wrong
+        path = columns.out_of_order() if self.key_kind is not None else ""
+        return _OUT_OF_ORDER.format(path) if path else ""
+
+
+def _files_to_json(files: Sequence[FileEntry]) -> list[dict[str, Any]] | Shard:
+    return files.shard if isinstance(files, ShardedFiles) else [file.to_json() for file in files]
