@@ -1,11 +1,75 @@
-"""A replica applier for MySQL and MariaDB: binlog archives become exact Parquet snapshots, on Spark."""
+"""A replica applier for MySQL and MariaDB: binlog archives become exact Parquet snapshots, on Spark or without.
+
+    import applier
+    result = applier.replay("backup", "lake/now")
+    result.snapshot.tables["shop.orders"].to_pandas()
+
+What is public is in `__all__`; each name is loaded when it is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 import jsondiff
 
+if TYPE_CHECKING:
+    from applier.api.arguments import Step
+    from applier.api.dumping import export, import_dump
+    from applier.api.logs import explain, locate
+    from applier.api.replaying import Replayed, replay
+    from applier.api.snapshots import Snapshot, SnapshotTable
+    from applier.binlog.events.gtid import GtidSet
+    from applier.errors import (
+        ApplierError,
+        ArchiveError,
+        EncryptedBinlog,
+        MissingFile,
+        ReplayStopped,
+        SchemaError,
+        SnapshotError,
+        UnsupportedEvent,
+        UnsupportedStatement,
+        UsageError,
+    )
+    from applier.jobs.replay.result import ReplayResult
+    from applier.snapshot.manifest import BinlogPosition
+
 __version__ = "0.1.0"
+
+_HOMES = {
+    "applier.api.arguments": ("Step",),
+    "applier.api.dumping": ("export", "import_dump"),
+    "applier.api.logs": ("explain", "locate"),
+    "applier.api.replaying": ("Replayed", "replay"),
+    "applier.api.snapshots": ("Snapshot", "SnapshotTable"),
+    "applier.binlog.events.gtid": ("GtidSet",),
+    "applier.errors": ("ApplierError", "ArchiveError", "EncryptedBinlog", "MissingFile", "ReplayStopped", "SchemaError",
+                       "SnapshotError", "UnsupportedEvent", "UnsupportedStatement", "UsageError"),
+    "applier.jobs.replay.result": ("ReplayResult",),
+    "applier.snapshot.manifest": ("BinlogPosition",),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "ApplierError", "ArchiveError", "BinlogPosition", "EncryptedBinlog", "GtidSet", "MissingFile", "ReplayResult",
+    "ReplayStopped", "Replayed", "SchemaError", "Snapshot", "SnapshotError", "SnapshotTable", "Step",
+    "UnsupportedEvent", "UnsupportedStatement", "UsageError", "explain", "export", "import_dump", "locate", "replay",
+]
 
 if "apply_diffs" not in getattr(jsondiff, "__all__", ()):
     raise ImportError(
         f"the jsondiff found at {jsondiff.__file__} is another package, and hides the one that comes with applier; "
         "hint: pip uninstall jsondiff, install mysql-binlog-applier anew, or keep the other one in another environment",
         name="jsondiff", path=jsondiff.__file__)
+
+
+def __getattr__(name: str) -> object:
+    """A public name, loaded from its home."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'applier' has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(_HOME_OF[name]), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -15,6 +15,7 @@ from benchmarks import (
     documents,
     dumps,
     increments,
+    large,
     many_files,
     scale,
     searching,
@@ -45,6 +46,7 @@ _SECTIONS: dict[str, Callable[[sections.Bench], list[Table]]] = {
     "increments": increments.increments,
     "files": many_files.many_files,
     "scale": scale.scale,
+    "large": large.large,
     "dumps": dumps.dumps,
     "sizes": sizes.sizes,
 }

@@ -19,21 +19,22 @@ _SBTEST = """CREATE TABLE {name} (
 
 
 class Archive:
-    """Files being written: `log` is the newest; `size` is how many bytes it is to have in all; `in_halves`, whether
-    the second file begins with the second half of them."""
+    """Files being written: `log` is the newest; `size` is how many bytes they are to have in all; `file_bytes`, how
+    many a file has until the next one begins, None: until `begin_file`."""
 
     def __init__(self, folder: str, size: int, flavour: str = "mysql") -> None:
         os.makedirs(folder)
-        self.size, self.in_halves, self._folder, self._closed_bytes = size, True, folder, 0
+        self.size, self._folder, self._closed_bytes = size, folder, 0
+        self.file_bytes: int | None = size // 2
         self.log = BinlogWriter(os.path.join(folder, "binlog.000001"), flavour=flavour)
         self.files = [self.log.path]
         self.log.query("CREATE DATABASE bench")
 
     @property
     def share(self) -> float:
-        """How much of the size is written; a new file begins with the second half, if asked."""
+        """How much of the size is written; a new file begins where the newest has its bytes."""
         written = self._closed_bytes + self.log.position
-        if self.in_halves and len(self.files) == 1 and written > self.size / 2:
+        if self.file_bytes is not None and self.log.position > self.file_bytes and written < self.size:
             self.begin_file()
         return written / self.size
 

@@ -25,7 +25,7 @@ _BLOCK = 100  # transactions that are written by one call; no row is changed twi
 def keyed(archive: Archive, keys: str = ", PRIMARY KEY (id)") -> None:
     """A third of the rows are deleted, the others updated once on an average; `keys`: of the table's definition."""
     dice = np.random.default_rng(5)
-    archive.in_halves = False
+    archive.file_bytes = None
     blocks = max(4, int(_ROWS * min(1.0, archive.size / _FULL_SIZE)) // (3 * _BLOCK))
     table = filled_table(archive, "sbtest1", "int", keys, 3 * _BLOCK * blocks, dice)
     archive.begin_file()
@@ -44,7 +44,7 @@ def keyless(archive: Archive) -> None:
 def alike(archive: Archive) -> None:
     """Each row is updated once; the key has as many rows for each value as another."""
     dice = np.random.default_rng(4)
-    archive.in_halves = False
+    archive.file_bytes = None
     blocks = max(4, int(_ROWS_WITH_ALIKE * min(1.0, archive.size / _FULL_SIZE)) // _BLOCK)
     table = filled_table(archive, "sbtest1", "int", ", KEY k_1 (k)", _BLOCK * blocks, dice, alike=_ALIKE)
     archive.begin_file()
@@ -57,7 +57,7 @@ def cascades(archive: Archive) -> None:
     """Parents with CHILDREN children each; a tenth of the parents is deleted, one a transaction, and what goes with
     them is not in the log."""
     dice = np.random.default_rng(7)
-    archive.in_halves = False
+    archive.file_bytes = None
     count = max(4 * _BLOCK, int(_ROWS * min(1.0, archive.size / _FULL_SIZE)))
     parents = archive.create(
         "CREATE TABLE orders (id int NOT NULL PRIMARY KEY, customer int NOT NULL, note varchar(60) NOT NULL)")
@@ -89,7 +89,7 @@ def cascades(archive: Archive) -> None:
 def documents(archive: Archive) -> None:
     """A transaction is one update of one document: JSON_SET of a member, to what was not there yet."""
     dice = random.Random(6)
-    archive.in_halves = False
+    archive.file_bytes = None
     count = max(10, int(_DOCUMENTS * min(1.0, archive.size / _SIZE_OF_ALL_DOCUMENTS)))
     table = archive.create("CREATE TABLE documents (id int NOT NULL PRIMARY KEY, doc json)")
     keys = pa.array(range(count), pa.int32())

@@ -19,6 +19,11 @@ def cold(files: tuple[str, ...], folder: str, engine: tuple[str, ...] = ON_SPARK
     return min((_command_line(files, folder, engine) for _ in range(_RUNS)), key=lambda cost: cost.wall)
 
 
+def once(files: tuple[str, ...], folder: str, options: tuple[str, ...]) -> Cost:
+    """One run of the command line with these options."""
+    return _command_line(files, folder, options)
+
+
 def _command_line(files: tuple[str, ...], folder: str, engine: tuple[str, ...]) -> Cost:
     binlogs = [word for file in files for word in ("--binlogs", file)]
     program = [sys.executable, "-m", "applier"]

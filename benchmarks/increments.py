@@ -54,7 +54,7 @@ def _logs(folder: str, rows: int) -> tuple[str, dict[str, str]]:
 def filled(folder: str, rows: int, random: np.random.Generator) -> tuple[str, SbtestTable, int]:
     """A log that fills a table with so many rows: its path, the table, and how many transactions it has."""
     archive = Archive(folder, 1)
-    archive.in_halves = False
+    archive.file_bytes = None
     table = filled_table(archive, "t", "int", ", PRIMARY KEY (id)", rows, random)
     done = archive.log.executed
     archive.log.close()

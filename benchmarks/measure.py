@@ -21,11 +21,13 @@ _SAMPLE_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class Cost:
-    """What work took: `cpu` and `wall` in seconds; `memory`, where it was looked at, bytes of the largest process."""
+    """What work took: `cpu` and `wall` in seconds; where it was looked at, `memory` is bytes of the largest process,
+    `memory_of_all` of all of them at a time."""
 
     cpu: float
     wall: float
     memory: int = 0
+    memory_of_all: int = 0
 
 
 def best(work: Callable[[], Any], runs: int = 5) -> Cost:
@@ -59,7 +61,8 @@ def command(arguments: Sequence[str], stdin: str | None = None) -> Cost:
 
 
 class Family:
-    """Watches this process and all that it starts: CPU of all of them, and the most private memory of a Python worker.
+    """Watches this process and all that it starts: CPU of all of them, and the private memory of the Python processes
+    that it started.
 
     A context manager; `cost` is there when it has ended. It looks every 50 ms, so what a process had used counts even
     if nobody waited for it when it ended. Private memory is RssAnon: mapped files are not in it.
@@ -69,6 +72,7 @@ class Family:
 
     def __enter__(self) -> Self:
         self._memory: dict[int, int] = {}
+        self._of_all = 0
         self._ticks: dict[int, int] = {}
         self._look()
         self._before = sum(self._ticks.values())
@@ -84,14 +88,14 @@ class Family:
         self._sampler.join()
         self._look()
         cpu = (sum(self._ticks.values()) - self._before) / _CLOCK
-        self.cost = Cost(cpu, wall, max(self._memory.values(), default=0))
+        self.cost = Cost(cpu, wall, max(self._memory.values(), default=0), self._of_all)
 
     def _sample(self) -> None:
         while not self._done.wait(_SAMPLE_SECONDS):
             self._look()
 
     def _look(self) -> None:
-        me = os.getpid()
+        me, of_all = os.getpid(), 0
         for pid in _descendants(me):
             fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
             if fields:
@@ -99,6 +103,8 @@ class Family:
             name, memory = _name_and_private_bytes(pid)
             if pid != me and name.startswith("python"):
                 self._memory[pid] = max(memory, self._memory.get(pid, 0))
+                of_all += memory
+        self._of_all = max(self._of_all, of_all)
 
 
 def _descendants(pid: int) -> list[int]:

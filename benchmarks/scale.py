@@ -10,8 +10,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from applier.binlog.outline.outline import Outline, OutlinedBytes, Split, sample_bytes
+from applier.binlog.outline.outline import Outline, Split, Statement, TableUse
 from applier.binlog.outline.outline_pass import outline_file
+from applier.binlog.outline.packed import Packed
+from applier.binlog.outline.samples import sample_bytes
 from applier.plan.cascades import cascades_of
 from applier.plan.log import read_history, span_of, used_tables
 from applier.plan.planned import PlannedVersion
@@ -86,27 +88,24 @@ def _resident_megabytes() -> float:
 
 
 def _outlines(folder: Path, count: int) -> list[Outline]:
-    distinct = [outline_file(str(file)) for file in _written(folder)]
-    return [_as_large(distinct[number % _DISTINCT], number, count) for number in range(count)]
+    distinct = [outline_file(str(file), sample_bytes=sample_bytes(count)) for file in _written(folder)]
+    return [_as_large(distinct[number % _DISTINCT], number) for number in range(count)]
 
 
-def _as_large(found: Outline, number: int, count: int) -> Outline:
-    """The outline of a file of 1 GB with the same tables, for which the driver has as much room as for each of so many.
-    """
+def _as_large(found: Outline, number: int) -> Outline:
+    """The outline of a file of 1 GB with the same tables."""
     outline: Outline = pickle.loads(pickle.dumps(found))
     times, part = _FILE_BYTES // found.size, _FILE_BYTES // _SPLITS
     outline.name = f"binlog.{number + 1:06d}"
     outline.uri, outline.size, outline.end = f"/backup/{outline.name}", _FILE_BYTES, _FILE_BYTES
-    outline.tables = [dataclasses.replace(use, n_events=use.n_events * times, n_bytes=use.n_bytes * times)
-                      for use in outline.tables]
-    outline.splits = [Split(place * part, (place + 1) * part,
-                            {use: table.n_bytes // _SPLITS for use, table in enumerate(outline.tables)},
-                            OutlinedBytes(place * part, (place + 1) * part, number * 2**40 + place, checksum=True))
-                      for place in range(_SPLITS)]
+    outline.tables = Packed(TableUse, [dataclasses.replace(use, n_events=use.n_events * times,
+                                                           n_bytes=use.n_bytes * times) for use in outline.tables])
+    [split] = outline.splits
+    outline.splits = Packed(Split, [dataclasses.replace(split, start=place * part, end=(place + 1) * part,
+                                                        digest=number * 2**40 + place) for place in range(_SPLITS)])
     outline.row_bytes *= times
     if number:
-        outline.statements = []
-    outline.thin_samples(sample_bytes(count))
+        outline.statements = Packed(Statement)
     return outline
 
 

@@ -5,6 +5,7 @@
     minimal   the same with minimal images: a key before, what was assigned after
     uuid      the same as oltp, with a VARBINARY(36) key
     conflicts the same as oltp, with inserts of rows that are there: one change in a hundred, for idempotent mode
+    large     the same as oltp, of 4 million rows at most, in files of 1 GB
     bulk      multi-row inserts only
     types     29 columns of all kinds, one value in ten NULL; inserts, then updates of every other row, full images
 
@@ -36,6 +37,7 @@ from benchmarks.archive import STATEMENT_ROWS, Archive, constant, digits, filled
 
 _ROW_BYTES = 195  # of sysbench's table in the log, about
 _FILLED_SHARE = 0.35  # of an OLTP log is inserts before the transactions
+_LARGE_ROWS, _LARGE_FILE_BYTES = 4_000_000, 1_000_000_000
 _BLOCK = 100  # transactions that are written by one call; no row is changed twice in one
 _TABLES = 8
 _KEYS = ", PRIMARY KEY (id), KEY k_1 (k)"
@@ -63,17 +65,20 @@ class Workload:
 
 
 def make(name: str, megabytes: float, directory: str) -> Workload:
-    """The workload of that name, about so many megabytes, in two binlog files under `directory`."""
+    """The workload of that name, about so many megabytes, in two binlog files or more under `directory`."""
     archive = Archive(os.path.join(directory, name), int(megabytes * 1e6), _FLAVOURS.get(name, "mysql"))
     _MAKERS[name](archive)
     archive.log.close()
     return Workload(name, tuple(archive.files), "bench")
 
 
-def _oltp(archive: Archive, key: str = "int", full: bool = True, keys: str = _KEYS, again: int = 0) -> None:
-    """`keys`: of the tables' definitions. `again`: how many rows of each hundred transactions are inserted twice."""
+def _oltp(archive: Archive, key: str = "int", full: bool = True, keys: str = _KEYS, again: int = 0,
+          most_rows: int | None = None) -> None:
+    """`keys`: of the tables' definitions. `again`: how many rows of each hundred transactions are inserted twice.
+    `most_rows`: of all tables."""
     random = np.random.default_rng(1)
-    rows = max(4 * _BLOCK, int(archive.size * _FILLED_SHARE) // _ROW_BYTES // _TABLES)
+    filled = int(archive.size * _FILLED_SHARE) // _ROW_BYTES
+    rows = max(4 * _BLOCK, min(filled, most_rows or filled) // _TABLES)
     tables = [filled_table(archive, f"sbtest{number + 1}", key, keys, rows, random) for number in range(_TABLES)]
     while archive.share < 1:
         chosen = [tables[number] for number in random.integers(0, _TABLES, 3)]
@@ -84,6 +89,11 @@ def _oltp(archive: Archive, key: str = "int", full: bool = True, keys: str = _KE
         archive.log.transactions(changes + chosen[2].delete_and_insert(picks[2], full))
         if again:
             archive.log.transactions([RowChanges(chosen[2].definition, after=chosen[2].image(picks[2][:again]))])
+
+
+def _large(archive: Archive) -> None:
+    archive.file_bytes = min(_LARGE_FILE_BYTES, archive.size // 2)
+    _oltp(archive, most_rows=_LARGE_ROWS)
 
 
 def _bulk(archive: Archive) -> None:
@@ -110,6 +120,7 @@ def _types(archive: Archive) -> None:
 _MAKERS: dict[str, Callable[[Archive], None]] = {
     "oltp": _oltp,
     "minimal": lambda archive: _oltp(archive, full=False),
+    "large": _large,
     "bulk": _bulk,
     "types": _types,
     "uuid": lambda archive: _oltp(archive, key="varbinary(36)"),

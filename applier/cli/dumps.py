@@ -6,8 +6,6 @@ from typing import Annotated
 import typer
 
 from applier.cli.application import Engine, EngineOption, MasterOption, app
-from applier.options import ExportOptions, ImportOptions, parse_size, parse_stop_position
-from applier.schema.table_filter import TableFilter, parse_table_list
 
 
 class Flavour(StrEnum):
@@ -52,20 +50,16 @@ def import_(
         applier import d.sql --output /lake/base
         applier replay --base /lake/base --binlogs /backup --output /lake/now
     """
+    from applier.api.dumping import import_dump
     from applier.cli.status import print_imported
     from applier.cli.terminal import progress
-    from applier.engine import compiling
-    from applier.jobs.importing.job import import_dump
 
-    options = ImportOptions(
-        dump, output, None if position is None else parse_stop_position(position), gtid_set,
-        None if flavour is None else flavour.value,
-        TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])), schema, system_time_zone,
-        parse_size(target_file_size))
     with progress() as watcher:
-        compiling.ensure("import", watcher)
-        result = import_dump(options, watcher)
-    print_imported(result)
+        imported = import_dump(
+            dump, output, schema=schema, position=position, gtid_set=gtid_set,
+            flavour=None if flavour is None else flavour.value, system_time_zone=system_time_zone,
+            target_file_size=target_file_size, tables=tables, ignore_tables=ignore_tables, progress=watcher)
+    print_imported(imported.report)
 
 
 class Format(StrEnum):
@@ -95,13 +89,11 @@ def export(
     Every file has the session settings that it needs, so after the definitions (_schema.sql) the others may be
     loaded in parallel.
     """
+    from applier.api.dumping import export as write
     from applier.cli.status import print_exported
     from applier.cli.terminal import progress
-    from applier.jobs.on_engine.exporting import export as job
 
-    options = ExportOptions(snapshot, output, format.value,
-                            TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])),
-                            engine.value, master)
     with progress() as watcher:
-        files = job(options, watcher)
+        files = write(snapshot, output, format=format.value, tables=tables, ignore_tables=ignore_tables,
+                      engine=engine.value, master=master, progress=watcher)
     print_exported(output, sum(file.rows for file in files), len(files), sum(file.bytes for file in files))

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from applier.cli.application import app
-from applier.options import ExplainOptions
 from applier.schema.table_filter import TableFilter, parse_table_list
 
 
@@ -131,15 +130,11 @@ def explain(
     Reads headers, table maps and DDL only. Warns if a before-image may match a row other than the intended one, and if
     duplicates in a key cannot be found as the server finds them.
     """
+    from applier.api.logs import explain as ask
     from applier.cli.explained import print_explained
     from applier.cli.terminal import progress
-    from applier.engine import compiling
-    from applier.jobs.explain.job import explain as job
 
-    options = ExplainOptions(tuple(binlogs), base, schema,
-                             TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])),
-                             define_from_log)
     with progress() as watcher:
-        compiling.ensure("outline", watcher)
-        explained = job(options, watcher)
+        explained = ask(binlogs, base=base, schema=schema, tables=tables, ignore_tables=ignore_tables,
+                        define_from_log=define_from_log, progress=watcher)
     print_explained(explained.tables, explained.definitions)

@@ -108,7 +108,4 @@ def _collecting(function: Callable[[Item], TaskOutcome]) -> Callable[[Item], Tas
 
 def outline(task: OutlineTask) -> Outline:
     """Outline a file. Raises ArchiveError."""
-    found = outline_file(task.uri, start=task.start, stop=task.stop)
-    if task.sample_bytes is not None:
-        found.thin_samples(task.sample_bytes)
-    return found
+    return outline_file(task.uri, start=task.start, stop=task.stop, sample_bytes=task.sample_bytes, known=task.known)

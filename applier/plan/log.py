@@ -13,7 +13,8 @@ from typing import Literal
 from applier.binlog.archive.archive import Archive, ArchiveFile
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.events.table_map import TableMap, parse_table_map
-from applier.binlog.outline.outline import Outline, Statement, TableUse, UnreplayableEvent
+from applier.binlog.outline.outline import KnownStart, Outline, Statement, TableUse, UnreplayableEvent
+from applier.binlog.outline.samples import Samples
 from applier.columns.from_log import definition_from_log, has_definition
 from applier.errors import (
     LOG_GAP,
@@ -72,7 +73,7 @@ class LogSpan:
         before, group_id = (base.position.timestamp, base.position.group_id) if base is not None else (None, None)
         ids = [outline.last_group_id for outline in self.files if outline.last_group_id is not None]
         return BinlogPosition(last.name, last.end, str(executed), times[-1] if times else before, self.flavour,
-                              ids[-1] if ids else group_id)
+                              ids[-1] if ids else group_id, last.tail)
 
 
 def files_after(archive: Archive, position: BinlogPosition) -> tuple[tuple[ArchiveFile, ...], int | None]:
@@ -89,6 +90,11 @@ def files_after(archive: Archive, position: BinlogPosition) -> tuple[tuple[Archi
                            file=position.file, errno=LOG_GAP,
                            hint="the base is newer than these logs, or of another server")
     return archive.files[number:], position.offset
+
+
+def known_start(base: Snapshot | None) -> KnownStart | None:
+    """What a base says of the log before its position."""
+    return KnownStart(GtidSet.parse(base.position.gtid_set), base.position.tail) if base is not None else None
 
 
 def check_base(base: Snapshot, first: Outline) -> None:
@@ -249,6 +255,17 @@ class UsedTable:
     use: TableUse
     table_map: TableMap
     versions: tuple[TableVersion, ...]
+    all_samples: Samples  # of its file
+
+    @property
+    def samples(self) -> list[bytes]:
+        """Its rows events that the file's outline has samples of."""
+        return self.all_samples.of(self.number)
+
+    @property
+    def n_samples(self) -> int:
+        """How many these are."""
+        return self.all_samples.count(self.number)
 
 
 def used_tables(span: LogSpan, history: SchemaHistory, wanted: Wanted) -> list[UsedTable]:
@@ -278,7 +295,7 @@ def used_tables(span: LogSpan, history: SchemaHistory, wanted: Wanted) -> list[U
                 raise with_transaction(error, outline, "to go on, give its CREATE TABLE as of the first binlog with "
                                        f"--schema, start from a --base{log_says}, or leave it out with "
                                        "--ignore-tables")
-            found.append(UsedTable(number, index, use, table_map, versions))
+            found.append(UsedTable(number, index, use, table_map, versions, outline.samples))
     return found
 
 

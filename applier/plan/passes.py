@@ -1,8 +1,8 @@
 """Divides an archive that is larger than a pass: each pass is a replay whose base is what the pass before it made.
 
 A pass bounds what one plan holds in memory and what a shuffle leaves on disk. It ends with a file if that is at least
-half of what it has room for, since whoever goes on within a file reads what comes before; else within one, at the last
-event group that there is room for.
+half of what it has room for, since whoever goes on within a file that is far fetches all of it again; else within one,
+at the last event group that there is room for.
 """
 
 from __future__ import annotations

@@ -14,12 +14,12 @@ from applier.apply.search.change_keys import ByteKeys, IntKeys, change_keys
 from applier.apply.tables.logged_table import LoggedTable
 from applier.binlog.events.format import EventType
 from applier.binlog.events.table_map import TableMap
-from applier.binlog.outline.outline import TableUse
 from applier.binlog.rows.changes import ChangeBatch, ChangeReader, TableBinding
 from applier.columns.table_key import BytesKey, IntKey, TableKey, Value
 from applier.columns.type_conversions import NONE_ALLOWED, TypeConversions
 from applier.errors import ApplierError, ReplayStopped
 from applier.io.mapping import MappedFile
+from applier.plan.log import UsedTable
 from applier.schema.definition import TableDefinition
 from applier.snapshot.file_entries import KeyValue
 from keysearch.addresses import address_of
@@ -31,7 +31,7 @@ KEYS_A_SAMPLE = 8
 _GUARD = bytes(64)
 
 
-def bounds(uses: list[TableUse], definition: TableDefinition, key: TableKey, n: int,
+def bounds(uses: list[UsedTable], definition: TableDefinition, key: TableKey, n: int,
            allowed: TypeConversions = NONE_ALLOWED) -> list[KeyValue]:
     """Up to n - 1 ascending keys, the lower bounds of ranges that divide the rows sampled in `uses` evenly into n, or
     into as many as there are keys in the samples."""
@@ -63,13 +63,14 @@ class _Sampled(Generic[Value]):
         self._found: list[Value] = []
         self._bindings: list[TableBinding] = []
 
-    def keys(self, uses: list[TableUse], n: int) -> list[Value]:
+    def keys(self, uses: list[UsedTable], n: int) -> list[Value]:
         """Those of the samples of all uses of the table, or of as many of them, evenly chosen, as n ranges need."""
-        step, before = 1 + sum(len(use.samples) for use in uses) // min(MOST_SAMPLES, SAMPLES_A_RANGE * n), 0
+        step, before = 1 + sum(used.n_samples for used in uses) // min(MOST_SAMPLES, SAMPLES_A_RANGE * n), 0
         by_body: dict[bytes, list[bytes]] = {}
-        for use in uses:
-            by_body.setdefault(use.body, []).extend(use.samples[-before % step::step])
-            before += len(use.samples)
+        for used in uses:
+            if -before % step < used.n_samples:
+                by_body.setdefault(used.use.body, []).extend(used.samples[-before % step::step])
+            before += used.n_samples
         for body, samples in by_body.items():
             self._read(body, samples)
         return self._found

@@ -204,7 +204,7 @@ def _lows(chain: list[PlannedVersion], files: Sequence[FileEntry], n: int,
     key = table_key(definition)
     if key is None:
         return [None]
-    cuts = bounds([used.use for used in item.uses], definition, key, n, allowed)
+    cuts = bounds(item.uses, definition, key, n, allowed)
     return [None, *(_between(cuts, files, int) if isinstance(key, IntKey) else _between(cuts, files, bytes))]
 
 

@@ -3,7 +3,7 @@
     _snapshot.json
       format_version  1; 2 where there are shards
       created_by      program and version
-      position        {file, offset, gtid_set, timestamp, flavour, group_id: number or null}
+      position        {file, offset, gtid_set, timestamp, flavour, group_id: number or null, tail: digest or null}
       source          {binlogs: [name, …], options: {…}, base: uri or null}
       databases       [{name, charset, collation}, …]    what a table made later inherits
       sequences       [[database, name], …]    MariaDB's, whose numbers the log has as rows, and a snapshot has not
@@ -38,7 +38,7 @@ from applier.errors import SchemaError, SnapshotError, UsageError, reason
 from applier.io.typed_json import Count, Mismatch, Seconds, build, loads
 from applier.schema.allowed import check_name, check_word
 from applier.snapshot import location
-from applier.snapshot.file_entries import OtherFile
+from applier.snapshot.file_entries import Digest, OtherFile
 from applier.snapshot.shards import Shard, ShardedFiles, own_digest
 from applier.snapshot.table_entry import TableDocument, TableEntry
 
@@ -59,7 +59,8 @@ class BinlogPosition:
     `file` is "" if it is not known, as in an imported dump that does not say it. `timestamp` is that group's, in
     seconds since 1970 UTC, or None before the first group or if it is not known; `gtid_set` is everything executed, in
     the flavour's notation, "" without GTIDs; `group_id` is the last group's, None if headers have none (GRP-3);
-    `flavour` is the server's, UNKNOWN for a dump that does not say it.
+    `flavour` is the server's, UNKNOWN for a dump that does not say it. `tail` is the digest of the log's last 64 KB
+    before the position, by which a later replay knows the file; None if it is not known.
     """
 
     file: str
@@ -68,6 +69,7 @@ class BinlogPosition:
     timestamp: Seconds | None
     flavour: Flavour
     group_id: int | None = None
+    tail: Digest | None = None
 
     def __post_init__(self) -> None:
         check_log_name(self.file)

@@ -1,5 +1,5 @@
 """Replays that are killed: the driver, its Java machine, a Python worker, or all of them, at a named point of their
-work (tests), or at a random time (`make torture`).
+work (tests), or at a random time (`make torture`); in one pass over the archive, or in several.
 
 What counts as right: the output is absent or complete, the base is as it was, and the next run starts clean.
 """
@@ -24,13 +24,13 @@ ROWS = [(n, n, "x" * 20) for n in range(30_000)]
 AFTER = [(n, -n, s) if n < 10_000 else (n, n, s) for n, _, s in ROWS]
 
 AT_POINT = """
-import os, sys, time
-kind, who, folder = os.environ["KILLING"].split(",")
+import glob, os, re, sys, time
+kind, who, files, there, folder = os.environ["KILLING"].split(",")
 driver = int(os.environ.setdefault("KILLING_DRIVER", str(os.getpid())))
 def at_point(event, arguments):
     if event != kind or (os.getpid() == driver) != (who == "driver") or os.path.exists(folder + "/go"):
         return
-    if kind == "open" and "/binlog.0" not in str(arguments[0]):
+    if not re.search(files, f"{arguments[0]} {arguments[1]}") or there and not glob.glob(there):
         return
     os.makedirs(f"{folder}/at/{os.getpid()}", exist_ok=True)
     while not os.path.exists(folder + "/go"):
@@ -47,8 +47,11 @@ def fork_and_divide():  # a process that has imported more has threads, and is n
     fork()
     from applier.plan import units
     units.UNIT_BYTES, units.LEAST_UNIT_BYTES = 100_000, 1
+    if pass_bytes:
+        from applier.jobs.replay import job
+        job.room_for_pass = lambda on_one_disk: int(pass_bytes)
 prefork.start = fork_and_divide
-archive, output, base = sys.argv[1:]
+archive, output, base, pass_bytes = sys.argv[1:]
 sys.argv[1:] = ["replay", "--binlogs", archive, "--output", output, "--master", "local[2]"]
 sys.argv += ["--base", base] if base else []
 console()
@@ -68,14 +71,25 @@ def run(ends_at):
             if touched == ends_at:
                 os.kill(os.getpid(), 9)
     sys.addaudithook(killed_at)
-    replay_with(ThisProcess(int(sys.argv[3])), ReplayOptions((sys.argv[1],), sys.argv[2]))
+    options = ReplayOptions((sys.argv[1],), sys.argv[2], pass_bytes=int(sys.argv[4]) or None)
+    replay_with(ThisProcess(int(sys.argv[3])), options)
     return touched
 """
 """Of forked_runs: kills itself before it opens, makes, renames or removes a file for the `ends_at`-th time; returns how
 many times these were."""
-POINTS = {"outline": ("open", "driver"), "task": ("open", "worker"), "publication": ("os.rename", "driver")}
-"""Named points of a replay on Spark: the driver outlines files while Spark starts, a worker begins a task, the driver
-makes the output visible."""
+PASS_BYTES = 250_000
+"""Several passes for each of the archive's files."""
+_IN_LATER_PASS = ".out.staging-*/_passes/[1-9]"
+POINTS = {
+    "outline": ("open", "driver", r"/binlog\.0", ""),
+    "task": ("open", "worker", r"/binlog\.0", ""),
+    "task of a later pass": ("open", "worker", r"/binlog\.000002", _IN_LATER_PASS),
+    "end of a later pass": ("os.rename", "driver", "/_passes/2$", _IN_LATER_PASS),
+    "publication": ("os.rename", "driver", r"/\.out\.staging-\S+ \S+/out$", ""),
+}
+"""Named points of a replay on Spark: the driver outlines files while Spark starts, a worker begins a task, what a pass
+made becomes the base of the next one, the driver makes the output visible. Each is an event of a process, and a pattern
+of the files that it is about; the last is what has to be there, in the output's folder."""
 
 
 def write_archive(folder: Path) -> Path:
@@ -91,11 +105,12 @@ def write_archive(folder: Path) -> Path:
     return folder
 
 
-def started(archive: Path, output: Path, base: Path | str = "", **environment: str) -> subprocess.Popen:
+def started(archive: Path, output: Path, base: Path | str = "", *, in_passes: bool = False,
+            **environment: str) -> subprocess.Popen:
     """A replay on Spark, and the first process of its own session."""
-    return subprocess.Popen([sys.executable, "-c", ON_SPARK, str(archive), str(output), str(base)], cwd=ROOT,
-                            start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            env=os.environ | environment)
+    return subprocess.Popen([sys.executable, "-c", ON_SPARK, str(archive), str(output), str(base),
+                             str(PASS_BYTES) * in_passes], cwd=ROOT, start_new_session=True, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, env=os.environ | environment)
 
 
 def is_complete(output: Path, rows: list = AFTER) -> bool:
@@ -140,27 +155,31 @@ def await_end(session: int) -> None:
         time.sleep(0.1)
 
 
-def attempt(number: int, victim: str, archive: Path, base: Path, folder: Path) -> str:
-    """Kill a replay on Spark once, at a random time: a line that says what was tried and the outcome. Raises
-    AssertionError where that is not right."""
+def attempt(number: int, archive: Path, base: Path, folder: Path) -> str:
+    """Kill a replay on Spark once, each victim in turn, in one pass and in several, at a random time: a line that says
+    what was tried and the outcome. Raises AssertionError where that is not right."""
     dice, output = random.Random(number), folder / "out"
-    run = started(archive, output, base)
+    victim, in_passes = VICTIMS[number % len(VICTIMS)], number // len(VICTIMS) % 2 == 1
+    run = started(archive, output, base, in_passes=in_passes)
     began = time.monotonic()
     while run.poll() is None and not any(folder.iterdir()):
         time.sleep(0.01)
     time.sleep(dice.uniform(0, 5))
     while run.poll() is None and not kill(run, victim, dice):
         time.sleep(0.05)
-    return _outcome(run, victim, output, f"kill {number}: {victim} after {time.monotonic() - began:.1f} s")
+    what = f"kill {number}: {victim}{' in passes' * in_passes} after {time.monotonic() - began:.1f} s"
+    return _outcome(run, victim, output, what)
 
 
-def attempt_at(point: str, victim: str, archive: Path, base: Path, folder: Path, reached: Path) -> str:
+def attempt_at(point: str, victim: str, archive: Path, base: Path | str, folder: Path, reached: Path, *,
+               in_passes: bool = False) -> str:
     """The same at a named point, which processes say in the folder `reached` that they have reached."""
+    event, who, files, there = POINTS[point]
     reached.mkdir()
     (reached / "sitecustomize.py").write_text(AT_POINT)
     path = os.pathsep.join([str(reached), *filter(None, [os.environ.get("PYTHONPATH")])])
-    run = started(archive, folder / "out", base, KILLING=",".join([*POINTS[point], str(reached)]),
-                  PYTHONPATH=path)
+    killing = event, who, files, there and str(folder / there), str(reached)
+    run = started(archive, folder / "out", base, in_passes=in_passes, KILLING=",".join(killing), PYTHONPATH=path)
     while not (reached / "at").exists():
         assert run.poll() is None, f"{point} was not reached: {run.communicate()[1].decode()}"
         time.sleep(0.01)
@@ -182,9 +201,9 @@ def _outcome(run: subprocess.Popen, victim: str, output: Path, what: str) -> str
     return line
 
 
-def finish(archive: Path, base: Path | str, folder: Path) -> None:
+def finish(archive: Path, base: Path | str, folder: Path, *, in_passes: bool = False) -> None:
     """One more run on Spark, which nobody kills; afterwards there is its output and nothing else."""
-    run = started(archive, folder / "out", base)
+    run = started(archive, folder / "out", base, in_passes=in_passes)
     _, said = run.communicate()
     assert run.returncode == 0, said.decode()
     assert [path.name for path in folder.iterdir()] == ["out"]
@@ -198,14 +217,14 @@ def files_of(folder: Path) -> dict[str, tuple[int, int]]:
 
 
 def run(numbers: range, archive: Path, base: Path, folder: Path, say: Callable[[str], None] = print) -> None:
-    """Attempts by number, each victim in turn, for one output; then one that nobody kills. Raises AssertionError."""
+    """Attempts by number for one output; then a run in passes that nobody kills. Raises AssertionError."""
     import shutil
 
     folder.mkdir()
     before = files_of(base)
     for number in numbers:
-        say(attempt(number, VICTIMS[number % len(VICTIMS)], archive, base, folder))
+        say(attempt(number, archive, base, folder))
         if (folder / "out").exists():
             shutil.rmtree(folder / "out")
-    finish(archive, base, folder)
+    finish(archive, base, folder, in_passes=True)
     assert files_of(base) == before, "the base is not what it was"

@@ -27,12 +27,12 @@ def base(archive, tmp_path_factory):
     return base
 
 
-@pytest.mark.parametrize("threads", ["1", "2"])
-def test_killed_before_it_touches_a_file(threads, archive, tmp_path):
-    """--engine local, with as many threads for its tasks: many short runs, each killed before another one of the files
-    that it opens, makes, renames or removes, from the first to the last."""
+@pytest.mark.parametrize(("threads", "pass_bytes"), [(1, 0), (2, 0), (2, killing.PASS_BYTES)])
+def test_killed_before_it_touches_a_file(threads, pass_bytes, archive, tmp_path):
+    """--engine local, with as many threads for its tasks, in one pass (0) and in several: many short runs, each killed
+    before another one of the files that it opens, makes, renames or removes, from the first to the last."""
     output, absent = tmp_path / "out", 0
-    with forked_runs(killing.HERE, str(archive), str(output), threads) as run:
+    with forked_runs(killing.HERE, str(archive), str(output), str(threads), str(pass_bytes)) as run:
         for _ in range(2):  # the first may fill caches
             touched = run(0)
             assert killing.is_complete(output)
@@ -63,6 +63,20 @@ def test_killed_on_spark(archive, base, tmp_path):
     assert ["absent" in line for line in said] == [True, True, True, False, True], said
     killing.finish(archive, base, folder)
     assert killing.files_of(base) == before, "the base is not what it was"
+
+
+def test_killed_on_spark_in_a_later_pass(archive, tmp_path):
+    """Within a pass and between two of them, when what earlier passes made is a base that nobody is to see; and a run
+    in passes removes what they have left."""
+    folder, said = tmp_path / "killed", []
+    folder.mkdir()
+    for point, victim in (("end of a later pass", "driver"), ("task of a later pass", "driver"),
+                          ("task of a later pass", "java"), ("task of a later pass", "worker")):
+        said.append(killing.attempt_at(point, victim, archive, "", folder, tmp_path / f"{victim} at {point}",
+                                       in_passes=True))
+    assert ["absent" in line for line in said] == [True, True, True, False], said
+    shutil.rmtree(folder / "out")
+    killing.finish(archive, "", folder, in_passes=True)
 
 
 def test_damaged_archives(tmp_path):

@@ -41,8 +41,8 @@ def awaited(server: subprocess.Popen, log: Path, line: str, times: int = 1) -> r
 
 
 @contextlib.contextmanager
-def cluster(directory: Path, *of_workers: dict[str, str]) -> Iterator[str]:
-    """The master URL of a standalone cluster: a master, and workers of one core each; `of_workers` are what their
+def cluster(directory: Path, *of_workers: dict[str, str], cores: int = 1) -> Iterator[str]:
+    """The master URL of a standalone cluster: a master, and workers of so many cores each; `of_workers` are what their
     environments have besides."""
     def node(name: str, *arguments: str, **environment: str) -> contextlib.AbstractContextManager[subprocess.Popen]:
         return started(directory / f"{name}.log", str(SPARK / "spark-class"), *arguments,
@@ -55,7 +55,8 @@ def cluster(directory: Path, *of_workers: dict[str, str]) -> Iterator[str]:
         url = awaited(master, log, r"Starting Spark master at (spark://[\d.]+:\d+)\n")[1]
         awaited(master, log, "New state: ALIVE")
         for number, environment in enumerate(of_workers or [{}] * N_WORKERS):
-            nodes.enter_context(node(f"worker{number}", "org.apache.spark.deploy.worker.Worker", "--cores", "1",
+            nodes.enter_context(node(f"worker{number}", "org.apache.spark.deploy.worker.Worker", "--cores",
+                                     str(cores),
                                      "--memory", "1g", "--webui-port", "0", "--work-dir", str(directory), url,
                                      **environment))
         awaited(master, log, "Registering worker", len(of_workers) or N_WORKERS)

@@ -40,7 +40,7 @@ class KeyedUnit(UnitApplier[KeyedChanges[ImageKeys]], Generic[ImageKeys]):
     def _new_search(self) -> KeySearch[ImageKeys]:
         if self._events is None:
             return self._key_search(None)
-        self._watched = WatchedRows(self._events)
+        self._watched: WatchedRows = WatchedRows(self._events)
         self._memory.add_derived(self._events.given)
         return self._key_search(self._watched)
 

@@ -110,6 +110,10 @@ class GtidSet:
         }
         return GtidSet.from_intervals(intervals, domains)
 
+    def since(self, earlier: "GtidSet") -> "GtidSet":
+        """What came after `earlier` to get here: `earlier.followed_by` it is this set, if this one contains it."""
+        return GtidSet.from_intervals(self.subtract(earlier).intervals, self.domains)
+
     @classmethod
     def from_previous_gtids_event(cls, body: bytes) -> "GtidSet":
         """Read a PREVIOUS_GTIDS body (no header, no checksum). Raises ArchiveError where it is malformed.

@@ -4,12 +4,15 @@
 """
 
 from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
 
 from applier.binlog.events.format import HEADER_LENGTH, FormatDescription
 from applier.binlog.events.gtid import GtidSet
+from applier.binlog.outline.packed import Packed
+from applier.binlog.outline.samples import Samples
 from applier.binlog.outline.stop import StopCondition
-
-_SAMPLED_BYTES, _LEAST_SAMPLED_BYTES = 64 << 20, 48 << 10
 
 
 @dataclass
@@ -28,7 +31,6 @@ class TableUse:
     lacked_columns: int  # bit i: some before-image lacks column i (bits past the last column mean nothing)
     has_diffs: bool  # some after-image has all columns, and may have JSON diffs in place of values
     may_cascade: bool = False  # some update or delete may make foreign keys change rows that the log does not have
-    samples: list[bytes] = field(default_factory=list)  # rows events from the header on, cut at 4096 bytes
 
 
 @dataclass(frozen=True)
@@ -43,15 +45,27 @@ class OutlinedBytes:
     header_length: int = HEADER_LENGTH
 
 
-@dataclass
+@dataclass(frozen=True)
 class Split:
-    """A run of whole event groups, [start, end), with the bytes of rows events by index in `Outline.tables`, and the
-    identity by which later readers compare it."""
+    """A run of whole event groups, [start, end): `used` has the bit i % 8 of byte i // 8 where it has rows events of
+    the table i of `Outline.tables`. `outlined` is the identity by which later readers compare it."""
 
     start: int
     end: int
-    tables: dict[int, int]
-    outlined: OutlinedBytes
+    used: bytes
+    digest: int
+    checksum: bool
+    header_length: int = HEADER_LENGTH
+
+    @property
+    def outlined(self) -> OutlinedBytes:
+        return OutlinedBytes(self.start, self.end, self.digest, self.checksum, self.header_length)
+
+    @property
+    def tables(self) -> list[int]:
+        """The tables that it has rows events of, by their index."""
+        bits = np.unpackbits(np.frombuffer(self.used, np.uint8), bitorder="little")
+        return [*map(int, np.flatnonzero(bits))]
 
 
 @dataclass
@@ -127,46 +141,42 @@ class Outline:
     first_group_id: int | None = None  # of the groups that count, where headers have ids (GRP-3)
     last_group_id: int | None = None
     gtids_before: GtidSet = field(default_factory=GtidSet)  # of the file's groups before the start position
+    tail: str | None = None  # of `end`: OutlinedFile.tail
     n_groups: int = 0
     n_events: int = 0
     n_row_events: int = 0
     row_bytes: int = 0
     inflated_bytes: int = 0  # what its compressed events hold
-    tables: list[TableUse] = field(default_factory=list)
-    splits: list[Split] = field(default_factory=list)
-    statements: list[Statement] = field(default_factory=list)
-    unreplayable: list[UnreplayableEvent] = field(default_factory=list)
+    tables: Packed[TableUse] = field(default_factory=partial(Packed, TableUse))
+    samples: Samples = field(default_factory=Samples)
+    splits: Packed[Split] = field(default_factory=partial(Packed, Split))
+    statements: Packed[Statement] = field(default_factory=partial(Packed, Statement))
+    unreplayable: Packed[UnreplayableEvent] = field(default_factory=partial(Packed, UnreplayableEvent))
     rolled_back: list[tuple[int, int]] = field(default_factory=list)  # ranges; rows of tables with transactions
-    prepared: list[PreparedGroup] = field(default_factory=list)
-    decisions: list[XaDecision] = field(default_factory=list)
+    prepared: Packed[PreparedGroup] = field(default_factory=partial(Packed, PreparedGroup))
+    decisions: Packed[XaDecision] = field(default_factory=partial(Packed, XaDecision))
 
-    def thin_samples(self, n_bytes: int) -> None:
-        """Keep so many bytes of samples at most, evenly chosen over all tables."""
-        total, room = sum(len(sample) for use in self.tables for sample in use.samples), 0.0
-        if total <= n_bytes:
-            return
-        for use in self.tables:
-            kept = []
-            for sample in use.samples:
-                room += len(sample) * n_bytes / total
-                if room >= len(sample):
-                    room -= len(sample)
-                    kept.append(sample)
-            use.samples = kept
+    def pack(self) -> None:
+        """Pack what was appended."""
+        for records in (self.tables, self.splits, self.statements, self.unreplayable, self.prepared, self.decisions):
+            records.pack()
+
+
+@dataclass(frozen=True)
+class KnownStart:
+    """What is known of a place where a replay goes on: the transactions executed before it, and the file's tail there
+    (OutlinedFile.tail), None if that is not known."""
+
+    executed: GtidSet
+    tail: str | None
 
 
 @dataclass(frozen=True)
 class OutlineTask:
-    """A file to outline, with the arguments of `outline_pass.outline_file`; samples of more than `sample_bytes` are
-    thinned. Plain data, picklable."""
+    """A file to outline, with the arguments of `outline_pass.outline_file`. Plain data, picklable."""
 
     uri: str
     start: int | None = None
     stop: StopCondition | None = None
     sample_bytes: int | None = None
-
-
-def sample_bytes(n_files: int) -> int:
-    """How many bytes of samples the outline of each of so many files may have: they are all in memory together, and
-    many files have enough samples with a few each."""
-    return max(_LEAST_SAMPLED_BYTES, _SAMPLED_BYTES // n_files)
+    known: KnownStart | None = None

@@ -10,7 +10,6 @@ from applier.binlog.events.format import HEADER_LENGTH, MARIADB_ALTER_WITHOUT_EF
 from applier.binlog.events.xa import parse_xa_decision, parse_xa_prepare
 from applier.binlog.outline.outline import (
     Outline,
-    OutlinedBytes,
     PreparedGroup,
     Split,
     Statement,
@@ -29,29 +28,43 @@ from applier.binlog.outline.outline_recording import (
 )
 from applier.binlog.outline.outline_tables import MAY_CASCADE, PARTIAL_IMAGES, PARTIAL_VALUES
 from applier.binlog.outline.outlined_file import OutlinedFile
+from applier.binlog.outline.samples import Samples, chosen
 from applier.binlog.outline.unreplayable import stops_always, unreplayable_events
 from applier.errors import ArchiveError
 
 
-def add_recorded(outline: Outline, file: OutlinedFile, recording: Recording) -> None:
-    """Fill in tables, splits, rolled-back ranges, and what the notes describe. Raises ArchiveError for events that no
-    archive may hold."""
-    for row in recording.used("tables"):
+def add_recorded(outline: Outline, file: OutlinedFile, recording: Recording, sample_bytes: int | None) -> None:
+    """Fill in tables, so many bytes of their samples at most, splits, rolled-back ranges, and what the notes describe.
+    Raises ArchiveError for events that no archive may hold."""
+    tables = recording.used("tables")
+    for row in tables:
         partial = int(row["partial"])
         outline.tables.append(TableUse(
             file.bytes_at(int(row["body"]), int(row["body_length"])), int(row["first_position"]),
             int(row["rows_events"]), int(row["rows_bytes"]), bool(partial & PARTIAL_IMAGES),
             _number(row["after_columns"]), _number(row["lacked_columns"]), bool(partial & PARTIAL_VALUES),
             bool(partial & MAY_CASCADE),
-            [_sample(file, place) for place in row["samples"][: int(row["n_samples"])].tolist()],
         ))  # fmt: skip
-    form = file.format.checksum, file.format.header_length
-    outline.splits = [Split(start, end, {}, OutlinedBytes(start, end, digest, *form))
-                      for start, end, digest in recording.used("splits").tolist()]
-    for split, use, n_bytes in recording.used("split_tables").tolist():
-        outline.splits[split].tables[use] = n_bytes
+    outline.samples = _samples(file, tables, sample_bytes)
+    splits = recording.used("splits").tolist()
+    used = np.zeros((len(splits), len(tables)), np.bool_)
+    places = recording.used("split_tables")
+    used[places["split"], places["use"]] = True
+    for (start, end, digest), bits in zip(splits, np.packbits(used, axis=1, bitorder="little"), strict=True):
+        outline.splits.append(Split(start, end, bits.tobytes(), digest, file.format.checksum,
+                                    file.format.header_length))
     outline.rolled_back = recording.used("rolled_back").tolist()
-    _add_notes(outline, file, recording.used("notes").tolist())
+    _add_notes(outline, file, recording.used("notes"))
+    outline.pack()
+
+
+def _samples(file: OutlinedFile, tables: np.ndarray, n_bytes: int | None) -> Samples:
+    places = [row["samples"][: int(row["n_samples"])].tolist() for row in tables]
+    if n_bytes is not None:
+        sizes = [[min(file.size_at(place), SAMPLE_BYTES) for place in of_table] for of_table in places]
+        places = [[of_table[number] for number in kept]
+                  for of_table, kept in zip(places, chosen(sizes, n_bytes, file.name), strict=True)]
+    return Samples.of_tables([_sample(file, place) for place in of_table] for of_table in places)
 
 
 def _sample(file: OutlinedFile, place: int) -> bytes:
@@ -60,8 +73,8 @@ def _sample(file: OutlinedFile, place: int) -> bytes:
     return event[:HEADER_LENGTH] + event[file.format.header_length :]
 
 
-def _add_notes(outline: Outline, file: OutlinedFile, notes: list[tuple[int, ...]]) -> None:
-    for kind, position, place, group_start, gtid_position, table in notes:
+def _add_notes(outline: Outline, file: OutlinedFile, notes: np.ndarray) -> None:
+    for kind, position, place, group_start, gtid_position, table in map(np.void.tolist, notes):
         end = position + file.size_at(position)
         event = file.read(position) if place == position else file.kept_event(place, position)
         if kind == FILE_EVENT:

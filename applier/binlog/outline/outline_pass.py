@@ -9,7 +9,7 @@ from applier.binlog.events.compressed import Inflater
 from applier.binlog.events.format import HEADER_LENGTH, event_name
 from applier.binlog.events.group_ids import NO_GROUP_ID, late_group
 from applier.binlog.events.gtid import GtidSet
-from applier.binlog.outline.outline import Outline
+from applier.binlog.outline.outline import KnownStart, Outline
 from applier.binlog.outline.outline_kernel import walk
 from applier.binlog.outline.outline_notes import add_recorded
 from applier.binlog.outline.outline_recording import OUTSIDE, Recording, Status
@@ -43,18 +43,21 @@ def outline_file(
     start: int | None = None,
     stop: StopCondition | None = None,
     split_bytes: int = 64 << 20,
+    sample_bytes: int | None = None,
+    known: KnownStart | None = None,
 ) -> Outline:
     """Outline one file in one pass.
 
-    `start`: a position between two groups; only groups from there on count (those before are executed already). A file
-    that ends within an event or a group is `torn`; the archive decides whether it may be. Raises ArchiveError
-    with file and position for what is corrupt (1610), EncryptedBinlog, and UsageError for a stop position past the
-    file's end.
+    `start`: a position between two groups; only groups from there on count (those before are executed already). If the
+    file is as `known` up to there, what is before is not read. `sample_bytes` is the most that samples may have. A file
+    that ends within an event or a group is `torn`; the archive decides whether it may be. Raises ArchiveError with file
+    and position for what is corrupt (1610), and where no group starts, or the file is not the known one (1236),
+    EncryptedBinlog, and UsageError for a stop position past the file's end.
     """
     try:
-        outlining = OutlinePass(uri, stop or StopCondition(), split_bytes)
+        outlining = OutlinePass(uri, stop or StopCondition(), split_bytes, sample_bytes=sample_bytes)
         try:
-            return outlining.outline(start)
+            return outlining.outline(start, known)
         finally:
             outlining.mapped.check_whole()
     except ArchiveError as error:
@@ -65,15 +68,16 @@ def outline_file(
 class OutlinePass(OutlinedFile):
     """A pass over one file, for one `outline`."""
 
-    def __init__(self, uri: str, stop: StopCondition, split_bytes: int, verify: bool = True) -> None:
+    def __init__(self, uri: str, stop: StopCondition, split_bytes: int, verify: bool = True, *,
+                 sample_bytes: int | None = None) -> None:
         super().__init__(uri, verify)
-        self.stop, self.split_bytes = stop, max(int(split_bytes), 1)
+        self.stop, self.split_bytes, self.sample_bytes = stop, max(int(split_bytes), 1), sample_bytes
 
-    def outline(self, start: int | None) -> Outline:
+    def outline(self, start: int | None, known: KnownStart | None = None) -> Outline:
         """The file's outline; see outline_file."""
         begin, before, size = self.head_end, GtidSet(), self.mapped.size
         if start is not None and start > begin:
-            before, begin = self._skip_to(start), start
+            before, begin = self._before(start, known), start
         offset = self.stop.offset_in(self.name)
         if offset is not None and offset > size:
             raise UsageError(f"the stop position {offset} is past the end of {self.name}, which has {size} bytes")
@@ -96,13 +100,13 @@ class OutlinePass(OutlinedFile):
             torn=torn_at is not None, torn_at=torn_at, torn_what=torn_what, stopped=stopped,
             n_groups=result["n_groups"], n_events=result["n_events"] + self.head_events,
             n_row_events=result["n_row_events"], row_bytes=result["n_row_bytes"],
-            inflated_bytes=result["n_inflated"], gtids_before=before,
+            inflated_bytes=result["n_inflated"], gtids_before=before, tail=self.tail(result["last_end"]),
         )  # fmt: skip
         if outline.n_groups:
             outline.first_timestamp, outline.last_timestamp = result["first_time"], result["last_time"]
             outline.last_gtid = self.gtid_at(result["last_gtid"])
             outline.first_group_id, outline.last_group_id = self._grown_ids(result)
-        add_recorded(outline, self, result.recording)
+        add_recorded(outline, self, result.recording, self.sample_bytes)
         return outline
 
     # ---- the kernel
@@ -135,8 +139,23 @@ class OutlinePass(OutlinedFile):
             else:
                 return result
 
+    def _before(self, start: int, known: KnownStart | None) -> GtidSet:
+        """The file's transactions before `start`, which must be a position between two groups: without reading them if
+        the file is the known one. If it is another one, its transactions decide; without GTIDs it is refused."""
+        if known is None or known.tail is None:
+            return self._skip_to(start)
+        if self.tail(start) == known.tail:
+            return known.executed.since(self.previous_gtids)
+        before = self._skip_to(start)
+        if not known.executed:
+            raise ArchiveError("the replay cannot go on from here: the log before this position is not the one that "
+                               "the base was made from", file=self.uri, position=start, errno=LOG_GAP,
+                               hint="are these logs of the base's own server? To go on all the same: "
+                                    f"--start-position {self.name}:{start}")
+        return before
+
     def _skip_to(self, start: int) -> GtidSet:
-        """The transactions before `start`, which must be a position between two groups."""
+        """The transactions before `start`, by reading them."""
         result = self._walk(self.head_end, min(start, self.mapped.size), GtidSet(), stop_time=None)
         if result.code != Status.DONE or result.within_group or start > self.mapped.size:
             raise ArchiveError(

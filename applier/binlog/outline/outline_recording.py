@@ -65,7 +65,7 @@ file's. Its GTID event is at position 0 where it has none, its table use is -1."
 STATEMENT, FILE_EVENT, BLOCKED, BLOCKED_SAVEPOINT, XA_PREPARED, XA_DECIDED = range(6)
 
 SPLIT, split_view, _ = struct("split", first=np.int64, end=np.int64, digest=np.int64)
-SPLIT_TABLE, split_table_view, _ = struct("table in a split", split=np.int64, use=np.int64, bytes=np.int64)
+SPLIT_TABLE, split_table_view, _ = struct("table in a split", split=np.int64, use=np.int64)
 RANGE, range_view, _ = struct("range", start=np.int64, end=np.int64)
 SAVEPOINT, _, savepoint_at = struct("savepoint", **dict.fromkeys((
     "name_at", "name_length", "end", "row_events"), np.int64))
@@ -92,8 +92,8 @@ N_SAMPLES_KEPT, SAMPLE_BYTES = 64, 4096
 _BITMAP = (np.uint8, (MOST_COLUMNS // 8,))
 TABLE, table_view, _ = struct("table use", **dict.fromkeys((
     "body", "body_length", "first_position", "rows_events", "rows_bytes", "partial", "stride", "n_samples",
-    "split_bytes"), np.int64), samples=(np.int64, (N_SAMPLES_KEPT,)), after_columns=_BITMAP, lacked_columns=_BITMAP)
-"""What a distinct table map is used for; samples are positions."""
+    "in_split"), np.int64), samples=(np.int64, (N_SAMPLES_KEPT,)), after_columns=_BITMAP, lacked_columns=_BITMAP)
+"""What a distinct table map is used for; samples are positions. `in_split`: the open split has rows events of it."""
 SAMPLES, AFTER_COLUMNS, LACKED_COLUMNS = (
     offset(TABLE, field) for field in ("samples", "after_columns", "lacked_columns"))
 

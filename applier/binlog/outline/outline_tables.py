@@ -158,7 +158,7 @@ def use_table(state, header, event_type, body, end, size):
     _keep_sample(state, table, address + SAMPLES, header, size)
     table.rows_events += 1
     table.rows_bytes += size
-    table.split_bytes += size
+    table.in_split = 1
     return Status.DONE, use, last
 
 
@@ -190,7 +190,7 @@ def _keep_sample(state, table, samples, header, size):
 
 @inline
 def cut_split(state, end):
-    """End the split that is open, if any, with the bytes of each table in it."""
+    """End the split that is open, if any, with the tables that it has rows events of."""
     if state.split_start < 0:
         return Status.DONE
     split = state.splits.used
@@ -204,13 +204,12 @@ def cut_split(state, end):
     state.split_start = -1
     for use in range(state.tables.used):
         table = table_view(table_address(state, use))
-        if table.split_bytes > 0:
+        if table.in_split != 0:
             address = append(state.split_tables, SPLIT_TABLE_BYTES)
             if address == 0:
                 return Status.NEED_ROOM
             part = split_table_view(address)
             part.split = split
             part.use = use
-            part.bytes = table.split_bytes
-            table.split_bytes = 0
+            table.in_split = 0
     return Status.DONE

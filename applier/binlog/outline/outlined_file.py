@@ -4,6 +4,7 @@ The head is the format description and the events directly after it: the GTIDs e
 """
 
 import ctypes
+import hashlib
 import os
 import zlib
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from applier.binlog.events.gtid import GtidSet
 from applier.errors import CORRUPT_EVENT, ArchiveError
 from applier.io.mapping import map_file
 
+_TAIL_BYTES = 64 << 10
 _HEAD = (EventType.FORMAT_DESCRIPTION, EventType.PREVIOUS_GTIDS, EventType.GTID_LIST, EventType.START_ENCRYPTION)
 
 
@@ -67,6 +69,15 @@ class OutlinedFile:
                     errno=CORRUPT_EVENT,
                 )
         return event
+
+    def tail(self, position: int) -> str | None:
+        """The digest of the bytes directly before a position, of 64 KB at most and without the file's head, of which a
+        server changes a flag; None if there are none. Event groups have times, numbers and checksums of their own, so
+        a file with the same tail is the same up to there."""
+        begin = max(self.head_end, position - _TAIL_BYTES)
+        if not begin < position <= self.mapped.size:
+            return None
+        return f"blake2b-128:{hashlib.blake2b(self.mapped.array[begin:position].tobytes(), digest_size=16).hexdigest()}"
 
     def ends_with_stop(self) -> bool:
         """True if the file's last event says that the server was shut down."""

@@ -15,7 +15,16 @@ from applier.jobs.explain.definitions import TableHistory, definition_history
 from applier.jobs.explain.layouts import before_images
 from applier.jobs.explain.searches import TableExplained, explain_table
 from applier.options import ExplainOptions
-from applier.plan.log import LogSpan, UsedTable, check_base, files_after, read_history, span_of, used_tables
+from applier.plan.log import (
+    LogSpan,
+    UsedTable,
+    check_base,
+    files_after,
+    known_start,
+    read_history,
+    span_of,
+    used_tables,
+)
 from applier.schema.history.table_versions import BEFORE_THE_LOG, TableVersion
 from applier.snapshot import manifest
 
@@ -41,8 +50,8 @@ def explain(options: ExplainOptions, progress: Progress | None = None) -> Explai
     progress.phase("outline", len(files), "files")
     outlines: list[Outline] = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        tasks = [pool.submit(outline_file, file.uri, start=start if number == 0 else None)
-                 for number, file in enumerate(files)]
+        tasks = [pool.submit(outline_file, file.uri, start=start, known=known_start(base)) if number == 0 else
+                 pool.submit(outline_file, file.uri) for number, file in enumerate(files)]
         for task in tasks:
             outlines.append(task.result())
             progress.update(len(outlines))
@@ -70,7 +79,7 @@ def _by_version(span: LogSpan, used: list[UsedTable]) -> list[TableExplained]:
         explained.append(explain_table(
             version.definition, _place(span, version), sum(table.use.n_events for table in tables),
             sum(table.use.n_bytes for table in tables),
-            before_images((table.use, table.table_map) for table in tables)))
+            before_images(tables)))
     return sorted(explained, key=lambda table: table.definition.full_name)
 
 

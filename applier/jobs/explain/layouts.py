@@ -12,9 +12,8 @@ from collections import Counter
 from collections.abc import Iterable
 
 from applier.binlog.events.events import parse_rows_header
-from applier.binlog.events.table_map import TableMap
-from applier.binlog.outline.outline import TableUse
 from applier.errors import ArchiveError
+from applier.plan.log import UsedTable
 
 _HEADER = 19
 _TYPE = 4
@@ -29,17 +28,17 @@ class BeforeImages:
     samples: int
 
 
-def before_images(uses: Iterable[tuple[TableUse, TableMap]]) -> list[BeforeImages]:
+def before_images(uses: Iterable[UsedTable]) -> list[BeforeImages]:
     """The layouts of a table's before-images, the most frequent first; empty if rows are only inserted."""
     seen: Counter[frozenset[int]] = Counter()
     fewest: set[int] | None = None
-    for use, table_map in uses:
-        columns = range(len(table_map.types))
-        for sample in use.samples:
+    for used in uses:
+        columns = range(len(used.table_map.types))
+        for sample in used.samples:
             present = _present(sample)
             if present is not None:
                 seen[present] += 1
-        if lacked := {column for column in columns if use.lacked_columns >> column & 1}:
+        if lacked := {column for column in columns if used.use.lacked_columns >> column & 1}:
             left = set(columns) - lacked
             fewest = left if fewest is None else fewest & left
     found = [BeforeImages(present, samples) for present, samples in seen.most_common()]

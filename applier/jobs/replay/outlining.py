@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from applier.binlog.archive.archive import Archive, ArchiveFile, check_continuity, notes_on_ends
 from applier.binlog.events.group_ids import check_group_ids
 from applier.binlog.events.gtid import GtidSet
-from applier.binlog.outline.outline import OutlineTask, sample_bytes
+from applier.binlog.outline.outline import OutlineTask
+from applier.binlog.outline.samples import sample_bytes
 from applier.binlog.outline.stop import StopCondition
 from applier.engine.executor import Executor
 from applier.errors import ArchiveError
 from applier.io.progress import Progress
 from applier.options import ReplayOptions
-from applier.plan.log import LogSpan, check_base, files_after, span_of
+from applier.plan.log import LogSpan, check_base, files_after, known_start, span_of
 from applier.plan.passes import bytes_left, end_of_pass
 from applier.plan.prepared import resolve_prepared_transactions, with_prepared_transactions
 from applier.plan.stops.base_position import (
@@ -93,8 +94,9 @@ class Outlining:
             stop = replace(stop, position=until)
             files = files_up_to(stop, archive, files, start)
         self._progress.phase("outline", len(files), "files")
-        tasks = [OutlineTask(file.uri, start if number == 0 else None, stop, sample_bytes(len(files)))
-                 for number, file in enumerate(files)]
+        known = known_start(base) if self._start is None else None
+        tasks = [OutlineTask(file.uri, None, stop, sample_bytes(len(files))) for file in files]
+        tasks[0] = replace(tasks[0], start=start, known=known)
         outlines = outlines_up_to_stop(
             lambda some: self._executor.outline(some, lambda done, _: self._progress.update(done)), tasks)
         if archive.gap is not None and stop.position is None and not any(found.stopped for found in outlines):

@@ -71,4 +71,4 @@ def position_by_gtid(position: BinlogPosition, outlines: Sequence[Outline]) -> B
                            "them", file=reached.name, position=reached.end, errno=LOG_GAP,
                            hint="are these the logs of the base's own server? say where it stands: applier import "
                                 "--position FILE:POS")
-    return dataclasses.replace(position, file=reached.name, offset=reached.end)
+    return dataclasses.replace(position, file=reached.name, offset=reached.end, tail=reached.tail)

@@ -88,15 +88,16 @@ def test_it_finds_what_reading_every_event_finds(path):
             executed = executed.add(parse_gtid(event.type, event.body, event.server_id).text)
     assert (outline.n_events, outline.torn, outline.stopped) == (len(in_file), False, False)
     assert [table.body for table in outline.tables] == uses
-    for table in outline.tables:
+    for number, table in enumerate(outline.tables):
         rows = found.get(table.body, [])
         assert (table.n_events, table.n_bytes) == (len(rows), sum(event.size for event in rows))
         assert table.after_columns == columns.get(table.body, 0)
         assert table.has_diffs == (table.body in diffs)
         assert table.lacked_columns & (1 << len(parse_table_map(table.body).types)) - 1 == lacked.get(table.body, 0)
-        assert len(table.samples) <= 64 and len(table.samples) >= min(len(rows), 32)
+        kept = outline.samples.of(number)
+        assert len(kept) <= 64 and len(kept) >= min(len(rows), 32)
         samples = {sample_of(mapped, event) for event in rows}
-        assert set(table.samples) <= samples
+        assert set(kept) <= samples
     assert outline.n_row_events == sum(map(len, found.values()))
     assert outline.row_bytes == sum(event.size for rows in found.values() for event in rows)
     assert outline.gtids == executed
@@ -128,7 +129,7 @@ def test_a_replay_goes_on_from_any_mark(path, position, gtids):
     before = outline_file(str(path), stop=StopCondition(position=(path.name, position)))
     assert before.n_groups + rest.n_groups == whole.n_groups and rest.gtids == whole.gtids
     assert rest.start >= position and before.n_row_events + rest.n_row_events == whole.n_row_events
-    assert [s.position for s in before.statements + rest.statements] == [s.position for s in whole.statements]
+    assert [s.position for s in (*before.statements, *rest.statements)] == [s.position for s in whole.statements]
     check_splits(rest)
     if not before.n_groups:
         return

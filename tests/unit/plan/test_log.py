@@ -7,6 +7,7 @@ import pytest
 from applier.binlog.events.format import EventType
 from applier.binlog.outline.outline import TableUse
 from applier.binlog.outline.outline_pass import outline_file
+from applier.binlog.outline.samples import Samples
 from applier.binlog.outline.stop import StopCondition
 from applier.errors import SchemaError, UnsupportedEvent, UnsupportedStatement
 from applier.plan.log import read_history, span_of, used_tables
@@ -149,7 +150,8 @@ def test_the_tables_of_a_file_are_looked_for_by_name():
     counts = []
     for files in (1, 40):
         looked.clear()
-        outline = SimpleNamespace(tables=[use], start=4, end=900, uri="b", format=SimpleNamespace(flavour="mysql"))
+        outline = SimpleNamespace(tables=[use], samples=Samples(), start=4, end=900, uri="b",
+                                  format=SimpleNamespace(flavour="mysql"))
         span = SimpleNamespace(outlines=[outline] * files)
         found = used_tables(span, history, lambda database, table: True)
         assert [(table.file, table.versions) for table in found] == [(file, (version,)) for file in range(files)]

@@ -6,6 +6,7 @@ import itertools
 import pyarrow as pa
 import pytest
 
+from applier.binlog.outline.samples import Samples
 from applier.columns.table_key import table_key
 from applier.plan import ranges
 from applier.plan.ranges import bounds
@@ -17,12 +18,17 @@ TEXT = table("w", "id varchar(20) CHARACTER SET latin1 PRIMARY KEY, a int")
 
 
 def written(tmp_path, definition, values, checksum=True, flavour="mysql"):
-    """The uses of a table in a log of one insert a row."""
+    """The one use of a table in a log of one insert a row."""
     with Log(tmp_path / "b.000001", checksum=checksum, flavour=flavour) as log:
         log.create(definition)
         log.transactions([RowChanges(definition, after={"id": values, "a": pa.array(range(len(values)), pa.int32())})])
-    [use] = [used.use for used in plan(tmp_path, [log.path])[2][0].uses]
-    return [use]
+    [used] = plan(tmp_path, [log.path])[2][0].uses
+    return [used]
+
+
+def with_samples(used, samples):
+    """The only table of a file that has these samples."""
+    return dataclasses.replace(used, number=0, all_samples=Samples.of_tables([samples]))
 
 
 @pytest.mark.parametrize("checksum", [True, False])
@@ -54,12 +60,12 @@ def test_one_range_needs_no_bounds_and_few_rows_have_few(tmp_path):
     assert bounds(uses, INT, table_key(INT), 1) == []
     assert bounds(uses, INT, table_key(INT), 3) == [2]
     assert bounds(uses, INT, table_key(INT), 2) == [2]
-    assert bounds([dataclasses.replace(uses[0], samples=[])], INT, table_key(INT), 2) == []
+    assert bounds([with_samples(uses[0], [])], INT, table_key(INT), 2) == []
 
 
 def test_a_larger_archive_is_no_more_work(tmp_path, monkeypatch):
     """As many samples are read, from all of its files."""
-    [use] = written(tmp_path, INT, pa.array(range(-1000, 1000), pa.int32()))
+    [used] = written(tmp_path, INT, pa.array(range(-1000, 1000), pa.int32()))
     monkeypatch.setattr(ranges, "MOST_SAMPLES", 16)
     walked = []
 
@@ -69,7 +75,7 @@ def test_a_larger_archive_is_no_more_work(tmp_path, monkeypatch):
             return super().walk(start, end)
 
     monkeypatch.setattr(ranges, "ChangeReader", Counted)
-    files = [dataclasses.replace(use, samples=[sample]) for sample in use.samples]
+    files = [with_samples(used, [sample]) for sample in used.samples]
     assert len(files) > 30
     cuts = bounds(files, INT, table_key(INT), 4)
     assert 8 <= len(walked) <= 17, "samples, and the table map once"
@@ -84,5 +90,5 @@ def test_a_key_that_is_always_the_same_cannot_be_divided(tmp_path):
             log.insert(definition, 7)
             with log.transaction():
                 log.rows(RowChanges(definition, before={"id": pa.array([7], pa.int32())}))
-    uses = [used.use for used in plan(tmp_path, [log.path])[2][0].uses]
+    uses = plan(tmp_path, [log.path])[2][0].uses
     assert bounds(uses, definition, table_key(definition), 4) == []

@@ -4,7 +4,8 @@ import pickle
 
 import pyarrow as pa
 
-from applier.binlog.outline.outline import OutlineTask, sample_bytes
+from applier.binlog.outline.outline import OutlineTask
+from applier.binlog.outline.samples import Samples, chosen, sample_bytes
 from applier.engine.executor import ThisProcess
 from applier.writer.row_encoder import RowChanges
 from tests.support.planning import Log, table
@@ -21,16 +22,35 @@ def test_samples_are_thinned_evenly(tmp_path):
                 "id": pa.array(range(500), pa.int32()), "a": pa.array(range(500), pa.int32())})])
     whole, thinned = (ThisProcess().outline([OutlineTask(log.path, sample_bytes=n_bytes)], lambda *_: None)[0]
                       for n_bytes in (None, 8_000))
-    kept = [len(use.samples) for use in thinned.tables]
-    assert sum(len(sample) for use in thinned.tables for sample in use.samples) <= 8_000 < sum(
-        len(sample) for use in whole.tables for sample in use.samples)
-    assert max(kept) - min(kept) <= 1 and min(kept) > 5
-    for use, before in zip(thinned.tables, whole.tables, strict=True):
-        places = [before.samples.index(sample) for sample in use.samples]
-        assert places == sorted(places) and places[0] < len(before.samples) / 4 < places[-1] * 2
+    kept = [thinned.samples.of(number) for number in range(12)]
+    counts, before = [*map(len, kept)], [whole.samples.of(number) for number in range(12)]
+    assert len(thinned.samples.data) <= 8_000 < len(whole.samples.data)
+    assert max(counts) - min(counts) <= 1 and min(counts) > 5
+    assert counts == [thinned.samples.count(number) for number in range(12)]
+    for of_table, all_of_it in zip(kept, before, strict=True):
+        places = [all_of_it.index(sample) for sample in of_table]
+        assert places == sorted(places) and places[0] < len(all_of_it) / 4 < places[-1] * 2
     assert len(pickle.dumps(thinned)) < len(pickle.dumps(whole)) / 2
+
+
+def test_files_with_fewer_samples_than_tables_have_those_of_different_tables():
+    """Else an archive of thousands of small tables had none of most of them."""
+    sizes = [[100] * 3] * 1000
+    some = [{table for table, kept in enumerate(chosen(sizes, 3000, f"binlog.{number:06d}")) if kept}
+            for number in range(200)]
+    assert all(0 < len(tables) <= 30 for tables in some) and len(set().union(*some)) > 500
+
+
+def test_few_samples_are_all_kept():
+    assert chosen([[10, 20], [], [30]], 60, "b") == [[0, 1], [], [0]] and chosen([], 0, "b") == []
+
+
+def test_samples_by_table():
+    samples = pickle.loads(pickle.dumps(Samples.of_tables([[b"a", b""], [], [b"bcd"]])))
+    assert [samples.of(number) for number in range(3)] == [[b"a", b""], [], [b"bcd"]]
+    assert [samples.count(number) for number in range(3)] == [2, 0, 1]
 
 
 def test_many_files_have_few_samples_each():
     """All outlines are in the driver's memory together."""
-    assert [sample_bytes(n) for n in (1, 64, 1024, 10_000)] == [64 << 20, 1 << 20, 64 << 10, 48 << 10]
+    assert [sample_bytes(n) for n in (1, 64, 512, 10_000)] == [8 << 20, 128 << 10, 16 << 10, 16 << 10]

@@ -1,0 +1,97 @@
+"""`import_dump` and `export`: dumps become snapshots, and snapshots files that a server loads."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from applier.api import arguments
+from applier.api.arguments import PathLike, Place, Size, Tables, Watcher, path, size, table_filter, watcher
+from applier.api.replaying import Replayed
+from applier.api.snapshots import Snapshot
+from applier.binlog.events.gtid import GtidSet
+from applier.engine import compiling
+from applier.jobs.exporting.task import Exported
+from applier.options import ExportOptions, ImportOptions
+from applier.snapshot import FILE_BYTES
+
+
+def import_dump(
+    dump: PathLike,
+    output: PathLike,
+    *,
+    schema: PathLike | None = None,
+    position: Place | None = None,
+    gtid_set: str | GtidSet | None = None,
+    flavour: Literal["mysql", "mariadb"] | None = None,
+    system_time_zone: str | None = None,
+    target_file_size: Size = FILE_BYTES,
+    tables: Tables | None = None,
+    ignore_tables: Tables | None = None,
+    progress: Watcher | None = None,
+) -> Replayed:
+    """Make a snapshot from a logical dump, for `replay` to go on from.
+
+    >>> base = applier.import_dump("dump", "lake/imported").snapshot
+    >>> print(base.position)
+    binlog.000003:176495
+
+    dump: a file of mysqldump or mariadb-dump, plain, .gz or .zst, or a folder of mydumper, MySQL Shell or `export`.
+    output: the snapshot to make, which is complete or not there.
+    schema: a file of CREATE TABLEs of tables whose rows are Parquet files; the dump is then a folder of these.
+    position: the binlog position of the dump, if it does not name it itself.
+    gtid_set: the transactions that the dump contains, if it does not name them itself.
+    flavour: the server that the dump is from, if it does not say so itself.
+    system_time_zone: the server's, for dumps whose TIMESTAMPs are in it.
+    target_file_size: about how large new files become.
+    tables: only these.
+    ignore_tables: all but these.
+    progress: called with each Step.
+
+    Raises ApplierError for what cannot be read; then nothing is published.
+    """
+    from applier.jobs.importing.job import import_dump as job
+
+    options = ImportOptions(
+        path(dump), path(output), None if position is None else arguments.position(position),
+        None if gtid_set is None else str(gtid_set), flavour, table_filter(tables, ignore_tables),
+        None if schema is None else path(schema), system_time_zone, size(target_file_size))
+    watch = watcher(progress)
+    compiling.ensure("import", watch)
+    result = job(options, watch)
+    return Replayed(result)
+
+
+def export(
+    snapshot: PathLike | Snapshot,
+    output: PathLike,
+    *,
+    format: Literal["sql", "tsv"] = "sql",
+    tables: Tables | None = None,
+    ignore_tables: Tables | None = None,
+    engine: Literal["local", "auto", "spark"] = "local",
+    master: str | None = None,
+    progress: Watcher | None = None,
+) -> tuple[Exported, ...]:
+    """Write a snapshot as files that a server of its kind loads, definitions included.
+
+    >>> files = applier.export("lake/now", "dump")
+    >>> sum(file.rows for file in files)
+    8378
+
+    snapshot: what to write.
+    output: the folder to make; `_load.sh` in it loads all of it.
+    format: INSERT statements, or files for LOAD DATA with the statements for it.
+    tables: only these.
+    ignore_tables: all but these.
+    engine: threads of this process, Spark, or what suits the work; a master means Spark.
+    master: Spark's, as for `replay`.
+    progress: called with each Step.
+
+    Raises ApplierError; then there is no output.
+    """
+    from applier.jobs.on_engine.exporting import export as job
+
+    options = ExportOptions(snapshot.uri if isinstance(snapshot, Snapshot) else path(snapshot), path(output), format,
+                            table_filter(tables, ignore_tables),
+                            "spark" if master is not None and engine == "local" else engine, master)
+    return tuple(job(options, watcher(progress)))

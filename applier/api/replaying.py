@@ -1,0 +1,138 @@
+"""`replay`: binlogs become a snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Literal
+
+from applier.api.arguments import (
+    PathLike,
+    Paths,
+    Place,
+    Size,
+    Tables,
+    Watcher,
+    path,
+    paths,
+    position,
+    size,
+    stop_at,
+    table_filter,
+    watcher,
+)
+from applier.api.snapshots import Snapshot
+from applier.jobs.replay.result import ReplayResult
+from applier.options import ReplayOptions, parse_conversions, parse_rewrites
+from applier.snapshot import FILE_BYTES
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What a replay or an import has made: the report of the run, and the snapshot."""
+
+    report: ReplayResult
+
+    @cached_property
+    def snapshot(self) -> Snapshot:
+        """The snapshot that it made."""
+        return Snapshot(self.report.snapshot)
+
+
+def replay(
+    binlogs: Paths,
+    output: PathLike,
+    *,
+    base: PathLike | Snapshot | None = None,
+    schema: PathLike | None = None,
+    start: Place | None = None,
+    stop: Place | datetime | None = None,
+    tables: Tables | None = None,
+    ignore_tables: Tables | None = None,
+    rewrite_db: Mapping[str, str] | None = None,
+    exec_mode: Literal["strict", "idempotent"] = "strict",
+    type_conversions: Iterable[str] = (),
+    zero_dates: Literal["null", "error"] = "null",
+    on_statement: Literal["error", "skip"] = "error",
+    define_from_log: bool = False,
+    system_time_zone: str | None = None,
+    check_foreign_keys: bool = False,
+    target_file_size: Size = FILE_BYTES,
+    pass_bytes: Size | None = None,
+    route: Literal["auto", "walk", "shuffle"] = "auto",
+    engine: Literal["local", "auto", "spark"] = "local",
+    master: str | None = None,
+    progress: Watcher | None = None,
+) -> Replayed:
+    """Replay binlogs into a new snapshot, as a replica would apply them.
+
+    >>> result = applier.replay("backup", "lake/now")
+    >>> print(result.snapshot.position)
+    binlog.000003:176495
+    >>> result.report.changes
+    16801
+    >>> earlier = applier.replay("backup", "lake/earlier", stop=datetime(2026, 3, 14, 10, 30, tzinfo=UTC))
+    >>> print(earlier.snapshot.position)
+    binlog.000002:745606
+
+    binlogs: the archive.
+    output: the snapshot to make, which is complete or not there.
+    base: the snapshot to start from; without one and without a schema, the log's CREATE TABLEs define tables.
+    schema: a file of CREATE TABLEs of tables that exist, empty, before the first binlog.
+    start: a position to start at, whatever comes before it and wherever the base stands.
+    stop: a position or a GTID set to stop after, or a time to stop before.
+    tables: only these.
+    ignore_tables: all but these.
+    rewrite_db: other names for databases, by their names in the log.
+    exec_mode: strict stops where a row is not there or a key is there twice; idempotent goes on, and lists conflicts.
+    type_conversions: which columns may have another type than the table's, as replica_type_conversions says.
+    zero_dates: whether an invalid date becomes null, or stops the replay.
+    on_statement: whether changes that are logged as statements stop the replay, or are left out and counted.
+    define_from_log: whether the log's metadata define tables that nothing else does.
+    system_time_zone: what SYSTEM is in the log, as "+02:00" or "Europe/Rome".
+    check_foreign_keys: whether to look for rows whose foreign keys refer to missing rows, and warn of them.
+    target_file_size: about how large new files become.
+    pass_bytes: how much log is replayed at a time; by default, as memory and disk have room.
+    route: how units of work get their changes; auto is the cheaper way.
+    engine: threads of this process, Spark, or what suits the work; a master means Spark.
+    master: Spark's, as spark://host:7077, or sc://host:15002 for Spark Connect; by default this machine's cores.
+    progress: called with each Step.
+
+    Raises ReplayStopped where a replica would stop, and other ApplierErrors for what cannot be read; then nothing is
+    published.
+    """
+    from applier.jobs.on_engine import replaying
+
+    end = stop_at(stop)
+    options = ReplayOptions(
+        binlogs=paths(binlogs),
+        output=path(output),
+        base=base.uri if isinstance(base, Snapshot) else None if base is None else path(base),
+        schema=None if schema is None else path(schema),
+        start_position=None if start is None else position(start),
+        stop_position=end.position,
+        stop_gtid=end.gtid,
+        stop_datetime=end.time,
+        filter=table_filter(tables, ignore_tables),
+        rewrites=parse_rewrites([f"{_quoted(old)}={_quoted(new)}" for old, new in (rewrite_db or {}).items()]),
+        exec_mode=exec_mode,
+        type_conversions=parse_conversions(list(type_conversions)),
+        route=route,
+        zero_dates=zero_dates,
+        on_statement=on_statement,
+        define_from_log=define_from_log,
+        system_time_zone=system_time_zone,
+        check_foreign_keys=check_foreign_keys,
+        engine="spark" if master is not None and engine == "local" else engine,
+        file_bytes=size(target_file_size),
+        pass_bytes=None if pass_bytes is None else size(pass_bytes),
+        master=master,
+    )
+    [result] = replaying.replay(options, watcher(progress))
+    return Replayed(result)
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

@@ -1,0 +1,201 @@
+"""Snapshots as objects: where they stand, and their tables for whatever reads Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from applier.api.arguments import PathLike, Watcher, path, watcher
+from applier.errors import UsageError
+from applier.io.resolver import read_text
+from applier.schema.definition import TableDefinition, table_schema
+from applier.snapshot import location, manifest
+from applier.snapshot.manifest import BinlogPosition
+from applier.snapshot.table_entry import TableEntry
+
+if TYPE_CHECKING:
+    import duckdb
+    import pandas
+    from pyarrow import dataset
+
+    from applier.jobs.replay.result import ReplayResult
+    from applier.jobs.verify import Verified
+
+
+class SnapshotTable:
+    """A table of a snapshot, for whatever reads Arrow: DuckDB, Polars, pandas, pyarrow.
+
+    Rows come in the order of its key. An invalid date is null, as for every reader of its files.
+    """
+
+    def __init__(self, snapshot: Snapshot, entry: TableEntry) -> None:
+        self._snapshot, self._entry = snapshot, entry
+        self.database, self.name = entry.database, entry.name
+
+    @property
+    def full_name(self) -> str:
+        """ "db.table"."""
+        return self._entry.full_name
+
+    @property
+    def rows(self) -> int:
+        """How many rows it has."""
+        return self._entry.rows
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of its files."""
+        return self._entry.bytes
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The columns that its files are sorted by; none if no key can be used."""
+        return self._entry.key
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The paths or URIs of its Parquet files, in the order of the key."""
+        return tuple(f"{self._snapshot.uri.rstrip('/')}/{file.path}" for file in self._entry.files)
+
+    @cached_property
+    def definition(self) -> str:
+        """Its CREATE TABLE."""
+        return self._definition.to_sql()
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """Its columns as Arrow's: all but the VIRTUAL ones."""
+        return table_schema(self._definition)
+
+    def scan(self) -> dataset.Dataset:
+        """Its files as a dataset, of which a reader takes the columns and rows that it wants."""
+        from pyarrow import dataset
+
+        filesystem, root = location.resolve(self._snapshot.uri)
+        return dataset.dataset([f"{root}/{file.path}" for file in self._entry.files], schema=self.schema,
+                               format="parquet", filesystem=filesystem)
+
+    def to_arrow(self, columns: Sequence[str] | None = None, filter: Any = None) -> pa.Table:
+        """Its rows, or these columns of those that a pyarrow.dataset expression takes."""
+        return self.scan().to_table(columns=None if columns is None else list(columns), filter=filter)
+
+    def to_pandas(self, columns: Sequence[str] | None = None) -> pandas.DataFrame:
+        """Its rows as a data frame with pandas' own types."""
+        return self.to_arrow(columns).to_pandas()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Its rows for Arrow's PyCapsule interface: `polars.from_arrow(table)` and the like."""
+        return self.scan().scanner().to_reader().__arrow_c_stream__(requested_schema)
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def __repr__(self) -> str:
+        return f"<table {self.full_name}: {self.rows:,} rows>"
+
+    @cached_property
+    def _definition(self) -> TableDefinition:
+        return TableDefinition.from_json(self._entry.definition)
+
+
+class _Tables(Mapping[str, SnapshotTable]):
+    """Tables by "db.table"."""
+
+    def __init__(self, snapshot: Snapshot, entries: Sequence[TableEntry]) -> None:
+        self._found = {entry.full_name: SnapshotTable(snapshot, entry) for entry in entries}
+
+    def __getitem__(self, name: str) -> SnapshotTable:
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __repr__(self) -> str:
+        return f"<tables {', '.join(self._found)}>"
+
+
+class Snapshot:
+    """A published snapshot.
+
+    >>> snapshot = applier.Snapshot("lake/now")
+    >>> snapshot.tables["shop.orders"].rows
+    2114
+    >>> snapshot.sql("SELECT count(*) FROM shop.orders WHERE status = 'paid'").fetchall()
+    [(596,)]
+
+    Raises SnapshotError if there is none, or it is damaged.
+    """
+
+    def __init__(self, uri: PathLike) -> None:
+        self._manifest = manifest.load(path(uri))
+
+    @property
+    def uri(self) -> str:
+        """Where it is."""
+        return self._manifest.uri
+
+    @property
+    def position(self) -> BinlogPosition:
+        """Where it stands in the log: the end of an event group, with the GTID set and the time of that group."""
+        return self._manifest.position
+
+    @cached_property
+    def tables(self) -> Mapping[str, SnapshotTable]:
+        """Its tables by "db.table"."""
+        return _Tables(self, self._manifest.tables)
+
+    @property
+    def schema(self) -> str:
+        """Every table as CREATE TABLE: the content of _schema.sql."""
+        from applier.snapshot.staging import SCHEMA
+
+        return read_text(f"{self.uri.rstrip('/')}/{SCHEMA}")
+
+    @cached_property
+    def report(self) -> ReplayResult:
+        """What the run that made it did. Raises SnapshotError if that is missing, as after an import."""
+        from applier.jobs.report.loading import load_report
+
+        return load_report(self.uri).result
+
+    def sql(self, query: str) -> duckdb.DuckDBPyRelation:
+        """Query its tables with DuckDB, which has to be installed: each is a view, `db.table`. Raises UsageError where
+        two have names that DuckDB cannot tell apart."""
+        try:
+            import duckdb
+        except ImportError:
+            raise UsageError("DuckDB is not installed", hint="pip install duckdb") from None
+        connection = duckdb.connect()
+        known: dict[tuple[str, str], SnapshotTable] = {}
+        for number, table in enumerate(self.tables.values()):
+            database, name = (_identifier(part) for part in (table.database, table.name))
+            other = known.setdefault((database.lower(), name.lower()), table)
+            if other is not table:
+                raise UsageError(f"DuckDB takes {other.full_name} and {table.full_name} for one table",
+                                 hint="query the files or the datasets of these tables instead")
+            connection.register(f"table {number}", table.scan())
+            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {database}")
+            connection.execute(f'CREATE VIEW {database}.{name} AS FROM "table {number}"')
+        return connection.sql(query)
+
+    def verify(self, progress: Watcher | None = None) -> Verified:
+        """Read all its files and compare them with the manifest. Damage is in the result, and raises nothing."""
+        from applier.engine import compiling
+        from applier.jobs.verify import verify
+
+        watch = watcher(progress)
+        compiling.ensure("verify", watch)
+        return verify(self.uri, watch)
+
+    def __repr__(self) -> str:
+        return f"<snapshot {self.uri} at {self.position}: {len(self.tables):,} tables>"
+
+
+def _identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,115 @@
+"""Lists of plain records in little room: a driver holds the outlines of all files, and each may have as many tables and
+statements as it likes."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
+from typing import Any, TypeVar, overload
+
+import numpy as np
+
+Item = TypeVar("Item")
+
+BLOCK = 4096
+"""Records that are compressed together."""
+FEW = 64
+"""Fewer records than these have no columns of numbers that are worth an array."""
+_WIDTHS = tuple(map(np.dtype, ("i1", "<i2", "<i4", "<i8")))
+
+
+class Packed(Sequence[Item]):
+    """Records of a dataclass, in the order in which they were appended, as compressed columns. Each is made anew when
+    it is looked at. It is equal to a list of equal records."""
+
+    def __init__(self, kind: type[Item], items: Iterable[Item] = ()) -> None:
+        self._kind = kind
+        self._blocks: list[tuple[int, bytes]] = []  # the number of their records, and these
+        self._open: list[Item] = []
+        for item in items:
+            self.append(item)
+        self.pack()
+
+    def append(self, item: Item) -> None:
+        """Add a record; some wait until they are worth a block, or `pack` is called."""
+        self._open.append(item)
+        if len(self._open) == BLOCK:
+            self.pack()
+
+    def pack(self) -> None:
+        """Pack all records."""
+        if self._open:
+            fields = attrgetter(*_fields(self._kind))
+            columns = [_steps(column) for column in zip(*map(fields, self._open), strict=True)]
+            block = zlib.compress(pickle.dumps(columns, pickle.HIGHEST_PROTOCOL))
+            self._blocks.append((len(self._open), block))
+            self._open = []
+
+    def __len__(self) -> int:
+        return sum(n for n, _ in self._blocks) + len(self._open)
+
+    def __iter__(self) -> Iterator[Item]:
+        for _, block in self._blocks:
+            yield from self._unpacked(block)
+        yield from self._open
+
+    @overload
+    def __getitem__(self, place: int) -> Item: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Item]: ...
+    def __getitem__(self, place: int | slice) -> Item | list[Item]:
+        if isinstance(place, slice):
+            return list(self)[place]
+        left = place + len(self) if place < 0 else place
+        for n, block in self._blocks:
+            if 0 <= left < n:
+                return self._unpacked(block)[left]
+            left -= n
+        if left < 0:
+            raise IndexError(place)
+        return self._open[left]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Packed | list) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]  # as a list's
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+    def _unpacked(self, block: bytes) -> list[Item]:
+        columns = [column.items() if isinstance(column, _Steps) else column for column in
+                   pickle.loads(zlib.decompress(block))]
+        return list(map(self._kind, *columns))
+
+
+def _fields(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(kind))
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Steps:
+    """Numbers by their differences, in as few bytes as each of these needs."""
+
+    width: int
+    data: bytes
+
+    def items(self) -> list[int]:
+        found: list[int] = np.cumsum(np.frombuffer(self.data, _WIDTHS[self.width]), dtype=np.int64).tolist()
+        return found
+
+
+def _steps(column: tuple[Any, ...]) -> tuple[Any, ...] | _Steps:
+    """A column of many numbers by its steps; any other as it is."""
+    if len(column) < FEW or any(type(value) is not int for value in column):
+        return column
+    try:
+        steps = np.diff(np.array(column, np.int64), prepend=np.int64(0))  # it wraps around, and so does the sum
+    except OverflowError:
+        return column
+    width = next(place for place, kind in enumerate(_WIDTHS)
+                 if np.iinfo(kind).min <= steps.min() and steps.max() <= np.iinfo(kind).max)
+    return _Steps(width, steps.astype(_WIDTHS[width]).tobytes())

@@ -1,0 +1,65 @@
+"""Beginnings of rows events that an outline keeps, so that a plan can divide tables by keys: in all so many bytes,
+whatever the size of the file and the number of its tables."""
+
+from __future__ import annotations
+
+import zlib
+from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+_BYTES_IN_ALL, _LEAST_BYTES = 8 << 20, 16 << 10
+
+
+def sample_bytes(n_files: int) -> int:
+    """How many bytes of samples the outline of each of so many files may have: they are all in memory together, and
+    many files have enough samples with a few each."""
+    return max(_LEAST_BYTES, _BYTES_IN_ALL // n_files)
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The samples of a file's tables: their bytes, one after the other, so that many cost no objects; where each
+    begins and ends in them; and the numbers of each table's first and of what follows its last."""
+
+    data: bytes = b""
+    ends: array[int] = field(default_factory=lambda: array("L", [0]))
+    firsts: array[int] = field(default_factory=lambda: array("I", [0]))
+
+    @staticmethod
+    def of_tables(tables: Iterable[Iterable[bytes]]) -> Samples:
+        """The samples of each table, in the order of the tables."""
+        parts: list[bytes] = []
+        ends, firsts = array("L", [0]), array("I", [0])
+        for samples in tables:
+            for sample in samples:
+                parts.append(sample)
+                ends.append(ends[-1] + len(sample))
+            firsts.append(len(parts))
+        return Samples(b"".join(parts), ends, firsts)
+
+    def count(self, table: int) -> int:
+        """How many there are of a table, by its index in `Outline.tables`."""
+        return self.firsts[table + 1] - self.firsts[table]
+
+    def of(self, table: int) -> list[bytes]:
+        """Those of a table, in the order of the log: rows events from the header on (19 bytes), cut at 4096 bytes."""
+        return [self.data[self.ends[place]:self.ends[place + 1]]
+                for place in range(self.firsts[table], self.firsts[table + 1])]
+
+
+def chosen(sizes: list[list[int]], n_bytes: int, name: str) -> list[list[int]]:
+    """Which samples of each table to keep so that they have so many bytes at most, given their sizes: of all tables the
+    same part, evenly spread. Where that is less than one a table, files of other names have those of other tables."""
+    total, room = sum(map(sum, sizes)), 0.0
+    if total <= n_bytes:
+        return [list(range(len(of_table))) for of_table in sizes]
+    kept: list[list[int]] = [[] for _ in sizes]
+    first = zlib.crc32(name.encode("utf-8", "surrogateescape")) % len(sizes)
+    for table in (*range(first, len(sizes)), *range(first)):
+        for place, size in enumerate(sizes[table]):
+            room += size * n_bytes / total
+            if room >= size:
+                room -= size
+                kept[table].append(place)
+    return kept

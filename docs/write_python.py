@@ -1,0 +1,112 @@
+"""Writes PYTHON.md out of the docstrings of what is public: `python docs/write_python.py`, or `make drawing`."""
+
+import ast
+import inspect
+import itertools
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import applier
+from applier.api import arguments
+
+PAGE = Path(__file__).with_name("PYTHON.md")
+_HEAD = """# Python
+
+What the command line does, as functions: results are objects, nothing is printed, and no Java is started unless Spark
+is asked for. This page is made from the docstrings, and the tests run their examples; `backup` is the demo's archive.
+
+    import applier
+    from datetime import UTC, datetime
+
+Errors are `applier.ApplierError` and the kinds below it, with `message`, `file`, `position`, `gtid`, `table`, `key`,
+`hint` and `mysql_errno`.
+"""
+_ARGUMENT = re.compile(r"^(\w+): ", re.MULTILINE)
+_FIRST = ("replay", "Replayed", "Snapshot", "SnapshotTable", "import_dump", "export", "locate", "explain")
+
+
+def page() -> str:
+    """The page as it should be."""
+    parts = [_HEAD]
+    for name in _FIRST:
+        found = getattr(applier, name)
+        parts.append(_function(name, found) if inspect.isfunction(found) else _class(name, found))
+    errors = [name for name in applier.__all__ if isinstance(getattr(applier, name), type)
+              and issubclass(getattr(applier, name), applier.ApplierError)]
+    rest = [name for name in applier.__all__ if name not in _FIRST and name not in errors]
+    parts.append(_list("Types of arguments", _aliases()))
+    parts.append(_list("Values", ((name, _text(getattr(applier, name), 1)) for name in rest)))
+    parts.append(_list("Errors", ((name, _text(getattr(applier, name), 1)) for name in errors)))
+    return "\n".join(parts)
+
+
+def _list(title: str, entries: Iterable[tuple[str, str]]) -> str:
+    return "\n".join([f"## {title}\n", *(f"- `{name}`: {meaning}" for name, meaning in entries)]) + "\n"
+
+
+def _aliases() -> Iterator[tuple[str, str]]:
+    """The named types of arguments, with the text below each."""
+    body = ast.parse(Path(inspect.getfile(arguments)).read_text()).body
+    for line, text in itertools.pairwise(body):
+        if isinstance(line, ast.Assign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
+            yield ast.unparse(line.targets[0]), " ".join(str(text.value.value).split())
+
+
+def _function(name: str, function: Callable[..., object]) -> str:
+    return f"## {name}\n\n```python\n{_signature(name, function)}\n```\n\n{_text(function)}\n"
+
+
+def _class(name: str, kind: type) -> str:
+    lines = [f"## {name}\n", f"{_text(kind)}\n"]
+    for member, attribute in _members(kind):
+        if inspect.isfunction(attribute):
+            lines.append(f"- `{member}{_parameters(attribute)}`: {_text(attribute, 1)}")
+        else:
+            lines.append(f"- `{member}`: {_text(attribute, 1)}")
+    return "\n".join(lines) + "\n"
+
+
+def _members(kind: type) -> Iterator[tuple[str, object]]:
+    for name, attribute in vars(kind).items():
+        if not name.startswith("_") and inspect.getdoc(attribute):
+            yield name, attribute
+
+
+def _signature(name: str, function: Callable[..., object]) -> str:
+    signature = inspect.signature(function)
+    lines = [f"applier.{name}("]
+    kinds = [parameter.kind for parameter in signature.parameters.values()]
+    for number, parameter in enumerate(signature.parameters.values()):
+        if parameter.kind is parameter.KEYWORD_ONLY and parameter.kind not in kinds[:number]:
+            lines.append("    *,")
+        default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
+        lines.append(f"    {parameter.name}: {parameter.annotation}{default},")
+    return "\n".join([*lines, f") -> {signature.return_annotation}"])
+
+
+def _parameters(method: Callable[..., object]) -> str:
+    return "(" + ", ".join(list(inspect.signature(method).parameters)[1:]) + ")"
+
+
+def _text(found: object, paragraphs: int | None = None) -> str:
+    """A docstring as Markdown: its examples in fences; its first paragraphs, if asked, on one line."""
+    text = inspect.getdoc(found) or ""
+    parts = text.split("\n\n")
+    if paragraphs is not None:
+        return " ".join(" ".join(parts[:paragraphs]).split())
+    return "\n\n".join(map(_paragraph, parts))
+
+
+def _paragraph(text: str) -> str:
+    if text.startswith(">>> "):
+        return f"```pycon\n{text}\n```"
+    if not _ARGUMENT.match(text):
+        return text
+    return _ARGUMENT.sub(r"- `\1`: ", text)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
+    sys.exit(0)
