@@ -108,4 +108,5 @@ def _collecting(function: Callable[[Item], TaskOutcome]) -> Callable[[Item], Tas
 
 def outline(task: OutlineTask) -> Outline:
     """Outline a file. Raises ArchiveError."""
-    return outline_file(task.uri, start=task.start, stop=task.stop, sample_bytes=task.sample_bytes, known=task.known)
+    return outline_file(task.uri, start=task.start, stop=task.stop, sample_bytes=task.sample_bytes,
+                        relevance=task.relevance, known=task.known)

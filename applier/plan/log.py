@@ -15,6 +15,7 @@ from applier.binlog.events.gtid import GtidSet
 from applier.binlog.events.table_map import TableMap, parse_table_map
 from applier.binlog.outline.outline import KnownStart, Outline, Statement, TableUse, UnreplayableEvent
 from applier.binlog.outline.samples import Samples
+from applier.binlog.outline.statements import Ranges
 from applier.columns.from_log import definition_from_log, has_definition
 from applier.errors import (
     LOG_GAP,
@@ -152,6 +153,9 @@ def read_history(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sq
             error.message = f"in the file of --schema: {error.message}"
             raise
     for number, outline in enumerate(span.outlines):
+        for table, kinds in outline.skipped.items():
+            history.skipped.setdefault(table, Counter()).update(kinds)
+        rolled_back = Ranges(outline.rolled_back)
         uses = [_FirstUse(max(use.first_position, outline.start), use) for use in outline.tables
                 if define_from_log and use.n_events]
         events: list[Statement | UnreplayableEvent | _FirstUse] = sorted(
@@ -159,7 +163,7 @@ def read_history(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sq
         for event in events:
             if isinstance(event, _FirstUse):
                 _define(history, (number, event.position), outline, event.use, wanted)
-            elif _is_void(outline, event.position) and not (
+            elif event.position in rolled_back and not (
                     isinstance(event, UnreplayableEvent) and event.stops_always):
                 _check_void(outline, event, history, wanted)
             elif isinstance(event, Statement):
@@ -209,10 +213,6 @@ def _define(history: SchemaHistory, at: Position, outline: Outline, use: TableUs
             history.define(definition_from_log(table_map, name, history.flavour), at)
         except ApplierError as error:
             raise error.at(file=outline.uri, position=at[1]) from None
-
-
-def _is_void(outline: Outline, position: int) -> bool:
-    return any(start <= position < end for start, end in outline.rolled_back)
 
 
 def _check_void(outline: Outline, event: Statement | UnreplayableEvent, history: SchemaHistory, wanted: Wanted) -> None:

@@ -3,8 +3,10 @@
 `outline_pass.outline_file` makes an Outline in one pass over the file.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Protocol
 
 import numpy as np
 
@@ -83,6 +85,25 @@ class Statement:
     kind: str = "query"
 
 
+class Relevant(Protocol):
+    """See applier.schema.history.relevance."""
+
+    @property
+    def is_needed(self) -> bool: ...
+    @property
+    def sql(self) -> str | None: ...
+    @property
+    def skipped(self) -> tuple[str, str] | None: ...
+    @property
+    def stops(self) -> bool: ...
+
+
+class Relevance(Protocol):
+    """Which statements a plan needs to know of: see applier.schema.history.relevance."""
+
+    def of(self, statement: Statement, flavour: str) -> Relevant: ...
+
+
 @dataclass
 class UnreplayableEvent:
     """An event that cannot be applied. `table` is an index in `Outline.tables` if it concerns one table only."""
@@ -151,6 +172,7 @@ class Outline:
     samples: Samples = field(default_factory=Samples)
     splits: Packed[Split] = field(default_factory=partial(Packed, Split))
     statements: Packed[Statement] = field(default_factory=partial(Packed, Statement))
+    skipped: dict[str, Counter[str]] = field(default_factory=dict)  # by table and kind: counted instead of kept
     unreplayable: Packed[UnreplayableEvent] = field(default_factory=partial(Packed, UnreplayableEvent))
     rolled_back: list[tuple[int, int]] = field(default_factory=list)  # ranges; rows of tables with transactions
     prepared: Packed[PreparedGroup] = field(default_factory=partial(Packed, PreparedGroup))
@@ -179,4 +201,5 @@ class OutlineTask:
     start: int | None = None
     stop: StopCondition | None = None
     sample_bytes: int | None = None
+    relevance: Relevance | None = None
     known: KnownStart | None = None

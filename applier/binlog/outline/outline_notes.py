@@ -11,6 +11,7 @@ from applier.binlog.events.xa import parse_xa_decision, parse_xa_prepare
 from applier.binlog.outline.outline import (
     Outline,
     PreparedGroup,
+    Relevance,
     Split,
     Statement,
     TableUse,
@@ -29,13 +30,15 @@ from applier.binlog.outline.outline_recording import (
 from applier.binlog.outline.outline_tables import MAY_CASCADE, PARTIAL_IMAGES, PARTIAL_VALUES
 from applier.binlog.outline.outlined_file import OutlinedFile
 from applier.binlog.outline.samples import Samples, chosen
+from applier.binlog.outline.statements import RelevantStatements
 from applier.binlog.outline.unreplayable import stops_always, unreplayable_events
 from applier.errors import ArchiveError
 
 
-def add_recorded(outline: Outline, file: OutlinedFile, recording: Recording, sample_bytes: int | None) -> None:
-    """Fill in tables, so many bytes of their samples at most, splits, rolled-back ranges, and what the notes describe.
-    Raises ArchiveError for events that no archive may hold."""
+def add_recorded(outline: Outline, file: OutlinedFile, recording: Recording, sample_bytes: int | None,
+                 relevance: Relevance | None) -> None:
+    """Fill in tables, so many bytes of their samples at most, splits, rolled-back ranges, and what the notes describe:
+    of statements, those that are relevant. Raises ArchiveError for events that no archive may hold."""
     tables = recording.used("tables")
     for row in tables:
         partial = int(row["partial"])
@@ -54,7 +57,7 @@ def add_recorded(outline: Outline, file: OutlinedFile, recording: Recording, sam
         outline.splits.append(Split(start, end, bits.tobytes(), digest, file.format.checksum,
                                     file.format.header_length))
     outline.rolled_back = recording.used("rolled_back").tolist()
-    _add_notes(outline, file, recording.used("notes"))
+    _add_notes(outline, file, recording.used("notes"), relevance)
     outline.pack()
 
 
@@ -73,7 +76,9 @@ def _sample(file: OutlinedFile, place: int) -> bytes:
     return event[:HEADER_LENGTH] + event[file.format.header_length :]
 
 
-def _add_notes(outline: Outline, file: OutlinedFile, notes: np.ndarray) -> None:
+def _add_notes(outline: Outline, file: OutlinedFile, notes: np.ndarray, relevance: Relevance | None) -> None:
+    prepared = frozenset(notes["group"][notes["kind"] == XA_PREPARED].tolist())
+    statements = RelevantStatements(outline, relevance, prepared)
     for kind, position, place, group_start, gtid_position, table in map(np.void.tolist, notes):
         end = position + file.size_at(position)
         event = file.read(position) if place == position else file.kept_event(place, position)
@@ -98,7 +103,7 @@ def _add_notes(outline: Outline, file: OutlinedFile, notes: np.ndarray) -> None:
             continue
         if query.context.get("gtid_flags_extra", 0) & MARIADB_ALTER_WITHOUT_EFFECT:
             continue
-        outline.statements.append(Statement(
+        statements.add(Statement(
             position, end, group_start, query.text, query.database, query.context, event.timestamp, gtid,
         ))  # fmt: skip
 

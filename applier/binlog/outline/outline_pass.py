@@ -9,7 +9,7 @@ from applier.binlog.events.compressed import Inflater
 from applier.binlog.events.format import HEADER_LENGTH, event_name
 from applier.binlog.events.group_ids import NO_GROUP_ID, late_group
 from applier.binlog.events.gtid import GtidSet
-from applier.binlog.outline.outline import KnownStart, Outline
+from applier.binlog.outline.outline import KnownStart, Outline, Relevance
 from applier.binlog.outline.outline_kernel import walk
 from applier.binlog.outline.outline_notes import add_recorded
 from applier.binlog.outline.outline_recording import OUTSIDE, Recording, Status
@@ -44,18 +44,21 @@ def outline_file(
     stop: StopCondition | None = None,
     split_bytes: int = 64 << 20,
     sample_bytes: int | None = None,
+    relevance: Relevance | None = None,
     known: KnownStart | None = None,
 ) -> Outline:
     """Outline one file in one pass.
 
     `start`: a position between two groups; only groups from there on count (those before are executed already). If the
-    file is as `known` up to there, what is before is not read. `sample_bytes` is the most that samples may have. A file
-    that ends within an event or a group is `torn`; the archive decides whether it may be. Raises ArchiveError with file
-    and position for what is corrupt (1610), and where no group starts, or the file is not the known one (1236),
-    EncryptedBinlog, and UsageError for a stop position past the file's end.
+    file is as `known` up to there, what is before is not read. `sample_bytes` is the most that samples may have;
+    `relevance` tells which statements are kept. A file that ends within an event or a group is `torn`; the archive
+    decides whether it may be. Raises ArchiveError with file and position for what is corrupt (1610), and where no group
+    starts, or the file is not the known one (1236), EncryptedBinlog, and UsageError for a stop position past the file's
+    end.
     """
     try:
-        outlining = OutlinePass(uri, stop or StopCondition(), split_bytes, sample_bytes=sample_bytes)
+        outlining = OutlinePass(uri, stop or StopCondition(), split_bytes, sample_bytes=sample_bytes,
+                                relevance=relevance)
         try:
             return outlining.outline(start, known)
         finally:
@@ -69,9 +72,10 @@ class OutlinePass(OutlinedFile):
     """A pass over one file, for one `outline`."""
 
     def __init__(self, uri: str, stop: StopCondition, split_bytes: int, verify: bool = True, *,
-                 sample_bytes: int | None = None) -> None:
+                 sample_bytes: int | None = None, relevance: Relevance | None = None) -> None:
         super().__init__(uri, verify)
-        self.stop, self.split_bytes, self.sample_bytes = stop, max(int(split_bytes), 1), sample_bytes
+        self.stop, self.split_bytes = stop, max(int(split_bytes), 1)
+        self.sample_bytes, self.relevance = sample_bytes, relevance
 
     def outline(self, start: int | None, known: KnownStart | None = None) -> Outline:
         """The file's outline; see outline_file."""
@@ -106,7 +110,7 @@ class OutlinePass(OutlinedFile):
             outline.first_timestamp, outline.last_timestamp = result["first_time"], result["last_time"]
             outline.last_gtid = self.gtid_at(result["last_gtid"])
             outline.first_group_id, outline.last_group_id = self._grown_ids(result)
-        add_recorded(outline, self, result.recording, self.sample_bytes)
+        add_recorded(outline, self, result.recording, self.sample_bytes, self.relevance)
         return outline
 
     # ---- the kernel

@@ -26,6 +26,7 @@ from applier.plan.stops.base_position import (
 )
 from applier.plan.stops.start_position import check_start, continuity, files_from, task_before
 from applier.plan.stops.stop_position import files_up_to, not_reached, outlines_up_to_stop
+from applier.schema.history.relevance import Relevance
 from applier.snapshot.manifest import Snapshot
 
 
@@ -95,7 +96,9 @@ class Outlining:
             files = files_up_to(stop, archive, files, start)
         self._progress.phase("outline", len(files), "files")
         known = known_start(base) if self._start is None else None
-        tasks = [OutlineTask(file.uri, None, stop, sample_bytes(len(files))) for file in files]
+        relevance = Relevance(self._options.filter.wanted, dict(self._options.rewrites),
+                              self._options.on_statement == "skip", self._options.system_time_zone)
+        tasks = [OutlineTask(file.uri, None, stop, sample_bytes(len(files)), relevance) for file in files]
         tasks[0] = replace(tasks[0], start=start, known=known)
         outlines = outlines_up_to_stop(
             lambda some: self._executor.outline(some, lambda done, _: self._progress.update(done)), tasks)

@@ -13,7 +13,7 @@ from applier.schema.ddl.ddl import parse_statement
 from applier.schema.ddl.schema_changes import CreateTable, Dml, SchemaChange, SessionChange, TableName
 from applier.schema.definition import SEQUENCE, TableDefinition
 from applier.schema.foreign_keys import honours_inline_references
-from applier.schema.history.session import session_of
+from applier.schema.history.session import LoggedStatement, parse_arguments, text_of, timestamp_us
 from applier.schema.history.table_changes import TableChanges
 from applier.schema.history.table_versions import (
     BEFORE_THE_LOG,
@@ -29,13 +29,9 @@ from applier.sql.tokens import split_statements
 SYSTEM_DATABASES = frozenset({"mysql", "sys", "information_schema", "performance_schema"})
 
 
-class Statement(Protocol):
-    """A QUERY event, as the outline keeps it."""
+class Statement(LoggedStatement, Protocol):
+    """A QUERY event, as the outline keeps it, and its transaction."""
 
-    sql: str | bytes
-    database: str
-    context: dict[str, Any]
-    timestamp: int
     gtid: str | None
 
 
@@ -175,7 +171,7 @@ class SchemaHistory:
     def load_statement(self, sql: str, *, database: str | None, sql_mode: str, time_zone: str) -> list[SchemaChange]:
         """Apply a statement of a schema file or a dump; the caller handles changes of sessions and rows. `time_zone` is
         the zone of TIMESTAMP defaults."""
-        changes = self._parse(sql, database, sql_mode=sql_mode, time_zone=time_zone)
+        changes = self._parse(sql, default_database=database, sql_mode=sql_mode, time_zone=time_zone)
         for change in changes:
             if not isinstance(change, SessionChange | Dml):
                 self._apply(change, StatementOrigin(BEFORE_THE_LOG, sql))
@@ -187,18 +183,13 @@ class SchemaHistory:
         Raises SchemaError if DDL on a wanted table cannot be followed, UnsupportedStatement if the statement would
         change a wanted table's rows.
         """
-        sql = statement.sql
-        if isinstance(sql, bytes):
-            sql = sql.decode("utf-8", "surrogateescape")
-        context = statement.context
-        timestamp_us = statement.timestamp * 1_000_000 + int(context.get("microseconds", 0))
-        place = StatementOrigin(end, sql, timestamp_us, self._file(at), at[1], statement.gtid,
+        sql, context = text_of(statement), statement.context
+        place = StatementOrigin(end, sql, timestamp_us(statement), self._file(at), at[1], statement.gtid,
                                (context.get("auto_increment_increment", 1), context.get("auto_increment_offset", 1)),
                                end_of_time(self.server_version), self.server_version)
         try:
-            for change in self._parse(sql, statement.database or None, rewrites=self._rewrites,
-                                      timestamp_us=timestamp_us,
-                                      **session_of(context, self.flavour, self._system_time_zone)):
+            for change in self._parse(sql, **parse_arguments(statement, self.flavour, self._rewrites,
+                                                             self._system_time_zone)):
                 self._apply(change, place)
         except (SchemaError, UnsupportedStatement) as error:
             error.file, error.position, error.gtid = place.file, place.position, place.gtid
@@ -213,6 +204,6 @@ class SchemaHistory:
     def _file(self, at: Position) -> str | None:
         return self._files[at[0]] if at[0] < len(self._files) else None
 
-    def _parse(self, sql: str, database: str | None, **session: Any) -> list[SchemaChange]:
-        return parse_statement(sql, default_database=database, flavour=self.flavour, databases=self._databases,
+    def _parse(self, sql: str, **session: Any) -> list[SchemaChange]:
+        return parse_statement(sql, flavour=self.flavour, databases=self._databases,
                                inline_references=self._inline_references, **session)

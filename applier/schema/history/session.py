@@ -1,7 +1,7 @@
 """The session that a statement ran in, as its QUERY event describes it: the statement's meaning depends on it."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from applier.errors import SchemaError
 from applier.mysql.collations import by_id, charset_of
@@ -17,6 +17,34 @@ _VALUE_MODES = {1 << 19: "NO_AUTO_VALUE_ON_ZERO", 1 << 21: "STRICT_TRANS_TABLES"
                 1 << 31: "PAD_CHAR_TO_FULL_LENGTH"}
 _FRACTION_MODES = {"mysql": (1 << 32, "TIME_TRUNCATE_FRACTIONAL"), "mariadb": (1 << 34, "TIME_ROUND_FRACTIONAL")}
 _EXPLICIT_TIMESTAMPS = 1 << 24  # MariaDB's flags2, from 10.10 on; MySQL has a status variable of its own
+
+
+class LoggedStatement(Protocol):
+    """A QUERY event, as the outline keeps it."""
+
+    sql: str | bytes
+    database: str
+    context: dict[str, Any]
+    timestamp: int
+
+
+def text_of(statement: LoggedStatement) -> str:
+    """A statement as text; bytes that are none in its character set are kept as surrogates."""
+    sql = statement.sql
+    return sql.decode("utf-8", "surrogateescape") if isinstance(sql, bytes) else sql
+
+
+def timestamp_us(statement: LoggedStatement) -> int:
+    """When a statement ran, in microseconds UTC."""
+    return statement.timestamp * 1_000_000 + int(statement.context.get("microseconds", 0))
+
+
+def parse_arguments(statement: LoggedStatement, flavour: str, rewrites: Mapping[str, str],
+                    system_time_zone: str | None) -> dict[str, Any]:
+    """What a statement's event says of its meaning, as arguments of `parse_statement`. Raises SchemaError where no
+    server says that."""
+    return {"default_database": statement.database or None, "rewrites": rewrites,
+            "timestamp_us": timestamp_us(statement), **session_of(statement.context, flavour, system_time_zone)}
 
 
 def session_of(context: Mapping[str, Any], flavour: str, system_time_zone: str | None = None) -> dict[str, Any]:

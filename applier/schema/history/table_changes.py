@@ -118,7 +118,7 @@ class TableChanges:
             altered = alter(version.definition, change.actions, change.context)
         except SchemaError as error:
             if self._wanted(*table):
-                error.message, error.hint = f"{error.message}: {_shorten(place.sql)}", error.hint or place.way_out
+                error.message, error.hint = f"{error.message}: {shorten(place.sql)}", error.hint or place.way_out
                 raise error.at(table=version.definition.full_name) from None
             self._tables.end(table, place.end)  # its definition is not known now, which matters only if it is used
             return
@@ -132,11 +132,11 @@ class TableChanges:
         if not any(wanted) or (divided is None and plain is None):
             return
         if divided is None or not all(wanted):
-            raise SchemaError(f"{BOTH_KNOWN}: {_shorten(place.sql)}", table=".".join(table), hint=place.way_out)
+            raise SchemaError(f"{BOTH_KNOWN}: {shorten(place.sql)}", table=".".join(table), hint=place.way_out)
         try:
             move_rows(self._tables, divided, plain, action, place)
         except SchemaError as error:
-            raise SchemaError(f"{error.message}: {_shorten(place.sql)}", table=divided.definition.full_name,
+            raise SchemaError(f"{error.message}: {shorten(place.sql)}", table=divided.definition.full_name,
                               hint=place.way_out) from None
 
     def _rename(self, old: TableName, new: TableName, place: StatementOrigin) -> None:
@@ -172,7 +172,7 @@ class TableChanges:
             self._tables.redefine(version, new, place.end, place.sql)
             return
         if self._wanted(new.database, new.name) and not self._wanted(old.database, old.name):
-            raise SchemaError(f"a table that is left out becomes one that is replayed: {_shorten(place.sql)}",
+            raise SchemaError(f"a table that is left out becomes one that is replayed: {shorten(place.sql)}",
                               table=new.full_name, hint=f"replay {old.full_name}, too")
         self._tables.end((old.database, old.name), place.end)
         if altered.emptied:
@@ -217,31 +217,32 @@ class TableChanges:
         self._tables.end_database(name, place.end)
 
     def _stop_at_ddl(self, change: Other, place: StatementOrigin) -> None:
-        concerned = self._first_wanted(change.tables, only_live=not change.creates)
+        concerned = first_wanted(change.tables, lambda *table: self._wanted(*table) and (
+            change.creates or self._tables.live(table) is not None))
         if concerned is not None:
-            raise SchemaError(f"{change.reason}: {_shorten(change.sql)}", table=concerned or None,
+            raise SchemaError(f"{change.reason}: {shorten(change.sql)}", table=concerned or None,
                               hint=place.way_out)
 
     def _stop_at_dml(self, change: Dml) -> None:
-        concerned = self._first_wanted(change.tables)
+        concerned = first_wanted(change.tables, self._wanted)
         if concerned is not None and self._skip_statements:
             self.skipped.setdefault(concerned, Counter())[change.kind] += 1
         elif concerned is not None:
             raise UnsupportedStatement(
-                f"a statement changes rows, and its rows are not in the log: {_shorten(change.sql)}",
+                f"a statement changes rows, and its rows are not in the log: {shorten(change.sql)}",
                 table=concerned or None,
                 hint="only binlog_format=ROW can be replayed; stop before this with --stop-position, or leave out all "
                      "statements with --on-statement skip")
 
-    def _first_wanted(self, tables: tuple[TableName, ...] | None, *, only_live: bool = False) -> str | None:
-        """The first replayed table that a statement concerns; "" if that is not known, None if it concerns none."""
-        if tables is None:
-            return ""
-        found = (table for table in tables
-                 if self._wanted(*table) and not (only_live and self._tables.live(table) is None))
-        return next((".".join(table) for table in found), None)
+
+def first_wanted(tables: tuple[TableName, ...] | None, wanted: Callable[[str, str], bool]) -> str | None:
+    """The first wanted table that a statement concerns; "" if that is not known, None if it concerns none."""
+    if tables is None:
+        return ""
+    return next((".".join(table) for table in tables if wanted(*table)), None)
 
 
-def _shorten(sql: str, limit: int = 200) -> str:
+def shorten(sql: str, limit: int = 200) -> str:
+    """A statement for people."""
     text = " ".join(sql.split())
     return text if len(text) <= limit else text[:limit - 1] + "…"

@@ -1,0 +1,81 @@
+"""Which statements a history need not hear of: told of each by itself, wherever it is read.
+
+An archive may have millions of statements that concern nothing that is replayed: accounts, temporary tables, changes of
+rows of other databases as text. A task that outlines a file leaves them out, by the parser and the rules that a history
+has; what depends on statements before it, a history alone can tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from applier.errors import ApplierError
+from applier.schema.ddl.ddl import parse_statement
+from applier.schema.ddl.schema_changes import Dml, Ignored, SchemaChange, SessionChange
+from applier.schema.history.session import LoggedStatement, parse_arguments, text_of
+from applier.schema.history.table_changes import first_wanted, shorten
+
+LONG = 64 << 10
+"""Characters of a statement that is carried as its beginning if that says the same."""
+BEGINNING = 4096
+_CLOSERS = "", "'", '"', "`", "*/"
+
+
+@dataclass(frozen=True)
+class Relevant:
+    """What a history would do with a statement. Where it `is_needed`, only the history can tell; its text may be `sql`.
+    `skipped` is what it would count, the table and the kind. `stops`: it stops there, whatever came before."""
+
+    is_needed: bool = True
+    sql: str | None = None
+    skipped: tuple[str, str] | None = None
+    stops: bool = False
+
+
+@dataclass(frozen=True)
+class Relevance:
+    """Tells by what a replay is asked for (SchemaHistory's arguments of these names). Plain data, picklable."""
+
+    wanted: Callable[[str, str], bool]
+    rewrites: Mapping[str, str] = field(default_factory=dict)
+    skip_statements: bool = False
+    system_time_zone: str | None = None
+
+    def of(self, statement: LoggedStatement, flavour: str) -> Relevant:
+        """What a history would do with a statement that was not rolled back."""
+        try:
+            changes = self._parse(statement, flavour)
+        except ApplierError:
+            return Relevant()
+        if all(isinstance(change, Ignored | SessionChange) for change in changes):
+            return Relevant(is_needed=False)
+        if len(changes) != 1 or not isinstance(dml := changes[0], Dml):
+            return Relevant()
+        concerned = first_wanted(dml.tables, self.wanted)
+        if concerned is None:
+            return Relevant(is_needed=False)
+        if self.skip_statements:
+            return Relevant(is_needed=False, skipped=(concerned, dml.kind))
+        return Relevant(stops=True, sql=self._beginning(statement, flavour, dml))
+
+    def _parse(self, statement: LoggedStatement, flavour: str, sql: str | None = None) -> list[SchemaChange]:
+        """The changes that a statement makes, without what a history knows of databases and of the server: nothing that
+        is left out depends on these."""
+        return parse_statement(text_of(statement) if sql is None else sql, flavour=flavour,
+                               **parse_arguments(statement, flavour, self.rewrites, self.system_time_zone))
+
+    def _beginning(self, statement: LoggedStatement, flavour: str, dml: Dml) -> str | None:
+        """Text that stops a history with the same words as a long statement; None if the statement is none, or its
+        beginning alone does not do that."""
+        if len(dml.sql) <= LONG:
+            return None
+        for closer in _CLOSERS:  # the beginning may end within a text, a name or a comment
+            sql = dml.sql[:BEGINNING] + closer
+            try:
+                [change] = self._parse(statement, flavour, sql)
+            except (ApplierError, ValueError):
+                continue
+            if change == Dml(dml.kind, dml.tables, sql) and shorten(sql) == shorten(dml.sql):
+                return sql
+        return None
