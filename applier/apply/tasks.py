@@ -43,6 +43,9 @@ class UnitResult:
         return self.inserted + self.updated + self.deleted
 
 
+SegmentTables = dict[tuple[str, str], int]
+
+
 @dataclasses.dataclass(frozen=True)
 class LogSegment:
     """Bytes [start, end) of a file in which every table keeps its definition: `tables` maps (database, table) to the id
@@ -53,7 +56,7 @@ class LogSegment:
     checksum: bool
     start: int
     end: int
-    tables: dict[tuple[str, str], int]
+    tables: SegmentTables
     split: OutlinedBytes
     header_length: int = HEADER_LENGTH
 
@@ -100,10 +103,20 @@ def task_of(segments: tuple[LogSegment, ...], share: TaskShare) -> ApplyTask:
 
 def needed(segments: Iterable[LogSegment], versions: frozenset[int]) -> tuple[LogSegment, ...]:
     """The segments with changes of these versions, and no other ones in them."""
-    kept = (dataclasses.replace(segment, tables={name: version for name, version in segment.tables.items()
-                                                 if version in versions})
-            for segment in segments if not versions.isdisjoint(segment.tables.values()))
-    return tuple(kept)
+    return tuple(_needed(segments, versions))
+
+
+def _needed(segments: Iterable[LogSegment], versions: frozenset[int]) -> Iterator[LogSegment]:
+    kept: dict[int, tuple[SegmentTables, SegmentTables]] = {}  # by identity: many segments have the same tables
+    for segment in segments:
+        tables = segment.tables
+        if id(tables) not in kept:
+            kept[id(tables)] = tables, {name: version for name, version in tables.items() if version in versions}
+        left = kept[id(tables)][1]
+        if len(left) == len(tables):
+            yield segment
+        elif left:
+            yield dataclasses.replace(segment, tables=left)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -106,6 +106,11 @@ def _collecting(function: Callable[[Item], TaskOutcome]) -> Callable[[Item], Tas
     return run
 
 
+def outline_all(tasks: Sequence[OutlineTask]) -> list[Outline]:
+    """Outline files, one after the other. Raises ArchiveError."""
+    return [outline(task) for task in tasks]
+
+
 def outline(task: OutlineTask) -> Outline:
     """Outline a file. Raises ArchiveError."""
     return outline_file(task.uri, start=task.start, stop=task.stop, sample_bytes=task.sample_bytes,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Generic
 
 import numpy as np
@@ -100,11 +100,18 @@ class _Sampled(Generic[Value]):
     def _take(self, keys: IntKeys | ByteKeys, batch: ChangeBatch) -> None:
         columns = keys.columns(batch)[batch.n_after > 0]
         images, n = (batch.after, batch.n_after) if batch.n_after else (batch.before, batch.n_before)
-        picks = np.unique(np.linspace(0, n - 1, KEYS_A_SAMPLE).astype(np.int64))
-        for column in self._key.columns:  # what is behind a sample's last row may be read as one with NULLs
-            picks = picks[np.asarray(images.columns[column].arrow(n).is_valid())[picks]]
-        chosen = [column.take(pa.array(picks)) for column in columns]
+        picks = _spread(n)
+        for column in (images.columns[column] for column in self._key.columns):
+            if column.has_nulls:  # what is behind a sample's last row may be read as one with NULLs
+                picks = picks[np.asarray(column.arrow(n).is_valid())[picks]]
+        chosen = columns if len(picks) == n else [column.take(pa.array(picks)) for column in columns]
         self._found += self._listed(self._key.encode(chosen))
+
+
+@lru_cache(1024)
+def _spread(n: int) -> np.ndarray:
+    """The numbers of KEYS_A_SAMPLE rows of n, or of all, evenly chosen."""
+    return np.unique(np.linspace(0, n - 1, KEYS_A_SAMPLE).astype(np.int64))
 
 
 def _as_file(body: bytes, samples: list[bytes]) -> tuple[MappedFile, list[tuple[int, int]]]:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from sortedcontainers import SortedDict, SortedSet
 
 from applier.apply.spec import ExchangeGroup, FromBase, GroupMembership, NothingElse, Parents, UnitSpec
-from applier.apply.tasks import ApplyTasks, LogSegment, SplitTasks, TaskShare, needed
+from applier.apply.tasks import ApplyTasks, LogSegment, SegmentTables, SplitTasks, TaskShare, needed
 from applier.io.resolver import is_far
 from applier.plan.log import LogSpan
 from applier.plan.planned import PlannedVersion
@@ -37,19 +37,25 @@ APPLY_NANOSECONDS, BASE_NANOSECONDS = 2.5, 4.0
 
 def log_segments(span: LogSpan, versions: list[PlannedVersion]) -> list[LogSegment]:
     """The log's segments: the outlines' splits, divided where a version begins or ends and at ranges that were rolled
-    back, which affect only tables of engines without transactions. `versions` are all planned ones."""
+    back, which affect only tables of engines without transactions. `versions` are all planned ones. Segments with the
+    same tables share them."""
     segments: list[LogSegment] = []
-    ids_in = _versions_by_table_map(versions)
+    ids_in, shared = _versions_by_table_map(versions), dict[tuple[tuple[TableName, int], ...], SegmentTables]()
     edges: SortedSet[Position] = SortedSet(edge for item in versions for edge in (item.version.start, item.version.end)
                                            if edge is not None)
     for number, outline in enumerate(span.outlines):
+        known: dict[tuple[bytes, int, bool], SegmentTables] = {}
         for split in outline.splits:
-            used = [entry for table in split.tables for entry in ids_in.get((number, table), ())]
             first, last = max(split.start, outline.start), min(split.end, outline.end)
             cuts = [offset for _, offset in edges.irange((number, first), (number, last), inclusive=(False, False))]
             for start, end, is_rolled_back in _parts(first, last, cuts, outline.rolled_back):
-                tables = {name: version.id for name, version in used if _holds(version, (number, start))
-                          and not (is_rolled_back and is_transactional(version.definition))}
+                alike = split.used, edges.bisect_right((number, start)), is_rolled_back
+                tables = known.get(alike)
+                if tables is None:
+                    used = [entry for table in split.tables for entry in ids_in.get((number, table), ())]
+                    tables = {name: version.id for name, version in used if _holds(version, (number, start))
+                              and not (is_rolled_back and is_transactional(version.definition))}
+                    tables = known[alike] = shared.setdefault(tuple(tables.items()), tables)
                 if tables:
                     segments.append(LogSegment(number, outline.uri, outline.format.checksum, start, end, tables,
                                           split.outlined, outline.format.header_length))
@@ -75,6 +81,9 @@ def _parts(start: int, end: int, cuts: list[int],
            rolled_back: list[tuple[int, int]]) -> Iterator[tuple[int, int, bool]]:
     """[start, end) divided at `cuts`, which are in it, and at the edges of rolled-back ranges; each part says whether
     it was rolled back."""
+    if not cuts and not rolled_back:
+        yield start, end, False
+        return
     depths: SortedDict[int, int] = SortedDict.fromkeys([start, *cuts, end], 0)
     for first, last in rolled_back:
         if first < end and last > start:

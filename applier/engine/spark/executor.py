@@ -1,7 +1,7 @@
 """The stages of a replay as Spark jobs.
 
 Python workers of a local master share the driver's machine, so there files are outlined on threads of the driver while
-Java starts: the kernels hold no lock. On a cluster a task outlines each file.
+Java starts: the kernels hold no lock. On a cluster tasks outline them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from applier.apply.routes.task import apply_by_walking
 from applier.apply.spec import UnitSpec
 from applier.apply.tasks import ApplyTasks, LogSegment, SplitTasks, TaskOutcome, TaskShare, split_of, task_of
 from applier.binlog.outline.outline import Outline, OutlineTask
-from applier.engine.executor import OnProgress, ThisProcess, outline
+from applier.engine.executor import OnProgress, ThisProcess, outline_all
 from applier.engine.spark import running
 from applier.engine.spark.scratch import Scratch
 from applier.engine.spark.session import is_local
@@ -29,6 +29,9 @@ from applier.engine.spill_buffer import spill_directory
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+TASKS_A_CORE = 4
+"""The most tasks that outline files: of more files, a task outlines several, as a Spark task costs 14 ms."""
 
 
 class OnSpark:
@@ -56,10 +59,16 @@ class OnSpark:
         pass
 
     def outline(self, tasks: Sequence[OutlineTask], on_progress: OnProgress) -> list[Outline]:
-        if not self.on_one_disk:
-            with running.explain_spark_errors():
-                return map_tasks(self._session.result(), outline, tasks, on_progress=on_progress)
-        return ThisProcess(self.cores).outline(tasks, on_progress)
+        if self.on_one_disk:
+            return ThisProcess(self.cores).outline(tasks, on_progress)
+        groups = _groups(tasks, TASKS_A_CORE * self.cores)
+
+        def progress(done: int, total: int) -> None:
+            on_progress(len(tasks) * done // total, len(tasks))
+
+        with running.explain_spark_errors():
+            found = map_tasks(self._session.result(), outline_all, groups, on_progress=progress)
+        return [outline for of_group in found for outline in of_group]
 
     def walk(self, tasks: ApplyTasks, on_progress: OnProgress) -> list[TaskOutcome]:
         segments = tasks.segments  # with the function, which goes to a machine once, and not with each task
@@ -85,6 +94,12 @@ class OnSpark:
         with running.explain_spark_errors(), directory as shared:
             return shuffle_tasks(spark, payloads_of, enumerate(splits.segments), reduce, len(units), shared=shared,
                                  on_progress=on_progress)
+
+
+def _groups(tasks: Sequence[OutlineTask], most: int) -> list[Sequence[OutlineTask]]:
+    """The tasks in their order, in as many groups of even length at most."""
+    n = min(most, len(tasks))
+    return [tasks[len(tasks) * place // n:len(tasks) * (place + 1) // n] for place in range(n)]
 
 
 def _local_directory(spark: SparkSession) -> str | None:

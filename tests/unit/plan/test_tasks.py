@@ -4,6 +4,7 @@ import dataclasses
 import pickle
 
 from applier.apply.spec import FromBase
+from applier.apply.tasks import needed
 from applier.engine.executor import ThisProcess
 from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
@@ -139,3 +140,22 @@ def test_what_tasks_have_in_common_is_there_once(tmp_path):
     assert len(walks.segments) == len(splits.segments) == 140 and len(walks) == 7
     assert not any(b"b.000001" in pickle.dumps(share) for share in walks.shares)
     assert sum(len(task.segments) for task in walks) == sum(len(task.units) for task in splits) == 140
+
+
+def test_segments_with_the_same_tables_share_them(tmp_path):
+    """A large archive has hundreds of thousands of segments, and few different sets of tables."""
+    with Log(tmp_path / "b.000001") as log:
+        log.create(T)
+        log.create(U)
+        for n in range(20):
+            log.insert(T, n)
+            log.insert(U, n)
+    span, _, versions = plan(tmp_path, [log.path], split_bytes=1)
+    segments, [t, u] = log_segments(span, versions), [item.version.id for item in versions]
+    assert [segment.tables for segment in segments] == [{("d", "t"): t}, {("d", "u"): u}] * 20
+    assert len({id(segment.tables) for segment in segments}) == 2
+    assert [*map(id, needed(segments, frozenset({u})))] == [*map(id, segments[1::2])]
+    both = [dataclasses.replace(segment, tables={("d", "t"): t, ("d", "u"): u}) for segment in segments[:1]] * 3
+    found = needed(both, frozenset({u}))
+    assert [segment.tables for segment in found] == [{("d", "u"): u}] * 3
+    assert len({id(segment.tables) for segment in found}) == 1 and needed(both, frozenset({u + 9})) == ()
