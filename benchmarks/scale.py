@@ -23,6 +23,7 @@ from applier.schema.ddl.ddl import parse_statement
 from applier.snapshot.publish import begin
 from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import BinlogWriter
+from benchmarks.manifests import of_many_files
 from benchmarks.measure import in_child
 from benchmarks.report import Table, number
 from benchmarks.sections import Bench
@@ -35,7 +36,7 @@ _COLUMNS = "id BIGINT NOT NULL PRIMARY KEY, k INT NOT NULL, c CHAR(120) NOT NULL
 
 
 def scale(bench: Bench) -> list[Table]:
-    """The plan in the driver, for 100 to 10,000 files."""
+    """The plan in the driver, for 100 to 10,000 files of a log; and manifests of 100,000 files of rows."""
     table = Table(
         "Plans of large archives",
         f"Files of 1 GB with changes of {_TABLES} tables in each, planned as one pass for {_CORES:,} cores: outlines "
@@ -46,7 +47,7 @@ def scale(bench: Bench) -> list[Table]:
     )
     for count in (100, 1_000, 10_000):
         table.rows.append([f"{count:,}", *map(number, in_child(planned, bench.folder, count))])
-    return [table]
+    return [table, of_many_files(bench.folder)]
 
 
 def planned(folder: str, count: int) -> list[float]:

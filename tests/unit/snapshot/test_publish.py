@@ -160,6 +160,23 @@ def test_only_own_left_overs_are_removed(tmp_path):
     assert sorted(os.listdir(tmp_path)) == [".out2.staging-1-dead", "out", "out.staging-1-x"]
 
 
+def test_all_files_and_folders_are_on_the_disk(tmp_path, monkeypatch):
+    """Each once, however many threads wait for them; one that cannot be is an error."""
+    paths = {str(tmp_path)}
+    for number in range(40):
+        folder = tmp_path / f"{number % 3}" / "deep"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"file{number}").touch()
+        paths |= {str(folder / f"file{number}"), str(folder), str(folder.parent)}
+    synced, fsync = [], os.fsync
+    monkeypatch.setattr(os, "fsync", lambda handle: synced.append(os.readlink(f"/proc/self/fd/{handle}")))
+    durable.sync_tree(str(tmp_path))
+    assert sorted(synced) == sorted(paths)
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(FileNotFoundError):
+        durable.sync_tree(str(tmp_path / "nowhere"))
+
+
 @pytest.mark.parametrize("base_on, output_on", [("local", "local"), ("store", "store"), ("local", "store"),
                                                 ("store", "local")])
 def test_carry_over(tmp_path, store, base_on, output_on):
