@@ -65,6 +65,18 @@ def key_range(key: TableKey, low: KeyValue | None = None, high: KeyValue | None 
     raise ValueError(f"{low!r} to {high!r} is not a range of {key}")
 
 
+def has_whole(rows: Keyed, file: FileEntry) -> bool:
+    """Whether all rows of a file are in a range."""
+    match rows, file.min_key, file.max_key:
+        case (IntRange(low=None, high=None) | BytesRange(low=None, high=None)), _, _:
+            return True
+        case IntRange(low=low, high=high), int() as first, int() as last:
+            return (low is None or low <= first) and (high is None or last < high)
+        case BytesRange(low=begin, high=end), bytes() as first, bytes() as last:
+            return (begin is None or begin <= first) and (end is None or last < end)
+    raise ValueError(f"{file.path} has no range of {rows.key}")
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Stored:
     """In a row store, which has all rows of the table: by several keys, or, `by_content`, by what they hold (FIND: a
@@ -97,7 +109,8 @@ class BeginsEmpty:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FromBase:
-    """From `files` of the snapshot at a path or uri, those with rows in the unit's range."""
+    """From `files` of the snapshot at a path or uri, those with rows in the unit's range. The first and the last one
+    may have rows of other units, too."""
 
     uri: str
     files: tuple[FileEntry, ...]
@@ -230,6 +243,15 @@ class UnitSpec:
                 return self.origin.files
             case Altered():
                 return self.origin.unit.base_files
+            case _:
+                return ()
+
+    @property
+    def shared_files(self) -> tuple[FileEntry, ...]:
+        """Those of its own origin's files that have rows of other units, too. They are never carried over."""
+        match self.origin, self.search:
+            case FromBase(files=files), IntRange() | BytesRange() as rows:
+                return tuple(file for file in files if not has_whole(rows, file))
             case _:
                 return ()
 

@@ -1,11 +1,13 @@
-"""Divides a table that starts empty by its key, with bounds from the outlines' samples of rows events."""
+"""Keys that changes have, from the outlines' samples of rows events, and the bounds of ranges that divide them."""
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache, partial
-from typing import Any, Generic
+from itertools import accumulate
+from typing import Any, Generic, overload
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +23,6 @@ from applier.errors import ApplierError, ReplayStopped
 from applier.io.mapping import MappedFile
 from applier.plan.log import UsedTable
 from applier.schema.definition import TableDefinition
-from applier.snapshot.file_entries import KeyValue
 from keysearch.addresses import address_of
 
 MOST_SAMPLES, SAMPLES_A_RANGE = 2048, 32
@@ -31,39 +32,68 @@ KEYS_A_SAMPLE = 8
 _GUARD = bytes(64)
 
 
-def bounds(uses: list[UsedTable], definition: TableDefinition, key: TableKey, n: int,
-           allowed: TypeConversions = NONE_ALLOWED) -> list[KeyValue]:
-    """Up to n - 1 ascending keys, the lower bounds of ranges that divide the rows sampled in `uses` evenly into n, or
-    into as many as there are keys in the samples."""
-    if n < 2:
-        return []
+class SampledKeys(Generic[Value]):
+    """Keys that changes have, ascending, given with a weight each: how many bytes of rows events it stands for."""
+
+    def __init__(self, weighed: list[tuple[Value, float]]):
+        weighed.sort()
+        self._keys: list[Value] = [key for key, _ in weighed]
+        self._sums = [0.0, *accumulate(weight for _, weight in weighed)]
+
+    def bounds(self, n: int) -> list[Value]:
+        """Up to n - 1 ascending keys, the lower bounds of ranges that divide the keys evenly into n, or into as many as
+        there are keys."""
+        keys = self._keys
+        n = min(n, len(keys))
+        found = sorted({keys[i * len(keys) // n] for i in range(1, n)})
+        return [bound for bound in found if bound > keys[0]]
+
+    def part_within(self, low: Value, high: Value) -> float:
+        """The part, 0 to 1, of the bytes of all changes that have keys from `low` to `high`."""
+        first, end = self._places(low, high)
+        return (self._sums[end] - self._sums[first]) / self._sums[-1] if end > first else 0.0
+
+    def bounds_within(self, low: Value, high: Value, n: int) -> set[Value]:
+        """Up to n - 1 keys above `low` and up to `high`, the lower bounds of ranges that divide the bytes of changes
+        there evenly into n."""
+        first, end = self._places(low, high)
+        step = (self._sums[end] - self._sums[first]) / n
+        places = (bisect_left(self._sums, self._sums[first] + number * step, first, end) for number in range(1, n))
+        return {key for key in map(self._keys.__getitem__, (min(place, end - 1) for place in places)) if key > low}
+
+    def _places(self, low: Value, high: Value) -> tuple[int, int]:
+        return bisect_left(self._keys, low), bisect_right(self._keys, high)
+
+
+@overload
+def sampled_keys(uses: list[UsedTable], definition: TableDefinition, key: IntKey, n: int,
+                 allowed: TypeConversions = ...) -> SampledKeys[int]: ...
+@overload
+def sampled_keys(uses: list[UsedTable], definition: TableDefinition, key: BytesKey, n: int,
+                 allowed: TypeConversions = ...) -> SampledKeys[bytes]: ...
+def sampled_keys(uses: list[UsedTable], definition: TableDefinition, key: TableKey, n: int,
+                 allowed: TypeConversions = NONE_ALLOWED) -> SampledKeys[int] | SampledKeys[bytes]:
+    """Keys of the rows sampled in `uses`, as many as `n` ranges need; one range needs none."""
+    wanted = uses if n > 1 else []
     match key:
         case IntKey():
-            return [*_cuts(_Sampled[int](definition, key, key.listed, allowed).keys(uses, n), n)]
+            return SampledKeys(_Sampled[int](definition, key, key.listed, allowed).keys(wanted, n))
         case BytesKey():
-            return [*_cuts(_Sampled[bytes](definition, key, key.listed, allowed).keys(uses, n), n)]
-
-
-def _cuts(keys: list[Value], n: int) -> list[Value]:
-    if not keys:
-        return []
-    keys.sort()
-    n = min(n, len(keys))
-    cuts = sorted({keys[i * len(keys) // n] for i in range(1, n)})
-    return [cut for cut in cuts if cut > keys[0]]
+            return SampledKeys(_Sampled[bytes](definition, key, key.listed, allowed).keys(wanted, n))
 
 
 class _Sampled(Generic[Value]):
-    """Up to KEYS_A_SAMPLE keys of each sample of a table."""
+    """Up to KEYS_A_SAMPLE keys of each sample of a table, each with its part of the sampled event's bytes."""
 
     def __init__(self, definition: TableDefinition, key: TableKey, listed: Callable[[Any], list[Value]],
                  allowed: TypeConversions):
         self._definition, self._key, self._allowed = definition, key, allowed
         self._listed: Callable[[Any], list[Value]] = listed
-        self._found: list[Value] = []
+        self._found: list[tuple[Value, float]] = []
+        self._of_event: list[Value] = []
         self._bindings: list[TableBinding] = []
 
-    def keys(self, uses: list[UsedTable], n: int) -> list[Value]:
+    def keys(self, uses: list[UsedTable], n: int) -> list[tuple[Value, float]]:
         """Those of the samples of all uses of the table, or of as many of them, evenly chosen, as n ranges need."""
         step, before = 1 + sum(used.n_samples for used in uses) // min(MOST_SAMPLES, SAMPLES_A_RANGE * n), 0
         by_body: dict[bytes, list[bytes]] = {}
@@ -79,13 +109,16 @@ class _Sampled(Generic[Value]):
         self._bindings.clear()
         file, places = _as_file(body, samples)
         reader = ChangeReader(file, self._bind, checksum=False)
-        for start, end in places:
+        for (start, end), event in zip(places, [body, *samples], strict=True):
+            self._of_event = []
             with suppress(ApplierError):  # truncated within a row: earlier rows count
                 reader.walk(start, end)
             with suppress(ApplierError):  # a key that stops the replay, when it comes to it
                 reader.flush()
             for binding in self._bindings:
                 binding.batch.reset()
+            length = int.from_bytes(event[9:13], "little")
+            self._found += [(key, length / len(self._of_event)) for key in self._of_event]
 
     def _bind(self, table_map: TableMap) -> TableBinding | None:
         try:
@@ -105,7 +138,7 @@ class _Sampled(Generic[Value]):
             if column.has_nulls:  # what is behind a sample's last row may be read as one with NULLs
                 picks = picks[np.asarray(column.arrow(n).is_valid())[picks]]
         chosen = columns if len(picks) == n else [column.take(pa.array(picks)) for column in columns]
-        self._found += self._listed(self._key.encode(chosen))
+        self._of_event += self._listed(self._key.encode(chosen))
 
 
 @lru_cache(1024)

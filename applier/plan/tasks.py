@@ -101,8 +101,8 @@ def walking_tasks(segments: Sequence[LogSegment], versions: list[PlannedVersion]
     weights: Counter[int] = Counter()
     for item in versions:
         of_log = item.bytes_a_unit
-        weights.update({unit.number: of_log + (0 if item.succeeded else BASE_ROWS * _base_bytes(unit))
-                        for unit in item.units})
+        of_base = Counter[int]() if item.succeeded else _base_bytes(item.units)
+        weights.update({unit.number: of_log + BASE_ROWS * of_base[unit.number] for unit in item.units})
     together = _together([unit for item in versions if not item.succeeded for unit in item.units])
     loads_of = [sum(weights[unit.number] for unit in units) for units in together]
     order = sorted(range(len(together)), key=lambda place: (-loads_of[place], together[place][0].number))
@@ -122,8 +122,10 @@ def walking_tasks(segments: Sequence[LogSegment], versions: list[PlannedVersion]
     return ApplyTasks(shares, needed(segments, frozenset().union(*(share.reads for share in shares))))
 
 
-def _base_bytes(unit: UnitSpec) -> int:
-    return sum(file.bytes for file in unit.base_files)
+def _base_bytes(units: Sequence[UnitSpec]) -> Counter[int]:
+    """By unit, the bytes of the base's files that have its rows, or of its part of them."""
+    shared = Counter(file.path for unit in units for file in unit.base_files)
+    return Counter({unit.number: sum(file.bytes // shared[file.path] for file in unit.base_files) for unit in units})
 
 
 def _read(part: dict[int, list[UnitSpec]]) -> frozenset[int]:
@@ -181,8 +183,8 @@ def prefers_shuffle(span: LogSpan, tasks: ApplyTasks, versions: list[PlannedVers
 
 def core_seconds(tasks: ApplyTasks, versions: list[PlannedVersion], route: str, on_one_disk: bool) -> float:
     """About how much CPU it takes to apply a plan by a route; `tasks` are those that would walk."""
-    base = sum(file.bytes for item in versions for unit in item.units if isinstance(unit.origin, FromBase)
-               for file in unit.origin.files)
+    base = sum(_base_bytes([unit for unit in item.units if isinstance(unit.origin, FromBase)]).total()
+               for item in versions)
     applied = (_own(versions) * APPLY_NANOSECONDS + base * BASE_NANOSECONDS) / 1e9
     return applied + _read_seconds(tasks, versions, route, on_one_disk)
 

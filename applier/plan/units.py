@@ -1,18 +1,12 @@
 """Units of work: which version of a table, which keys of it, and which base files.
 
 A version without changes in the log needs no unit. One with changes gets as many as keep the cores busy and a unit's
-rows in memory; with a base, ranges begin where base files begin, so that files whose range has no change are carried
-over.
+rows in memory (applier.plan.base_ranges).
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Collection, Sequence
-from itertools import pairwise
-from typing import Any
-
-from sortedcontainers import SortedDict
 
 from applier.apply.spec import (
     Altered,
@@ -26,13 +20,14 @@ from applier.apply.spec import (
     UnitSpec,
     key_range,
 )
-from applier.columns.table_key import IntKey, TableKey, Value, alters_rows, keeps_key, table_key
+from applier.columns.table_key import BytesKey, IntKey, TableKey, alters_rows, keeps_key, table_key
 from applier.columns.type_conversions import NONE_ALLOWED, TypeConversions
+from applier.plan.base_ranges import BaseFiles, lows
 from applier.plan.cascades import Cascades
 from applier.plan.exchanged import add_units, exchanged_versions
 from applier.plan.log import UsedTable
 from applier.plan.planned import PlannedVersion
-from applier.plan.ranges import bounds
+from applier.plan.ranges import sampled_keys
 from applier.plan.row_searches import has_diffs, n_logged, row_search
 from applier.schema.definition import TableDefinition
 from applier.schema.history.history import SchemaHistory
@@ -105,15 +100,17 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
         ranges = 1 + sum(item.bytes for item in chain) // unit_bytes
         for item in chain:
             item.ranges, item.single_unit_reason = ranges, reason
-        files = _files_of(chain[0], base)
-        lows = [None] if reason else _lows(chain, files, ranges, allowed)
-        for low, high, begun in zip(lows, [*lows[1:], None], _files_by_range(files, lows), strict=True):
-            _add_units(chain, searches, number, low, high, _begins(base, begun), staging, allowed, cascades, idempotent)
+        files = _base_files(chain[0], base)
+        begins: Sequence[KeyValue | None] = [None] if reason else [None, *_lows(chain, files, ranges, unit_bytes,
+                                                                               allowed)]
+        for low, high in zip(begins, [*begins[1:], None], strict=True):
+            origin = _begins(base, files.within(low, high))
+            _add_units(chain, searches, number, low, high, origin, staging, allowed, cascades, idempotent)
             number += 1
     for group_number, group in by_group.items():
         needed = {item.version.id: searches[item.version.id] or Stored(by_content=False) for item in group}
         number = add_units(group_number, group, needed, number,
-                           lambda item: _begins(base, _files_of(item, base)), staging, allowed, idempotent)
+                           lambda item: _begins(base, _base_files(item, base).all), staging, allowed, idempotent)
 
 
 def _chains(planned: list[PlannedVersion]) -> list[list[PlannedVersion]]:
@@ -133,7 +130,7 @@ def _chains(planned: list[PlannedVersion]) -> list[list[PlannedVersion]]:
 def _add_units(chain: list[PlannedVersion], searches: _Searches, number: int, low: KeyValue | None,
                high: KeyValue | None, origin: RowOrigin, staging: Staging, allowed: TypeConversions,
                cascades: Cascades, idempotent: bool) -> None:
-    """One unit, as a link for each version of the chain; the first one's rows come from `origin`."""
+    """One unit, as a link for each version of the chain, the first with rows of this origin."""
     for link, item in enumerate(chain):
         version, place = item.version, None
         if item.in_snapshot and not item.succeeded:
@@ -195,37 +192,24 @@ def _is_tied(item: PlannedVersion, key_columns: tuple[int, ...]) -> bool:
                for used in item.uses for column in key_columns)
 
 
-def _lows(chain: list[PlannedVersion], files: Sequence[FileEntry], n: int,
-          allowed: TypeConversions) -> Sequence[KeyValue | None]:
-    """The lower bounds of the units' ranges; the first has none. A base file is never divided: the log's own keys
-    divide the space between and after the files, where most tables grow."""
+def _lows(chain: list[PlannedVersion], files: BaseFiles, n: int, unit_bytes: int,
+          allowed: TypeConversions) -> Sequence[KeyValue]:
+    """The lower bounds of the units' ranges but the first one's."""
     item = max(chain, key=lambda item: item.bytes)  # whose samples count; the keys are the same in all versions
-    definition = item.version.definition
-    key = table_key(definition)
-    if key is None:
-        return [None]
-    cuts = bounds(item.uses, definition, key, n, allowed)
-    return [None, *(_between(cuts, files, int) if isinstance(key, IntKey) else _between(cuts, files, bytes))]
+    uses, definition, n_bytes = item.uses, item.version.definition, sum(item.bytes for item in chain)
+    match table_key(definition):
+        case IntKey() as key:
+            return lows(sampled_keys(uses, definition, key, n, allowed), files.all, int, n, n_bytes, unit_bytes)
+        case BytesKey() as key:
+            return lows(sampled_keys(uses, definition, key, n, allowed), files.all, bytes, n, n_bytes, unit_bytes)
+        case None:
+            return []
 
 
-def _between(cuts: list[KeyValue], files: Sequence[FileEntry], kind: type[Value]) -> list[Value]:
-    """The beginnings of all files but the first, and the cuts that are in none, ascending; all keys are of this kind.
-    """
-    ends: SortedDict[Value, Value] = SortedDict((low, high) for file in files if isinstance(low := file.min_key, kind)
-                                                and isinstance(high := file.max_key, kind))
-    between = {cut for cut in cuts if isinstance(cut, kind)
-               and not ((begun := ends.bisect_left(cut)) and cut <= ends.values()[begun - 1])}
-    return sorted(between.union(ends.islice(1)))
-
-
-def _files_of(item: PlannedVersion, base: Snapshot | None) -> tuple[FileEntry, ...]:
+def _base_files(item: PlannedVersion, base: Snapshot | None) -> BaseFiles:
     """The base's files of this version; a version that the log created has none."""
-    if base is None or item.version.in_base is None:
-        return ()
-    entry = base.table(*item.version.in_base)
-    if entry is None:
-        return ()
-    return tuple(file for file in entry.history or entry.files if file.rows)
+    entry = base.table(*item.version.in_base) if base is not None and item.version.in_base is not None else None
+    return BaseFiles([] if entry is None else [file for file in entry.history or entry.files if file.rows])
 
 
 def _orders_base(item: PlannedVersion, key: TableKey, base: Snapshot | None) -> bool:
@@ -233,12 +217,3 @@ def _orders_base(item: PlannedVersion, key: TableKey, base: Snapshot | None) -> 
     """
     entry = base.table(*item.version.in_base) if base is not None and item.version.in_base is not None else None
     return entry is None or entry.key_rules == key.rules
-
-
-def _files_by_range(files: tuple[FileEntry, ...], lows: Sequence[KeyValue | None]) -> list[tuple[FileEntry, ...]]:
-    """Of ranges that begin at `lows`, the files that begin in each. A single range also has files without keys."""
-    if len(lows) == 1:
-        return [files]
-    begun: list[Any] = [file.min_key for file in files]
-    cuts = [0, *(bisect_left(begun, low) for low in lows[1:]), len(files)]
-    return [files[first:last] for first, last in pairwise(cuts)]

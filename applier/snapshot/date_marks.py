@@ -98,10 +98,11 @@ class MarkedDates:
 
 
 def for_nulls(rows: pa.Table, definition: TableDefinition) -> pa.Table:
-    """Rows of a snapshot whose files do not mark invalid dates: a null in a NOT NULL column was '0000-00-00'."""
+    """Rows of a snapshot whose files do not mark invalid dates: a null in a NOT NULL column was '0000-00-00'. They may
+    have some of the table's columns."""
     for column in definition.stored_columns:
-        if column.type.base in DATES and not column.nullable and rows.column(column.name).null_count:
-            place = rows.schema.get_field_index(column.name)
+        place = rows.schema.get_field_index(column.name)
+        if place >= 0 and column.type.base in DATES and not column.nullable and rows.column(place).null_count:
             filled = rows.column(place).fill_null(zero(rows.schema.field(place).type))
             rows = rows.set_column(place, rows.schema.field(place), filled)
     return rows

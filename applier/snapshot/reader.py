@@ -1,7 +1,9 @@
-"""Reads files of a snapshot: each one whole, and compared with its manifest before any row is used."""
+"""Reads files of a snapshot: all bytes of each are compared with its manifest before any row is used."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow.fs import FileSystem
@@ -13,15 +15,26 @@ from applier.snapshot.digest import check_digest
 from applier.snapshot.file_entries import FileEntry, OtherFile
 
 
-def read_unit(base: str, files: Sequence[FileEntry], schema: pa.Schema) -> pa.Table:
+@dataclass(frozen=True)
+class FilePart:
+    """Of some files a part of the rows, one after the other: `edges` tells, given all rows of a file with the columns
+    `names`, which one is the first and before which one they end."""
+
+    files: Collection[FileEntry]
+    names: tuple[str, ...]
+    edges: Callable[[pa.Table], tuple[int, int]]
+
+
+def read_unit(base: str, files: Sequence[FileEntry], schema: pa.Schema, part: FilePart | None = None) -> pa.Table:
     """The rows of these files of the snapshot at a path or uri, one after the other, so in key order, with the table's
-    Arrow schema; no files give no rows.
+    Arrow schema; no files give no rows. Of some files it may be a `part` that is wanted.
 
     Errors: SnapshotError for a file that is missing, damaged, or holds other columns, bytes or another number of rows
     than the manifest says.
     """
     filesystem, root = location.resolve(base)
-    tables = [_read(filesystem, f"{root}/{file.path}", file, schema) for file in files]
+    tables = [_read(filesystem, f"{root}/{file.path}", file, schema,
+                    part if part is not None and file in part.files else None) for file in files]
     return pa.concat_tables(tables) if tables else schema.empty_table()
 
 
@@ -44,10 +57,24 @@ def read_whole(filesystem: FileSystem, path: str, file: FileEntry | OtherFile) -
     return data
 
 
-def _read(filesystem: FileSystem, path: str, file: FileEntry, schema: pa.Schema) -> pa.Table:
+def _read(filesystem: FileSystem, path: str, file: FileEntry, schema: pa.Schema, part: FilePart | None) -> pa.Table:
     with reading(path):
         parquet = open_whole(filesystem, path, file)
-        table = parquet.read(use_threads=False)         # Spark runs one task per core
-        marked = MarkedDates(parquet.metadata.metadata, path)
-    check_columns(table.schema, schema, path)
-    return marked.put_into(table).replace_schema_metadata(schema.metadata)
+        check_columns(parquet.schema_arrow, schema, path)
+        marked, first = MarkedDates(parquet.metadata.metadata, path), 0
+        if part is None:
+            table = parquet.read(use_threads=False)  # Spark runs one task per core
+        else:
+            table, first = _rows_of_part(parquet, part, marked)
+    return marked.put_into(table, first).replace_schema_metadata(schema.metadata)
+
+
+def _rows_of_part(parquet: pq.ParquetFile, part: FilePart, marked: MarkedDates) -> tuple[pa.Table, int]:
+    """The rows of a part, out of the row groups that have some of them, and the first one's number."""
+    keys = parquet.read(columns=list(part.names), use_threads=False)
+    first, end = part.edges(marked.put_into(keys))
+    sizes = [parquet.metadata.row_group(group).num_rows for group in range(parquet.num_row_groups)]
+    starts = np.cumsum([0, *sizes])
+    groups = [group for group in range(len(sizes)) if starts[group] < end and starts[group + 1] > first]
+    rows = parquet.read_row_groups(groups, use_threads=False)
+    return rows.slice(first - int(starts[groups[0]]) if groups else 0, end - first), first

@@ -51,7 +51,7 @@ def values_of(draw, table, present):
 
 @st.composite
 def histories(draw, name):
-    """A base, events about its rows and others, and where units are cut."""
+    """A base, events about its rows and others, where units are cut, and where the base's files are."""
     table = TABLES[name]
     n, everything = len(table.kinds), (1,) * len(table.kinds)
     base = list({table.key_of(row): row for row in (
@@ -87,7 +87,8 @@ def histories(draw, name):
                for event in events)
     keys = sorted(set(known_keys(table, base, rows)))[1:]  # a range begins above the least key
     cuts = draw(st.lists(st.sampled_from(keys), max_size=3, unique=True)) if keys and not single else []
-    return table, base, events, cuts
+    return table, base, events, cuts, draw(st.none() | st.lists(st.sampled_from(keys or [None]), max_size=2,
+                                                                unique=True)) if keys else None
 
 
 def known_keys(table, base, rows):
@@ -107,14 +108,15 @@ def small(monkeypatch):
 @given(data=st.data())
 def test_units_do_what_a_replica_does(name, data, small):
     """PKE, FIND, IMG-MIX, DEF-R1b, DEF-R2, FIND-ROWS, AP-ORD: the same rows as the model, or the same stop, whatever
-    images events have, however the keys are divided and the log is cut into files."""
+    images events have, however the keys are divided, whether or not units share files of the base, and however the log
+    is cut into files."""
     check(*data.draw(histories(name)), spread=data.draw(st.integers(1, 3)))
 
 
-def check(table, base, events, cuts, spread=1):
+def check(table, base, events, cuts, file_cuts=None, spread=1):
     folder = Path(tempfile.mkdtemp())
     try:
-        found = apply(table, events, folder, base=base, cuts=cuts, spread=spread)
+        found = apply(table, events, folder, base=base, cuts=cuts, file_cuts=file_cuts, spread=spread)
         try:
             expected = model(table, base, events)
         except Stop as stop:
@@ -239,3 +241,15 @@ def test_a_unit_without_changes_keeps_its_base_files(tmp_path):
     base = [(n, 1, None, b"w", None) for n in (1, 2, 11, 12)]
     found = apply(INT_KEY, [], tmp_path, base=base, cuts=[10])
     assert [row[0] for row in found.rows] == [1, 2, 11, 12]
+    assert list((tmp_path / "new" / "t").iterdir()) == []
+
+
+@pytest.mark.parametrize("events", [[], [update((12, 12))], [delete(1, 2)], [update((2, 5), (11, 3))]])
+def test_units_that_share_a_file_have_their_own_rows_of_it(events, tmp_path):
+    """Each writes its part of it, though nothing may have happened there."""
+    base = [(n, 1, None, b"w", None) for n in (1, 2, 11, 12, 21)]
+    found = check(INT_KEY, base, events, [2, 3, 12], [21])
+    assert len(found.rows) == 5 - 2 * (events == [delete(1, 2)])
+    once = check(INT_KEY, base, events, [])
+    assert (found.rows, found.inserted, found.updated, found.deleted) == \
+        (once.rows, once.inserted, once.updated, once.deleted)

@@ -16,6 +16,7 @@ from applier.apply.tables.table_walk import TableWalk
 from applier.apply.tasks import Refused
 from applier.binlog.rows.changes import ChangeReader
 from applier.columns.table_key import table_key
+from applier.plan.base_ranges import BaseFiles
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.definition import table_schema
 from applier.snapshot.manifest import BinlogPosition, Snapshot
@@ -102,9 +103,10 @@ class Outcome:
 
 
 def apply(table: Table, events: list[Event], folder: Path, *, base: list[tuple[Any, ...]] = (), cuts: list[Any] = (),
-          spread: int = 1) -> Outcome:
-    """Replay events over units cut at the encoded keys `cuts`, the log spread over so many files."""
-    specs = _specs(table, list(base), sorted(cuts), folder)
+          file_cuts: list[Any] | None = None, spread: int = 1) -> Outcome:
+    """Replay events over units cut at the encoded keys `cuts`, the base's files cut there, too, or at others, the log
+    spread over so many files."""
+    specs = _specs(table, list(base), sorted(cuts), folder, sorted(cuts if file_cuts is None else file_cuts))
     walk = TableWalk(specs)
     chunks = [events[i * len(events) // spread:(i + 1) * len(events) // spread] for i in range(spread)]
     kept, positions = [], []
@@ -137,8 +139,9 @@ def apply(table: Table, events: list[Event], folder: Path, *, base: list[tuple[A
                                for name in ("inserted", "updated", "deleted")), positions)
 
 
-def _specs(table: Table, base: list[tuple[Any, ...]], cuts: list[Any], folder: Path) -> tuple[UnitSpec, ...]:
-    """Units between the cuts, each with a base file of the rows in its range."""
+def _specs(table: Table, base: list[tuple[Any, ...]], cuts: list[Any], folder: Path,
+           file_cuts: list[Any]) -> tuple[UnitSpec, ...]:
+    """Units between the cuts, on a base with a file for the rows between other ones."""
     definition, key = table.definition, table_key(table.definition)
     for name in ("new", "base"):
         (folder / name / "t").mkdir(parents=True, exist_ok=True)
@@ -146,16 +149,17 @@ def _specs(table: Table, base: list[tuple[Any, ...]], cuts: list[Any], folder: P
     keys = keys_of(table, rows)
     order = sorted(range(len(base)), key=keys.__getitem__)
     snapshot = Snapshot(BinlogPosition("b", 4, "", None, "mysql"), (), uri=str(folder / "base"))
-    specs, bounds = [], [None, *cuts, None]
-    for number, (low, high) in enumerate(itertools.pairwise(bounds)):
+    specs, files = [], []
+    for number, (low, high) in enumerate(itertools.pairwise([None, *file_cuts, None])):
         inside = [i for i in order if (low is None or keys[i] >= low) and (high is None or keys[i] < high)]
-        files: tuple = ()
         if inside:
             with TableWriter(TableTarget(str(folder / "base"), "t"), number, rows.schema, key=key.names,
                              key_kind=key.form, key_rules=key.rules) as writer:
                 writer.write(rows.take(inside))
-                files = tuple(writer.close())
-        origin = FromBase(uri=snapshot.uri, files=files) if files else BeginsEmpty()
+                files += writer.close()
+    for number, (low, high) in enumerate(itertools.pairwise([None, *cuts, None])):
+        own = BaseFiles(files).within(low, high)
+        origin = FromBase(uri=snapshot.uri, files=own) if own else BeginsEmpty()
         specs.append(UnitSpec(number=number, version=0, definition=definition, origin=origin,
                               search=key_range(key, low, high),
                               place=TableTarget(str(folder / "new"), "t")))

@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
+import numpy as np
 import pyarrow as pa
 
 from applier.apply.output.altered_rows import altered_rows, exchanged_rows
-from applier.apply.spec import Altered, BeginsEmpty, Exchanged, FromBase, UnitSpec
+from applier.apply.spec import Altered, BeginsEmpty, BytesRange, Exchanged, FromBase, IntRange, UnitSpec
 from applier.columns.alter.scan_order import Arrivals
 from applier.schema.definition import table_schema
 from applier.snapshot.date_marks import for_nulls
-from applier.snapshot.reader import read_unit
+from applier.snapshot.reader import FilePart, read_unit
+
+
+def _part(spec: UnitSpec) -> FilePart | None:
+    """Which rows of the files that it shares with others are the unit's; None if it shares none."""
+    rows, files = spec.search, spec.shared_files
+    if not files or not isinstance(rows, IntRange | BytesRange):
+        return None
+    names, has_low, range_of = rows.key.names, rows.low is not None, _range_of(rows)
+
+    def edges(keys: pa.Table) -> tuple[int, int]:
+        whole = for_nulls(keys, spec.definition)
+        first, end = np.searchsorted(range_of([whole.column(name) for name in names]), (has_low, has_low + 1))
+        return int(first), int(end)
+
+    return FilePart(files, names, edges)
+
+
+def _range_of(rows: IntRange | BytesRange) -> Callable[[Sequence[pa.ChunkedArray]], np.ndarray]:
+    """Tells by the key's columns where keys are: below the range if it has a lower bound, in it, above it."""
+    match rows:
+        case IntRange():
+            return rows.key.ranges_of([bound for bound in (rows.low, rows.high) if bound is not None])
+        case BytesRange():
+            return rows.key.ranges_of([bound for bound in (rows.low, rows.high) if bound is not None])
 
 
 class RowsOfSource(Protocol):
@@ -38,7 +63,7 @@ def rows_before(spec: UnitSpec, sources: Sequence[RowsOfSource]) -> pa.Table:
             return altered_rows(origin.conversion, before.rows(), None if origin.keeps_key else spec.key,
                                 before.arrivals)
         case FromBase():
-            rows = read_unit(origin.uri, origin.files, table_schema(spec.definition))
+            rows = read_unit(origin.uri, origin.files, table_schema(spec.definition), _part(spec))
             return for_nulls(rows, spec.definition)
         case BeginsEmpty():
             return table_schema(spec.definition).empty_table()

@@ -214,7 +214,7 @@ class UnitApplier(ABC, Generic[Taken]):
             case Altered(conversion=conversion):
                 return alters_rows(conversion) or self.sources[0].is_changed
             case _:
-                return False
+                return bool(self.spec.shared_files)  # which other units may change
 
     def _counts(self) -> tuple[int, int, int, int]:
         """Rows inserted, updated and deleted, and zero dates, in this version and those before. Changes to a table

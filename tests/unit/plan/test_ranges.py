@@ -9,7 +9,7 @@ import pytest
 from applier.binlog.outline.samples import Samples
 from applier.columns.table_key import table_key
 from applier.plan import ranges
-from applier.plan.ranges import bounds
+from applier.plan.ranges import sampled_keys
 from applier.writer.row_encoder import RowChanges
 from tests.support.planning import Log, plan, table
 
@@ -29,6 +29,10 @@ def written(tmp_path, definition, values, checksum=True, flavour="mysql"):
 def with_samples(used, samples):
     """The only table of a file that has these samples."""
     return dataclasses.replace(used, number=0, all_samples=Samples.of_tables([samples]))
+
+
+def bounds(uses, definition, key, n):
+    return sampled_keys(uses, definition, key, n).bounds(n)
 
 
 @pytest.mark.parametrize("checksum", [True, False])
@@ -92,3 +96,17 @@ def test_a_key_that_is_always_the_same_cannot_be_divided(tmp_path):
                 log.rows(RowChanges(definition, before={"id": pa.array([7], pa.int32())}))
     uses = plan(tmp_path, [log.path])[2][0].uses
     assert bounds(uses, definition, table_key(definition), 4) == []
+
+
+def test_a_key_weighs_what_its_event_has_of_bytes(tmp_path):
+    """An event of 1,000 rows has as many keys in the samples as a few of one row."""
+    with Log(tmp_path / "b.000001") as log:
+        log.create(INT)
+        log.insert(INT, *range(1000))
+        for number in range(1000, 1016):
+            log.insert(INT, number)
+    [used] = plan(tmp_path, [log.path])[2][0].uses
+    keys = sampled_keys([used], INT, table_key(INT), 2)
+    few = 16 * (19 + 8 + 2 + 1 + 1 + 9 + 4)  # header, table id and flags, extra data, bitmap, row, checksum
+    assert keys.part_within(1000, 1015) == pytest.approx(few / (few + 1000 * 9), rel=0.2)
+    assert keys.part_within(0, 1015) == 1 and keys.part_within(2000, 3000) == 0
