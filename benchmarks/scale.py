@@ -5,7 +5,6 @@ import dataclasses
 import pickle
 import tempfile
 import time
-from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -16,16 +15,16 @@ from applier.binlog.outline.outline_pass import outline_file
 from applier.binlog.outline.packed import Packed
 from applier.binlog.outline.samples import sample_bytes
 from applier.plan.cascades import cascades_of
-from applier.plan.log import read_history, span_of, used_tables
+from applier.plan.log import read_history, span_of
 from applier.plan.planned import PlannedVersion
 from applier.plan.tasks import log_segments, prefers_shuffle, split_tasks, walking_tasks
 from applier.plan.units import changed_versions, divide
+from applier.plan.used_tables import used_tables
 from applier.schema.ddl.ddl import parse_statement
-from applier.schema.history.relevance import Relevance
-from applier.schema.table_filter import TableFilter, parse_table_list
 from applier.snapshot.publish import begin
 from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import BinlogWriter
+from benchmarks.awkward_files import of_awkward_files
 from benchmarks.manifests import of_many_files
 from benchmarks.measure import in_child
 from benchmarks.report import Table, number
@@ -33,7 +32,7 @@ from benchmarks.sections import Bench
 
 _FILE_BYTES, _SPLITS = 1 << 30, 16
 _TABLES, _ROWS = 20, 30  # rows of a table in a file that is outlined
-_DISTINCT = 100  # files that are written and outlined; those of the archive are as these, but larger
+_DISTINCT = 600  # files at most that are written and outlined; those of the archive are as these, but larger
 _CORES = 1600
 _COLUMNS = "id BIGINT NOT NULL PRIMARY KEY, k INT NOT NULL, c CHAR(120) NOT NULL, pad CHAR(60) NOT NULL"
 
@@ -50,15 +49,7 @@ def scale(bench: Bench) -> list[Table]:
     )
     for count in (100, 1_000, 10_000):
         table.rows.append([f"{count:,}", *map(number, in_child(planned, bench.folder, count))])
-    awkward = Table(
-        "Outlines of awkward files",
-        "What is of one kind by the thousand, in one of 10,000 files: the outline as it is sent, the same as "
-        "plain records, and seconds to make it. The 20,000 statements that stay are a database's that is left out.",
-        ["a file with", "MB", "outline KB", "as records KB", "outline s"],
-    )
-    for kind in _AWKWARD:
-        awkward.rows.append([kind, *map(number, in_child(_awkward, bench.folder, kind))])
-    return [table, awkward, of_many_files(bench.folder)]
+    return [table, of_awkward_files(bench.folder), of_many_files(bench.folder)]
 
 
 def planned(folder: str, count: int) -> list[float]:
@@ -100,8 +91,9 @@ def _resident_megabytes() -> float:
 
 
 def _outlines(folder: Path, count: int) -> list[Outline]:
-    distinct = [outline_file(str(file), sample_bytes=sample_bytes(count)) for file in _written(folder)]
-    return [_as_large(distinct[number % _DISTINCT], number) for number in range(count)]
+    files = _written(folder, min(count, _DISTINCT))
+    distinct = [outline_file(str(file), sample_bytes=sample_bytes(count)) for file in files]
+    return [_as_large(distinct[number % len(distinct)], number) for number in range(count)]
 
 
 def _as_large(found: Outline, number: int) -> Outline:
@@ -121,12 +113,12 @@ def _as_large(found: Outline, number: int) -> Outline:
     return outline
 
 
-def _written(folder: Path) -> list[Path]:
+def _written(folder: Path, count: int) -> list[Path]:
     """Small files with rows of random keys, so that samples of tables are what they are in large ones."""
     random = np.random.default_rng(1)
     tables = [parse_statement(f"CREATE TABLE d.t{number} ({_COLUMNS})", server_charset="utf8mb4")[0].definition
               for number in range(_TABLES)]
-    files = [folder / f"binlog.{number + 1:06d}" for number in range(_DISTINCT)]
+    files = [folder / f"binlog.{number + 1:06d}" for number in range(count)]
     log = BinlogWriter(files[0])
     log.query("CREATE DATABASE d")
     for table in tables:
@@ -140,61 +132,3 @@ def _written(folder: Path) -> list[Path]:
                 "c": pa.array(["c" * 120] * _ROWS), "pad": pa.array(["p" * 60] * _ROWS)})])
     log.close()
     return files
-
-
-def _awkward(folder: str, kind: str) -> list[float]:
-    """The figures of the second table."""
-    with tempfile.TemporaryDirectory(dir=folder) as place:
-        path = Path(place) / "binlog.000001"
-        _AWKWARD[kind](path)
-        size, wanted = path.stat().st_size, TableFilter(ignored=parse_table_list(["other"])).wanted
-        started = time.perf_counter()
-        found = outline_file(str(path), split_bytes=size // _SPLITS, sample_bytes=sample_bytes(10_000),
-                             relevance=Relevance(wanted))
-        seconds = time.perf_counter() - started
-        whole = outline_file(str(path), split_bytes=size // _SPLITS)
-        records = [*whole.tables], [[*split.tables] for split in whole.splits], [*whole.statements], whole.samples
-        return [size / 1e6, _kilobytes(found), _kilobytes(records), seconds]
-
-
-def _many_tables(path: Path) -> None:
-    [table] = parse_statement(f"CREATE TABLE d.tenant_00000 ({_COLUMNS})", server_charset="utf8mb4")
-    rows = RowChanges(table.definition, after={
-        "id": pa.array([1, 2]), "k": pa.array([1, 2], pa.int32()), "c": pa.array(["c" * 90] * 2),
-        "pad": pa.array(["p" * 30] * 2)})
-
-    def write(log: BinlogWriter) -> None:
-        with log.transaction():
-            log.rows(rows)
-
-    _repeated(path, write, [*range(10_000)] * _SPLITS)
-
-
-def _many_statements(path: Path) -> None:
-    def write(log: BinlogWriter) -> None:
-        for sql in ("INSERT INTO other.log_00000 (id, what, at) VALUES (00000, 'something', NOW())",
-                    "CREATE TEMPORARY TABLE tmp_00000 (a INT, b VARCHAR(20))", "FLUSH PRIVILEGES",
-                    "GRANT SELECT ON shop.* TO 'user00000'@'%'", "DROP TABLE IF EXISTS other.stage_00000"):
-            log.query(sql, "other")
-
-    _repeated(path, write, range(20_000))
-
-
-def _long_statement(path: Path) -> None:
-    with BinlogWriter(path) as log:
-        log.query("INSERT INTO shop.t VALUES " + ", ".join(f"({n * 7919 % 99991}, 'row {n}')" for n in range(500_000)))
-
-
-def _repeated(path: Path, write: Callable[[BinlogWriter], None], numbers: Iterable[int]) -> None:
-    """A file of copies of what is written once, each with another number in place of 00000."""
-    with BinlogWriter(path, checksum=False) as log:
-        start = log.position
-        write(log)
-    data = path.read_bytes()
-    with path.open("wb") as file:
-        file.write(data[:start])
-        file.writelines(data[start:].replace(b"00000", b"%05d" % number) for number in numbers)
-
-
-_AWKWARD = {"10,000 tables, all in each of 16 splits": _many_tables, "100,000 statements": _many_statements,
-            "a statement of 10 MB": _long_statement}

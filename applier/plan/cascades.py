@@ -19,8 +19,8 @@ from applier.apply.spec import GroupMembership, Needs, NothingElse, ParentLink, 
 from applier.columns.table_key import BytesKey, table_key
 from applier.errors import SchemaError
 from applier.mysql.types import DATES, arrow_type
-from applier.plan.log import UsedTable
 from applier.plan.row_searches import row_search
+from applier.plan.used_tables import UsedTable
 from applier.schema.foreign_indexes import has_index, makes_index
 from applier.schema.foreign_keys import CASCADE, RESTRICT, ForeignKey
 from applier.schema.history.history import SchemaHistory

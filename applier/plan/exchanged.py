@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from applier.apply.spec import Altered, Exchanged, ExchangeGroup, RowOrigin, RowSearch, UnitSpec
 from applier.columns.type_conversions import TypeConversions
-from applier.plan.log import UsedTable
 from applier.plan.planned import PlannedVersion
+from applier.plan.used_tables import UsedTable
 from applier.schema.history.history import SchemaHistory
 from applier.schema.history.table_versions import TableVersion
 from applier.snapshot.staging import Staging

@@ -6,20 +6,17 @@ Positions are (index of the file among the outlines, byte offset in it).
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 from applier.binlog.archive.archive import Archive, ArchiveFile
 from applier.binlog.events.gtid import GtidSet
-from applier.binlog.events.table_map import TableMap, parse_table_map
 from applier.binlog.outline.outline import KnownStart, Outline, Statement, TableUse, UnreplayableEvent
-from applier.binlog.outline.samples import Samples
 from applier.binlog.outline.statements import Ranges
-from applier.columns.from_log import definition_from_log, has_definition
+from applier.columns.from_log import definition_from_log
 from applier.errors import (
     LOG_GAP,
-    NO_SUCH_TABLE,
     ApplierError,
     ArchiveError,
     SchemaError,
@@ -28,11 +25,11 @@ from applier.errors import (
     UnsupportedStatement,
 )
 from applier.mysql.collations import Charset
-from applier.plan.stops.stop_error import with_transaction
+from applier.plan.used_tables import table_map_of
 from applier.schema.definition import TableDefinition
-from applier.schema.engines import holds_rows, is_transactional
+from applier.schema.engines import is_transactional
 from applier.schema.history.history import SchemaHistory
-from applier.schema.history.table_versions import Position, TableVersion
+from applier.schema.history.table_versions import Position
 from applier.schema.other_flavour import as_mariadb, charset_as_mariadb
 from applier.snapshot.manifest import UNKNOWN, BinlogPosition, PreparedTransaction, Snapshot
 
@@ -206,7 +203,7 @@ class _FirstUse:
 
 def _define(history: SchemaHistory, at: Position, outline: Outline, use: TableUse, wanted: Wanted) -> None:
     """Define the table from this position on."""
-    table_map = _table_map(outline, use)
+    table_map = table_map_of(outline, use)
     name = history.renamed((table_map.database, table_map.table))
     if wanted(*name) and history.at(*name, at) is None:
         try:
@@ -236,7 +233,7 @@ def _check_void(outline: Outline, event: Statement | UnreplayableEvent, history:
 
 
 def _names(outline: Outline, use: TableUse) -> tuple[str, str]:
-    table_map = _table_map(outline, use)
+    table_map = table_map_of(outline, use)
     return table_map.database, table_map.table
 
 
@@ -244,72 +241,3 @@ def _blocked(outline: Outline, event: UnreplayableEvent) -> ApplierError:
     table = None if event.table is None else ".".join(_names(outline, outline.tables[event.table]))
     return UnsupportedEvent(event.what, file=outline.uri, position=event.position, gtid=event.gtid, table=table,
                             errno=event.errno, hint=event.hint)
-
-
-@dataclasses.dataclass(frozen=True)
-class UsedTable:
-    """A wanted table map of a file, and the versions of its table that rows in the file may change."""
-
-    file: int
-    number: int
-    use: TableUse
-    table_map: TableMap
-    versions: tuple[TableVersion, ...]
-    all_samples: Samples  # of its file
-
-    @property
-    def samples(self) -> list[bytes]:
-        """Its rows events that the file's outline has samples of."""
-        return self.all_samples.of(self.number)
-
-    @property
-    def n_samples(self) -> int:
-        """How many these are."""
-        return self.all_samples.count(self.number)
-
-
-def used_tables(span: LogSpan, history: SchemaHistory, wanted: Wanted) -> list[UsedTable]:
-    """All table maps of wanted tables that rows refer to. Raises SchemaError (1146) for one that nothing defines."""
-    found, by_name = [], defaultdict(list)
-    parsed: dict[bytes, TableMap] = {}  # most files of an archive have the same ones
-    for version in history.versions():
-        by_name[version.definition.database, version.definition.name].append(version)
-    for number, outline in enumerate(span.outlines):
-        for index, use in enumerate(outline.tables):
-            if not use.n_events:
-                continue
-            table_map = parsed[use.body] = parsed.get(use.body) or _table_map(outline, use)
-            name = history.renamed((table_map.database, table_map.table))
-            if not wanted(*name):
-                continue
-            first = number, max(use.first_position, outline.start)
-            known = _in_force(by_name.get(name, ()), first, (number, outline.end))
-            versions = tuple(version for version in known
-                             if not version.definition.is_sequence and holds_rows(version.definition))
-            if known and not versions:
-                continue
-            if not known or known[0].start > first:
-                error = SchemaError("the log changes rows of a table that nothing defines", file=outline.uri,
-                                    position=first[1], table=table_map.name, errno=NO_SUCH_TABLE)
-                log_says = ", take what the log says of it with --define-from-log" if has_definition(table_map) else ""
-                raise with_transaction(error, outline, "to go on, give its CREATE TABLE as of the first binlog with "
-                                       f"--schema, start from a --base{log_says}, or leave it out with "
-                                       "--ignore-tables")
-            found.append(UsedTable(number, index, use, table_map, versions, outline.samples))
-    return found
-
-
-def _table_map(outline: Outline, use: TableUse) -> TableMap:
-    """A table map of a file. Its character sets are read at once, while an error can still name its position."""
-    try:
-        table_map = parse_table_map(use.body)
-        table_map.collations(outline.format.flavour)
-        return table_map
-    except ArchiveError as error:
-        raise error.at(file=outline.uri, position=use.first_position) from None
-
-
-def _in_force(versions: Iterable[TableVersion], first: Position, last: Position) -> list[TableVersion]:
-    """The versions of a table that rows between two positions may change."""
-    return [version for version in versions
-            if version.start < last and (version.end is None or version.end > max(first, version.start))]

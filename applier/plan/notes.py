@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from applier.plan.log import UsedTable
+from applier.plan.used_tables import UsedTable
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.history.history import SchemaHistory
 from applier.schema.table_filter import TableFilter

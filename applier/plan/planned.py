@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from applier.apply.spec import UnitSpec
-from applier.plan.log import UsedTable
+from applier.plan.used_tables import UsedTable
 from applier.schema.history.table_versions import TableVersion
 
 

@@ -21,7 +21,7 @@ from applier.columns.table_key import BytesKey, IntKey, TableKey, Value
 from applier.columns.type_conversions import NONE_ALLOWED, TypeConversions
 from applier.errors import ApplierError, ReplayStopped
 from applier.io.mapping import MappedFile
-from applier.plan.log import UsedTable
+from applier.plan.used_tables import UsedTable
 from applier.schema.definition import TableDefinition
 from keysearch.addresses import address_of
 
@@ -95,12 +95,14 @@ class _Sampled(Generic[Value]):
 
     def keys(self, uses: list[UsedTable], n: int) -> list[tuple[Value, float]]:
         """Those of the samples of all uses of the table, or of as many of them, evenly chosen, as n ranges need."""
-        step, before = 1 + sum(used.n_samples for used in uses) // min(MOST_SAMPLES, SAMPLES_A_RANGE * n), 0
+        n_samples = sum(sum(used.sample_counts()) for used in uses)
+        step, before = 1 + n_samples // min(MOST_SAMPLES, SAMPLES_A_RANGE * n), 0
         by_body: dict[bytes, list[bytes]] = {}
         for used in uses:
-            if -before % step < used.n_samples:
-                by_body.setdefault(used.use.body, []).extend(used.samples[-before % step::step])
-            before += used.n_samples
+            for place, count in enumerate(used.sample_counts()):
+                if -before % step < count:
+                    by_body.setdefault(used.use.body, []).extend(used.samples(place)[-before % step::step])
+                before += count
         for body, samples in by_body.items():
             self._read(body, samples)
         return self._found

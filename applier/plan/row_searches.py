@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from applier.apply.search.row_access import RowAccess
 from applier.apply.spec import ImageMultiset, RowPart, Stored
 from applier.mysql.wire_types import WireType
-from applier.plan.log import UsedTable
+from applier.plan.used_tables import UsedTable
 from applier.schema.definition import TableDefinition
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from heapq import heapreplace
 from itertools import pairwise
 
+import numpy as np
 from sortedcontainers import SortedDict, SortedSet
 
 from applier.apply.spec import ExchangeGroup, FromBase, GroupMembership, NothingElse, Parents, UnitSpec
@@ -18,6 +19,7 @@ from applier.apply.tasks import ApplyTasks, LogSegment, SegmentTables, SplitTask
 from applier.io.resolver import is_far
 from applier.plan.log import LogSpan
 from applier.plan.planned import PlannedVersion
+from applier.plan.used_tables import UsedTable
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.engines import is_transactional
 from applier.schema.history.table_versions import Position, TableVersion
@@ -40,36 +42,58 @@ def log_segments(span: LogSpan, versions: list[PlannedVersion]) -> list[LogSegme
     back, which affect only tables of engines without transactions. `versions` are all planned ones. Segments with the
     same tables share them."""
     segments: list[LogSegment] = []
-    ids_in, shared = _versions_by_table_map(versions), dict[tuple[tuple[TableName, int], ...], SegmentTables]()
+    uses = _entries(versions)
+    used_in = _used_in([used for used, _ in uses], span)
     edges: SortedSet[Position] = SortedSet(edge for item in versions for edge in (item.version.start, item.version.end)
                                            if edge is not None)
+    shared: dict[tuple[bytes, int, bool], SegmentTables] = {}
     for number, outline in enumerate(span.outlines):
-        known: dict[tuple[bytes, int, bool], SegmentTables] = {}
+        if number not in used_in:
+            continue
+        known: dict[bytes, bytes] = {}
         for split in outline.splits:
+            if split.used not in known:
+                found = np.unique(used_in[number][np.array(split.tables, np.intp)])
+                known[split.used] = found[found >= 0].tobytes()
             first, last = max(split.start, outline.start), min(split.end, outline.end)
             cuts = [offset for _, offset in edges.irange((number, first), (number, last), inclusive=(False, False))]
             for start, end, is_rolled_back in _parts(first, last, cuts, outline.rolled_back):
-                alike = split.used, edges.bisect_right((number, start)), is_rolled_back
-                tables = known.get(alike)
-                if tables is None:
-                    used = [entry for table in split.tables for entry in ids_in.get((number, table), ())]
-                    tables = {name: version.id for name, version in used if _holds(version, (number, start))
-                              and not (is_rolled_back and is_transactional(version.definition))}
-                    tables = known[alike] = shared.setdefault(tuple(tables.items()), tables)
-                if tables:
+                alike = known[split.used], edges.bisect_right((number, start)), is_rolled_back
+                if alike not in shared:
+                    shared[alike] = {
+                        name: version.id for use in np.frombuffer(alike[0], np.int32) for name, version in uses[use][1]
+                        if _holds(version, (number, start))
+                        and not (is_rolled_back and is_transactional(version.definition))}
+                if tables := shared[alike]:
                     segments.append(LogSegment(number, outline.uri, outline.format.checksum, start, end, tables,
                                           split.outlined, outline.format.header_length))
     return segments
 
 
-def _versions_by_table_map(versions: list[PlannedVersion]) -> dict[tuple[int, int],
-                                                                   list[tuple[TableName, TableVersion]]]:
-    """By file and number of the table map: the table's name in the log, and the versions that it may be."""
-    found: dict[tuple[int, int], list[tuple[TableName, TableVersion]]] = {}
+def _entries(versions: list[PlannedVersion]) -> list[tuple[UsedTable, list[tuple[TableName, TableVersion]]]]:
+    """The table maps that the versions are used by: the table's name in the log, and the versions that it may be."""
+    found: dict[int, tuple[UsedTable, list[tuple[TableName, TableVersion]]]] = {}
     for item in versions:
         for used in item.uses:
             name = used.table_map.database, used.table_map.table
-            found.setdefault((used.file, used.number), []).append((name, item.version))
+            found.setdefault(id(used), (used, []))[1].append((name, item.version))
+    return list(found.values())
+
+
+def _used_in(uses: list[UsedTable], span: LogSpan) -> dict[int, np.ndarray]:
+    """By file, for each of its tables the place in `uses`, -1 for none (int32[tables]). Files without any are left out.
+    """
+    if not uses:
+        return {}
+    files, numbers = (np.concatenate([np.frombuffer(places, np.uint32) for places in of_all])
+                      for of_all in ([used.files for used in uses], [used.numbers for used in uses]))
+    places = np.repeat(np.arange(len(uses), dtype=np.int32), [len(used.files) for used in uses])
+    order = np.argsort(files, kind="stable")
+    found: dict[int, np.ndarray] = {}
+    for part in np.split(order, np.flatnonzero(np.diff(files[order])) + 1):
+        file = int(files[part[0]])
+        found[file] = np.full(len(span.outlines[file].tables), -1, np.int32)
+        found[file][numbers[part]] = places[part]
     return found
 
 

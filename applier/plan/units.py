@@ -25,10 +25,10 @@ from applier.columns.type_conversions import NONE_ALLOWED, TypeConversions
 from applier.plan.base_ranges import BaseFiles, lows
 from applier.plan.cascades import Cascades
 from applier.plan.exchanged import add_units, exchanged_versions
-from applier.plan.log import UsedTable
 from applier.plan.planned import PlannedVersion
 from applier.plan.ranges import sampled_keys
 from applier.plan.row_searches import has_diffs, n_logged, row_search
+from applier.plan.used_tables import UsedTable
 from applier.schema.definition import TableDefinition
 from applier.schema.history.history import SchemaHistory
 from applier.snapshot.file_entries import FileEntry, KeyValue

@@ -34,6 +34,16 @@ class TableUse:
     has_diffs: bool  # some after-image has all columns, and may have JSON diffs in place of values
     may_cascade: bool = False  # some update or delete may make foreign keys change rows that the log does not have
 
+    def add(self, other: "TableUse") -> None:
+        """Take in what a later file has of the same body."""
+        self.n_events += other.n_events
+        self.n_bytes += other.n_bytes
+        self.has_partial_images |= other.has_partial_images
+        self.after_columns |= other.after_columns
+        self.lacked_columns |= other.lacked_columns
+        self.has_diffs |= other.has_diffs
+        self.may_cascade |= other.may_cascade
+
 
 @dataclass(frozen=True)
 class OutlinedBytes:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from applier.binlog.events.events import parse_rows_header
 from applier.errors import ArchiveError
-from applier.plan.log import UsedTable
+from applier.plan.used_tables import UsedTable
 
 _HEADER = 19
 _TYPE = 4
@@ -34,10 +34,11 @@ def before_images(uses: Iterable[UsedTable]) -> list[BeforeImages]:
     fewest: set[int] | None = None
     for used in uses:
         columns = range(len(used.table_map.types))
-        for sample in used.samples:
-            present = _present(sample)
-            if present is not None:
-                seen[present] += 1
+        for place in range(len(used.files)):
+            for sample in used.samples(place):
+                present = _present(sample)
+                if present is not None:
+                    seen[present] += 1
         if lacked := {column for column in columns if used.use.lacked_columns >> column & 1}:
             left = set(columns) - lacked
             fewest = left if fewest is None else fewest & left

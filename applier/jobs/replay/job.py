@@ -32,10 +32,11 @@ from applier.jobs.replay.result import ReplayResult
 from applier.options import ReplayOptions
 from applier.plan.cascades import cascades_of
 from applier.plan.conflicts import to_parquet
-from applier.plan.log import UsedTable, read_history, used_tables
+from applier.plan.log import read_history
 from applier.plan.notes import notes_on_charsets, notes_on_columns, notes_on_definitions, notes_on_names
 from applier.plan.planned import PlannedVersion
 from applier.plan.units import changed_versions, divide
+from applier.plan.used_tables import UsedTable, used_tables
 from applier.schema.definition import TableDefinition
 from applier.schema.history.history import SchemaHistory
 from applier.schema.schema_file import schema_file

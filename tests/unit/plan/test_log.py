@@ -10,7 +10,8 @@ from applier.binlog.outline.outline_pass import outline_file
 from applier.binlog.outline.samples import Samples
 from applier.binlog.outline.stop import StopCondition
 from applier.errors import SchemaError, UnsupportedEvent, UnsupportedStatement
-from applier.plan.log import read_history, span_of, used_tables
+from applier.plan.log import read_history, span_of
+from applier.plan.used_tables import used_tables
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.table_filter import TableFilter
 from applier.writer import event_encoder
@@ -107,7 +108,7 @@ def test_a_table_over_several_files(tmp_path):
                 pass
             Log.insert(second, T, 1, 2)
     span, _, [item] = plan(tmp_path, [tmp_path / "b.000001", tmp_path / "b.000002"])
-    assert [used.file for used in item.uses] == [1]
+    assert [[*used.files] for used in item.uses] == [[1]]
     assert span.end_position(None).file == "b.000002"
 
 
@@ -144,7 +145,7 @@ def test_the_tables_of_a_file_are_looked_for_by_name():
             looked.append(self)
             return other.definition
 
-    version = SimpleNamespace(definition=created.definition, start=(-1, 0), end=None)
+    version = SimpleNamespace(id=1, definition=created.definition, start=(-1, 0), end=None)
     history = SimpleNamespace(versions=lambda: [Other(), version], renamed=lambda name: name)
     use = TableUse(encode_table_map(created.definition), 100, 1, 1, False, 0, 0, False)
     counts = []
@@ -154,6 +155,34 @@ def test_the_tables_of_a_file_are_looked_for_by_name():
                                   format=SimpleNamespace(flavour="mysql"))
         span = SimpleNamespace(outlines=[outline] * files)
         found = used_tables(span, history, lambda database, table: True)
-        assert [(table.file, table.versions) for table in found] == [(file, (version,)) for file in range(files)]
+        [table] = found
+        assert (table.versions, [*table.files], [*table.numbers]) == ((version,), [*range(files)], [0] * files)
+        assert (table.use.n_events, table.use.n_bytes, use.n_events) == (files, files, 1)
         counts.append(len(looked))
     assert counts[0] == counts[1]
+
+
+def test_a_table_map_of_many_files_is_there_once(tmp_path):
+    """With what all of them have, and where; apart where the table is another version."""
+    with Log(tmp_path / "b.000001") as log:
+        log.create(T)
+        for number in (2, 3, 4):
+            Log.insert(log, T, *range(number))
+            log = log.rotate(tmp_path / f"b.{number:06d}")
+            if number == 3:
+                log.query("TRUNCATE d.t")
+        Log.delete(log, T, 1)
+        log.close()
+    paths = sorted(tmp_path.glob("b.*"))
+    alone = [outline_file(str(path)).tables[0] for path in paths]
+    span, history, _ = plan(tmp_path, paths)
+    first, later = used_tables(span, history, TableFilter().wanted)
+    assert ([*first.files], [*later.files], first.table_map) == ([0, 1], [2, 3], later.table_map)
+    assert [used.versions[0].id for used in (first, later)] == [0, 1]
+    for used, uses in ((first, alone[:2]), (later, alone[2:])):
+        assert (used.use.n_events, used.use.n_bytes) == (2, sum(use.n_bytes for use in uses))
+        assert used.use.first_position == uses[0].first_position
+        assert [*used.sample_counts()] == [1, 1] and used.samples(1) == outline_file(
+            span.outlines[used.files[1]].uri).samples.of(0)
+    assert not first.use.may_cascade and later.use.may_cascade
+    assert [use.n_events for outline in span.outlines for use in outline.tables] == [1] * 4

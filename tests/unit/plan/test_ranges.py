@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+from array import array
 
 import pyarrow as pa
 import pytest
@@ -28,7 +29,8 @@ def written(tmp_path, definition, values, checksum=True, flavour="mysql"):
 
 def with_samples(used, samples):
     """The only table of a file that has these samples."""
-    return dataclasses.replace(used, number=0, all_samples=Samples.of_tables([samples]))
+    return dataclasses.replace(used, files=array("I", [0]), numbers=array("I", [0]),
+                               samples_of=[Samples.of_tables([samples])])
 
 
 def bounds(uses, definition, key, n):
@@ -79,7 +81,7 @@ def test_a_larger_archive_is_no_more_work(tmp_path, monkeypatch):
             return super().walk(start, end)
 
     monkeypatch.setattr(ranges, "ChangeReader", Counted)
-    files = [with_samples(used, [sample]) for sample in used.samples]
+    files = [with_samples(used, [sample]) for sample in used.samples(0)]
     assert len(files) > 30
     cuts = bounds(files, INT, table_key(INT), 4)
     assert 8 <= len(walked) <= 17, "samples, and the table map once"

@@ -5,7 +5,7 @@ import pyarrow as pa
 from applier.binlog.events.table_map import parse_table_map
 from applier.binlog.outline.outline_pass import outline_file
 from applier.jobs.explain.layouts import BeforeImages, before_images
-from applier.plan.log import UsedTable
+from applier.plan.used_tables import UsedTable
 from applier.schema.ddl.ddl import parse_statement
 from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import BinlogWriter
@@ -27,8 +27,10 @@ def layouts(tmp_path, *groups):
                     side: {name: pa.array([1], pa.int32()) for name in names.split()}
                     for side, names in (("before", before), ("after", after)) if names}))
     outline = outline_file(str(tmp_path / "binlog.000001"))
-    return before_images(UsedTable(0, number, use, parse_table_map(use.body), (), outline.samples)
-                         for number, use in enumerate(outline.tables))
+    used = [UsedTable(use, parse_table_map(use.body), ()) for use in outline.tables]
+    for number, table in enumerate(used):
+        table.add(0, number, outline.samples)
+    return before_images(used)
 
 
 def test_rows_that_are_only_inserted_are_not_searched(tmp_path):
