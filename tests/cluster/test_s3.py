@@ -18,7 +18,7 @@ from applier.jobs.replay.snapshots_at import replay_with as replay_at
 from applier.jobs.verify import verify
 from applier.options import ExportOptions, ReplayOptions
 from applier.plan import units
-from applier.snapshot import manifest
+from applier.snapshot import manifest, shards
 from tests.support.forked_runs import forked_runs
 from tests.support.small_logs import commit, insert, new_log, update
 
@@ -99,8 +99,10 @@ def objects(uri):
 
 def held(uri):
     """The rows of a snapshot, of which exactly the files that its manifest names are there."""
-    files = [file.path for table in manifest.load(uri).tables for file in table.files]
-    assert objects(uri) == {*files, "_snapshot.json", "_schema.sql", "_report.json"}
+    tables = manifest.load(uri).tables
+    files = [file.path for table in tables for file in table.files]
+    in_shards = {files.shard.path for table in tables for files in table.sharded}
+    assert objects(uri) == {*files, *in_shards, "_snapshot.json", "_schema.sql", "_report.json"}
     root = uri.removeprefix("s3://")
     tables = [pq.read_table(f"{root}/{path}", filesystem=s3()) for path in files]
     return [tuple(row.values()) for table in tables for row in table.to_pylist()]
@@ -121,6 +123,19 @@ def test_from_a_bucket_to_a_bucket(logs, base):
     assert result.tables[0].files_carried > 3 and result.tables[0].files_written > 3
     with pytest.raises(SnapshotError, match="there is a snapshot already"):
         replay(logs[0], "s3://lake/after", base=base)
+
+
+def test_shards_in_a_bucket(logs, base, monkeypatch):
+    """Of a table with many files, carried over from a base that had none, and from one that has."""
+    monkeypatch.setattr(shards, "MOST_INLINE", 3)
+    replay(logs[0], "s3://lake/sharded", base=base)
+    replay(logs[0], "s3://lake/onwards", base="s3://lake/sharded")
+    for uri in ("s3://lake/sharded", "s3://lake/onwards"):
+        assert held(uri) == AFTER and "_files/shop/item.parquet" in objects(uri) and verify(uri).damaged == ()
+    s3().delete_file("lake/onwards/_files/shop/item.parquet")
+    with pytest.raises(SnapshotError, match="missing"):
+        replay(logs[0], "s3://lake/out-of-damaged", base="s3://lake/onwards")
+    assert objects("s3://lake/out-of-damaged") == set()
 
 
 def test_objects_that_are_not_what_the_manifest_says(logs, base):
