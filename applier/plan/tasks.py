@@ -133,16 +133,14 @@ def walking_tasks(segments: Sequence[LogSegment], versions: list[PlannedVersion]
     total = weights.total()
     n_tasks = min(len(together), max(cores, -int(-total // TASK_BYTES)))
     loads: list[tuple[float, int]] = [(0.0, number) for number in range(n_tasks)]
-    parts: list[dict[int, list[UnitSpec]]] = [{} for _ in range(n_tasks)]
+    parts: list[dict[int, dict[int, UnitSpec]]] = [{} for _ in range(n_tasks)]
     for place in order:
         load, lightest = loads[0]
         heapreplace(loads, (load + loads_of[place], lightest))
         for link in (link for unit in together[place] for link in unit.chain):
-            links = parts[lightest].setdefault(link.version, [])
-            if not any(link is other for other in links):
-                links.append(link)
-    shares = tuple(TaskShare({version: tuple(chosen) for version, chosen in part.items()}, _read(part))
-                   for part in parts)
+            parts[lightest].setdefault(link.version, {})[id(link)] = link
+    shares = tuple(TaskShare(units, _read(units)) for units in (
+        {version: tuple(links.values()) for version, links in part.items()} for part in parts))
     return ApplyTasks(shares, needed(segments, frozenset().union(*(share.reads for share in shares))))
 
 
@@ -152,7 +150,7 @@ def _base_bytes(units: Sequence[UnitSpec]) -> Counter[int]:
     return Counter({unit.number: sum(file.bytes // shared[file.path] for file in unit.base_files) for unit in units})
 
 
-def _read(part: dict[int, list[UnitSpec]]) -> frozenset[int]:
+def _read(part: dict[int, tuple[UnitSpec, ...]]) -> frozenset[int]:
     """The versions whose changes a task reads: those of its units, and the parents of those whose rows foreign keys
     change."""
     return frozenset({*part, *(link.version for units in part.values()

@@ -15,7 +15,6 @@ from applier.apply.spec import (
     ImageMultiset,
     NotSearched,
     RowOrigin,
-    RowSearch,
     Stored,
     UnitSpec,
     key_range,
@@ -29,7 +28,6 @@ from applier.plan.planned import PlannedVersion
 from applier.plan.ranges import sampled_keys
 from applier.plan.row_searches import has_diffs, n_logged, row_search
 from applier.plan.used_tables import UsedTable
-from applier.schema.definition import TableDefinition
 from applier.schema.history.history import SchemaHistory
 from applier.snapshot.file_entries import FileEntry, KeyValue
 from applier.snapshot.manifest import Snapshot
@@ -42,6 +40,8 @@ LEAST_UNIT_BYTES = 8 << 20
 """Below this size, dividing a table costs more than it gains."""
 
 
+_Range = tuple[KeyValue | None, KeyValue | None, RowOrigin]
+"""Where a range begins, where the next one does, and the rows of the chain's first version in it."""
 _Searches = dict[int, Stored | ImageMultiset | None]
 """By version, how its rows are found, if not by the table's only key."""
 
@@ -103,10 +103,10 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
         files = _base_files(chain[0], base)
         begins: Sequence[KeyValue | None] = [None] if reason else [None, *_lows(chain, files, ranges, unit_bytes,
                                                                                allowed)]
-        for low, high in zip(begins, [*begins[1:], None], strict=True):
-            origin = _begins(base, files.within(low, high))
-            _add_units(chain, searches, number, low, high, origin, staging, allowed, cascades, idempotent)
-            number += 1
+        bounds = zip(begins, [*begins[1:], None], strict=True)
+        number = _add_units(chain, searches, number, [(low, high, _begins(base, files.within(low, high)))
+                                                      for low, high in bounds],
+                            staging, allowed, cascades, idempotent)
     for group_number, group in by_group.items():
         needed = {item.version.id: searches[item.version.id] or Stored(by_content=False) for item in group}
         number = add_units(group_number, group, needed, number,
@@ -127,27 +127,25 @@ def _chains(planned: list[PlannedVersion]) -> list[list[PlannedVersion]]:
     return chains
 
 
-def _add_units(chain: list[PlannedVersion], searches: _Searches, number: int, low: KeyValue | None,
-               high: KeyValue | None, origin: RowOrigin, staging: Staging, allowed: TypeConversions,
-               cascades: Cascades, idempotent: bool) -> None:
-    """One unit, as a link for each version of the chain, the first with rows of this origin."""
+def _add_units(chain: list[PlannedVersion], searches: _Searches, number: int, ranges: Sequence[_Range],
+               staging: Staging, allowed: TypeConversions, cascades: Cascades, idempotent: bool) -> int:
+    """A unit for each range, numbered from this number on, as a link for each version of the chain; the number after
+    them."""
     for link, item in enumerate(chain):
         version, place = item.version, None
         if item.in_snapshot and not item.succeeded:
             place = staging.place(version.definition.database, version.definition.name,
                                   history=version.definition.versioning is not None)
-        for source in version.sources:
-            origin = Altered(unit=chain[link - 1].units[-1], conversion=source.conversion)
-        search = searches[version.id] or _by_key(version.definition, low, high)
-        unit = UnitSpec(number=number, version=version.id, definition=version.definition, search=search, origin=origin,
-                        needs=cascades.needs(version.id), place=place, type_conversions=allowed,
-                        same_columns=not chain[0].version.given, idempotent=idempotent)
-        item.units.append(unit)
-
-
-def _by_key(definition: TableDefinition, low: KeyValue | None, high: KeyValue | None) -> RowSearch:
-    key = table_key(definition)
-    return NotSearched() if key is None else key_range(key, low, high)
+        search, key, needs = searches[version.id], table_key(version.definition), cascades.needs(version.id)
+        for nth, (low, high, origin) in enumerate(ranges):
+            for source in version.sources:
+                origin = Altered(unit=chain[link - 1].units[nth], conversion=source.conversion)
+            item.units.append(UnitSpec(
+                number=number + nth, version=version.id, definition=version.definition,
+                search=search or (NotSearched() if key is None else key_range(key, low, high)), origin=origin,
+                needs=needs, place=place, type_conversions=allowed, same_columns=not chain[0].version.given,
+                idempotent=idempotent))
+    return number + len(ranges)
 
 
 def _begins(base: Snapshot | None, files: tuple[FileEntry, ...]) -> RowOrigin:

@@ -43,14 +43,14 @@ class Log(BinlogWriter):
         return self.position
 
 
-def plan(folder: Path, paths, *, cores=2, split_bytes=64 << 20, ignored=()):
-    """(span, history, planned versions) of files."""
+def plan(folder: Path, paths, *, cores=2, split_bytes=64 << 20, ignored=(), base=None):
+    """(span, history, planned versions) of files that go on from a base, if there is one."""
     wanted = TableFilter(ignored=ignored).wanted
     span = span_of([outline_file(str(path), split_bytes=split_bytes) for path in paths])
-    history = read_history(span, wanted, None, None)
+    history = read_history(span, wanted, base, None)
     used = used_tables(span, history, wanted)
     cascades = cascades_of(history, used, idempotent=False, compressed=False)
     versions = changed_versions(used, history, cascades)
     with begin(str(folder / "out")) as staging:
-        divide(versions, None, staging, cores, idempotent=False, cascades=cascades)
+        divide(versions, base, staging, cores, idempotent=False, cascades=cascades)
     return span, history, versions

@@ -1,13 +1,23 @@
 """Where the ranges of a table with a base begin, from the keys of changes and the base's files."""
 
+import dataclasses
 from unittest import mock
 
+import pyarrow as pa
 import pytest
 
+from applier.engine.executor import ThisProcess
+from applier.jobs.replay.job import replay_with
+from applier.options import ReplayOptions
 from applier.plan import base_ranges
 from applier.plan.base_ranges import BaseFiles, lows
 from applier.plan.ranges import SampledKeys
+from applier.plan.tasks import log_segments, walking_tasks
+from applier.snapshot import manifest
 from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.staging import Staging
+from applier.writer.row_encoder import RowChanges
+from tests.support.planning import Log, plan, table
 
 FILES = [FileEntry(f"part-{low}", 100, 1000, low, low + 99) for low in (0, 100, 200)]
 
@@ -54,3 +64,25 @@ def test_the_files_of_a_range():
     for low, high, numbers in ((None, 100, [0]), (None, 101, [0, 1]), (99, 100, [0]), (100, 200, [1]), (150, 160, [1]),
                                (199, 201, [1, 2]), (300, None, []), (299, None, [2]), (-5, 0, [])):
         assert files.within(low, high) == tuple(FILES[number] for number in numbers), (low, high)
+
+
+def test_a_table_of_many_files_is_planned_as_one(tmp_path, monkeypatch):
+    """A unit a file, each with its own; what is one for the table is asked for once, and not for each of them."""
+    item = table("t")
+    with Log(tmp_path / "b.000001") as log:
+        log.create(item)
+        log.insert(item, 5)
+        following = log.rotate(tmp_path / "b.000002")
+    replay_with(ThisProcess(), ReplayOptions((str(tmp_path / "b.000001"),), str(tmp_path / "base")))
+    with following, following.transaction():
+        following.rows(RowChanges(item, after={name: pa.array([7], pa.int32()) for name in ("id", "a")}))
+    made = manifest.load(str(tmp_path / "base"))
+    files = tuple(FileEntry(f"d/t/{number}", 1, 1, number * 10, number * 10 + 5) for number in range(2_000))
+    base = dataclasses.replace(made, tables=(dataclasses.replace(made.tables[0], files=files),))
+    places, place = [], Staging.place
+    monkeypatch.setattr(Staging, "place", lambda *names, **how: places.append(names[1:]) or place(*names, **how))
+    span, _, [version] = plan(tmp_path, [following.path], base=base)
+    assert [unit.base_files for unit in version.units] == [(file,) for file in files]
+    assert [unit.number for unit in version.units] == list(range(2_000)) and places == [("d", "t")]
+    shares = walking_tasks(log_segments(span, [version]), [version], 2).shares
+    assert sorted(unit.number for share in shares for unit in share.units[version.version.id]) == list(range(2_000))
