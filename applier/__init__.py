@@ -14,6 +14,7 @@ import jsondiff
 
 if TYPE_CHECKING:
     from applier.api.arguments import Step
+    from applier.api.changes import Changes, changes
     from applier.api.dumping import export, import_dump
     from applier.api.logs import explain, locate
     from applier.api.replaying import Replayed, replay
@@ -38,6 +39,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "applier.api.arguments": ("Step",),
+    "applier.api.changes": ("Changes", "changes"),
     "applier.api.dumping": ("export", "import_dump"),
     "applier.api.logs": ("explain", "locate"),
     "applier.api.replaying": ("Replayed", "replay"),
@@ -51,9 +53,10 @@ _HOMES = {
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "ApplierError", "ArchiveError", "BinlogPosition", "EncryptedBinlog", "GtidSet", "MissingFile", "ReplayResult",
-    "ReplayStopped", "Replayed", "SchemaError", "Snapshot", "SnapshotError", "SnapshotTable", "Step",
-    "UnsupportedEvent", "UnsupportedStatement", "UsageError", "explain", "export", "import_dump", "locate", "replay",
+    "ApplierError", "ArchiveError", "BinlogPosition", "Changes", "EncryptedBinlog", "GtidSet", "MissingFile",
+    "ReplayResult", "ReplayStopped", "Replayed", "SchemaError", "Snapshot", "SnapshotError", "SnapshotTable", "Step",
+    "UnsupportedEvent", "UnsupportedStatement", "UsageError", "changes", "explain", "export", "import_dump", "locate",
+    "replay",
 ]
 
 if "apply_diffs" not in getattr(jsondiff, "__all__", ()):

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from typing import Protocol
 
 from applier.binlog.events.gtid import GtidSet
 from applier.errors import UsageError
@@ -26,6 +27,19 @@ def _check_time_zone(name: str | None) -> None:
     if name is not None and not is_time_zone(name):
         raise UsageError(f"--system-time-zone {name} is not known",
                          hint="as +02:00, or a name of the time zone database: Europe/Rome")
+
+
+class LogBounds(Protocol):
+    """Where to begin in a log and where to stop, as ReplayOptions has it."""
+
+    @property
+    def start_position(self) -> tuple[str, int] | None: ...
+    @property
+    def stop_position(self) -> tuple[str, int] | None: ...
+    @property
+    def stop_gtid(self) -> str | None: ...
+    @property
+    def stop_datetime(self) -> float | None: ...
 
 
 @dataclass(frozen=True)
@@ -171,6 +185,25 @@ class ExplainOptions:
     schema: str | None = None
     filter: TableFilter = EVERYTHING
     define_from_log: bool = False
+
+
+@dataclass(frozen=True)
+class ChangesOptions:
+    """What changes to read: those of `table` (database, name), all of its columns or these. Without
+    `ignore_foreign_keys`, changes that foreign keys make and the log does not have are an error. The rest is as in
+    ReplayOptions."""
+
+    binlogs: tuple[str, ...]
+    table: tuple[str, str]
+    columns: tuple[str, ...] | None = None
+    base: str | None = None
+    schema: str | None = None
+    start_position: tuple[str, int] | None = None
+    stop_position: tuple[str, int] | None = None
+    stop_gtid: str | None = None
+    stop_datetime: float | None = None
+    define_from_log: bool = False
+    ignore_foreign_keys: bool = False
 
 
 def parse_rewrites(texts: list[str]) -> tuple[tuple[str, str], ...]:

@@ -11,6 +11,7 @@ from applier.errors import ApplierError
 from applier.jobs import warm
 from benchmarks import (
     cascades,
+    changes,
     definitions,
     documents,
     dumps,
@@ -37,6 +38,7 @@ _SECTIONS: dict[str, Callable[[sections.Bench], list[Table]]] = {
     "start": starting.starting,
     "read": sections.reading,
     "show": showing.showing,
+    "changes": changes.changes,
     "apply": sections.applying,
     "parquet": sections.parquet,
     "search": searching.searching,

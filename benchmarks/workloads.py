@@ -5,6 +5,7 @@
     minimal   the same with minimal images: a key before, what was assigned after
     uuid      the same as oltp, with a VARBINARY(36) key
     conflicts the same as oltp, with inserts of rows that are there: one change in a hundred, for idempotent mode
+    single    the same as oltp, of one table
     large     the same as oltp, of 4 million rows at most, in files of 1 GB
     bulk      multi-row inserts only
     types     29 columns of all kinds, one value in ten NULL; inserts, then updates of every other row, full images
@@ -73,15 +74,15 @@ def make(name: str, megabytes: float, directory: str) -> Workload:
 
 
 def _oltp(archive: Archive, key: str = "int", full: bool = True, keys: str = _KEYS, again: int = 0,
-          most_rows: int | None = None) -> None:
+          most_rows: int | None = None, n_tables: int = _TABLES) -> None:
     """`keys`: of the tables' definitions. `again`: how many rows of each hundred transactions are inserted twice.
     `most_rows`: of all tables."""
     random = np.random.default_rng(1)
     filled = int(archive.size * _FILLED_SHARE) // _ROW_BYTES
-    rows = max(4 * _BLOCK, min(filled, most_rows or filled) // _TABLES)
-    tables = [filled_table(archive, f"sbtest{number + 1}", key, keys, rows, random) for number in range(_TABLES)]
+    rows = max(4 * _BLOCK, min(filled, most_rows or filled) // n_tables)
+    tables = [filled_table(archive, f"sbtest{number + 1}", key, keys, rows, random) for number in range(n_tables)]
     while archive.share < 1:
-        chosen = [tables[number] for number in random.integers(0, _TABLES, 3)]
+        chosen = [tables[number] for number in random.integers(0, n_tables, 3)]
         parts = {id(table): iter(np.split(random.choice(rows, 3 * _BLOCK, replace=False), 3)) for table in chosen}
         picks = [next(parts[id(table)]) for table in chosen]
         changes = [chosen[0].update_k(picks[0], full), chosen[1].update_c(picks[1], full)]
@@ -121,6 +122,7 @@ _MAKERS: dict[str, Callable[[Archive], None]] = {
     "oltp": _oltp,
     "minimal": lambda archive: _oltp(archive, full=False),
     "large": _large,
+    "single": lambda archive: _oltp(archive, n_tables=1),
     "bulk": _bulk,
     "types": _types,
     "uuid": lambda archive: _oltp(archive, key="varbinary(36)"),

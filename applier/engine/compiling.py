@@ -28,6 +28,7 @@ _FOR_JOBS = {
     "import": ("applier.jobs.importing.", "applier.snapshot.", "keysearch.keybytes_kernel"),
     "export": ("applier.jobs.exporting.", "applier.snapshot."),
     "show": ("applier.jobs.show.",),
+    "changes": ("applier.binlog.", "applier.columns.", "applier.mysql."),
     "outline": ("applier.binlog.outline.",),
     "verify": ("applier.snapshot.digest_kernel",),
 }

@@ -96,7 +96,7 @@ class ChangeBatch:
         self.before, self.after, self.file = before, after, NO_FILE
         self._arrays = [np.empty(rows, kind) for kind in _ARRAYS.values()]
         self.record = np.zeros((), k.BATCH)
-        self.record["capacity"] = rows
+        self.record["capacity"], self.record["in_one"] = rows, before is after
         for field, array in zip(_ARRAYS, self._arrays, strict=True):
             self.record[field] = address_of(array)
 

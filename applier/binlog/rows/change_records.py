@@ -19,9 +19,10 @@ layouts whose bitmap is that of partial JSON columns."""
 LAYOUT_BYTES = LAYOUT.itemsize
 
 BATCH, batch_at, _ = struct("change batch", **dict.fromkeys((
-    "n", "n_before", "n_after", "capacity", "kinds", "places", "rows", "before_rows", "after_rows", "images",
+    "n", "n_before", "n_after", "in_one", "capacity", "kinds", "places", "rows", "before_rows", "after_rows", "images",
     "image_lengths", "times", "events", "before_images", "before_lengths", "zero_dates"), np.int64))
-"""How many changes, before-images and after-images it has, and where its arrays are."""
+"""How many changes, before-images and after-images it has, and where its arrays are. `in_one` is 1 where both images go
+into the same buffers, one after the other: then all images are counted by both numbers."""
 
 IMAGES, images_at, _ = struct("images of an event", **dict.fromkeys((
     "body", "first", "stop", "safe_end", "kind", "before", "after", "json_columns"), np.int64))

@@ -179,6 +179,7 @@ def _add_before(batch, pointer, length):
     store_i64(batch.before_images + 8 * batch.n, pointer)
     store_i32(batch.before_lengths + 4 * batch.n, np.int32(length))
     batch.n_before += pointer != -1
+    batch.n_after += batch.in_one if pointer != -1 else np.int64(0)
 
 
 @inline
@@ -188,6 +189,7 @@ def _add_after(batch, pointer, length):
     store_i64(batch.images + 8 * batch.n, pointer)
     store_i32(batch.image_lengths + 4 * batch.n, np.int32(length))
     batch.n_after += pointer != -1
+    batch.n_before += batch.in_one if pointer != -1 else np.int64(0)
 
 
 @inline
@@ -234,7 +236,8 @@ def rows_of_event(images, batch_address, state):
             after_program, image_id = layout_at(variant).after, _image_id(variant)
         image = next_at
         if after and next_at >= 0:
-            next_at = read_image(next_at, stop, safe_end, after_program, batch.n_after, zero_dates, no_nulls)
+            after_row = batch.n_after + batch.in_one if before else batch.n_after
+            next_at = read_image(next_at, stop, safe_end, after_program, after_row, zero_dates, no_nulls)
         if next_at == FULL:
             batch.zero_dates = zero_before
             status = Status.NO_ROOM

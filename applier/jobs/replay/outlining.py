@@ -14,7 +14,7 @@ from applier.binlog.outline.stop import StopCondition
 from applier.engine.executor import Executor
 from applier.errors import ArchiveError
 from applier.io.progress import Progress
-from applier.options import ReplayOptions
+from applier.options import LogBounds
 from applier.plan.log import LogSpan, check_base, files_after, known_start, span_of
 from applier.plan.passes import bytes_left, end_of_pass
 from applier.plan.prepared import resolve_prepared_transactions, with_prepared_transactions
@@ -43,7 +43,7 @@ class Pass:
 class Outlining:
     """Outlines an archive pass by pass. `note` is called with each line for people."""
 
-    def __init__(self, executor: Executor, options: ReplayOptions, pass_bytes: int, progress: Progress,
+    def __init__(self, executor: Executor, options: LogBounds, pass_bytes: int, progress: Progress,
                  note: Callable[[str], None]):
         self._executor, self._options, self._pass_bytes = executor, options, pass_bytes
         self._progress, self._note = progress, note

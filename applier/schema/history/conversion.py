@@ -52,18 +52,39 @@ class RowConversion:
     def changes_rows(self) -> bool:
         """True if rows may differ afterwards: some are removed or numbered, or stored columns are added, dropped,
         moved, converted or renamed, or become NOT NULL."""
-        if self.removed is not None or self.ignores is not None or self.numbers_rows:
-            return True
-        if (self.old.versioning is None) != (self.new.versioning is None) or self._may_forbid_dates:
-            return True
-        sources = zip(self.sources, self.new.columns, strict=True)
-        kept = [(self.old.columns[source], column) for source, column in sources if source is not None]
-        if any(old.nullable and not new.nullable for old, new in kept):
+        if self._changes_rows_as_a_whole:
             return True
         before = [(number, *_seen(column)) for number, column in enumerate(self.old.columns) if _is_stored(column)]
         after = [(source, *_seen(column)) for source, column in zip(self.sources, self.new.columns, strict=True)
                  if _is_stored(column)]
         return before != after
+
+    @cached_property
+    def changes_values(self) -> bool:
+        """True if rows may hold other values afterwards, where a column that is moved or renamed is the same one, and
+        one that is added was NULL before: some are removed or numbered, or stored columns are converted, computed, or
+        have a default that all rows get."""
+        if self._changes_rows_as_a_whole:
+            return True
+        added = (column for source, column in zip(self.sources, self.new.columns, strict=True) if source is None)
+        if any(_is_stored(column) and (column.generated or column.default or not column.nullable) for column in added):
+            return True
+        return any(_is_stored(new) and _seen(old)[1:] != _seen(new)[1:] for old, new in self._kept)
+
+    @property
+    def _changes_rows_as_a_whole(self) -> bool:
+        """Whether rows may differ whatever columns they have."""
+        if self.removed is not None or self.ignores is not None or self.numbers_rows:
+            return True
+        if (self.old.versioning is None) != (self.new.versioning is None) or self._may_forbid_dates:
+            return True
+        return any(old.nullable and not new.nullable for old, new in self._kept)
+
+    @property
+    def _kept(self) -> list[tuple[Column, Column]]:
+        """The columns that stay, before and after."""
+        sources = zip(self.sources, self.new.columns, strict=True)
+        return [(self.old.columns[source], column) for source, column in sources if source is not None]
 
     @property
     def _may_forbid_dates(self) -> bool:

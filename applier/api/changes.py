@@ -1,0 +1,114 @@
+"""`changes`: the row changes of a table, for whatever reads Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from applier.api.arguments import PathLike, Paths, Place, Watcher, path, paths, position, stop_at, watcher
+from applier.api.snapshots import Snapshot
+from applier.errors import UsageError
+from applier.options import ChangesOptions
+from applier.schema.table_filter import parse_table_list
+
+if TYPE_CHECKING:
+    import pandas
+
+    from applier.jobs.changes.job import ChangeFeed
+
+
+class Changes:
+    """The changes of a table, an update as two: the row before and the row after. To be read any number of times.
+
+    It is iterated as record batches, in commit order, and taken as it is by whatever takes Arrow streams: DuckDB,
+    Polars, pandas, pyarrow. Memory is bounded, and who stops early has read no more.
+    """
+
+    def __init__(self, feed: ChangeFeed) -> None:
+        self._feed = feed
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The table's columns, and what the feed says of each change."""
+        return self._feed.schema
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Lines for people: what came before the archive, a torn end."""
+        return self._feed.notes
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return self._feed.batches()
+
+    def reader(self) -> pa.RecordBatchReader:
+        """The changes as a stream."""
+        return pa.RecordBatchReader.from_batches(self.schema, self._feed.batches())
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """For Arrow's PyCapsule interface."""
+        return self.reader().__arrow_c_stream__(requested_schema)
+
+    def to_arrow(self) -> pa.Table:
+        """All changes."""
+        return pa.Table.from_batches(self._feed.batches(), self.schema)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """All changes, as a data frame."""
+        return self.to_arrow().to_pandas()
+
+
+def changes(
+    binlogs: Paths,
+    table: str,
+    *,
+    columns: Sequence[str] | None = None,
+    base: PathLike | Snapshot | None = None,
+    schema: PathLike | None = None,
+    start: Place | None = None,
+    stop: Place | datetime | None = None,
+    define_from_log: bool = False,
+    ignore_foreign_keys: bool = False,
+    progress: Watcher | None = None,
+) -> Changes:
+    """Read the row changes of a table from binlogs, as columns, in commit order.
+
+    >>> changes = applier.changes("backup", "shop.orders", columns=["id", "status"]).to_arrow()
+    >>> changes["_change_type"].value_counts().to_pylist()[0]
+    {'values': 'insert', 'counts': 2227}
+    >>> changes.slice(0, 1).select(["id", "status", "_gtid", "_pos"]).to_pylist()
+    [{'id': 1, 'status': 'new', '_gtid': '20810cc3-e548-11f1-a5e4-02fc00000001:14', '_pos': 115895}]
+
+    binlogs: the archive.
+    table: its name, as "shop.orders".
+    columns: only these of its columns; the others are not decoded.
+    base: a snapshot that has the table's definition; changes are those after it.
+    schema: a file of CREATE TABLEs of tables that exist before the first binlog.
+    start: a position to start at, whatever comes before it and wherever the base stands.
+    stop: a position or a GTID set to stop after, or a time to stop before.
+    define_from_log: whether the log's metadata define the table if nothing else does.
+    ignore_foreign_keys: whether to leave out what foreign keys change below the log; else that is an error.
+    progress: called with each Step.
+
+    Each change has `_change_type` (insert, update_preimage, update_postimage, delete), `_commit_version` (the total
+    order of the archive's transactions), `_commit_timestamp`, `_gtid`, `_file`, `_pos`, `_row`, and `_present`: where
+    the log has less than the whole row, the columns that it has. A statement that changes rows below the log is one
+    change without values: truncate (the table was emptied or dropped) or alter (its values were converted).
+
+    Raises ApplierError as `replay` does before it applies anything; ArchiveError for damage while it is read.
+    """
+    from applier.jobs.changes.job import change_feed
+
+    end = stop_at(stop)
+    names = parse_table_list([table])
+    if len(names) != 1 or not all(isinstance(name, str) for name in names[0]):
+        raise UsageError(f"{table!r} is not the name of a table", hint="write DATABASE.TABLE")
+    [(database, name)] = names
+    options = ChangesOptions(
+        paths(binlogs), (str(database), str(name)), None if columns is None else tuple(columns),
+        base.uri if isinstance(base, Snapshot) else None if base is None else path(base),
+        None if schema is None else path(schema), None if start is None else position(start), end.position, end.gtid,
+        end.time, define_from_log, ignore_foreign_keys)
+    return Changes(change_feed(options, watcher(progress)))

@@ -1,0 +1,133 @@
+"""Batches of a table's changes as record batches of the feed.
+
+    the table's columns       of the row before or after the change; null where the image does not have the column, and
+                              for an invalid date
+    _change_type              insert, update_preimage, update_postimage, delete; truncate, where the table was emptied
+                              or dropped, and alter, where DDL changed values: both without values
+    _commit_version           int64: the total order of the archive's event groups, the same whatever part of it is read
+    _commit_timestamp         when the group was committed, in whole seconds
+    _gtid                     null without GTIDs
+    _file, _pos, _row         the rows event, and the row in it, from 0
+    _present                  the columns that the image has; null if it has all
+
+An update is two rows, the one before it first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from applier.apply.tables.logged_table import LoggedTable, TableReading
+from applier.apply.tables.table_maps import BATCH_ROWS
+from applier.binlog.events.table_map import TableMap
+from applier.binlog.rows.changes import ChangeBatch, TableBinding
+from applier.binlog.rows.image_pointers import layouts_of
+from applier.binlog.rows.layout import ColumnPlan
+from applier.columns.values import finish_column
+from applier.errors import UnsupportedEvent
+from applier.jobs.changes.groups import FileGroups
+from applier.mysql.zero_dates import as_nulls
+from applier.schema.definition import TableDefinition
+
+CHANGE_TYPES = ("insert", "update_preimage", "update_postimage", "delete", "truncate", "alter")
+TRUNCATE, ALTER = 4, 5
+_TYPES = np.array([[0, 0], [2, 1], [3, 3]], np.int8)
+"""By kind (INSERT, UPDATE, DELETE) and whether an image is the one before."""
+_KINDS = pa.array(CHANGE_TYPES)
+_TEXT = pa.dictionary(pa.int32(), pa.string())
+OF_CHANGES = pa.schema([
+    pa.field("_change_type", pa.dictionary(pa.int8(), pa.string()), nullable=False),
+    pa.field("_commit_version", pa.int64(), nullable=False),
+    pa.field("_commit_timestamp", pa.timestamp("us", tz="UTC"), nullable=False),
+    pa.field("_gtid", _TEXT),
+    pa.field("_file", _TEXT, nullable=False),
+    pa.field("_pos", pa.int64(), nullable=False),
+    pa.field("_row", pa.int32(), nullable=False),
+    pa.field("_present", pa.list_(pa.string())),
+])
+"""What the feed says of a change."""
+_ALL_PRESENT = pa.nulls(2 * BATCH_ROWS, pa.list_(pa.string()))
+
+
+class FeedTable:
+    """Takes the changes of one version of the table in one file (a LogTable), and makes record batches for `emit`.
+
+    `schema` is the feed's, and `names` are the names of the version's columns in it, by number; a column of the feed
+    that the version does not have is null. `groups` are those of the file.
+    """
+
+    def __init__(self, definition: TableDefinition, schema: pa.Schema, names: Mapping[int, str],
+                 emit: Callable[[pa.RecordBatch], None], groups: FileGroups) -> None:
+        self._definition, self._schema, self._names, self._emit, self._groups = definition, schema, names, emit, groups
+        self._logged = LoggedTable(definition)
+        self._columns = {name: number for number, name in names.items() if schema.get_field_index(name) >= 0}
+
+    def bind(self, table_map: TableMap, bound: TableBinding | None) -> TableBinding:
+        """What is wanted of the rows after a table map: all columns of the feed, of both images."""
+        reading = self._logged.bind_table_map(table_map)
+        if bound is not None:
+            return bound
+        wanted: list[ColumnPlan | None] = [None] * len(reading.plans)
+        for number in self._columns.values():
+            if number < len(wanted):
+                wanted[number] = reading.plans[number]
+        binding = TableBinding(reading.plans, wanted, wanted, lambda batch: self._take(reading, batch), BATCH_ROWS,
+                               in_one=True)
+        binding.layouts = reading.layouts
+        return binding
+
+    def _take(self, reading: TableReading, batch: ChangeBatch) -> None:
+        befores, afters = batch.before_rows >= 0, batch.after_rows >= 0
+        changes = np.repeat(np.arange(batch.n), befores.astype(np.int64) + afters)
+        is_before = np.zeros(len(changes), np.bool_)
+        is_before[batch.before_rows[befores]] = True
+        types = _TYPES[batch.kinds[changes], is_before.astype(np.int8)]
+        places = batch.places[changes]
+        layouts = layouts_of(np.where(is_before, batch.before_images[changes], batch.images[changes]))
+        rows = len(changes)
+        arrays = [self._values(field, reading, batch, rows) for field in self._schema
+                  if field.name not in OF_CHANGES.names]
+        arrays += [
+            pa.DictionaryArray.from_arrays(types, _KINDS),
+            *self._groups.columns(places), pa.array(places), pa.array(batch.rows[changes]),
+            self._present(reading, layouts, batch)]
+        self._emit(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
+
+    def _values(self, field: pa.Field, reading: TableReading, batch: ChangeBatch, rows: int) -> pa.Array:
+        """A column of all images of a batch, in memory of its own."""
+        number = self._columns.get(field.name, len(reading.plans))
+        if number >= len(reading.plans):
+            return pa.nulls(rows, field.type)
+        values = as_nulls(finish_column(batch.after.columns[number].arrow(rows), self._definition.columns[number],
+                                        reading.table_map.types[number], reading.table_map.metadata[number]))
+        return pa.concat_arrays([values, values.slice(0, 0)])
+
+    def _present(self, reading: TableReading, layouts: np.ndarray, batch: ChangeBatch) -> pa.Array:
+        """The columns that images of these layouts have, in the table's order. Raises UnsupportedEvent for one with a
+        JSON diff."""
+        known: list[list[str] | None] = [None]
+        for number, layout in enumerate(reading.layouts.known[1:], 1):
+            if layout.diffs and number in layouts:
+                first = int(np.argmax(layouts_of(batch.images) == number))
+                raise UnsupportedEvent("this update has changes to a JSON document, not the document",
+                                       file=batch.file.uri, position=int(batch.places[first]),
+                                       row=int(batch.rows[first]), table=self._definition.full_name,
+                                       hint="ask for other columns, or replay these logs for the rows")
+            names = [self._names[column] for column in layout.present if column in self._names]
+            known.append(None if len(names) == len(self._names) else names)
+        if not any(known):
+            return _ALL_PRESENT.slice(0, len(layouts))
+        return pa.array(known, _ALL_PRESENT.type).take(pa.array(layouts))
+
+
+def marker(schema: pa.Schema, kind: int, groups: FileGroups, end: int) -> pa.RecordBatch:
+    """One row for a statement, which ends at this offset, that changes the table's rows below the log."""
+    of_columns = [pa.nulls(1, field.type) for field in schema if field.name not in OF_CHANGES.names]
+    kinds = pa.DictionaryArray.from_arrays(pa.array([kind], pa.int8()), _KINDS)
+    place = np.array([end - 1])
+    return pa.RecordBatch.from_arrays([
+        *of_columns, kinds, *groups.columns(place), pa.array(groups.starts(place)), pa.array([0], pa.int32()),
+        _ALL_PRESENT.slice(0, 1)], schema=schema)

@@ -1,0 +1,51 @@
+"""What the feed says of a change's event group: its place in the order of the archive, its time, its GTID."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.binlog.locating.groups import GroupPass
+
+OFFSET_BITS = 40
+"""Of a commit version, for the offset in the file: one terabyte. The file's number is above."""
+
+
+class FileGroups:
+    """The event groups of a file in [start, end), by the positions of their events."""
+
+    def __init__(self, uri: str, name: str, number: int, start: int, end: int) -> None:
+        found = self._found = GroupPass(uri).groups(start, end)
+        self._name, self._starts = pa.array([name]), found.starts
+        self._versions = np.int64(number) << OFFSET_BITS | found.ends
+        self._times = found.times.astype(np.int64) * 1_000_000
+        self._sources = pa.array(found.names, pa.string())
+        self._separators = pa.array(["-" if source.count("-") == 1 else ":" for source in found.names], pa.string())
+
+    def columns(self, places: np.ndarray) -> list[pa.Array]:
+        """Of the groups that bytes at these offsets, ascending, are in: commit versions, times, GTIDs, the file."""
+        numbers = self._of(places)
+        groups = slice(int(numbers[0]), int(numbers[-1]) + 1)
+        gtids = pa.DictionaryArray.from_arrays((numbers - groups.start).astype(np.int32), self._gtids(groups))
+        files = pa.DictionaryArray.from_arrays(np.zeros(len(places), np.int32), self._name)
+        times = pa.array(self._times[numbers]).view(pa.timestamp("us", tz="UTC"))
+        return [pa.array(self._versions[numbers]), times, gtids, files]
+
+    def starts(self, places: np.ndarray) -> np.ndarray:
+        """Where the groups begin that bytes at these offsets are in."""
+        starts: np.ndarray = self._starts[self._of(places)]
+        return starts
+
+    def _of(self, places: np.ndarray) -> np.ndarray:
+        first, last = np.searchsorted(self._starts, places[[0, -1]], side="right")
+        numbers: np.ndarray = np.searchsorted(self._starts[first - 1:last], places, side="right") + (first - 2)
+        return numbers
+
+    def _gtids(self, groups: slice) -> pa.Array:
+        """The GTIDs of groups as servers write them; null for a group without one."""
+        sources = self._found.sources[groups]
+        chosen = pa.array(sources, mask=sources < 0)
+        return pc.binary_join_element_wise(self._sources.take(chosen),
+                                           pa.array(self._found.numbers[groups]).cast(pa.string()),
+                                           self._separators.take(chosen))

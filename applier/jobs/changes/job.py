@@ -1,0 +1,216 @@
+"""The job: the changes of a table in a part of an archive, read a batch at a time.
+
+    archive → outline → schema history → segments of the log with the table → record batches (feed)
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from applier.apply.tables.table_maps import segment_reader
+from applier.apply.tasks import LogSegment
+from applier.binlog.archive.archive import open_archive
+from applier.binlog.rows.same_bytes import SameBytes
+from applier.engine import compiling
+from applier.engine.executor import ThisProcess
+from applier.errors import NO_SUCH_TABLE, ApplierError, SchemaError, UsageError
+from applier.io.mapping import map_file
+from applier.io.progress import Progress, Silent
+from applier.io.resolver import read_text
+from applier.jobs.changes.columns import column_names
+from applier.jobs.changes.feed import ALTER, OF_CHANGES, TRUNCATE, FeedTable, marker
+from applier.jobs.changes.groups import FileGroups
+from applier.jobs.replay.outlining import Outlining
+from applier.mysql.types import arrow_type
+from applier.options import ChangesOptions
+from applier.plan.cascades import cascades_of
+from applier.plan.log import LogSpan, Wanted, read_history, used_tables
+from applier.plan.tasks import log_segments
+from applier.plan.units import changed_versions
+from applier.schema.ddl.schema_changes import TableName
+from applier.schema.history.history import SchemaHistory
+from applier.schema.history.table_versions import Position, TableVersion
+from applier.schema.table_filter import EVERYTHING
+from applier.snapshot import manifest
+from applier.snapshot.manifest import Snapshot
+
+_WHOLE = 1 << 62
+
+
+@dataclass(frozen=True)
+class _Emptied:
+    """A statement after which rows of the table are others, below the log: its end, and the kind of change."""
+
+    place: Position
+    kind: int
+
+
+@dataclass(frozen=True)
+class ChangeFeed:
+    """The changes of a table: `schema` is that of `batches`, `notes` are lines for people."""
+
+    schema: pa.Schema
+    notes: tuple[str, ...]
+    _span: LogSpan
+    _segments: tuple[LogSegment, ...]
+    _emptied: tuple[_Emptied, ...]
+    _versions: dict[int, TableVersion]
+    _names: dict[int, dict[int, str]]
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The changes in commit order. Raises ArchiveError for damage, and where bytes are not those that were
+        outlined; what came before was right."""
+        emptied, groups = list(self._emptied), dict[int, FileGroups]()
+        with SameBytes() as outlined:
+            for segment in self._segments:
+                while emptied and emptied[0].place <= (segment.file, segment.start):
+                    yield self._marker(emptied.pop(0), groups)
+                yield from self._changes(segment, self._groups(segment.file, groups), outlined)
+            for left in emptied:
+                yield self._marker(left, groups)
+
+    def _changes(self, segment: LogSegment, groups: FileGroups, outlined: SameBytes) -> Iterator[pa.RecordBatch]:
+        made: list[pa.RecordBatch] = []
+        tables = {version: FeedTable(self._versions[version].definition, self.schema, self._names[version],
+                                     made.append, groups)
+                  for version in segment.tables.values()}
+        reader = segment_reader(segment, map_file(segment.uri), tables)
+        for _ in outlined.steps(reader, segment.split, segment.start, segment.end):
+            yield from made
+            made.clear()
+        reader.flush()
+        yield from made
+
+    def _marker(self, emptied: _Emptied, groups: dict[int, FileGroups]) -> pa.RecordBatch:
+        file, end = emptied.place
+        return marker(self.schema, emptied.kind, self._groups(file, groups), end)
+
+    def _groups(self, file: int, known: dict[int, FileGroups]) -> FileGroups:
+        """The groups of a file; those of files before it are forgotten."""
+        if file not in known:
+            known.clear()
+            outline = self._span.outlines[file]
+            known[file] = FileGroups(outline.uri, outline.name, _number(outline.name, file), outline.start, outline.end)
+        return known[file]
+
+
+def change_feed(options: ChangesOptions, progress: Progress | None = None) -> ChangeFeed:
+    """Outline the archive, and find the table's changes in it. Raises what a replay would raise before it applies
+    anything; SchemaError where nothing defines the table, or two of its definitions have no schema in common."""
+    progress, notes = progress or Silent(), list[str]()
+    compiling.ensure("changes", progress)
+
+    def note(text: str) -> None:
+        notes.append(text)
+        progress.note(text)
+
+    base = manifest.load(options.base) if options.base is not None else None
+    outlining = Outlining(ThisProcess(os.cpu_count() or 1), options, _WHOLE, progress, note)
+    archive = open_archive(list(options.binlogs), with_gap=outlining.stop_condition().is_set)
+    span = outlining.next_pass(archive, base).span
+
+    history = _history(span, base, options)
+    if not options.ignore_foreign_keys:
+        _check_foreign_keys(span, history, options.table)
+    segments = log_segments(span, changed_versions(used_tables(span, history, _only(options.table)), history))
+    versions = {version.id: version for version in _versions_of(history, options.table)}
+    if not versions:
+        raise SchemaError("nothing defines this table", table=".".join(options.table), errno=NO_SUCH_TABLE,
+                          hint="give its CREATE TABLE as of the first binlog with schema, or a base that has it")
+    names = column_names(list(versions.values()))
+    schema = _schema(versions, names, options.columns)
+    return ChangeFeed(schema, tuple(notes), span, tuple(segments), tuple(_emptied(versions)), versions, names)
+
+
+def _history(span: LogSpan, base: Snapshot | None, options: ChangesOptions) -> SchemaHistory:
+    """What the table was, and those were that its foreign keys refer to. Of other tables' statements none has to be
+    understood, unless rows come from them."""
+    schema_sql = None if options.schema is None else read_text(options.schema)
+
+    def read(wanted: Wanted) -> SchemaHistory:
+        return read_history(span, wanted, base, schema_sql, define_from_log=options.define_from_log)
+
+    names = {options.table}
+    try:
+        while not (more := _parents(history := read(_only(*names)), names)) <= names:
+            names |= more
+        return history
+    except SchemaError as error:
+        try:
+            return read(EVERYTHING.wanted)
+        except ApplierError:
+            raise error from None
+
+
+def _check_foreign_keys(span: LogSpan, history: SchemaHistory, table: TableName) -> None:
+    """Raise SchemaError where foreign keys change rows of the table, and the log does not have it (AP-FK)."""
+    names = {table}
+    while not (more := _parents(history, names)) <= names:
+        names |= more
+    if names == {table} and not more:
+        return
+    cascades = cascades_of(history, used_tables(span, history, _only(*names)), idempotent=False,
+                           compressed=span.has_compressed_rows)
+    if any(version.id in cascades for version in _versions_of(history, table)):
+        raise SchemaError("foreign keys change rows of this table, and the log does not have these changes",
+                          table=".".join(table),
+                          hint="replay these logs for the rows; for the changes that the log has, ignore foreign keys")
+
+
+def _parents(history: SchemaHistory, names: set[TableName]) -> set[TableName]:
+    """The tables that cascading foreign keys of these tables refer to."""
+    return {(key.database, key.table) for name in names for version in _versions_of(history, name)
+            for key in version.definition.foreign_keys if key.cascades}
+
+
+def _versions_of(history: SchemaHistory, table: TableName) -> list[TableVersion]:
+    return [version for version in history.versions()
+            if (version.definition.database, version.definition.name) == table]
+
+
+def _only(*names: TableName) -> Wanted:
+    return lambda database, table: (database, table) in names
+
+
+def _schema(versions: dict[int, TableVersion], names: dict[int, dict[int, str]],
+            columns: tuple[str, ...] | None) -> pa.Schema:
+    """The columns of the last definition, and those that only earlier ones have; or those that are asked for."""
+    fields: dict[str, pa.Field] = {}
+    for number, version in sorted(versions.items(), reverse=True):
+        for column, name in names[number].items():
+            kind = arrow_type(version.definition.columns[column].type)
+            known = fields.setdefault(name, pa.field(name, kind))
+            if known.type != kind and (columns is None or name in columns):
+                raise SchemaError(f"column {name} is {kind} in one of its definitions and {known.type} in a later one",
+                                  table=version.definition.full_name,
+                                  hint="ask for the changes before and after the ALTER, or for other columns")
+    if columns is not None:
+        if unknown := [name for name in columns if name not in fields]:
+            raise UsageError(f"the table has no column {unknown[0]!r}", hint=f"it has {', '.join(fields)}")
+        fields = {name: fields[name] for name in columns}
+    if taken := [name for name in fields if name in OF_CHANGES.names]:
+        raise UsageError(f"the table has a column {taken[0]}, as the feed has", hint="ask for its other columns")
+    return pa.schema([*fields.values(), *OF_CHANGES])
+
+
+def _emptied(versions: dict[int, TableVersion]) -> list[_Emptied]:
+    """Where rows of the table go, or change, by statements that are no row changes, in the order of the log."""
+    found = []
+    successors = {source.version for version in versions.values() for source in version.sources}
+    for version in versions.values():
+        if version.end is not None and version.id not in successors:
+            found.append(_Emptied(version.end, TRUNCATE))
+        if len(version.sources) > 1 or any(source.version not in versions or source.conversion.changes_values
+                                           for source in version.sources):
+            found.append(_Emptied(version.start, ALTER))
+    return sorted(found, key=lambda emptied: emptied.place)
+
+
+def _number(name: str, place: int) -> int:
+    """The number that a binlog's name ends with; its place among the files if it has none."""
+    digits = name.rpartition(".")[2]
+    return int(digits) if digits.isascii() and digits.isdigit() else place + 1

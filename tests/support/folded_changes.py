@@ -1,0 +1,79 @@
+"""The rows that a table has after its changes, one after another: what a change feed has to add up to."""
+
+from collections import Counter
+
+import pyarrow as pa
+
+import applier
+
+Row = tuple[str, ...]
+
+
+class CannotFold(Exception):
+    """The feed does not say all that is needed: it has single images, and this is why they are not enough."""
+
+
+def rows_of(table: pa.Table, columns: list[str]) -> list[Row]:
+    """Rows as texts of their cells."""
+    return list(zip(*(_cells(table[name]) for name in columns), strict=True)) if columns else []
+
+
+def fold(changes: pa.Table, columns: list[str], key: tuple[str, ...]) -> Counter[Row]:
+    """The rows that are left, given those of `key`: by it where there is one, else as a multiset. Each image that says
+    what a row was before is compared with it."""
+    kinds = changes["_change_type"].cast(pa.string()).to_pylist()
+    present = [frozenset(columns if names is None else names) for names in changes["_present"].to_pylist()]
+    images = zip(kinds, present, rows_of(changes, columns), strict=True)
+    return _by_key(images, columns, key) if key else _as_multiset(images, columns)
+
+
+def _by_key(images, columns, key):
+    rows: dict[Row, dict[str, str]] = {}
+    found = None
+    for kind, present, values in images:
+        image = {name: value for name, value in zip(columns, values, strict=True) if name in present}
+        if kind == "alter":
+            raise CannotFold("values were converted")
+        if kind == "truncate":
+            rows.clear()
+        elif kind == "insert":
+            if len(image) < len(columns):
+                raise CannotFold("an insert without all columns")
+            rows[tuple(image[name] for name in key)] = image
+        elif kind == "update_postimage":
+            found |= image
+            rows[tuple(found[name] for name in key)] = found
+        else:
+            if not present.issuperset(key):
+                raise CannotFold("a before-image without the key")
+            found = rows.pop(tuple(image[name] for name in key))
+            assert {name: found[name] for name in image} == image, kind
+    return Counter(tuple(row[name] for name in columns) for row in rows.values())
+
+
+def _as_multiset(images, columns):
+    rows: Counter[Row] = Counter()
+    for kind, present, values in images:
+        if kind == "alter" or len(present) < len(columns):
+            raise CannotFold("images of a table without a key")
+        if kind == "truncate":
+            rows.clear()
+        else:
+            rows[values] += 1 if kind in ("insert", "update_postimage") else -1
+            assert rows[values] >= 0
+    return +rows
+
+
+def folded(snapshot: applier.Snapshot, name: str, changes: pa.Table) -> bool:
+    """Whether a table's changes add up to its rows in a snapshot. Raises CannotFold."""
+    table = snapshot.tables[name]
+    columns = table.schema.names
+    return fold(changes, columns, table.key) == Counter(rows_of(table.to_arrow(), columns))
+
+
+def _cells(column: pa.ChunkedArray) -> list[str]:
+    if pa.types.is_date(column.type):
+        column = column.cast(pa.int32())
+    elif pa.types.is_temporal(column.type):
+        column = column.cast(pa.int64())
+    return [repr(value) for value in column.to_pylist()]

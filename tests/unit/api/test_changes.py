@@ -1,0 +1,187 @@
+"""`applier.changes`: which changes, in which shape, of which part of the log."""
+
+import shutil
+from datetime import UTC, datetime
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+import applier
+from applier.schema.ddl.ddl import parse_statement
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
+from tests.recorded.archives.demo_digest import ARCHIVE
+
+pytestmark = pytest.mark.slow
+
+OF_CHANGES = ["_change_type", "_commit_version", "_commit_timestamp", "_gtid", "_file", "_pos", "_row", "_present"]
+
+
+def kinds(changes):
+    return changes.to_arrow()["_change_type"].cast(pa.string()).to_pylist()
+
+
+@pytest.fixture(scope="module")
+def orders():
+    return applier.changes(ARCHIVE, "shop.orders").to_arrow()
+
+
+class Log:
+    """A log of one table d.t, written statement by statement."""
+
+    def __init__(self, folder, flavour="mysql"):
+        self.path = folder / "binlog.000001"
+        self.log = BinlogWriter(self.path, flavour=flavour)
+        self.log.query("CREATE DATABASE d")
+        self.table = None
+
+    def ddl(self, sql):
+        self.log.query(sql, "d")
+        return self
+
+    def create(self, sql):
+        self.ddl(sql)
+        self.table = parse_statement(sql, default_database="d", flavour=self.log.flavour)[0].definition
+        return self
+
+    def insert(self, *ids, **columns):
+        self.log.transactions([RowChanges(self.table, after={"id": pa.array(ids, pa.int32()), **columns})])
+        return self
+
+    def close(self):
+        self.log.close()
+        return str(self.path)
+
+
+def test_the_shape_of_a_feed(orders):
+    assert orders.column_names == ["id", "customer_id", "status", "total", "placed_at", "note", *OF_CHANGES]
+    names = orders["_change_type"].cast(pa.string()).to_pylist()
+    assert {name: names.count(name) for name in set(names)} == {
+        "insert": 2227, "update_preimage": 1416, "update_postimage": 1416, "delete": 113}
+    after = [names[place + 1] for place, name in enumerate(names) if name == "update_preimage"]
+    assert set(after) == {"update_postimage"}
+    assert orders["_present"].null_count == 4268
+    part = [row for row in orders.to_pylist() if row["_present"] is not None and row["_change_type"] != "insert"]
+    assert {tuple(row["_present"]) for row in part if row["_change_type"] != "update_postimage"} == {("id",)}
+    assert all(row["status"] is None for row in part if "status" not in row["_present"])
+
+
+def test_a_change_is_where_the_feed_says(orders):
+    """GRP-1: the group at its version, with its GTID and its time."""
+    row = orders.slice(1500, 1).to_pylist()[0]
+    [group] = applier.locate(ARCHIVE, gtid=row["_gtid"])
+    assert (group.file, group.start < row["_pos"] < group.end) == (row["_file"], True)
+    assert row["_commit_version"] == int(group.file[-6:]) << 40 | group.end
+    assert row["_commit_timestamp"] == datetime.fromtimestamp(group.timestamp, UTC)
+
+
+def test_parts_of_the_log_add_up_to_all_of_it(orders, tmp_path):
+    """By position, GTID set, time, and from a base; a version is the same whatever is read before it."""
+    middle = applier.locate(ARCHIVE, time=datetime(2026, 3, 14, 10, 30, tzinfo=UTC))[0]
+    place = f"{middle.file}:{middle.start}"
+    base = applier.replay(ARCHIVE, tmp_path / "base", stop=place).snapshot
+    for stop in (place, base.position, base.position.gtid_set, datetime(2026, 3, 14, 10, 30, tzinfo=UTC)):
+        before = applier.changes(ARCHIVE, "shop.orders", stop=stop).to_arrow()
+        after = applier.changes(ARCHIVE, "shop.orders", base=base).to_arrow()
+        assert [*before.to_pylist(), *after.to_pylist()] == orders.to_pylist()
+    schema = tmp_path / "schema.sql"
+    schema.write_text("CREATE DATABASE shop; USE shop; " + base.tables["shop.orders"].definition + ";")
+    after = applier.changes(ARCHIVE, "shop.orders", start=place, schema=schema).to_arrow()
+    assert len(before) + len(after) == len(orders) and 0 < len(after) < len(orders)
+
+
+def test_only_some_columns(orders):
+    few = applier.changes(ARCHIVE, "shop.orders", columns=["status", "id"]).to_arrow()
+    assert few.column_names == ["status", "id", *OF_CHANGES]
+    assert few["status"].equals(orders["status"]) and few["id"].equals(orders["id"])
+    none = applier.changes(ARCHIVE, "shop.orders", columns=[]).to_arrow()
+    assert none.column_names == OF_CHANGES and len(none) == len(orders)
+    with pytest.raises(applier.UsageError, match="no column 'nothing'"):
+        applier.changes(ARCHIVE, "shop.orders", columns=["nothing"])
+
+
+def test_for_those_who_read_arrow(orders):
+    changes = applier.changes(ARCHIVE, "shop.orders")
+    assert changes.schema.equals(orders.schema) and pa.table(changes).num_rows == len(orders)
+    assert sum(batch.num_rows for batch in changes) == len(changes.to_pandas()) == len(orders)
+    [(count, paid)] = duckdb.sql("SELECT count(*), count(*) FILTER (status = 'paid') FROM changes").fetchall()
+    assert (count, paid) == (len(orders), pc.sum(pc.equal(orders["status"], "paid")).as_py())
+
+
+def test_who_stops_early_reads_no_more(orders, monkeypatch):
+    from applier.jobs.changes import job
+
+    walked = []
+    monkeypatch.setattr(job, "segment_reader", lambda segment, *rest, f=job.segment_reader: walked.append(segment)
+                        or f(segment, *rest))
+    batches = iter(applier.changes(ARCHIVE, "shop.orders"))
+    assert next(batches).num_rows
+    batches.close()
+    assert len(walked) == 1
+    assert len(applier.changes(ARCHIVE, "shop.orders").to_arrow()) == len(orders) and len(walked) > 3
+
+
+def test_damage_stops_it_with_the_place(tmp_path):
+    shutil.copytree(ARCHIVE, tmp_path / "backup")
+    feed = applier.changes(tmp_path / "backup", "shop.orders")
+    file = tmp_path / "backup" / "binlog.000002"
+    data = bytearray(file.read_bytes())
+    data[400_000] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(applier.ArchiveError) as caught:
+        feed.to_arrow()
+    assert str(caught.value.file).endswith("binlog.000002")
+
+
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+def test_rows_that_go_without_row_events(tmp_path, flavour):
+    """DDL: TRUNCATE, DROP and a new table of the name, DROP; renamed columns are one, added ones null before."""
+    log = Log(tmp_path, flavour).create("CREATE TABLE t (id INT PRIMARY KEY)").insert(1, 2)
+    log.ddl("TRUNCATE TABLE t").insert(1).ddl("DROP TABLE t")
+    log.create("CREATE TABLE t (id INT PRIMARY KEY, v INT)").insert(3, v=pa.array([7], pa.int32()))
+    log.ddl("ALTER TABLE t RENAME COLUMN v TO w").ddl("DROP TABLE t")
+    changes = applier.changes(log.close(), "d.t")
+    assert kinds(changes) == ["insert", "insert", "truncate", "insert", "truncate", "insert", "truncate"]
+    rows = changes.to_arrow().to_pylist()
+    assert [(row["id"], row["w"]) for row in rows] == [(1, None), (2, None), (None, None), (1, None), (None, None),
+                                                       (3, 7), (None, None)]
+    versions = [row["_commit_version"] for row in rows]
+    assert versions == sorted(versions) and len(set(versions)) == 7
+    assert all(row["_gtid"] for row in rows)
+
+
+def test_values_that_an_alter_converts_are_told(tmp_path):
+    log = Log(tmp_path).create("CREATE TABLE t (id INT PRIMARY KEY, v INT)").insert(1, v=pa.array([7], pa.int32()))
+    log.create("CREATE TABLE u (id INT PRIMARY KEY)").ddl("ALTER TABLE t DROP COLUMN v, ADD COLUMN w INT DEFAULT 5")
+    changes = applier.changes(log.close(), "d.t")
+    assert kinds(changes) == ["insert", "alter"]
+    assert changes.schema.names[:3] == ["id", "w", "v"]
+
+
+def test_a_column_with_two_types_is_refused(tmp_path):
+    log = Log(tmp_path).create("CREATE TABLE t (id INT PRIMARY KEY, v INT)").insert(1, v=pa.array([7], pa.int32()))
+    file = log.ddl("ALTER TABLE t MODIFY v VARCHAR(10)").close()
+    with pytest.raises(applier.SchemaError, match="v is int32 in one of its definitions and string in a later one"):
+        applier.changes(file, "d.t")
+    assert kinds(applier.changes(file, "d.t", columns=["id"])) == ["insert", "alter"]
+
+
+def test_names_that_the_feed_has_itself(tmp_path):
+    file = Log(tmp_path).create("CREATE TABLE t (id INT PRIMARY KEY, _row INT)").close()
+    with pytest.raises(applier.UsageError, match="a column _row, as the feed has"):
+        applier.changes(file, "d.t")
+    assert applier.changes(file, "d.t", columns=["id"]).to_arrow().num_rows == 0
+
+
+@pytest.mark.parametrize("table", ["shop", "shop.*", "shop.a,shop.b", ""])
+def test_what_is_no_table(table):
+    with pytest.raises(applier.UsageError):
+        applier.changes(ARCHIVE, table)
+
+
+def test_a_table_that_nothing_defines():
+    with pytest.raises(applier.SchemaError, match="nothing defines this table") as caught:
+        applier.changes(ARCHIVE, "shop.nothing")
+    assert (caught.value.table, caught.value.mysql_errno) == ("shop.nothing", 1146)
