@@ -109,7 +109,7 @@ def change_feed(options: ChangesOptions, progress: Progress | None = None) -> Ch
         progress.note(text)
 
     base = manifest.load(options.base) if options.base is not None else None
-    outlining = Outlining(ThisProcess(os.cpu_count() or 1), options, _WHOLE, progress, note)
+    outlining = Outlining(ThisProcess(os.cpu_count() or 1), options, None, _WHOLE, progress, note)
     archive = open_archive(list(options.binlogs), with_gap=outlining.stop_condition().is_set)
     span = outlining.next_pass(archive, base).span
 

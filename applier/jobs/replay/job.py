@@ -39,6 +39,7 @@ from applier.plan.units import changed_versions, divide
 from applier.plan.used_tables import UsedTable, used_tables
 from applier.schema.definition import TableDefinition
 from applier.schema.history.history import SchemaHistory
+from applier.schema.history.relevance import Relevance
 from applier.schema.schema_file import schema_file
 from applier.snapshot import manifest
 from applier.snapshot.checks import check_listed
@@ -58,6 +59,12 @@ def replay_with(executor: Executor, options: ReplayOptions, progress: Progress |
 def replay_staged(executor: Executor, options: ReplayOptions, shown: ReplayOptions, progress: Progress) -> ReplayResult:
     """Replay with a base and an output that will be moved to the paths in `shown`, which reports name."""
     return _Replay(executor, options, progress, shown).run()
+
+
+def _relevance_to(options: ReplayOptions) -> Relevance:
+    """Which statements a replay needs to know of."""
+    return Relevance(options.filter.wanted, dict(options.rewrites), options.on_statement == "skip",
+                     options.system_time_zone)
 
 
 def _definition(entry: TableEntry) -> TableDefinition:
@@ -88,7 +95,7 @@ class _Replay:
                                     if options.filter.wanted(table.database, table.name) for files in table.lists])
         with begin(options.output, options.file_bytes) as staging:
             n_bytes = options.pass_bytes or room_for_pass(self.executor.on_one_disk)
-            outlining = Outlining(self.executor, options, n_bytes, self.progress, self._note)
+            outlining = Outlining(self.executor, options, _relevance_to(options), n_bytes, self.progress, self._note)
             with self._timed("outline"):
                 archive = open_archive(list(options.binlogs), with_gap=outlining.stop_condition().is_set)
                 part = outlining.next_pass(archive, base)

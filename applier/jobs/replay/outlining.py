@@ -41,11 +41,13 @@ class Pass:
 
 
 class Outlining:
-    """Outlines an archive pass by pass. `note` is called with each line for people."""
+    """Outlines an archive pass by pass. `relevance` tells which statements the plan needs, None: all. `note` is called
+    with each line for people."""
 
-    def __init__(self, executor: Executor, options: LogBounds, pass_bytes: int, progress: Progress,
-                 note: Callable[[str], None]):
+    def __init__(self, executor: Executor, options: LogBounds, relevance: Relevance | None, pass_bytes: int,
+                 progress: Progress, note: Callable[[str], None]):
         self._executor, self._options, self._pass_bytes = executor, options, pass_bytes
+        self._relevance = relevance
         self._progress, self._note = progress, note
         self.n_passes, self._told = 0, -1
 
@@ -96,9 +98,7 @@ class Outlining:
             files = files_up_to(stop, archive, files, start)
         self._progress.phase("outline", len(files), "files")
         known = known_start(base) if self._start is None else None
-        relevance = Relevance(self._options.filter.wanted, dict(self._options.rewrites),
-                              self._options.on_statement == "skip", self._options.system_time_zone)
-        tasks = [OutlineTask(file.uri, None, stop, sample_bytes(len(files)), relevance) for file in files]
+        tasks = [OutlineTask(file.uri, None, stop, sample_bytes(len(files)), self._relevance) for file in files]
         tasks[0] = replace(tasks[0], start=start, known=known)
         outlines = outlines_up_to_stop(
             lambda some: self._executor.outline(some, lambda done, _: self._progress.update(done)), tasks)

@@ -86,7 +86,7 @@ def test_transactions_that_the_base_lacks_before_its_place(tmp_path):
     write(tmp_path / "new", "mysql", [3])
     run(tmp_path / "old", tmp_path / "base", stop_position=ends[6])
     base = manifest.load(str(tmp_path / "base"))
-    moved = dataclasses.replace(base, position=dataclasses.replace(base.position, gtid_set=f"{SOURCE}:1-7"))
+    moved = dataclasses.replace(base, position=dataclasses.replace(base.position, gtid_set=f"{SOURCE}:1-7", tail=None))
     (tmp_path / "base" / "_snapshot.json").write_bytes(moved.to_json())
     result, _ = run(tmp_path / "new", tmp_path / "out", base=str(tmp_path / "base"), exec_mode="idempotent")
     assert any(f"continue from {ends[5][0]}:{ends[5][1]}" in note for note in result.notes)
