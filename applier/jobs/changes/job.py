@@ -28,9 +28,10 @@ from applier.jobs.replay.outlining import Outlining
 from applier.mysql.types import arrow_type
 from applier.options import ChangesOptions
 from applier.plan.cascades import cascades_of
-from applier.plan.log import LogSpan, Wanted, read_history, used_tables
+from applier.plan.log import LogSpan, Wanted, read_history
 from applier.plan.tasks import log_segments
 from applier.plan.units import changed_versions
+from applier.plan.used_tables import used_tables
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.history.history import SchemaHistory
 from applier.schema.history.table_versions import Position, TableVersion
