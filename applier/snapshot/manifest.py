@@ -30,6 +30,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Annotated, Any
 
 from applier import __version__
@@ -137,7 +138,11 @@ class Snapshot:
 
     def table(self, database: str, name: str) -> TableEntry | None:
         """The table of this exact name; None if there is none."""
-        return next((table for table in self.tables if (table.database, table.name) == (database, name)), None)
+        return self._by_name.get((database, name))
+
+    @cached_property
+    def _by_name(self) -> dict[tuple[str, str], TableEntry]:
+        return {(table.database, table.name): table for table in self.tables}
 
     def to_json(self) -> bytes:
         """The manifest's text."""
