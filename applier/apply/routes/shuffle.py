@@ -139,7 +139,7 @@ def apply_payloads(unit: UnitSpec, payloads: Iterable[tuple[int, pa.Buffer]]) ->
         payload = Payload.read(buffer)
         versions[payload.version].take(payload)
     if applier.is_stopped:
-        applier.check_diffs()
+        applier.check()
         return outcome_of(applier.stops)
     result = applier.finish()
     return outcome_of([Applied(results=(result,)), *applier.stops])

@@ -103,7 +103,7 @@ def outcome(walks: list[TableWalk], *refused: Refused) -> TaskOutcome:
     has_stopped = bool(refused) or any(unit.stops for unit in last)
     for unit in last:
         if has_stopped:
-            unit.check_diffs()
+            unit.check()
         else:
             results.append(unit.finish())
             has_stopped = bool(unit.stops)

@@ -26,7 +26,7 @@ from applier.apply.tasks import PlanAgain, Refused, UnitResult
 from applier.binlog.rows.changes import Changes
 from applier.columns.alter.scan_order import Arrivals
 from applier.columns.table_key import alters_rows
-from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, ReplayStopped
+from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, ReplayStopped, SchemaError
 from applier.io.mapping import MappedFile
 from applier.schema.definition import table_schema
 
@@ -37,8 +37,9 @@ class UnitApplier(ABC, Generic[Taken]):
 
     `sources` are the units that `spec.sources` names, whose rows come to this one: all their changes come before.
 
-    JSON diffs are applied last, so that one of them does not fit is known only then (`finish`, or `check_diffs` where
-    nothing will be written), and it may come before what stopped the unit.
+    JSON diffs are applied last, so that one of them does not fit is known only then (`finish`, or `check` where nothing
+    will be written), and it may come before what stopped the unit. So is what statements of DDL made of the rows, where
+    no change came after them.
     """
 
     def __init__(self, spec: UnitSpec, sources: Sequence[UnitApplier[Any]] = ()):
@@ -94,7 +95,7 @@ class UnitApplier(ABC, Generic[Taken]):
         if self._search is None:
             search = self._search = self._new_search()
             if not self.is_stopped:
-                with self._timed():
+                with self._timed(), self._refusing():
                     self._memory.base = rows_before(self.spec, self.sources)
                     if self._memory.base.num_rows:
                         search.seed(self._memory.base)
@@ -158,10 +159,18 @@ class UnitApplier(ABC, Generic[Taken]):
         """The rows with the numbers of an AUTO_INCREMENT column that the log does not have: only a row store's."""
         return rows
 
-    def check_diffs(self) -> None:
-        """See whether all JSON diffs fit that came before the unit stopped."""
+    def check(self) -> None:
+        """See whether all is possible that came before the unit stopped: that JSON diffs fit, and that it is known what
+        statements made of the rows."""
+        if self.sources and self._search is None and not self.is_stopped and self.spec.place is not None:
+            with self._refusing():
+                for _ in self.rows():
+                    pass
+        self._check_diffs()
+
+    def _check_diffs(self) -> None:
         for source in self.sources:
-            source.check_diffs()
+            source._check_diffs()
         if self._was_changed is None and self._search is not None and self._search.index.diffs.n:
             self._failed_diff = self._memory.gatherer(self._search.index).failed_diff()
 
@@ -169,9 +178,9 @@ class UnitApplier(ABC, Generic[Taken]):
         """Write the rows that are left, in key order, those of a table without one as they came; nothing where no
         change came into the unit's range. It does not count where there are `stops` afterwards."""
         written = Written(None)
-        with self._timed():
-            if (place := self.spec.place) is None:
-                self.check_diffs()
+        with self._timed(), self._refusing():
+            if (place := self.spec.place) is None or self.is_stopped:
+                self.check()
             elif self.is_changed:
                 written = write_unit(place, self.spec.number, self.spec.definition, self.rows())
         chain = self._chain
@@ -189,6 +198,16 @@ class UnitApplier(ABC, Generic[Taken]):
         """The appliers of the versions whose rows come down to this one, which is the last."""
         sources = [link for source in self.sources for link in source._chain]
         return [*{id(link): link for link in sources}.values(), self]
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        """Stop at a statement, within it, as at a change that cannot be applied: others may have to stop before."""
+        try:
+            yield
+        except (SchemaError, ReplayStopped) as error:
+            if error.file is None or error.position is None:  # not something of the log
+                raise
+            self._stop = Refused(errors=(error,))
 
     @contextmanager
     def _timed(self) -> Iterator[None]:

@@ -47,8 +47,9 @@ class KeyedUnit(UnitApplier[KeyedChanges[ImageKeys]], Generic[ImageKeys]):
     def finish(self) -> UnitResult:
         if self._events is not None:  # foreign keys change the rows that are left
             self.open()
-            self._watched.finish()
-            self.by_foreign_keys = self._watched.made
+            if not self.is_stopped:
+                self._watched.finish()
+                self.by_foreign_keys = self._watched.made
         return super().finish()
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from applier.apply.tasks import Applied, PlanAgain, Refused, TaskOutcome, UnitResult, outcome_of
 from applier.binlog.outline.outline import Outline
 from applier.engine.executor import Executor, OnProgress
-from applier.errors import ApplierError, ReplayStopped
+from applier.errors import ApplierError, ReplayStopped, SchemaError
 from applier.io.progress import Progress
 from applier.plan.log import LogSpan
 from applier.plan.planned import PlannedVersion
@@ -56,9 +56,12 @@ def _located(error: ApplierError, outline: Outline) -> ApplierError:
 
 
 def _first_refused(refused: Refused, span: LogSpan, versions: list[PlannedVersion]) -> ApplierError:
-    """The error of the first change in the log that was refused, with its key and its transaction."""
+    """The error of the first change in the log that was refused, with its key and its transaction, or of a statement
+    before it."""
     order = {outline.uri: number for number, outline in enumerate(span.outlines)}
     first = first_of(refused.errors, order)
+    if isinstance(first, SchemaError):
+        return first
     number, known = order[first.file or ""], (item.version for item in versions)
     return _located(with_key(first, number, span.outlines[number], known), span.outlines[number])
 

@@ -6,7 +6,10 @@ Tables of the case are named OLD_NEW: the key by which the rows lay, and those t
 
 import pytest
 
+from applier.engine.executor import ThisProcess
 from applier.errors import SchemaError
+from applier.jobs.replay.job import replay_with
+from applier.options import ReplayOptions
 from applier.schema.table_filter import TableFilter
 from tests.support.real_server import Case, differences, replayed
 
@@ -31,3 +34,16 @@ def test_what_a_log_does_not_tell_is_not_guessed(name, tmp_path):
     assert (refused.value.table, refused.value.file.endswith("binlog.000001")) == (name, True)
     assert "--ignore-tables" in refused.value.hint
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("route", ["walk", "shuffle"])
+def test_of_several_the_first_in_the_log_is_named(route, tmp_path):
+    """Whichever task has it, and in whichever order a task has its tables."""
+    tables, named = [tuple(name.split(".")) for name in REFUSED], []
+    while tables:
+        with pytest.raises(SchemaError) as refused:
+            replay_with(ThisProcess(1 + len(tables) % 2), ReplayOptions(
+                tuple(map(str, CASE.binlogs)), str(tmp_path / "out"), route=route, filter=TableFilter(tuple(tables))))
+        named.append((refused.value.position, refused.value.table))
+        tables.remove(tuple(refused.value.table.split(".")))
+    assert named == sorted(named) and len(named) == len(REFUSED) > 3

@@ -1,10 +1,12 @@
 """A change that a replica refuses (1032, 1062) is named by its row's key, on either route, whatever its images hold."""
 
+import itertools
+
 import pyarrow as pa
 import pytest
 
 from applier.engine.executor import ThisProcess
-from applier.errors import ReplayStopped
+from applier.errors import ApplierError, ReplayStopped
 from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
 from applier.schema.ddl.ddl import parse_statement
@@ -58,3 +60,37 @@ def test_the_key_of_a_refused_change(key, what, route, tmp_path):
         error = stopped.value
         assert (error.mysql_errno, error.table, error.key) == (CHANGES[what], "d.t", KEYS[key].format(**row(told)))
         assert f"--stop-position {path.name}:{begin}" in error.hint
+
+
+@pytest.mark.parametrize("route", ["walk", "shuffle"])
+@pytest.mark.parametrize("cores", [1, 2])
+@pytest.mark.parametrize("order", list(itertools.permutations(["change", "statement", "statement with changes after"])))
+def test_of_changes_and_statements_the_first_in_the_log_is_named(order, cores, route, tmp_path):
+    """1062, and statements after which it is not known which rows are left: in one task, and in several."""
+    path, places = tmp_path / "binlog.000001", {}
+    with BinlogWriter(path, flavour="mariadb") as log:
+        for name in ("a", "b", "c", "d"):
+            log.query(f"CREATE TABLE {name} (id INT PRIMARY KEY, n INT)", "d")
+            with log.transaction():
+                log.rows(of_table(name, 1))
+        for name, what in zip("abc", order):
+            places[what] = log.position
+            if what == "change":
+                with log.transaction():
+                    log.rows(of_table(name, 1))
+                continue
+            log.query(f"ALTER IGNORE TABLE {name} ADD CHECK (n > 0)", "d")
+            if what == "statement with changes after":
+                with log.transaction():
+                    log.rows(of_table(name, 2))
+    with pytest.raises(ApplierError) as stopped:
+        replay_with(ThisProcess(cores), ReplayOptions((str(path),), str(tmp_path / "out"), route=route))
+    error = stopped.value
+    assert (error.table, error.mysql_errno) == ("d.a", 1062 if order[0] == "change" else None)
+    assert places[order[0]] <= error.position < min(places[what] for what in order[1:])
+
+
+def of_table(name, number):
+    """An insert of one row."""
+    [created] = parse_statement(f"CREATE TABLE d.{name} (id INT PRIMARY KEY, n INT)", flavour="mariadb")
+    return RowChanges(created.definition, after={"id": pa.array([number], pa.int32()), "n": pa.array([1], pa.int32())})
