@@ -17,12 +17,13 @@ from applier.snapshot.file_entries import FileEntry
 
 @dataclasses.dataclass(frozen=True)
 class UnitResult:
-    """The outcome of a unit. `files` are its new files, None where nothing changed (the base's are carried over);
-    `conflicts` what idempotent mode passed over (conflicts.CONFLICTS), None if nothing; `found` how many rows were
-    found in which way (keysearch.choose.AccessPath.kind); `seconds` how long its rows were applied and written;
-    `history` the files of a versioned table with all its rows, those that held before among them; `by_foreign_keys` how
-    many rows were changed or deleted that the log does not have; `next_number` where AUTO_INCREMENT goes on in a column
-    that the log does not have, 0 where there is none."""
+    """The outcome of a unit. `zero_dates` is how many invalid dates of the log its rows have had; `files` are its new
+    files, None where nothing changed (the base's are carried over); `conflicts` what idempotent mode passed over
+    (conflicts.CONFLICTS), None if nothing; `found` how many rows were found in which way
+    (keysearch.choose.AccessPath.kind); `seconds` how long its rows were applied and written; `history` the files of a
+    versioned table with all its rows, those that held before among them; `by_foreign_keys` how many rows were changed
+    or deleted that the log does not have; `next_number` where AUTO_INCREMENT goes on in a column that the log does not
+    have, 0 where there is none; `zero_dates_in_files` how many invalid dates files have, by their paths."""
 
     number: int
     inserted: int
@@ -36,6 +37,7 @@ class UnitResult:
     history: tuple[FileEntry, ...] = ()
     by_foreign_keys: int = 0
     next_number: int = 0
+    zero_dates_in_files: dict[str, int] = dataclasses.field(default_factory=dict)
 
     @property
     def changes(self) -> int:

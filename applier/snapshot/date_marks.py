@@ -51,6 +51,9 @@ class DateMarks:
         self._rows += rows.num_rows
         return rows
 
+    def __len__(self) -> int:
+        return sum(part.num_rows for part in self._parts)
+
     def metadata(self) -> dict[bytes, bytes]:
         """The file's entry; nothing where it has no such dates."""
         if not self._parts:

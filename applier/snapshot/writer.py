@@ -59,7 +59,8 @@ class TableWriter:
     unit: number of the unit of work among the table's, in key order. Every writer gives its files unique names, so that
     attempts of one task never collide. schema: the table's Arrow schema. key: names of the key's columns, () for a
     table without a key; their values encode to the key ranges that `close` returns ("int" by keysearch.int_key, "bytes"
-    by keysearch.encode_by_rules with `key_rules`, None: no ranges).
+    by keysearch.encode_by_rules with `key_rules`, None: no ranges). `zero_dates` says of each file that has invalid
+    dates, by its path, how many.
     """
 
     def __init__(self, place: TableTarget, unit: int, schema: pa.Schema, *, key: Sequence[str] = (),
@@ -74,6 +75,7 @@ class TableWriter:
         self._pending_bytes = 0
         self._open: _OpenFile | None = None
         self._entries: list[FileEntry] = []
+        self.zero_dates: dict[str, int] = {}
         self._last_key: KeyValue | None = None
 
     def __enter__(self) -> "TableWriter":
@@ -151,6 +153,8 @@ class TableWriter:
     def _close_file(self) -> None:
         if self._open is not None:
             self._entries.append(self._open.finish())
+            if self._open.zero_dates:
+                self.zero_dates[self._open.path] = self._open.zero_dates
             self._open = None
 
 
@@ -186,6 +190,11 @@ class _OpenFile:
 
     def size(self) -> int:
         return self._sink.tell()
+
+    @property
+    def zero_dates(self) -> int:
+        """How many of its rows' dates are invalid."""
+        return len(self._marks)
 
     def finish(self) -> FileEntry:
         self._writer.add_key_value_metadata(self._marks.metadata())

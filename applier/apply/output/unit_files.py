@@ -20,10 +20,12 @@ from applier.snapshot.writer import TableTarget, TableWriter
 
 @dataclasses.dataclass(frozen=True)
 class Written:
-    """`files` of the rows, None where nothing is written; `history` of a versioned table, all of them."""
+    """`files` of the rows, None where nothing is written; `history` of a versioned table, all of them. `zero_dates`:
+    how many invalid dates the files have that have some, by their paths."""
 
     files: tuple[FileEntry, ...] | None
     history: tuple[FileEntry, ...] = ()
+    zero_dates: dict[str, int] = dataclasses.field(default_factory=dict)
 
 
 def write_unit(place: TableTarget, unit: int, definition: TableDefinition, rows: Iterable[pa.Table]) -> Written:
@@ -32,12 +34,12 @@ def write_unit(place: TableTarget, unit: int, definition: TableDefinition, rows:
         with table_writer(place, unit, definition) as writer:
             for chunk in rows:
                 writer.write(chunk)
-            return Written(tuple(writer.close()))
+            return Written(tuple(writer.close()), (), writer.zero_dates)
     with table_writer(place, unit, definition.shown) as now, table_writer(place.history, unit, definition) as ever:
         for chunk in rows:
             ever.write(chunk)
             now.write(rows_shown(chunk, definition))
-        return Written(tuple(now.close()), tuple(ever.close()))
+        return Written(tuple(now.close()), tuple(ever.close()), now.zero_dates | ever.zero_dates)
 
 
 def table_writer(place: TableTarget, unit: int, definition: TableDefinition) -> TableWriter:

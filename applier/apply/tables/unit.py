@@ -189,7 +189,7 @@ class UnitApplier(ABC, Generic[Taken]):
         return UnitResult(self.spec.number, *self._counts(), written.files,
                           pa.concat_tables(conflicts) if conflicts else None, dict(found),
                           sum(link._seconds for link in chain), written.history,
-                          sum(link.by_foreign_keys for link in chain), self._next_number)
+                          sum(link.by_foreign_keys for link in chain), self._next_number, written.zero_dates)
 
     # ---- the outcome
 

@@ -168,7 +168,7 @@ class _Replay:
                             databases=databases, sequences=history.sequences(), prepared=span.pending)
         if not part.is_last:
             return staging.commit(snapshot, "", {})
-        zero_dates = done.zero_dates_left(entries, staging.uri, sum(result.zero_dates for result in plan.results))
+        zero_dates = done.zero_dates_left(entries, has_base=options.base is not None)
         if zero_dates and options.zero_dates == "error":
             raise ReplayStopped(f"{zero_dates} dates are invalid and would become null",
                                 hint="leave out --zero-dates error")

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from applier.jobs.replay.applying import AppliedPlan
 from applier.jobs.replay.result import TableResult
@@ -14,16 +13,14 @@ from applier.plan.conflicts import LISTING, conflict_listing
 from applier.plan.log import LogSpan
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.history.history import SchemaHistory
-from applier.snapshot import location
-from applier.snapshot.checks import reading
-from applier.snapshot.date_marks import MarkedDates
 from applier.snapshot.table_entry import TableEntry
 
 
 @dataclass
 class PassesDone:
     """`history` is the last pass's; `names` are all that tables had, `files` the base names of all files written,
-    `tables` the results of tables by the names that they have now; `zero_dates` are those that passes wrote."""
+    `tables` the results of tables by the names that they have now; `zero_dates` are the invalid dates of the log that
+    rows have had, `zero_dates_in_files` those that files have, by base name."""
 
     history: SchemaHistory | None = None
     names: set[TableName] = field(default_factory=set)
@@ -34,6 +31,7 @@ class PassesDone:
     routes: dict[str, None] = field(default_factory=dict)
     units: int = 0
     zero_dates: int = 0
+    zero_dates_in_files: dict[str, int] = field(default_factory=dict)
 
     def add_names(self, history: SchemaHistory) -> None:
         """Add the names that tables had in a pass."""
@@ -48,25 +46,20 @@ class PassesDone:
         self.binlogs |= dict.fromkeys(outline.name for outline in span.files)
         self.routes |= {plan.route: None}
         self.units += len(plan.results)
-        self.zero_dates += sum(result.zero_dates for result in plan.results)
+        for result in plan.results:
+            self.zero_dates += result.zero_dates
+            self.zero_dates_in_files |= {_base_name(path): count for path, count in result.zero_dates_in_files.items()}
 
     def written(self, entry: TableEntry) -> int:
         """How many of a table's files this replay has written."""
         return sum(_base_name(file.path) in self.files for file in entry.files)
 
-    def zero_dates_left(self, entries: Iterable[TableEntry], root: str, last: int) -> int:
-        """How many of the invalid dates are in the tables' files, which are in a directory or uri; `last` of them are
-        of the last pass. Those of earlier passes may be gone: files of a base that these have rewritten may have had
-        some, too, so if it had, and some are gone, it is the most that it can be."""
-        if self.zero_dates == last:
-            return last
-        filesystem, inner = location.resolve(root)
-        left = 0
-        for path in (f"{inner}/{file.path}" for entry in entries for file in entry.history or entry.files
-                     if _base_name(file.path) in self.files):
-            with reading(path), filesystem.open_input_file(path) as source:
-                left += len(MarkedDates(pq.read_metadata(source).metadata, path))
-        return min(left, self.zero_dates)
+    def zero_dates_left(self, entries: Iterable[TableEntry], *, has_base: bool) -> int:
+        """How many invalid dates the tables have in files that this replay has written. With a base, some of these may
+        be the base's own, which do not count: it is the most that it can be."""
+        left = sum(self.zero_dates_in_files.get(_base_name(file.path), 0)
+                   for entry in entries for file in entry.history or entry.files) if self.zero_dates_in_files else 0
+        return min(left, self.zero_dates) if has_base else left
 
 
 def _base_name(path: str) -> str:

@@ -40,8 +40,8 @@ ZERO, OTHER = b"\0\0\0", (2024 << 9 | 5).to_bytes(3, "little")
 LOAD = "INSERT INTO `d`.`t` (`id`,`d`) VALUES"
 
 
-def log(path, keys, *groups, null=""):
-    """A log of groups of (rows before, rows after), rows being (id, bytes of the date)."""
+def log(path, keys, *groups, null="", then=""):
+    """A log of groups of (rows before, rows after), rows being (id, bytes of the date), and `then` a statement."""
     [created] = parse_statement(CREATE.format(null, keys), server_charset="utf8mb4")
 
     def image(rows):
@@ -53,6 +53,8 @@ def log(path, keys, *groups, null=""):
         for before, after in groups:
             with writer.transaction():
                 writer.rows(RowChanges(created.definition, image(before), image(after)))
+        if then:
+            writer.query(then, "d")
 
 
 def replayed(tmp_path, output="out", **options):
@@ -107,3 +109,16 @@ def test_a_damaged_mark_is_an_error(tmp_path):
     snapshot = manifest.load(str(out))
     with pytest.raises(SnapshotError, match="damaged"):
         read_unit(snapshot.uri, snapshot.tables[0].files, rows.schema)
+
+
+@both_routes
+def test_what_alter_has_made_text_of_is_no_date(route, tmp_path):
+    """--zero-dates error: nothing of it becomes null."""
+    path, change = tmp_path / "binlog.000001", (None, [(1, ZERO), (2, OTHER)])
+    log(path, "PRIMARY KEY (id)", change)
+    with pytest.raises(ReplayStopped, match="2 dates are invalid"):
+        replayed(tmp_path, route=route, zero_dates="error")
+    log(path, "PRIMARY KEY (id)", change, then="ALTER TABLE t MODIFY d VARCHAR(30)")
+    out = replayed(tmp_path, route=route, zero_dates="error")
+    [file] = out.glob("d/t/*.parquet")
+    assert pq.read_table(file, partitioning=None).column("d").to_pylist() == ["0000-00-00", "2024-00-05"]
