@@ -131,10 +131,9 @@ class AppliedTables:
 class _Collector:
     """Stands for the writer of a unit's files, and keeps the rows instead."""
 
-    zero_dates = 0
-
     def __init__(self, kept: list[pa.Table], *_: Any, **__: Any) -> None:
         self._kept = kept
+        self.zero_dates: dict[str, int] = {}
 
     def __enter__(self) -> "_Collector":
         return self
