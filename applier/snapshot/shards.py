@@ -2,8 +2,9 @@
 
     _files/DB/TABLE.parquet    path, rows, bytes, min_key, max_key, digest: a row a file, in the manifest's order
 
-A shard is written without compression and without dictionaries, so that reading it takes memory in proportion to the
-bytes that the manifest states, whoever wrote it. All files of a shard are in one folder, in which no other table's are.
+A shard is written without compression and without dictionaries, so that its entries take memory in proportion to the
+bytes that the manifest states; where they take more, it is refused. All files of a shard are in one folder, in which no
+other table's are.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ _HASH = "blake2b-128"
 _KEYS = (int, bytes)
 _LEAST_BYTES = 20
 """What the entry of a file takes at least."""
+_READ_AT_ONCE, _MOST_DECODED = 256, 2
+"""Entries that are decoded at a time, and how much memory all of them may take, in times of the shard's bytes. Nothing
+else that a footer says is asked for: Arrow ends the process over some of what may be in it."""
 _REPLACE = "replay or import it anew, or take its files from a backup"
 
 
@@ -142,18 +146,19 @@ def _parsed(data: pa.Buffer, shard: Shard) -> FileColumns:
         raise Mismatch("was changed after it was written: its digest is another one")
     try:
         file = pq.ParquetFile(pa.BufferReader(data))
-        chunks = [file.metadata.row_group(group).column(column) for group in range(file.metadata.num_row_groups)
-                  for column in range(file.metadata.num_columns)]
-        if any(chunk.compression != "UNCOMPRESSED" or not {"PLAIN", "RLE"}.issuperset(chunk.encodings)
-               for chunk in chunks):
-            raise Mismatch("is not written as shards are: without compression and dictionaries")
         if file.metadata.num_rows != shard.files or shard.files > shard.bytes // _LEAST_BYTES:
             raise Mismatch(f"has {file.metadata.num_rows} files, its manifest says {shard.files}")
         kind = next((kind for kind in _KEYS if file.schema_arrow.equals(_schema(kind))), None)
         if kind is None and not file.schema_arrow.equals(_schema(None)):
             raise Mismatch(f"has other columns than a shard: {', '.join(file.schema_arrow.names)}")
-        table = file.read(use_threads=False)
-    except (OSError, pa.ArrowException) as error:
+        batches, decoded = [], 0
+        for batch in file.iter_batches(_READ_AT_ONCE, use_threads=False):
+            batches.append(batch)
+            if (decoded := decoded + batch.nbytes) > _MOST_DECODED * shard.bytes:
+                raise Mismatch("is not written as shards are: its entries take more memory than its bytes")
+        table = pa.Table.from_batches(batches, file.schema_arrow)
+        table.validate(full=True)  # whether text is UTF-8
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         raise Mismatch(f"cannot be read: {reason(error) if isinstance(error, OSError) else error}") from error
     lists: list[list[Any]] = [column.to_pylist() for column in table.columns]
     paths, rows, sizes, *keys, digests = lists
