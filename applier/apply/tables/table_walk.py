@@ -7,16 +7,26 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from applier.apply.search.change_keys import change_keys
+from applier.apply.search.change_keys import ByteKeys, IntKeys, change_keys
 from applier.apply.search.multiset_search import WholeImages
 from applier.apply.search.row_keys import RowKeys
 from applier.apply.search.row_part_encoder import RowPartEncoder
 from applier.apply.search.unit_search import TakenBatch
-from applier.apply.spec import BytesRange, ImageMultiset, IntRange, NotSearched, RowSearch, Stored, UnitSpec
+from applier.apply.spec import (
+    BeginsEmpty,
+    BytesRange,
+    ImageMultiset,
+    IntRange,
+    NotSearched,
+    RowSearch,
+    Stored,
+    UnitSpec,
+)
 from applier.apply.tables.logged_table import LoggedTable, TableReading
 from applier.apply.tables.table_maps import BATCH_ROWS
 from applier.apply.tables.unit import UnitApplier
 from applier.apply.tables.unit_kinds import unit_applier
+from applier.apply.tables.unit_ranges import UnitRanges
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.changes import ChangeBatch, TableBinding
 from applier.binlog.rows.layout import ColumnPlan
@@ -87,6 +97,7 @@ class TableWalk:
         self.taker: Callable[[ChangeBatch], None] | None = None
         self._spec, self._events = units[0], events
         self._logged = LoggedTable(units[0].definition, units[0].type_conversions, units[0].same_columns)
+        self._ranges = None if events is not None else _ranges(units)
 
     def start_file(self, file: int) -> None:
         """The batches from here on are of the file of this number."""
@@ -116,5 +127,24 @@ class TableWalk:
         changes: Any = reader.of_batch(batch)  # as units that search so take them
         if self._events is not None:
             self._events.take(batch, reading.table_map)
-        for unit in self.units:
+        for unit in self._concerned(reader, batch):
             unit.take(changes)
+
+    def _concerned(self, reader: BatchReader, batch: ChangeBatch) -> list[UnitApplier[Any]]:
+        """The units that have to see a batch: all, unless some have rows of a base to read first, and none of the
+        batch's keys is theirs."""
+        if self._ranges is None or not isinstance(reader, IntKeys | ByteKeys):
+            return self.units
+        if all(unit.is_open for unit in self.units):
+            self._ranges = None
+            return self.units
+        concerned = self._ranges.concerned(reader.columns(batch))
+        return [unit for place, unit in enumerate(self.units) if place in concerned]
+
+
+def _ranges(units: tuple[UnitSpec, ...]) -> UnitRanges | None:
+    """The key ranges of units with rows before their first change; None if there are none."""
+    ranges = [unit.search for unit in units if isinstance(unit.search, IntRange | BytesRange)]
+    if len(ranges) < len(units) or isinstance(units[0].origin, BeginsEmpty):
+        return None
+    return UnitRanges(ranges)

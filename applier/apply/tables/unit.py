@@ -86,9 +86,13 @@ class UnitApplier(ABC, Generic[Taken]):
     # ---- while changes come
 
     def bind_table_map(self, reading: TableReading) -> None:
-        """The table's first changes are coming, and are read so: get the rows that are there."""
+        """The table's first changes are coming, and are read so."""
         self._memory.bind_table_map(reading)
-        self.open()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has got the rows that were there."""
+        return self._search is not None
 
     def open(self) -> UnitSearch[Taken]:
         """Get the rows that are there before the first change, unless they are here already."""

@@ -41,6 +41,24 @@ def test_an_increment_writes_the_files_that_change(tmp_path, logs, route):
     assert held(after) == [(0, -1, "0"), *ROWS[1:2500], (2500, -1, "2500"), *ROWS[2501:]]
 
 
+@pytest.mark.parametrize("cores", [1, 2, 3])
+@pytest.mark.parametrize("route", ["walk", "shuffle"])
+def test_an_increment_reads_no_other_files(tmp_path, logs, monkeypatch, route, cores):
+    """Whatever tasks their units are in."""
+    from applier.apply.tables import rows_before
+
+    first, second = logs
+    base, after = tmp_path / "base", tmp_path / "after"
+    replay_with(ThisProcess(1), ReplayOptions((first,), str(base), file_bytes=SIZE))
+    read = []
+    monkeypatch.setattr(rows_before, "read_unit", lambda uri, files, *rest, f=rows_before.read_unit:
+                        read.extend(files) or f(uri, files, *rest))
+    replay_with(ThisProcess(cores), ReplayOptions((second,), str(after), base=str(base), route=route, file_bytes=SIZE))
+    assert [file.path for file in files_of(base) if file in read] == [
+        file.path for file in files_of(base) if any(file.min_key <= key <= file.max_key for key in (0, 2500))]
+    assert len(read) == 2
+
+
 def test_an_import_makes_files_of_that_size(tmp_path):
     dump = tmp_path / "dump.sql"
     values = ",".join(f"({number},{number},'{text}')" for number, _, text in ROWS)
