@@ -98,6 +98,7 @@ class TableWalk:
         self._spec, self._events = units[0], events
         self._logged = LoggedTable(units[0].definition, units[0].type_conversions, units[0].same_columns)
         self._ranges = None if events is not None else _ranges(units)
+        self._closed = set(range(len(units)))  # of those units, the ones that have not seen a batch
 
     def start_file(self, file: int) -> None:
         """The batches from here on are of the file of this number."""
@@ -135,11 +136,11 @@ class TableWalk:
         batch's keys is theirs."""
         if self._ranges is None or not isinstance(reader, IntKeys | ByteKeys):
             return self.units
-        if all(unit.is_open for unit in self.units):
-            self._ranges = None
-            return self.units
         concerned = self._ranges.concerned(reader.columns(batch))
-        return [unit for place, unit in enumerate(self.units) if place in concerned]
+        self._closed -= concerned
+        if not self._closed:
+            self._ranges = None
+        return [self.units[place] for place in sorted(concerned)]
 
 
 def _ranges(units: tuple[UnitSpec, ...]) -> UnitRanges | None:

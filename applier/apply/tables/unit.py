@@ -89,11 +89,6 @@ class UnitApplier(ABC, Generic[Taken]):
         """The table's first changes are coming, and are read so."""
         self._memory.bind_table_map(reading)
 
-    @property
-    def is_open(self) -> bool:
-        """Whether it has got the rows that were there."""
-        return self._search is not None
-
     def open(self) -> UnitSearch[Taken]:
         """Get the rows that are there before the first change, unless they are here already."""
         if self._search is None:
