@@ -31,6 +31,7 @@ def _measured(files: tuple[str, ...], table: str) -> tuple[int, Cost, Cost, Cost
 
     connection = duckdb.connect(config={"threads": 1})
     feed = applier.changes(files, table)
+    connection.register("feed", feed)
     rows = sum(batch.num_rows for batch in feed)
     return (rows, best(lambda: applier.changes(files, table), 3),
             best(lambda: sum(batch.num_rows for batch in feed)), best(lambda: connection.sql(_QUERY).fetchall()))
