@@ -5,6 +5,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 
 from applier.errors import ApplierError
@@ -28,6 +29,7 @@ from benchmarks import (
 )
 from benchmarks.measure import in_child
 from benchmarks.report import Table, machine
+from benchmarks.results import with_tables
 from benchmarks.workloads import Workload
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
@@ -55,7 +57,8 @@ _SECTIONS: dict[str, Callable[[sections.Bench], list[Table]]] = {
 
 
 def main(arguments: list[str]) -> int:
-    """Measure, print tables as they come, and write them to RESULTS.md where everything was measured."""
+    """Measure, print tables as they come, and write them to RESULTS.md where everything was measured, or some of it in
+    full size."""
     options = _parser().parse_args(arguments)
     try:
         megabytes = SIZES.get(options.size) or float(options.size)
@@ -68,24 +71,25 @@ def main(arguments: list[str]) -> int:
     if given:
         given = [Workload("your files", tuple(options.binlogs))] if len(given) > 1 else given
         chosen = [name for name in chosen if name in ("read", "show", "replay")]
-    texts, plots = [f"Measured on: {machine()}\n"], {}
-    print(texts[0], flush=True)
+    tables: list[Table] = []
+    print(f"Measured on: {machine()}\n", flush=True)
     in_child(warm.main)
     with tempfile.TemporaryDirectory(prefix="applier-bench-", dir=options.directory) as folder:
         bench = sections.Bench(folder, megabytes, tuple(given), options.server, options.mysqlbinlog)
         for name in chosen:
             try:
                 for table in _SECTIONS[name](bench):
-                    texts.append(table.markdown())
-                    print(texts[-1], flush=True)
-                    plots |= [table.plot] if table.plot else []
+                    tables.append(table)
+                    print(table.markdown(), flush=True)
             except ApplierError as error:
                 print(f"{name}: {error}", file=sys.stderr)
                 return error.exit_code
-    if not given and set(chosen) == set(_SECTIONS):
-        RESULTS.write_text("\n".join(texts))
+    is_whole = set(chosen) == set(_SECTIONS)
+    if not given and (is_whole or options.size == "full"):
+        before = "" if is_whole or not RESULTS.exists() else RESULTS.read_text()
+        RESULTS.write_text(with_tables(before, tables, machine(), f"{date.today()}"))
         PLOTS.mkdir(exist_ok=True)
-        for name, plot in plots.items():
+        for name, plot in (table.plot for table in tables if table.plot):
             (PLOTS / name).write_text(plot)
         print(f"written to {RESULTS} and {PLOTS}")
     return 0

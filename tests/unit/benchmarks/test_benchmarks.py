@@ -16,6 +16,7 @@ from benchmarks import peers, stages, workloads
 from benchmarks.__main__ import main
 from benchmarks.measure import Family, command, in_child
 from benchmarks.report import Table, number, ratio
+from benchmarks.results import with_tables
 
 pytestmark = pytest.mark.slow
 
@@ -120,6 +121,17 @@ def test_tables_line_up() -> None:
     ]
     assert [number(value) for value in (9.7, 99.96, 0.0123)] == ["9.70", "100", "0.01"]
     assert (ratio(10, 4), ratio(None, 4), ratio(4, 0)) == ("2.50 ×", "–", "–")
+
+
+def test_tables_that_are_measured_again_take_the_place_of_the_old_ones() -> None:
+    first, second, third = (Table(title, "Note.", ["a"], [["1"]]) for title in ("One", "Two", "Three"))
+    page = with_tables("", [first, second], "here", "2026-11-21")
+    again = with_tables(page, [Table("One", "Note.", ["a"], [["2"]]), third], "there", "2026-11-22")
+    assert again.splitlines()[0] == "Measured on: there" and again.endswith("Measured on 2026-11-22.\n")
+    assert [line for line in again.splitlines() if line.startswith(("###", "Measured on 2", "| 1", "| 2"))] == [
+        "### One", "| 2 |", "Measured on 2026-11-22.", "### Two", "| 1 |", "Measured on 2026-11-21.",
+        "### Three", "| 1 |", "Measured on 2026-11-22."]
+    assert with_tables(page, [], "here", "2026-11-23") == page
 
 
 def test_the_command_measures_what_it_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
