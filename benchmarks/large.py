@@ -29,8 +29,6 @@ def large(bench: Bench) -> list[Table]:
                                                      f"{size}M"),
         "local[1]": _run(log.files, bench.folder, "--master", "local[1]"),
         "local[2]": _run(log.files, bench.folder, "--master", "local[2]"),
-        f"local[2] --pass-bytes {size}M": _run(log.files, bench.folder, "--master", "local[2]", "--pass-bytes",
-                                               f"{size}M"),
     }
     with tempfile.TemporaryDirectory(dir=bench.folder) as nodes, cluster(Path(nodes), {}, {}) as master:
         there = _run(log.files, bench.folder, "--master", master)
