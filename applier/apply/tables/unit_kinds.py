@@ -33,6 +33,11 @@ class KeyedUnit(UnitApplier[KeyedChanges[ImageKeys]], Generic[ImageKeys]):
         super().__init__(spec, sources)
         self._events = events
 
+    def bind_table_map(self, reading: TableReading) -> None:
+        super().bind_table_map(reading)
+        if self._events is not None:  # they are told of the first batch before it is taken, and watch the rows there
+            self.open()
+
     @abstractmethod
     def _key_search(self, watched: WatchedRows | None) -> KeySearch[ImageKeys]:
         """The search; some of its rows may be watched."""
