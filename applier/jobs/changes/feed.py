@@ -107,16 +107,18 @@ class FeedTable:
 
     def _present(self, reading: TableReading, layouts: np.ndarray, batch: ChangeBatch) -> pa.Array:
         """The columns that images of these layouts have, in the table's order. Raises UnsupportedEvent for one with a
-        JSON diff."""
+        JSON diff in a column of the feed."""
+        asked = set(self._columns.values())
         known: list[list[str] | None] = [None]
         for number, layout in enumerate(reading.layouts.known[1:], 1):
-            if layout.diffs and number in layouts:
+            if not asked.isdisjoint(layout.diffs) and number in layouts:
                 first = int(np.argmax(layouts_of(batch.images) == number))
                 raise UnsupportedEvent("this update has changes to a JSON document, not the document",
                                        file=batch.file.uri, position=int(batch.places[first]),
                                        row=int(batch.rows[first]), table=self._definition.full_name,
                                        hint="ask for other columns, or replay these logs for the rows")
-            names = [self._names[column] for column in layout.present if column in self._names]
+            names = [self._names[column] for column in layout.present
+                     if column in self._names and column not in layout.diffs]
             known.append(None if len(names) == len(self._names) else names)
         if not any(known):
             return _ALL_PRESENT.slice(0, len(layouts))

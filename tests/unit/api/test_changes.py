@@ -13,6 +13,7 @@ from applier.schema.ddl.ddl import parse_statement
 from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import BinlogWriter
 from tests.recorded.archives.demo_digest import ARCHIVE
+from tests.support.real_server import Case
 
 pytestmark = pytest.mark.slow
 
@@ -166,6 +167,17 @@ def test_a_column_with_two_types_is_refused(tmp_path):
     with pytest.raises(applier.SchemaError, match="v is int32 in one of its definitions and string in a later one"):
         applier.changes(file, "d.t")
     assert kinds(applier.changes(file, "d.t", columns=["id"])) == ["insert", "alter"]
+
+
+def test_json_diffs_are_refused_only_where_their_column_is_asked_for():
+    """JD-TYPE: an after-image with a diff does not have the document."""
+    case = Case("json-partial-full")
+    with pytest.raises(applier.UnsupportedEvent, match="not the document") as caught:
+        applier.changes(case.binlogs, "js.small").to_arrow()
+    assert caught.value.position and caught.value.table == "js.small"
+    changes = applier.changes(case.binlogs, "js.small", columns=["id"])
+    names = [row["_present"] for row in changes.to_arrow().to_pylist() if row["_present"] is not None]
+    assert names and all("id" in present for present in names)
 
 
 def test_names_that_the_feed_has_itself(tmp_path):
