@@ -189,13 +189,10 @@ class ExplainOptions:
 
 @dataclass(frozen=True)
 class ChangesOptions:
-    """What changes to read: those of `table` (database, name), all of its columns or these. Without
-    `ignore_foreign_keys`, changes that foreign keys make and the log does not have are an error. The rest is as in
-    ReplayOptions."""
+    """Of which log to read changes. Without `ignore_foreign_keys`, changes that foreign keys make and the log does not
+    have are an error. The rest is as in ReplayOptions."""
 
     binlogs: tuple[str, ...]
-    table: tuple[str, str]
-    columns: tuple[str, ...] | None = None
     base: str | None = None
     schema: str | None = None
     start_position: tuple[str, int] | None = None

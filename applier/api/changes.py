@@ -99,7 +99,7 @@ def changes(
 
     Raises ApplierError as `replay` does before it applies anything; ArchiveError for damage while it is read.
     """
-    from applier.jobs.changes.job import change_feed
+    from applier.jobs.changes.job import ChangeLog
 
     end = stop_at(stop)
     names = parse_table_list([table])
@@ -107,8 +107,8 @@ def changes(
         raise UsageError(f"{table!r} is not the name of a table", hint="write DATABASE.TABLE")
     [(database, name)] = names
     options = ChangesOptions(
-        paths(binlogs), (str(database), str(name)), None if columns is None else tuple(columns),
-        base.uri if isinstance(base, Snapshot) else None if base is None else path(base),
+        paths(binlogs), base.uri if isinstance(base, Snapshot) else None if base is None else path(base),
         None if schema is None else path(schema), None if start is None else position(start), end.position, end.gtid,
         end.time, define_from_log, ignore_foreign_keys)
-    return Changes(change_feed(options, watcher(progress)))
+    log = ChangeLog(options, watcher(progress))
+    return Changes(log.feed((str(database), str(name)), None if columns is None else tuple(columns)))

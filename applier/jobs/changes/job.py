@@ -33,11 +33,11 @@ from applier.plan.tasks import log_segments
 from applier.plan.units import changed_versions
 from applier.plan.used_tables import used_tables
 from applier.schema.ddl.schema_changes import TableName
+from applier.schema.definition import Column
 from applier.schema.history.history import SchemaHistory
 from applier.schema.history.table_versions import Position, TableVersion
-from applier.schema.table_filter import EVERYTHING
+from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot import manifest
-from applier.snapshot.manifest import Snapshot
 
 _WHOLE = 1 << 62
 
@@ -61,6 +61,32 @@ class ChangeFeed:
     _emptied: tuple[_Emptied, ...]
     _versions: dict[int, TableVersion]
     _names: dict[int, dict[int, str]]
+
+    @property
+    def columns(self) -> dict[str, Column]:
+        """The table's columns in the feed, by name, as the last definition that has them says."""
+        found = {name: version.definition.columns[number] for id, version in sorted(self._versions.items())
+                 for number, name in self._names[id].items()}
+        return {name: found[name] for name in self.schema.names if name in found}
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The names of the columns of the table's last primary key; without one, of its first unique key that has no
+        NULL; none without either, or where the feed lacks one of them."""
+        last = max(self._versions)
+        definition, names = self._versions[last].definition, self._names[last]
+        for key in sorted(definition.keys, key=lambda key: key.kind != "primary"):
+            columns = [definition.column_index(part.column) for part in key.parts if part.column is not None]
+            if key.kind in ("primary", "unique") and len(columns) == len(key.parts) and not any(
+                    definition.columns[column].nullable for column in columns):
+                found = tuple(names.get(column, "") for column in columns)
+                return found if set(found) <= set(self.schema.names) else ()
+        return ()
+
+    @property
+    def uris(self) -> dict[str, str]:
+        """Where the log's files are, by name."""
+        return {outline.name: outline.uri for outline in self._span.outlines}
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The changes in commit order. Raises ArchiveError for damage, and where bytes are not those that were
@@ -99,52 +125,73 @@ class ChangeFeed:
         return known[file]
 
 
-def change_feed(options: ChangesOptions, progress: Progress | None = None) -> ChangeFeed:
-    """Outline the archive, and find the table's changes in it. Raises what a replay would raise before it applies
-    anything; SchemaError where nothing defines the table, or two of its definitions have no schema in common."""
-    progress, notes = progress or Silent(), list[str]()
-    compiling.ensure("changes", progress)
+class ChangeLog:
+    """A part of an archive, outlined once, and the changes of its tables; `notes` are lines for people. Raises what a
+    replay would raise before it applies anything."""
 
-    def note(text: str) -> None:
-        notes.append(text)
-        progress.note(text)
+    def __init__(self, options: ChangesOptions, progress: Progress | None = None) -> None:
+        progress, notes = progress or Silent(), list[str]()
+        compiling.ensure("changes", progress)
 
-    base = manifest.load(options.base) if options.base is not None else None
-    outlining = Outlining(ThisProcess(os.cpu_count() or 1), options, None, _WHOLE, progress, note)
-    archive = open_archive(list(options.binlogs), with_gap=outlining.stop_condition().is_set)
-    span = outlining.next_pass(archive, base).span
+        def note(text: str) -> None:
+            notes.append(text)
+            progress.note(text)
 
-    history = _history(span, base, options)
-    if not options.ignore_foreign_keys:
-        _check_foreign_keys(span, history, options.table)
-    segments = log_segments(span, changed_versions(used_tables(span, history, _only(options.table)), history))
-    versions = {version.id: version for version in _versions_of(history, options.table)}
-    if not versions:
-        raise SchemaError("nothing defines this table", table=".".join(options.table), errno=NO_SUCH_TABLE,
-                          hint="give its CREATE TABLE as of the first binlog with schema, or a base that has it")
-    names = column_names(list(versions.values()))
-    schema = _schema(versions, names, options.columns)
-    return ChangeFeed(schema, tuple(notes), span, tuple(segments), tuple(_emptied(versions)), versions, names)
+        self._options = options
+        self._base = manifest.load(options.base) if options.base is not None else None
+        outlining = Outlining(ThisProcess(os.cpu_count() or 1), options, None, _WHOLE, progress, note)
+        archive = open_archive(list(options.binlogs), with_gap=outlining.stop_condition().is_set)
+        self._span = outlining.next_pass(archive, self._base).span
+        self.notes = tuple(notes)
 
+    @property
+    def flavour(self) -> str:
+        """Whose log it is."""
+        return self._span.flavour
 
-def _history(span: LogSpan, base: Snapshot | None, options: ChangesOptions) -> SchemaHistory:
-    """What the table was, and those were that its foreign keys refer to. Of other tables' statements none has to be
-    understood, unless rows come from them."""
-    schema_sql = None if options.schema is None else read_text(options.schema)
+    def tables(self, filter: TableFilter) -> list[TableName]:
+        """The names of the tables that have changes, of those that are wanted, in order."""
+        history = self._read(filter.wanted)
+        found = {(version.definition.database, version.definition.name)
+                 for table in used_tables(self._span, history, filter.wanted) for version in table.versions}
+        for name in {(version.definition.database, version.definition.name) for version in history.versions()}:
+            if name not in found and _emptied({version.id: version for version in _versions_of(history, name)}):
+                found.add(name)
+        return sorted(found)
 
-    def read(wanted: Wanted) -> SchemaHistory:
-        return read_history(span, wanted, base, schema_sql, define_from_log=options.define_from_log)
+    def feed(self, table: TableName, columns: tuple[str, ...] | None = None) -> ChangeFeed:
+        """The changes of a table, with all of its columns or these. Raises SchemaError where nothing defines the
+        table, or two of its definitions have no schema in common."""
+        history = self._history(table)
+        if not self._options.ignore_foreign_keys:
+            _check_foreign_keys(self._span, history, table)
+        used = used_tables(self._span, history, _only(table))
+        segments = log_segments(self._span, changed_versions(used, history))
+        versions = {version.id: version for version in _versions_of(history, table)}
+        if not versions:
+            raise SchemaError("nothing defines this table", table=".".join(table), errno=NO_SUCH_TABLE,
+                              hint="give its CREATE TABLE as of the first binlog with schema, or a base that has it")
+        names = column_names(list(versions.values()))
+        schema = _schema(versions, names, columns)
+        return ChangeFeed(schema, self.notes, self._span, tuple(segments), tuple(_emptied(versions)), versions, names)
 
-    names = {options.table}
-    try:
-        while not (more := _parents(history := read(_only(*names)), names)) <= names:
-            names |= more
-        return history
-    except SchemaError as error:
+    def _history(self, table: TableName) -> SchemaHistory:
+        """What the table was, and those were that its foreign keys refer to. Of other tables' statements none has to
+        be understood, unless rows come from them."""
+        names = {table}
         try:
-            return read(EVERYTHING.wanted)
-        except ApplierError:
-            raise error from None
+            while not (more := _parents(history := self._read(_only(*names)), names)) <= names:
+                names |= more
+            return history
+        except SchemaError as error:
+            try:
+                return self._read(EVERYTHING.wanted)
+            except ApplierError:
+                raise error from None
+
+    def _read(self, wanted: Wanted) -> SchemaHistory:
+        schema_sql = None if self._options.schema is None else read_text(self._options.schema)
+        return read_history(self._span, wanted, self._base, schema_sql, define_from_log=self._options.define_from_log)
 
 
 def _check_foreign_keys(span: LogSpan, history: SchemaHistory, table: TableName) -> None:
