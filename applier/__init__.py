@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from applier.api.logs import explain, locate
     from applier.api.replaying import Replayed, replay
     from applier.api.snapshots import Snapshot, SnapshotTable
+    from applier.api.summaries import summary
     from applier.binlog.events.gtid import GtidSet
     from applier.errors import (
         ApplierError,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from applier.jobs.replay.result import ReplayResult
+    from applier.jobs.summary.result import Summary
     from applier.snapshot.manifest import BinlogPosition
 
 __version__ = "0.1.0"
@@ -44,10 +46,12 @@ _HOMES = {
     "applier.api.logs": ("explain", "locate"),
     "applier.api.replaying": ("Replayed", "replay"),
     "applier.api.snapshots": ("Snapshot", "SnapshotTable"),
+    "applier.api.summaries": ("summary",),
     "applier.binlog.events.gtid": ("GtidSet",),
     "applier.errors": ("ApplierError", "ArchiveError", "EncryptedBinlog", "MissingFile", "ReplayStopped", "SchemaError",
                        "SnapshotError", "UnsupportedEvent", "UnsupportedStatement", "UsageError"),
     "applier.jobs.replay.result": ("ReplayResult",),
+    "applier.jobs.summary.result": ("Summary",),
     "applier.snapshot.manifest": ("BinlogPosition",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
@@ -55,8 +59,8 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "ApplierError", "ArchiveError", "BinlogPosition", "Changes", "EncryptedBinlog", "GtidSet", "MissingFile",
     "ReplayResult", "ReplayStopped", "Replayed", "SchemaError", "Snapshot", "SnapshotError", "SnapshotTable", "Step",
-    "UnsupportedEvent", "UnsupportedStatement", "UsageError", "changes", "explain", "export", "import_dump", "locate",
-    "replay",
+    "Summary", "UnsupportedEvent", "UnsupportedStatement", "UsageError", "changes", "explain", "export", "import_dump",
+    "locate", "replay", "summary",
 ]
 
 if "apply_diffs" not in getattr(jsondiff, "__all__", ()):

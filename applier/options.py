@@ -12,6 +12,9 @@ from applier.snapshot import FILE_BYTES
 ENGINES = ("auto", "local", "spark")
 TYPE_CONVERSIONS = ("all_non_lossy", "all_lossy", "all_signed", "all_unsigned")
 
+MOST_LARGEST = 1000
+"""Of a summary's largest transactions."""
+
 _DATABASE = r"(?:`(?:[^`]|``)+`|[^`.,=\s]+)"
 _SIZE = re.compile(r"([0-9]{1,6})\s*([MG])i?B?", re.IGNORECASE)
 _POSITION = re.compile(r".+\.\d{6,}:\d+")
@@ -40,6 +43,11 @@ class LogBounds(Protocol):
     def stop_gtid(self) -> str | None: ...
     @property
     def stop_datetime(self) -> float | None: ...
+
+
+def _stops(bounds: LogBounds) -> int:
+    """How many places to stop at there are."""
+    return sum(stop is not None for stop in (bounds.stop_position, bounds.stop_gtid, bounds.stop_datetime))
 
 
 @dataclass(frozen=True)
@@ -84,8 +92,7 @@ class ReplayOptions:
     def __post_init__(self) -> None:
         if not self.binlogs:
             raise UsageError("no binlogs given", hint="--binlogs takes a directory, files, a glob or an index file")
-        stops = [self.stop_position, self.stop_gtid, self.stop_datetime]
-        if sum(stop is not None for stop in stops) + bool(self.snapshot_at) > 1:
+        if _stops(self) + bool(self.snapshot_at) > 1:
             raise UsageError("more than one place to stop", hint="give one of --stop-position, --stop-gtid, "
                              "--stop-datetime and --snapshot-at, which takes several places")
         _one_of("--exec-mode", self.exec_mode, ("strict", "idempotent"))
@@ -201,6 +208,28 @@ class ChangesOptions:
     stop_datetime: float | None = None
     define_from_log: bool = False
     ignore_foreign_keys: bool = False
+
+
+@dataclass(frozen=True)
+class SummaryOptions:
+    """What to sum up: the row changes of tables, of transactions of `start_datetime` (seconds since 1970 UTC) or later,
+    and the `top` largest transactions. The rest is as in ReplayOptions."""
+
+    binlogs: tuple[str, ...]
+    filter: TableFilter = EVERYTHING
+    start_position: tuple[str, int] | None = None
+    start_datetime: float | None = None
+    stop_position: tuple[str, int] | None = None
+    stop_gtid: str | None = None
+    stop_datetime: float | None = None
+    top: int = 10
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.top <= MOST_LARGEST:
+            raise UsageError(f"{self.top} is not a number of transactions", hint=f"give 0 to {MOST_LARGEST:,}")
+        if _stops(self) > 1:
+            raise UsageError("more than one place to stop",
+                             hint="give one of --stop-position, --stop-gtid and --stop-datetime")
 
 
 def parse_rewrites(texts: list[str]) -> tuple[tuple[str, str], ...]:

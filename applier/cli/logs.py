@@ -1,4 +1,4 @@
-"""`applier show`, `locate`, `index` and `explain`: what is in binlogs, without replaying them."""
+"""`applier show`, `summary`, `locate`, `index` and `explain`: what is in binlogs, without replaying them."""
 
 import sys
 from enum import StrEnum
@@ -57,6 +57,57 @@ def show(
 
         for note in notes:
             print_note(note)
+
+
+@app.command()
+def summary(
+    binlogs: Annotated[list[str], typer.Option(
+        metavar="PATH...", help="The archive, as `replay` takes it. Several may follow.")],
+    tables: Annotated[list[str] | None, typer.Option(
+        metavar="DB.TABLE,...", help="Only these tables; DB alone means the whole database.")] = None,
+    ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
+    start_position: Annotated[str | None, typer.Option(
+        metavar="FILE:POS", help="Only event groups from this position on; a group must start there.")] = None,
+    start_datetime: Annotated[str | None, typer.Option(
+        metavar="TIME", help="Only transactions of this time or later, as --stop-datetime takes it.")] = None,
+    stop_position: Annotated[str | None, typer.Option(
+        metavar="FILE:POS", help="Only event groups that end at or before this position.")] = None,
+    stop_gtid: Annotated[str | None, typer.Option(
+        metavar="SET", help="Stop after the group that completes this GTID set.")] = None,
+    stop_datetime: Annotated[str | None, typer.Option(
+        metavar="TIME", help="Stop before the first group of this time or later, as '2026-03-14 10:30:00' (local time) "
+        "or with an offset ('2026-03-14T10:30:00+00:00').")] = None,
+    top: Annotated[int, typer.Option(metavar="NUMBER", help="How many of the largest transactions to list.")] = 10,
+    json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
+    html: Annotated[str | None, typer.Option(
+        metavar="FILE", help="Write a page with plots; an existing file is replaced.")] = None,
+) -> None:
+    """Sum up what binlogs did: the largest transactions, rows by table, kind and time, DDL, and who.
+
+    No schema is needed: rows are counted, not decoded. Times are of event groups, in UTC.
+
+    Who deleted the orders last night?
+
+        applier summary --binlogs /backup --tables shop.orders
+                        --start-datetime '2026-03-14 00:00:00'
+    """
+    from applier.cli.summarized import print_summary, write_page
+    from applier.cli.terminal import progress
+    from applier.jobs.summary.job import summarize
+    from applier.mysql.time_zones import parse_datetime
+    from applier.options import SummaryOptions, parse_stop_position
+
+    options = SummaryOptions(
+        tuple(binlogs), TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])),
+        None if start_position is None else parse_stop_position(start_position),
+        None if start_datetime is None else parse_datetime(start_datetime),
+        None if stop_position is None else parse_stop_position(stop_position), stop_gtid,
+        None if stop_datetime is None else parse_datetime(stop_datetime), top)
+    with progress() as watcher:
+        found = summarize(options, watcher)
+    if html is not None:
+        write_page(found, html)
+    print_summary(found, as_json=json)
 
 
 @app.command()

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from rich import box
-from rich.table import Table
-from rich.text import Text
-
-from applier.cli.terminal import ResultConsole, assembled, words
+from applier.cli.grids import add_row, new_grid, result_console
+from applier.cli.terminal import assembled, words
 from applier.jobs.replay.result import ReplayResult
 from applier.jobs.report.loading import Report
 from applier.schema.definition import TableDefinition
@@ -20,13 +16,9 @@ from applier.snapshot.manifest import Snapshot
 if TYPE_CHECKING:
     from applier.jobs.verify import Verified
 
-WIDE = 200
-"""Width where no terminal limits it: nothing is wrapped in a file or a pipe."""
-
-
 def print_result(result: ReplayResult) -> None:
     """Print a line for each table with its row changes, then where the snapshot stands and how long it took."""
-    console = _console()
+    console = result_console()
     for note in result.notes:
         console.print(words(note, "yellow"))
     for table in result.tables:
@@ -34,13 +26,13 @@ def print_result(result: ReplayResult) -> None:
             console.print(words(f"{table.full_name}: {warning}", "yellow"))
     conflicts = ("conflicts",) if result.conflicts else ()
     cascades = ("made by foreign keys",) if result.by_foreign_keys else ()
-    grid = _grid("table", "rows", "inserted", "updated", "deleted", *cascades, "found by", *conflicts, "units",
-                 "seconds", "files written", "carried over")
+    grid = new_grid("table", "rows", "inserted", "updated", "deleted", *cascades, "found by", *conflicts, "units",
+                    "seconds", "files written", "carried over")
     for table in sorted(result.tables, key=lambda table: (table.database, table.name)):
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in table.conflicts.items())
-        _add(grid, table.full_name, table.rows, table.inserts, table.updates, table.deletes,
-             *[table.by_foreign_keys for _ in cascades], table.found_by, *[kinds for _ in conflicts], table.units,
-             table.seconds, table.files_written, table.files_carried)
+        add_row(grid, table.full_name, table.rows, table.inserts, table.updates, table.deletes,
+                *[table.by_foreign_keys for _ in cascades], table.found_by, *[kinds for _ in conflicts], table.units,
+                table.seconds, table.files_written, table.files_carried)
     console.print(grid)
     for table in result.tables:
         if table.ranges > table.units:
@@ -58,12 +50,12 @@ def print_result(result: ReplayResult) -> None:
 
 def print_report(report: Report) -> None:
     """Print what `print_result` prints of a run, and the first conflicts that it suppressed."""
-    console = _console()
+    console = result_console()
     if report.conflicts:
-        grid = _grid("rows event", "row", "table", "change", "conflict", "key", "values", "GTID")
+        grid = new_grid("rows event", "row", "table", "change", "conflict", "key", "values", "GTID")
         for row in report.conflicts:
-            _add(grid, f"{row['file']}:{row['position']}", row["row"], row["table"], row["operation"], row["conflict"],
-                 row["key"], row["values"], row["gtid"] or "")
+            add_row(grid, f"{row['file']}:{row['position']}", row["row"], row["table"], row["operation"],
+                    row["conflict"], row["key"], row["values"], row["gtid"] or "")
         console.print(grid)
         if len(report.conflicts) < report.result.conflicts:
             console.print(words(f"… and {report.result.conflicts - len(report.conflicts):,} more"))
@@ -72,10 +64,10 @@ def print_report(report: Report) -> None:
 
 def print_imported(result: ReplayResult) -> None:
     """Print a line for each table of a dump, then where the snapshot stands and how long it took."""
-    console = _console()
-    grid = _grid("table", "rows", "files")
+    console = result_console()
+    grid = new_grid("table", "rows", "files")
     for table in result.tables:
-        _add(grid, f"{table.database}.{table.name}", table.rows, table.files_written)
+        add_row(grid, f"{table.database}.{table.name}", table.rows, table.files_written)
     console.print(grid)
     for note in result.notes:
         console.print(words(note, "yellow"))
@@ -85,14 +77,14 @@ def print_imported(result: ReplayResult) -> None:
 
 def print_exported(output: str, rows: int, files: int, size: int) -> None:
     """Print how much was exported, and how to load it."""
-    console = _console()
+    console = result_console()
     console.print(words(f"{rows:,} rows in {files:,} files, {size / 1e6:,.1f} MB"))
     console.print(assembled("to load it: ", (f"sh {shlex.quote(f'{output}/_load.sh')} -h HOST -u USER -p", "bold")))
 
 
 def print_verified(verified: Verified) -> None:
     """Print the damaged files, a line each, and how much was read."""
-    console = _console()
+    console = result_console()
     for line in verified.damaged:
         console.print(words(line))
     if verified.unchecked:
@@ -105,7 +97,7 @@ def print_verified(verified: Verified) -> None:
 
 def print_snapshot(snapshot: Snapshot) -> None:
     """Print the position and the tables of a snapshot."""
-    console = _console()
+    console = result_console()
     position = snapshot.position
     facts = [
         ("position", str(position)),
@@ -122,36 +114,12 @@ def print_snapshot(snapshot: Snapshot) -> None:
     console.print(words(snapshot.uri, "bold"))
     for name, value in facts:
         console.print(assembled((f"  {name:<9}", "cyan"), value))
-    grid = _grid("table", "rows", "bytes", "files", "sorted by")
+    grid = new_grid("table", "rows", "bytes", "files", "sorted by")
     for table in snapshot.tables:
-        _add(grid, table.full_name, table.rows, table.bytes, len(table.files), ", ".join(table.key))
+        add_row(grid, table.full_name, table.rows, table.bytes, len(table.files), ", ".join(table.key))
     console.print(grid)
     for table in snapshot.tables:
         console.print(words(TableDefinition.from_json(table.definition).to_sql() + ";", keep="\n"))
-
-
-def _console() -> ResultConsole:
-    return ResultConsole(width=None if sys.stdout.isatty() else WIDE)
-
-
-def _grid(*columns: str) -> Table:
-    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        grid.add_column(column, overflow="fold")
-    return grid
-
-
-def _add(grid: Table, *cells: str | int | float) -> None:
-    """Add a row; numbers are right-aligned, and texts are never read as markup."""
-    grid.add_row(*map(_cell, cells))
-
-
-def _cell(value: str | int | float) -> Text:
-    if isinstance(value, str):
-        return words(value)
-    number = words(f"{value:,}" if isinstance(value, int) else f"{value:,.2f}")
-    number.justify = "right"
-    return number
 
 
 def _when(timestamp: int | None) -> str:

@@ -30,6 +30,7 @@ _FOR_JOBS = {
     "show": ("applier.jobs.show.",),
     "changes": ("applier.binlog.", "applier.columns.", "applier.mysql."),
     "outline": ("applier.binlog.outline.",),
+    "summary": ("applier.binlog.",),
     "verify": ("applier.snapshot.digest_kernel",),
 }
 EVERYTHING = "everything"

@@ -27,7 +27,7 @@ def bars(title: str, rows: Sequence[tuple[str, Sequence[float]]], parts: Sequenc
     lines = [f'<svg viewBox="0 0 {_LABEL + _BAR + _NUMBER} {height}" role="img" aria-label="{escape(title)}">']
     for place, (label, values) in enumerate(rows):
         lines += _row(place * _ROW + 4, label, values, parts, scale, number)
-    return "\n".join(["<figure>", f"<figcaption>{escape(title)}{_legend(parts)}</figcaption>", *lines, "</svg>",
+    return "\n".join(["<figure>", f"<figcaption>{escape(title)}{legend(parts)}</figcaption>", *lines, "</svg>",
                       "</figure>"])
 
 
@@ -49,7 +49,8 @@ def _row(top: int, label: str, values: Sequence[float], parts: Sequence[str], sc
     return lines
 
 
-def _legend(parts: Sequence[str]) -> str:
+def legend(parts: Sequence[str]) -> str:
+    """What the colours of the parts mean; nothing for one part."""
     if len(parts) < 2:
         return ""
     return "".join(f' <span class="part"><i style="background:{colour}"></i>{escape(part)}</span>'

@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from applier.jobs.replay.result import ACCESS_PATHS, TableResult
 from applier.jobs.report.bars import bars, escape
+from applier.jobs.report.document import document, facts_list, grid, warnings
 from applier.jobs.report.loading import Report
 
 _TABLES_PLOTTED = 25
-_STYLE = """
-body { font: 15px/1.45 system-ui, sans-serif; color: #222; background: #fff; max-width: 62rem; margin: 2rem auto;
-       padding: 0 1rem; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; border-bottom: 1px solid #ddd; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1rem; } dt { color: #666; }
-dd { margin: 0; overflow-wrap: anywhere; }
-table { border-collapse: collapse; font-size: .9rem; } th, td { padding: .2rem .7rem .2rem 0; text-align: left;
-        vertical-align: top; border-bottom: 1px solid #eee; } td.n, th.n { text-align: right;
-        font-variant-numeric: tabular-nums; } .scroll { overflow-x: auto; }
-figure { margin: 1rem 0; } figcaption { font-weight: 600; } svg { width: 100%; font-size: 13px; }
-.part { font-weight: 400; margin-left: 1rem; } .part i { display: inline-block; width: .8em; height: .8em;
-        margin-right: .35em; } .warning { background: #fff4dc; padding: .4rem .8rem; margin: .3rem 0; }
-code { font-size: .92em; overflow-wrap: anywhere; }
-"""
 _EXPLAINED = {
     "duplicate key": "a key of the change was taken: an insert replaced the row in its way, an update was skipped",
     "row not found": "the row of an update or delete was not there: the change was skipped",
@@ -34,10 +20,7 @@ def html_page(report: Report) -> str:
     """The whole page."""
     title = f"Replay of {report.result.snapshot}"
     sections = [_summary(report), _warnings(report), _stages(report), _tables(report), _conflicts(report)]
-    return "\n".join(["<!DOCTYPE html>", '<html lang="en">', "<head>", '<meta charset="utf-8">',
-                      '<meta name="viewport" content="width=device-width, initial-scale=1">',
-                      f"<title>{escape(title)}</title>", f"<style>{_STYLE}</style>", "</head>", "<body>",
-                      f"<h1>{escape(title)}</h1>", *(part for part in sections if part), "</body>", "</html>", ""])
+    return document(title, sections)
 
 
 def _summary(report: Report) -> str:
@@ -54,13 +37,13 @@ def _summary(report: Report) -> str:
         ("exec mode", result.exec_mode), ("conflicts", suppressed),
         ("zero dates", f"{result.zero_dates:,} became null"), ("made by", snapshot.created_by),
     ]
-    return "<dl>" + "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts) + "</dl>"
+    return facts_list(facts)
 
 
 def _warnings(report: Report) -> str:
     lines = [*report.result.notes,
              *(f"{table.full_name}: {warning}" for table in report.result.tables for warning in table.warnings)]
-    return "\n".join(f'<p class="warning">{escape(line)}</p>' for line in lines)
+    return warnings(lines)
 
 
 def _stages(report: Report) -> str:
@@ -92,7 +75,7 @@ def _tables(report: Report) -> str:
          sum(table.conflicts.values()), _units(table), f"{table.seconds:,.2f}"] for table in tables]
     names = ["table", "rows now", "inserted", "updated", "deleted",
              *(["made by foreign keys"] if cascades else []), "found by", "conflicts", "units", "seconds"]
-    return "\n".join(["<h2>Tables</h2>", *plots, _grid(names, rows)])
+    return "\n".join(["<h2>Tables</h2>", *plots, grid(names, rows)])
 
 
 def _units(table: TableResult) -> str:
@@ -120,18 +103,7 @@ def _conflicts(report: Report) -> str:
         f"<p>The replay found {result.conflicts:,} conflicting changes, and went on:</p>",
         f"<ul>{meaning}</ul>", plot,
         f"<p>The first {len(shown):,}, in the order of the log; all are in <code>{escape(report.listing)}</code>.</p>",
-        _grid(["rows event", "row", "table", "change", "conflict", "key or row", "GTID"], shown)])
-
-
-def _grid(names: Sequence[str], rows: Iterable[Sequence[str | int]]) -> str:
-    rows = list(rows)
-    numeric = [bool(rows) and isinstance(rows[0][place], int) for place in range(len(names))]
-    kinds = [' class="n"' if is_number else "" for is_number in numeric]
-    head = "".join(f"<th{kind}>{escape(name)}</th>" for name, kind in zip(names, kinds, strict=True))
-    body = "\n".join("<tr>" + "".join(
-        f"<td{kind}>{escape(f'{cell:,}' if isinstance(cell, int) else cell)}</td>"
-        for cell, kind in zip(row, kinds, strict=True)) + "</tr>" for row in rows)
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>'
+        grid(["rows event", "row", "table", "change", "conflict", "key or row", "GTID"], shown)])
 
 
 def _when(timestamp: int | None) -> str:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TextIO
 
-__all__ = ["selection"]
+__all__ = ["selection", "tables"]
 
 if TYPE_CHECKING:
     from applier.io.mapping import MappedFile

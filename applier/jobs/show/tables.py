@@ -44,15 +44,15 @@ def statement_role(query: Query, tables: TableFilter, flavour: str) -> Role:
     """The role of a statement: it concerns chosen tables (CHOSEN) or others (OTHER), or belongs to the FRAME of a
     transaction, or ends it (FRAME_END)."""
     if not _is(query, *_FRAME):
-        return Role.CHOSEN if _is_about(query, tables, flavour) else Role.OTHER
+        return Role.CHOSEN if is_about(str(query.text), query.database, tables, flavour) else Role.OTHER
     is_end = _is(query, b"COMMIT", b"ROLLBACK") and not _is(query, b"ROLLBACK TO")
     return Role.FRAME_END if is_end else Role.FRAME
 
 
-def _is_about(query: Query, tables: TableFilter, flavour: str) -> bool:
-    """True if a statement names a chosen table; one that cannot be parsed might."""
+def is_about(text: str, database: str, tables: TableFilter, flavour: str) -> bool:
+    """True if a statement, with this default database, names a chosen table; one that cannot be parsed might."""
     try:
-        changes = parse_statement(str(query.text), default_database=query.database or None, flavour=flavour)
+        changes = parse_statement(text, default_database=database or None, flavour=flavour)
     except SchemaError:
         return True
     named = [_tables_of(change) for change in changes]

@@ -1,0 +1,53 @@
+"""`summary`: what binlogs did, at a glance."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from applier.api.arguments import Paths, Place, Tables, Watcher, paths, position, stop_at, table_filter, watcher
+from applier.jobs.summary.result import Summary
+from applier.options import SummaryOptions
+
+
+def summary(
+    binlogs: Paths,
+    *,
+    tables: Tables | None = None,
+    ignore_tables: Tables | None = None,
+    start: Place | datetime | None = None,
+    stop: Place | datetime | None = None,
+    top: int = 10,
+    progress: Watcher | None = None,
+) -> Summary:
+    """Sum up what binlogs did: the largest transactions, rows by table, kind and time, DDL, and who.
+
+    >>> summary = applier.summary("backup")
+    >>> summary.rows.deletes, summary.transactions
+    (662, 2455)
+    >>> largest = summary.largest[0]
+    >>> print(largest.gtid, largest.words)
+    20810cc3-e548-11f1-a5e4-02fc00000001:8 420 inserts into shop.stock, 140 inserts into shop.products
+    >>> [table.table for table in summary.tables if table.deletes]
+    ['shop.order_items', 'shop.orders', 'shop.carts']
+    >>> page = summary.to_html()
+
+    binlogs: the archive, of which rows are counted and not decoded; no schema is needed.
+    tables: only these.
+    ignore_tables: all but these.
+    start: a position to start at, or the time of the first transactions that count.
+    stop: a position or a GTID set to stop after, or a time to stop before.
+    top: how many of the largest transactions are listed.
+    progress: called with each Step.
+
+    Memory is bounded by the number of tables, and by the largest transaction.
+
+    Raises ApplierError for what cannot be read, as `replay` does; statements stop nothing.
+    """
+    from applier.jobs.summary.job import summarize
+
+    end = stop_at(stop)
+    return summarize(SummaryOptions(
+        paths(binlogs), table_filter(tables, ignore_tables),
+        start_position=None if start is None or isinstance(start, datetime) else position(start),
+        start_datetime=start.timestamp() if isinstance(start, datetime) else None,
+        stop_position=end.position, stop_gtid=end.gtid, stop_datetime=end.time, top=top), watcher(progress))

@@ -1,0 +1,115 @@
+"""Prints a summary of a log: tables with bars, or JSON; writes it as a page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from rich.console import Console
+
+from applier.cli.grids import add_row, bar, new_grid, result_console
+from applier.cli.terminal import assembled, words
+from applier.jobs.summary.result import Summary
+from applier.jobs.summary.words import label, length, short, span, when
+
+_STEPS, _TABLES, _STATEMENTS, _CHARACTERS = 30, 25, 20, 60
+"""Lines of a terminal that the parts of a summary take; characters of a statement beside a transaction."""
+
+
+def write_page(summary: Summary, path: str) -> None:
+    """Write the summary as a page. Raises OSError."""
+    Path(path).write_text(summary.to_html(), encoding="utf-8")
+
+
+def print_summary(summary: Summary, *, as_json: bool) -> None:
+    """Print the summary to stdout."""
+    if as_json:
+        print(json.dumps(summary.to_json()))
+        return
+    console, rows = result_console(), summary.rows
+    console.print(assembled((span(summary.files), "bold"), f": {summary.bytes:,} bytes up to {summary.position}, "
+                            f"{when(summary.first_time)} to {when(summary.last_time)}"))
+    console.print(assembled((f"{rows.rows:,} row changes", "bold"), f" in {summary.transactions:,} transactions: "
+                            f"{rows.inserts:,} inserts, {rows.updates:,} updates, {rows.deletes:,} deletes"))
+    for part in (_largest, _tables, _times, _statements, _logged_as_statements, _servers):
+        part(console, summary)
+
+
+def _largest(console: Console, summary: Summary) -> None:
+    if not summary.largest:
+        return
+    most = summary.largest[0].rows
+    several = len({one.server_id for one in summary.largest}) > 1
+    sources = {(one.gtid or "").rpartition(_separator(one.gtid))[0] for one in summary.largest}
+    has_thread = any(one.thread_id is not None for one in summary.largest)
+    grid = new_grid("largest transactions", "", "when", "starts at", *["server"] * several, *["thread"] * has_thread,
+                    "statement")
+    for one in summary.largest:
+        number = one.gtid if len(sources) > 1 else (one.gtid or "").rpartition(_separator(one.gtid))[2]
+        kinds = [sum(table.kinds[kind] for table in one.tables) for kind in range(3)]
+        add_row(grid, (f"{number}: " if number else "") + one.words + " (in part rolled back)" * one.rolled_back,
+                bar(kinds, most), when(one.time), f"{one.file}:{one.start}", *[str(one.server_id)] * several,
+                *["" if one.thread_id is None else str(one.thread_id)] * has_thread,
+                short(one.statement or "", _CHARACTERS))
+    console.print(grid)
+
+
+def _separator(gtid: str | None) -> str:
+    """What stands before the number of a transaction."""
+    return ":" if ":" in (gtid or "") else "-"
+
+
+def _tables(console: Console, summary: Summary) -> None:
+    if not summary.tables:
+        return
+    most = summary.tables[0].rows
+    grid = new_grid("table", "inserted", "updated", "deleted", "", "transactions", "bytes of rows")
+    for table in summary.tables[:_TABLES]:
+        add_row(grid, table.table, *table.kinds, bar(table.kinds, most), table.transactions, table.bytes)
+    console.print(grid)
+    _more(console, len(summary.tables) - _TABLES, "tables")
+
+
+def _times(console: Console, summary: Summary) -> None:
+    seconds, steps = summary.in_steps(_STEPS)
+    if not steps:
+        return
+    most = max(step.rows for step in steps)
+    grid = new_grid(f"from (UTC), {length(seconds)} each", "rows", "")
+    for step in steps:
+        add_row(grid, label(step.time, seconds), step.rows, bar(step.kinds, most))
+    console.print(grid)
+
+
+def _statements(console: Console, summary: Summary) -> None:
+    if not summary.statements:
+        return
+    grid = new_grid("DDL", "when", "at", "server", "thread", "user", "database")
+    for one in summary.statements[:_STATEMENTS]:
+        add_row(grid, short(one.sql), when(one.time), f"{one.file}:{one.position}", str(one.server_id),
+                "" if one.thread_id is None else str(one.thread_id), one.user or "", one.database)
+    console.print(grid)
+    _more(console, summary.n_statements - _STATEMENTS, "statements")
+
+
+def _logged_as_statements(console: Console, summary: Summary) -> None:
+    if not summary.logged_as_statements:
+        return
+    grid = new_grid("changes that are logged as statements", "kind", "statements")
+    for one in summary.logged_as_statements:
+        add_row(grid, one.table or "not known", one.kind, one.statements)
+    console.print(grid)
+
+
+def _servers(console: Console, summary: Summary) -> None:
+    if len(summary.servers) < 2:
+        return
+    grid = new_grid("server", "inserted", "updated", "deleted", "transactions")
+    for one in summary.servers:
+        add_row(grid, str(one.server_id), *one.kinds, one.transactions)
+    console.print(grid)
+
+
+def _more(console: Console, count: int, what: str) -> None:
+    if count > 0:
+        console.print(words(f"{count:,} more {what}: --json and --html have them"))

@@ -1,0 +1,194 @@
+"""Counts the row changes of one split: rows are walked by their widths, and no value is decoded.
+
+The reader is the one that decodes rows for everybody else; here it is asked for no column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from applier.binlog.events.table_map import TableMap
+from applier.binlog.locating.groups import Group, GroupPass, Groups
+from applier.binlog.outline.outline import Split
+from applier.binlog.rows.changes import ChangeBatch, ChangeReader, TableBinding
+from applier.binlog.rows.layout import ColumnPlan, plan_columns
+from applier.binlog.rows.same_bytes import SameBytes
+from applier.errors import ArchiveError
+from applier.io.mapping import MappedFile, map_file
+from applier.mysql.wire_types import WireType
+
+KINDS = 3
+"""INSERT, UPDATE, DELETE: their numbers are the columns of arrays of counts."""
+_BATCHED_ROWS, _LEAST_ROWS, _MOST_ROWS = 1 << 18, 64, 1 << 13
+"""Rows of the batches of a split's tables together; of one table's."""
+_SERVER_ID_AT = 5
+_OLD_TEMPORAL = {WireType.TIMESTAMP, WireType.DATETIME, WireType.TIME}
+
+
+@dataclass(frozen=True)
+class CountTask:
+    """A split to count: of the file `uri`, whose ranges `rolled_back` do not count as they stand. Transactions before
+    `start_time` are left out; details are asked of the `top` largest."""
+
+    uri: str
+    split: Split
+    rolled_back: tuple[tuple[int, int], ...]
+    wanted: Callable[[str, str], bool]
+    start_time: float
+    top: int
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A transaction with its rows by table, int64[KINDS] each."""
+
+    rows: int
+    uri: str
+    group: Group
+    server_id: int
+    tables: dict[str, np.ndarray]
+    rolled_back: bool
+
+
+@dataclass
+class SplitCounts:
+    """The counts of a split. Arrays are int64: of `tables` KINDS, transactions, bytes; of `times`, by (minute since
+    1970, table), KINDS; of `servers`, by server_id, KINDS and transactions. `unsure` are tables whose rows were divided
+    as if their times had no fractional digits, which only a definition says."""
+
+    transactions: int = 0
+    tables: dict[str, np.ndarray] = field(default_factory=dict)
+    times: dict[tuple[int, str], np.ndarray] = field(default_factory=dict)
+    servers: dict[int, np.ndarray] = field(default_factory=dict)
+    largest: list[Counted] = field(default_factory=list)
+    unsure: set[str] = field(default_factory=set)
+
+
+def count_split(task: CountTask) -> SplitCounts:
+    """Count the row changes of a split. Raises ArchiveError for damage, UnsupportedEvent for unknown column types."""
+    split = task.split
+    groups_pass = GroupPass(task.uri)
+    groups, is_mariadb = groups_pass.groups(split.start, split.end), groups_pass.format.flavour == "mariadb"
+    mapped, unsure = map_file(task.uri), set[str]()
+    n_tables = max(1, len(split.tables))
+    tables: dict[str, list[_Table]] = {}
+
+    def bind(table_map: TableMap) -> TableBinding | None:
+        if not task.wanted(table_map.database, table_map.table):
+            return None
+        name = f"{table_map.database}.{table_map.table}"
+        if is_mariadb and not _OLD_TEMPORAL.isdisjoint(table_map.types):
+            unsure.add(name)
+        table = _Table(groups.starts)
+        tables.setdefault(name, []).append(table)
+        plans = plan_columns(table_map)
+        nothing: list[ColumnPlan | None] = [None] * len(plans)
+        rows = min(max(_BATCHED_ROWS // n_tables, _LEAST_ROWS), _MOST_ROWS)
+        return TableBinding(plans, nothing, nothing, table.take, rows)
+
+    try:
+        with SameBytes() as outlined:
+            reader = ChangeReader(mapped, bind, checksum=split.checksum, header_length=split.header_length)
+            outlined.walk(reader, split.outlined, split.start, split.end)
+            reader.flush()
+    except ArchiveError as error:
+        if error.table in unsure:
+            error.hint = "its times may have fractional digits, which only its definition says: --ignore-tables"
+        raise
+    found = _summed(task, groups, mapped, {name: _Runs.of(parts) for name, parts in tables.items()})
+    found.unsure = unsure
+    return found
+
+
+class _Table:
+    """Takes the changes after one table map: runs of changes of one kind in one group."""
+
+    def __init__(self, starts: np.ndarray) -> None:
+        self._starts = starts
+        self.keys: list[np.ndarray] = []
+        self.counts: list[np.ndarray] = []
+        self.bytes: list[np.ndarray] = []
+
+    def take(self, batch: ChangeBatch) -> None:
+        groups = np.searchsorted(self._starts, batch.places, side="right") - 1
+        keys = KINDS * groups + batch.kinds
+        firsts = np.concatenate([[0], np.flatnonzero(keys[1:] != keys[:-1]) + 1])
+        self.keys.append(keys[firsts])
+        self.counts.append(np.diff(firsts, append=batch.n))
+        lengths = batch.image_lengths.astype(np.int64) + batch.before_lengths
+        self.bytes.append(np.add.reduceat(lengths, firsts))
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """The runs of a table: by group and kind (KINDS * group + kind), their rows and bytes."""
+
+    keys: np.ndarray
+    counts: np.ndarray
+    bytes: np.ndarray
+
+    @staticmethod
+    def of(parts: list[_Table]) -> _Runs:
+        empty = [np.zeros(0, np.int64)]
+        return _Runs(*(np.concatenate([*empty, *(array for part in parts for array in getattr(part, name))])
+                       for name in ("keys", "counts", "bytes")))
+
+    def only(self, kept: np.ndarray) -> _Runs:
+        """Those of the groups that are kept (bool[groups])."""
+        runs = kept[self.keys // KINDS]
+        return _Runs(self.keys[runs], self.counts[runs], self.bytes[runs])
+
+
+def _summed(task: CountTask, groups: Groups, mapped: MappedFile, tables: dict[str, _Runs]) -> SplitCounts:
+    times = groups.times.astype(np.int64)
+    late = times >= task.start_time
+    if not late.all():
+        tables = {name: runs.only(late) for name, runs in tables.items()}
+    tables = {name: runs for name, runs in sorted(tables.items()) if len(runs.keys)}
+    found, by_group = SplitCounts(), np.zeros((len(groups), KINDS), np.int64)
+    minutes, minute_of = np.unique(times // 60, return_inverse=True)
+    for name, runs in tables.items():
+        of_groups = runs.keys // KINDS
+        by_group += _sums(runs.keys, runs.counts, len(groups))
+        of_kinds = _sums(runs.keys % KINDS, runs.counts, 1)[0]
+        found.tables[name] = np.array([*of_kinds, len(np.unique(of_groups)), runs.bytes.sum()])
+        by_minute = _sums(KINDS * minute_of[of_groups] + runs.keys % KINDS, runs.counts, len(minutes))
+        for place in np.flatnonzero(by_minute.any(axis=1)).tolist():
+            found.times[int(minutes[place]), name] = by_minute[place]
+    rows = by_group.sum(axis=1)
+    [changed] = np.nonzero(rows)
+    found.transactions = len(changed)
+    server_ids = _server_ids(mapped, groups.starts)
+    for server_id in np.unique(server_ids[changed]).tolist():
+        own = changed[server_ids[changed] == server_id]
+        found.servers[server_id] = np.array([*by_group[own].sum(axis=0), len(own)])
+    largest = np.argsort(-rows, kind="stable")[:min(task.top, len(changed))].tolist()
+    found.largest = [_counted(task, groups, tables, number, int(rows[number]), int(server_ids[number]))
+                     for number in largest]
+    return found
+
+
+def _sums(places: np.ndarray, counts: np.ndarray, n: int) -> np.ndarray:
+    """Sums of counts by place: int64[n, KINDS]. Floats are exact up to 2^53."""
+    sums: np.ndarray = np.bincount(places, counts, KINDS * n).astype(np.int64).reshape(n, KINDS)
+    return sums
+
+
+def _counted(task: CountTask, groups: Groups, tables: dict[str, _Runs], number: int, rows: int,
+             server_id: int) -> Counted:
+    only = np.arange(len(groups)) == number
+    runs = {name: own for name, of_table in tables.items() if len((own := of_table.only(only)).keys)}
+    of_tables = {name: _sums(own.keys % KINDS, own.counts, 1)[0] for name, own in runs.items()}
+    group = groups[number]
+    rolled_back = any(start < group.end and end > group.start for start, end in task.rolled_back)
+    return Counted(rows, task.uri, group, server_id, of_tables, rolled_back)
+
+
+def _server_ids(mapped: MappedFile, starts: np.ndarray) -> np.ndarray:
+    """The servers that groups are of, by the header of the first event."""
+    places = starts[:, None] + np.arange(_SERVER_ID_AT, _SERVER_ID_AT + 4)
+    found: np.ndarray = np.ascontiguousarray(mapped.array[places]).view("<u4").reshape(len(starts)).astype(np.int64)
+    return found

@@ -1,0 +1,53 @@
+"""What the log says of single event groups, read in Python: who ran them, and what the statement was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from applier.binlog.archive.reader import FileEvent, file_events
+from applier.binlog.events.contents import Statement
+from applier.binlog.events.format import EventType
+from applier.binlog.events.query import Query
+from applier.io.mapping import map_file
+
+_MOST_EVENTS = 16
+"""Of a group that are looked at: its statement comes before its first rows event."""
+_QUERIES = EventType.QUERY, EventType.QUERY_COMPRESSED, EventType.EXECUTE_LOAD_QUERY
+_STATEMENTS = EventType.ROWS_QUERY, EventType.ANNOTATE_ROWS
+
+
+@dataclass(frozen=True)
+class Session:
+    """Who ran a group: the server that it was first run on, and the thread there, None where the log has none; the
+    statement behind its first rows, if the log has it."""
+
+    server_id: int
+    thread_id: int | None = None
+    statement: str | None = None
+
+
+def session_of(uri: str, start: int, end: int) -> Session:
+    """What the events in [start, end) of a file say. Raises ArchiveError for one that is malformed."""
+    found = Session(0)
+    for event in _first_events(uri, start, end):
+        thread, statement = found.thread_id, found.statement
+        if event.type in _QUERIES and thread is None and isinstance(event.content, Query):
+            thread = event.content.thread_id
+        elif event.type in _STATEMENTS and statement is None and isinstance(event.content, Statement):
+            statement = event.content.text
+        found = Session(found.server_id or event.server_id, thread, statement)
+        if event.type == EventType.TABLE_MAP:
+            break
+    return found
+
+
+def _first_events(uri: str, start: int, end: int) -> Iterator[FileEvent]:
+    """Events of a group, those within compressed ones in their place."""
+    n = 0
+    for event in file_events(map_file(uri), start, end):
+        for one in event.events() if event.is_compressed else (event,):
+            yield one
+            n += 1
+            if n == _MOST_EVENTS:
+                return

@@ -1,0 +1,72 @@
+"""The DDL of a log, and its changes that are logged as statements."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from applier.binlog.outline.outline import Outline, Statement
+from applier.jobs.show.tables import is_about
+from applier.jobs.summary.details import session_of
+from applier.jobs.summary.result import LoggedAsStatements, SummaryStatement
+from applier.schema.history.relevance import Relevance
+from applier.schema.table_filter import EVERYTHING, TableFilter
+
+MOST_STATEMENTS, MOST_CHARACTERS = 200, 4096
+"""Of a summary; of one of its statements."""
+
+
+@dataclass
+class Statements:
+    """Takes the statements of outlines, in the order of the log, as `relevance` says. Those of `start_time` or later,
+    about tables of `filter`."""
+
+    filter: TableFilter
+    start_time: float
+    found: list[SummaryStatement] = field(default_factory=list)
+    n_found: int = 0
+    _changes: dict[str, Counter[str]] = field(default_factory=dict)
+
+    @property
+    def relevance(self) -> Relevance:
+        """Which statements outlines are to keep, and which to count."""
+        return Relevance(self.filter.wanted, skip_statements=True)
+
+    def add(self, outline: Outline) -> None:
+        """Take those of an outline."""
+        relevance, flavour = self.relevance, outline.format.flavour
+        for table, kinds in outline.skipped.items():
+            self._changes.setdefault(table, Counter()).update(kinds)
+        for statement in outline.statements:
+            relevant = relevance.of(statement, flavour)
+            if relevant.skipped is not None:
+                table, kind = relevant.skipped
+                self._changes.setdefault(table, Counter())[kind] += 1
+            elif relevant.is_needed and statement.timestamp >= self.start_time and self._is_about(statement, flavour):
+                self.n_found += 1
+                if len(self.found) < MOST_STATEMENTS:
+                    self.found.append(_described(outline, statement))
+
+    def changes(self) -> tuple[LoggedAsStatements, ...]:
+        """Changes that are logged as statements, the most first."""
+        found = [LoggedAsStatements(table, kind, count) for table, kinds in self._changes.items()
+                 for kind, count in kinds.items()]
+        return tuple(sorted(found, key=lambda one: (-one.statements, one.table, one.kind)))
+
+    def _is_about(self, statement: Statement, flavour: str) -> bool:
+        return self.filter == EVERYTHING or is_about(_text(statement), statement.database, self.filter, flavour)
+
+
+def _text(statement: Statement) -> str:
+    sql = statement.sql
+    return sql.decode("utf-8", "backslashreplace") if isinstance(sql, bytes) else sql
+
+
+def _described(outline: Outline, statement: Statement) -> SummaryStatement:
+    session = session_of(outline.uri, statement.position, statement.end)
+    context = statement.context
+    user = None
+    if "invoker_user" in context:
+        user = f"'{context['invoker_user']!s}'@'{context.get('invoker_host', '')!s}'"
+    return SummaryStatement(outline.name, statement.position, statement.timestamp, statement.gtid, session.server_id,
+                            session.thread_id, user, statement.database, _text(statement)[:MOST_CHARACTERS])

@@ -1,0 +1,100 @@
+"""Adds up the counts of splits. Memory depends on the number of tables and servers, and not on the length of the log:
+of transactions only the largest are kept, and steps in time become longer where there are too many."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+import numpy as np
+
+from applier.binlog.rows.changes import DELETE, INSERT, UPDATE
+from applier.jobs.summary.counting import KINDS, Counted, SplitCounts
+from applier.jobs.summary.result import (
+    WIDTHS,
+    RowCounts,
+    ServerCounts,
+    TableCounts,
+    TableRows,
+    TimeCounts,
+    widths_from,
+)
+
+MOST_STEPS, MOST_ENTRIES = 1440, 100_000
+"""Of steps in time; of these by table."""
+Key = TypeVar("Key")
+Counts = TypeVar("Counts", bound=TableRows)
+
+
+class Totals:
+    """The sums of all splits that were added, in the order of the log."""
+
+    def __init__(self, top: int, most_steps: int = MOST_STEPS, most_entries: int = MOST_ENTRIES) -> None:
+        self._top, self._most_steps, self._most_entries = top, most_steps, most_entries
+        self.transactions, self.seconds_each = 0, WIDTHS[0]
+        self._tables: dict[str, np.ndarray] = {}
+        self._times: dict[tuple[int, str], np.ndarray] = {}
+        self._servers: dict[int, np.ndarray] = {}
+        self.largest: list[Counted] = []
+        self.unsure: set[str] = set()
+
+    def add(self, counts: SplitCounts) -> None:
+        """Add a split, which comes after those before it."""
+        self.transactions += counts.transactions
+        self.unsure |= counts.unsure
+        _add(self._tables, counts.tables)
+        _add(self._servers, counts.servers)
+        _add(self._times, {(self._step(60 * minute), name): rows for (minute, name), rows in counts.times.items()})
+        self.largest = heapq.nlargest(self._top, [*self.largest, *counts.largest], key=lambda one: one.rows)
+        while self._is_too_fine():
+            self._lengthen()
+
+    @property
+    def rows(self) -> RowCounts:
+        """All row changes."""
+        return RowCounts(*kinds(sum((counts[:KINDS] for counts in self._tables.values()), np.zeros(KINDS, np.int64))))
+
+    def tables(self) -> tuple[TableCounts, ...]:
+        """By table, the most rows first."""
+        return by_rows(
+            TableCounts(*kinds(counts), table=name, transactions=int(counts[KINDS]), bytes=int(counts[KINDS + 1]))
+            for name, counts in self._tables.items())
+
+    def by_time(self) -> tuple[TimeCounts, ...]:
+        """By time and table."""
+        return tuple(TimeCounts(*kinds(rows), time=time, table=name)
+                     for (time, name), rows in sorted(self._times.items()))
+
+    def servers(self) -> tuple[ServerCounts, ...]:
+        """By server."""
+        return tuple(ServerCounts(*kinds(counts), server_id=server_id, transactions=int(counts[KINDS]))
+                     for server_id, counts in sorted(self._servers.items()))
+
+    def _step(self, time: int) -> int:
+        return time - time % self.seconds_each
+
+    def _is_too_fine(self) -> bool:
+        steps = len({time for time, _ in self._times})
+        return steps > self._most_steps or (len(self._times) > self._most_entries and steps > 1)
+
+    def _lengthen(self) -> None:
+        self.seconds_each = next(width for width in widths_from(self.seconds_each) if width > self.seconds_each)
+        finer, self._times = self._times, {}
+        for (time, name), rows in finer.items():
+            _add(self._times, {(self._step(time), name): rows})
+
+
+def kinds(counts: np.ndarray) -> tuple[int, int, int]:
+    """Inserts, updates, deletes."""
+    return int(counts[INSERT]), int(counts[UPDATE]), int(counts[DELETE])
+
+
+def by_rows(tables: Iterable[Counts]) -> tuple[Counts, ...]:
+    """Tables, the most rows first."""
+    return tuple(sorted(tables, key=lambda table: (-table.rows, table.table)))
+
+
+def _add(sums: dict[Key, np.ndarray], more: Mapping[Key, np.ndarray]) -> None:
+    for key, counts in more.items():
+        sums[key] = sums[key] + counts if key in sums else counts

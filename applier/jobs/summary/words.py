@@ -1,0 +1,33 @@
+"""Words of a summary: times, lengths of time, statements on one line."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+
+def when(time: int | None) -> str:
+    """A time in epoch seconds."""
+    return "not known" if time is None else f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def label(time: int, seconds: int) -> str:
+    """The time from which on a step of so many seconds counts."""
+    return f"{datetime.fromtimestamp(time, UTC):{'%m-%d %H:%M' if seconds < 86400 else '%Y-%m-%d'}}"
+
+
+def length(seconds: int) -> str:
+    """A length of time."""
+    unit, name = next(pair for pair in ((86400, "day"), (3600, "hour"), (60, "minute")) if seconds % pair[0] == 0)
+    count = seconds // unit
+    return f"{count:,} {name}{'s' * (count != 1)}"
+
+
+def short(text: str, most: int = 200) -> str:
+    """A statement on one line, or its beginning: so many characters at most."""
+    text = " ".join(text.split())
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def span(files: tuple[str, ...]) -> str:
+    """The first and the last file."""
+    return ", ".join(files) if len(files) < 3 else f"{files[0]} to {files[-1]} ({len(files):,} files)"
