@@ -15,6 +15,7 @@ import jsondiff
 if TYPE_CHECKING:
     from applier.api.arguments import Step
     from applier.api.changes import Changes, changes
+    from applier.api.diffing import Diff, diff
     from applier.api.dumping import export, import_dump
     from applier.api.logs import explain, locate
     from applier.api.replaying import Replayed, replay
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         UnsupportedStatement,
         UsageError,
     )
+    from applier.jobs.diff.result import TableDiff
     from applier.jobs.replay.result import ReplayResult
     from applier.jobs.summary.result import Summary
     from applier.snapshot.manifest import BinlogPosition
@@ -42,6 +44,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "applier.api.arguments": ("Step",),
     "applier.api.changes": ("Changes", "changes"),
+    "applier.api.diffing": ("Diff", "diff"),
     "applier.api.dumping": ("export", "import_dump"),
     "applier.api.logs": ("explain", "locate"),
     "applier.api.replaying": ("Replayed", "replay"),
@@ -50,6 +53,7 @@ _HOMES = {
     "applier.binlog.events.gtid": ("GtidSet",),
     "applier.errors": ("ApplierError", "ArchiveError", "EncryptedBinlog", "MissingFile", "ReplayStopped", "SchemaError",
                        "SnapshotError", "UnsupportedEvent", "UnsupportedStatement", "UsageError"),
+    "applier.jobs.diff.result": ("TableDiff",),
     "applier.jobs.replay.result": ("ReplayResult",),
     "applier.jobs.summary.result": ("Summary",),
     "applier.snapshot.manifest": ("BinlogPosition",),
@@ -57,10 +61,10 @@ _HOMES = {
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "ApplierError", "ArchiveError", "BinlogPosition", "Changes", "EncryptedBinlog", "GtidSet", "MissingFile",
+    "ApplierError", "ArchiveError", "BinlogPosition", "Changes", "Diff", "EncryptedBinlog", "GtidSet", "MissingFile",
     "ReplayResult", "ReplayStopped", "Replayed", "SchemaError", "Snapshot", "SnapshotError", "SnapshotTable", "Step",
-    "Summary", "UnsupportedEvent", "UnsupportedStatement", "UsageError", "changes", "explain", "export", "import_dump",
-    "locate", "replay", "summary",
+    "Summary", "TableDiff", "UnsupportedEvent", "UnsupportedStatement", "UsageError", "changes", "diff", "explain",
+    "export", "import_dump", "locate", "replay", "summary",
 ]
 
 if "apply_diffs" not in getattr(jsondiff, "__all__", ()):

@@ -184,6 +184,15 @@ class ExportOptions:
 
 
 @dataclass(frozen=True)
+class DiffOptions:
+    """Two snapshots to compare, and which of their tables."""
+
+    before: str
+    after: str
+    filter: TableFilter = EVERYTHING
+
+
+@dataclass(frozen=True)
 class ExplainOptions:
     """What to explain: binlogs, and where to find table definitions that these lack."""
 

@@ -13,7 +13,7 @@ from typing import NoReturn
 
 import typer
 
-from applier.cli import replaying, dumps, snapshots, logs  # isort: skip  # noqa: F401  (in the order of --help)
+from applier.cli import replaying, dumps, snapshots, diffs, logs  # isort: skip  # noqa: F401  (in the order of --help)
 from applier.cli.application import app
 from applier.engine import left_out
 from applier.errors import ApplierError

@@ -27,6 +27,8 @@ _FOR_FEW = ("jsondiff.apply_kernel", "jsondiff.canonical_kernel", "jsondiff.wire
 _FOR_JOBS = {
     "import": ("applier.jobs.importing.", "applier.snapshot.", "keysearch.keybytes_kernel"),
     "export": ("applier.jobs.exporting.", "applier.snapshot."),
+    "diff": ("applier.jobs.diff.", "applier.jobs.exporting.", "applier.mysql.", "applier.snapshot.",
+             "keysearch.collation_kernel", "keysearch.keybytes_kernel"),
     "show": ("applier.jobs.show.",),
     "changes": ("applier.binlog.", "applier.columns.", "applier.mysql."),
     "outline": ("applier.binlog.outline.",),

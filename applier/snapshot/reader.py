@@ -1,6 +1,6 @@
 """Reads files of a snapshot: all bytes of each are compared with its manifest before any row is used."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,11 +8,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow.fs import FileSystem
 
+from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot import location
 from applier.snapshot.checks import check_columns, check_rows, check_size, reading
-from applier.snapshot.date_marks import MarkedDates
+from applier.snapshot.date_marks import MarkedDates, for_nulls
 from applier.snapshot.digest import check_digest
 from applier.snapshot.file_entries import FileEntry, OtherFile
+
+BATCH_BYTES = 16 << 20
+_BATCH_ROWS = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,25 @@ def read_unit(base: str, files: Sequence[FileEntry], schema: pa.Schema, part: Fi
     tables = [_read(filesystem, f"{root}/{file.path}", file, schema,
                     part if part is not None and file in part.files else None) for file in files]
     return pa.concat_tables(tables) if tables else schema.empty_table()
+
+
+def read_batches(base: str, file: FileEntry, definition: TableDefinition) -> Iterator[pa.RecordBatch]:
+    """The rows of one file in batches of bounded size, invalid dates as applier.mysql.zero_dates has them. Errors: as
+    `read_unit`."""
+    filesystem, root = location.resolve(base)
+    path = f"{root}/{file.path}"
+    with reading(path):
+        parquet = open_whole(filesystem, path, file)
+        check_columns(parquet.schema_arrow, table_schema(definition), path)
+        marked, first = MarkedDates(parquet.metadata.metadata, path), 0
+        for group in range(parquet.num_row_groups):
+            of_group = parquet.metadata.row_group(group)
+            most = max(1, min(_BATCH_ROWS, of_group.num_rows * BATCH_BYTES // max(1, of_group.total_byte_size)))
+            for batch in parquet.iter_batches(batch_size=most, row_groups=[group], use_threads=False):
+                rows = marked.put_into(pa.Table.from_batches([batch]), first)
+                [whole] = for_nulls(rows, definition).to_batches()
+                first += batch.num_rows
+                yield whole
 
 
 def open_whole(filesystem: FileSystem, path: str, file: FileEntry) -> pq.ParquetFile:

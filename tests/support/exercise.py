@@ -38,6 +38,7 @@ def exercise() -> None:
             replay_with(ThisProcess(), ReplayOptions((log,), f"{folder}/{route}", base=first, route=route))
     _convert_other_kinds()
     exercise_dumps()
+    exercise_diffs()
     exercise_show()
 
 
@@ -72,6 +73,25 @@ def exercise_dumps() -> None:
         import_dump(ImportOptions(f"{folder}/dump.sql", f"{folder}/first"))
         export_snapshot(ExportOptions(f"{folder}/first", f"{folder}/tsv", "tsv"))
         import_dump(ImportOptions(f"{folder}/tsv", f"{folder}/second"))
+
+
+def exercise_diffs() -> None:
+    """The same for the kernels that find and write differences of tables without a key, too large for one part."""
+    from unittest import mock
+
+    from applier.jobs.diff import json_lines, multisets, sql
+    from applier.jobs.diff.job import diff
+    from applier.jobs.importing.job import import_dump
+    from applier.options import DiffOptions, ImportOptions
+
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(multisets, "PART_BYTES", 1):
+        for name in ("a", "b"):
+            Path(f"{folder}/{name}.sql").write_text(
+                f"CREATE DATABASE d;\nCREATE TABLE d.t (t VARCHAR(9));\nINSERT INTO d.t VALUES ('{name}');\n")
+            import_dump(ImportOptions(f"{folder}/{name}.sql", f"{folder}/{name}"))
+        found = diff(DiffOptions(f"{folder}/a", f"{folder}/b"))
+        for _ in (*sql.statements(found), *json_lines.json_lines(found)):
+            pass
 
 
 def exercise_show() -> None:

@@ -1,6 +1,8 @@
 """The rows that a table has after its changes, one after another: what a change feed has to add up to."""
 
 from collections import Counter
+from collections.abc import Iterable
+from itertools import chain
 
 import pyarrow as pa
 
@@ -18,12 +20,13 @@ def rows_of(table: pa.Table, columns: list[str]) -> list[Row]:
     return list(zip(*(_cells(table[name]) for name in columns), strict=True)) if columns else []
 
 
-def fold(changes: pa.Table, columns: list[str], key: tuple[str, ...]) -> Counter[Row]:
-    """The rows that are left, given those of `key`: by it where there is one, else as a multiset. Each image that says
-    what a row was before is compared with it."""
+def fold(changes: pa.Table, columns: list[str], key: tuple[str, ...], begun: Iterable[Row] = ()) -> Counter[Row]:
+    """The rows that are left of those that it begins with, given the columns of the key: by it where there is one, else
+    as a multiset. Each image that says what a row was before is compared with it."""
     kinds = changes["_change_type"].cast(pa.string()).to_pylist()
     present = [frozenset(columns if names is None else names) for names in changes["_present"].to_pylist()]
-    images = zip(kinds, present, rows_of(changes, columns), strict=True)
+    images = chain((("insert", frozenset(columns), row) for row in begun),
+                   zip(kinds, present, rows_of(changes, columns), strict=True))
     return _by_key(images, columns, key) if key else _as_multiset(images, columns)
 
 

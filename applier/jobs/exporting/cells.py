@@ -35,10 +35,14 @@ class Cells:
 
 def cells_of(column: Column, values: pa.Array) -> Cells:
     """The values (of `arrow_type(column.type)`) as bytes."""
-    mode, write = WRITERS[column.type.entry.family]
-    texts = write(values)
+    mode, texts = WRITERS[column.type.entry.family][0], texts_of(column, values)
     nulls = texts.is_null().cast(pa.uint8()).to_numpy(zero_copy_only=False)
     return Cells(*value_bytes(texts), nulls, mode)
+
+
+def texts_of(column: Column, values: pa.Array) -> pa.Array:
+    """The values (of `arrow_type(column.type)`) as a column of text, or of bytes where they are bytes."""
+    return WRITERS[column.type.entry.family][1](values)
 
 
 def has_no_member(column: Column, values: pa.Array) -> bool:
@@ -79,7 +83,7 @@ def _spans(values: pa.Array) -> pa.Array:
     return beside(values, pa.string(), offsets, out)
 
 
-def _vectors(values: pa.Array) -> pa.Array:
+def vector_bytes(values: pa.Array) -> pa.Array:
     """The floats of each value as they are in memory, which is a server's own form."""
     flat = values.flatten().to_numpy(zero_copy_only=False).astype("<f4").view(np.uint8)
     lengths = pc.list_value_length(values).fill_null(0).to_numpy(zero_copy_only=False)
@@ -93,6 +97,6 @@ WRITERS: dict[Family, tuple[int, _Writer]] = {
     Family.BIT: (PLAIN, _texts), Family.YEAR: (TEXT, _years), Family.DATE: (TEXT, zero_dates.texts),
     Family.DATETIME: (TEXT, zero_dates.texts), Family.TIME: (TEXT, _spans), Family.TEXT: (TEXT, _as_is),
     Family.BYTES: (BYTES, _as_is), Family.MEMBERS: (TEXT, _as_is), Family.DOCUMENT: (TEXT, _as_is),
-    Family.GEOMETRY: (BYTES, _as_is), Family.NETWORK: (TEXT, _as_is), Family.VECTOR: (BYTES, _vectors),
+    Family.GEOMETRY: (BYTES, _as_is), Family.NETWORK: (TEXT, _as_is), Family.VECTOR: (BYTES, vector_bytes),
 }
 """The mode in which values are written, and the bytes of them."""

@@ -11,19 +11,11 @@ import pyarrow as pa
 
 from applier.io.resolver import resolve
 from applier.jobs.exporting import statements
-from applier.jobs.exporting.cells import Cells, cells_of, has_no_member
-from applier.jobs.exporting.text_kernel import CELL_BYTES, CELLS, ROW_BYTES, write_rows
-from applier.schema.definition import TableDefinition, table_schema
-from applier.snapshot.checks import check_columns, reading
-from applier.snapshot.date_marks import MarkedDates, for_nulls
+from applier.jobs.exporting.cells import cells_of, has_no_member
+from applier.jobs.exporting.texts import rows_text
+from applier.schema.definition import TableDefinition
 from applier.snapshot.file_entries import FileEntry
-from applier.snapshot.reader import open_whole
-from keysearch.addresses import address_of
-
-STATEMENT_BYTES = 1 << 20
-"""An INSERT that has reached this size is ended: servers accept statements of 16 MB and more."""
-BATCH_BYTES = 16 << 20
-_BATCH_ROWS = 1 << 15
+from applier.snapshot.reader import read_batches
 
 
 @dataclass(frozen=True)
@@ -54,29 +46,11 @@ def export_file(task: ExportTask) -> Exported:
     attempt = f"{root}/{task.target}.{uuid.uuid4().hex}"
     with filesystem.open_output_stream(attempt, compression=None) as sink:
         writer = _Writer(task, sink)
-        for batch in _batches(task):
+        for batch in read_batches(task.snapshot, task.file, task.definition):
             writer.add(batch)
         size = sink.tell()
     filesystem.move(attempt, f"{root}/{task.target}")
     return Exported(task.target, writer.rows, size, writer.load_statements())
-
-
-def _batches(task: ExportTask) -> Any:
-    """The rows in batches of bounded size."""
-    filesystem, root = resolve(task.snapshot)
-    path = f"{root}/{task.file.path}"
-    with reading(path):
-        file = open_whole(filesystem, path, task.file)
-        check_columns(file.schema_arrow, table_schema(task.definition), path)
-        marked, first = MarkedDates(file.metadata.metadata, path), 0
-        for group in range(file.num_row_groups):
-            of_group = file.metadata.row_group(group)
-            most = max(1, min(_BATCH_ROWS, of_group.num_rows * BATCH_BYTES // max(1, of_group.total_byte_size)))
-            for batch in file.iter_batches(batch_size=most, row_groups=[group], use_threads=False):
-                rows = marked.put_into(pa.Table.from_batches([batch]), first)
-                [whole] = for_nulls(rows, task.definition).to_batches()
-                first += batch.num_rows
-                yield whole
 
 
 class _Writer:
@@ -112,17 +86,3 @@ class _Writer:
         if self._sql or not self.rows:
             return ""
         return statements.load_data(self._task.definition, self._task.target, self._modes, self._lenient)
-
-
-def rows_text(cells: list[Cells], rows: int, sql: bool, head: np.ndarray) -> memoryview:
-    """Rows as the kernel writes them."""
-    offsets = np.array([column.offsets for column in cells], np.int64).reshape(len(cells), rows + 1)
-    nulls = np.array([column.nulls for column in cells], np.uint8).reshape(len(cells), rows)
-    addresses = np.array([address_of(column.data) for column in cells], np.int64)
-    modes = np.array([column.mode for column in cells], np.uint8)
-    size = 2 * sum(len(column.data) for column in cells) + rows * (CELL_BYTES * len(cells) + ROW_BYTES)
-    size += 2 * (size // STATEMENT_BYTES + 1) * len(head)  # heads fill statements, too, a third at most
-    out = np.empty(size, np.uint8)
-    record = np.array((len(cells), rows, *map(address_of, (addresses, offsets, nulls, modes))), CELLS)
-    written = write_rows(address_of(record), sql, address_of(head), len(head), STATEMENT_BYTES, address_of(out))
-    return out.data[:written]

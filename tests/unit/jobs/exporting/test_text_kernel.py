@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from applier.jobs.exporting import task
+from applier.jobs.exporting import texts
 from applier.jobs.exporting.cells import cells_of
 from applier.mysql.types import ColumnType
 from applier.mysql.zero_dates import ZERO_DAY
@@ -15,7 +15,7 @@ from applier.schema.definition import Column
 
 def written(columns, values, sql, head=b"INSERT\n"):
     cells = [cells_of(column, array) for column, array in zip(columns, values, strict=True)]
-    return bytes(task.rows_text(cells, len(values[0]), sql, np.frombuffer(head, np.uint8)))
+    return bytes(texts.rows_text(cells, len(values[0]), sql, np.frombuffer(head, np.uint8)))
 
 
 TEXTS, BYTES = Column("t", ColumnType("text")), Column("b", ColumnType("blob"))
@@ -32,7 +32,7 @@ def test_escapes():
 
 def test_statements_end_at_their_size(monkeypatch):
     """Each begins with the head; a row is never cut."""
-    monkeypatch.setattr(task, "STATEMENT_BYTES", 30)
+    monkeypatch.setattr(texts, "STATEMENT_BYTES", 30)
     text = written([TEXTS], [pa.array(["x" * 9] * 5)], True)
     assert text == b"INSERT\n('xxxxxxxxx'),\n('xxxxxxxxx');\n" * 2 + b"INSERT\n('xxxxxxxxx');\n"
 

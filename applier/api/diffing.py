@@ -1,0 +1,90 @@
+"""`diff`: what differs between two snapshots, or between one and a position after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from tempfile import TemporaryDirectory
+
+from applier.api.arguments import PathLike, Paths, Place, Tables, Watcher, path, table_filter, watcher
+from applier.api.replaying import replay
+from applier.api.snapshots import Snapshot
+from applier.errors import UsageError
+from applier.jobs.diff.result import Compared
+from applier.options import DiffOptions
+
+
+class Diff(Compared):
+    """What differs between two snapshots.
+
+    >>> found = applier.diff("lake/earlier", "lake/now")
+    >>> found.same, sum(table.differing for table in found.tables.values())
+    (False, 2550)
+    >>> with open("forward.sql", "wb") as file:
+    ...     file.writelines(found.sql())
+    """
+
+    def json_lines(self) -> Iterator[bytes]:
+        """JSON lines: for each table that differs one with counts, and then one for each row."""
+        from applier.jobs.diff.json_lines import json_lines
+
+        return json_lines(self)
+
+    def sql(self) -> Iterator[bytes]:
+        """The statements that make of a server's tables as they are before those as they are after."""
+        from applier.jobs.diff.sql import statements
+
+        return statements(self)
+
+
+def diff(
+    before: PathLike | Snapshot,
+    after: PathLike | Snapshot | None = None,
+    *,
+    binlogs: Paths | None = None,
+    stop: Place | datetime | None = None,
+    tables: Tables | None = None,
+    ignore_tables: Tables | None = None,
+    progress: Watcher | None = None,
+) -> Diff:
+    """Find what differs between two snapshots.
+
+    >>> found = applier.diff("lake/earlier", "lake/now")
+    >>> orders = found.tables["shop.orders"]
+    >>> orders.removed, orders.added, orders.changed
+    (15, 475, 186)
+    >>> orders.to_pandas().query("_change_type == 'delete'")["id"].tolist()[:3]
+    [574, 622, 911]
+
+    before: a snapshot.
+    after: another one; or else, give binlogs.
+    binlogs: an archive that is replayed onto the one before, in a temporary folder.
+    stop: where that replay stops: a position or a GTID set to stop after, or a time to stop before.
+    tables: only these.
+    ignore_tables: all but these.
+    progress: called with each Step.
+
+    Rows are the same that have the same key, as the server compares keys; their values are compared byte for byte. In a
+    table without a key, equal rows are the same, as often as they are there. A column that only one side has is NULL on
+    the other. Files that both snapshots have are not read. Of a system-versioned table, current rows are compared.
+
+    Raises SnapshotError for a file that is missing or damaged, and what `replay` raises.
+    """
+    from applier.jobs.diff import job
+
+    if (after is None) == (binlogs is None) or (after is not None and stop is not None):
+        raise UsageError("two snapshots are compared, or one and where binlogs lead it",
+                         hint="give either another snapshot, or --binlogs")
+    filter, watch = table_filter(tables, ignore_tables), watcher(progress)
+    begun = before if isinstance(before, Snapshot) else Snapshot(before)
+    if after is not None:
+        ended = after.uri if isinstance(after, Snapshot) else path(after)
+        return _public(job.diff(DiffOptions(begun.uri, ended, filter), watch))
+    assert binlogs is not None
+    folder = TemporaryDirectory(prefix="applier-diff-", ignore_cleanup_errors=True)
+    made = replay(binlogs, f"{folder.name}/after", base=begun, stop=stop, progress=watch)
+    return _public(job.diff(DiffOptions(begun.uri, made.snapshot.uri, filter), watch, (folder,)))
+
+
+def _public(found: Compared) -> Diff:
+    return Diff(found.before, found.after, found.tables)

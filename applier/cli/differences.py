@@ -1,0 +1,133 @@
+"""Differences on the terminal: counts of all tables first, then some rows of each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from rich.text import Text
+
+from applier.cli.grids import add_row, new_grid, result_console
+from applier.cli.terminal import assembled, words
+from applier.errors import UsageError
+from applier.jobs.diff.columns import AFTER, BEFORE, SharedColumn, SharedColumns
+from applier.jobs.diff.result import Compared, TableDiff
+from applier.jobs.exporting.cells import WRITERS, texts_of
+from applier.jobs.exporting.text_kernel import PLAIN
+from applier.mysql.type_registry import Family
+from applier.mysql.types import arrow_type
+from applier.snapshot.location import table_folder
+
+LONGEST_VALUE = 60
+"""Characters of a value that are shown."""
+_BARE = (Family.DECIMAL, Family.FLOATING, Family.YEAR, Family.VECTOR)
+
+
+def print_diff(diff: Compared, rows: int) -> None:
+    """Print counts of each table, and so many rows of each that differs."""
+    console = result_console()
+    counts = new_grid("table", "rows before", "rows after", "removed", "added", "changed", "definition")
+    for table in diff.tables.values():
+        add_row(counts, table.full_name, table.rows_before, table.rows_after, table.removed, table.added, table.changed,
+                "; ".join(table.notes))
+    console.print(counts)
+    console.print(assembled("from ", (str(diff.before), "bold"), " to ", (str(diff.after), "bold"),
+                            ": no row differs" if diff.same else ""))
+    for table in diff.tables.values():
+        if not table.differing or not rows:
+            continue
+        by = f" by {', '.join(table.key)}" if table.key else ""
+        console.print()
+        console.print(assembled((table.full_name, "bold"), by))
+        shown = 0
+        for line in _lines(table, rows):
+            console.print(line, soft_wrap=True)
+            shown += 1
+        if shown < table.differing:
+            console.print(words(f"… and {table.differing - shown:,} more: --rows shows more of them, --format json all",
+                                "dim"))
+
+
+def write_parquet(diff: Compared, output: str) -> None:
+    """Write the rows of each table that differs as DIR/DB/TABLE.parquet. Raises UsageError if the directory exists."""
+    try:
+        os.makedirs(output)
+    except FileExistsError:
+        raise UsageError("the output exists already", file=output,
+                         hint="name a directory that does not exist") from None
+    for table in diff.tables.values():
+        if table.differing:
+            path = os.path.join(output, f"{table_folder(table.database, table.name)}.parquet")
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with pq.ParquetWriter(path, table.schema, compression="zstd") as writer:
+                for batch in table:
+                    writer.write_batch(batch)
+
+
+def _lines(table: TableDiff, most: int) -> Iterator[Text]:
+    """The first rows, a line each."""
+    columns = SharedColumns.of(*(side.shown if side else None for side in table.definitions)).columns
+    left = most
+    for batch in table.differing_rows():
+        few = batch.slice(0, 2 * left)
+        before, after = ([_shown(column, side, few.column(column.name)) for column in columns]
+                         for side in (BEFORE, AFTER))
+        kinds, changed = (few.column(name).to_pylist() for name in ("_change_type", "_changed"))
+        for row, kind in enumerate(kinds):
+            if kind == "update_postimage" or not left:
+                continue
+            left -= 1
+            if kind == "update_preimage":
+                yield _update(table, columns, before, after, row, changed[row])
+            else:
+                sign, style, values = ("- ", "red", before) if kind == "delete" else ("+ ", "green", after)
+                side = BEFORE if kind == "delete" else AFTER
+                named = [f"{column.name}={cells[row]}" for column, cells in zip(columns, values, strict=True)
+                         if column.sides[side] is not None]
+                yield assembled((sign, style), (", ".join(named), style))
+        if not left:
+            return
+
+
+def _update(table: TableDiff, columns: tuple[SharedColumn, ...], before: list[list[str]], after: list[list[str]],
+            row: int, changed: list[str]) -> Text:
+    numbers = {column.name: number for number, column in enumerate(columns)}
+    key = ", ".join(f"{name}={before[numbers[_known(name, numbers)]][row]}" for name in table.key)
+    parts: list[str | tuple[str, str]] = [("~ ", "yellow"), f"{key}  "]
+    for count, name in enumerate(changed):
+        number = numbers[name]
+        parts += [", " if count else "", f"{name}: ", (before[number][row], "red"), " → ",
+                  (after[number][row + 1] if row + 1 < len(after[number]) else "…", "green")]
+    return assembled(*parts)
+
+
+def _known(name: str, names: dict[str, int]) -> str:
+    return next(known for known in names if known.casefold() == name.casefold())
+
+
+def _shown(column: SharedColumn, side: int, values: pa.Array) -> list[str]:
+    """Values for people, in a form that SQL has, and cut where they are long."""
+    definition = column.sides[side]
+    if definition is None:
+        return ["NULL"] * len(values)
+    bare = False
+    if values.type == arrow_type(definition.type):
+        family = definition.type.entry.family
+        bare = WRITERS[family][0] == PLAIN or family in _BARE
+        values = values if family is Family.VECTOR else texts_of(definition, values)
+    return [_text(value, bare) for value in values.to_pylist()]
+
+
+def _text(value: Any, bare: bool) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, bytes):
+        text, bare = value[:LONGEST_VALUE].hex(), False
+        start = "x'"
+    else:
+        text, start = str(value), "'"
+    cut = text if len(text) <= LONGEST_VALUE else text[:LONGEST_VALUE - 1] + "…"
+    return cut if bare else f"{start}{cut}'"

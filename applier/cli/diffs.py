@@ -1,0 +1,93 @@
+"""`applier diff`: what differs between two snapshots, or between one and where binlogs lead it."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from applier.cli.application import app
+
+
+class DiffFormat(StrEnum):
+    """How differences are written."""
+
+    table = "table"
+    json = "json"
+    parquet = "parquet"
+    sql = "sql"
+
+
+@app.command()
+def diff(
+    before: Annotated[str, typer.Argument(metavar="BEFORE", help="A snapshot.")],
+    after: Annotated[str | None, typer.Argument(metavar="[AFTER]", help="Another one.")] = None,
+    binlogs: Annotated[list[str] | None, typer.Option(
+        metavar="PATH...", help="In place of AFTER: an archive that is replayed onto BEFORE, in a temporary folder."
+        )] = None,
+    stop_position: Annotated[str | None, typer.Option(
+        metavar="FILE:POS", help="Replay event groups that end at or before this position.")] = None,
+    stop_gtid: Annotated[str | None, typer.Option(
+        metavar="SET", help="Stop after the group that completes this GTID set.")] = None,
+    stop_datetime: Annotated[str | None, typer.Option(
+        metavar="TIME", help="Stop before the first group of this time or later, as '2026-03-14 10:30:00' (local time) "
+        "or with an offset ('2026-03-14T10:30:00+00:00').")] = None,
+    format: Annotated[DiffFormat, typer.Option(
+        help="table: counts, and the first rows, to read; json: a line for each table with counts, and one for each "
+             "row; parquet: a file for each table that differs; sql: the statements that make BEFORE into "
+             "AFTER.")] = DiffFormat.table,
+    output: Annotated[str | None, typer.Option(
+        metavar="PATH", help="The file to write, or, for parquet, the directory; json and sql go to stdout without it."
+        )] = None,
+    rows: Annotated[int, typer.Option(min=0, help="How many rows of each table are shown as a table.")] = 20,
+    tables: Annotated[list[str] | None, typer.Option(
+        metavar="DB.TABLE,...", help="Only these tables; DB alone means the whole database.")] = None,
+    ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
+) -> None:
+    """Show what differs between two snapshots: rows that were removed, added and changed, by key.
+
+    Files that both have are not read. Rows are found by the key of their table as the server compares it, values are
+    compared byte for byte; a table without a key is a multiset of rows.
+
+        applier diff /lake/yesterday /lake/today
+        applier diff /lake/base --binlogs /backup --stop-datetime '2026-03-14 10:30:00' --format sql
+    """
+    from applier.api.diffing import diff as find
+    from applier.cli.differences import print_diff, write_parquet
+    from applier.cli.terminal import progress
+    from applier.errors import UsageError
+
+    if (format is DiffFormat.parquet and output is None) or (format is DiffFormat.table and output is not None):
+        raise UsageError(f"--format {format.value} goes to {'a directory' if output is None else 'the terminal'}",
+                         hint="give --output DIR" if output is None else "leave --output out, or choose another format")
+    with progress() as watcher:
+        found = find(before, after, binlogs=binlogs, stop=_stop(stop_position, stop_gtid, stop_datetime), tables=tables,
+                     ignore_tables=ignore_tables, progress=watcher)
+        if format is DiffFormat.parquet:
+            write_parquet(found, str(output))
+    if format in (DiffFormat.table, DiffFormat.parquet):
+        print_diff(found, rows if format is DiffFormat.table else 0)
+        return
+    parts = found.sql() if format is DiffFormat.sql else found.json_lines()
+    if output is None:
+        sys.stdout.flush()
+        sys.stdout.buffer.writelines(parts)
+        return
+    with open(output, "xb") as file:
+        file.writelines(parts)
+
+
+def _stop(position: str | None, gtid: str | None, time: str | None) -> tuple[str, int] | str | datetime | None:
+    """The one of the three that is given."""
+    from applier.errors import UsageError
+    from applier.mysql.time_zones import parse_datetime
+    from applier.options import parse_stop_position
+
+    if sum(given is not None for given in (position, gtid, time)) > 1:
+        raise UsageError("two places to stop are given", hint="give one of the --stop-… options")
+    if position is not None:
+        return parse_stop_position(position)
+    return gtid if time is None else datetime.fromtimestamp(parse_datetime(time), UTC)
