@@ -206,7 +206,7 @@ class ExplainOptions:
 @dataclass(frozen=True)
 class ChangesOptions:
     """Of which log to read changes. Without `ignore_foreign_keys`, changes that foreign keys make and the log does not
-    have are an error. The rest is as in ReplayOptions."""
+    have are an error. `complete`: whole rows, and what foreign keys change. The rest is as in ReplayOptions."""
 
     binlogs: tuple[str, ...]
     base: str | None = None
@@ -217,6 +217,7 @@ class ChangesOptions:
     stop_datetime: float | None = None
     define_from_log: bool = False
     ignore_foreign_keys: bool = False
+    complete: bool = False
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,7 @@ def changes(
     stop: Place | datetime | None = None,
     define_from_log: bool = False,
     ignore_foreign_keys: bool = False,
+    complete: bool = False,
     progress: Watcher | None = None,
 ) -> Changes:
     """Read the row changes of a table from binlogs, as columns, in commit order.
@@ -90,14 +91,18 @@ def changes(
     stop: a position or a GTID set to stop after, or a time to stop before.
     define_from_log: whether the log's metadata define the table if nothing else does.
     ignore_foreign_keys: whether to leave out what foreign keys change below the log; else that is an error.
+    complete: whether to apply the changes to what was there before, for whole rows before and after each, JSON
+        documents instead of diffs, and what foreign keys change (`_cascaded`). The table's rows are then in memory.
     progress: called with each Step.
 
     Each change has `_change_type` (insert, update_preimage, update_postimage, delete), `_commit_version` (the total
     order of the archive's transactions), `_commit_timestamp`, `_gtid`, `_file`, `_pos`, `_row`, and `_present`: where
     the log has less than the whole row, the columns that it has. A statement that changes rows below the log is one
-    change without values: truncate (the table was emptied or dropped) or alter (its values were converted).
+    change without values: truncate (the table was emptied or dropped) or alter (its values were converted; complete
+    changes go on with all its rows, as inserts).
 
-    Raises ApplierError as `replay` does before it applies anything; ArchiveError for damage while it is read.
+    Raises ApplierError as `replay` does before it applies anything; ArchiveError for damage while it is read, and, of
+    complete changes, ReplayStopped for one that a replica would stop at.
     """
     from applier.jobs.changes.job import ChangeLog
 
@@ -109,6 +114,6 @@ def changes(
     options = ChangesOptions(
         paths(binlogs), base.uri if isinstance(base, Snapshot) else None if base is None else path(base),
         None if schema is None else path(schema), None if start is None else position(start), end.position, end.gtid,
-        end.time, define_from_log, ignore_foreign_keys)
+        end.time, define_from_log, ignore_foreign_keys, complete)
     log = ChangeLog(options, watcher(progress))
     return Changes(log.feed((str(database), str(name)), None if columns is None else tuple(columns)))

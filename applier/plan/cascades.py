@@ -76,9 +76,11 @@ class Cascades:
         return version in self.grouped or version in self.links
 
 
-def cascades_of(history: SchemaHistory, used: list[UsedTable], *, idempotent: bool, compressed: bool) -> Cascades:
+def cascades_of(history: SchemaHistory, used: list[UsedTable], *, idempotent: bool, compressed: bool,
+                traced: bool = False) -> Cascades:
     """What foreign keys do in this log. In idempotent mode inserts may take the place of rows, too; rows events that a
-    `compressed` one holds all have its place, and no order that could be told without reading all of them."""
+    `compressed` one holds all have its place, and no order that could be told without reading all of them. Where rows
+    are `traced`, each is changed when its parent is."""
     edges, told = [], {}
     for edge in _edges(history):
         told[edge] = _is_followed(edge, history)
@@ -99,7 +101,7 @@ def cascades_of(history: SchemaHistory, used: list[UsedTable], *, idempotent: bo
         if is_followed is False:
             unfollowed[edge.parent.id].add(edge.referenced)
     chains = {version.id: number for number, chain in enumerate(history.chains()) for version in chain}
-    links = {} if idempotent or compressed else links_by_value(live, chains, history, used)
+    links = {} if idempotent or compressed or traced else links_by_value(live, chains, history, used)
     live = {edge for edge in live if edge.child.id not in links}
     return Cascades(_grouped(history, edges, live, chains, unfollowed) if live else {}, links)
 

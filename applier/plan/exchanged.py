@@ -29,14 +29,14 @@ def exchanged_versions(versions: Sequence[TableVersion], uses: Mapping[int, list
 
 
 def add_units(number: int, group: Sequence[PlannedVersion], searches: Mapping[int, RowSearch], first_number: int,
-              begins: Callable[[PlannedVersion], RowOrigin], staging: Staging, allowed: TypeConversions,
+              begins: Callable[[PlannedVersion], RowOrigin], staging: Staging | None, allowed: TypeConversions,
               idempotent: bool) -> int:
     """Make a unit for each version of the group `number`; returns the next free number of a unit. `begins` returns the
     source of a version's rows if no other version has them."""
     made: dict[int, UnitSpec] = {}
     for unit_number, item in enumerate(group, first_number):
         version, place = item.version, None
-        if item.in_snapshot and not item.succeeded:
+        if staging is not None and item.in_snapshot and not item.succeeded:
             place = staging.place(version.definition.database, version.definition.name)
         unit = UnitSpec(
             number=unit_number, version=version.id, definition=version.definition, search=searches[version.id],

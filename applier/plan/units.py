@@ -75,13 +75,14 @@ def changed_versions(used: list[UsedTable], history: SchemaHistory,
     return sorted(planned, key=lambda item: item.version.id)
 
 
-def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Staging, cores: int, *,
+def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Staging | None, cores: int, *,
            idempotent: bool, moving: Collection[str] = (), allowed: TypeConversions = NONE_ALLOWED,
            cascades: Cascades = NO_CASCADES) -> None:
     """Give each version its units. Numbers of units that may be applied by the shuffle route come before the others.
-    `moving` are tables (db.table) whose rows moved between units in idempotent mode."""
+    `moving` are tables (db.table) whose rows moved between units in idempotent mode. Without `staging` nothing will be
+    written: units then have no place for it, and are as few as the base's files allow."""
     total, number = sum(version.bytes for version in planned), 0
-    unit_bytes = min(UNIT_BYTES, max(LEAST_UNIT_BYTES, total // (2 * cores)))
+    unit_bytes = min(UNIT_BYTES, max(LEAST_UNIT_BYTES, total // (2 * cores))) if staging is not None else total + 1
     grouped, searches = cascades.grouped, _Searches()
     for item in planned:
         member = grouped.get(item.version.id)
@@ -128,12 +129,12 @@ def _chains(planned: list[PlannedVersion]) -> list[list[PlannedVersion]]:
 
 
 def _add_units(chain: list[PlannedVersion], searches: _Searches, number: int, ranges: Sequence[_Range],
-               staging: Staging, allowed: TypeConversions, cascades: Cascades, idempotent: bool) -> int:
+               staging: Staging | None, allowed: TypeConversions, cascades: Cascades, idempotent: bool) -> int:
     """A unit for each range, numbered from this number on, as a link for each version of the chain; the number after
     them."""
     for link, item in enumerate(chain):
         version, place = item.version, None
-        if item.in_snapshot and not item.succeeded:
+        if staging is not None and item.in_snapshot and not item.succeeded:
             place = staging.place(version.definition.database, version.definition.name,
                                   history=version.definition.versioning is not None)
         search, key, needs = searches[version.id], table_key(version.definition), cascades.needs(version.id)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import keysearch.memory  # noqa: F401  it has Numba keep kernels where they are kept
 from applier.kernels import catalogue, signatures
-from applier.options import ReplayOptions
+from applier.options import ChangesOptions, ReplayOptions
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,6 +27,7 @@ def exercise() -> None:
     """Call every kernel as a replay calls it: a small log is replayed in this process, to a point and then from there;
     kinds of values that it does not hold are converted by themselves."""
     from applier.engine.executor import ThisProcess
+    from applier.jobs.changes.job import ChangeLog
     from applier.jobs.replay.job import replay_with
 
     exercise_documents()
@@ -36,6 +37,8 @@ def exercise() -> None:
         replay_with(ThisProcess(), ReplayOptions((log,), first, stop_position=("binlog.000001", middle)))
         for route in ("walk", "shuffle"):
             replay_with(ThisProcess(), ReplayOptions((log,), f"{folder}/{route}", base=first, route=route))
+        for _ in ChangeLog(ChangesOptions((log,), base=first, complete=True)).feed(("d", "i")).batches():
+            pass
     _convert_other_kinds()
     exercise_dumps()
     exercise_diffs()

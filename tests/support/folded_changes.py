@@ -20,10 +20,14 @@ def rows_of(table: pa.Table, columns: list[str]) -> list[Row]:
     return list(zip(*(_cells(table[name]) for name in columns), strict=True)) if columns else []
 
 
-def fold(changes: pa.Table, columns: list[str], key: tuple[str, ...], begun: Iterable[Row] = ()) -> Counter[Row]:
+def fold(changes: pa.Table, columns: list[str], key: tuple[str, ...], begun: Iterable[Row] = (), *,
+         complete: bool = False) -> Counter[Row]:
     """The rows that are left of those that it begins with, given the columns of the key: by it where there is one, else
-    as a multiset. Each image that says what a row was before is compared with it."""
+    as a multiset. Each image that says what a row was before is compared with it. After an ALTER that converted values,
+    changes that are `complete` have all rows."""
     kinds = changes["_change_type"].cast(pa.string()).to_pylist()
+    if complete:
+        kinds = ["truncate" if kind == "alter" else kind for kind in kinds]
     present = [frozenset(columns if names is None else names) for names in changes["_present"].to_pylist()]
     images = chain((("insert", frozenset(columns), row) for row in begun),
                    zip(kinds, present, rows_of(changes, columns), strict=True))
@@ -67,11 +71,20 @@ def _as_multiset(images, columns):
     return +rows
 
 
-def folded(snapshot: applier.Snapshot, name: str, changes: pa.Table) -> bool:
-    """Whether a table's changes add up to its rows in a snapshot. Raises CannotFold."""
+def folded(snapshot: applier.Snapshot, name: str, changes: pa.Table, *, complete: bool = False,
+           base: applier.Snapshot | None = None) -> bool:
+    """Whether a table's changes, to its rows in a base if there is one, add up to its rows in a snapshot. Raises
+    CannotFold."""
     table = snapshot.tables[name]
     columns = table.schema.names
-    return fold(changes, columns, table.key) == Counter(rows_of(table.to_arrow(), columns))
+    begun: list[Row] = []
+    if base is not None and name in base.tables:
+        known = base.tables[name].to_arrow()
+        if not set(columns) <= set(known.column_names):
+            raise CannotFold("rows of the base lack columns")
+        begun = rows_of(known, columns)
+    rows = Counter(rows_of(table.to_arrow(), columns))
+    return fold(changes, columns, table.key, begun, complete=complete) == rows
 
 
 def _cells(column: pa.ChunkedArray) -> list[str]:

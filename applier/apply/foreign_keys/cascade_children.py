@@ -24,12 +24,16 @@ from applier.apply.foreign_keys.cascade_layout import (
 )
 from applier.apply.foreign_keys.cascade_siblings import look_for_children, next_child, note_last, same_part
 from applier.apply.index.pointer_kernel import (
+    NO_ROW,
     column_pointers_of,
     free_column_pointers,
     has_column_pointers,
+    lacks_trace_room,
     new_column_pointers,
     no_column_pointers_left,
+    own_column_pointers,
     state_at,
+    trace,
 )
 from applier.apply.index.status import Status
 from applier.apply.index.store_layout import (
@@ -106,11 +110,13 @@ def put_child_record(link, own, n, nulls, old, new, parent_n, to, room):
 
 
 @inline
-def own_column_pointers(slot, state):
-    """The address of a row's column pointers, which it has afterwards; there has to be a record left."""
+def to_column_pointers(slot, state):
+    """The address of a row's column pointers, which it has afterwards and which may be changed; there has to be a
+    record left."""
     old = slot.pointer
     if has_column_pointers(old):
-        return column_pointers_of(old, state)
+        slot.pointer = own_column_pointers(old, state)
+        return column_pointers_of(slot.pointer, state)
     slot.pointer = new_column_pointers(state)
     pointers = column_pointers_of(slot.pointer, state)
     for column in range(state.columns):
@@ -143,10 +149,19 @@ def derived_row(group, link, child, row, old, new, parent_n, nulls):
 
 
 @inline
+def cause(group):
+    """What steps of rows have in place of a change's number: -1 - that of the change, among all tables', which foreign
+    keys follow."""
+    return -group.change_at if group.is_cleared == 0 else -1 - group.change_at
+
+
+@inline
 def remove_child(group, link, child, number):
     """ON DELETE CASCADE; DONE, or what is full."""
-    store = store_at(child.store)
+    store, state = store_at(child.store), state_at(child.state)
     slot = slot_at(store, number)
+    if lacks_trace_room(state, 1):
+        return Status.TRACE_FULL
     if child.n_links:
         if group.stacked >= group.stack_room:
             return Status.STACK_FULL
@@ -154,7 +169,7 @@ def remove_child(group, link, child, number):
         if old < 0:
             return Status.SCRATCH_FULL
         push_row(group, link.child, DELETE, old, -1, -1)
-    state = state_at(child.state)
+    trace(state, cause(group), slot.pointer, NO_ROW)
     free_column_pointers(slot.pointer, state)
     remove_slot(store, number)
     state.live -= 1
@@ -169,6 +184,8 @@ def change_child(group, link, child, number, row, old, new, parent_n, nulls):
     slot, n, tracked = slot_at(store, number), store.n_parts, child.n_tracked
     if no_column_pointers_left(state):
         return Status.COLUMN_POINTERS_FULL
+    if lacks_trace_room(state, 1):
+        return Status.TRACE_FULL
     if group.stacked >= group.stack_room:
         return Status.STACK_FULL
     own, tail = record_of(store, slot), store.buffer + store.buffer_used
@@ -192,10 +209,12 @@ def change_child(group, link, child, number, row, old, new, parent_n, nulls):
             return Status.DERIVED_FULL
         row.derived_at = derived
     given = child.derived + 8 * tracked * derived
-    pointers, columns = own_column_pointers(slot, state), child.tracked_columns
+    old_pointer = slot.pointer
+    pointers, columns = to_column_pointers(slot, state), child.tracked_columns
     for i in range(tracked):
         if load_i64(given + 8 * i) != UNCHANGED:
             store_i64(pointers + 8 * load_i64(columns + 8 * i), child.first_derived + derived)
+    trace(state, cause(group), old_pointer, slot.pointer)
     if has_children:
         copy_bytes(group.scratch + sources, given, 8 * tracked)
         push_row(group, link.child, UPDATE, before, after, sources)

@@ -20,6 +20,7 @@ from applier.apply.foreign_keys.foreign_links import Link
 from applier.apply.index.row_parts import Search
 from applier.apply.index.status import Status
 from applier.apply.index.unit_index import Conflict
+from applier.apply.output.row_steps import Causes
 from applier.apply.search.row_keys import RowKeys, StoredChanges
 from applier.apply.spec import GroupMembership
 from applier.apply.tables.table_walk import TableWalk
@@ -219,6 +220,14 @@ class ForeignKeyGroup:
         for _, table, taken in changed:
             conflict = stopped[1] if stopped is not None and stopped[0] is table else None
             table.unit.finish_batch(taken.changes, conflict)
+        self._hand_over_steps(changed, order)
+
+    def _hand_over_steps(self, changed: list[tuple[int, _Table, _Taken]], order: np.ndarray) -> None:
+        """Tell of what changes, which are in commit order so, did to rows of all tables."""
+        causes = Causes(*(np.concatenate([getattr(taken.batch, name) for _, _, taken in changed])[order]
+                          for name in ("places", "rows")))
+        for table in self._tables:
+            table.member.walk.hand_over_steps(None if table.taken is None else table.taken.batch, causes)
 
     def _describe(self, group: np.ndarray, counts: list[tuple[int, int]]) -> np.ndarray:
         """Tell the kernel where everything is; the tables' records."""

@@ -19,7 +19,16 @@ from typing import Any
 import numpy as np
 
 from applier.apply.index import byte_keys_kernel, int_keys_kernel
-from applier.apply.index.pointer_kernel import DEAD, ROW_GONE, is_whole, no_column_pointers_left, on_conflict, state_at
+from applier.apply.index.pointer_kernel import (
+    DEAD,
+    NO_ROW,
+    ROW_GONE,
+    is_whole,
+    no_column_pointers_left,
+    on_conflict,
+    state_at,
+    trace,
+)
 from applier.apply.index.status import Status
 from applier.apply.index.watched_kernel import live_pointer, pointer_after_insert, pointer_after_update, release_row
 from applier.binlog.rows.change_records import DELETE, INSERT
@@ -42,12 +51,20 @@ def changes_by(encoding: ModuleType) -> Any:
             status = on_conflict(state, j, 0, Status.DUPLICATE)
             if status != Status.DONE:
                 return status
-            store_i64(place, pointer_after_update(there, image, j, after, state))
+            pointer = pointer_after_update(there, image, j, after, state)
+            store_i64(place, pointer)
+            trace(state, j, there, pointer)
         else:
-            encoding.put(index, entry, key, pointer_after_insert(image, after, state), state)
-            state.live += 1
+            put(index, entry, key, j, after, image, state)
         state.inserted += 1
         return Status.DONE
+
+    @inline
+    def put(index, entry, key, j, after, image, state):
+        pointer = pointer_after_insert(image, after, state)
+        encoding.put(index, entry, key, pointer, state)
+        trace(state, j, NO_ROW, pointer)
+        state.live += 1
 
     @always_inline
     def delete(index, key, j, state):
@@ -55,13 +72,14 @@ def changes_by(encoding: ModuleType) -> Any:
         pointer = live_pointer(place, j, state)
         if pointer < 0:
             return on_conflict(state, j, ROW_GONE, Status.MISSING)
-        remove(place, pointer, state)
+        remove(place, pointer, j, state)
         state.deleted += 1
         return Status.DONE
 
     @inline
-    def remove(place, pointer, state):
+    def remove(place, pointer, j, state):
         release_row(pointer, state)
+        trace(state, j, pointer, NO_ROW)
         store_i64(place, DEAD)
         state.live -= 1
 
@@ -79,9 +97,11 @@ def changes_by(encoding: ModuleType) -> Any:
         if pointer < 0:
             return on_conflict(state, j, ROW_GONE, Status.MISSING)
         if not comes:
-            remove(place, pointer, state)
+            remove(place, pointer, j, state)
         elif encoding.is_same(key, new_key):
-            store_i64(place, pointer_after_update(pointer, image, j, after, state))
+            updated = pointer_after_update(pointer, image, j, after, state)
+            store_i64(place, updated)
+            trace(state, j, pointer, updated)
         else:
             return change_key(index, place, pointer, new_key, j, after, image, state)
         state.updated += 1
@@ -94,11 +114,12 @@ def changes_by(encoding: ModuleType) -> Any:
         is_taken = live_pointer(encoding.pointer_place(index, entry), j, state) >= 0
         if is_taken and state.noted:
             return on_conflict(state, j, 0, Status.DUPLICATE)
-        pointer = pointer_after_update(pointer, image, j, after, state)
+        updated = pointer_after_update(pointer, image, j, after, state)
         if is_taken:
             return Status.DUPLICATE
-        encoding.put(index, entry, new_key, pointer, state)
+        encoding.put(index, entry, new_key, updated, state)
         store_i64(place, DEAD)
+        trace(state, j, pointer, updated)
         state.updated += 1
         return Status.DONE
 
@@ -110,8 +131,7 @@ def changes_by(encoding: ModuleType) -> Any:
         entry = encoding.find(index, key)
         if live_pointer(encoding.pointer_place(index, entry), j, state) >= 0:
             return Status.DUPLICATE
-        encoding.put(index, entry, key, pointer_after_insert(image, after, state), state)
-        state.live += 1
+        put(index, entry, key, j, after, image, state)
         return Status.DONE
 
     @always_inline

@@ -14,7 +14,7 @@ import numpy as np
 from applier.apply.index.diff_kernel import DIFF_ID, node_at
 from applier.apply.index.status import Status
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT, MAX_IMAGE_ID
-from keysearch.memory import always_inline, inline, load_i64, load_u8, store_i64
+from keysearch.memory import always_inline, copy_bytes, inline, kernel, load_i64, load_u8, store_i64
 from keysearch.records import struct
 
 DEAD = -2
@@ -27,15 +27,23 @@ COLUMN_POINTERS_ID = MAX_IMAGE_ID + 1
 STATE, state_at, _ = struct("state", **dict.fromkeys((
     "next", "kinds", "before_rows", "after_rows", "images", "present", "columns", "column_pointers",
     "column_pointers_used", "free_column_pointers", "column_pointers_room", "keys", "live", "inserted", "updated",
-    "deleted", "buffer_used", "diffs", "diff_nodes", "noted", "n_noted", "noted_room", "watch"), np.int64))
+    "deleted", "buffer_used", "diffs", "diff_nodes", "noted", "n_noted", "noted_room", "watch", "traced", "n_traced",
+    "traced_room"), np.int64))
 """What an index's kernels share. `next` is the change to go on with, `kinds` … `images` are the addresses of the arrays
 of the batch at hand (change_records.BATCH). `present` is that of uint8[layout, columns + 1]: first whether the layout
 has a VALUE of all columns, then what it has of each; `column_pointers` that of int64[records, columns].
 `diff_nodes` is the address of the JSON diffs' nodes; there is room for all of a batch. `noted` is that of the conflicts
-of a batch in idempotent mode, 0 in strict mode. `watch`: see watched_kernel; 0 where no foreign key changes rows."""
+of a batch in idempotent mode, 0 in strict mode. `watch`: see watched_kernel; 0 where no foreign key changes rows.
+`traced` is that of the steps that rows take, 0 where nobody asks for them."""
 _, _, noted_at = struct("noted conflict", change=np.int64, what=np.int64)
 ROW_GONE = -1
 """A noted conflict: a row that is not there, instead of the number of the unique key that is taken."""
+
+TRACED, _, traced_at = struct("traced step", change=np.int64, old=np.int64, new=np.int64)
+"""What a change made of a row: the pointers before and after it (NO_ROW: there was none, or there is none now). Column
+pointers stay as they were until whoever asked has read the steps (`free_traced`). `change` is the number of the change
+in the batch, or below 0 where foreign keys made it."""
+NO_ROW = -1
 
 VALUE, DIFF, MADE = 1, 2, 3
 """What a layout has of a column, if it has it (not 0). MADE: it lacks a generated column, and has some of what a
@@ -63,6 +71,23 @@ def on_conflict(state, change, what, strict):
     return Status.DONE
 
 
+@always_inline
+def trace(state, change, old, new):
+    """Keep a step where steps are asked for; there has to be room."""
+    if state.traced:
+        step = traced_at(state.traced, state.n_traced)
+        step.change = change
+        step.old = old
+        step.new = new
+        state.n_traced += 1
+
+
+@inline
+def lacks_trace_room(state, steps):
+    """Whether there is no room for so many more steps, and they are asked for."""
+    return state.traced != 0 and steps > state.traced_room - state.n_traced
+
+
 @inline
 def column_pointers_of(pointer, state):
     """The address of the column pointers that a pointer leads to."""
@@ -87,11 +112,26 @@ def new_column_pointers(state):
 
 
 @inline
+def release_column_pointers(pointer, state):
+    store_i64(column_pointers_of(pointer, state), state.free_column_pointers)
+    state.free_column_pointers = pointer & ((np.int64(1) << IMAGE_ID_SHIFT) - 1)
+
+
+@inline
 def free_column_pointers(pointer, state):
-    """Give back the column pointers that a pointer led to, if it did."""
-    if has_column_pointers(pointer):
-        store_i64(column_pointers_of(pointer, state), state.free_column_pointers)
-        state.free_column_pointers = pointer & ((np.int64(1) << IMAGE_ID_SHIFT) - 1)
+    """Give back the column pointers that a pointer led to, if it did and no step leads there."""
+    if has_column_pointers(pointer) and state.traced == 0:
+        release_column_pointers(pointer, state)
+
+
+@inline
+def own_column_pointers(pointer, state):
+    """A pointer to column pointers that may be changed: those that a row has, or a copy where a step leads to them."""
+    if state.traced == 0:
+        return pointer
+    copy = new_column_pointers(state)
+    copy_bytes(column_pointers_of(copy, state), column_pointers_of(pointer, state), 8 * state.columns)
+    return copy
 
 
 @inline
@@ -113,8 +153,9 @@ def updated_pointer(old, image, state):
         free_column_pointers(old, state)
         return image
     if has_column_pointers(old):
-        change_column_pointers(column_pointers_of(old, state), image, state)
-        return old
+        own = own_column_pointers(old, state)
+        change_column_pointers(column_pointers_of(own, state), image, state)
+        return own
     pointer = new_column_pointers(state)
     fill_column_pointers(column_pointers_of(pointer, state), old, image, state)
     return pointer
@@ -161,3 +202,14 @@ def add_diff(previous, image, column, state):
 @inline
 def no_column_pointers_left(state):
     return state.free_column_pointers < 0 and state.column_pointers_used >= state.column_pointers_room
+
+
+@kernel
+def free_traced(state_address):
+    """Give back what rows had before the steps, which were read."""
+    state = state_at(state_address)
+    for number in range(state.n_traced):
+        old = traced_at(state.traced, number).old
+        if has_column_pointers(old):
+            release_column_pointers(old, state)
+    state.n_traced = 0

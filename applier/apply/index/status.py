@@ -25,3 +25,4 @@ class Status(IntEnum):
     DERIVED_FULL = 12
     DESCENDS = 13
     """The children of the row on top of the stack come first."""
+    TRACE_FULL = 14

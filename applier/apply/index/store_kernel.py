@@ -15,12 +15,15 @@ Rules: FIND, FIND-ROWS, IDX-R1 to R4, APP-R5 to R7, DEF-R1b, DEF-R2, AP-IDEM.
 import numpy as np
 
 from applier.apply.index.pointer_kernel import (
+    NO_ROW,
     ROW_GONE,
     free_column_pointers,
+    lacks_trace_room,
     no_column_pointers_left,
     note,
     on_conflict,
     state_at,
+    trace,
     updated_pointer,
 )
 from applier.apply.index.status import Status
@@ -50,21 +53,23 @@ def insert_row(store, change, row, image, state):
             return Status.BUFFER_FULL
         taken = taken_key(store, store.buffer + store.buffer_used, n, -1, 0)
         if taken < 0:
-            pointer = image
+            pointer, replaced = image, np.int64(NO_ROW)
             if basis >= 0:
-                pointer = updated_pointer(store.replaced_row_pointer, image, state)
+                replaced = store.replaced_row_pointer
+                pointer = updated_pointer(replaced, image, state)
             add_slot(store, pointer, size, n)
+            trace(state, change, replaced, pointer)
             state.live += 1
             break
         if not state.noted:
             store.detail = taken
             return Status.DUPLICATE
         if taken == store.n_unique - 1:
-            if not update_in_place(store, store.detail, row, image, state):
+            if not update_in_place(store, store.detail, change, row, image, state):
                 return Status.BUFFER_FULL
             note(state, change, taken)
             break
-        take_place(store, store.detail, state)
+        take_place(store, store.detail, change, state)
         note(state, change, taken)
     store.replaced_row_record = -1
     state.inserted += 1
@@ -72,26 +77,34 @@ def insert_row(store, change, row, image, state):
 
 
 @inline
-def update_in_place(store, number, row, image, state):
+def update_in_place(store, number, change, row, image, state):
     """An insert that meets a row with its last unique key changes that; whether there was room. A row whose place it
     took before is gone."""
     slot, n = slot_at(store, number), store.n_parts
     size = encode_record_at_end(store, store.after, row, record_of(store, slot), n)
     if size < 0:
         return False
-    slot.pointer = updated_pointer(slot.pointer, image, state)
+    old = slot.pointer
+    slot.pointer = updated_pointer(old, image, state)
+    trace(state, change, old, slot.pointer)
     change_record(store, number, size, n)
-    if store.replaced_row_record >= 0:
-        free_column_pointers(store.replaced_row_pointer, state)
+    drop_replaced(store, change, state)
     return True
 
 
 @inline
-def take_place(store, number, state):
+def drop_replaced(store, change, state):
+    """The row whose place an insert took before, if there is one, is gone."""
+    if store.replaced_row_record >= 0:
+        trace(state, change, store.replaced_row_pointer, NO_ROW)
+        free_column_pointers(store.replaced_row_pointer, state)
+
+
+@inline
+def take_place(store, number, change, state):
     """An insert that meets a row with another unique key deletes it, to take its place."""
     slot = slot_at(store, number)
-    if store.replaced_row_record >= 0:
-        free_column_pointers(store.replaced_row_pointer, state)
+    drop_replaced(store, change, state)
     store.replaced_row_pointer = slot.pointer
     store.replaced_row_record = slot.record
     remove_slot(store, number)
@@ -99,8 +112,10 @@ def take_place(store, number, state):
 
 
 @inline
-def delete_row(store, number, state):
-    free_column_pointers(slot_at(store, number).pointer, state)
+def delete_row(store, number, change, state):
+    pointer = slot_at(store, number).pointer
+    trace(state, change, pointer, NO_ROW)
+    free_column_pointers(pointer, state)
     remove_slot(store, number)
     state.live -= 1
     state.deleted += 1
@@ -133,6 +148,7 @@ def update_row(store, number, change, row, image, state):
     if taken >= 0:
         store.detail = taken
         return Status.DUPLICATE
+    trace(state, change, slot.pointer, pointer)
     slot.pointer = pointer
     change_record(store, number, size, n)
     state.updated += 1
@@ -148,6 +164,8 @@ def lacks_room(store, state):
         return Status.COLUMN_POINTERS_FULL
     if state.noted and store.n_unique >= state.noted_room - state.n_noted:
         return Status.CONFLICTS_FULL
+    if lacks_trace_room(state, store.n_unique + 1):
+        return Status.TRACE_FULL
     return Status.DONE
 
 
@@ -170,7 +188,7 @@ def apply_change(store, j, state):
     if number < 0:
         return on_conflict(state, j, ROW_GONE, Status.MISSING)
     if kind == DELETE:
-        delete_row(store, number, state)
+        delete_row(store, number, j, state)
         return Status.DONE
     return update_row(store, number, j, after, image, state)
 

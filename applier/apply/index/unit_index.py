@@ -24,7 +24,7 @@ from keysearch.numba_doors import Kernel
 Batch = TypeVar("Batch", bound=Changes)
 ROW_GONE = k.ROW_GONE
 """In `UnitIndex.noted`: the row to change is not there."""
-FIRST_NOTED = 1 << 8
+FIRST_NOTED, FIRST_TRACED = 1 << 8, 1 << 13
 SOON_FULL = 1 << 20
 """An index of fewer entries grows fourfold: most tables that begin empty are being filled."""
 
@@ -52,6 +52,7 @@ class UnitIndex(ABC, Generic[Batch]):
         self._state = np.zeros((), k.STATE)
         self.column_pointers, self.diffs = ColumnPointers(columns), DiffNodes()
         self.watched: WatchedRows | None = None
+        self._traced: np.ndarray | None = None
         self._set(columns=columns, free_column_pointers=-1)
         self._describe_column_pointers()
         self._noted = np.empty((FIRST_NOTED if idempotent else 0, 2), np.int64)
@@ -110,6 +111,28 @@ class UnitIndex(ABC, Generic[Batch]):
         self._noted = room
         self._set(noted=address_of(room), noted_room=len(room))
 
+    def trace(self) -> None:
+        """Keep the steps that rows take from here on, for `steps`."""
+        self._make_trace_room(FIRST_TRACED)
+
+    def _make_trace_room(self, more: int) -> None:
+        """Have room for so many more steps."""
+        traced, used = self._traced, self._get("n_traced")
+        if traced is None or len(traced) < used + more:
+            self._traced = np.empty(used + max(more, used), k.TRACED)
+            if traced is not None:
+                self._traced[:used] = traced[:used]
+            self._set(traced=address_of(self._traced), traced_room=len(self._traced))
+
+    @property
+    def steps(self) -> np.ndarray:
+        """The steps that rows took since `forget_steps` (pointer_kernel.TRACED), in their order."""
+        return np.empty(0, k.TRACED) if self._traced is None else self._traced[:self._get("n_traced")]
+
+    def forget_steps(self) -> None:
+        """The steps were read; pointers to what rows were before them are good no longer."""
+        k.free_traced(self.state_address)
+
     @property
     def inserted(self) -> int:
         return self._get("inserted")
@@ -136,6 +159,8 @@ class UnitIndex(ABC, Generic[Batch]):
                   after_rows=address_of(batch.after_rows), images=address_of(batch.images))
         if diffs := self.column_pointers.diffs_in(batch.images):
             self._set(diff_nodes=self.diffs.reserve(diffs))
+        if self._traced is not None:
+            self._make_trace_room(batch.n)
         if self.watched is not None:
             self._set(watch=self.watched.receive())
         self._set(next=0, n_noted=0)
@@ -159,6 +184,8 @@ class UnitIndex(ABC, Generic[Batch]):
             self._describe_column_pointers()
         elif status == Status.CONFLICTS_FULL:
             self._note_in(np.concatenate([self._noted, np.empty_like(self._noted)]))
+        elif status == Status.TRACE_FULL:
+            self._make_trace_room(self._get("traced_room"))
         elif status in (Status.INDEX_FULL, Status.BUFFER_FULL):
             self._grow(status)
         elif status == Status.SPLIT_PARTIAL_IMAGE:

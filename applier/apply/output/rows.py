@@ -87,6 +87,11 @@ class RowGatherer:
         """How many invalid dates in the rows so far became null."""
         return self._reader.zero_dates
 
+    @property
+    def failure(self) -> ApplierError | None:
+        """The error of the first JSON diff, in the log, of the rows so far that did not fit."""
+        return self._documents.failure
+
     def batches(self, pointers: np.ndarray) -> Iterator[pa.Table]:
         """The rows that `pointers` (int64[n]) lead to, in their order, some thousand at a time; fewer of long ones."""
         for rows in self._in_chunks(pointers, self._chunk):
@@ -112,7 +117,7 @@ class RowGatherer:
                 for _ in self._in_chunks(tops, apply):
                     pass
         self._reader.zero_dates = zero_dates
-        return self._documents.failure
+        return self.failure
 
     def _documents_at(self, column: int, pointers: np.ndarray) -> pa.Array:
         return self._columns(pointers[:, None].copy(), (column,))[0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+
 from applier.apply.foreign_keys.cascades import ForeignKeyGroup, GroupMember
 from applier.apply.foreign_keys.parent_changes import read_parents
 from applier.apply.foreign_keys.parent_events import ParentEvents
@@ -23,20 +25,32 @@ def apply_by_walking(task: ApplyTask) -> TaskOutcome:
 
 
 def _apply(task: ApplyTask, outlined: SameBytes) -> TaskOutcome:
-    events, walks = _events_of_parents(task, outlined), dict[int, TableWalk]()
-    for version, units in sorted(task.units.items()):
-        walks[version] = TableWalk(units, [walks[source.unit.version] for source in units[0].sources],
-                                   events.get(version))
-    groups: dict[int, list[GroupMember]] = {}
-    for walk in walks.values():
-        for unit in walk.units:
-            if isinstance(unit, StoredUnit) and isinstance(membership := unit.spec.needs, GroupMembership):
-                groups.setdefault(membership.group, []).append(GroupMember(walk, unit, membership))
+    walks = table_walks(task, _events_of_parents(task, outlined))
     try:
-        _walk(task, walks, [ForeignKeyGroup(members) for members in groups.values()], outlined)
+        for _ in steps(task, walks, outlined):
+            pass
     except ReplayStopped as error:  # where definition and log disagree (1677), or a key is not to be had
         return outcome(list(walks.values()), Refused(errors=(error,)))
     return outcome(list(walks.values()))
+
+
+def table_walks(task: ApplyTask, events: Mapping[int, ParentEvents]) -> dict[int, TableWalk]:
+    """The ways of a task's versions through the log, by version; `events` are those of their parents."""
+    walks = dict[int, TableWalk]()
+    for version, units in sorted(task.units.items()):
+        walks[version] = TableWalk(units, [walks[source.unit.version] for source in units[0].sources],
+                                   events.get(version))
+    return walks
+
+
+def _groups(walks: Iterable[TableWalk]) -> list[ForeignKeyGroup]:
+    """The foreign-key groups of these versions."""
+    groups: dict[int, list[GroupMember]] = {}
+    for walk in walks:
+        for unit in walk.units:
+            if isinstance(unit, StoredUnit) and isinstance(membership := unit.spec.needs, GroupMembership):
+                groups.setdefault(membership.group, []).append(GroupMember(walk, unit, membership))
+    return [ForeignKeyGroup(members) for members in groups.values()]
 
 
 def _events_of_parents(task: ApplyTask, outlined: SameBytes) -> dict[int, ParentEvents]:
@@ -52,8 +66,10 @@ def _events_of_parents(task: ApplyTask, outlined: SameBytes) -> dict[int, Parent
     return {version: found for version, found in events.items() if found.n}
 
 
-def _walk(task: ApplyTask, walks: dict[int, TableWalk], groups: list[ForeignKeyGroup], outlined: SameBytes) -> None:
-    """Have all changes in the task's log segments taken by the tables that they are of."""
+def steps(task: ApplyTask, walks: dict[int, TableWalk], outlined: SameBytes) -> Iterator[LogSegment]:
+    """Have all changes in the task's log segments taken by the tables that they are of. Pauses before each segment,
+    when a version that ends there has all its changes, and within it after batches that were full."""
+    groups = _groups(walks.values())
 
     def keep(memory: MappedFile) -> None:
         for walk in walks.values():
@@ -84,8 +100,10 @@ def _walk(task: ApplyTask, walks: dict[int, TableWalk], groups: list[ForeignKeyG
             if group.changes_at((segment.file, segment.start)):
                 reader.flush()
                 group.advance((segment.file, segment.start))
+        yield segment
         try:
-            outlined.walk(reader, segment.split, segment.start, segment.end)
+            for _ in outlined.steps(reader, segment.split, segment.start, segment.end):
+                yield segment
         except ReplayStopped:
             reader.flush()  # what was read before it may have to stop first
             raise

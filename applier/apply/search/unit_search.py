@@ -48,6 +48,19 @@ class UnitSearch(ABC, Generic[Taken]):
     def apply(self, changes: Taken, layouts: ImageLayouts) -> RefusedChange | LeavesUnit | None:
         """Apply a batch, up to the first change that cannot be."""
 
+    def trace(self) -> None:
+        """Keep the steps that rows take from here on."""
+        self.index.trace()
+
+    @property
+    def steps(self) -> np.ndarray:
+        """The steps of the batch applied last, in commit order (pointer_kernel.TRACED)."""
+        return self.index.steps
+
+    def forget_steps(self) -> None:
+        """The steps were read."""
+        self.index.forget_steps()
+
     @property
     @abstractmethod
     def found(self) -> Counter[str]:

@@ -13,8 +13,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Generic
 
+import numpy as np
 import pyarrow as pa
 
+from applier.apply.output.row_steps import Causes, RowSteps, read_steps
 from applier.apply.output.rows import CHUNK_ROWS
 from applier.apply.output.unit_files import Written, write_unit
 from applier.apply.search.unit_search import LeavesUnit, RefusedChange, Taken, UnitSearch
@@ -26,7 +28,7 @@ from applier.apply.tasks import PlanAgain, Refused, UnitResult
 from applier.binlog.rows.changes import Changes
 from applier.columns.alter.scan_order import Arrivals
 from applier.columns.table_key import alters_rows
-from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, ReplayStopped, SchemaError
+from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, ReplayStopped, SchemaError, UnsupportedEvent
 from applier.io.mapping import MappedFile
 from applier.schema.definition import table_schema
 
@@ -46,6 +48,7 @@ class UnitApplier(ABC, Generic[Taken]):
         self.spec, self.sources = spec, tuple(sources)
         self._memory = UnitMemory(spec.definition)
         self._search: UnitSearch[Taken] | None = None  # while no change has come
+        self._is_traced = False
         self._stop: Refused | PlanAgain | None = None
         self._failed_diff: ApplierError | None = None
         self._kept: pa.Table | None = None
@@ -98,6 +101,8 @@ class UnitApplier(ABC, Generic[Taken]):
                     self._memory.base = rows_before(self.spec, self.sources)
                     if self._memory.base.num_rows:
                         search.seed(self._memory.base)
+            if self._is_traced:
+                search.trace()
         return self._search
 
     def retain_buffer(self, file: MappedFile) -> None:
@@ -120,6 +125,44 @@ class UnitApplier(ABC, Generic[Taken]):
             self._stop = self._stopped_by(changes.batch, refused)
         else:
             self._conflicts += search.suppressed_conflicts(self.spec.definition.full_name, changes)
+
+    # ---- what changes do to rows
+
+    def trace(self) -> None:
+        """Keep what changes do to rows, for `steps`; to be asked for before the first one."""
+        self._is_traced = True
+
+    def steps(self, batch: Changes | None, causes: Causes, numbers: range | None) -> RowSteps | None:
+        """What changes with these numbers (None: all) of a batch, which was the last one, did to the rows; None if
+        nothing. Raises ApplierError for a JSON diff that does not fit, and where a column's values are numbers that
+        nobody has yet."""
+        if self._search is None:
+            return None
+        traced = self._search.steps
+        if numbers is not None:
+            traced = traced[slice(*np.searchsorted(traced["change"], (numbers.start, numbers.stop)))]
+        if not len(traced):
+            return None
+        unnumbered = self.spec.definition.columns[self._memory.n_logged:]
+        if any(column.auto_increment for column in unnumbered):
+            raise UnsupportedEvent("rows are numbered by a column that the log does not have",
+                                   table=self.spec.definition.full_name, hint="replay these logs for the rows")
+        gatherer = self._memory.gatherer(self._search.index)
+        steps = read_steps(traced, gatherer, batch, causes)
+        if gatherer.failure is not None:
+            raise gatherer.failure
+        return steps
+
+    def forget_steps(self) -> None:
+        """All of the last batch were read."""
+        if self._search is not None:
+            self._search.forget_steps()
+
+    @property
+    def rows_at_first(self) -> pa.Table:
+        """The rows that were there before the first change."""
+        self.open()
+        return self._memory.base
 
     # ---- the rows that are left
 

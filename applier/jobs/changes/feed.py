@@ -8,6 +8,7 @@
     _commit_timestamp         when the group was committed, in whole seconds
     _gtid                     null without GTIDs
     _file, _pos, _row         the rows event, and the row in it, from 0
+    _cascaded                 whether foreign keys made it; the event is then that of the change that they follow
     _present                  the columns that the image has; null if it has all
 
 An update is two rows, the one before it first.
@@ -33,10 +34,10 @@ from applier.mysql.zero_dates import as_nulls
 from applier.schema.definition import TableDefinition
 
 CHANGE_TYPES = ("insert", "update_preimage", "update_postimage", "delete", "truncate", "alter")
-TRUNCATE, ALTER = 4, 5
-_TYPES = np.array([[0, 0], [2, 1], [3, 3]], np.int8)
+INSERT, PREIMAGE, POSTIMAGE, DELETE, TRUNCATE, ALTER = range(6)
+_TYPES = np.array([[INSERT, INSERT], [POSTIMAGE, PREIMAGE], [DELETE, DELETE]], np.int8)
 """By kind (INSERT, UPDATE, DELETE) and whether an image is the one before."""
-_KINDS = pa.array(CHANGE_TYPES)
+KINDS = pa.array(CHANGE_TYPES)
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 OF_CHANGES = pa.schema([
     pa.field("_change_type", pa.dictionary(pa.int8(), pa.string()), nullable=False),
@@ -46,10 +47,12 @@ OF_CHANGES = pa.schema([
     pa.field("_file", _TEXT, nullable=False),
     pa.field("_pos", pa.int64(), nullable=False),
     pa.field("_row", pa.int32(), nullable=False),
+    pa.field("_cascaded", pa.bool_(), nullable=False),
     pa.field("_present", pa.list_(pa.string())),
 ])
 """What the feed says of a change."""
-_ALL_PRESENT = pa.nulls(2 * BATCH_ROWS, pa.list_(pa.string()))
+ALL_PRESENT = pa.nulls(1 << 16, pa.list_(pa.string()))
+NOT_CASCADED = pa.array(np.zeros(2 * BATCH_ROWS, np.bool_))
 
 
 class FeedTable:
@@ -91,9 +94,9 @@ class FeedTable:
         arrays = [self._values(field, reading, batch, rows) for field in self._schema
                   if field.name not in OF_CHANGES.names]
         arrays += [
-            pa.DictionaryArray.from_arrays(types, _KINDS),
+            pa.DictionaryArray.from_arrays(types, KINDS),
             *self._groups.columns(places), pa.array(places), pa.array(batch.rows[changes]),
-            self._present(reading, layouts, batch)]
+            NOT_CASCADED.slice(0, rows), self._present(reading, layouts, batch)]
         self._emit(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
 
     def _values(self, field: pa.Field, reading: TableReading, batch: ChangeBatch, rows: int) -> pa.Array:
@@ -121,15 +124,5 @@ class FeedTable:
                      if column in self._names and column not in layout.diffs]
             known.append(None if len(names) == len(self._names) else names)
         if not any(known):
-            return _ALL_PRESENT.slice(0, len(layouts))
-        return pa.array(known, _ALL_PRESENT.type).take(pa.array(layouts))
-
-
-def marker(schema: pa.Schema, kind: int, groups: FileGroups, end: int) -> pa.RecordBatch:
-    """One row for a statement, which ends at this offset, that changes the table's rows below the log."""
-    of_columns = [pa.nulls(1, field.type) for field in schema if field.name not in OF_CHANGES.names]
-    kinds = pa.DictionaryArray.from_arrays(pa.array([kind], pa.int8()), _KINDS)
-    place = np.array([end - 1])
-    return pa.RecordBatch.from_arrays([
-        *of_columns, kinds, *groups.columns(place), pa.array(groups.starts(place)), pa.array([0], pa.int32()),
-        _ALL_PRESENT.slice(0, 1)], schema=schema)
+            return ALL_PRESENT.slice(0, len(layouts))
+        return pa.array(known, ALL_PRESENT.type).take(pa.array(layouts))

@@ -1,53 +1,46 @@
 """The job: the changes of a table in a part of an archive, read a batch at a time.
 
-    archive → outline → schema history → segments of the log with the table → record batches (feed)
+    archive → outline → schema history → segments of the log with the table → record batches, of single images or,
+    by applying them to what was there before, of whole rows
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
 
-from applier.apply.tables.table_maps import segment_reader
-from applier.apply.tasks import LogSegment
+from applier.apply.tasks import ApplyTask
 from applier.binlog.archive.archive import open_archive
-from applier.binlog.rows.same_bytes import SameBytes
 from applier.engine import compiling
 from applier.engine.executor import ThisProcess
 from applier.errors import NO_SUCH_TABLE, ApplierError, SchemaError, UsageError
-from applier.io.mapping import map_file
 from applier.io.progress import Progress, Silent
 from applier.io.resolver import read_text
 from applier.jobs.changes.columns import column_names
-from applier.jobs.changes.feed import ALTER, OF_CHANGES, TRUNCATE, FeedTable, marker
-from applier.jobs.changes.groups import FileGroups
+from applier.jobs.changes.feed import OF_CHANGES
+from applier.jobs.changes.log import FeedLog
+from applier.jobs.changes.single_images import SingleImages
+from applier.jobs.changes.statements import statements_below_the_log
+from applier.jobs.changes.whole_rows import WholeRows
 from applier.jobs.replay.outlining import Outlining
 from applier.mysql.types import arrow_type
 from applier.options import ChangesOptions
 from applier.plan.cascades import cascades_of
 from applier.plan.log import LogSpan, Wanted, read_history
 from applier.plan.tasks import log_segments
-from applier.plan.units import changed_versions
+from applier.plan.units import changed_versions, divide
 from applier.plan.used_tables import used_tables
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import Column
 from applier.schema.history.history import SchemaHistory
-from applier.schema.history.table_versions import Position, TableVersion
+from applier.schema.history.table_versions import TableVersion
 from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot import manifest
 
 _WHOLE = 1 << 62
-
-
-@dataclass(frozen=True)
-class _Emptied:
-    """A statement after which rows of the table are others, below the log: its end, and the kind of change."""
-
-    place: Position
-    kind: int
 
 
 @dataclass(frozen=True)
@@ -56,25 +49,22 @@ class ChangeFeed:
 
     schema: pa.Schema
     notes: tuple[str, ...]
-    _span: LogSpan
-    _segments: tuple[LogSegment, ...]
-    _emptied: tuple[_Emptied, ...]
-    _versions: dict[int, TableVersion]
-    _names: dict[int, dict[int, str]]
+    _log: FeedLog
+    _source: SingleImages | WholeRows
 
     @property
     def columns(self) -> dict[str, Column]:
         """The table's columns in the feed, by name, as the last definition that has them says."""
-        found = {name: version.definition.columns[number] for id, version in sorted(self._versions.items())
-                 for number, name in self._names[id].items()}
+        found = {name: version.definition.columns[number] for id, version in sorted(self._log.versions.items())
+                 for number, name in self._log.names[id].items()}
         return {name: found[name] for name in self.schema.names if name in found}
 
     @property
     def key(self) -> tuple[str, ...]:
         """The names of the columns of the table's last primary key; without one, of its first unique key that has no
         NULL; none without either, or where the feed lacks one of them."""
-        last = max(self._versions)
-        definition, names = self._versions[last].definition, self._names[last]
+        last = max(self._log.versions)
+        definition, names = self._log.versions[last].definition, self._log.names[last]
         for key in sorted(definition.keys, key=lambda key: key.kind != "primary"):
             columns = [definition.column_index(part.column) for part in key.parts if part.column is not None]
             if key.kind in ("primary", "unique") and len(columns) == len(key.parts) and not any(
@@ -86,43 +76,12 @@ class ChangeFeed:
     @property
     def uris(self) -> dict[str, str]:
         """Where the log's files are, by name."""
-        return {outline.name: outline.uri for outline in self._span.outlines}
+        return {outline.name: outline.uri for outline in self._log.span.outlines}
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The changes in commit order. Raises ArchiveError for damage, and where bytes are not those that were
-        outlined; what came before was right."""
-        emptied, groups = list(self._emptied), dict[int, FileGroups]()
-        with SameBytes() as outlined:
-            for segment in self._segments:
-                while emptied and emptied[0].place <= (segment.file, segment.start):
-                    yield self._marker(emptied.pop(0), groups)
-                yield from self._changes(segment, self._groups(segment.file, groups), outlined)
-            for left in emptied:
-                yield self._marker(left, groups)
-
-    def _changes(self, segment: LogSegment, groups: FileGroups, outlined: SameBytes) -> Iterator[pa.RecordBatch]:
-        made: list[pa.RecordBatch] = []
-        tables = {version: FeedTable(self._versions[version].definition, self.schema, self._names[version],
-                                     made.append, groups)
-                  for version in segment.tables.values()}
-        reader = segment_reader(segment, map_file(segment.uri), tables)
-        for _ in outlined.steps(reader, segment.split, segment.start, segment.end):
-            yield from made
-            made.clear()
-        reader.flush()
-        yield from made
-
-    def _marker(self, emptied: _Emptied, groups: dict[int, FileGroups]) -> pa.RecordBatch:
-        file, end = emptied.place
-        return marker(self.schema, emptied.kind, self._groups(file, groups), end)
-
-    def _groups(self, file: int, known: dict[int, FileGroups]) -> FileGroups:
-        """The groups of a file; those of files before it are forgotten."""
-        if file not in known:
-            known.clear()
-            outline = self._span.outlines[file]
-            known[file] = FileGroups(outline.uri, outline.name, _number(outline.name, file), outline.start, outline.end)
-        return known[file]
+        outlined, and of whole rows ReplayStopped where a replica would stop; what came before was right."""
+        return self._source.batches()
 
 
 class ChangeLog:
@@ -131,7 +90,7 @@ class ChangeLog:
 
     def __init__(self, options: ChangesOptions, progress: Progress | None = None) -> None:
         progress, notes = progress or Silent(), list[str]()
-        compiling.ensure("changes", progress)
+        compiling.ensure("replay" if options.complete else "changes", progress)
 
         def note(text: str) -> None:
             notes.append(text)
@@ -155,7 +114,8 @@ class ChangeLog:
         found = {(version.definition.database, version.definition.name)
                  for table in used_tables(self._span, history, filter.wanted) for version in table.versions}
         for name in {(version.definition.database, version.definition.name) for version in history.versions()}:
-            if name not in found and _emptied({version.id: version for version in _versions_of(history, name)}):
+            versions = {version.id: version for version in _versions_of(history, name)}
+            if name not in found and statements_below_the_log(versions):
                 found.add(name)
         return sorted(found)
 
@@ -163,24 +123,37 @@ class ChangeLog:
         """The changes of a table, with all of its columns or these. Raises SchemaError where nothing defines the
         table, or two of its definitions have no schema in common."""
         history = self._history(table)
-        if not self._options.ignore_foreign_keys:
+        options = self._options
+        if not (options.ignore_foreign_keys or options.complete):
             _check_foreign_keys(self._span, history, table)
-        used = used_tables(self._span, history, _only(table))
-        segments = log_segments(self._span, changed_versions(used, history))
         versions = {version.id: version for version in _versions_of(history, table)}
         if not versions:
             raise SchemaError("nothing defines this table", table=".".join(table), errno=NO_SUCH_TABLE,
                               hint="give its CREATE TABLE as of the first binlog with schema, or a base that has it")
         names = column_names(list(versions.values()))
         schema = _schema(versions, names, columns)
-        return ChangeFeed(schema, self.notes, self._span, tuple(segments), tuple(_emptied(versions)), versions, names)
+        log = FeedLog(self._span, schema, versions, names, statements_below_the_log(versions))
+        if options.complete:
+            wanted = _closure(history, table, _sources if options.ignore_foreign_keys else _related)
+            return ChangeFeed(schema, self.notes, log, WholeRows(log, self._plan(history, _only(*wanted))))
+        changed = changed_versions(used_tables(self._span, history, _only(table)), history)
+        return ChangeFeed(schema, self.notes, log, SingleImages(log, log_segments(self._span, changed)))
+
+    def _plan(self, history: SchemaHistory, wanted: Wanted) -> ApplyTask:
+        """One task that applies these tables."""
+        used = used_tables(self._span, history, wanted)
+        cascades = cascades_of(history, used, idempotent=False, compressed=self._span.has_compressed_rows, traced=True)
+        planned = changed_versions(used, history, cascades)
+        divide(planned, self._base, None, 1, idempotent=False, cascades=cascades)
+        return ApplyTask({item.version.id: tuple(item.units) for item in planned},
+                         tuple(log_segments(self._span, planned)))
 
     def _history(self, table: TableName) -> SchemaHistory:
-        """What the table was, and those were that its foreign keys refer to. Of other tables' statements none has to
-        be understood, unless rows come from them."""
+        """What the table was, and those were that its foreign keys refer to, or that its rows come from. Of other
+        tables' statements none has to be understood, unless rows come from them."""
         names = {table}
         try:
-            while not (more := _parents(history := self._read(_only(*names)), names)) <= names:
+            while not (more := _related(history := self._read(_only(*names)), names)) <= names:
                 names |= more
             return history
         except SchemaError as error:
@@ -196,10 +169,8 @@ class ChangeLog:
 
 def _check_foreign_keys(span: LogSpan, history: SchemaHistory, table: TableName) -> None:
     """Raise SchemaError where foreign keys change rows of the table, and the log does not have it (AP-FK)."""
-    names = {table}
-    while not (more := _parents(history, names)) <= names:
-        names |= more
-    if names == {table} and not more:
+    names = _closure(history, table, _parents)
+    if names == {table} and not _parents(history, names):
         return
     cascades = cascades_of(history, used_tables(span, history, _only(*names)), idempotent=False,
                            compressed=span.has_compressed_rows)
@@ -207,6 +178,28 @@ def _check_foreign_keys(span: LogSpan, history: SchemaHistory, table: TableName)
         raise SchemaError("foreign keys change rows of this table, and the log does not have these changes",
                           table=".".join(table),
                           hint="replay these logs for the rows; for the changes that the log has, ignore foreign keys")
+
+
+def _closure(history: SchemaHistory, table: TableName,
+             step: Callable[[SchemaHistory, set[TableName]], set[TableName]]) -> set[TableName]:
+    """A table, and those that come to it in any number of steps."""
+    names = {table}
+    while not (more := step(history, names)) <= names:
+        names |= more
+    return names
+
+
+def _related(history: SchemaHistory, names: set[TableName]) -> set[TableName]:
+    """The tables whose changes may change rows of these tables, or that rows of theirs come from."""
+    return _parents(history, names) | _sources(history, names)
+
+
+def _sources(history: SchemaHistory, names: set[TableName]) -> set[TableName]:
+    """The tables that DDL gave these tables rows of."""
+    versions = {version.id: version.definition for version in history.versions()}
+    found = (versions[source.version] for name in names for version in _versions_of(history, name)
+             for source in version.sources)
+    return {(definition.database, definition.name) for definition in found}
 
 
 def _parents(history: SchemaHistory, names: set[TableName]) -> set[TableName]:
@@ -243,22 +236,3 @@ def _schema(versions: dict[int, TableVersion], names: dict[int, dict[int, str]],
     if taken := [name for name in fields if name in OF_CHANGES.names]:
         raise UsageError(f"the table has a column {taken[0]}, as the feed has", hint="ask for its other columns")
     return pa.schema([*fields.values(), *OF_CHANGES])
-
-
-def _emptied(versions: dict[int, TableVersion]) -> list[_Emptied]:
-    """Where rows of the table go, or change, by statements that are no row changes, in the order of the log."""
-    found = []
-    successors = {source.version for version in versions.values() for source in version.sources}
-    for version in versions.values():
-        if version.end is not None and version.id not in successors:
-            found.append(_Emptied(version.end, TRUNCATE))
-        if len(version.sources) > 1 or any(source.version not in versions or source.conversion.changes_values
-                                           for source in version.sources):
-            found.append(_Emptied(version.start, ALTER))
-    return sorted(found, key=lambda emptied: emptied.place)
-
-
-def _number(name: str, place: int) -> int:
-    """The number that a binlog's name ends with; its place among the files if it has none."""
-    digits = name.rpartition(".")[2]
-    return int(digits) if digits.isascii() and digits.isdigit() else place + 1

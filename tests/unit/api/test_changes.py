@@ -17,7 +17,8 @@ from tests.support.real_server import Case
 
 pytestmark = pytest.mark.slow
 
-OF_CHANGES = ["_change_type", "_commit_version", "_commit_timestamp", "_gtid", "_file", "_pos", "_row", "_present"]
+OF_CHANGES = ["_change_type", "_commit_version", "_commit_timestamp", "_gtid", "_file", "_pos", "_row", "_cascaded",
+              "_present"]
 
 
 def kinds(changes):
@@ -112,10 +113,10 @@ def test_for_those_who_read_arrow(orders):
 
 
 def test_who_stops_early_reads_no_more(orders, monkeypatch):
-    from applier.jobs.changes import job
+    from applier.jobs.changes import single_images
 
-    walked = []
-    monkeypatch.setattr(job, "segment_reader", lambda segment, *rest, f=job.segment_reader: walked.append(segment)
+    walked, real = [], single_images.segment_reader
+    monkeypatch.setattr(single_images, "segment_reader", lambda segment, *rest, f=real: walked.append(segment)
                         or f(segment, *rest))
     batches = iter(applier.changes(ARCHIVE, "shop.orders"))
     assert next(batches).num_rows

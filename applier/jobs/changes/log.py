@@ -1,0 +1,59 @@
+"""The log as a feed reads it: its schema, the table's versions, and the event groups that changes are in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from applier.jobs.changes.groups import FileGroups
+from applier.jobs.changes.statements import Statement, marker
+from applier.plan.log import LogSpan
+from applier.schema.history.table_versions import Position, TableVersion
+
+
+@dataclass(frozen=True)
+class FeedLog:
+    """`schema` is the feed's; `names` are those of each version's columns in it, by the version's id and the column's
+    number; `statements` change rows below the log."""
+
+    span: LogSpan
+    schema: pa.Schema
+    versions: Mapping[int, TableVersion]
+    names: Mapping[int, Mapping[int, str]]
+    statements: Sequence[Statement]
+
+
+class ReadLog:
+    """The log while it is read from its beginning on: statements that are to come, and the groups of the file at hand.
+    """
+
+    def __init__(self, log: FeedLog) -> None:
+        self._log, self._statements = log, list(log.statements)
+        self._known: tuple[int, FileGroups] | None = None
+
+    def groups(self, file: int) -> FileGroups:
+        """The groups of a file; those of files before it are forgotten."""
+        if self._known is None or self._known[0] != file:
+            outline = self._log.span.outlines[file]
+            self._known = file, FileGroups(outline.uri, outline.name, _number(outline.name, file), outline.start,
+                                           outline.end)
+        return self._known[1]
+
+    def statements_until(self, position: Position | None) -> list[Statement]:
+        """The statements that are next, up to a position (None: all that are left)."""
+        n = sum(position is None or statement.end <= position for statement in self._statements)
+        passed, self._statements = self._statements[:n], self._statements[n:]
+        return passed
+
+    def marker(self, statement: Statement) -> pa.RecordBatch:
+        """The feed's row for a statement."""
+        file, end = statement.end
+        return marker(self._log.schema, statement.kind, self.groups(file), end)
+
+
+def _number(name: str, place: int) -> int:
+    """The number that a binlog's name ends with; its place among the files if it has none."""
+    digits = name.rpartition(".")[2]
+    return int(digits) if digits.isascii() and digits.isdigit() else place + 1

@@ -1,0 +1,118 @@
+"""Changes with whole rows before and after each, which are had by applying the log to a base.
+
+So a row has its columns that an image leaves out, its JSON documents after their diffs, and what a replica computes;
+and rows that foreign keys change below the log have changes, too, in the place of the one that they follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+
+from applier.apply.output.row_steps import RowSteps
+from applier.apply.routes.task import steps, table_walks
+from applier.apply.tables.table_walk import TableWalk
+from applier.apply.tasks import ApplyTask, LogSegment, Refused
+from applier.binlog.rows.same_bytes import SameBytes
+from applier.errors import UnsupportedEvent
+from applier.jobs.changes.feed import ALL_PRESENT, ALTER, DELETE, INSERT, KINDS, OF_CHANGES, POSTIMAGE, PREIMAGE
+from applier.jobs.changes.groups import FileGroups
+from applier.jobs.changes.log import FeedLog, ReadLog
+from applier.jobs.changes.statements import Statement
+from applier.mysql.zero_dates import as_nulls
+
+_CHUNK_ROWS = 1 << 15
+
+
+class WholeRows:
+    """Applies a task, and tells what it does to rows of one of its tables."""
+
+    def __init__(self, log: FeedLog, task: ApplyTask) -> None:
+        self._log, self._task = log, task
+        for version in log.versions.values():
+            if version.definition.versioning is not None:
+                raise UnsupportedEvent("a system-versioned table keeps its past rows itself",
+                                       table=version.definition.full_name, hint="ask for changes that are not complete")
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The changes in commit order. Where an ALTER has changed values, all rows follow it, as inserts. Raises
+        ReplayStopped where a change cannot be applied."""
+        log, walks, made = ReadLog(self._log), table_walks(self._task, {}), list[tuple[int, RowSteps]]()
+        for version in self._log.versions.keys() & walks.keys():
+            walks[version].trace(partial(_append, made, version))
+        segment: LogSegment | None = None
+        with SameBytes() as outlined:
+            for following in steps(self._task, walks, outlined):
+                yield from self._made(made, log, segment)
+                _check(walks)
+                segment = following
+                for statement in log.statements_until((segment.file, segment.start)):
+                    yield from self._below(statement, log, walks)
+        yield from self._made(made, log, segment)
+        _check(walks)
+        for statement in log.statements_until(None):
+            yield from self._below(statement, log, walks)
+
+    def _made(self, made: list[tuple[int, RowSteps]], log: ReadLog,
+              segment: LogSegment | None) -> Iterator[pa.RecordBatch]:
+        """What batches did that were taken since the last call; all are of the segment's file."""
+        for version, found in made:
+            assert segment is not None
+            before, after = found.before >= 0, found.after >= 0
+            counts = before.astype(np.int64) + after
+            which = np.repeat(np.arange(len(counts)), counts)
+            is_before = np.zeros(len(which), np.bool_)
+            is_before[(np.cumsum(counts) - counts)[before]] = True
+            kinds = np.where(found.is_update[which], np.where(is_before, PREIMAGE, POSTIMAGE),
+                             np.where(is_before, DELETE, INSERT)).astype(np.int8)
+            rows = np.where(is_before, found.before[which], found.after[which])
+            yield self._batch(version, found.values, rows, kinds, log.groups(segment.file), found.places[which],
+                              found.rows[which], found.by_foreign_keys[which])
+        made.clear()
+
+    def _below(self, statement: Statement, log: ReadLog, walks: dict[int, TableWalk]) -> Iterator[pa.RecordBatch]:
+        """What a statement does."""
+        yield log.marker(statement)
+        if statement.kind != ALTER or statement.made not in walks:
+            return
+        file, end = statement.end
+        for unit in walks[statement.made].units:
+            rows = unit.rows_at_first
+            for start in range(0, rows.num_rows, _CHUNK_ROWS):
+                n = min(_CHUNK_ROWS, rows.num_rows - start)
+                groups, places = log.groups(file), np.full(n, end - 1)
+                yield self._batch(statement.made, rows.slice(start, n), np.arange(n), np.full(n, INSERT, np.int8),
+                                  groups, places, np.arange(start, start + n, dtype=np.int32), np.zeros(n, np.bool_))
+        _check(walks)
+
+    def _batch(self, version: int, values: pa.Table, rows: np.ndarray, kinds: np.ndarray, groups: FileGroups,
+               places: np.ndarray, numbers: np.ndarray, by_foreign_keys: np.ndarray) -> pa.RecordBatch:
+        """Rows of `values`, each with what the feed says of the change that it was in."""
+        definition, picks = self._log.versions[version].definition, pa.array(rows)
+        names = {name: definition.columns[number].name for number, name in self._log.names[version].items()}
+        arrays = [_picked(values.column(names[field.name]), picks) if field.name in names
+                  else pa.nulls(len(rows), field.type)
+                  for field in self._log.schema if field.name not in OF_CHANGES.names]
+        arrays += [pa.DictionaryArray.from_arrays(kinds, KINDS), *groups.columns(places), pa.array(places),
+                   pa.array(numbers), pa.array(by_foreign_keys), ALL_PRESENT.slice(0, len(rows))]
+        return pa.RecordBatch.from_arrays(arrays, schema=self._log.schema)
+
+
+def _append(made: list[tuple[int, RowSteps]], version: int, found: RowSteps) -> None:
+    made.append((version, found))
+
+
+def _picked(column: pa.ChunkedArray, picks: pa.Array) -> pa.Array:
+    taken: pa.Array = as_nulls(column.combine_chunks()).take(picks)
+    return taken
+
+
+def _check(walks: dict[int, TableWalk]) -> None:
+    """Raise what has stopped a unit, if something has."""
+    stops = [stop for walk in walks.values() for unit in walk.units for stop in unit.stops]
+    errors = [error for stop in stops if isinstance(stop, Refused) for error in stop.errors]
+    if errors:
+        raise min(errors, key=lambda error: error.position or 0)
