@@ -6,9 +6,11 @@ import itertools
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from operator import attrgetter
 from pathlib import Path
 
 import applier
+import applier.binlog
 from applier.api import arguments
 
 PAGE = Path(__file__).with_name("PYTHON.md")
@@ -25,14 +27,14 @@ Errors are `applier.ApplierError` and the kinds below it, with `message`, `file`
 """
 _ARGUMENT = re.compile(r"^(\w+): ", re.MULTILINE)
 _FIRST = ("replay", "Replayed", "Snapshot", "SnapshotTable", "changes", "Changes", "diff", "Diff", "TableDiff",
-          "import_dump", "export", "summary", "Summary", "locate", "explain")
+          "import_dump", "export", "summary", "Summary", "locate", "explain", "binlog.Writer")
 
 
 def page() -> str:
     """The page as it should be."""
     parts = [_HEAD]
     for name in _FIRST:
-        found = getattr(applier, name)
+        found = attrgetter(name)(applier)
         parts.append(_function(name, found) if inspect.isfunction(found) else _class(name, found))
     errors = [name for name in applier.__all__ if isinstance(getattr(applier, name), type)
               and issubclass(getattr(applier, name), applier.ApplierError)]

@@ -1,3 +1,3 @@
 """The Python API, which the package `applier` offers: the verbs of the command line as functions, and snapshots."""
 
-__all__ = ["arguments", "changes", "diffing", "dumping", "logs", "replaying", "snapshots", "summaries"]
+__all__ = ["arguments", "building", "changes", "diffing", "dumping", "logs", "replaying", "snapshots", "summaries"]

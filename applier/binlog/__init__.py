@@ -1,14 +1,23 @@
 """Binlog files: archive, events, outline, row images.
 
-`open` gives the events of binlogs to any Python program: no Spark, no kernels, no schema.
+`open` gives the events of binlogs to any Python program: no Spark, no kernels, no schema. `Writer` builds a log.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 __all__ = ["archive", "events", "locating", "outline", "rows"]
 
 if TYPE_CHECKING:
+    from applier.api.building import Writer as Writer
     from applier.binlog.archive.reader import EventReader
+
+
+def __getattr__(name: str) -> object:
+    """`Writer`, loaded when it is first used: what is public is here, and what makes it is above."""
+    if name != "Writer":
+        raise AttributeError(f"module 'applier.binlog' has no attribute {name!r}")
+    return import_module("applier.api.building").Writer
 
 
 def open(*paths: str) -> "EventReader":

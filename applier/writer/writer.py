@@ -28,6 +28,7 @@ from applier.binlog.events.format import CHECKSUM_LENGTH, HEADER, HEADER_LENGTH,
 from applier.schema.definition import TableDefinition
 from applier.writer import event_encoder
 from applier.writer.column_encoder import Cells
+from applier.writer.compressed import payload, rows_event
 from applier.writer.row_encoder import STATEMENT_END, RowChanges, join
 from applier.writer.wire_columns import encode_table_map
 
@@ -60,6 +61,7 @@ class BinlogWriter:
     """A binlog file being written; also a context manager that closes it.
 
     `gtids` is "on", "anonymous" (MySQL's gtid_mode=OFF) or "none" (servers before 5.6: groups from BEGIN to XID).
+    With `compress`, a transaction is a payload (MySQL), or its longer rows events are compressed (MariaDB).
     `timestamp`, in epoch seconds, is what the next events get; set it at will. `position` is where the next one starts.
     """
 
@@ -74,6 +76,7 @@ class BinlogWriter:
         timestamp: int = 1_700_000_000,
         source: uuid.UUID = SOURCE,
         executed: int = 0,
+        compress: bool = False,
     ) -> None:
         if flavour not in event_encoder.SERVER_VERSIONS or gtids not in ("on", "anonymous", "none"):
             raise ValueError(f"unknown flavour or gtids: {flavour}, {gtids}")
@@ -81,6 +84,7 @@ class BinlogWriter:
             raise ValueError("MariaDB has no anonymous GTIDs")
         self.path, self.flavour, self.checksum, self.server_id = os.fspath(path), flavour, checksum, server_id
         self.gtids, self.timestamp, self.source = gtids, timestamp, source
+        self.compress = compress
         self.executed = executed  # transactions so far, those of earlier files included
         self._in_file = 0
         self._framing = HEADER_LENGTH + CHECKSUM_LENGTH * checksum
@@ -116,6 +120,7 @@ class BinlogWriter:
             timestamp=self.timestamp,
             source=self.source,
             executed=self.executed,
+            compress=self.compress,
         )
 
     def event(self, kind: int, body: bytes, flags: int = 0) -> None:
@@ -149,6 +154,8 @@ class BinlogWriter:
             group.append((EventType.XID, (self.executed + 1).to_bytes(8, "little"), 0))
         else:
             group.append((EventType.QUERY, event_encoder.query("ROLLBACK", "", self.flavour), 0))
+        if self.compress and self.flavour == "mysql":
+            group = [(EventType.TRANSACTION_PAYLOAD, payload(b"".join(map(self._unchecked, group))), 0)]
         self.emit_gtid(sum(len(body) + self._framing for _, body, _ in group), statement=False)
         for kind, body, flags in group:
             self._emit(kind, body, flags)
@@ -167,7 +174,11 @@ class BinlogWriter:
             after = int(np.searchsorted(offsets, offsets[first] + _EVENT_BYTES, "right")) - 1
             after = min(max(after, first + 1), len(rows))
             header = changes.header(table_id, STATEMENT_END if after == len(rows) else 0)
-            self.event(changes.event_type, header + data[offsets[first] : offsets[after]])
+            kind, body = changes.event_type, bytes(data[offsets[first] : offsets[after]])
+            if self.compress and self.flavour == "mariadb":
+                self.event(*rows_event(kind, header, body))
+            else:
+                self.event(kind, header + body)
             first = after
 
     def transactions(self, changes: Sequence[RowChanges], timestamps: np.ndarray | None = None) -> None:
@@ -175,6 +186,8 @@ class BinlogWriter:
 
         `timestamps` are the epoch seconds of each; without them all get the writer's own.
         """
+        if self.compress:
+            raise ValueError("transactions that are written at once are not compressed")
         counts = {len(change) for change in changes}
         if len(counts) != 1:
             raise ValueError(f"changes need the same number of rows each, not {sorted(counts)}")
@@ -255,6 +268,11 @@ class BinlogWriter:
         if table.flavour != self.flavour:
             raise ValueError(f"{table.full_name} is a table of {table.flavour}, the log is of {self.flavour}")
         return EventType.TABLE_MAP, event_encoder.table_map(self._table_id(table), encode_table_map(table)), 0
+
+    def _unchecked(self, event: tuple[int, bytes, int]) -> bytes:
+        """An event as a payload has it: without a checksum."""
+        kind, body, flags = event
+        return HEADER.pack(self.timestamp, kind, self.server_id, HEADER_LENGTH + len(body), 0, flags) + body
 
     def _constant(self, kind: int, body: bytes, flags: int, count: int) -> _Event:
         return _Event(kind, np.broadcast_to(np.frombuffer(body, np.uint8), (count, len(body))), flags)

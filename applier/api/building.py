@@ -1,0 +1,168 @@
+"""`applier.binlog.Writer`: events are built, and a file of them is a log that servers and `replay` take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Literal, Self, TypeAlias
+from uuid import UUID
+
+import pyarrow as pa
+
+from applier.api.arguments import PathLike, path
+from applier.binlog.events.query import parse_query
+from applier.binlog.outline.outline import Statement
+from applier.errors import UsageError
+from applier.io.resolver import read_text
+from applier.schema.definition import TableDefinition
+from applier.schema.history.history import SchemaHistory
+from applier.writer import event_encoder
+from applier.writer.row_encoder import RowChanges
+from applier.writer.values import image_values
+from applier.writer.wire_columns import wire_columns
+from applier.writer.writer import SOURCE, BinlogWriter
+
+Rows: TypeAlias = Any
+"""Values by column: lists or arrays; or anything that pyarrow takes as a table. They are as a snapshot has them."""
+
+
+class Writer:
+    """A binlog file that is being written, as a server would write it; a context manager that closes it.
+
+    >>> import applier.binlog
+    >>> from jsondiff import Diff, Operation, path
+    >>> change = Diff(Operation.REPLACE, path.parse("$.n"), 2)
+    >>> with applier.binlog.Writer("made.000001") as log:
+    ...     log.query("CREATE DATABASE shop")
+    ...     log.query("CREATE TABLE shop.item (id INT PRIMARY KEY, kind ENUM('lamp', 'stove'), about JSON)")
+    ...     with log.transaction():
+    ...         log.insert("shop.item", {"id": [1, 2], "kind": ["lamp", "stove"], "about": ['{"n": 1}', None]})
+    ...     with log.transaction(datetime(2026, 3, 14, 10, 30, tzinfo=UTC)):
+    ...         log.update("shop.item", {"id": [1]}, {"about": [[change]]}, diffs=["about"])
+    ...         log.delete("shop.item", {"id": [2]})
+    >>> applier.replay("made.000001", "lake/made").snapshot.tables["shop.item"].to_arrow().to_pylist()
+    [{'id': 1, 'kind': 'lamp', 'about': '{"n": 2}'}]
+
+    `mysqlbinlog made.000001 | mysql` applies it to a server. The columns that are given are those that the images have:
+    full images have all of them, minimal ones the key before and what changes after. Nothing is checked but that
+    the columns can hold the values: whether rows are there, a replay or a server says.
+
+    path: the file, which is replaced.
+    flavour: whose log it is.
+    schema: a file of CREATE TABLEs of tables that exist before it.
+    gtids: on; anonymous, as with gtid_mode=OFF (MySQL); or none, as servers before 5.6.
+    source: the UUID of the server (MySQL).
+    server_id: its number.
+    executed: how many transactions came before this file.
+    compress: whether transactions are compressed.
+    checksum: whether events have a CRC32.
+    """
+
+    def __init__(self, path: PathLike, *, flavour: Literal["mysql", "mariadb"] = "mysql",
+                 schema: PathLike | None = None, gtids: Literal["on", "anonymous", "none"] = "on",
+                 source: UUID | str = SOURCE, server_id: int = 1, executed: int = 0, compress: bool = False,
+                 checksum: bool = True) -> None:
+        self._history = SchemaHistory(flavour, skip_statements=True)
+        if schema is not None:
+            self._history.load_schema_file(read_text(_text(schema)))
+        try:
+            self._log = BinlogWriter(_text(path), flavour=flavour, gtids=gtids, source=UUID(str(source)),
+                                     server_id=server_id, executed=executed, compress=compress, checksum=checksum,
+                                     timestamp=int(time.time()))
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+
+    @property
+    def position(self) -> tuple[str, int]:
+        """The file, and the offset where the next event starts."""
+        return self._log.path, self._log.position
+
+    def query(self, sql: str, database: str = "") -> None:
+        """Write a statement, in an event group of its own or in the open transaction: DDL, which later changes go by.
+        `database` is the default one. Raises SchemaError for DDL that cannot be followed."""
+        body = event_encoder.query(sql, database, self._log.flavour)
+        at, said = (0, self._log.position), parse_query(body)
+        context: dict[str, Any] = dict(said.context)
+        self._history.apply(Statement(at[1], at[1], at[1], sql, database, context, self._log.timestamp, None), at, at)
+        self._log.query(sql, database)
+
+    @contextmanager
+    def transaction(self, time: datetime | None = None, *, rollback: bool = False) -> Iterator[None]:
+        """An event group of what is written inside, at a time that holds from there on; nothing after an error."""
+        if time is not None:
+            self._log.timestamp = int(time.timestamp())
+        with self._log.transaction("rollback" if rollback else "commit"):
+            yield
+
+    def insert(self, table: str, rows: Rows) -> None:
+        """Insert rows into a table, "db.table", in the open transaction."""
+        definition = self._table(table)
+        self._rows(definition, None, _image(definition, rows))
+
+    def update(self, table: str, before: Rows, after: Rows, *, diffs: Sequence[str] = ()) -> None:
+        """Update rows: those of `before`, one after another, become those of `after`. In `diffs`, JSON columns (of
+        MySQL) whose values after are lists of Diffs (jsondiff), as binlog_row_value_options=PARTIAL_JSON logs them."""
+        definition = self._table(table)
+        self._rows(definition, _image(definition, before), _image(definition, after, diffs), tuple(diffs))
+
+    def delete(self, table: str, rows: Rows) -> None:
+        """Delete rows."""
+        definition = self._table(table)
+        self._rows(definition, _image(definition, rows), None)
+
+    def rotate(self, path: PathLike) -> None:
+        """End this file, and go on in the next one, in the same directory."""
+        self._log = self._log.rotate(_text(path))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._log.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.close()
+
+    def _table(self, name: str) -> TableDefinition:
+        for version in self._history.live():
+            if version.definition.full_name == name:
+                return version.definition
+        raise UsageError(f"nothing defines the table {name}", hint="write its CREATE TABLE with query, or give schema")
+
+    def _rows(self, table: TableDefinition, before: dict[str, pa.Array] | None, after: dict[str, pa.Array] | None,
+              diffs: tuple[str, ...] = ()) -> None:
+        try:
+            self._log.rows(RowChanges(table, before, after, diffs))
+        except ValueError as error:
+            raise UsageError(str(error), table=table.full_name) from None
+
+
+def _image(table: TableDefinition, rows: Rows, diffs: Iterable[str] = ()) -> dict[str, pa.Array]:
+    """The columns of an image, as it has them. Raises UsageError."""
+    from jsondiff import wire
+
+    given = rows if isinstance(rows, Mapping) else dict(zip(*_columns(rows), strict=True))
+    columns = {column.name: (column, of_wire) for column, of_wire in zip(table.columns, wire_columns(table),
+                                                                         strict=True)}
+    if unknown := [name for name in (*given, *diffs) if name not in columns]:
+        raise UsageError(f"the table has no column {unknown[0]!r}", table=table.full_name,
+                         hint=f"it has {', '.join(columns)}")
+    try:
+        return {name: pa.array([wire.encode(changes) for changes in values], pa.binary()) if name in diffs
+                else image_values(values, *columns[name]) for name, values in given.items()}
+    except ValueError as error:
+        raise UsageError(str(error), table=table.full_name) from None
+
+
+def _columns(rows: Any) -> tuple[list[str], list[pa.ChunkedArray]]:
+    table = rows if isinstance(rows, pa.Table) else pa.table(rows)
+    return table.column_names, table.columns
+
+
+_text = path
+"""Under another name, since `path` is an argument."""
