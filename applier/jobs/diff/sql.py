@@ -27,6 +27,7 @@ from applier.jobs.exporting.texts import lines_text, rows_text
 from applier.mysql.type_registry import Family
 from applier.mysql.types import quote_name
 from applier.schema.definition import Column, TableDefinition
+from applier.schema.engines import is_transactional
 
 _EXACT_BY_TEXT = frozenset({Family.TEXT, Family.MEMBERS, Family.DOCUMENT})
 """Families whose equality on a server is not that of bytes."""
@@ -35,14 +36,20 @@ _EXACT_BY_TEXT = frozenset({Family.TEXT, Family.MEMBERS, Family.DOCUMENT})
 def statements(diff: Compared) -> Iterator[bytes]:
     """The statements, many at a time."""
     yield (f"-- applier {__version__}: from {diff.before} to {diff.after}\n".encode() + session().encode())
-    kept, made = [], []
+    changed, made = (dict[bool, list[_Table]]({False: [], True: []}) for _ in range(2))
     for table in diff.tables.values():
         yield _definition_statements(table).encode()
         if _is_kept(table):
-            kept.append(_Table(table))
-        elif table.definitions[AFTER] is not None:
-            made.append(_Table(table))
+            changed[is_transactional(_definition_after(table))].append(_Table(table))
+        elif (definition := table.definitions[AFTER]) is not None:
+            made[is_transactional(definition)].append(_Table(table))
+    yield from _changes(changed[False], made[False])  # with GTIDs, a server refuses these in transactions
     yield b"START TRANSACTION;\n"
+    yield from _changes(changed[True], made[True])
+    yield b"COMMIT;\n"
+
+
+def _changes(kept: list[_Table], made: list[_Table]) -> Iterator[bytes]:
     for one in kept:
         yield from one.deletes()
     for one in kept:
@@ -51,7 +58,12 @@ def statements(diff: Compared) -> Iterator[bytes]:
         yield from one.inserts()
     for one in made:
         yield from one.all_rows()
-    yield b"COMMIT;\n"
+
+
+def _definition_after(table: TableDiff) -> TableDefinition:
+    definition = table.definitions[AFTER]
+    assert definition is not None
+    return definition
 
 
 def _is_kept(table: TableDiff) -> bool:
@@ -78,8 +90,7 @@ class _Table:
     """Statements that change the rows of one table."""
 
     def __init__(self, table: TableDiff) -> None:
-        definition = table.definitions[AFTER]
-        assert definition is not None
+        definition = _definition_after(table)
         self._table, self._definition = table, _loaded(definition)
         self._columns = loaded_columns(self._definition)
         self._name = f"{quote_name(table.database)}.{quote_name(table.name)}"
