@@ -10,6 +10,7 @@ from applier.schema.table_filter import EVERYTHING, TableFilter, unquoted
 from applier.snapshot import FILE_BYTES
 
 ENGINES = ("auto", "local", "spark")
+CHANGE_FORMATS = ("json", "csv", "parquet", "debezium", "arrow")
 TYPE_CONVERSIONS = ("all_non_lossy", "all_lossy", "all_signed", "all_unsigned")
 
 MOST_LARGEST = 1000
@@ -240,6 +241,21 @@ class SummaryOptions:
         if _stops(self) > 1:
             raise UsageError("more than one place to stop",
                              hint="give one of --stop-position, --stop-gtid and --stop-datetime")
+
+
+@dataclass(frozen=True)
+class ChangeFilesOptions:
+    """Where to write changes, and in which of CHANGE_FORMATS: those of the log of `changes` to the tables of `filter`,
+    all columns or these. `output` is a directory to make, or "-" for stdout."""
+
+    changes: ChangesOptions
+    output: str
+    format: str = "json"
+    filter: TableFilter = EVERYTHING
+    columns: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        _one_of("--format", self.format, CHANGE_FORMATS)
 
 
 def parse_rewrites(texts: list[str]) -> tuple[tuple[str, str], ...]:

@@ -13,7 +13,8 @@ from typing import NoReturn
 
 import typer
 
-from applier.cli import replaying, dumps, snapshots, diffs, logs  # isort: skip  # noqa: F401  (in the order of --help)
+# in the order of --help
+from applier.cli import replaying, dumps, snapshots, diffs, changing, logs  # isort: skip  # noqa: F401
 from applier.cli.application import app
 from applier.engine import left_out
 from applier.errors import ApplierError
@@ -36,9 +37,12 @@ def main(argv: list[str]) -> int:
     except ApplierError as error:
         _print_error(error)
         return error.exit_code
+    except SystemExit as ended:
+        if not isinstance(ended.__context__, BrokenPipeError):  # of which typer makes an exit with 1
+            raise
+        return _unread()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has closed the pipe
-        return 0
+        return _unread()
     except OSError as error:
         _print_error(_unreadable(error))
         return 2
@@ -92,6 +96,12 @@ def _spread_binlogs(argv: list[str]) -> list[str]:
             spread += [word] if first else ["--binlogs", word]
             first = False
     return spread
+
+
+def _unread() -> int:
+    """The exit code where the reader has closed the pipe; what is still buffered goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
 
 
 def _unreadable(error: OSError) -> ApplierError:

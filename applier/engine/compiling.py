@@ -31,6 +31,8 @@ _FOR_JOBS = {
              "keysearch.collation_kernel", "keysearch.keybytes_kernel"),
     "show": ("applier.jobs.show.",),
     "changes": ("applier.binlog.", "applier.columns.", "applier.mysql."),
+    "change files": ("applier.binlog.", "applier.columns.", "applier.mysql.", "applier.jobs.change_files.",
+                     "applier.jobs.exporting."),
     "outline": ("applier.binlog.outline.",),
     "summary": ("applier.binlog.",),
     "verify": ("applier.snapshot.digest_kernel",),

@@ -39,6 +39,7 @@ def exercise() -> None:
             replay_with(ThisProcess(), ReplayOptions((log,), f"{folder}/{route}", base=first, route=route))
         for _ in ChangeLog(ChangesOptions((log,), base=first, complete=True)).feed(("d", "i")).batches():
             pass
+        exercise_changes(log)
     _convert_other_kinds()
     exercise_dumps()
     exercise_diffs()
@@ -57,6 +58,17 @@ def exercise_documents() -> None:
     document, diffs = _document_and_diffs()
     texts = normalize(to_text(pa.array([document])))
     apply_diffs(texts, pa.array([diffs]), np.array([0, 1], np.int64))
+
+
+def exercise_changes(log: str) -> None:
+    """The same for the kernels that write changes."""
+    from applier.jobs.change_files.job import write_changes
+    from applier.options import ChangeFilesOptions, ChangesOptions
+    from applier.schema.table_filter import TableFilter, parse_table_list
+
+    with open(os.devnull, "wb") as nowhere:
+        write_changes(ChangeFilesOptions(ChangesOptions((log,)), "-", filter=TableFilter(parse_table_list(["d.w"]))),
+                      nowhere)
 
 
 def exercise_dumps() -> None:

@@ -110,12 +110,12 @@ class ChangeLog:
 
     def tables(self, filter: TableFilter) -> list[TableName]:
         """The names of the tables that have changes, of those that are wanted, in order."""
-        history = self._read(filter.wanted)
+        history = self._or_everything(lambda: self._read(filter.wanted))
         found = {(version.definition.database, version.definition.name)
                  for table in used_tables(self._span, history, filter.wanted) for version in table.versions}
         for name in {(version.definition.database, version.definition.name) for version in history.versions()}:
             versions = {version.id: version for version in _versions_of(history, name)}
-            if name not in found and statements_below_the_log(versions):
+            if filter.wanted(*name) and statements_below_the_log(versions):
                 found.add(name)
         return sorted(found)
 
@@ -149,13 +149,19 @@ class ChangeLog:
                          tuple(log_segments(self._span, planned)))
 
     def _history(self, table: TableName) -> SchemaHistory:
-        """What the table was, and those were that its foreign keys refer to, or that its rows come from. Of other
-        tables' statements none has to be understood, unless rows come from them."""
-        names = {table}
-        try:
+        """What the table was, and those were that its foreign keys refer to, or that its rows come from."""
+        def read() -> SchemaHistory:
+            names = {table}
             while not (more := _related(history := self._read(_only(*names)), names)) <= names:
                 names |= more
             return history
+
+        return self._or_everything(read)
+
+    def _or_everything(self, read: Callable[[], SchemaHistory]) -> SchemaHistory:
+        """A history of some tables: of the others no statement has to be understood, unless rows come from them."""
+        try:
+            return read()
         except SchemaError as error:
             try:
                 return self._read(EVERYTHING.wanted)

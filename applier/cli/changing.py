@@ -1,0 +1,93 @@
+"""`applier changes`: the row changes of tables, for other programs."""
+
+import sys
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from applier.cli.application import app
+from applier.mysql.time_zones import parse_datetime
+from applier.options import ChangeFilesOptions, ChangesOptions, parse_stop_position
+from applier.schema.table_filter import TableFilter, parse_table_list
+
+
+class Format(StrEnum):
+    """The format in which changes are written."""
+
+    json = "json"
+    csv = "csv"
+    parquet = "parquet"
+    debezium = "debezium"
+    arrow = "arrow"
+
+
+@app.command()
+def changes(
+    binlogs: Annotated[list[str], typer.Option(
+        metavar="PATH...", help="The archive, as `replay` takes it. Several may follow.")],
+    output: Annotated[str, typer.Option(
+        metavar="DIR|-", help="The directory to make, with a file for each table; or stdout.")] = "-",
+    format: Annotated[Format, typer.Option(
+        help="json: an object a line, an update with both images; debezium: the same as Debezium's connector has it; "
+             "csv, parquet, arrow (a stream): the rows of `applier.changes`, an update as two.")] = Format.json,
+    tables: Annotated[list[str] | None, typer.Option(
+        "--tables", "--table", metavar="DB.TABLE,...",
+        help="Only these tables, as `replay` takes them; DB alone means the whole database.")] = None,
+    ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
+    columns: Annotated[str | None, typer.Option(
+        metavar="NAME,...", help="Only these columns; the others are not decoded.")] = None,
+    base: Annotated[str | None, typer.Option(
+        metavar="SNAPSHOT", help="A snapshot that has the tables' definitions; changes are those after it.")] = None,
+    schema: Annotated[str | None, typer.Option(
+        metavar="FILE.sql", help="CREATE TABLEs of tables that exist before the first binlog.")] = None,
+    start_position: Annotated[str | None, typer.Option(
+        metavar="FILE:POS", help="Start at this position, whatever comes before and wherever the base stands; a group "
+                                 "must start there.")] = None,
+    stop_position: Annotated[str | None, typer.Option(
+        metavar="FILE:POS", help="Event groups that end at or before this position.")] = None,
+    stop_gtid: Annotated[str | None, typer.Option(
+        metavar="SET", help="Stop after the group that completes this GTID set.")] = None,
+    stop_datetime: Annotated[str | None, typer.Option(
+        metavar="TIME", help="Stop before the first group of this time or later, as '2026-03-14 10:30:00' (local time) "
+        "or with an offset ('2026-03-14T10:30:00+00:00').")] = None,
+    define_from_log: Annotated[bool, typer.Option(
+        "--define-from-log", help="Define tables that nothing else defines by the log's metadata, as `replay` does.")]
+        = False,
+    ignore_foreign_keys: Annotated[bool, typer.Option(
+        "--ignore-foreign-keys", help="Leave out what foreign keys change below the log; else that is an error.")]
+        = False,
+    complete: Annotated[bool, typer.Option(
+        "--complete", help="Apply the changes to what was there before, for whole rows before and after each, and what "
+                           "foreign keys change. A table's rows are then in memory.")] = False,
+) -> None:
+    """Write the row changes of tables, in commit order, with their columns' names.
+
+    As JSON on stdout the tables' changes are in one order, that of the log. A directory is complete or it is not there.
+
+        applier changes --binlogs /backup --table shop.orders | jq .after.status
+        applier changes --binlogs /backup --format parquet --output /lake/changes
+    """
+    from applier.cli.terminal import print_note, progress
+    from applier.engine import compiling
+    from applier.io.printable import TerminalText
+    from applier.jobs.change_files.job import STDOUT, write_changes
+
+    options = ChangeFilesOptions(
+        ChangesOptions(
+            tuple(binlogs), base, schema, None if start_position is None else parse_stop_position(start_position),
+            None if stop_position is None else parse_stop_position(stop_position), stop_gtid,
+            None if stop_datetime is None else parse_datetime(stop_datetime), define_from_log, ignore_foreign_keys,
+            complete),
+        output, format.value, TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])),
+        None if columns is None else tuple(name.strip() for name in columns.split(",")))
+    out = TerminalText(sys.stdout) if sys.stdout.isatty() else sys.stdout
+    if output == STDOUT and compiling.is_ready("change files"):
+        written = write_changes(options, out.buffer)  # no lines between the changes
+    else:
+        with progress() as watcher:
+            written = write_changes(options, out.buffer, watcher)
+    for note in written.notes:
+        print_note(note)
+    if output != STDOUT:
+        print(f"{output}: {sum(written.rows.values()):,} changes of {len(written.rows):,} tables")

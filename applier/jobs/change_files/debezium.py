@@ -1,0 +1,109 @@
+"""Changes as Debezium's connectors for MySQL and MariaDB have them: the payload of a message's value, an object a line.
+
+    {"before": {…}, "after": {…}, "source": {"version": …, "connector": "mysql", …}, "op": "u", "ts_ms": …}
+
+`op` is c, u, d, or t for a table that was emptied. As there, an update that changes a row's key is a delete of the old
+row and a create of the new one. `ts_ms` is the commit's time in both places, so that the same log gives the same lines.
+A consumer of these takes every image for a whole row, so one that lacks columns is an error.
+Source: Debezium reference, "Debezium connector for MySQL", "Data change events".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.errors import UnsupportedEvent
+from applier.io.mapping import map_file
+from applier.jobs.change_files import lines_kernel as kernel
+from applier.jobs.change_files.lines import JsonLines, Steps, places, quoted
+from applier.jobs.change_files.values import AS_DEBEZIUM
+from applier.schema.definition import Column
+
+_CREATE, _UPDATE, _DELETE, _ALTER = 0, 1, 3, 5
+"""Change types, as lines have them."""
+_SERVER_ID_AT = 5
+"""In an event's header: four bytes."""
+
+
+class DebeziumLines(JsonLines):
+    """Makes the lines. `uris` are where the log's files are, by name: their events name the servers."""
+
+    writers = AS_DEBEZIUM
+    operations = ("c", "u", "u", "d", "t", "")
+
+    def __init__(self, table: tuple[str, str], columns: Mapping[str, Column], key: Sequence[str], flavour: str,
+                 version: str, uris: Mapping[str, str]) -> None:
+        super().__init__(table, columns, key)
+        self._flavour, self._version, self._uris = flavour, version, uris
+        self.left_out = 0
+        """Changes that are no line: ALTERs that convert values, of which there is no such event."""
+
+    def _divided(self, batch: pa.RecordBatch) -> np.ndarray:
+        self._check_whole(batch)
+        lines: np.ndarray = super()._divided(batch)
+        is_alter = lines["operation"] == _ALTER
+        self.left_out += int(is_alter.sum())
+        lines = lines[~is_alter]
+        moved = self._moved(batch, lines)
+        if not moved.any():
+            return lines
+        lines = np.repeat(lines, moved + 1)
+        second = np.cumsum(moved + 1)[moved] - 1
+        lines["operation"][second - 1], lines["after"][second - 1] = _DELETE, -1
+        lines["operation"][second], lines["before"][second] = _CREATE, -1
+        return lines
+
+    def _check_whole(self, batch: pa.RecordBatch) -> None:
+        """Raise UnsupportedEvent for an image that lacks columns."""
+        present = batch.column("_present")
+        if present.null_count < len(present):
+            row = int(np.argmax(present.is_valid().to_numpy(zero_copy_only=False)))
+            raise UnsupportedEvent("this image lacks columns of the row, and Debezium's events have whole rows",
+                                   file=batch.column("_file")[row].as_py(), position=batch.column("_pos")[row].as_py(),
+                                   row=batch.column("_row")[row].as_py(), table=".".join(self._table),
+                                   hint="--complete makes whole rows of images, onto a base")
+
+    def _moved(self, batch: pa.RecordBatch, lines: np.ndarray) -> np.ndarray:
+        """Of lines: whether they are updates of the key, bool[n]."""
+        updates = np.flatnonzero(lines["operation"] == _UPDATE)
+        moved = np.zeros(len(lines), np.bool_)
+        befores, afters = pa.array(lines["before"][updates]), pa.array(lines["after"][updates])
+        for name in self._key:
+            values = batch.column(name)
+            differ = pc.not_equal(values.take(befores), values.take(afters)).fill_null(False)
+            moved[updates] |= differ.to_numpy(zero_copy_only=False)
+        return moved
+
+    def _of_change(self, batch: pa.RecordBatch) -> list[tuple[int, pa.Array]]:
+        times = pc.divide(batch.column("_commit_timestamp").cast(pa.int64()), 1000).cast(pa.string())
+        servers = pa.array(self._server_ids(batch)).cast(pa.string())
+        return [(kernel.PLAIN, times), (kernel.PLAIN, servers), *places(batch)]
+
+    def _server_ids(self, batch: pa.RecordBatch) -> np.ndarray:
+        """The server where each row was changed, by its event's header."""
+        files, positions = batch.column("_file"), batch.column("_pos").to_numpy()
+        found = np.zeros(len(positions), np.uint32)
+        numbers = files.indices.to_numpy()
+        for number, name in enumerate(files.dictionary.to_pylist()):
+            rows = numbers == number
+            at = positions[rows] + _SERVER_ID_AT
+            data = map_file(self._uris[name]).array
+            found[rows] = sum(data[at + byte].astype(np.uint32) << np.uint32(8 * byte) for byte in range(4))
+        return found
+
+    def _steps(self, modes: Sequence[int]) -> Steps:
+        n, members = len(self._columns), self._members(modes)
+        steps = Steps().text('{"before":').image(kernel.BEFORE, members)
+        steps.text(',"after":').image(kernel.AFTER, members)
+        steps.text(f',"source":{{"version":{quoted(self._version)},"connector":{quoted(self._flavour)},'
+                   '"name":"applier",').value("ts_ms", n, modes[n])
+        steps.text(f'"snapshot":"false","db":{quoted(self._table[0])},"sequence":null,'
+                   f'"table":{quoted(self._table[1])},')
+        for number, name in enumerate(("server_id", "gtid", "file", "pos", "row"), n + 1):
+            steps.value(name, number, modes[number])
+        steps.text('"thread":null,"query":null},"transaction":null,"op":"').operation().text('",')
+        return steps.value("ts_ms", n, modes[n], last=True).text("}\n")

@@ -1,0 +1,127 @@
+"""The job: writes the changes of tables to files, a file a table, or to stdout.
+
+    DIR/DB/TABLE/changes.jsonl     or .csv, .parquet, .arrows (a stream of Arrow's)
+    DIR/_changes.json              which file has which table's changes, written last
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from applier import __version__
+from applier.engine import compiling
+from applier.errors import UsageError
+from applier.io.progress import Progress, Silent
+from applier.io.resolver import resolve
+from applier.jobs.change_files.debezium import DebeziumLines
+from applier.jobs.change_files.lines import JsonLines, Lines
+from applier.jobs.change_files.merging import in_order
+from applier.jobs.change_files.tables import row_file
+from applier.jobs.changes.job import ChangeLog
+from applier.options import ChangeFilesOptions
+from applier.schema.ddl.schema_changes import TableName
+from applier.snapshot.publish import begin
+
+STDOUT = "-"
+MANIFEST = "_changes.json"
+_AS_LINES = ("json", "debezium")
+_ENDINGS = {"json": "jsonl", "debezium": "jsonl", "csv": "csv", "parquet": "parquet", "arrow": "arrows"}
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written: rows or lines by table, and lines for people."""
+
+    rows: dict[TableName, int]
+    notes: tuple[str, ...]
+
+
+class _Counted:
+    """A table's feed, and how much of it was written."""
+
+    def __init__(self, log: ChangeLog, table: TableName, options: ChangeFilesOptions) -> None:
+        self.table, self.feed = table, log.feed(table, options.columns)
+        self.rows = 0
+        self._format = options.format
+        known = table, self.feed.columns, self.feed.key
+        self._lines = JsonLines(*known) if options.format == "json" else DebeziumLines(
+            *known, log.flavour, f"applier {__version__}", self.feed.uris)
+
+    def lines(self) -> Iterator[Lines]:
+        """As lines of JSON."""
+        for batch in self.feed.batches():
+            for lines in self._lines.lines(batch):
+                self.rows += len(lines.ends)
+                yield lines
+
+    def write(self, sink: Any) -> None:
+        """All of it, as a file in a stream."""
+        if self._format in _AS_LINES:
+            for lines in self.lines():
+                sink.write(lines.text.data)
+            return
+        with row_file(self._format, sink, self.feed.schema, self.feed.columns) as file:
+            for batch in self.feed.batches():
+                file.add(batch)
+                self.rows += batch.num_rows
+
+    def notes(self) -> list[str]:
+        """What is not there."""
+        left_out = getattr(self._lines, "left_out", 0)
+        return [f"{'.'.join(self.table)}: {left_out} ALTER that converted values, of which Debezium's format has no "
+                "event"] if left_out else []
+
+
+def write_changes(options: ChangeFilesOptions, stdout: Any, progress: Progress | None = None) -> Written:
+    """Write the changes; `stdout` is a binary stream for "-". Raises ApplierError as `applier.changes` does; a
+    directory is then not there, and what stdout got was right."""
+    progress = progress or Silent()
+    compiling.ensure("change files", progress)
+    log = ChangeLog(options.changes, progress)
+    names = log.tables(options.filter)
+    notes = [f"--tables {entry}: no change is of such a table" for entry in options.filter.without_match(names)]
+    if options.output == STDOUT and options.format not in _AS_LINES and len(names) > 1:
+        raise UsageError(f"{len(names)} tables have changes, and as {options.format} each needs a file",
+                         hint="choose one with --tables, or name a directory in --output")
+    tables = [_Counted(log, name, options) for name in names]
+    if options.output == STDOUT:
+        _write_out(tables, options.format, stdout)
+    else:
+        _write_files(tables, options, progress)
+    notes += [note for table in tables for note in table.notes()]
+    return Written({table.table: table.rows for table in tables}, tuple(notes))
+
+
+def _write_out(tables: list[_Counted], format: str, stdout: Any) -> None:
+    if format not in _AS_LINES:
+        for table in tables:
+            table.write(stdout)
+    else:
+        for text in in_order([table.lines() for table in tables]):
+            stdout.write(text)
+    stdout.flush()
+
+
+def _write_files(tables: list[_Counted], options: ChangeFilesOptions, progress: Progress) -> None:
+    with begin(options.output) as staging:
+        progress.phase("changes", len(tables), "tables")
+        files = {}
+        for done, table in enumerate(tables):
+            place = staging.place(*table.table)
+            filesystem, root = resolve(place.root)
+            path = f"{place.folder}/changes.{_ENDINGS[options.format]}"
+            with filesystem.open_output_stream(f"{root}/{path}", compression=None) as sink:
+                table.write(sink)
+            files[path] = table
+            progress.update(done + 1, table.rows)
+        listing = {"format": options.format, "tables": [
+            {"table": ".".join(table.table), "file": path, "rows": table.rows, "key": list(table.feed.key)}
+            for path, table in files.items()]}
+        staging.commit_files(files, {}, MANIFEST,
+                             orjson.dumps(listing, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+
+

@@ -1,0 +1,233 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
+"""Changes as JSON, an object a line: cells of columns, each column's bytes one after the other, put together by steps
+that are the same for every line (WORK, STEP, LINE, COLUMN)."""
+
+import numpy as np
+
+from applier.jobs.change_files.document_kernel import MAX_DEPTH, is_document
+from keysearch.addresses import address_of
+from keysearch.memory import (
+    copy_bytes,
+    inline,
+    keep,
+    kernel,
+    load_i64,
+    load_u8,
+    load_u32,
+    load_u64,
+    store_i64,
+    store_u8,
+    store_u64,
+)
+from keysearch.records import struct
+
+TEXT, OPERATION, VALUE, OPEN, MEMBER, CLOSE = range(6)
+"""What a step writes: its text; the line's operation; a value of the line's first row; the brace that opens the object
+of one of its rows, or null instead of the object, whose steps are then left out; a member of the object; the brace that
+ends it."""
+FIRST, BEFORE, AFTER = range(3)
+"""Of which row: the one before the change if there is one, else the one after; the one before; the one after."""
+PLAIN, QUOTED, DOCUMENT, BASE64, GEOMETRY = range(5)
+"""What becomes of a value's bytes: taken as they are; a string; a JSON document, or a string where it is none; a string
+in base64; an object of a geometry's WKB and its SRID, which are the bytes."""
+GIVEN, NULL, ABSENT = range(3)
+"""What a cell is: a value, null, or left out."""
+MOST = {PLAIN: 1, QUOTED: 6, DOCUMENT: 6, BASE64: 2, GEOMETRY: 2}
+"""Bytes that one of a value becomes, at most."""
+CELL_BYTES = 48
+"""Bytes that a cell has beside those of the value, at most; and what is written behind its end by eight at a time."""
+
+STEP, _, step_at = struct("step", **dict.fromkeys((
+    "kind", "row", "text", "length", "column", "mode", "jump"), np.int64))
+"""`text` is at an address; a member's begins with a comma. `jump` is the step behind the CLOSE of an OPEN."""
+LINE, _, line_at = struct("line", **dict.fromkeys(("operation", "row", "before", "after"), np.int64))
+"""`row` is the first that the line is about; -1 where there is no row before or after. `operation` is its number."""
+COLUMN, _, column_at = struct("column", **dict.fromkeys(("data", "offsets", "states"), np.int64))
+"""Addresses: of the bytes, of int64[rows + 1] into them, of uint8[rows] (GIVEN, NULL, ABSENT)."""
+WORK, work_at, _ = struct("work", **dict.fromkeys((
+    "steps", "n_steps", "lines", "n_lines", "columns", "operations", "operation_offsets", "ends"), np.int64))
+"""`operations` are texts, at int64 offsets into them. `ends`, int64[n_lines], is where lines end in what is written."""
+
+_QUOTE, _BACKSLASH = 34, 92
+_LETTERS = np.zeros(32, np.uint8)
+for _code, _letter in zip(b"\n\r\t\b\f", b"nrtbf"):
+    _LETTERS[_code] = _letter
+_ALPHABET = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", np.uint8)
+_ONES, _HIGHS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
+_WKB = np.frombuffer(b'{"wkb":"', np.uint8)
+_SRID = np.frombuffer(b',"srid":', np.uint8)
+
+
+@inline
+def _put(out, byte):
+    store_u8(out, np.uint8(byte))
+    return out + 1
+
+
+@inline
+def _put_text(out, text):
+    for byte in text:
+        out = _put(out, byte)
+    return out
+
+
+@inline
+def _put_null(out):
+    return _put(_put(_put(_put(out, 110), 117), 108), 108)
+
+
+@inline
+def _has_special(word):
+    """Whether one of eight bytes is a control character, a double quote or a backslash."""
+    quotes, slashes = word ^ _ONES * np.uint64(_QUOTE), word ^ _ONES * np.uint64(_BACKSLASH)
+    found = (word - _ONES * np.uint64(32)) & ~word
+    found |= (quotes - _ONES) & ~quotes
+    found |= (slashes - _ONES) & ~slashes
+    return found & _HIGHS != np.uint64(0)
+
+
+@inline
+def _put_quoted(out, at, end):
+    """A text as a string of JSON."""
+    out = _put(out, _QUOTE)
+    while at < end:
+        while end - at >= 8:
+            word = load_u64(at)
+            if _has_special(word):
+                break
+            store_u64(out, word)
+            at += 8
+            out += 8
+        stop = min(at + 8, end)
+        while at < stop:
+            byte = np.int64(load_u8(at))
+            at += 1
+            if byte == _QUOTE or byte == _BACKSLASH:
+                out = _put(_put(out, _BACKSLASH), byte)
+            elif byte >= 32:
+                out = _put(out, byte)
+            elif _LETTERS[byte]:
+                out = _put(_put(out, _BACKSLASH), _LETTERS[byte])
+            else:
+                out = _put(_put(_put(_put(out, _BACKSLASH), 117), 48), 48)
+                out = _put(_put(out, 48 + (byte >> 4)), (byte & 15) + (48 if byte & 15 < 10 else 87))
+    return _put(out, _QUOTE)
+
+
+@inline
+def _put_document(out, at, end, stack):
+    """A JSON document on one line."""
+    if not is_document(at, end, stack):
+        return _put_quoted(out, at, end)
+    copy_bytes(out, at, end - at)
+    stop = out + (end - at)
+    while out < stop:  # in a document a line feed is space, since strings have none
+        byte = load_u8(out)
+        if byte == 10 or byte == 13:
+            store_u8(out, np.uint8(32))
+        out += 1
+    return stop
+
+
+@inline
+def _put_base64(out, at, end):
+    out = _put(out, _QUOTE)
+    while end - at >= 3:
+        bits = np.int64(load_u8(at)) << 16 | np.int64(load_u8(at + 1)) << 8 | np.int64(load_u8(at + 2))
+        out = _put(_put(out, _ALPHABET[bits >> 18]), _ALPHABET[bits >> 12 & 63])
+        out = _put(_put(out, _ALPHABET[bits >> 6 & 63]), _ALPHABET[bits & 63])
+        at += 3
+    if end > at:
+        bits = np.int64(load_u8(at)) << 16
+        if end - at == 2:
+            bits |= np.int64(load_u8(at + 1)) << 8
+        out = _put(_put(out, _ALPHABET[bits >> 18]), _ALPHABET[bits >> 12 & 63])
+        out = _put(_put(out, _ALPHABET[bits >> 6 & 63] if end - at == 2 else 61), 61)
+    return _put(out, _QUOTE)
+
+
+@inline
+def _put_geometry(out, at, end):
+    """A server's geometry: four bytes of SRID, of which 0 is none, and WKB. Shorter ones have no SRID."""
+    srid = np.int64(0)
+    if end - at >= 4:
+        srid = np.int64(load_u32(at))
+        at += 4
+    out = _put_text(_put_base64(_put_text(out, _WKB) - 1, at, end), _SRID)
+    if srid == 0:
+        return _put(_put_null(out), 125)
+    power = np.int64(1)
+    while srid // power >= 10:
+        power *= 10
+    while power:
+        out = _put(out, 48 + srid // power % 10)
+        power //= 10
+    return _put(out, 125)
+
+
+@inline
+def _put_value(out, column, row, mode, stack):
+    if load_u8(column.states + row) != GIVEN:
+        return _put_null(out)
+    at, end = column.data + load_i64(column.offsets + 8 * row), column.data + load_i64(column.offsets + 8 * row + 8)
+    if mode == PLAIN:
+        copy_bytes(out, at, end - at)
+        return out + (end - at)
+    if mode == QUOTED:
+        return _put_quoted(out, at, end)
+    if mode == DOCUMENT:
+        return _put_document(out, at, end, stack)
+    if mode == BASE64:
+        return _put_base64(out, at, end)
+    return _put_geometry(out, at, end)
+
+
+@inline
+def _row_of(line, which):
+    if which == BEFORE or (which == FIRST and line.before >= 0):
+        return line.before
+    return line.after
+
+
+@kernel
+def write_lines(work_address, out):
+    """Write the lines of a WORK to the address `out`, which has room, and fill `ends`. Returns the number of bytes."""
+    work, to = work_at(work_address), out
+    stack = np.empty(MAX_DEPTH, np.uint8)
+    for number in range(work.n_lines):
+        line = line_at(work.lines, number)
+        index, is_first = 0, True
+        while index < work.n_steps:
+            step = step_at(work.steps, index)
+            index += 1
+            kind, text, length = step.kind, step.text, step.length
+            if kind == MEMBER:
+                column, row = column_at(work.columns, step.column), _row_of(line, step.row)
+                if load_u8(column.states + row) == ABSENT:
+                    continue
+                if is_first:
+                    text, length, is_first = text + 1, length - 1, False
+                copy_bytes(to, text, length)
+                to = _put_value(to + length, column, row, step.mode, address_of(stack))
+            elif kind == OPEN:
+                is_first = True
+                if _row_of(line, step.row) < 0:
+                    to = _put_null(to)
+                    index = step.jump
+                else:
+                    to = _put(to, 123)
+            elif kind == CLOSE:
+                to = _put(to, 125)
+            elif kind == TEXT:
+                copy_bytes(to, text, length)
+                to += length
+            elif kind == VALUE:
+                to = _put_value(to, column_at(work.columns, step.column), line.row, step.mode, address_of(stack))
+            else:
+                at = load_i64(work.operation_offsets + 8 * line.operation)
+                size = load_i64(work.operation_offsets + 8 * line.operation + 8) - at
+                copy_bytes(to, work.operations + at, size)
+                to += size
+        store_i64(work.ends + 8 * number, to - out)
+    keep(stack)
+    return to - out

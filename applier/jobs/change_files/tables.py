@@ -1,0 +1,77 @@
+"""A table's changes as rows of a file: CSV, Parquet, a stream of Arrow. The rows are the feed's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as csv
+import pyarrow.parquet as pq
+
+from applier.jobs.change_files.lines_kernel import PLAIN
+from applier.jobs.change_files.values import AS_JSON, datetime_texts, texts_of
+from applier.schema.definition import Column
+
+_TIME = pa.duration("us")
+
+
+class RowFile:
+    """A file of a feed's rows in a stream that it does not close. A context manager, which ends the file."""
+
+    def __init__(self, sink: Any, schema: pa.Schema, convert: Callable[[pa.RecordBatch], pa.RecordBatch],
+                 open_writer: Callable[[Any, pa.Schema], Any]) -> None:
+        self._convert = convert
+        self._writer = open_writer(sink, convert(pa.RecordBatch.from_pylist([], schema)).schema)
+
+    def __enter__(self) -> RowFile:
+        return self
+
+    def __exit__(self, kind: type | None, *_: object) -> None:
+        if kind is None:
+            self._writer.close()
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Write a batch of the feed."""
+        self._writer.write_batch(self._convert(batch))
+
+
+def row_file(format: str, sink: Any, schema: pa.Schema, columns: Mapping[str, Column]) -> RowFile:
+    """A file of a format, "csv", "parquet" or "arrow", for a feed of this schema and these columns."""
+    if format == "csv":
+        return RowFile(sink, schema, lambda batch: _as_texts(batch, columns),
+                       lambda sink, schema: csv.CSVWriter(sink, schema))
+    if format == "parquet":
+        # a footer that says more than Parquet's types is refused by some readers
+        return RowFile(sink, schema, _for_parquet,
+                       lambda sink, schema: pq.ParquetWriter(sink, schema, compression="zstd", store_schema=False))
+    return RowFile(sink, schema, lambda batch: batch, pa.ipc.new_stream)
+
+
+def _as_texts(batch: pa.RecordBatch, columns: Mapping[str, Column]) -> pa.RecordBatch:
+    """Values as in JSON, numbers as they are: all other values get quotes, and null is nothing, without quotes."""
+    made = []
+    for field, values in zip(batch.schema, batch.columns, strict=True):
+        if field.name in columns:
+            mode, texts = texts_of(values, columns[field.name].type, AS_JSON)
+            made.append(values if mode == PLAIN and _is_number(field.type) else texts)
+        elif pa.types.is_timestamp(field.type):
+            made.append(datetime_texts(values, "s"))
+        elif pa.types.is_list(field.type):
+            made.append(pc.binary_join(values, ","))
+        else:
+            made.append(values.cast(pa.string()) if pa.types.is_dictionary(field.type) else values)
+    return pa.RecordBatch.from_arrays(made, batch.schema.names)
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind)
+                or (pa.types.is_decimal(kind) and kind.scale <= 6))
+
+
+def _for_parquet(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """As a snapshot's files have it: TIME is a number of microseconds."""
+    made = [values.cast(pa.int64()) if values.type == _TIME else
+            values.cast(pa.string()) if pa.types.is_dictionary(values.type) else values for values in batch.columns]
+    return pa.RecordBatch.from_arrays(made, batch.schema.names)

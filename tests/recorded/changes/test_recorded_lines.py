@@ -1,0 +1,188 @@
+"""Of each table of each recorded case: changes as JSON lines and as CSV say what the feed says, and what the log's rows
+are as the servers' own programs show them."""
+
+import io
+import json
+from datetime import UTC, timedelta
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.csv as csv
+import pytest
+
+import applier
+from applier.jobs.change_files.lines import JsonLines
+from applier.jobs.change_files.tables import row_file
+from applier.jobs.changes.feed import OF_CHANGES
+from applier.jobs.changes.job import ChangeLog
+from applier.jobs.show import show
+from applier.options import ChangesOptions
+from applier.schema.table_filter import EVERYTHING
+from tests.support.folders import CASES
+from tests.support.real_server import Case
+
+OPERATIONS = {"insert": "insert", "update_preimage": "update", "delete": "delete", "truncate": "truncate",
+              "alter": "alter"}
+
+
+def as_lines(table, feed):
+    known = JsonLines(table, feed.columns, feed.key)
+    return b"".join(lines.text.tobytes() for batch in feed.batches() for lines in known.lines(batch)).splitlines()
+
+
+def as_csv(feed):
+    out = io.BytesIO()
+    with row_file("csv", out, feed.schema, feed.columns) as file:
+        for batch in feed.batches():
+            file.add(batch)
+    return out.getvalue()
+
+
+def shown(value, column):
+    """A value of the feed as a line has it."""
+    kind = column.type
+    if value is None:
+        return None
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, timedelta):
+        micros = abs(value) // timedelta(microseconds=1)
+        seconds, micros = divmod(micros, 1_000_000)
+        sign = "-" if value < timedelta() else ""
+        return f"{sign}{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.{micros:06}"
+    if kind.base in ("datetime", "timestamp"):
+        digits = {0: 0, 1: 3, 2: 3, 3: 3}.get(kind.fsp, 6)
+        text = value.replace(tzinfo=None).isoformat(" ", "microseconds")[:19 + bool(digits) + digits]
+        return text + ("Z" if value.tzinfo is not None else "")
+    if kind.base == "date":
+        return value.isoformat()
+    if kind.base == "decimal":
+        return Decimal(value)
+    if kind.base == "json":
+        try:
+            return json.loads(value, parse_float=Decimal)
+        except ValueError:
+            return value
+    return value
+
+
+def same(value, line, column):
+    if column.type.base in ("float", "double"):
+        return (value is None) == (line is None) and (value is None or pa.scalar(
+            float(line), pa.float32() if column.type.base == "float" else pa.float64()).as_py() == value)
+    if column.type.base == "vector":
+        return value == (line and [pa.scalar(float(part), pa.float32()).as_py() for part in line])
+    return value == line
+
+
+def check_image(row, line, columns):
+    """A row of the feed and its image in a line: the same columns, the same values."""
+    present = set(columns) if row["_present"] is None else set(row["_present"])
+    assert list(line) == [name for name in columns if name in present]
+    for name, value in line.items():
+        assert same(shown(row[name], columns[name]), value, columns[name]), (name, row[name], value)
+
+
+def feeds(case):
+    log = ChangeLog(ChangesOptions(tuple(map(str, case.binlogs)), ignore_foreign_keys=True))
+    try:
+        names = log.tables(EVERYTHING)
+    except applier.ApplierError:
+        return
+    for name in names:
+        try:
+            feed = log.feed(name)
+            yield name, feed, pa.Table.from_batches(feed.batches(), feed.schema)
+        except applier.ApplierError:  # JSON diffs, columns of two types
+            continue
+
+
+@pytest.mark.parametrize("name", sorted(folder.name for folder in CASES.iterdir() if Case(folder.name).binlogs))
+def test_lines_are_the_feed(name):
+    for table, feed, changes in feeds(Case(name)):
+        lines = [json.loads(line, parse_float=Decimal) for line in as_lines(table, feed)]
+        rows = iter(changes.to_pylist())
+        for line in lines:
+            row = next(rows)
+            kind = row["_change_type"]
+            assert (line["table"], line["op"]) == (".".join(table), OPERATIONS[kind])
+            assert (line["gtid"], line["file"], line["pos"], line["row"]) == (
+                row["_gtid"], row["_file"], row["_pos"], row["_row"])
+            assert line["cascaded"] is row["_cascaded"]
+            assert line["ts"] == row["_commit_timestamp"].astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+            before, after = line["before"], line["after"]
+            if kind in ("update_preimage", "delete"):
+                check_image(row, before, feed.columns)
+            else:
+                assert before is None
+            if kind == "update_preimage":
+                row = next(rows)
+            if kind in ("update_preimage", "insert"):
+                check_image(row, after, feed.columns)
+            else:
+                assert after is None
+            found = before if before is not None else after
+            if not feed.key or found is None:
+                assert not line["key"]
+            else:
+                assert line["key"] == {name: found[name] for name in found if name in feed.key}
+        assert next(rows, None) is None
+        check_csv(as_csv(feed), changes, feed)
+
+
+def check_csv(text, changes, feed):
+    names = feed.schema.names
+    read = csv.read_csv(io.BytesIO(text), convert_options=csv.ConvertOptions(
+        column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=True, quoted_strings_can_be_null=False,
+        null_values=[""]), parse_options=csv.ParseOptions(newlines_in_values=True))
+    assert read.schema.names == names and len(read) == len(changes)
+    for name in names:
+        nulls = [value is None for value in changes[name].to_pylist()]
+        assert [value is None for value in read[name].to_pylist()] == nulls
+        if changes[name].type == pa.string() or name in ("_file", "_gtid"):
+            assert read[name].to_pylist() == changes[name].to_pylist()
+        elif pa.types.is_decimal(changes[name].type):
+            assert [value and Decimal(value) for value in read[name].to_pylist()] == changes[name].to_pylist()
+    assert OF_CHANGES.names == names[-len(OF_CHANGES):]
+
+
+DATES = ("date", "datetime", "timestamp")  # null where they do not exist
+WHOLE = {"insert": ("after",), "delete": ("before",), "update": ("before", "after")}
+
+
+@pytest.mark.parametrize("name", ["row-image-full", "row-image-minimal", "row-image-noblob", "mariadb-row-image-full",
+                                  "mariadb-row-image-minimal", "key-moves-full",
+                                  "transactions-mysql-nogtid", "wide-tables-mysql", "mysql-types-number-time"])
+def test_lines_are_the_rows_of_the_log(name, tmp_path):
+    """As `mysqlbinlog -v` prints them: which columns an image has, NULL, and whole numbers."""
+    case, compared = Case(name), 0
+    definitions = {table.definition.full_name: table.definition for table in applier.explain(case.binlogs).tables}
+    for table, feed, _ in feeds(case):
+        wanted = {}
+        for path in case.binlogs:
+            out = tmp_path / "shown"
+            with open(out, "w") as stream:
+                show([str(path)], "json", stream)
+            for text in out.read_text().splitlines():
+                line = json.loads(text)
+                if line.get("op") and line.get("table") == ".".join(table):
+                    wanted.setdefault((path.name, line["pos"]), []).append(line)
+        columns = {column.name: f"@{number + 1}" for number, column in enumerate(definitions[".".join(table)].columns)
+                   if column.name in feed.columns}
+        lines = [json.loads(text) for text in as_lines(table, feed)]
+        for line in lines:
+            if line["op"] in ("truncate", "alter"):
+                continue
+            raw = wanted[line["file"], line["pos"]][line["row"]]
+            assert raw["op"] == line["op"]
+            for image in WHOLE[line["op"]]:
+                stored = {columns[name] for name in line[image]}
+                assert stored == set(raw[image]) & set(columns.values())
+                for name, value in line[image].items():
+                    text = raw[image][columns[name]]
+                    assert value is None or text != "NULL"
+                    assert value is not None or text == "NULL" or feed.columns[name].type.base in DATES
+                    if isinstance(value, int) and feed.columns[name].type.base in ("int", "smallint", "bigint"):
+                        assert str(value) in text.replace("(", " ").replace(")", " ").split(), (name, value, text)
+                        compared += 1
+    assert compared

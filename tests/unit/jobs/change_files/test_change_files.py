@@ -1,0 +1,239 @@
+"""`applier changes`: files and stdout, JSON lines, Debezium's envelope."""
+
+import base64
+import json
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.csv as csv
+import pyarrow.parquet as pq
+import pytest
+
+import applier
+from applier import cli
+from applier.schema.ddl.ddl import parse_statement
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
+from tests.recorded.archives.demo_digest import ARCHIVE
+
+pytestmark = pytest.mark.slow
+
+
+class Log:
+    """A log of tables in d."""
+
+    def __init__(self, folder, flavour="mysql"):
+        self.path = folder / "binlog.000001"
+        self.log = BinlogWriter(self.path, flavour=flavour)
+        self.log.query("CREATE DATABASE d")
+
+    def create(self, sql):
+        self.log.query(sql, "d")
+        return parse_statement(sql, default_database="d", flavour=self.log.flavour)[0].definition
+
+    def group(self, *changes):
+        with self.log.transaction():
+            for change in changes:
+                self.log.rows(change)
+
+    def close(self):
+        self.log.close()
+        return str(self.path)
+
+
+def run(capfdbinary, *argv):
+    assert cli.main(["changes", *map(str, argv)]) == 0
+    return capfdbinary.readouterr()
+
+
+def lines(capfdbinary, *argv):
+    return [json.loads(line, parse_float=Decimal) for line in run(capfdbinary, *argv).out.splitlines()]
+
+
+def ints(*values):
+    return pa.array(values, pa.int32())
+
+
+def test_stdout_has_the_changes_of_all_tables_in_the_order_of_the_log(capfdbinary):
+    found = lines(capfdbinary, "--binlogs", ARCHIVE)
+    assert len(found) == 16801 and len({line["table"] for line in found}) == 6
+    places = [(line["file"], line["pos"], line["row"]) for line in found]
+    assert places == sorted(places) and len(set(places)) == len(places)
+    orders = [line for line in found if line["table"] == "shop.orders"]
+    assert orders == lines(capfdbinary, "--binlogs", ARCHIVE, "--table", "shop.orders")
+    assert orders[0] == {
+        "table": "shop.orders", "op": "insert", "ts": orders[0]["ts"],
+        "gtid": "20810cc3-e548-11f1-a5e4-02fc00000001:14", "file": "binlog.000001", "pos": 115895, "row": 0,
+        "cascaded": False, "key": {"id": 1}, "before": None, "after": orders[0]["after"]}
+
+
+@pytest.mark.parametrize(("format", "ending"), [("json", "jsonl"), ("csv", "csv"), ("parquet", "parquet"),
+                                                ("arrow", "arrows")])
+def test_a_directory_has_a_file_for_each_table(tmp_path, capfdbinary, format, ending):
+    shown = run(capfdbinary, "--binlogs", ARCHIVE, "--format", format, "--output", tmp_path / "out", "--tables",
+                "shop.orders,shop.stock")
+    assert b"2 tables" in shown.out
+    listing = json.loads((tmp_path / "out" / "_changes.json").read_text())
+    assert [(table["table"], table["key"]) for table in listing["tables"]] == [
+        ("shop.orders", ["id"]), ("shop.stock", ["sku", "warehouse"])]
+    for table in listing["tables"]:
+        file = tmp_path / "out" / table["file"]
+        assert file.name == f"changes.{ending}"
+        feed = applier.changes(ARCHIVE, table["table"]).to_arrow()
+        if format == "json":
+            rows = len(file.read_bytes().splitlines())
+            assert rows == sum(kind != "update_postimage" for kind in feed["_change_type"].to_pylist())
+        else:
+            read = {"csv": csv.read_csv, "parquet": pq.read_table,
+                    "arrow": lambda path: pa.ipc.open_stream(path).read_all()}[format](str(file))
+            rows = len(read)
+            assert read.column_names == feed.column_names and rows == len(feed)
+            assert read["_pos"].to_pylist() == feed["_pos"].to_pylist()
+            if format != "csv":
+                for name in feed.column_names:
+                    assert read[name].to_pylist() == feed[name].to_pylist()
+        assert rows == table["rows"]
+
+
+def test_only_some_columns_of_a_part_of_the_log(capfdbinary):
+    found = lines(capfdbinary, "--binlogs", ARCHIVE, "--table", "shop.orders", "--columns", "status", "--stop-gtid",
+                  "20810cc3-e548-11f1-a5e4-02fc00000001:1-14")
+    assert [(line["key"], line["after"]) for line in found] == [(None, {"status": "new"})]
+
+
+def test_a_directory_is_complete_or_not_there(tmp_path, capfdbinary):
+    log = Log(tmp_path)
+    table = log.create("CREATE TABLE t (id INT PRIMARY KEY)")
+    log.group(RowChanges(table, after={"id": ints(1)}))
+    log.log.query("ALTER TABLE t ADD COLUMN v INT, ALGORITHM=INPLACE", "d")
+    path = log.close()
+    out = tmp_path / "out"
+    data = bytearray(log.path.read_bytes())
+    data[-30] ^= 1
+    log.path.write_bytes(data)
+    assert cli.main(["changes", "--binlogs", path, "--output", str(out)]) == 2
+    assert not out.exists() and sorted(os.listdir(tmp_path)) == ["binlog.000001"]
+
+
+def test_several_tables_need_files(tmp_path, capfdbinary):
+    assert cli.main(["changes", "--binlogs", str(ARCHIVE), "--format", "csv"]) == 2
+    assert b"6 tables have changes, and as csv each needs a file" in capfdbinary.readouterr().err
+
+
+def test_a_table_without_changes_is_noted(tmp_path, capfdbinary):
+    shown = run(capfdbinary, "--binlogs", ARCHIVE, "--table", "shop.nothing")
+    assert shown.out == b"" and b"--tables shop.nothing: no change is of such a table" in shown.err
+
+
+@pytest.mark.parametrize("format", ["json", "csv", "arrow", "parquet"])
+def test_who_closes_the_pipe_ends_it_quietly(format):
+    program = f"{sys.executable} -m applier changes --binlogs {ARCHIVE} --table shop.orders --format {format}"
+    done = subprocess.run(["bash", "-c", f"set -o pipefail; {program} | head -c 9"], capture_output=True, timeout=120)
+    assert (done.returncode, done.stderr, len(done.stdout)) == (0, b"", 9)
+
+
+TEXTS = ["", "plain", 'a "quoted" \\ text', "tab\tline\nreturn\r", "\x00\x01\x1f\x7f", "żółć 🐍", "x" * 1000 + '"',
+         "1234567\n", "12345678\"", None, "'", "</script>"]
+
+
+def test_any_text_is_one_line(tmp_path, capfdbinary):
+    """Escapes where JSON needs them (RFC 8259, 7), wherever in a word of eight bytes."""
+    log = Log(tmp_path)
+    table = log.create("CREATE TABLE `a \"b\"` (id INT PRIMARY KEY, `n \"\\ \n` TEXT CHARACTER SET utf8mb4)")
+    encoded = [text and text.encode() for text in TEXTS]
+    encoded[0] = b""
+    log.group(RowChanges(table, after={"id": ints(*range(len(TEXTS))), 'n "\\ \n': pa.array(encoded)}))
+    found = lines(capfdbinary, "--binlogs", log.close())
+    assert [line["after"]['n "\\ \n'] for line in found] == TEXTS
+    assert {line["table"] for line in found} == {'d.a "b"'}
+
+
+DOCUMENTS = ['{"a": 1}', " [1, 2.5e-3,\n-0]\r\n", '"text"', "null", "true", '{"a":{"b":[{},[],"\\u00e9\\n"]}}', "1.50"]
+NO_DOCUMENTS = ["", "{", '{"a" 1}', "[1,]", "01", "1.", "nul", '"\n"', '"\\x"', "1 2", "{} []", '{"a":1,}', "-", "+1",
+                '"\\u12g4"', "[" * 200 + "]" * 200, "}", '{1:2}', "1e", ".5", "tru", '"']
+
+
+def test_documents_stand_in_lines_as_they_are_and_other_texts_as_strings(tmp_path, capfdbinary):
+    """A column that was text may hold any, from before it became JSON (RFC 8259)."""
+    log = Log(tmp_path)
+    table = log.create("CREATE TABLE t (id INT PRIMARY KEY, j LONGTEXT)")
+    texts = DOCUMENTS + NO_DOCUMENTS
+    values = pa.array([text.encode() for text in texts])
+    log.group(RowChanges(table, after={"id": ints(*range(len(texts))), "j": values}))
+    log.log.query("ALTER TABLE t MODIFY j JSON", "d")
+    *rows, altered = lines(capfdbinary, "--binlogs", log.close())
+    assert [line["after"]["j"] for line in rows] == [
+        *(json.loads(text, parse_float=Decimal) for text in DOCUMENTS), *NO_DOCUMENTS]
+    assert (altered["op"], altered["key"], altered["before"], altered["after"]) == ("alter", None, None, None)
+
+
+def debezium(capfdbinary, path, *argv):
+    return lines(capfdbinary, "--binlogs", path, "--format", "debezium", *argv)
+
+
+def test_debezium_has_its_envelope(tmp_path, capfdbinary):
+    """An update of the key is a delete and a create; a server is who the event says."""
+    log = Log(tmp_path)
+    table = log.create("CREATE TABLE t (id INT PRIMARY KEY, v INT)")
+    log.group(RowChanges(table, after={"id": ints(1, 2), "v": ints(5, 6)}))
+    log.group(RowChanges(table, before={"id": ints(1, 2), "v": ints(5, 6)}, after={"id": ints(1, 3), "v": ints(7, 6)}))
+    log.group(RowChanges(table, before={"id": ints(1), "v": ints(7)}))
+    log.log.query("TRUNCATE TABLE t", "d")
+    found = debezium(capfdbinary, log.close())
+    one, two, moved = {"id": 1, "v": 5}, {"id": 2, "v": 6}, {"id": 3, "v": 6}
+    assert [(line["op"], line["before"], line["after"]) for line in found] == [
+        ("c", None, one), ("c", None, two), ("u", one, {"id": 1, "v": 7}), ("d", two, None), ("c", None, moved),
+        ("d", {"id": 1, "v": 7}, None), ("t", None, None)]
+    feed = applier.changes(str(log.path), "d.t").to_arrow().to_pylist()
+    source = found[0]["source"]
+    assert list(source) == ["version", "connector", "name", "ts_ms", "snapshot", "db", "sequence", "table", "server_id",
+                            "gtid", "file", "pos", "row", "thread", "query"]
+    assert (source["connector"], source["db"], source["table"], source["server_id"]) == ("mysql", "d", "t", 1)
+    assert (source["gtid"], source["file"], source["pos"]) == (feed[0]["_gtid"], feed[0]["_file"], feed[0]["_pos"])
+    assert source["ts_ms"] == found[0]["ts_ms"] == feed[0]["_commit_timestamp"].timestamp() * 1000
+
+
+def test_debezium_has_its_types(tmp_path, capfdbinary):
+    """Debezium's connector for MySQL, data type mappings, defaults but for decimals as strings."""
+    log = Log(tmp_path)
+    table = log.create("CREATE TABLE t (id BIGINT UNSIGNED PRIMARY KEY, a BIT(1), b BIT(10), n DECIMAL(12,8), d DATE, "
+                       "s DATETIME, m DATETIME(6), z TIMESTAMP(3) NULL, t TIME, y YEAR, x VARBINARY(9), "
+                       "e ENUM('p','q'), f DOUBLE, g GEOMETRY)")
+    time = datetime(2018, 6, 20, 6, 37, 3, 123456)
+    log.group(RowChanges(table, after={
+        "id": pa.array([2**63], pa.uint64()), "a": pa.array([1], pa.uint64()), "b": pa.array([0x102], pa.uint64()),
+        "n": pa.array([Decimal("-0.00000001")], pa.decimal128(12, 8)), "d": pa.array([time.date()]),
+        "s": pa.array([time.replace(microsecond=0)], pa.timestamp("us")), "m": pa.array([time], pa.timestamp("us")),
+        "z": pa.array([time.replace(microsecond=120000, tzinfo=UTC)], pa.timestamp("us", "UTC")),
+        "t": pa.array([timedelta(seconds=-1)], pa.duration("us")), "y": pa.array([2018], pa.int16()),
+        "x": pa.array([b"\xff\x00a"]), "e": pa.array([2], pa.uint16()), "f": pa.array([0.1]),
+        "g": pa.array([b"\xe6\x10\x00\x00\x01wkb"])}))
+    [line] = debezium(capfdbinary, log.close())
+    assert line["after"] == {
+        "id": 2**63, "a": True, "b": base64.b64encode(b"\x02\x01").decode(), "n": "-0.00000001",
+        "d": (time.date() - datetime(1970, 1, 1).date()).days, "s": 1529476623000, "m": 1529476623123456,
+        "z": "2018-06-20T06:37:03.120Z", "t": -1_000_000, "y": 2018, "x": "/wBh", "e": "q", "f": Decimal("0.1"),
+        "g": {"wkb": base64.b64encode(b"\x01wkb").decode(), "srid": 4326}}
+
+
+def test_complete_changes_are_whole_rows(capfdbinary):
+    found = debezium(capfdbinary, ARCHIVE, "--complete", "--table", "shop.orders")
+    rows = {}
+    for line in found:
+        if line["before"] is not None:
+            assert rows.pop(line["before"]["id"]) == line["before"]
+        if line["after"] is not None:
+            rows[line["after"]["id"]] = line["after"]
+    assert len(rows) == 2114
+
+
+def test_debezium_refuses_parts_of_rows(tmp_path, capfdbinary):
+    log = Log(tmp_path)
+    table = log.create("CREATE TABLE t (id INT PRIMARY KEY, v INT)")
+    log.group(RowChanges(table, before={"id": ints(1)}, after={"v": ints(1)}))
+    assert cli.main(["changes", "--binlogs", log.close(), "--format", "debezium"]) == 2
+    assert b"this image lacks columns of the row" in capfdbinary.readouterr().err
