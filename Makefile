@@ -45,9 +45,10 @@ lint: .venv/ready types  ## ruff, types, and that imports go down and in no circ
 types: .venv/ready  ## what mypy says of the types
 	$(BIN)/mypy
 
-drawing: .venv/ready  ## make anew what docs/ have from the code: the drawing of packages, the page of the Python API
+drawing: .venv/ready  ## make anew what docs/ have from the code: the drawing of packages, the page of the Python API, the notebook
 	$(BIN)/python docs/draw_packages.py
 	$(BIN)/python docs/write_python.py
+	$(BIN)/python docs/run_notebook.py
 
 wheel: .venv/ready  ## build a wheel with compiled kernels in dist/; what is not compiled yet takes minutes
 	$(BIN)/python -m pip wheel . --no-build-isolation --no-deps --wheel-dir dist

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
@@ -183,6 +183,12 @@ class Snapshot:
             connection.execute(f"CREATE SCHEMA IF NOT EXISTS {database}")
             connection.execute(f'CREATE VIEW {database}.{name} AS FROM "table {number}"')
         return connection.sql(query)
+
+    def views(self, dialect: Literal["duckdb", "spark"] = "duckdb") -> str:
+        """SQL that makes a view of each table over its files, with the comments of columns, for DuckDB or Spark SQL."""
+        from applier.jobs.views import views
+
+        return "".join(views(self._manifest, dialect))
 
     def verify(self, progress: Watcher | None = None) -> Verified:
         """Read all its files and compare them with the manifest. Damage is in the result, and raises nothing."""

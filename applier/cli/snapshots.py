@@ -1,5 +1,6 @@
-"""`applier status`, `report` and `verify`: what a snapshot holds, how it was made, and whether it is intact."""
+"""`applier status`, `report`, `verify`, `views`: what a snapshot holds, how it was made, and ways to look at it."""
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -63,3 +64,32 @@ def report(
 
     with open(html, "w", encoding="utf-8") as file:
         file.write(html_page(loaded))
+
+
+class Dialect(StrEnum):
+    """The SQL of views."""
+
+    duckdb = "duckdb"
+    spark = "spark"
+
+
+@app.command()
+def views(
+    snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="What `replay` or `import` made.")],
+    dialect: Annotated[Dialect, typer.Option(help="Whose SQL: DuckDB's, or Spark SQL's.")] = Dialect.duckdb,
+    tables: Annotated[list[str] | None, typer.Option(
+        metavar="DB.TABLE,...", help="Only these tables; DB alone means the whole database.")] = None,
+    ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
+) -> None:
+    """Print SQL that makes a view of each table of a snapshot over its files, with the comments of columns.
+
+        applier views /lake/now | duckdb shop.duckdb
+        applier views /lake/now --dialect spark > views.sql
+    """
+    from applier.jobs.views import views as made
+    from applier.schema.table_filter import TableFilter, parse_table_list
+    from applier.snapshot import manifest
+
+    chosen = TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or []))
+    for statement in made(manifest.load(snapshot), dialect.value, chosen):
+        print(statement, end="")

@@ -6,6 +6,7 @@ import decimal
 import pyarrow as pa
 
 from applier.snapshot.writer import TableTarget, TableWriter
+from tests.support.diffs import snapshot_of
 
 
 def test_spark_reads_every_type(tmp_path, spark):
@@ -37,3 +38,21 @@ def test_spark_reads_every_type(tmp_path, spark):
         assert {name: bytes(value) if name == "bytes" else value for name, value in row.asDict().items()} == expected
     assert len(read) == n
     assert spark.read.parquet(str(tmp_path / "db/t")).where("id >= 290 and text is not null").count() == 10
+
+
+def test_spark_runs_the_statements_of_views(tmp_path, spark):
+    """Comments, paths and columns may have any name; several files are one view."""
+    (tmp_path / "a*{b} it's").mkdir()
+    snapshot = snapshot_of(
+        tmp_path / "a*{b} it's" / "now",
+        """CREATE TABLE d.t (id INT PRIMARY KEY COMMENT 'it''s; -- \\\\ "', `a"b` TIME(3),
+           b BIGINT UNSIGNED)""",
+        [(number, f"-00:00:0{number}.5", 2**64 - number) for number in range(1, 4)], file_bytes=30)
+    assert len(snapshot.tables["d.t"].files) > 1
+    for statement in snapshot.views("spark").split(";\n")[:-1]:
+        spark.sql(statement)
+    view = spark.sql("SELECT * FROM d.t ORDER BY id")
+    assert [tuple(row) for row in view.collect()] == [
+        (number, -datetime.timedelta(seconds=number, milliseconds=500), decimal.Decimal(2**64 - number))
+        for number in range(1, 4)]
+    assert view.schema["id"].metadata["comment"] == "it's; -- \\ \""

@@ -18,7 +18,7 @@ from applier.api import building, changes, diffing, dumping, logs, replaying, sn
 from applier.api.arguments import position, size, stop_at
 from applier.cli import main
 from applier.snapshot import manifest
-from docs import write_python
+from docs import run_notebook, write_python
 from tests.recorded.archives.demo_digest import ARCHIVE
 
 pytestmark = pytest.mark.slow
@@ -48,6 +48,11 @@ def test_examples_do_what_they_say(archive):
 
 def test_the_page_is_what_the_docstrings_say():
     assert write_python.PAGE.read_text() == write_python.page(), "make drawing"
+
+
+def test_the_cells_of_the_notebook_show_what_it_says():
+    pytest.importorskip("duckdb")
+    assert run_notebook.PAGE.read_text() == run_notebook.page(), "make drawing"
 
 
 def test_each_public_name_has_a_docstring_and_is_loaded_when_it_is_used():
