@@ -25,8 +25,10 @@ def _take_log(path: Path, number: int) -> None:
     _run("show", "--table", "*.t*", file)
     _run("explain", "--binlogs", file)
     _run("locate", "--binlogs", file, "--datetime", "2026-11-20 20:00:00")
+    _run("summary", "--binlogs", file)
     read(path, number)
     replay(path, number)
+    feed(path, number)
 
 
 def _take_dump(path: Path, number: int) -> None:
@@ -104,6 +106,30 @@ def replay(path: Path, number: int, **options: object) -> str:
     return "ok"
 
 
+def feed(path: Path, number: int) -> list[str]:
+    """Read the changes of some of a file's tables, as they are or completed; "ok" for each, or what the error says."""
+    import applier
+
+    with contextlib.suppress(applier.ApplierError):
+        tables = [table.table for table in applier.summary(path).tables]
+        first = number % max(len(tables), 1)
+        return [_changes(path, name, number) for name in [*tables[first:], *tables[:first]][:2]]
+    return []
+
+
+def _changes(path: Path, name: str, number: int) -> str:
+    import applier
+
+    quoted = ".".join("`" + part.replace("`", "``") + "`" for part in name.split(".", 1))
+    try:
+        for batch in applier.changes(path, quoted, define_from_log=number % 4 < 2, ignore_foreign_keys=number % 8 < 4,
+                                     complete=number % 2 == 1):
+            batch.validate(full=True)
+    except applier.ApplierError as error:
+        return str(error)
+    return "ok"
+
+
 def _decode(path: Path, start: int, end: int, number: int) -> None:
     from applier.binlog.events.events import read_format
     from applier.binlog.rows.changes import ChangeReader, TableBinding
@@ -114,11 +140,12 @@ def _decode(path: Path, start: int, end: int, number: int) -> None:
         plans = plan_columns(table_map)
 
         def take_batch(batch):
-            for image, rows in ((batch.before, batch.n_before), (batch.after, batch.n_after)):
+            images = (batch.before, batch.n_before), (batch.after, batch.n_after)
+            for image, rows in images[batch.before is batch.after:]:
                 for wire_type, column in zip(table_map.types, image.columns.values(), strict=True):
                     _finish(column.arrow(rows), wire_type, number)
 
-        return TableBinding(plans, list(plans), list(plans), take_batch, rows=256)
+        return TableBinding(plans, list(plans), list(plans), take_batch, rows=256, in_one=number % 2 == 1)
 
     with closing(map_file(str(path))) as mapped:
         form = read_format(mapped)
