@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
 from uuid import UUID
@@ -59,19 +58,20 @@ class Writer:
     executed: how many transactions came before this file.
     compress: whether transactions are compressed.
     checksum: whether events have a CRC32.
+    time: when the first events are made; by default now.
     """
 
     def __init__(self, path: PathLike, *, flavour: Literal["mysql", "mariadb"] = "mysql",
                  schema: PathLike | None = None, gtids: Literal["on", "anonymous", "none"] = "on",
                  source: UUID | str = SOURCE, server_id: int = 1, executed: int = 0, compress: bool = False,
-                 checksum: bool = True) -> None:
+                 checksum: bool = True, time: datetime | None = None) -> None:
         self._history = SchemaHistory(flavour, skip_statements=True)
         if schema is not None:
             self._history.load_schema_file(read_text(_text(schema)))
         try:
             self._log = BinlogWriter(_text(path), flavour=flavour, gtids=gtids, source=UUID(str(source)),
                                      server_id=server_id, executed=executed, compress=compress, checksum=checksum,
-                                     timestamp=int(time.time()))
+                                     timestamp=int((time or datetime.now(UTC)).timestamp()))
         except ValueError as error:
             raise UsageError(str(error)) from None
 
