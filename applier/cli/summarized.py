@@ -6,13 +6,14 @@ import json
 from pathlib import Path
 
 from rich.console import Console
+from rich.text import Text
 
 from applier.cli.grids import add_row, bar, new_grid, result_console
 from applier.cli.terminal import assembled, words
 from applier.jobs.summary.result import Summary
 from applier.jobs.summary.words import label, length, short, span, when
 
-_STEPS, _TABLES, _STATEMENTS, _CHARACTERS = 30, 25, 20, 60
+_STEPS, _TABLES, _STATEMENTS, _CHARACTERS = 30, 25, 20, 100
 """Lines of a terminal that the parts of a summary take; characters of a statement beside a transaction."""
 
 
@@ -39,19 +40,23 @@ def _largest(console: Console, summary: Summary) -> None:
     if not summary.largest:
         return
     most = summary.largest[0].rows
-    several = len({one.server_id for one in summary.largest}) > 1
     sources = {(one.gtid or "").rpartition(_separator(one.gtid))[0] for one in summary.largest}
-    has_thread = any(one.thread_id is not None for one in summary.largest)
-    grid = new_grid("largest transactions", "", "when", "starts at", *["server"] * several, *["thread"] * has_thread,
-                    "statement")
+    grid = new_grid("largest transactions", "")
     for one in summary.largest:
         number = one.gtid if len(sources) > 1 else (one.gtid or "").rpartition(_separator(one.gtid))[2]
         kinds = [sum(table.kinds[kind] for table in one.tables) for kind in range(3)]
-        add_row(grid, (f"{number}: " if number else "") + one.words + " (in part rolled back)" * one.rolled_back,
-                bar(kinds, most), when(one.time), f"{one.file}:{one.start}", *[str(one.server_id)] * several,
-                *["" if one.thread_id is None else str(one.thread_id)] * has_thread,
-                short(one.statement or "", _CHARACTERS))
+        what = f"{number}: {one.words}" if number else one.words
+        add_row(grid, _with_place(f"{what} at {when(one.time)}" + " (in part rolled back)" * one.rolled_back,
+                                  f"{one.file}:{one.start}", one.server_id, one.thread_id,
+                                  short(one.statement or "", _CHARACTERS)), bar(kinds, most))
     console.print(grid)
+
+
+def _with_place(what: str, place: str, server_id: int, thread_id: int | None, *more: str) -> Text:
+    """What happened, and below it where in the log and who did it."""
+    thread = "" if thread_id is None else f"thread {thread_id}"
+    return words(what).append("\n").append(words(", ".join(filter(None, (place, f"server {server_id}", thread, *more))),
+                                                  "dim"))
 
 
 def _separator(gtid: str | None) -> str:
@@ -84,10 +89,10 @@ def _times(console: Console, summary: Summary) -> None:
 def _statements(console: Console, summary: Summary) -> None:
     if not summary.statements:
         return
-    grid = new_grid("DDL", "when", "at", "server", "thread", "user", "database")
+    grid = new_grid("DDL")
     for one in summary.statements[:_STATEMENTS]:
-        add_row(grid, short(one.sql), when(one.time), f"{one.file}:{one.position}", str(one.server_id),
-                "" if one.thread_id is None else str(one.thread_id), one.user or "", one.database)
+        add_row(grid, _with_place(short(one.sql), f"{when(one.time)}, {one.file}:{one.position}", one.server_id,
+                                  one.thread_id, one.user or "", one.database))
     console.print(grid)
     _more(console, summary.n_statements - _STATEMENTS, "statements")
 
