@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from applier.api.changes import Changes, changes
     from applier.api.diffing import Diff, diff
     from applier.api.dumping import export, import_dump
+    from applier.api.histories import History, history
     from applier.api.logs import explain, locate
     from applier.api.replaying import Replayed, replay
     from applier.api.snapshots import Snapshot, SnapshotTable
@@ -46,6 +47,7 @@ _HOMES = {
     "applier.api.changes": ("Changes", "changes"),
     "applier.api.diffing": ("Diff", "diff"),
     "applier.api.dumping": ("export", "import_dump"),
+    "applier.api.histories": ("History", "history"),
     "applier.api.logs": ("explain", "locate"),
     "applier.api.replaying": ("Replayed", "replay"),
     "applier.api.snapshots": ("Snapshot", "SnapshotTable"),
@@ -61,10 +63,10 @@ _HOMES = {
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "ApplierError", "ArchiveError", "BinlogPosition", "Changes", "Diff", "EncryptedBinlog", "GtidSet", "MissingFile",
-    "ReplayResult", "ReplayStopped", "Replayed", "SchemaError", "Snapshot", "SnapshotError", "SnapshotTable", "Step",
-    "Summary", "TableDiff", "UnsupportedEvent", "UnsupportedStatement", "UsageError", "changes", "diff", "explain",
-    "export", "import_dump", "locate", "replay", "summary",
+    "ApplierError", "ArchiveError", "BinlogPosition", "Changes", "Diff", "EncryptedBinlog", "GtidSet", "History",
+    "MissingFile", "ReplayResult", "ReplayStopped", "Replayed", "SchemaError", "Snapshot", "SnapshotError",
+    "SnapshotTable", "Step", "Summary", "TableDiff", "UnsupportedEvent", "UnsupportedStatement", "UsageError",
+    "changes", "diff", "explain", "export", "history", "import_dump", "locate", "replay", "summary",
 ]
 
 if "apply_diffs" not in getattr(jsondiff, "__all__", ()):

@@ -2,62 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
-from applier.api.arguments import PathLike, Paths, Place, Watcher, path, paths, position, stop_at, watcher
+from applier.api.arguments import PathLike, Paths, Place, Watcher, one_table, path, paths, position, stop_at, watcher
 from applier.api.snapshots import Snapshot
-from applier.errors import UsageError
+from applier.api.streams import Stream
 from applier.options import ChangesOptions
-from applier.schema.table_filter import parse_table_list
-
-if TYPE_CHECKING:
-    import pandas
-
-    from applier.jobs.changes.job import ChangeFeed
 
 
-class Changes:
-    """The changes of a table, an update as two: the row before and the row after. To be read any number of times.
+class Changes(Stream):
+    """The changes of a table in commit order, an update as two: the row before and the row after.
 
-    It is iterated as record batches, in commit order, and taken as it is by whatever takes Arrow streams: DuckDB,
-    Polars, pandas, pyarrow. Memory is bounded, and who stops early has read no more.
+    Record batches for whatever takes Arrow streams: DuckDB, Polars, pandas, pyarrow. Memory is bounded, but
+    for complete changes, and who stops early has read no more.
     """
-
-    def __init__(self, feed: ChangeFeed) -> None:
-        self._feed = feed
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The table's columns, and what the feed says of each change."""
-        return self._feed.schema
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Lines for people: what came before the archive, a torn end."""
-        return self._feed.notes
-
-    def __iter__(self) -> Iterator[pa.RecordBatch]:
-        return self._feed.batches()
-
-    def reader(self) -> pa.RecordBatchReader:
-        """The changes as a stream."""
-        return pa.RecordBatchReader.from_batches(self.schema, self._feed.batches())
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """For Arrow's PyCapsule interface."""
-        return self.reader().__arrow_c_stream__(requested_schema)
-
-    def to_arrow(self) -> pa.Table:
-        """All changes."""
-        return pa.Table.from_batches(self._feed.batches(), self.schema)
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """All changes, as a data frame."""
-        return self.to_arrow().to_pandas()
 
 
 def changes(
@@ -107,13 +66,9 @@ def changes(
     from applier.jobs.changes.job import ChangeLog
 
     end = stop_at(stop)
-    names = parse_table_list([table])
-    if len(names) != 1 or not all(isinstance(name, str) for name in names[0]):
-        raise UsageError(f"{table!r} is not the name of a table", hint="write DATABASE.TABLE")
-    [(database, name)] = names
     options = ChangesOptions(
         paths(binlogs), base.uri if isinstance(base, Snapshot) else None if base is None else path(base),
         None if schema is None else path(schema), None if start is None else position(start), end.position, end.gtid,
         end.time, define_from_log, ignore_foreign_keys, complete)
     log = ChangeLog(options, watcher(progress))
-    return Changes(log.feed((str(database), str(name)), None if columns is None else tuple(columns)))
+    return Changes(log.feed(one_table(table), None if columns is None else tuple(columns)))

@@ -11,10 +11,11 @@ from applier.plan.used_tables import UsedTable
 from applier.schema.definition import TableDefinition
 
 
-def row_search(definition: TableDefinition, uses: Sequence[UsedTable], *, grouped: bool = False,
+def row_search(definition: TableDefinition, uses: Sequence[UsedTable], *, grouped: bool = False, traced: bool = False,
                also: tuple[RowPart, ...] = ()) -> Stored | ImageMultiset | None:
     """How rows of a version are found: by a row store or a multiset of images, if rows are found, or collide, by more
-    than one key, or foreign keys connect them to others; None if the table's only key is enough.
+    than one key, or foreign keys connect them to others; None if the table's only key is enough. A store is what traces
+    rows without a key.
 
     Every unique key may be taken (1062), and in idempotent mode a row in the way of another key is removed, wherever it
     is. A generated column of a key is computed where an image lacks it, which a row store does, too."""
@@ -25,7 +26,7 @@ def row_search(definition: TableDefinition, uses: Sequence[UsedTable], *, groupe
         numbers_rows |= any(column.auto_increment for column in definition.columns[logged:])
         always = {column for column in always if column < logged and not used.use.lacked_columns >> column & 1}
     if parts.unique_for(frozenset(always)) is None:
-        whole = not grouped and not parts.unique and always.issuperset(parts.stored) and not any(
+        whole = not grouped and not traced and not parts.unique and always.issuperset(parts.stored) and not any(
             has_diffs(used) or _nulls_become_values(used, definition) for used in uses)
         return ImageMultiset() if whole else Stored(by_content=True, also=also)
     if grouped or len(parts.unique) > 1 or numbers_rows or parts.generated:

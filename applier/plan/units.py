@@ -80,14 +80,14 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
            cascades: Cascades = NO_CASCADES) -> None:
     """Give each version its units. Numbers of units that may be applied by the shuffle route come before the others.
     `moving` are tables (db.table) whose rows moved between units in idempotent mode. Without `staging` nothing will be
-    written: units then have no place for it, and are as few as the base's files allow."""
+    written, but the steps of rows are traced: units have no place, and are as few as the base's files allow."""
     total, number = sum(version.bytes for version in planned), 0
     unit_bytes = min(UNIT_BYTES, max(LEAST_UNIT_BYTES, total // (2 * cores))) if staging is not None else total + 1
     grouped, searches = cascades.grouped, _Searches()
     for item in planned:
         member = grouped.get(item.version.id)
         searches[item.version.id] = row_search(
-            item.version.definition, item.uses, grouped=member is not None,
+            item.version.definition, item.uses, grouped=member is not None, traced=staging is None,
             also=member.also if member is not None else ()) if item.uses or member is not None else None
     by_group: dict[int, list[PlannedVersion]] = {}
     for item in planned:

@@ -18,7 +18,7 @@ Rules: FIND (a row found by a scan equals the before-image in every column), FIN
 
 import numpy as np
 
-from applier.apply.index.pointer_kernel import NO_ROW, state_at, trace
+from applier.apply.index.pointer_kernel import state_at
 from applier.apply.index.status import Status
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.kernels.byte_strings import same_bytes
@@ -215,7 +215,6 @@ def apply_change(rows, j, words, state):
     if before < 0:
         put_row(rows, new_word, after, after_length, rows.next_place)
         rows.next_place += 1
-        trace(state, j, NO_ROW, after)
         state.live += 1
         state.inserted += 1
         return Status.DONE
@@ -224,11 +223,9 @@ def apply_change(rows, j, words, state):
     if number < 0:
         return Status.MISSING
     if after < 0:
-        trace(state, j, slot_at(slots, number).pointer, NO_ROW)
         delete_row(rows, number, place, state)
         return Status.DONE
     slot = slot_at(slots, number)
-    trace(state, j, slot.pointer, after)
     slot.pointer = after
     if word != new_word:
         unlink(entries, mask, slots, number, place)

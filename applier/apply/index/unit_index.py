@@ -129,6 +129,12 @@ class UnitIndex(ABC, Generic[Batch]):
         """The steps that rows took since `forget_steps` (pointer_kernel.TRACED), in their order."""
         return np.empty(0, k.TRACED) if self._traced is None else self._traced[:self._get("n_traced")]
 
+    def take_steps(self) -> np.ndarray:
+        """The steps, whose pointers stay good."""
+        steps = self.steps.copy()
+        self._set(n_traced=0)
+        return steps
+
     def forget_steps(self) -> None:
         """The steps were read; pointers to what rows were before them are good no longer."""
         k.free_traced(self.state_address)

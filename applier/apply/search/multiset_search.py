@@ -69,7 +69,6 @@ class MultisetSearch(UnitSearch[ImageChanges]):
         self._search = self._store.parts.search(frozenset(self._store.parts.stored))
         self._decoder: ImageDecoder | None = None
         self._suppressed: list[pa.Table] = []
-        self._stored_steps: list[np.ndarray] = []
         self.index = self._images
 
     def apply(self, changes: ImageChanges, layouts: ImageLayouts) -> RefusedChange | None:
@@ -124,33 +123,14 @@ class MultisetSearch(UnitSearch[ImageChanges]):
         """Apply the changes of a batch from number `first` on by the values of their images."""
         for part in decoder.changes(batch, first):
             stored = reader.of_batch(part)
-            seen = len(self._store.steps)
             refused = self._store.apply(stored, layouts)
-            self._keep_steps(self._store.steps[seen:], part.first)
             if refused is not None:
                 return dataclasses.replace(refused, change=part.first + refused.change)
             self._suppressed += self._store.suppressed_conflicts(self._table, stored)
         return None
 
     def trace(self) -> None:
-        self._images.trace()
-        self._store.trace()
-
-    def _keep_steps(self, steps: np.ndarray, first: int) -> None:
-        """Keep steps of a part of a batch, which begins with the change of this number."""
-        if len(steps):
-            steps = steps.copy()
-            steps["change"] += first
-            self._stored_steps.append(steps)
-
-    @property
-    def steps(self) -> np.ndarray:
-        return np.concatenate([self._images.steps, *self._stored_steps])
-
-    def forget_steps(self) -> None:
-        self._images.forget_steps()
-        self._store.forget_steps()
-        self._stored_steps = []
+        raise ValueError("rows of the base become images here, which is no step: a row store traces them")
 
     @property
     def found(self) -> Counter[str]:

@@ -61,6 +61,10 @@ class UnitSearch(ABC, Generic[Taken]):
         """The steps were read."""
         self.index.forget_steps()
 
+    def take_steps(self) -> np.ndarray:
+        """The steps, whose pointers stay good."""
+        return self.index.take_steps()
+
     @property
     @abstractmethod
     def found(self) -> Counter[str]:

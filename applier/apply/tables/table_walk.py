@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
-from applier.apply.output.row_steps import NO_CAUSES, Causes, RowSteps, merged
+from applier.apply.output.row_steps import NO_CAUSES, Causes
 from applier.apply.search.change_keys import ByteKeys, IntKeys, change_keys
 from applier.apply.search.multiset_search import WholeImages
 from applier.apply.search.row_keys import RowKeys
@@ -38,7 +36,8 @@ if TYPE_CHECKING:
     from applier.apply.foreign_keys.parent_events import ParentEvents
 
 
-STEP_BYTES = 32 << 20
+StepsTaker = Callable[[Sequence[UnitApplier[Any]], ChangeBatch | None, Causes], None]
+"""Takes, from the units of a table, the steps of their rows that a batch made, or changes of other tables (causes)."""
 
 
 class BatchReader(Protocol):
@@ -104,7 +103,7 @@ class TableWalk:
         self._spec, self._events = units[0], events
         self._logged = LoggedTable(units[0].definition, units[0].type_conversions, units[0].same_columns)
         self._ranges = None if events is not None else _ranges(units)
-        self._steps_to: Callable[[RowSteps], None] | None = None
+        self._steps_to: StepsTaker | None = None
         self._closed = set(range(len(units)))  # of those units, the ones that have not seen a batch
 
     def start_file(self, file: int) -> None:
@@ -139,22 +138,16 @@ class TableWalk:
             unit.take(changes)
         self.hand_over_steps(batch)
 
-    def trace(self, take: Callable[[RowSteps], None]) -> None:
-        """Have what each batch did to rows taken by `take`; to be asked for before the first one."""
+    def trace(self, take: StepsTaker) -> None:
+        """Have `take` called after each batch, for what that did to rows; to be asked for before the first one."""
         self._steps_to = take
         for unit in self.units:
             unit.trace()
 
     def hand_over_steps(self, batch: ChangeBatch | None, causes: Causes = NO_CAUSES) -> None:
-        """Hand over what a batch did to rows of the table, its own one or (None) one of tables that it refers to."""
-        if self._steps_to is None:
-            return
-        for numbers in _some_at_a_time(batch) if batch is not None and causes is NO_CAUSES else (None,):
-            parts = [steps for unit in self.units if (steps := unit.steps(batch, causes, numbers)) is not None]
-            if parts:
-                self._steps_to(merged(parts))
-        for unit in self.units:
-            unit.forget_steps()
+        """A batch was applied, the table's own one or (None) one of tables that it refers to."""
+        if self._steps_to is not None:
+            self._steps_to(self.units, batch, causes)
 
     def _concerned(self, reader: BatchReader, batch: ChangeBatch) -> list[UnitApplier[Any]]:
         """The units that have to see a batch: all, unless some have rows of a base to read first, and none of the
@@ -166,17 +159,6 @@ class TableWalk:
         if not self._closed:
             self._ranges = None
         return [self.units[place] for place in sorted(concerned)]
-
-
-def _some_at_a_time(batch: ChangeBatch) -> Iterator[range]:
-    """The numbers of a batch's changes, as many at a time as have about STEP_BYTES in their images."""
-    ends = np.cumsum(np.maximum(batch.image_lengths, batch.before_lengths), dtype=np.int64)
-    first = 0
-    while first < batch.n:
-        before = int(ends[first - 1]) if first else 0
-        end = max(first + 1, int(np.searchsorted(ends, before + STEP_BYTES)))
-        yield range(first, end)
-        first = end
 
 
 def _ranges(units: tuple[UnitSpec, ...]) -> UnitRanges | None:

@@ -16,6 +16,7 @@ from typing import Any, Generic
 import numpy as np
 import pyarrow as pa
 
+from applier.apply.index.pointer_kernel import TRACED
 from applier.apply.output.row_steps import Causes, RowSteps, read_steps
 from applier.apply.output.rows import CHUNK_ROWS
 from applier.apply.output.unit_files import Written, write_unit
@@ -52,6 +53,7 @@ class UnitApplier(ABC, Generic[Taken]):
         self._stop: Refused | PlanAgain | None = None
         self._failed_diff: ApplierError | None = None
         self._kept: pa.Table | None = None
+        self._passed: pa.Table | None = None  # the rows before the first change, where they were asked for
         self._was_changed: bool | None = None  # once the rows were given away
         self._conflicts: list[pa.Table] = []
         self._seconds = 0.0
@@ -98,7 +100,7 @@ class UnitApplier(ABC, Generic[Taken]):
             search = self._search = self._new_search()
             if not self.is_stopped:
                 with self._timed(), self._refusing():
-                    self._memory.base = rows_before(self.spec, self.sources)
+                    self._memory.base = self._rows_before()
                     if self._memory.base.num_rows:
                         search.seed(self._memory.base)
             if self._is_traced:
@@ -158,11 +160,36 @@ class UnitApplier(ABC, Generic[Taken]):
         if self._search is not None:
             self._search.forget_steps()
 
+    def take_steps(self) -> np.ndarray:
+        """The steps of the last batch as they are (pointer_kernel.TRACED), in place of `steps` and `forget_steps`: the
+        rows before and after each can be had until the rows that are left are taken (`values_at`)."""
+        if self._search is None:
+            return np.empty(0, TRACED)
+        return self._search.take_steps()
+
+    def values_at(self, pointers: np.ndarray) -> pa.Table:
+        """The rows that ascending pointers of steps lead to, or numbers of rows that were there at first."""
+        schema = table_schema(self.spec.definition)
+        if self._search is None:
+            return self.rows_at_first.take(pa.array(pointers))
+        gatherer = self._memory.gatherer(self._search.index)
+        values = pa.concat_tables([schema.empty_table(), *gatherer.batches(pointers)])
+        if gatherer.failure is not None:
+            raise gatherer.failure
+        return values
+
     @property
     def rows_at_first(self) -> pa.Table:
         """The rows that were there before the first change."""
-        self.open()
-        return self._memory.base
+        if self._search is not None:
+            return self._memory.base
+        with self._refusing():
+            self._passed = self._rows_before()
+            return self._passed
+        return self._memory.base  # a statement was refused: there are `stops`
+
+    def _rows_before(self) -> pa.Table:
+        return rows_before(self.spec, self.sources) if self._passed is None else self._passed
 
     # ---- the rows that are left
 
@@ -190,7 +217,7 @@ class UnitApplier(ABC, Generic[Taken]):
         self._was_changed = self.is_changed
         if self._search is None:
             self._next_number = self.sources[0]._next_number if self.sources else 0
-            yield from _chunks(rows_before(self.spec, self.sources))
+            yield from _chunks(self._rows_before())
             return
         gatherer = self._memory.gatherer(self._search.index)
         yield from self._numbered(gatherer.batches(self._search.pointers()))

@@ -4,7 +4,8 @@
                               for an invalid date
     _change_type              insert, update_preimage, update_postimage, delete; truncate, where the table was emptied
                               or dropped, and alter, where DDL changed values: both without values
-    _commit_version           int64: the total order of the archive's event groups, the same whatever part of it is read
+    _commit_version           int64: the total order of the archive's event groups, whatever part of it is read. Changes
+                              of an XA transaction are where it was prepared, and have the version of its commit
     _commit_timestamp         when the group was committed, in whole seconds
     _gtid                     null without GTIDs
     _file, _pos, _row         the rows event, and the row in it, from 0

@@ -12,13 +12,21 @@ OFFSET_BITS = 40
 """Of a commit version, for the offset in the file: one terabyte. The file's number is above."""
 
 
-class FileGroups:
-    """The event groups of a file in [start, end), by the positions of their events."""
+def version_at(name: str, place: int, offset: int) -> int:
+    """The commit version of what ends at an offset of a file: by the number that its name ends with, by its place among
+    the files if it has none."""
+    digits = name.rpartition(".")[2]
+    number = int(digits) if digits.isascii() and digits.isdigit() else place + 1
+    return number << OFFSET_BITS | offset
 
-    def __init__(self, uri: str, name: str, number: int, start: int, end: int) -> None:
+
+class FileGroups:
+    """The event groups in [start, end) of a file, the archive's at this place, by the positions of their events."""
+
+    def __init__(self, uri: str, name: str, place: int, start: int, end: int) -> None:
         found = self._found = GroupPass(uri).groups(start, end)
         self._name, self._starts = pa.array([name]), found.starts
-        self._versions = np.int64(number) << OFFSET_BITS | found.ends
+        self._versions = version_at(name, place, 0) | found.ends
         self._times = found.times.astype(np.int64) * 1_000_000
         self._sources = pa.array(found.names, pa.string())
         self._separators = pa.array(["-" if source.count("-") == 1 else ":" for source in found.names], pa.string())
@@ -31,6 +39,11 @@ class FileGroups:
         files = pa.DictionaryArray.from_arrays(np.zeros(len(places), np.int32), self._name)
         times = pa.array(self._times[numbers]).view(pa.timestamp("us", tz="UTC"))
         return [pa.array(self._versions[numbers]), times, gtids, files]
+
+    def committed_at(self, start: int, by: FileGroups, place: int) -> None:
+        """The group that begins at an offset was prepared there, and another one, with this place, commits it."""
+        own, other = np.searchsorted(self._starts, start), by._of(np.array([place]))[0]
+        self._versions[own], self._times[own] = by._versions[other], by._times[other]
 
     def starts(self, places: np.ndarray) -> np.ndarray:
         """Where the groups begin that bytes at these offsets are in."""

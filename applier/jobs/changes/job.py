@@ -39,6 +39,7 @@ from applier.schema.history.history import SchemaHistory
 from applier.schema.history.table_versions import TableVersion
 from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot import manifest
+from applier.snapshot.manifest import BinlogPosition
 
 _WHOLE = 1 << 62
 
@@ -108,6 +109,11 @@ class ChangeLog:
         """Whose log it is."""
         return self._span.flavour
 
+    @property
+    def begins_at(self) -> BinlogPosition | None:
+        """The base's position; None without a base."""
+        return None if self._base is None else self._base.position
+
     def tables(self, filter: TableFilter) -> list[TableName]:
         """The names of the tables that have changes, of those that are wanted, in order."""
         history = self._or_everything(lambda: self._read(filter.wanted))
@@ -122,22 +128,32 @@ class ChangeLog:
     def feed(self, table: TableName, columns: tuple[str, ...] | None = None) -> ChangeFeed:
         """The changes of a table, with all of its columns or these. Raises SchemaError where nothing defines the
         table, or two of its definitions have no schema in common."""
+        if self._options.complete:
+            log, task = self.applied(table, columns)
+            return ChangeFeed(log.schema, self.notes, log, WholeRows(log, task))
         history = self._history(table)
-        options = self._options
-        if not (options.ignore_foreign_keys or options.complete):
+        if not self._options.ignore_foreign_keys:
             _check_foreign_keys(self._span, history, table)
+        log = self._feed_log(history, table, columns)
+        changed = changed_versions(used_tables(self._span, history, _only(table)), history)
+        return ChangeFeed(log.schema, self.notes, log, SingleImages(log, log_segments(self._span, changed)))
+
+    def applied(self, table: TableName, columns: tuple[str, ...] | None = None) -> tuple[FeedLog, ApplyTask]:
+        """The log of a table as its feed reads it, and what applies its changes, and those of tables that change its
+        rows, to what was there before."""
+        history = self._history(table)
+        log = self._feed_log(history, table, columns)
+        wanted = _closure(history, table, _sources if self._options.ignore_foreign_keys else _related)
+        return log, self._plan(history, _only(*wanted))
+
+    def _feed_log(self, history: SchemaHistory, table: TableName, columns: tuple[str, ...] | None) -> FeedLog:
         versions = {version.id: version for version in _versions_of(history, table)}
         if not versions:
             raise SchemaError("nothing defines this table", table=".".join(table), errno=NO_SUCH_TABLE,
                               hint="give its CREATE TABLE as of the first binlog with schema, or a base that has it")
         names = column_names(list(versions.values()))
         schema = _schema(versions, names, columns)
-        log = FeedLog(self._span, schema, versions, names, statements_below_the_log(versions))
-        if options.complete:
-            wanted = _closure(history, table, _sources if options.ignore_foreign_keys else _related)
-            return ChangeFeed(schema, self.notes, log, WholeRows(log, self._plan(history, _only(*wanted))))
-        changed = changed_versions(used_tables(self._span, history, _only(table)), history)
-        return ChangeFeed(schema, self.notes, log, SingleImages(log, log_segments(self._span, changed)))
+        return FeedLog(self._span, schema, versions, names, statements_below_the_log(versions))
 
     def _plan(self, history: SchemaHistory, wanted: Wanted) -> ApplyTask:
         """One task that applies these tables."""

@@ -32,14 +32,20 @@ class ReadLog:
     def __init__(self, log: FeedLog) -> None:
         self._log, self._statements = log, list(log.statements)
         self._known: tuple[int, FileGroups] | None = None
+        self._commits = _commits(log.span)
 
     def groups(self, file: int) -> FileGroups:
         """The groups of a file; those of files before it are forgotten."""
         if self._known is None or self._known[0] != file:
-            outline = self._log.span.outlines[file]
-            self._known = file, FileGroups(outline.uri, outline.name, _number(outline.name, file), outline.start,
-                                           outline.end)
+            groups = self._groups(file)
+            for start, (by, place) in self._commits.get(file, {}).items():
+                groups.committed_at(start, groups if by == file else self._groups(by), place)
+            self._known = file, groups
         return self._known[1]
+
+    def _groups(self, file: int) -> FileGroups:
+        outline = self._log.span.outlines[file]
+        return FileGroups(outline.uri, outline.name, file, outline.start, outline.end)
 
     def statements_until(self, position: Position | None) -> list[Statement]:
         """The statements that are next, up to a position (None: all that are left)."""
@@ -53,7 +59,18 @@ class ReadLog:
         return marker(self._log.schema, statement.kind, self.groups(file), end)
 
 
-def _number(name: str, place: int) -> int:
-    """The number that a binlog's name ends with; its place among the files if it has none."""
-    digits = name.rpartition(".")[2]
-    return int(digits) if digits.isascii() and digits.isdigit() else place + 1
+def _commits(span: LogSpan) -> dict[int, dict[int, Position]]:
+    """Of XA transactions that were prepared and committed: by file and start of the group with their changes, the file
+    of the XA COMMIT and its offset."""
+    prepared: dict[str, Position] = {}
+    found: dict[int, dict[int, Position]] = {}
+    for number, outline in enumerate(span.outlines):
+        events = sorted([*((group.start, group.xid, False) for group in outline.prepared),
+                         *((decision.position, decision.xid, True) for decision in outline.decisions)])
+        for place, xid, is_decision in events:
+            if not is_decision:
+                prepared[xid] = number, place
+            elif xid in prepared:
+                file, start = prepared.pop(xid)
+                found.setdefault(file, {})[start] = number, place
+    return found

@@ -6,16 +6,19 @@ and rows that foreign keys change below the log have changes, too, in the place 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.output.row_steps import RowSteps
+from applier.apply.output.row_steps import NO_CAUSES, Causes, RowSteps, merged
 from applier.apply.routes.task import steps, table_walks
 from applier.apply.tables.table_walk import TableWalk
+from applier.apply.tables.unit import UnitApplier
 from applier.apply.tasks import ApplyTask, LogSegment, Refused
+from applier.binlog.rows.changes import ChangeBatch
 from applier.binlog.rows.same_bytes import SameBytes
 from applier.errors import UnsupportedEvent
 from applier.jobs.changes.feed import ALL_PRESENT, ALTER, DELETE, INSERT, KINDS, OF_CHANGES, POSTIMAGE, PREIMAGE
@@ -24,6 +27,7 @@ from applier.jobs.changes.log import FeedLog, ReadLog
 from applier.jobs.changes.statements import Statement
 from applier.mysql.zero_dates import as_nulls
 
+STEP_BYTES = 32 << 20
 _CHUNK_ROWS = 1 << 15
 
 
@@ -42,17 +46,17 @@ class WholeRows:
         ReplayStopped where a change cannot be applied."""
         log, walks, made = ReadLog(self._log), table_walks(self._task, {}), list[tuple[int, RowSteps]]()
         for version in self._log.versions.keys() & walks.keys():
-            walks[version].trace(partial(_append, made, version))
+            walks[version].trace(partial(_read, made, version))
         segment: LogSegment | None = None
         with SameBytes() as outlined:
             for following in steps(self._task, walks, outlined):
                 yield from self._made(made, log, segment)
-                _check(walks)
+                check(walks)
                 segment = following
                 for statement in log.statements_until((segment.file, segment.start)):
                     yield from self._below(statement, log, walks)
         yield from self._made(made, log, segment)
-        _check(walks)
+        check(walks)
         for statement in log.statements_until(None):
             yield from self._below(statement, log, walks)
 
@@ -86,7 +90,7 @@ class WholeRows:
                 groups, places = log.groups(file), np.full(n, end - 1)
                 yield self._batch(statement.made, rows.slice(start, n), np.arange(n), np.full(n, INSERT, np.int8),
                                   groups, places, np.arange(start, start + n, dtype=np.int32), np.zeros(n, np.bool_))
-        _check(walks)
+        check(walks)
 
     def _batch(self, version: int, values: pa.Table, rows: np.ndarray, kinds: np.ndarray, groups: FileGroups,
                places: np.ndarray, numbers: np.ndarray, by_foreign_keys: np.ndarray) -> pa.RecordBatch:
@@ -101,8 +105,26 @@ class WholeRows:
         return pa.RecordBatch.from_arrays(arrays, schema=self._log.schema)
 
 
-def _append(made: list[tuple[int, RowSteps]], version: int, found: RowSteps) -> None:
-    made.append((version, found))
+def _read(made: list[tuple[int, RowSteps]], version: int, units: Sequence[UnitApplier[Any]],
+          batch: ChangeBatch | None, causes: Causes) -> None:
+    """Read what a batch did to rows in the units of a version."""
+    for numbers in _some_at_a_time(batch) if batch is not None and causes is NO_CAUSES else (None,):
+        parts = [found for unit in units if (found := unit.steps(batch, causes, numbers)) is not None]
+        if parts:
+            made.append((version, merged(parts)))
+    for unit in units:
+        unit.forget_steps()
+
+
+def _some_at_a_time(batch: ChangeBatch) -> Iterator[range]:
+    """The numbers of a batch's changes, as many at a time as have about STEP_BYTES in their images."""
+    ends = np.cumsum(np.maximum(batch.image_lengths, batch.before_lengths), dtype=np.int64)
+    first = 0
+    while first < batch.n:
+        before = int(ends[first - 1]) if first else 0
+        end = max(first + 1, int(np.searchsorted(ends, before + STEP_BYTES)))
+        yield range(first, end)
+        first = end
 
 
 def _picked(column: pa.ChunkedArray, picks: pa.Array) -> pa.Array:
@@ -110,7 +132,7 @@ def _picked(column: pa.ChunkedArray, picks: pa.Array) -> pa.Array:
     return taken
 
 
-def _check(walks: dict[int, TableWalk]) -> None:
+def check(walks: Mapping[int, TableWalk]) -> None:
     """Raise what has stopped a unit, if something has."""
     stops = [stop for walk in walks.values() for unit in walk.units for stop in unit.stops]
     errors = [error for stop in stops if isinstance(stop, Refused) for error in stop.errors]

@@ -1,0 +1,66 @@
+"""`history`: every version of every row of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from applier.api.arguments import PathLike, Paths, Place, Watcher, one_table, path, paths, stop_at, watcher
+from applier.api.snapshots import Snapshot
+from applier.api.streams import Stream
+from applier.options import ChangesOptions
+
+
+class History(Stream):
+    """The versions of a table's rows by key, and of each row in the order of time.
+
+    Record batches for whatever takes Arrow streams: DuckDB, Polars, pandas, pyarrow. The table's rows, and where its
+    versions are, are in memory.
+    """
+
+
+def history(
+    binlogs: Paths,
+    table: str,
+    *,
+    columns: Sequence[str] | None = None,
+    base: PathLike | Snapshot | None = None,
+    schema: PathLike | None = None,
+    stop: Place | datetime | None = None,
+    define_from_log: bool = False,
+    progress: Watcher | None = None,
+) -> History:
+    """Every version of every row of a table, and from when to when it was valid.
+
+    >>> history = applier.history("backup", "shop.orders", columns=["id", "status"]).to_arrow()
+    >>> of_one = history.filter(pc.field("id") == 5).select(["status", "_valid_from", "_change_type", "_ended_by"])
+    >>> [(row["status"], row["_change_type"], row["_ended_by"]) for row in of_one.to_pylist()]
+    [('new', 'insert', 'update'), ('paid', 'update', None)]
+
+    binlogs: the archive.
+    table: its name, as "shop.orders".
+    columns: only these of its columns.
+    base: a snapshot to begin with: its rows are the first versions.
+    schema: a file of CREATE TABLEs of tables that exist, empty, before the first binlog.
+    stop: a position or a GTID set to stop after, or a time to stop before.
+    define_from_log: whether the log's metadata define the table if nothing else does.
+    progress: called with each Step.
+
+    Each version has `_valid_from` and `_valid_to` (null: still valid; a base's rows were there before, it is not known
+    since when), `_from_seq` and `_to_seq` (the commit versions of `changes`), `_change_type` (what began it: insert,
+    update, alter, base), `_ended_by` (update, delete, truncate, alter), `_from_gtid` and `_to_gtid`. The rows as of a
+    commit version s are those with `_from_seq <= s AND (_to_seq IS NULL OR _to_seq > s)`: of what a transaction made
+    and changed again, only the last version has such an s.
+
+    Raises ApplierError as `changes` does of complete ones.
+    """
+    from applier.jobs.changes.job import ChangeLog
+    from applier.jobs.history.job import row_history
+
+    end = stop_at(stop)
+    options = ChangesOptions(
+        paths(binlogs), base.uri if isinstance(base, Snapshot) else None if base is None else path(base),
+        None if schema is None else path(schema), None, end.position, end.gtid, end.time, define_from_log,
+        complete=True)
+    log = ChangeLog(options, watcher(progress))
+    return History(row_history(log, one_table(table), None if columns is None else tuple(columns)))

@@ -1,0 +1,83 @@
+"""The versions of rows in one unit: each step of a row (apply.output.row_steps) ends one, begins one, or both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from applier.apply.output.row_steps import Causes
+from applier.apply.tables.unit import UnitApplier
+from applier.binlog.rows.changes import UPDATE, ChangeBatch
+from applier.jobs.changes.groups import FileGroups
+from applier.jobs.history.commits import Commits
+
+KINDS = ("insert", "update", "delete", "truncate", "alter", "base")
+INSERT, UPDATED, DELETE, TRUNCATE, ALTER, BASE = range(6)
+NOTHING = -1
+"""In place of a kind: the version has not ended."""
+
+
+@dataclass(frozen=True)
+class Edge:
+    """Where all versions of a unit begin that were there at first, or end that are there at last: the commit, and what
+    happened then."""
+
+    commit: int
+    kind: int
+
+
+@dataclass(frozen=True)
+class Versions:
+    """Arrays of n, in no order: commits at which they begin and end, what happened then, the place among the steps, and
+    the rows."""
+
+    begins: np.ndarray
+    ends: np.ndarray
+    begun_by: np.ndarray
+    ended_by: np.ndarray
+    order: np.ndarray
+    values: pa.Table
+
+
+class UnitSteps:
+    """Collects the steps of the rows of a unit."""
+
+    def __init__(self, unit: UnitApplier[Any], commits: Commits) -> None:
+        self.unit, self._commits = unit, commits
+        self._parts: list[tuple[np.ndarray, ...]] = []
+
+    def take(self, batch: ChangeBatch | None, causes: Causes, groups: FileGroups) -> None:
+        """Take the steps of a batch; `groups` are those of its file."""
+        steps = self.unit.take_steps()
+        if not len(steps):
+            return
+        changes, own = steps["change"], steps["change"] >= 0
+        places, is_update = np.empty(len(steps), np.int64), np.zeros(len(steps), np.bool_)
+        if batch is not None:
+            places[own], is_update[own] = batch.places[changes[own]], batch.kinds[changes[own]] == UPDATE
+        places[~own] = causes.places[-1 - changes[~own]]
+        is_update |= (steps["old"] >= 0) & (steps["new"] >= 0)
+        self._parts.append((steps["old"], steps["new"], is_update, self._commits.of(groups, places)))
+
+    def versions(self, first: Edge, last: Edge) -> Versions:
+        """All versions. Those that were there before the first change begin at `first`, those that are there after the
+        last one end at `last`."""
+        nothing = np.empty(0, np.int64)
+        old, new, is_update, commits = (np.concatenate([nothing.astype(kind), *parts]) for kind, *parts in zip(
+            (np.int64, np.int64, np.bool_, np.int64), *self._parts, strict=True))
+        n_first, made, gone = self.unit.rows_at_first.num_rows, np.flatnonzero(new >= 0), np.flatnonzero(old >= 0)
+        pointers = np.concatenate([np.arange(n_first), new[made]])
+        order = np.argsort(pointers, kind="stable")
+        pointers = pointers[order]
+        begins = np.concatenate([np.full(n_first, first.commit), commits[made]])[order]
+        begun_by = np.concatenate([np.full(n_first, first.kind), np.where(is_update[made], UPDATED, INSERT)])[order]
+        steps = np.concatenate([np.full(n_first, -1), made])[order]
+        ends, ended_by = np.full(len(pointers), last.commit), np.full(len(pointers), last.kind)
+        ended = np.searchsorted(pointers, old[gone])
+        ends[ended], ended_by[ended] = commits[gone], np.where(is_update[gone], UPDATED, DELETE)
+        return Versions(begins, ends, begun_by, ended_by, steps, self.unit.values_at(pointers))
+
+

@@ -1,0 +1,134 @@
+"""`applier.history`: versions of rows, when they begin and end, and by what."""
+
+from datetime import UTC, datetime
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+import applier
+from applier.schema.ddl.ddl import parse_statement
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
+from tests.recorded.archives.demo_digest import ARCHIVE
+from tests.support.folded_changes import rows_of
+from tests.support.real_server import Case
+
+pytestmark = pytest.mark.slow
+
+OF_VERSIONS = ["_valid_from", "_valid_to", "_from_seq", "_to_seq", "_change_type", "_ended_by", "_from_gtid",
+               "_to_gtid"]
+
+
+def ints(*values):
+    return pa.array(values, pa.int32())
+
+
+@pytest.fixture
+def log(tmp_path):
+    with BinlogWriter(tmp_path / "binlog.000001") as log:
+        log.query("CREATE DATABASE d")
+        yield log
+
+
+def table(log, sql):
+    log.query(sql, "d")
+    return parse_statement(sql, default_database="d", flavour=log.flavour)[0].definition
+
+
+def write(log, *changes):
+    with log.transaction():
+        for change in changes:
+            log.rows(change)
+
+
+def versions(log, *columns, **options):
+    log.close()
+    rows = applier.history(str(log.path), "d.t", **options).to_arrow().to_pylist()
+    return [(*(row[name] for name in columns), row["_change_type"], row["_ended_by"]) for row in rows]
+
+
+def test_what_begins_and_ends_a_version(log):
+    """By key, and of each row in the order of time; an update of the key is one row's next version, at its new key."""
+    t = table(log, "CREATE TABLE t (id INT PRIMARY KEY, v INT)")
+    write(log, RowChanges(t, after={"id": ints(3, 1, 2), "v": ints(30, 10, 20)}))
+    write(log, RowChanges(t, before={"id": ints(1)}, after={"v": ints(11)}))
+    write(log, RowChanges(t, before={"id": ints(1)}, after={"id": ints(9)}))
+    write(log, RowChanges(t, before={"id": ints(2)}))
+    write(log, RowChanges(t, after={"id": ints(2), "v": ints(22)}))
+    assert versions(log, "id", "v") == [
+        (1, 10, "insert", "update"), (1, 11, "update", "update"), (2, 20, "insert", "delete"), (2, 22, "insert", None),
+        (3, 30, "insert", None), (9, 11, "update", None)]
+
+
+def test_when_a_version_is_valid(log):
+    """GRP-1: from the transaction that made it to the one that ended it; never, if they are the same."""
+    t = table(log, "CREATE TABLE t (id INT PRIMARY KEY, v INT)")
+    write(log, RowChanges(t, after={"id": ints(1), "v": ints(1)}),
+          RowChanges(t, before={"id": ints(1)}, after={"v": ints(2)}))
+    middle = log.position
+    write(log, RowChanges(t, before={"id": ints(1)}, after={"v": ints(3)}))
+    log.close()
+    found = applier.history(str(log.path), "d.t").to_arrow()
+    assert found.column_names == ["id", "v", *OF_VERSIONS]
+    a, b, c = found.to_pylist()
+    assert a["_from_seq"] == a["_to_seq"] == b["_from_seq"] == 1 << 40 | middle
+    assert b["_to_seq"] == c["_from_seq"] == 1 << 40 | log.position and c["_to_seq"] is None
+    assert (b["_from_gtid"], b["_to_gtid"], c["_to_gtid"]) == (a["_from_gtid"], c["_from_gtid"], None)
+    assert b["_valid_to"] == c["_valid_from"] and c["_valid_to"] is None
+
+
+def test_ddl(log):
+    """Rows go on as new ones of another version of the table; TRUNCATE ends them."""
+    t = table(log, "CREATE TABLE t (id INT PRIMARY KEY)")
+    write(log, RowChanges(t, after={"id": ints(1, 2)}))
+    log.query("ALTER TABLE t ADD COLUMN w INT NOT NULL DEFAULT 5", "d")
+    log.query("TRUNCATE TABLE t", "d")
+    assert versions(log, "id", "w") == [
+        (1, None, "insert", "alter"), (1, 5, "alter", "truncate"), (2, None, "insert", "alter"),
+        (2, 5, "alter", "truncate")]
+
+
+def test_rows_that_foreign_keys_end(log):
+    """AP-FK"""
+    parent = table(log, "CREATE TABLE p (id INT PRIMARY KEY)")
+    child = table(log, "CREATE TABLE t (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES p (id) ON DELETE CASCADE "
+                       "ON UPDATE SET NULL)")
+    write(log, RowChanges(parent, after={"id": ints(1, 2)}))
+    write(log, RowChanges(child, after={"id": ints(10, 11), "p": ints(1, 2)}))
+    write(log, RowChanges(parent, before={"id": ints(1)}))
+    write(log, RowChanges(parent, before={"id": ints(2)}, after={"id": ints(3)}))
+    assert versions(log, "id", "p") == [
+        (10, 1, "insert", "delete"), (11, 2, "insert", "update"), (11, None, "update", None)]
+
+
+def test_from_a_base(tmp_path):
+    """Its rows are the first versions; the rest is as in the whole archive's history."""
+    middle = applier.locate(ARCHIVE, time=datetime(2026, 3, 14, 10, 30, tzinfo=UTC))[0]
+    base = applier.replay(ARCHIVE, tmp_path / "base", stop=f"{middle.file}:{middle.start}").snapshot
+    now = applier.replay(ARCHIVE, tmp_path / "now").snapshot
+    begun = int(middle.file[-6:]) << 40 | base.position.offset
+    for name, held in base.tables.items():
+        whole, after = (applier.history(ARCHIVE, name, base=from_).to_arrow() for from_ in (None, base))
+        columns = held.schema.names
+        first = after.filter(pc.field("_change_type") == "base")
+        assert rows_of(first, columns) == rows_of(held.to_arrow(), columns), name
+        assert set(first["_from_seq"].to_pylist()) <= {begun} and first["_valid_from"].null_count == len(first)
+        later = [row for row in whole.to_pylist() if row["_from_seq"] > begun]
+        assert [row for row in after.to_pylist() if row["_change_type"] != "base"] == later
+        still = after.filter(pc.field("_to_seq").is_null())
+        assert rows_of(still, columns) == rows_of(now.tables[name].to_arrow(), columns), name
+
+
+def test_columns_and_names(log):
+    t = table(log, "CREATE TABLE t (id INT PRIMARY KEY, v INT, _to_seq INT)")
+    write(log, RowChanges(t, after={"id": ints(1), "v": ints(2)}))
+    log.close()
+    assert applier.history(str(log.path), "d.t", columns=["v"]).schema.names == ["v", *OF_VERSIONS]
+    with pytest.raises(applier.UsageError, match="a column _to_seq, as the history has"):
+        applier.history(str(log.path), "d.t")
+
+
+def test_what_is_refused():
+    with pytest.raises(applier.UnsupportedEvent, match="system-versioned"):
+        applier.history(Case("mariadb-system-versioned").binlogs, "sv.exp")
