@@ -25,6 +25,7 @@ from benchmarks import (
     showing,
     sizes,
     starting,
+    summaries,
     workloads,
 )
 from benchmarks.measure import in_child
@@ -40,6 +41,7 @@ _SECTIONS: dict[str, Callable[[sections.Bench], list[Table]]] = {
     "start": starting.starting,
     "read": sections.reading,
     "show": showing.showing,
+    "summary": summaries.summaries,
     "changes": changes.changes,
     "apply": sections.applying,
     "parquet": sections.parquet,
