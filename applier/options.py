@@ -7,7 +7,7 @@ from typing import Protocol
 from applier.binlog.events.gtid import GtidSet
 from applier.errors import UsageError
 from applier.schema.table_filter import EVERYTHING, TableFilter, unquoted
-from applier.snapshot import FILE_BYTES
+from applier.snapshot import AS_DECIMAL, FILE_BYTES, UNSIGNED_BIGINTS
 
 ENGINES = ("auto", "local", "spark")
 CHANGE_FORMATS = ("json", "csv", "parquet", "debezium", "arrow")
@@ -62,7 +62,8 @@ class ReplayOptions:
     are pairs of databases: what the log has as the first is the second, for `filter`, too. `type_conversions` has
     names of replica_type_conversions in lower case. `system_time_zone`, as "+02:00" or "Europe/Rome", is what SYSTEM is
     in the log. New files have about `file_bytes`. A log of more than `pass_bytes` (None: as memory and disk have room)
-    is replayed in passes. `engine` is "auto", "local" or "spark"; `master` is Spark's, None
+    is replayed in passes. `unsigned_bigint` is what files have for such columns, None: what those of the base have, or
+    decimals. `engine` is "auto", "local" or "spark"; `master` is Spark's, None
     means local[*].
     """
 
@@ -89,6 +90,7 @@ class ReplayOptions:
     file_bytes: int = FILE_BYTES
     pass_bytes: int | None = None
     master: str | None = None
+    unsigned_bigint: str | None = None
 
     def __post_init__(self) -> None:
         if not self.binlogs:
@@ -101,6 +103,8 @@ class ReplayOptions:
         _check_engine(self.engine, self.master)
         _one_of("--zero-dates", self.zero_dates, ("null", "error"))
         _one_of("--on-statement", self.on_statement, ("error", "skip"))
+        if self.unsigned_bigint is not None:
+            _one_of("--unsigned-bigint", self.unsigned_bigint, UNSIGNED_BIGINTS)
         _check_time_zone(self.system_time_zone)
 
     @property
@@ -111,6 +115,8 @@ class ReplayOptions:
     def for_manifest(self) -> dict[str, object]:
         """The options that decide what the snapshot holds, as JSON, without those at their defaults."""
         known: dict[str, object] = {"zero_dates": self.zero_dates}
+        if self.unsigned_bigint not in (None, AS_DECIMAL):
+            known["unsigned_bigint"] = self.unsigned_bigint
         if self.exec_mode != "strict":
             known["exec_mode"] = self.exec_mode
         if self.on_statement != "error":
@@ -139,7 +145,7 @@ class ImportOptions:
     """A dump and what to make of it. `position` (binlog's base name, offset) and `gtid_set` say where it was made if it
     does not say so itself; `flavour` None is told by the dump; `schema` has the definitions of tables whose rows are
     Parquet files; `system_time_zone` is what SYSTEM was on the server, for statements that set no zone; files
-    have about `file_bytes`."""
+    have about `file_bytes`, and `unsigned_bigint` for such columns."""
 
     dump: str
     output: str
@@ -150,13 +156,17 @@ class ImportOptions:
     schema: str | None = None
     system_time_zone: str | None = None
     file_bytes: int = FILE_BYTES
+    unsigned_bigint: str = AS_DECIMAL
 
     def __post_init__(self) -> None:
         _check_time_zone(self.system_time_zone)
+        _one_of("--unsigned-bigint", self.unsigned_bigint, UNSIGNED_BIGINTS)
 
     def for_manifest(self) -> dict[str, object]:
         """The options that decide what the snapshot holds, as JSON: what is at its default is left out."""
         known = self.filter.for_manifest()
+        if self.unsigned_bigint != AS_DECIMAL:
+            known["unsigned_bigint"] = self.unsigned_bigint
         if self.system_time_zone is not None:
             known["system_time_zone"] = self.system_time_zone
         return known

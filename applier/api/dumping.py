@@ -24,6 +24,7 @@ def import_dump(
     gtid_set: str | GtidSet | None = None,
     flavour: Literal["mysql", "mariadb"] | None = None,
     system_time_zone: str | None = None,
+    unsigned_bigint: Literal["decimal", "long", "uint64"] = "decimal",
     target_file_size: Size = FILE_BYTES,
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
@@ -42,6 +43,7 @@ def import_dump(
     gtid_set: the transactions that the dump contains, if it does not name them itself.
     flavour: the server that the dump is from, if it does not say so itself.
     system_time_zone: the server's, for dumps whose TIMESTAMPs are in it.
+    unsigned_bigint: what BIGINT UNSIGNED is in files, as for `replay`.
     target_file_size: about how large new files become.
     tables: only these.
     ignore_tables: all but these.
@@ -54,7 +56,7 @@ def import_dump(
     options = ImportOptions(
         path(dump), path(output), None if position is None else arguments.position(position),
         None if gtid_set is None else str(gtid_set), flavour, table_filter(tables, ignore_tables),
-        None if schema is None else path(schema), system_time_zone, size(target_file_size))
+        None if schema is None else path(schema), system_time_zone, size(target_file_size), unsigned_bigint)
     watch = watcher(progress)
     compiling.ensure("import", watch)
     result = job(options, watch)

@@ -59,6 +59,7 @@ def replay(
     define_from_log: bool = False,
     system_time_zone: str | None = None,
     check_foreign_keys: bool = False,
+    unsigned_bigint: Literal["decimal", "long", "uint64"] | None = None,
     target_file_size: Size = FILE_BYTES,
     pass_bytes: Size | None = None,
     route: Literal["auto", "walk", "shuffle"] = "auto",
@@ -93,6 +94,7 @@ def replay(
     define_from_log: whether the log's metadata define tables that nothing else does.
     system_time_zone: what SYSTEM is in the log, as "+02:00" or "Europe/Rome".
     check_foreign_keys: whether to look for rows whose foreign keys refer to missing rows, and warn of them.
+    unsigned_bigint: decimals, int64 (what does not fit is an error) or uint64; by default as the base, or decimals.
     target_file_size: about how large new files become.
     pass_bytes: how much log is replayed at a time; by default, as memory and disk have room.
     route: how units of work get their changes; auto is the cheaper way.
@@ -127,6 +129,7 @@ def replay(
         check_foreign_keys=check_foreign_keys,
         engine="spark" if master is not None and engine == "local" else engine,
         file_bytes=size(target_file_size),
+        unsigned_bigint=unsigned_bigint,
         pass_bytes=None if pass_bytes is None else size(pass_bytes),
         master=master,
     )

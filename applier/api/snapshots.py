@@ -15,6 +15,7 @@ from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot import location, manifest
 from applier.snapshot.manifest import BinlogPosition
 from applier.snapshot.table_entry import TableEntry
+from applier.snapshot.unsigned_bigints import choice_onto, unsigned_bigints
 
 if TYPE_CHECKING:
     import duckdb
@@ -68,7 +69,8 @@ class SnapshotTable:
     @cached_property
     def schema(self) -> pa.Schema:
         """Its columns as Arrow's: all but the VIRTUAL ones."""
-        return table_schema(self._definition)
+        shown = self._definition.shown
+        return unsigned_bigints(shown).stored_schema(table_schema(shown), self._snapshot.unsigned_bigint)
 
     def scan(self) -> dataset.Dataset:
         """Its files as a dataset, of which a reader takes the columns and rows that it wants."""
@@ -144,6 +146,11 @@ class Snapshot:
     def position(self) -> BinlogPosition:
         """Where it stands in the log: the end of an event group, with the GTID set and the time of that group."""
         return self._manifest.position
+
+    @property
+    def unsigned_bigint(self) -> str:
+        """What its files have for BIGINT UNSIGNED: decimal, long or uint64."""
+        return choice_onto(self._manifest.source.options, None)
 
     @cached_property
     def tables(self) -> Mapping[str, SnapshotTable]:

@@ -31,6 +31,14 @@ MasterOption = Annotated[str | None, typer.Option(
     "Default: all cores of this machine.")]
 
 
+class UnsignedBigint(StrEnum):
+    """What files have for BIGINT UNSIGNED."""
+
+    decimal = "decimal"
+    long = "long"
+    uint64 = "uint64"
+
+
 @app.callback(invoke_without_command=True)
 def _applier(version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False) -> None:
     if version:

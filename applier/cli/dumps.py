@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from applier.cli.application import Engine, EngineOption, MasterOption, app
+from applier.cli.application import Engine, EngineOption, MasterOption, UnsignedBigint, app
 
 
 class Flavour(StrEnum):
@@ -34,6 +34,9 @@ def import_(
     system_time_zone: Annotated[str | None, typer.Option(
         metavar="ZONE", help="The time zone of the dump's server, as +02:00 or Europe/Rome: TIMESTAMPs of dumps with "
                              "--skip-tz-utc are in it, and such dumps do not name it.")] = None,
+    unsigned_bigint: Annotated[UnsignedBigint, typer.Option(
+        help="What BIGINT UNSIGNED is in files: decimal, of 20 digits; long, where a value from 2^63 on stops the "
+             "import; uint64, which not every reader has.")] = UnsignedBigint.decimal,
     target_file_size: Annotated[str, typer.Option(
         metavar="SIZE", help="About how large new files become, as 64M or 1G. An increment writes again each file that "
                              "has a changed row; many small files are slower to read.")] = "64M",
@@ -58,7 +61,8 @@ def import_(
         imported = import_dump(
             dump, output, schema=schema, position=position, gtid_set=gtid_set,
             flavour=None if flavour is None else flavour.value, system_time_zone=system_time_zone,
-            target_file_size=target_file_size, tables=tables, ignore_tables=ignore_tables, progress=watcher)
+            unsigned_bigint=unsigned_bigint.value, target_file_size=target_file_size, tables=tables,
+            ignore_tables=ignore_tables, progress=watcher)
     print_imported(imported.report)
 
 

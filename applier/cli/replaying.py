@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from applier.cli.application import Engine, EngineOption, MasterOption, app
+from applier.cli.application import Engine, EngineOption, MasterOption, UnsignedBigint, app
 from applier.engine.choice import choose
 from applier.mysql.time_zones import parse_datetime
 from applier.options import (
@@ -107,6 +107,9 @@ def replay(
         "--check-foreign-keys", help="At the end, look for rows whose foreign keys refer to missing rows, and list "
                                      "them with each table, here and in the report. The snapshot is the same with or "
                                      "without this option.")] = False,
+    unsigned_bigint: Annotated[UnsignedBigint | None, typer.Option(
+        help="What BIGINT UNSIGNED is in files: decimal, of 20 digits; long, where a value from 2^63 on stops the "
+             "replay; uint64, which not every reader has. By default as in --base, or decimal.")] = None,
     target_file_size: Annotated[str, typer.Option(
         metavar="SIZE", help="About how large new files become, as 64M or 1G. An increment writes again each file that "
                              "has a changed row; many small files are slower to read.")] = "64M",
@@ -159,6 +162,7 @@ def replay(
         file_bytes=parse_size(target_file_size),
         pass_bytes=None if pass_bytes is None else parse_size(pass_bytes),
         master=master,
+        unsigned_bigint=None if unsigned_bigint is None else unsigned_bigint.value,
     )
     is_on_spark = choose(options).engine == "spark"
     if is_on_spark:

@@ -31,6 +31,7 @@ from applier.snapshot.manifest import MANIFEST, Snapshot
 from applier.snapshot.reader import open_whole, read_whole
 from applier.snapshot.shards import Shard, ShardedFiles, columns_of
 from applier.snapshot.staging import CONFLICTS, MARKER, REPORT, SCHEMA
+from applier.snapshot.unsigned_bigints import as_rows
 from keysearch.keybytes import int_key
 from keysearch.keyrules import encode_by_rules
 
@@ -125,9 +126,10 @@ def _complaint(filesystem: fs.FileSystem, root: str, file: FileEntry | OtherFile
 def _check_keys(parquet: pq.ParquetFile, order: _Sorted, file: FileEntry, path: str) -> None:
     """Raise SnapshotError if keys do not ascend, or do not go from the manifest's first to its last."""
     marked, first = MarkedDates(parquet.metadata.metadata, path), 0
+    schema = table_schema(order.definition)
     low = last = None
     for batch in parquet.iter_batches(use_threads=False):
-        rows = marked.put_into(pa.Table.from_batches([batch]), first)
+        rows = as_rows(marked.put_into(pa.Table.from_batches([batch]), first), schema)
         first += batch.num_rows
         columns = [rows.column(name) for name in order.columns]
         if any(column.null_count for column in columns):

@@ -1,9 +1,11 @@
 """Parquet snapshots: manifest, reading, writing, publishing."""
 
 __all__ = [
-    "FILE_BYTES", "checks", "date_marks", "digest", "file_entries", "location", "manifest", "publish", "reader",
-    "shards", "staging", "table_entry", "writer",
+    "AS_DECIMAL", "FILE_BYTES", "UNSIGNED_BIGINTS", "checks", "date_marks", "digest", "file_entries", "location",
+    "manifest", "publish", "reader", "shards", "staging", "table_entry", "unsigned_bigints", "writer",
 ]
 
 FILE_BYTES = 64 << 20
 """The size that files of rows have where nothing else is asked for."""
+AS_DECIMAL, AS_LONG, AS_UINT64 = UNSIGNED_BIGINTS = ("decimal", "long", "uint64")
+"""What files may have for BIGINT UNSIGNED (applier.snapshot.unsigned_bigints)."""

@@ -11,6 +11,7 @@ from pyarrow.fs import FileSelector, FileSystem, FileType
 from applier.errors import SnapshotError, reason
 from applier.snapshot import location
 from applier.snapshot.file_entries import FileColumns, FileEntry
+from applier.snapshot.unsigned_bigints import is_stored_as
 
 _THREADS = 16
 
@@ -96,6 +97,6 @@ def check_rows(metadata: pq.FileMetaData, file: FileEntry, path: str) -> None:
 
 def check_columns(found: pa.Schema, schema: pa.Schema, path: str) -> None:
     """Raise SnapshotError if a file has other columns than its table's schema."""
-    if not found.equals(schema):
+    if not is_stored_as(found, schema):
         raise SnapshotError(f"a file of the snapshot has other columns than its table: {found.to_string()}",
                             file=path, hint="the manifest's definition and the file do not belong together")

@@ -19,17 +19,19 @@ from pyarrow import fs
 
 from applier.errors import SnapshotError, reason
 from applier.io import durable
-from applier.snapshot import FILE_BYTES, location
+from applier.snapshot import AS_DECIMAL, FILE_BYTES, location
 from applier.snapshot.manifest import MANIFEST
 from applier.snapshot.staging import MARKER, SNAPSHOTS, Staging
 
 _TAKEN = "choose another --output, or remove what is there"
 
 
-def begin(output: str, file_bytes: int = FILE_BYTES, *, lasts: bool = True) -> Staging:
-    """Prepare to publish at a path or URI; tables' new files have about `file_bytes`. Raises SnapshotError if something
-    is there already, or nothing can be written. What a dead run left there is removed; an empty directory may be there.
-    What does not last, as the base of a later pass, is not made durable.
+def begin(output: str, file_bytes: int = FILE_BYTES, *, unsigned_bigint: str = AS_DECIMAL,
+          lasts: bool = True) -> Staging:
+    """Prepare to publish at a path or URI; tables' new files have about `file_bytes`, and this type of column for
+    BIGINT UNSIGNED. Raises SnapshotError if something is there already, or nothing can be written. What a dead run left
+    there is removed; an empty directory may be there. What does not last, as the base of a later pass, is not made
+    durable.
     """
     filesystem, path = location.resolve(output)
     try:
@@ -41,7 +43,7 @@ def begin(output: str, file_bytes: int = FILE_BYTES, *, lasts: bool = True) -> S
             staging = _Beside(output, filesystem, path)
     except OSError as error:
         raise SnapshotError(f"cannot write there: {reason(error)}", file=output) from error
-    staging.file_bytes, staging.lasts = file_bytes, lasts
+    staging.file_bytes, staging.unsigned_bigint, staging.lasts = file_bytes, unsigned_bigint, lasts
     return staging
 
 

@@ -14,6 +14,7 @@ from applier.snapshot.checks import check_columns, check_rows, check_size, readi
 from applier.snapshot.date_marks import MarkedDates, for_nulls
 from applier.snapshot.digest import check_digest
 from applier.snapshot.file_entries import FileEntry, OtherFile
+from applier.snapshot.unsigned_bigints import as_rows
 
 BATCH_BYTES = 16 << 20
 _BATCH_ROWS = 1 << 15
@@ -49,13 +50,14 @@ def read_batches(base: str, file: FileEntry, definition: TableDefinition) -> Ite
     path = f"{root}/{file.path}"
     with reading(path):
         parquet = open_whole(filesystem, path, file)
-        check_columns(parquet.schema_arrow, table_schema(definition), path)
+        schema = table_schema(definition)
+        check_columns(parquet.schema_arrow, schema, path)
         marked, first = MarkedDates(parquet.metadata.metadata, path), 0
         for group in range(parquet.num_row_groups):
             of_group = parquet.metadata.row_group(group)
             most = max(1, min(_BATCH_ROWS, of_group.num_rows * BATCH_BYTES // max(1, of_group.total_byte_size)))
             for batch in parquet.iter_batches(batch_size=most, row_groups=[group], use_threads=False):
-                rows = marked.put_into(pa.Table.from_batches([batch]), first)
+                rows = as_rows(marked.put_into(pa.Table.from_batches([batch]), first), schema)
                 [whole] = for_nulls(rows, definition).to_batches()
                 first += batch.num_rows
                 yield whole
@@ -88,14 +90,15 @@ def _read(filesystem: FileSystem, path: str, file: FileEntry, schema: pa.Schema,
         if part is None:
             table = parquet.read(use_threads=False)  # Spark runs one task per core
         else:
-            table, first = _rows_of_part(parquet, part, marked)
-    return marked.put_into(table, first).replace_schema_metadata(schema.metadata)
+            table, first = _rows_of_part(parquet, part, marked, schema)
+    return as_rows(marked.put_into(table, first), schema).replace_schema_metadata(schema.metadata)
 
 
-def _rows_of_part(parquet: pq.ParquetFile, part: FilePart, marked: MarkedDates) -> tuple[pa.Table, int]:
+def _rows_of_part(parquet: pq.ParquetFile, part: FilePart, marked: MarkedDates,
+                  schema: pa.Schema) -> tuple[pa.Table, int]:
     """The rows of a part, out of the row groups that have some of them, and the first one's number."""
     keys = parquet.read(columns=list(part.names), use_threads=False)
-    first, end = part.edges(marked.put_into(keys))
+    first, end = part.edges(as_rows(marked.put_into(keys), schema))
     sizes = [parquet.metadata.row_group(group).num_rows for group in range(parquet.num_row_groups)]
     starts = np.cumsum([0, *sizes])
     groups = [group for group in range(len(sizes)) if starts[group] < end and starts[group + 1] > first]

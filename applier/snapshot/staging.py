@@ -16,7 +16,7 @@ from pyarrow import fs
 
 from applier.errors import SnapshotError, reason
 from applier.io import durable
-from applier.snapshot import FILE_BYTES, location, shards
+from applier.snapshot import AS_DECIMAL, FILE_BYTES, location, shards
 from applier.snapshot.checks import check_size, check_sizes, reading, sizes_below
 from applier.snapshot.digest import HashedSink, compare_digest, digest_of
 from applier.snapshot.file_entries import FileEntry, OtherFile
@@ -47,7 +47,7 @@ class Staging:
 
     def __init__(self, output: str, filesystem: fs.FileSystem, root: str) -> None:
         self.output = output
-        self.file_bytes, self.lasts = FILE_BYTES, True
+        self.file_bytes, self.unsigned_bigint, self.lasts = FILE_BYTES, AS_DECIMAL, True
         self._filesystem = filesystem
         self._root = root
         self._lock: int | None = None
@@ -67,7 +67,8 @@ class Staging:
 
         For TableWriter; picklable.
         """
-        place = TableTarget(self._root_uri(), location.table_folder(database, table), self.file_bytes)
+        place = TableTarget(self._root_uri(), location.table_folder(database, table), self.file_bytes,
+                            self.unsigned_bigint)
         if self._filesystem.type_name not in _WITHOUT_FOLDERS:
             for needed in (place, place.history) if history else (place,):
                 self._filesystem.create_dir(f"{self._root}/{needed.folder}", recursive=True)

@@ -24,10 +24,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from applier.errors import SnapshotError
-from applier.snapshot import FILE_BYTES, location
+from applier.snapshot import AS_DECIMAL, FILE_BYTES, location
 from applier.snapshot.date_marks import DateMarks
 from applier.snapshot.digest import HashedSink
 from applier.snapshot.file_entries import FileEntry, KeyKind, KeyValue
+from applier.snapshot.unsigned_bigints import NONE, UnsignedBigints
 from keysearch.keybytes import int_key
 from keysearch.keyrules import encode_by_rules
 
@@ -41,16 +42,18 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 @dataclass(frozen=True)
 class TableTarget:
     """Where tasks write files of one table: `root` is the staged snapshot's path or uri, `folder` the table's in it. A
-    file that has reached `file_bytes` on disk is followed by another one."""
+    file that has reached `file_bytes` on disk is followed by another one. `unsigned_bigint` is what files have for such
+    columns."""
 
     root: str
     folder: str
     file_bytes: int = FILE_BYTES
+    unsigned_bigint: str = AS_DECIMAL
 
     @property
     def history(self) -> "TableTarget":
         """Where the files with all rows of a versioned table go."""
-        return TableTarget(self.root, f"{HISTORY}/{self.folder}", self.file_bytes)
+        return TableTarget(self.root, f"{HISTORY}/{self.folder}", self.file_bytes, self.unsigned_bigint)
 
 
 class TableWriter:
@@ -59,15 +62,17 @@ class TableWriter:
     unit: number of the unit of work among the table's, in key order. Every writer gives its files unique names, so that
     attempts of one task never collide. schema: the table's Arrow schema. key: names of the key's columns, () for a
     table without a key; their values encode to the key ranges that `close` returns ("int" by keysearch.int_key, "bytes"
-    by keysearch.encode_by_rules with `key_rules`, None: no ranges). `zero_dates` says of each file that has invalid
-    dates, by its path, how many.
+    by keysearch.encode_by_rules with `key_rules`, None: no ranges). bigints: the columns that are BIGINT UNSIGNED.
+    `zero_dates` says of each file that has invalid dates, by its path, how many.
     """
 
     def __init__(self, place: TableTarget, unit: int, schema: pa.Schema, *, key: Sequence[str] = (),
-                 key_kind: KeyKind | None = None, key_rules: Sequence[str] = ()) -> None:
+                 key_kind: KeyKind | None = None, key_rules: Sequence[str] = (),
+                 bigints: UnsignedBigints = NONE) -> None:
         if (key_kind is None) != (not key):
             raise ValueError(f"a key of kind {key_kind} on columns {list(key)}")
         self._place, self._schema, self._key, self._key_kind = place, schema, list(key), key_kind
+        self._bigints, self._stored = bigints, bigints.stored_schema(schema, place.unsigned_bigint)
         self._key_rules, self._group_bytes = tuple(key_rules), min(ROW_GROUP_BYTES, place.file_bytes)
         self._filesystem, self._root = location.resolve(place.root)
         self._prefix = _new_prefix(unit)
@@ -134,9 +139,9 @@ class TableWriter:
             self._last_key = last
         if self._open is None:
             path = f"{self._place.folder}/{self._prefix}-{len(self._entries):04d}.parquet"
-            self._open = _OpenFile(self._filesystem, self._root, path, self._schema, self._key, first,
+            self._open = _OpenFile(self._filesystem, self._root, path, self._stored, self._key, first,
                                    is_sorted=not self._key_rules)
-        self._open.write(rows, last)
+        self._open.write(self._bigints.as_stored(rows, self._place.unsigned_bigint), last)
         if self._open.size() >= self._place.file_bytes:
             self._close_file()
 
@@ -158,11 +163,13 @@ class TableWriter:
             self._open = None
 
 
-def write_empty(place: TableTarget, schema: pa.Schema, key: Sequence[str] = ()) -> FileEntry:
+def write_empty(place: TableTarget, schema: pa.Schema, key: Sequence[str] = (),
+                bigints: UnsignedBigints = NONE) -> FileEntry:
     """Write the single file of an empty table: readers find its columns there."""
     filesystem, root = location.resolve(place.root)
     path = f"{place.folder}/{_new_prefix(0)}-0000.parquet"
-    return _OpenFile(filesystem, root, path, schema, list(key), None).finish()
+    stored = bigints.stored_schema(schema, place.unsigned_bigint)
+    return _OpenFile(filesystem, root, path, stored, list(key), None).finish()
 
 
 def _new_prefix(unit: int) -> str:

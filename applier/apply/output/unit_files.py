@@ -15,6 +15,7 @@ from applier.columns.alter.versions import rows_shown
 from applier.columns.table_key import table_key
 from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.unsigned_bigints import unsigned_bigints
 from applier.snapshot.writer import TableTarget, TableWriter
 
 
@@ -46,4 +47,5 @@ def table_writer(place: TableTarget, unit: int, definition: TableDefinition) -> 
     """For rows of the table in the order of its key; `unit` is its number among the table's."""
     key = table_key(definition)
     names, form, rules = (key.names, key.form, key.rules) if key else ((), None, ())
-    return TableWriter(place, unit=unit, schema=table_schema(definition), key=names, key_kind=form, key_rules=rules)
+    return TableWriter(place, unit=unit, schema=table_schema(definition), key=names, key_kind=form, key_rules=rules,
+                       bigints=unsigned_bigints(definition, names))

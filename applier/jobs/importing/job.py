@@ -38,7 +38,7 @@ _HEAD_BYTES = 4 << 20
 def import_dump(options: ImportOptions, progress: Progress | None = None) -> ReplayResult:
     """Import a dump and publish a snapshot. Raises ApplierError, and publishes nothing then."""
     dump = open_dump(options.dump, options.schema)
-    with (begin(options.output, options.file_bytes) as staging,
+    with (begin(options.output, options.file_bytes, unsigned_bigint=options.unsigned_bigint) as staging,
           tempfile.TemporaryDirectory(prefix="applier-import-") as spill):
         return _Import(options, dump, staging, spill, progress or Silent()).run()
 

@@ -27,6 +27,7 @@ from applier.mysql.zero_dates import to_python
 from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot.date_marks import MarkedDates
 from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.unsigned_bigints import as_rows, unsigned_bigints
 from applier.snapshot.writer import TableTarget, TableWriter, write_empty
 from keysearch.keybytes import KeyBytes
 
@@ -92,12 +93,12 @@ class SortedRows:
             self._merge(self._key)
         files = self._writer.close() if self._writer is not None else []
         self.rows = sum(file.rows for file in files)
-        return files or [write_empty(self._place, self._schema, self.key_names)]
+        return files or [write_empty(self._place, self._schema, self.key_names, unsigned_bigints(self.definition))]
 
     def blocks(self, files: list[FileEntry]) -> Iterator[pa.Table]:
         """The rows of files that `finish` named, in their order."""
         filesystem, root = resolve(self._place.root)
-        yield from _parquet_blocks(filesystem, [f"{root}/{file.path}" for file in files])
+        yield from _parquet_blocks(filesystem, [f"{root}/{file.path}" for file in files], self._schema)
 
     def drain(self) -> Iterator[pa.Table]:
         """All rows that were added, older ones first, for another table with the same columns; none remain here."""
@@ -105,7 +106,7 @@ class SortedRows:
         filesystem, root = resolve(self._place.root)
         main = [f"{root}/{file.path}" for file in self._writer.close()] if self._writer is not None else []
         self._writer, self._last_key = None, None
-        yield from _parquet_blocks(filesystem, main)
+        yield from _parquet_blocks(filesystem, main, self._schema)
         for path in main:
             filesystem.delete_file(path)
         for path, _ in self._runs:
@@ -165,7 +166,7 @@ class SortedRows:
         main = self._writer.close() if self._writer is not None else []
         self._writer, self._last_key = None, None
         filesystem, root = resolve(self._place.root)
-        blocks = [_parquet_blocks(filesystem, [f"{root}/{file.path}" for file in main])] if main else []
+        blocks = [_parquet_blocks(filesystem, [f"{root}/{file.path}" for file in main], self._schema)] if main else []
         blocks += [_arrow_blocks(path) for path, _ in self._runs]
         runs = [_Run(lambda rows: key.of_rows(rows, self.definition.full_name), run) for run in blocks]
         policies = [FAIL] * bool(main) + [on_duplicate for _, on_duplicate in self._runs]
@@ -236,11 +237,11 @@ def _arrow_blocks(path: str) -> Iterator[pa.Table]:
             yield pa.Table.from_batches([file.get_batch(number)])
 
 
-def _parquet_blocks(filesystem: fs.FileSystem, paths: list[str]) -> Iterator[pa.Table]:
+def _parquet_blocks(filesystem: fs.FileSystem, paths: list[str], schema: pa.Schema) -> Iterator[pa.Table]:
     for path in paths:
         with filesystem.open_input_file(path) as source:
             file, first = pq.ParquetFile(source), 0
             marked = MarkedDates(file.metadata.metadata, path)
             for batch in file.iter_batches(batch_size=_BLOCK_ROWS):
-                yield marked.put_into(pa.Table.from_batches([batch]), first)
+                yield as_rows(marked.put_into(pa.Table.from_batches([batch]), first), schema)
                 first += batch.num_rows

@@ -41,13 +41,14 @@ from applier.schema.definition import TableDefinition
 from applier.schema.history.history import SchemaHistory
 from applier.schema.history.relevance import Relevance
 from applier.schema.schema_file import schema_file
-from applier.snapshot import manifest
+from applier.snapshot import AS_DECIMAL, manifest
 from applier.snapshot.checks import check_listed
 from applier.snapshot.manifest import DatabaseEntry, Snapshot, Source
 from applier.snapshot.publish import begin
 from applier.snapshot.shards import columns_of
 from applier.snapshot.staging import Staging
 from applier.snapshot.table_entry import TableEntry
+from applier.snapshot.unsigned_bigints import choice_onto
 
 
 def replay_with(executor: Executor, options: ReplayOptions, progress: Progress | None = None) -> ReplayResult:
@@ -93,14 +94,18 @@ class _Replay:
         if base is not None:
             check_listed(base.uri, [columns_of(files) for table in base.tables
                                     if options.filter.wanted(table.database, table.name) for files in table.lists])
-        with begin(options.output, options.file_bytes) as staging:
+        bigints = options.unsigned_bigint or AS_DECIMAL if base is None else \
+            choice_onto(base.source.options, options.unsigned_bigint)
+        options = self.options = replace(options, unsigned_bigint=bigints)
+        with begin(options.output, options.file_bytes, unsigned_bigint=bigints) as staging:
             n_bytes = options.pass_bytes or room_for_pass(self.executor.on_one_disk)
             outlining = Outlining(self.executor, options, _relevance_to(options), n_bytes, self.progress, self._note)
             with self._timed("outline"):
                 archive = open_archive(list(options.binlogs), with_gap=outlining.stop_condition().is_set)
                 part = outlining.next_pass(archive, base)
             while not part.is_last:
-                with begin(staging.within_pass(outlining.n_passes), options.file_bytes, lasts=False) as between:
+                with begin(staging.within_pass(outlining.n_passes), options.file_bytes, unsigned_bigint=bigints,
+                           lasts=False) as between:
                     made = self._replay(part, between)
                 staging.drop_pass(outlining.n_passes - 1)
                 with self._timed("outline"):

@@ -21,6 +21,7 @@ from applier.snapshot.file_entries import FileEntry
 from applier.snapshot.manifest import Snapshot
 from applier.snapshot.staging import Staging
 from applier.snapshot.table_entry import TableEntry
+from applier.snapshot.unsigned_bigints import unsigned_bigints
 from applier.snapshot.writer import write_empty
 
 _Name = TypeVar("_Name", bound=str)
@@ -52,7 +53,7 @@ def table_entries(live: list[TableVersion], planned: list[PlannedVersion], resul
             history = [file for result in done for file in result.history]
         if not files:
             place = staging.place(shown.database, shown.name)
-            files = [write_empty(place, table_schema(shown), key.names if key else ())]
+            files = [write_empty(place, table_schema(shown), key.names if key else (), unsigned_bigints(shown))]
         rules = key.rules if key else ()
         if before is not None and all(result.files is None for result in done):
             rules = before.key_rules  # the rules of its files, which an older program may have written

@@ -1,0 +1,98 @@
+"""What type files of a snapshot have for BIGINT UNSIGNED, as people ask for it (`--unsigned-bigint`).
+
+    decimal   decimal128(20, 0), as everywhere in the program: exact, and every reader has it
+    long      int64; a value from 2**63 on stops the run
+    uint64    uint64: exact; Spark and other readers without unsigned integers read it in their own ways
+
+Only files differ: rows are converted when they are written, and back when they are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.errors import ReplayStopped, UsageError
+from applier.schema.definition import TableDefinition
+from applier.snapshot import AS_DECIMAL, AS_LONG, AS_UINT64
+
+OPTION = "unsigned_bigint"
+"""Its name in a manifest's options, where it is not "decimal"."""
+_EXACT = pa.decimal128(20, 0)
+_STORED = {AS_DECIMAL: _EXACT, AS_LONG: pa.int64(), AS_UINT64: pa.uint64()}
+_MOST = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class UnsignedBigints:
+    """The columns of a table ("db.table") that are BIGINT UNSIGNED, and its key."""
+
+    table: str
+    names: tuple[str, ...]
+    key: tuple[str, ...] = ()
+
+    def stored_schema(self, schema: pa.Schema, choice: str) -> pa.Schema:
+        """The schema of files, given that of rows."""
+        return pa.schema([field.with_type(_STORED[choice]) if field.name in self.names else field for field in schema])
+
+    def as_stored(self, rows: pa.Table, choice: str) -> pa.Table:
+        """Rows as files have them. Raises ReplayStopped for a value that does not fit."""
+        if choice == AS_DECIMAL:
+            return rows
+        for name in self.names:
+            place = rows.schema.get_field_index(name)
+            if choice == AS_LONG:
+                self._check(rows, name)
+            rows = rows.set_column(place, rows.schema.field(place).with_type(_STORED[choice]),
+                                   rows.column(place).cast(_STORED[choice]))
+        return rows
+
+    def _check(self, rows: pa.Table, name: str) -> None:
+        most = pc.max(rows.column(name)).as_py()
+        if most is None or most <= _MOST:
+            return
+        row = pc.index(pc.greater(rows.column(name), pa.scalar(_MOST, _EXACT)), True).as_py()
+        key = ", ".join(f"{column} = {rows.column(column)[row]}" for column in self.key)
+        raise ReplayStopped(f"the value {rows.column(name)[row]} of column {name} does not fit into a signed BIGINT",
+                            table=self.table, key=key or None,
+                            hint="choose --unsigned-bigint uint64, or decimal, which every reader has")
+
+
+NONE = UnsignedBigints("", ())
+
+
+def unsigned_bigints(definition: TableDefinition, key: tuple[str, ...] = ()) -> UnsignedBigints:
+    """Those of a table, whose rows are found by a key."""
+    return UnsignedBigints(definition.full_name, tuple(
+        column.name for column in definition.stored_columns if column.type.base == "bigint" and column.type.unsigned),
+        key)
+
+
+def choice_onto(base: Mapping[str, Any], wanted: str | None) -> str:
+    """What a replay writes onto a base with these options, which has it in all its files. Raises UsageError if
+    something else is wanted."""
+    known: str = base.get(OPTION, AS_DECIMAL)
+    if wanted not in (None, known):
+        raise UsageError(f"the base has BIGINT UNSIGNED as {known}, not as {wanted}, and a snapshot has it in one way",
+                         hint=f"leave --unsigned-bigint out, or replay or import the base anew with {wanted}")
+    return known
+
+
+def is_stored_as(found: pa.Schema, schema: pa.Schema) -> bool:
+    """Whether a file with one schema may hold rows with another one."""
+    return found.names == schema.names and all(
+        have.type == wanted.type or (wanted.type == _EXACT and have.type in _STORED.values())
+        for have, wanted in zip(found, schema, strict=True))
+
+
+def as_rows(stored: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Columns of a file as rows have them, by their schema, which may have more columns."""
+    for place, field in enumerate(stored.schema):
+        kind: Any = schema.field(field.name).type
+        if kind == _EXACT and field.type != kind:
+            stored = stored.set_column(place, field.with_type(kind), stored.column(place).cast(kind))
+    return stored
