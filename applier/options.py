@@ -217,7 +217,8 @@ class ExplainOptions:
 @dataclass(frozen=True)
 class ChangesOptions:
     """Of which log to read changes. Without `ignore_foreign_keys`, changes that foreign keys make and the log does not
-    have are an error. `complete`: whole rows, and what foreign keys change. The rest is as in ReplayOptions."""
+    have are an error. `complete`: whole rows, and what foreign keys change. `unsigned_bigint`: the
+    type of such columns. The rest is as in ReplayOptions."""
 
     binlogs: tuple[str, ...]
     base: str | None = None
@@ -229,6 +230,10 @@ class ChangesOptions:
     define_from_log: bool = False
     ignore_foreign_keys: bool = False
     complete: bool = False
+    unsigned_bigint: str = AS_DECIMAL
+
+    def __post_init__(self) -> None:
+        _one_of("--unsigned-bigint", self.unsigned_bigint, UNSIGNED_BIGINTS)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Literal
 
 from applier.api.arguments import PathLike, Paths, Place, Watcher, one_table, path, paths, position, stop_at, watcher
 from applier.api.snapshots import Snapshot
@@ -31,6 +32,7 @@ def changes(
     define_from_log: bool = False,
     ignore_foreign_keys: bool = False,
     complete: bool = False,
+    unsigned_bigint: Literal["decimal", "long", "uint64"] = "decimal",
     progress: Watcher | None = None,
 ) -> Changes:
     """Read the row changes of a table from binlogs, as columns, in commit order.
@@ -52,6 +54,7 @@ def changes(
     ignore_foreign_keys: whether to leave out what foreign keys change below the log; else that is an error.
     complete: whether to apply the changes to what was there before, for whole rows before and after each, JSON
         documents instead of diffs, and what foreign keys change (`_cascaded`). The table's rows are then in memory.
+    unsigned_bigint: what BIGINT UNSIGNED is: decimals, int64 (what does not fit is an error) or uint64.
     progress: called with each Step.
 
     Each change has `_change_type` (insert, update_preimage, update_postimage, delete), `_commit_version` (the total
@@ -69,6 +72,6 @@ def changes(
     options = ChangesOptions(
         paths(binlogs), base.uri if isinstance(base, Snapshot) else None if base is None else path(base),
         None if schema is None else path(schema), None if start is None else position(start), end.position, end.gtid,
-        end.time, define_from_log, ignore_foreign_keys, complete)
+        end.time, define_from_log, ignore_foreign_keys, complete, unsigned_bigint)
     log = ChangeLog(options, watcher(progress))
     return Changes(log.feed(one_table(table), None if columns is None else tuple(columns)))

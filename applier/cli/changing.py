@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from applier.cli.application import app
+from applier.cli.application import UnsignedBigint, app
 from applier.mysql.time_zones import parse_datetime
 from applier.options import ChangeFilesOptions, ChangesOptions, parse_stop_position
 from applier.schema.table_filter import TableFilter, parse_table_list
@@ -60,6 +60,9 @@ def changes(
     complete: Annotated[bool, typer.Option(
         "--complete", help="Apply the changes to what was there before, for whole rows before and after each, and what "
                            "foreign keys change. A table's rows are then in memory.")] = False,
+    unsigned_bigint: Annotated[UnsignedBigint, typer.Option(
+        help="What BIGINT UNSIGNED is in Arrow and Parquet: decimal, of 20 digits; long, where a value from 2^63 on is "
+             "an error; uint64.")] = UnsignedBigint.decimal,
 ) -> None:
     """Write the row changes of tables, in commit order, with their columns' names.
 
@@ -78,7 +81,7 @@ def changes(
             tuple(binlogs), base, schema, None if start_position is None else parse_stop_position(start_position),
             None if stop_position is None else parse_stop_position(stop_position), stop_gtid,
             None if stop_datetime is None else parse_datetime(stop_datetime), define_from_log, ignore_foreign_keys,
-            complete),
+            complete, unsigned_bigint.value),
         output, format.value, TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])),
         None if columns is None else tuple(name.strip() for name in columns.split(",")))
     out = TerminalText(sys.stdout) if sys.stdout.isatty() else sys.stdout

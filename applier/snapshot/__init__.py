@@ -7,5 +7,6 @@ __all__ = [
 
 FILE_BYTES = 64 << 20
 """The size that files of rows have where nothing else is asked for."""
-AS_DECIMAL, AS_LONG, AS_UINT64 = UNSIGNED_BIGINTS = ("decimal", "long", "uint64")
+AS_DECIMAL = "decimal"
+UNSIGNED_BIGINTS = (AS_DECIMAL, "long", "uint64")
 """What files may have for BIGINT UNSIGNED (applier.snapshot.unsigned_bigints)."""

@@ -17,14 +17,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import ReplayStopped, UsageError
+from applier.mysql.types import ColumnType
 from applier.schema.definition import TableDefinition
-from applier.snapshot import AS_DECIMAL, AS_LONG, AS_UINT64
+from applier.snapshot import AS_DECIMAL, UNSIGNED_BIGINTS
 
 OPTION = "unsigned_bigint"
 """Its name in a manifest's options, where it is not "decimal"."""
+_, AS_LONG, AS_UINT64 = UNSIGNED_BIGINTS
 _EXACT = pa.decimal128(20, 0)
 _STORED = {AS_DECIMAL: _EXACT, AS_LONG: pa.int64(), AS_UINT64: pa.uint64()}
 _MOST = 2**63 - 1
+_PLACE = {"file": "file", "position": "pos", "row": "row", "gtid": "gtid"}
+"""The parts of an error's place that rows of a change feed have."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,8 @@ class UnsignedBigints:
         return pa.schema([field.with_type(_STORED[choice]) if field.name in self.names else field for field in schema])
 
     def as_stored(self, rows: pa.Table, choice: str) -> pa.Table:
-        """Rows as files have them. Raises ReplayStopped for a value that does not fit."""
+        """Rows as files have them. Raises ReplayStopped for a value that does not fit; of changes, with their
+        places in the log."""
         if choice == AS_DECIMAL:
             return rows
         for name in self.names:
@@ -57,8 +62,10 @@ class UnsignedBigints:
             return
         row = pc.index(pc.greater(rows.column(name), pa.scalar(_MOST, _EXACT)), True).as_py()
         key = ", ".join(f"{column} = {rows.column(column)[row]}" for column in self.key)
+        place = {name: rows.column(f"_{short}")[row].as_py() for name, short in _PLACE.items()
+                 if f"_{short}" in rows.column_names}
         raise ReplayStopped(f"the value {rows.column(name)[row]} of column {name} does not fit into a signed BIGINT",
-                            table=self.table, key=key or None,
+                            table=self.table, key=key or None, **place,
                             hint="choose --unsigned-bigint uint64, or decimal, which every reader has")
 
 
@@ -68,8 +75,12 @@ NONE = UnsignedBigints("", ())
 def unsigned_bigints(definition: TableDefinition, key: tuple[str, ...] = ()) -> UnsignedBigints:
     """Those of a table, whose rows are found by a key."""
     return UnsignedBigints(definition.full_name, tuple(
-        column.name for column in definition.stored_columns if column.type.base == "bigint" and column.type.unsigned),
-        key)
+        column.name for column in definition.stored_columns if is_unsigned_bigint(column.type)), key)
+
+
+def is_unsigned_bigint(kind: ColumnType) -> bool:
+    """Whether a column's type is BIGINT UNSIGNED: BIT(64) and DECIMAL(20) have the same Arrow type."""
+    return kind.base == "bigint" and kind.unsigned
 
 
 def choice_onto(base: Mapping[str, Any], wanted: str | None) -> str:

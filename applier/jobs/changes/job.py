@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -38,8 +38,9 @@ from applier.schema.definition import Column
 from applier.schema.history.history import SchemaHistory
 from applier.schema.history.table_versions import TableVersion
 from applier.schema.table_filter import EVERYTHING, TableFilter
-from applier.snapshot import manifest
+from applier.snapshot import AS_DECIMAL, manifest
 from applier.snapshot.manifest import BinlogPosition
+from applier.snapshot.unsigned_bigints import NONE, UnsignedBigints, is_unsigned_bigint
 
 _WHOLE = 1 << 62
 
@@ -52,6 +53,8 @@ class ChangeFeed:
     notes: tuple[str, ...]
     _log: FeedLog
     _source: SingleImages | WholeRows
+    _bigints: UnsignedBigints = NONE
+    _unsigned_bigint: str = AS_DECIMAL
 
     @property
     def columns(self) -> dict[str, Column]:
@@ -82,7 +85,20 @@ class ChangeFeed:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The changes in commit order. Raises ArchiveError for damage, and where bytes are not those that were
         outlined, and of whole rows ReplayStopped where a replica would stop; what came before was right."""
-        return self._source.batches()
+        return map(self._stored, self._source.batches())
+
+    def _stored(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        if self._unsigned_bigint == AS_DECIMAL or not self._bigints.names:
+            return batch
+        [stored] = self._bigints.as_stored(pa.Table.from_batches([batch]), self._unsigned_bigint).to_batches()
+        return stored
+
+    def with_bigints(self, table: str, unsigned_bigint: str) -> ChangeFeed:
+        """The same changes, with another type of BIGINT UNSIGNED columns (applier.snapshot.unsigned_bigints)."""
+        bigints = UnsignedBigints(table, tuple(name for name, column in self.columns.items()
+                                               if is_unsigned_bigint(column.type)), self.key)
+        return replace(self, schema=bigints.stored_schema(self.schema, unsigned_bigint), _bigints=bigints,
+                       _unsigned_bigint=unsigned_bigint)
 
 
 class ChangeLog:
@@ -130,13 +146,17 @@ class ChangeLog:
         table, or two of its definitions have no schema in common."""
         if self._options.complete:
             log, task = self.applied(table, columns)
-            return ChangeFeed(log.schema, self.notes, log, WholeRows(log, task))
+            return self._feed(table, log, WholeRows(log, task))
         history = self._history(table)
         if not self._options.ignore_foreign_keys:
             _check_foreign_keys(self._span, history, table)
         log = self._feed_log(history, table, columns)
         changed = changed_versions(used_tables(self._span, history, _only(table)), history)
-        return ChangeFeed(log.schema, self.notes, log, SingleImages(log, log_segments(self._span, changed)))
+        return self._feed(table, log, SingleImages(log, log_segments(self._span, changed)))
+
+    def _feed(self, table: TableName, log: FeedLog, source: SingleImages | WholeRows) -> ChangeFeed:
+        feed = ChangeFeed(log.schema, self.notes, log, source)
+        return feed.with_bigints(".".join(table), self._options.unsigned_bigint)
 
     def applied(self, table: TableName, columns: tuple[str, ...] | None = None) -> tuple[FeedLog, ApplyTask]:
         """The log of a table as its feed reads it, and what applies its changes, and those of tables that change its

@@ -5,6 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import applier
+import applier.binlog
 from applier import cli
 from applier.jobs.importing import sorted_rows
 from tests.support.real_server import Case, Mark, replayed
@@ -84,3 +85,23 @@ def test_increments_have_what_their_base_has(tmp_path, choice, kind):
         assert all(pq.read_schema(file).types == table.schema.types for file in table.files)
     with pytest.raises(applier.UsageError, match=f"the base has BIGINT UNSIGNED as {choice}"):
         replayed(case, tmp_path / "other", base=str(tmp_path / "base"), unsigned_bigint="decimal")
+
+
+def test_changes(tmp_path):
+    """What does not fit is named with its place in the log."""
+    path = tmp_path / "binlog.000001"
+    with applier.binlog.Writer(path) as log:
+        log.query("CREATE DATABASE d")
+        log.query("CREATE TABLE d.t (id BIGINT UNSIGNED PRIMARY KEY, n BIGINT UNSIGNED)")
+        for number in (1, 2):
+            there = log.position
+            with log.transaction():
+                log.insert("d.t", {"id": [number], "n": [MOST - 1 + number]})
+    for choice, kind in (("decimal", pa.decimal128(20, 0)), ("long", pa.int64()), ("uint64", pa.uint64())):
+        changes = applier.changes(path, "d.t", stop=("binlog.000001", there[1]), unsigned_bigint=choice).to_arrow()
+        assert changes.schema.types[:2] == [kind, kind] and changes["n"].to_pylist() == [MOST]
+    assert applier.changes(path, "d.t", unsigned_bigint="uint64").to_arrow()["n"].to_pylist() == [MOST, MOST + 1]
+    with pytest.raises(applier.ReplayStopped, match="does not fit") as stopped:
+        applier.changes(path, "d.t", unsigned_bigint="long").to_arrow()
+    assert (stopped.value.table, stopped.value.key, stopped.value.file) == ("d.t", "id = 2", "binlog.000001")
+    assert stopped.value.position > there[1] and stopped.value.row == 0
