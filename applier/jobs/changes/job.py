@@ -85,11 +85,10 @@ class ChangeFeed:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The changes in commit order. Raises ArchiveError for damage, and where bytes are not those that were
         outlined, and of whole rows ReplayStopped where a replica would stop; what came before was right."""
-        return map(self._stored, self._source.batches())
+        batches = self._source.batches()
+        return batches if self._unsigned_bigint == AS_DECIMAL else (self._stored(batch) for batch in batches)
 
     def _stored(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        if self._unsigned_bigint == AS_DECIMAL or not self._bigints.names:
-            return batch
         [stored] = self._bigints.as_stored(pa.Table.from_batches([batch]), self._unsigned_bigint).to_batches()
         return stored
 
