@@ -87,15 +87,6 @@ def table_filter(tables: Tables | None, ignore_tables: Tables | None) -> TableFi
     return TableFilter(parse_table_list(wanted), parse_table_list(ignored))
 
 
-def one_table(name: str) -> tuple[str, str]:
-    """Database and name of a table, written as DATABASE.TABLE."""
-    names = parse_table_list([name])
-    if len(names) != 1 or not all(isinstance(part, str) for part in names[0]):
-        raise UsageError(f"{name!r} is not the name of a table", hint="write DATABASE.TABLE")
-    [(database, table)] = names
-    return str(database), str(table)
-
-
 def position(given: Place) -> tuple[str, int]:
     """A file and an offset. Raises UsageError for other places."""
     if isinstance(place := _place(given), tuple):

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 
-from applier.api.arguments import PathLike, Paths, Place, Watcher, one_table, path, paths, position, stop_at, watcher
+from applier.api.arguments import PathLike, Paths, Place, Watcher, path, paths, position, stop_at, watcher
 from applier.api.snapshots import Snapshot
 from applier.api.streams import Stream
 from applier.options import ChangesOptions
+from applier.schema.table_filter import one_table
 
 
 class Changes(Stream):

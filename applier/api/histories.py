@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from applier.api.arguments import PathLike, Paths, Place, Watcher, one_table, path, paths, stop_at, watcher
+from applier.api.arguments import PathLike, Paths, Place, Watcher, path, paths, stop_at, watcher
 from applier.api.snapshots import Snapshot
 from applier.api.streams import Stream
 from applier.options import ChangesOptions
+from applier.schema.table_filter import one_table
 
 
 class History(Stream):
@@ -33,9 +34,8 @@ def history(
     """Every version of every row of a table, and from when to when it was valid.
 
     >>> history = applier.history("backup", "shop.orders", columns=["id", "status"]).to_arrow()
-    >>> of_one = history.filter(pc.field("id") == 5).select(["status", "_valid_from", "_change_type", "_ended_by"])
-    >>> [(row["status"], row["_change_type"], row["_ended_by"]) for row in of_one.to_pylist()]
-    [('new', 'insert', 'update'), ('paid', 'update', None)]
+    >>> [(row["status"], row["_change_type"], row["_ended_by"]) for row in history.to_pylist() if row["id"] == 5]
+    [('new', 'insert', 'update'), ('cancelled', 'update', None)]
 
     binlogs: the archive.
     table: its name, as "shop.orders".

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,18 +11,11 @@ from rich.text import Text
 
 from applier.cli.grids import add_row, new_grid, result_console
 from applier.cli.terminal import assembled, words
+from applier.cli.value_texts import value_texts
 from applier.errors import UsageError
 from applier.jobs.diff.columns import AFTER, BEFORE, SharedColumn, SharedColumns
 from applier.jobs.diff.result import Compared, TableDiff
-from applier.jobs.exporting.cells import WRITERS, texts_of
-from applier.jobs.exporting.text_kernel import PLAIN
-from applier.mysql.type_registry import Family
-from applier.mysql.types import arrow_type
 from applier.snapshot.location import table_folder
-
-LONGEST_VALUE = 60
-"""Characters of a value that are shown."""
-_BARE = (Family.DECIMAL, Family.FLOATING, Family.YEAR, Family.VECTOR)
 
 
 def print_diff(diff: Compared, rows: int) -> None:
@@ -109,25 +101,5 @@ def _known(name: str, names: dict[str, int]) -> str:
 
 
 def _shown(column: SharedColumn, side: int, values: pa.Array) -> list[str]:
-    """Values for people, in a form that SQL has, and cut where they are long."""
     definition = column.sides[side]
-    if definition is None:
-        return ["NULL"] * len(values)
-    bare = False
-    if values.type == arrow_type(definition.type):
-        family = definition.type.entry.family
-        bare = WRITERS[family][0] == PLAIN or family in _BARE
-        values = values if family is Family.VECTOR else texts_of(definition, values)
-    return [_text(value, bare) for value in values.to_pylist()]
-
-
-def _text(value: Any, bare: bool) -> str:
-    if value is None:
-        return "NULL"
-    if isinstance(value, bytes):
-        text, bare = value[:LONGEST_VALUE].hex(), False
-        start = "x'"
-    else:
-        text, start = str(value), "'"
-    cut = text if len(text) <= LONGEST_VALUE else text[:LONGEST_VALUE - 1] + "…"
-    return cut if bare else f"{start}{cut}'"
+    return ["NULL"] * len(values) if definition is None else value_texts(definition, values)

@@ -120,3 +120,12 @@ def unquoted(name: str) -> str:
 
 def _dotted(entry: Entry) -> str:
     return str(entry[0]) if entry[1] is None else f"{entry[0]}.{entry[1]}"
+
+
+def one_table(name: str) -> tuple[str, str]:
+    """Database and name of a table, written as DATABASE.TABLE."""
+    names = parse_table_list([name])
+    if len(names) != 1 or not all(isinstance(part, str) for part in names[0]):
+        raise UsageError(f"{name!r} is not the name of a table", hint="write DATABASE.TABLE")
+    [(database, table)] = names
+    return str(database), str(table)

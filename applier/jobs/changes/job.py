@@ -58,24 +58,13 @@ class ChangeFeed:
 
     @property
     def columns(self) -> dict[str, Column]:
-        """The table's columns in the feed, by name, as the last definition that has them says."""
-        found = {name: version.definition.columns[number] for id, version in sorted(self._log.versions.items())
-                 for number, name in self._log.names[id].items()}
-        return {name: found[name] for name in self.schema.names if name in found}
+        """The table's columns in the feed, by name."""
+        return self._log.columns
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The names of the columns of the table's last primary key; without one, of its first unique key that has no
-        NULL; none without either, or where the feed lacks one of them."""
-        last = max(self._log.versions)
-        definition, names = self._log.versions[last].definition, self._log.names[last]
-        for key in sorted(definition.keys, key=lambda key: key.kind != "primary"):
-            columns = [definition.column_index(part.column) for part in key.parts if part.column is not None]
-            if key.kind in ("primary", "unique") and len(columns) == len(key.parts) and not any(
-                    definition.columns[column].nullable for column in columns):
-                found = tuple(names.get(column, "") for column in columns)
-                return found if set(found) <= set(self.schema.names) else ()
-        return ()
+        """The names of the columns of the table's key, where it has one; see FeedLog."""
+        return self._log.key
 
     @property
     def uris(self) -> dict[str, str]:

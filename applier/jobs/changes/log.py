@@ -10,6 +10,7 @@ import pyarrow as pa
 from applier.jobs.changes.groups import FileGroups
 from applier.jobs.changes.statements import Statement, marker
 from applier.plan.log import LogSpan
+from applier.schema.definition import Column
 from applier.schema.history.table_versions import Position, TableVersion
 
 
@@ -23,6 +24,27 @@ class FeedLog:
     versions: Mapping[int, TableVersion]
     names: Mapping[int, Mapping[int, str]]
     statements: Sequence[Statement]
+
+    @property
+    def columns(self) -> dict[str, Column]:
+        """The table's columns in the feed, by name, as the last definition that has them says."""
+        found = {name: version.definition.columns[number] for id, version in sorted(self.versions.items())
+                 for number, name in self.names[id].items()}
+        return {name: found[name] for name in self.schema.names if name in found}
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The names of the columns of the table's last primary key; without one, of its first unique key that has no
+        NULL; none without either, or where the feed lacks one of them."""
+        last = max(self.versions)
+        definition, names = self.versions[last].definition, self.names[last]
+        for key in sorted(definition.keys, key=lambda key: key.kind != "primary"):
+            columns = [definition.column_index(part.column) for part in key.parts if part.column is not None]
+            if key.kind in ("primary", "unique") and len(columns) == len(key.parts) and not any(
+                    definition.columns[column].nullable for column in columns):
+                found = tuple(names.get(column, "") for column in columns)
+                return found if set(found) <= set(self.schema.names) else ()
+        return ()
 
 
 class ReadLog:

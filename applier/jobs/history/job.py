@@ -33,7 +33,7 @@ from applier.jobs.history.commits import NEVER, Commits
 from applier.jobs.history.versions import ALTER, BASE, KINDS, NOTHING, TRUNCATE, Edge, UnitSteps, Versions
 from applier.mysql.zero_dates import as_nulls
 from applier.schema.ddl.schema_changes import TableName
-from applier.schema.definition import TableDefinition
+from applier.schema.definition import Column, TableDefinition
 from applier.schema.history.table_versions import Position, TableVersion
 from applier.snapshot.manifest import BinlogPosition
 from keysearch.keybytes import KeyBytes
@@ -64,6 +64,16 @@ class RowHistory:
     _log: FeedLog
     _task: ApplyTask
     _base: BinlogPosition | None
+
+    @property
+    def columns(self) -> dict[str, Column]:
+        """The table's columns in the history, by name."""
+        return self._log.columns
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The names of the columns of the table's key, where it has one."""
+        return self._log.key
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The versions by key, and of a row in the order of their beginning; those of a table without a key as they

@@ -1,0 +1,92 @@
+"""`applier history`: the versions of rows, of one on the terminal, or of all in a file."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from applier.cli.application import app
+from applier.errors import UsageError
+from applier.mysql.time_zones import parse_datetime
+from applier.options import ChangesOptions, parse_stop_position
+
+if TYPE_CHECKING:
+    from applier.jobs.history.job import RowHistory
+
+
+@app.command()
+def history(
+    binlogs: Annotated[list[str], typer.Option(
+        metavar="PATH...", help="The archive, as `replay` takes it. Several may follow.")],
+    table: Annotated[str, typer.Option(metavar="DB.TABLE", help="The table.")],
+    key: Annotated[str | None, typer.Option(
+        metavar="VALUE,...", help="Show the versions of the row with this primary key, which may be gone: its columns' "
+                                  "values, in the key's order.")] = None,
+    output: Annotated[str | None, typer.Option(
+        metavar="FILE", help="A Parquet file to make, with all versions of all rows.")] = None,
+    columns: Annotated[str | None, typer.Option(metavar="NAME,...", help="Only these columns.")] = None,
+    base: Annotated[str | None, typer.Option(
+        metavar="SNAPSHOT", help="A snapshot to begin with: its rows are the first versions.")] = None,
+    schema: Annotated[str | None, typer.Option(
+        metavar="FILE.sql", help="CREATE TABLEs of tables that exist, empty, before the first binlog.")] = None,
+    stop_position: Annotated[str | None, typer.Option(
+        metavar="FILE:POS", help="Event groups that end at or before this position.")] = None,
+    stop_gtid: Annotated[str | None, typer.Option(
+        metavar="SET", help="Stop after the group that completes this GTID set.")] = None,
+    stop_datetime: Annotated[str | None, typer.Option(
+        metavar="TIME", help="Stop before the first group of this time or later, as '2026-03-14 10:30:00' (local time) "
+        "or with an offset ('2026-03-14T10:30:00+00:00').")] = None,
+    define_from_log: Annotated[bool, typer.Option(
+        "--define-from-log", help="Define tables that nothing else defines by the log's metadata, as `replay` does.")]
+        = False,
+) -> None:
+    """Show what a row was, when, and by which transaction; or write all versions of a table's rows.
+
+        applier history --binlogs /backup --table shop.orders --key 9499
+        applier history --binlogs /backup --table shop.orders --output orders.parquet
+    """
+    from applier.cli.terminal import print_note, progress
+    from applier.cli.versions import print_versions
+    from applier.jobs.changes.job import ChangeLog
+    from applier.jobs.history.job import row_history
+    from applier.schema.table_filter import one_table
+
+    if (key is None) == (output is None):
+        raise UsageError("what to show is not said", hint="give --key for one row, or --output for a file of all")
+    options = ChangesOptions(
+        tuple(binlogs), base, schema, None, None if stop_position is None else parse_stop_position(stop_position),
+        stop_gtid, None if stop_datetime is None else parse_datetime(stop_datetime), define_from_log, complete=True)
+    names = None if columns is None else tuple(name.strip() for name in columns.split(","))
+    with progress() as watcher:
+        found = row_history(ChangeLog(options, watcher), one_table(table), names)
+        if output is not None:
+            rows = _write(found, output)
+    if output is not None:
+        print(f"{output}: {rows:,} versions")
+    elif key is not None:
+        print_versions(found, [value.strip() for value in key.split(",")])
+    for note in found.notes:
+        print_note(note)
+
+
+def _write(found: "RowHistory", output: str) -> int:
+    """Write all versions to a file, which is complete or not there; how many. Raises UsageError if it is there."""
+    import os
+
+    from applier.io.durable import sync
+    from applier.jobs.change_files.tables import row_file
+
+    if os.path.exists(output):
+        raise UsageError("the output exists already", file=output, hint="name a file that does not exist")
+    rows, partial = 0, f"{output}.partial"
+    try:
+        with open(partial, "xb") as sink, row_file("parquet", sink, found.schema, found.columns) as file:
+            for batch in found.batches():
+                file.add(batch)
+                rows += batch.num_rows
+        sync([partial])
+        os.rename(partial, output)
+    except BaseException:
+        if os.path.exists(partial):
+            os.unlink(partial)
+        raise
+    return rows

@@ -1,0 +1,81 @@
+"""`applier history`: one row's versions on the terminal, and all of them in a file."""
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from applier import cli
+from applier.schema.ddl.ddl import parse_statement
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
+
+pytestmark = pytest.mark.slow
+
+
+def ints(*values):
+    return pa.array(values, pa.int32())
+
+
+@pytest.fixture
+def log(tmp_path):
+    sql = "CREATE TABLE t (id INT, name VARCHAR(20), v INT, PRIMARY KEY (name, id))"
+    with BinlogWriter(tmp_path / "binlog.000001") as log:
+        log.query("CREATE DATABASE d")
+        log.query(sql, "d")
+        table = parse_statement(sql, default_database="d")[0].definition
+
+        def write(**images):
+            with log.transaction():
+                log.rows(RowChanges(table, **images))
+
+        a, b = pa.array([b"a"]), pa.array([b"it's [b]\x1b"])
+        key = {"id": ints(1), "name": a}
+        write(after={**key, "v": ints(7)})
+        write(after={"id": ints(2), "name": b, "v": pa.nulls(1, pa.int32())})
+        write(before=key, after={"v": ints(8)})
+        write(before=key)
+        write(after={**key, "v": ints(9)})
+        write(before={"id": ints(2), "name": b}, after={"id": ints(3)})
+    return str(log.path)
+
+
+def test_one_row(log, capsys):
+    """Values change from what to what; a row that is gone, and one that comes again."""
+    assert cli.main(["history", "--binlogs", log, "--table", "d.t", "--key", "a,1"]) == 0
+    lines = [line.split(maxsplit=3)[3].strip() for line in capsys.readouterr().out.splitlines() if "Z " in line]
+    assert [" ".join(line.split()) for line in lines] == [
+        "insert id=1, name='a', v=7", "update v: 7 → 8", "delete", "insert id=1, name='a', v=9"]
+
+
+def test_a_key_that_changed(log, capsys):
+    """Its versions end there; what a log says is printable, and no markup."""
+    assert cli.main(["history", "--binlogs", log, "--table", "d.t", "--key", "it's [b]\x1b,2"]) == 0
+    out = capsys.readouterr().out
+    assert "id=2, name='it's [b]\\x1b', v=NULL" in out and "gets another key" in out
+
+
+def test_a_row_that_never_was(log, capsys):
+    assert cli.main(["history", "--binlogs", log, "--table", "d.t", "--key", "a,5"]) == 0
+    assert capsys.readouterr().out == "no version of a row with name, id = a, 5\n"
+
+
+def test_a_file_of_all_versions(log, capsys, tmp_path):
+    output = str(tmp_path / "out.parquet")
+    assert cli.main(["history", "--binlogs", log, "--table", "d.t", "--output", output, "--columns", "v"]) == 0
+    assert capsys.readouterr().out == f"{output}: 5 versions\n"
+    found = pq.read_table(output)
+    assert found.column_names[:2] == ["v", "_valid_from"] and found["v"].to_pylist() == [7, 8, 9, None, None]
+    assert cli.main(["history", "--binlogs", log, "--table", "d.t", "--output", output]) == 2
+    assert "the output exists already" in capsys.readouterr().err
+    assert not list(tmp_path.glob("*.partial"))
+
+
+@pytest.mark.parametrize("argv, message", [
+    (["--key", "a"], "the table has no key of 1 columns"),
+    (["--key", "a,1", "--columns", "v"], "the table has no key of 2 columns"),
+    ([], "what to show is not said"),
+    (["--key", "a,1", "--output", "x"], "what to show is not said"),
+])
+def test_bad_usage(log, argv, message, capsys):
+    assert cli.main(["history", "--binlogs", log, "--table", "d.t", *argv]) == 2
+    assert message in capsys.readouterr().err
