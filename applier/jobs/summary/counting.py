@@ -22,7 +22,7 @@ from applier.mysql.wire_types import WireType
 
 KINDS = 3
 """INSERT, UPDATE, DELETE: their numbers are the columns of arrays of counts."""
-_BATCHED_ROWS, _LEAST_ROWS, _MOST_ROWS = 1 << 18, 64, 1 << 13
+BATCHED_ROWS, LEAST_ROWS, MOST_ROWS = 1 << 18, 64, 1 << 13
 """Rows of the batches of a split's tables together; of one table's."""
 _SERVER_ID_AT = 5
 _OLD_TEMPORAL = {WireType.TIMESTAMP, WireType.DATETIME, WireType.TIME}
@@ -86,7 +86,7 @@ def count_split(task: CountTask) -> SplitCounts:
         tables.setdefault(name, []).append(table)
         plans = plan_columns(table_map)
         nothing: list[ColumnPlan | None] = [None] * len(plans)
-        rows = min(max(_BATCHED_ROWS // n_tables, _LEAST_ROWS), _MOST_ROWS)
+        rows = min(max(BATCHED_ROWS // n_tables, LEAST_ROWS), MOST_ROWS)
         return TableBinding(plans, nothing, nothing, table.take, rows)
 
     try:

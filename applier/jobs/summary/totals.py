@@ -45,7 +45,7 @@ class Totals:
         self.unsure |= counts.unsure
         _add(self._tables, counts.tables)
         _add(self._servers, counts.servers)
-        _add(self._times, {(self._step(60 * minute), name): rows for (minute, name), rows in counts.times.items()})
+        self._add_times({(60 * minute, name): rows for (minute, name), rows in counts.times.items()})
         self.largest = heapq.nlargest(self._top, [*self.largest, *counts.largest], key=lambda one: one.rows)
         while self._is_too_fine():
             self._lengthen()
@@ -81,7 +81,11 @@ class Totals:
     def _lengthen(self) -> None:
         self.seconds_each = next(width for width in widths_from(self.seconds_each) if width > self.seconds_each)
         finer, self._times = self._times, {}
-        for (time, name), rows in finer.items():
+        self._add_times(finer)
+
+    def _add_times(self, counts: Mapping[tuple[int, str], np.ndarray]) -> None:
+        """Several of these may be in one step."""
+        for (time, name), rows in counts.items():
             _add(self._times, {(self._step(time), name): rows})
 
 

@@ -8,9 +8,12 @@ import pytest
 
 import applier
 from applier.jobs import show
+from applier.jobs.summary import counting, job
 from applier.schema.table_filter import SYSTEM_DATABASES
+from tests.recorded.archives.demo_digest import ARCHIVE
 from tests.support.folders import CASES
 from tests.support.real_server import Case
+from tests.support.small_parts import SmallParts
 
 KINDS = "insert", "update", "delete"
 
@@ -60,3 +63,15 @@ def test_old_times_with_digits_are_refused_and_can_be_left_out():
     assert "only its definition says: --ignore-tables" in str(refused.value)
     summary = applier.summary(case.binlogs, ignore_tables="old.old_format,old.new_format")
     assert not any("definition" in note for note in summary.notes)
+
+
+@pytest.mark.parametrize("archive", [ARCHIVE, CASES / "transactions-mysql", CASES / "compressed-mariadb",
+                                     CASES / "compressed-mysql", CASES / "groups-mariadb"], ids=lambda path: path.name)
+def test_small_splits_and_batches_count_the_same(archive, monkeypatch):
+    """Splits are counted by themselves, and a batch may end within a transaction."""
+    files = sorted(archive.glob("binlog.0*"))
+    whole = applier.summary(files, top=50)
+    monkeypatch.setattr(counting, "BATCHED_ROWS", 7)
+    monkeypatch.setattr(counting, "LEAST_ROWS", 7)
+    monkeypatch.setattr(job, "ThisProcess", lambda cores: SmallParts(cores, 1 << 20, 7, 1))
+    assert applier.summary(files, top=50) == whole

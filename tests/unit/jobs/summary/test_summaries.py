@@ -135,6 +135,13 @@ def test_steps_become_longer_where_there_are_too_many():
     assert totals.by_time() == tuple(TimeCounts(5, time=300 * step, table="d.t") for step in range(8))
 
 
+def test_minutes_that_come_when_steps_are_longer_are_added_up():
+    totals = Totals(0, most_steps=10)
+    totals.add(split(minutes=range(20)))
+    totals.add(split(minutes=range(20, 40)))
+    assert totals.by_time() == tuple(TimeCounts(5, time=300 * step, table="d.t") for step in range(8))
+
+
 def test_times_that_no_clock_shows_lengthen_steps_without_end():
     totals = Totals(0, most_steps=3)
     totals.add(split(minutes=range(0, 1 << 27, 1 << 22)))
