@@ -1,5 +1,6 @@
 """A summary of logs that were made for it: which part, which tables, in how much memory, and how it is shown."""
 
+import itertools
 import json
 from datetime import UTC, datetime
 from html.parser import HTMLParser
@@ -11,7 +12,7 @@ import pytest
 import applier
 from applier import cli
 from applier.jobs.summary.counting import Counted, SplitCounts
-from applier.jobs.summary.result import RowCounts, TimeCounts
+from applier.jobs.summary.result import RowCounts, TimeCounts, widths_from
 from applier.jobs.summary.totals import Totals
 from applier.schema.ddl.ddl import parse_statement
 from applier.writer.row_encoder import RowChanges
@@ -146,6 +147,12 @@ def test_times_that_no_clock_shows_lengthen_steps_without_end():
     totals = Totals(0, most_steps=3)
     totals.add(split(minutes=range(0, 1 << 27, 1 << 22)))
     assert len(totals.by_time()) <= 3 and sum(step.inserts for step in totals.by_time()) == 32
+
+
+@pytest.mark.parametrize("seconds", [60, 3600, 7 * 86400, 28 * 86400])
+def test_steps_stay_as_they_are_where_few_enough(seconds):
+    assert next(iter(widths_from(seconds))) == seconds
+    assert all(longer % width == 0 for width, longer in itertools.pairwise(itertools.islice(widths_from(60), 12)))
 
 
 def test_many_tables_lengthen_steps():
