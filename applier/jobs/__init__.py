@@ -1,4 +1,4 @@
 """The jobs that people ask for: a package or module for each. A job prints nothing."""
 
 __all__ = ["change_files", "changes", "diff", "explain", "exporting", "history", "importing", "on_engine", "replay",
-           "report", "show", "summary", "verify", "views"]
+           "report", "show", "spark_source", "summary", "verify", "views"]

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from applier.jobs.change_files import lines_kernel as kernel
 from applier.jobs.change_files.values import AS_JSON, Writers, datetime_texts, texts_of
-from applier.jobs.changes.groups import OFFSET_BITS
+from applier.jobs.changes.groups import version_at
 from applier.mysql.byte_columns import value_bytes
 from applier.schema.definition import Column
 from keysearch.addresses import address_of
@@ -126,17 +126,29 @@ class JsonLines:
 
     def lines(self, batch: pa.RecordBatch) -> Iterator[Lines]:
         """The lines of a batch, in parts of bounded size."""
-        if batch.num_rows > 2 and 8 * batch.nbytes > _MOST_BYTES:
-            middle = batch.num_rows // 2
-            middle += _types(batch)[middle] == _POSTIMAGE
-            for part in (batch.slice(0, middle), batch.slice(middle)):
-                yield from self.lines(part)
+        for part in self.divided(batch):
+            lines = self._divided(part)
+            if not len(lines):
+                continue
+            cells = [*self._of_table(part), *(_cells(mode, texts) for mode, texts in self._of_change(part))]
+            text, ends = self._write(lines, self._steps([column.mode for column in cells]), cells)
+            files = part.column("_file")
+            starts = np.array([version_at(name, 0, 0) for name in files.dictionary.to_pylist()], np.int64)
+            places = starts[files.indices.to_numpy()] | part.column("_pos").to_numpy()
+            yield Lines(text, ends, np.maximum.accumulate(places[lines["row"]]))
+
+    def divided(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """A batch in parts whose lines take bounded memory."""
+        if batch.num_rows <= 2 or 8 * batch.nbytes <= _MOST_BYTES:
+            yield batch
             return
-        lines = self._divided(batch)
-        if not len(lines):
-            return
-        cells = [*self._of_table(batch), *(_cells(mode, texts) for mode, texts in self._of_change(batch))]
-        steps = self._steps([column.mode for column in cells])
+        middle = batch.num_rows // 2
+        middle += _types(batch)[middle] == _POSTIMAGE
+        for part in (batch.slice(0, middle), batch.slice(middle)):
+            yield from self.divided(part)
+
+    def _write(self, lines: np.ndarray, steps: Steps, cells: Sequence[Cells]) -> tuple[np.ndarray, np.ndarray]:
+        """The text of lines, and where they end in it."""
         record, texts = steps.record()
         columns = np.zeros(len(cells), kernel.COLUMN)
         for number, column in enumerate(cells):
@@ -148,9 +160,7 @@ class JsonLines:
             columns, self._operations, self._operation_offsets, ends))), kernel.WORK)
         written = kernel.write_lines(address_of(work), address_of(out))
         del texts
-        files = batch.column("_commit_version").to_numpy()[lines["row"]] >> OFFSET_BITS
-        order = files << OFFSET_BITS | batch.column("_pos").to_numpy()[lines["row"]]
-        yield Lines(out[:written], ends, np.maximum.accumulate(order))
+        return out[:written], ends
 
     def _divided(self, batch: pa.RecordBatch) -> np.ndarray:
         """The batch's rows as lines."""

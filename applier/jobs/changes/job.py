@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import pyarrow as pa
 
@@ -21,10 +22,11 @@ from applier.io.progress import Progress, Silent
 from applier.io.resolver import read_text
 from applier.jobs.changes.columns import column_names
 from applier.jobs.changes.feed import OF_CHANGES
-from applier.jobs.changes.log import FeedLog
+from applier.jobs.changes.log import FeedLog, LogFile, commits_of
 from applier.jobs.changes.single_images import SingleImages
 from applier.jobs.changes.statements import statements_below_the_log
 from applier.jobs.changes.whole_rows import WholeRows
+from applier.jobs.exporting.statements import schema_sql
 from applier.jobs.replay.outlining import Outlining
 from applier.mysql.types import arrow_type
 from applier.options import ChangesOptions
@@ -39,10 +41,17 @@ from applier.schema.history.history import SchemaHistory
 from applier.schema.history.table_versions import TableVersion
 from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot import AS_DECIMAL, manifest
-from applier.snapshot.manifest import BinlogPosition
+from applier.snapshot.manifest import BinlogPosition, DatabaseEntry
 from applier.snapshot.unsigned_bigints import NONE, UnsignedBigints, is_unsigned_bigint
 
 _WHOLE = 1 << 62
+
+
+class FeedPart(Protocol):
+    """A part of a feed; picklable."""
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Its changes in commit order."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +78,7 @@ class ChangeFeed:
     @property
     def uris(self) -> dict[str, str]:
         """Where the log's files are, by name."""
-        return {outline.name: outline.uri for outline in self._log.span.outlines}
+        return {file.name: file.uri for file in self._log.files.values()}
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The changes in commit order. Raises ArchiveError for damage, and where bytes are not those that were
@@ -87,6 +96,10 @@ class ChangeFeed:
                                                if is_unsigned_bigint(column.type)), self.key)
         return replace(self, schema=bigints.stored_schema(self.schema, unsigned_bigint), _bigints=bigints,
                        _unsigned_bigint=unsigned_bigint)
+
+    def parts(self, size: int) -> Sequence[FeedPart]:
+        """What has the batches of parts of the log, each of about so many bytes, for tasks. Whole rows are one part."""
+        return [self._source] if isinstance(self._source, WholeRows) else self._source.parts(size)
 
 
 class ChangeLog:
@@ -129,6 +142,13 @@ class ChangeLog:
                 found.add(name)
         return sorted(found)
 
+    def definitions(self, table: TableName | None, filter: TableFilter) -> str:
+        """A table and those that it depends on, or all that are wanted, as SQL, where the log ends."""
+        history = self._or_everything(lambda: self._read(filter.wanted)) if table is None else self._history(table)
+        databases = [DatabaseEntry(name, charset.charset, charset.collation)
+                     for name, charset in sorted(history.databases().items())]
+        return schema_sql(self._span.end_position(self._base), databases, history.definitions())
+
     def feed(self, table: TableName, columns: tuple[str, ...] | None = None) -> ChangeFeed:
         """The changes of a table, with all of its columns or these. Raises SchemaError where nothing defines the
         table, or two of its definitions have no schema in common."""
@@ -161,7 +181,9 @@ class ChangeLog:
                               hint="give its CREATE TABLE as of the first binlog with schema, or a base that has it")
         names = column_names(list(versions.values()))
         schema = _schema(versions, names, columns)
-        return FeedLog(self._span, schema, versions, names, statements_below_the_log(versions))
+        files = {number: LogFile(outline.uri, outline.name, outline.start, outline.end)
+                 for number, outline in enumerate(self._span.outlines)}
+        return FeedLog(files, commits_of(self._span), schema, versions, names, statements_below_the_log(versions))
 
     def _plan(self, history: SchemaHistory, wanted: Wanted) -> ApplyTask:
         """One task that applies these tables."""
@@ -193,8 +215,8 @@ class ChangeLog:
                 raise error from None
 
     def _read(self, wanted: Wanted) -> SchemaHistory:
-        schema_sql = None if self._options.schema is None else read_text(self._options.schema)
-        return read_history(self._span, wanted, self._base, schema_sql, define_from_log=self._options.define_from_log)
+        given = None if self._options.schema is None else read_text(self._options.schema)
+        return read_history(self._span, wanted, self._base, given, define_from_log=self._options.define_from_log)
 
 
 def _check_foreign_keys(span: LogSpan, history: SchemaHistory, table: TableName) -> None:

@@ -15,11 +15,23 @@ from applier.schema.history.table_versions import Position, TableVersion
 
 
 @dataclass(frozen=True)
-class FeedLog:
-    """`schema` is the feed's; `names` are those of each version's columns in it, by the version's id and the column's
-    number; `statements` change rows below the log."""
+class LogFile:
+    """The part [start, end) of a file, between event groups."""
 
-    span: LogSpan
+    uri: str
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class FeedLog:
+    """`files` are those that are read, by their numbers; `commits` is of `commits_of`; `schema` is the feed's; `names`
+    are those of each version's columns in it, by the version's id and the column's number; `statements` change rows
+    below the log."""
+
+    files: Mapping[int, LogFile]
+    commits: Mapping[int, Mapping[int, Position]]
     schema: pa.Schema
     versions: Mapping[int, TableVersion]
     names: Mapping[int, Mapping[int, str]]
@@ -54,20 +66,19 @@ class ReadLog:
     def __init__(self, log: FeedLog) -> None:
         self._log, self._statements = log, list(log.statements)
         self._known: tuple[int, FileGroups] | None = None
-        self._commits = _commits(log.span)
 
     def groups(self, file: int) -> FileGroups:
         """The groups of a file; those of files before it are forgotten."""
         if self._known is None or self._known[0] != file:
             groups = self._groups(file)
-            for start, (by, place) in self._commits.get(file, {}).items():
+            for start, (by, place) in self._log.commits.get(file, {}).items():
                 groups.committed_at(start, groups if by == file else self._groups(by), place)
             self._known = file, groups
         return self._known[1]
 
     def _groups(self, file: int) -> FileGroups:
-        outline = self._log.span.outlines[file]
-        return FileGroups(outline.uri, outline.name, file, outline.start, outline.end)
+        part = self._log.files[file]
+        return FileGroups(part.uri, part.name, file, part.start, part.end)
 
     def statements_until(self, position: Position | None) -> list[Statement]:
         """The statements that are next, up to a position (None: all that are left)."""
@@ -81,7 +92,7 @@ class ReadLog:
         return marker(self._log.schema, statement.kind, self.groups(file), end)
 
 
-def _commits(span: LogSpan) -> dict[int, dict[int, Position]]:
+def commits_of(span: LogSpan) -> dict[int, dict[int, Position]]:
     """Of XA transactions that were prepared and committed: by file and start of the group with their changes, the file
     of the XA COMMIT and its offset."""
     prepared: dict[str, Position] = {}

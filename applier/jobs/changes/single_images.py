@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
 
 import pyarrow as pa
 
@@ -13,6 +16,7 @@ from applier.io.mapping import map_file
 from applier.jobs.changes.feed import FeedTable
 from applier.jobs.changes.groups import FileGroups
 from applier.jobs.changes.log import FeedLog, ReadLog
+from applier.jobs.changes.statements import Statement
 
 
 class SingleImages:
@@ -29,6 +33,30 @@ class SingleImages:
                 yield from map(log.marker, log.statements_until((segment.file, segment.start)))
                 yield from self._changes(segment, log.groups(segment.file), outlined)
             yield from map(log.marker, log.statements_until(None))
+
+    def parts(self, size: int) -> list[SingleImages]:
+        """The same in parts of about so many bytes of log, one after the other; a split is in one of them."""
+        divided: list[list[LogSegment]] = [[]]
+        for _, of_split in groupby(self._segments, key=lambda segment: (segment.file, segment.split.start)):
+            if sum(segment.end - segment.start for segment in divided[-1]) >= size:
+                divided.append([])
+            divided[-1] += of_split
+        starts = [(segments[0].file, segments[0].start) for segments in divided[1:]]
+        by_part: list[list[Statement]] = [[] for _ in divided]
+        for statement in self._log.statements:
+            by_part[bisect_left(starts, statement.end)].append(statement)
+        return [self._part(segments, statements) for segments, statements in zip(divided, by_part, strict=True)]
+
+    def _part(self, segments: list[LogSegment], statements: list[Statement]) -> SingleImages:
+        read = {segment.file for segment in segments}
+        whole = {statement.end[0] for statement in statements} | (read & self._log.commits.keys())
+        whole |= {file for number in read for file, _ in self._log.commits.get(number, {}).values()}
+        files = {number: file for number, file in self._log.files.items() if number in read | whole}
+        for number in read - whole:
+            splits = [segment.split for segment in segments if segment.file == number]
+            file = files[number]
+            files[number] = replace(file, start=max(file.start, splits[0].start), end=min(file.end, splits[-1].end))
+        return SingleImages(replace(self._log, files=files, statements=statements), segments)
 
     def _changes(self, segment: LogSegment, groups: FileGroups, outlined: SameBytes) -> Iterator[pa.RecordBatch]:
         made: list[pa.RecordBatch] = []

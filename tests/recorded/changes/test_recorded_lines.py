@@ -3,6 +3,7 @@ are as the servers' own programs show them."""
 
 import io
 import json
+import pickle
 from datetime import UTC, timedelta
 from decimal import Decimal
 
@@ -144,6 +145,15 @@ def check_csv(text, changes, feed):
         elif pa.types.is_decimal(changes[name].type):
             assert [value and Decimal(value) for value in read[name].to_pylist()] == changes[name].to_pylist()
     assert OF_CHANGES.names == names[-len(OF_CHANGES):]
+
+
+@pytest.mark.parametrize("name", sorted(folder.name for folder in CASES.iterdir()
+                                        if len(Case(folder.name).binlogs) > 1))
+def test_parts_of_a_feed_add_up_to_it(name):
+    """As tasks get them; statements that are no row changes, and XA transactions whose commit is elsewhere, too."""
+    for _, feed, changes in feeds(Case(name)):
+        parts = [pickle.loads(pickle.dumps(part)) for part in feed.parts(1)]
+        assert pa.Table.from_batches((batch for part in parts for batch in part.batches()), feed.schema) == changes
 
 
 DATES = ("date", "datetime", "timestamp")  # null where they do not exist

@@ -1,0 +1,70 @@
+"""What a reader of the data source is asked for, from Spark's options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from applier.errors import UsageError
+from applier.mysql.time_zones import parse_datetime
+from applier.options import ChangesOptions, parse_size, parse_stop_position
+from applier.schema.ddl.schema_changes import TableName
+from applier.schema.table_filter import TableFilter, parse_table_list
+
+_KNOWN = ("path", "table", "tables", "columns", "base", "schema", "startposition", "stopposition", "stopgtid",
+          "stopdatetime", "definefromlog", "ignoreforeignkeys", "complete", "partitionbytes", "maxbytespertrigger")
+_PARTITION_BYTES = "64M"
+
+
+@dataclass(frozen=True)
+class SourceOptions:
+    """`table` None means all tables of `filter`, with images as JSON. A task reads about `partition_bytes` of log, a
+    micro-batch at most `trigger_bytes` (None: all that is there)."""
+
+    changes: ChangesOptions
+    table: TableName | None
+    columns: tuple[str, ...] | None
+    filter: TableFilter
+    partition_bytes: int
+    trigger_bytes: int | None
+
+
+def parse(options: Mapping[str, str]) -> SourceOptions:
+    """Spark's options, whose names come in any case. Raises UsageError for one that is not known."""
+    given = {name.lower(): value for name, value in options.items()}
+    if unknown := [name for name in options if name.lower() not in _KNOWN]:
+        raise UsageError(f"{unknown[0]!r} is not an option of this source", hint=f"they are {', '.join(_KNOWN)}")
+    if "path" not in given:
+        raise UsageError("no binlogs given", hint="load() takes a directory, files with commas between, or a glob")
+    start, stop, time = given.get("startposition"), given.get("stopposition"), given.get("stopdatetime")
+    trigger = given.get("maxbytespertrigger")
+    return SourceOptions(
+        ChangesOptions(
+            tuple(given["path"].split(",")), given.get("base"), given.get("schema"),
+            None if start is None else parse_stop_position(start), None if stop is None else parse_stop_position(stop),
+            given.get("stopgtid"), None if time is None else parse_datetime(time), _flag(given, "definefromlog"),
+            _flag(given, "ignoreforeignkeys"), _flag(given, "complete")),
+        _table(given.get("table")), None if "columns" not in given else tuple(_names(given["columns"])),
+        TableFilter(parse_table_list([given["tables"]] if "tables" in given else [])),
+        parse_size(given.get("partitionbytes", _PARTITION_BYTES)), None if trigger is None else parse_size(trigger))
+
+
+def _flag(given: Mapping[str, str], name: str) -> bool:
+    text = given.get(name, "false").lower()
+    if text not in ("true", "false"):
+        raise UsageError(f"{name} cannot be {text!r}", hint="it is true or false")
+    return text == "true"
+
+
+def _names(text: str) -> Iterator[str]:
+    return (name.strip() for name in text.split(","))
+
+
+def _table(text: str | None) -> TableName | None:
+    if text is None:
+        return None
+    names = parse_table_list([text])
+    if len(names) != 1 or not all(isinstance(name, str) for name in names[0]):
+        raise UsageError(f"{text!r} is not the name of a table", hint="write DATABASE.TABLE, or choose with tables")
+    [(database, name)] = names
+    return str(database), str(name)

@@ -1,0 +1,60 @@
+"""Parts of feeds as Spark's partitions, and their batches in Spark's types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyspark.sql.datasource import InputPartition
+
+from applier.engine import compiling
+from applier.jobs.change_files.images import SCHEMA, JsonImages
+from applier.jobs.changes.job import ChangeLog, FeedPart
+from applier.jobs.spark_source.options import SourceOptions
+
+
+@dataclass
+class Part(InputPartition):
+    """Changes that a task reads: those of a part of the log, with images as JSON or as they are."""
+
+    source: FeedPart
+    images: JsonImages | None
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows."""
+        compiling.ensure("change files")
+        for batch in self.source.batches():
+            for rows in [batch] if self.images is None else self.images.rows(batch):
+                yield in_spark_types(rows)
+
+
+def parts(log: ChangeLog, options: SourceOptions) -> list[Part]:
+    """What tasks read of a log, in the order of each table's changes."""
+    tables = [options.table] if options.table is not None else log.tables(options.filter)
+    found = []
+    for table in tables:
+        feed = log.feed(table, options.columns)
+        images = None if options.table is not None else JsonImages(table, feed.columns)
+        found += [Part(source, images) for source in feed.parts(options.partition_bytes)]
+    return found
+
+
+def schema_of(log: ChangeLog | None, options: SourceOptions) -> pa.Schema:
+    """The schema of what is read, in Spark's types; `log` is needed where a table is named."""
+    schema = SCHEMA
+    if options.table is not None and log is not None:
+        schema = log.feed(options.table, options.columns).schema
+    return in_spark_types(pa.RecordBatch.from_pylist([], schema)).schema
+
+
+def in_spark_types(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """As a snapshot's files have values: TIME is a number of microseconds; and dictionaries are texts."""
+    made = []
+    for values in batch.columns:
+        if pa.types.is_duration(values.type):
+            made.append(values.cast(pa.int64()))
+        else:
+            made.append(values.cast(pa.string()) if pa.types.is_dictionary(values.type) else values)
+    fields = [pa.field(field.name, values.type) for field, values in zip(batch.schema, made, strict=True)]
+    return pa.RecordBatch.from_arrays(made, schema=pa.schema(fields))

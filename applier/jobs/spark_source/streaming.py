@@ -1,0 +1,140 @@
+"""A stream of changes by position. An offset is where an event group ends: {"file": "binlog.000003", "pos": 1234}."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxBytes, SupportsTriggerAvailableNow
+
+from applier.binlog.archive.archive import ArchiveFile, open_archive
+from applier.binlog.locating.groups import GroupPass
+from applier.errors import MissingFile, SchemaError, UsageError
+from applier.jobs.changes.job import ChangeLog
+from applier.jobs.spark_source.options import SourceOptions
+from applier.jobs.spark_source.reading import Part, parts, schema_of
+from applier.options import ChangesOptions
+
+Offset = dict[str, Any]
+_BEGINNING: Offset = {"file": "", "pos": 0}
+"""Where the options say that the log begins."""
+
+
+class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Follows an archive that grows. A micro-batch reads the log from one offset to the next; definitions go from batch
+    to batch. After a restart they are read from the log before the offset, once."""
+
+    def __init__(self, asked: SourceOptions, columns: Sequence[str]) -> None:
+        changes = asked.changes
+        if changes.complete:
+            raise UsageError("complete changes are not streamed", hint="read them with spark.read")
+        if (changes.stop_position, changes.stop_gtid, changes.stop_datetime) != (None, None, None):
+            raise UsageError("a stream has no place to stop", hint="trigger(availableNow=True) stops at the log's end")
+        self._asked, self._columns = asked, list(columns)
+        self._target: Offset | None = None
+        self._definitions: tuple[Offset, str] | None = None
+
+    def initialOffset(self) -> Offset:
+        """Where the first batch begins."""
+        start = self._asked.changes.start_position
+        return _BEGINNING if start is None else {"file": start[0], "pos": start[1]}
+
+    def getDefaultReadLimit(self) -> ReadLimit:
+        """As `maxBytesPerTrigger` says."""
+        most = self._asked.trigger_bytes
+        return ReadAllAvailable() if most is None else ReadMaxBytes(most)
+
+    def prepareForTriggerAvailableNow(self) -> None:
+        """Go no farther than the log goes now."""
+        self._target = self._log_end(self.initialOffset())
+
+    def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:
+        """How far a batch from `start` goes: to the end of a group, one at least if there is one."""
+        if isinstance(limit, ReadMaxBytes):
+            return self._end_within(start, limit.max_bytes)
+        return self._target or self._log_end(start)
+
+    def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
+        """What tasks read from one offset to another. Raises SchemaError where the table has other columns there."""
+        if start == end:
+            return []
+        asked = replace(self._asked.changes, stop_position=(end["file"], end["pos"]))
+        if start == _BEGINNING or start == self.initialOffset():
+            return self._parts(ChangeLog(asked), end)
+        with tempfile.NamedTemporaryFile("w", suffix=".sql", encoding="utf-8") as file:
+            file.write(self._definitions_at(start))
+            file.flush()
+            return self._parts(ChangeLog(replace(asked, base=None, schema=file.name,
+                                                 start_position=(start["file"], start["pos"]))), end)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The rows of a part."""
+        assert isinstance(partition, Part)
+        return partition.batches()
+
+    def _parts(self, log: ChangeLog, end: Offset) -> Sequence[Part]:
+        table = self._asked.table
+        self._definitions = end, log.definitions(table, self._asked.filter)
+        if table is None:
+            return parts(log, self._asked)
+        names = schema_of(log, self._asked).names
+        if names != self._columns:
+            raise SchemaError("the table has other columns than when the stream began", table=".".join(table),
+                              file=str(end["file"]), position=int(end["pos"]),
+                              hint="start the stream anew; its checkpoint stays good if the sink takes the new columns")
+        return parts(log, self._asked)
+
+    def _definitions_at(self, place: Offset) -> str:
+        """What is defined at an offset: what the batch before left, or what the log before it says."""
+        if self._definitions is not None and self._definitions[0] == place:
+            return self._definitions[1]
+        before: ChangesOptions = replace(self._asked.changes, stop_position=(place["file"], place["pos"]))
+        return ChangeLog(before).definitions(self._asked.table, self._asked.filter)
+
+    def _log_end(self, start: Offset) -> Offset:
+        """The end of the log's last whole group; `start` if there is none behind it."""
+        for file in reversed(self._files_from(start)):
+            ends = self._ends(file, start)
+            if len(ends):
+                return {"file": file.name, "pos": int(ends[-1])}
+        return start
+
+    def _end_within(self, start: Offset, most: int) -> Offset:
+        """The end of the last group of those after `start` that take at most so many bytes together, the first one in
+        any case; `start` if there is none."""
+        found, left = start, most
+        for file in self._files_from(start):
+            ends = self._ends(file, start)
+            if not len(ends):
+                continue
+            begin = start["pos"] if file.name == start["file"] else 0
+            chosen = max(int(np.searchsorted(ends - begin, left, side="right")), int(found is start))
+            if chosen:
+                found = {"file": file.name, "pos": int(ends[chosen - 1])}
+            if chosen < len(ends):
+                break
+            left = max(0, left - (int(ends[-1]) - begin))
+        return found
+
+    def _files_from(self, start: Offset) -> list[ArchiveFile]:
+        """The archive's files from an offset on, up to the target if there is one."""
+        files = list(open_archive(list(self._asked.changes.binlogs)).files)
+        names = [file.name for file in files]
+        if start["file"] not in ("", *names):
+            raise MissingFile(f"the stream stands in {start['file']}, which is not there any more",
+                              file=str(start["file"]), hint="bring it back, or start the stream anew from a base")
+        first = names.index(start["file"]) if start["file"] else 0
+        return files[first:] if self._target is None else files[first:names.index(self._target["file"]) + 1]
+
+    def _ends(self, file: ArchiveFile, start: Offset) -> np.ndarray:
+        """Where the whole groups of a file end, those after an offset, up to the target if there is one."""
+        groups = GroupPass(file.uri)
+        ends = groups.groups(start["pos"] if file.name == start["file"] else groups.head_end).ends
+        if self._target is not None and self._target["file"] == file.name:
+            ends = ends[ends <= self._target["pos"]]
+        return ends
