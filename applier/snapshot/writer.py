@@ -106,7 +106,7 @@ class TableWriter:
             rows_each = max(1, pending.num_rows * self._group_bytes // self._pending_bytes)
             self._write_group(pending.slice(0, rows_each))
             rest = pending.slice(rows_each)
-            self._pending, self._pending_bytes = [rest], rest.nbytes
+            self._pending, self._pending_bytes = [rest], rest.nbytes if rest.num_rows else 0
 
     def close(self) -> list[FileEntry]:
         """Finish, and name the files in key order. There are none if there were no rows: see `write_empty`."""

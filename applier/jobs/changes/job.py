@@ -87,8 +87,8 @@ class ChangeFeed:
         return batches if self._unsigned_bigint == AS_DECIMAL else (self._stored(batch) for batch in batches)
 
     def _stored(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        [stored] = self._bigints.as_stored(pa.Table.from_batches([batch]), self._unsigned_bigint).to_batches()
-        return stored
+        stored = self._bigints.as_stored(pa.Table.from_batches([batch]), self._unsigned_bigint)
+        return pa.RecordBatch.from_arrays([column.combine_chunks() for column in stored.columns], schema=self.schema)
 
     def with_bigints(self, table: str, unsigned_bigint: str) -> ChangeFeed:
         """The same changes, with another type of BIGINT UNSIGNED columns (applier.snapshot.unsigned_bigints)."""

@@ -87,6 +87,13 @@ def test_increments_have_what_their_base_has(tmp_path, choice, kind):
         replayed(case, tmp_path / "other", base=str(tmp_path / "base"), unsigned_bigint="decimal")
 
 
+def test_files_of_a_row_each(dump, tmp_path):
+    """However small files are asked for."""
+    made = applier.import_dump(dump([(1, 1, 1, 1, 1), (2, 2, 2, 2, 2)]), tmp_path / "out", flavour="mysql",
+                               unsigned_bigint="long", target_file_size=1).snapshot
+    assert len(made.tables["d.t"].files) == 2 and made.verify().damaged == ()
+
+
 def test_changes(tmp_path):
     """What does not fit is named with its place in the log."""
     path = tmp_path / "binlog.000001"
