@@ -1,6 +1,11 @@
-"""The change feed of a table, read as record batches and by DuckDB."""
+"""The change feed of a table, read as record batches and by DuckDB, and written for other programs."""
+
+import os
 
 import applier
+from applier.jobs.change_files.job import write_changes
+from applier.options import CHANGE_FORMATS, ChangeFilesOptions, ChangesOptions
+from applier.schema.table_filter import TableFilter
 from benchmarks.measure import Cost, best, in_child
 from benchmarks.report import Table, number
 from benchmarks.sections import Bench
@@ -22,7 +27,67 @@ def changes(bench: Bench) -> list[Table]:
         rows, opened, read, queried = in_child(_measured, log.files, "bench.sbtest1")
         table.rows.append([f"{name}, {what}", number(log.size / 1e6), number(rows / 1e6), number(opened.cpu),
                            number(rows / read.cpu / 1e6), number(rows / queried.cpu / 1e6)])
-    return [table]
+    return [table, _writing(bench.workload("single").files)]
+
+
+def _writing(files: tuple[str, ...]) -> Table:
+    """What writing a table's changes costs, in each format."""
+    table = Table(
+        "Writing changes",
+        "applier changes of one table, full images, to /dev/null: outline, decoding and writing, in one core's CPU "
+        "time. MB are of what is written.",
+        ["format", "MB", "CPU s", "MB a CPU second", "M changes a CPU second"],
+    )
+    for format in CHANGE_FORMATS:
+        rows, size, cost = in_child(written, files, ("bench", "sbtest1"), format)
+        table.rows.append([format, number(size / 1e6), number(cost.cpu), number(size / cost.cpu / 1e6),
+                           number(rows / cost.cpu / 1e6)])
+    return table
+
+
+def written(files: tuple[str, ...], name: tuple[str, str], format: str) -> tuple[int, int, Cost]:
+    """How many rows or lines were written, their bytes, and the cost."""
+    options = ChangeFilesOptions(ChangesOptions(files), "-", format, TableFilter((name,)))
+    with open(os.devnull, "wb") as nowhere:
+        cost = best(lambda: write_changes(options, nowhere))
+    rows = sum(write_changes(options, counted := _Counted()).rows.values())
+    return rows, counted.size, cost
+
+
+class _Counted:
+    """A stream that counts its bytes."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self.size = 0
+
+    def write(self, data: bytes) -> int:
+        """Count the bytes."""
+        self.size += len(memoryview(data))
+        return len(data)
+
+    def tell(self) -> int:
+        """How many there were."""
+        return self.size
+
+    def flush(self) -> None:
+        """Nothing is kept back."""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def readable(self) -> bool:
+        """It is written alone."""
+        return False
+
+    def writable(self) -> bool:
+        """It is written alone."""
+        return True
+
+    def seekable(self) -> bool:
+        """It is written alone."""
+        return False
 
 
 def _measured(files: tuple[str, ...], table: str) -> tuple[int, Cost, Cost, Cost]:

@@ -14,6 +14,7 @@ from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
 from benchmarks import peers, stages, workloads
 from benchmarks.__main__ import main
+from benchmarks.changes import written
 from benchmarks.measure import Family, command, in_child
 from benchmarks.report import Table, number, ratio
 from benchmarks.results import with_tables
@@ -141,3 +142,11 @@ def test_the_command_measures_what_it_is_asked_for(capsys: pytest.CaptureFixture
     for wrong in (["--size", "huge"], ["--only", "nothing"]):
         with pytest.raises(SystemExit):
             main(wrong)
+
+
+def test_writing_changes_is_measured_by_what_is_written(tmp_path: Path) -> None:
+    """JSON has a line a change, of at least the texts of its place in the log; Arrow a row for each image."""
+    log = workloads.make("single", 3, str(tmp_path))
+    lines, size, _ = written(log.files, ("bench", "sbtest1"), "json")
+    rows, _, _ = written(log.files, ("bench", "sbtest1"), "arrow")
+    assert 0 < lines < rows < 2 * lines and size > 100 * lines
