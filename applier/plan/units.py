@@ -28,6 +28,7 @@ from applier.plan.planned import PlannedVersion
 from applier.plan.ranges import sampled_keys
 from applier.plan.row_searches import has_diffs, n_logged, row_search
 from applier.plan.used_tables import UsedTable
+from applier.schema.ddl.schema_changes import TableName
 from applier.schema.history.history import SchemaHistory
 from applier.snapshot.file_entries import FileEntry, KeyValue
 from applier.snapshot.manifest import Snapshot
@@ -46,12 +47,13 @@ _Searches = dict[int, Stored | ImageMultiset | None]
 """By version, how its rows are found, if not by the table's only key."""
 
 
-def changed_versions(used: list[UsedTable], history: SchemaHistory,
-                     cascades: Cascades = NO_CASCADES) -> list[PlannedVersion]:
+def changed_versions(used: list[UsedTable], history: SchemaHistory, cascades: Cascades = NO_CASCADES,
+                     traced: TableName | None = None) -> list[PlannedVersion]:
     """The versions that the log changes, and those that their rows come from or go to, in the order of creation.
 
     With a base that may have rows, these are also all versions that DDL alone gives rows to; and all versions whose
-    rows foreign keys change, or that they connect to such versions.
+    rows foreign keys change, or that they connect to such versions. Of a table whose rows are `traced` these are all
+    that may have rows.
     """
     uses: dict[int, list[UsedTable]] = {}
     for table in used:
@@ -69,6 +71,9 @@ def changed_versions(used: list[UsedTable], history: SchemaHistory,
         from_base = chain[0].in_base is not None and any(
             alters_rows(source.conversion) for version in chain for source in version.sources)
         if chain[0].id in cascades or (in_snapshot and (last_used >= 0 or from_base)):
+            last_used = len(chain) - 1
+        if any((version.definition.database, version.definition.name) == traced for version in chain) and (
+                last_used >= 0 or chain[0].in_base is not None):
             last_used = len(chain) - 1
         planned += [PlannedVersion(version, uses.get(version.id, []), [], place < last_used, in_snapshot)
                     for place, version in enumerate(chain[:last_used + 1])]

@@ -172,7 +172,7 @@ class ChangeLog:
         history = self._history(table)
         log = self._feed_log(history, table, columns)
         wanted = _closure(history, table, _sources if self._options.ignore_foreign_keys else _related)
-        return log, self._plan(history, _only(*wanted))
+        return log, self._plan(history, table, _only(*wanted))
 
     def _feed_log(self, history: SchemaHistory, table: TableName, columns: tuple[str, ...] | None) -> FeedLog:
         versions = {version.id: version for version in _versions_of(history, table)}
@@ -185,11 +185,11 @@ class ChangeLog:
                  for number, outline in enumerate(self._span.outlines)}
         return FeedLog(files, commits_of(self._span), schema, versions, names, statements_below_the_log(versions))
 
-    def _plan(self, history: SchemaHistory, wanted: Wanted) -> ApplyTask:
-        """One task that applies these tables."""
+    def _plan(self, history: SchemaHistory, table: TableName, wanted: Wanted) -> ApplyTask:
+        """One task that applies these tables, to trace the rows of one."""
         used = used_tables(self._span, history, wanted)
         cascades = cascades_of(history, used, idempotent=False, compressed=self._span.has_compressed_rows, traced=True)
-        planned = changed_versions(used, history, cascades)
+        planned = changed_versions(used, history, cascades, table)
         divide(planned, self._base, None, 1, idempotent=False, cascades=cascades)
         return ApplyTask({item.version.id: tuple(item.units) for item in planned},
                          tuple(log_segments(self._span, planned)))

@@ -139,9 +139,10 @@ class _Walk:
             check(self._walks)
 
     def _first(self, version: TableVersion) -> Edge:
-        if version.sources or version.in_base is None:
-            return Edge(self._commit(version.start), ALTER) if version.start[1] else Edge(NEVER, ALTER)
-        assert self._base is not None
+        if version.sources:
+            return Edge(self._commit(version.start), ALTER)
+        if version.in_base is None or self._base is None:
+            return Edge(NEVER, BASE)  # it begins without rows
         return Edge(self._commits.of_base(self._base.file, self._base.offset), BASE)
 
     def _last(self, version: TableVersion) -> Edge:
