@@ -120,6 +120,7 @@ class ChangeLog:
         archive = open_archive(list(options.binlogs), with_gap=outlining.stop_condition().is_set)
         self._span = outlining.next_pass(archive, self._base).span
         self.notes = tuple(notes)
+        self._last: tuple[TableName, SchemaHistory] | None = None  # what was asked for last, since parsing takes long
 
     @property
     def flavour(self) -> str:
@@ -196,13 +197,18 @@ class ChangeLog:
 
     def _history(self, table: TableName) -> SchemaHistory:
         """What the table was, and those were that its foreign keys refer to, or that its rows come from."""
+        if self._last is not None and self._last[0] == table:
+            return self._last[1]
+
         def read() -> SchemaHistory:
             names = {table}
             while not (more := _related(history := self._read(_only(*names)), names)) <= names:
                 names |= more
             return history
 
-        return self._or_everything(read)
+        found = self._or_everything(read)
+        self._last = table, found
+        return found
 
     def _or_everything(self, read: Callable[[], SchemaHistory]) -> SchemaHistory:
         """A history of some tables: of the others no statement has to be understood, unless rows come from them."""
