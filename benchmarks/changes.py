@@ -19,14 +19,17 @@ def changes(bench: Bench) -> list[Table]:
         "Reading changes",
         "applier.changes of one table, full images, all columns: million rows of the feed (an update has two) a second "
         "of one core's CPU time. Batches: record batches with memory of their own. DuckDB: a query of them that reads "
-        "four of the table's columns and GTIDs, on one thread.",
-        ["log", "MB", "M rows", "outline, CPU s", "batches", "DuckDB"],
+        "four of the table's columns and GTIDs, on one thread. Complete: the same changes applied to what was there "
+        "before, whole rows. History: million versions of rows, by key.",
+        ["log", "MB", "M rows", "outline, CPU s", "batches", "DuckDB", "complete", "history"],
     )
     for name, what in (("single", "all of its table"), ("oltp", "one of 8 tables")):
         log = bench.workload(name)
         rows, opened, read, queried = in_child(_measured, log.files, "bench.sbtest1")
+        versions, complete, traced = in_child(_traced, log.files, "bench.sbtest1")
         table.rows.append([f"{name}, {what}", number(log.size / 1e6), number(rows / 1e6), number(opened.cpu),
-                           number(rows / read.cpu / 1e6), number(rows / queried.cpu / 1e6)])
+                           number(rows / read.cpu / 1e6), number(rows / queried.cpu / 1e6),
+                           number(rows / complete.cpu / 1e6), number(versions / traced.cpu / 1e6)])
     return [table, _writing(bench.workload("single").files)]
 
 
@@ -100,3 +103,11 @@ def _measured(files: tuple[str, ...], table: str) -> tuple[int, Cost, Cost, Cost
     rows = sum(batch.num_rows for batch in feed)
     return (rows, best(lambda: applier.changes(files, table), 3),
             best(lambda: sum(batch.num_rows for batch in feed)), best(lambda: connection.sql(_QUERY).fetchall()))
+
+
+def _traced(files: tuple[str, ...], table: str) -> tuple[int, Cost, Cost]:
+    """How many versions of rows there are, and the costs of reading complete changes, and the history."""
+    feed, history = applier.changes(files, table, complete=True), applier.history(files, table)
+    versions = sum(batch.num_rows for batch in history)
+    return (versions, best(lambda: sum(batch.num_rows for batch in feed)),
+            best(lambda: sum(batch.num_rows for batch in history)))

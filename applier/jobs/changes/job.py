@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 import pyarrow as pa
@@ -120,7 +121,6 @@ class ChangeLog:
         archive = open_archive(list(options.binlogs), with_gap=outlining.stop_condition().is_set)
         self._span = outlining.next_pass(archive, self._base).span
         self.notes = tuple(notes)
-        self._last: tuple[TableName, SchemaHistory] | None = None  # what was asked for last, since parsing takes long
 
     @property
     def flavour(self) -> str:
@@ -134,7 +134,7 @@ class ChangeLog:
 
     def tables(self, filter: TableFilter) -> list[TableName]:
         """The names of the tables that have changes, of those that are wanted, in order."""
-        history = self._or_everything(lambda: self._read(filter.wanted))
+        history = self._wanted(filter)
         found = {(version.definition.database, version.definition.name)
                  for table in used_tables(self._span, history, filter.wanted) for version in table.versions}
         for name in {(version.definition.database, version.definition.name) for version in history.versions()}:
@@ -145,7 +145,7 @@ class ChangeLog:
 
     def definitions(self, table: TableName | None, filter: TableFilter) -> str:
         """A table and those that it depends on, or all that are wanted, as SQL, where the log ends."""
-        history = self._or_everything(lambda: self._read(filter.wanted)) if table is None else self._history(table)
+        history = self._wanted(filter) if table is None else self._history(table)
         databases = [DatabaseEntry(name, charset.charset, charset.collation)
                      for name, charset in sorted(history.databases().items())]
         return schema_sql(self._span.end_position(self._base), databases, history.definitions())
@@ -197,28 +197,32 @@ class ChangeLog:
 
     def _history(self, table: TableName) -> SchemaHistory:
         """What the table was, and those were that its foreign keys refer to, or that its rows come from."""
-        if self._last is not None and self._last[0] == table:
-            return self._last[1]
+        names = {table}
+        while not (more := _related(history := self._history_of(names), names)) <= names:
+            names |= more
+        return history
 
-        def read() -> SchemaHistory:
-            names = {table}
-            while not (more := _related(history := self._read(_only(*names)), names)) <= names:
-                names |= more
-            return history
+    def _history_of(self, names: set[TableName]) -> SchemaHistory:
+        """What these tables were. Of the others no statement has to be understood, unless rows come from them."""
+        if self._everything is not None and all(EVERYTHING.wanted(*name) for name in names):
+            return self._everything.of(_only(*names))
+        return self._read(_only(*names))
 
-        found = self._or_everything(read)
-        self._last = table, found
-        return found
-
-    def _or_everything(self, read: Callable[[], SchemaHistory]) -> SchemaHistory:
-        """A history of some tables: of the others no statement has to be understood, unless rows come from them."""
+    @cached_property
+    def _everything(self) -> SchemaHistory | None:
+        """The history of all tables, whose statements are parsed once so; None if one of them cannot be followed."""
         try:
-            return read()
-        except SchemaError as error:
-            try:
-                return self._read(EVERYTHING.wanted)
-            except ApplierError:
-                raise error from None
+            return self._read(EVERYTHING.wanted)
+        except ApplierError:
+            return None
+
+    def _wanted(self, filter: TableFilter) -> SchemaHistory:
+        try:
+            return self._read(filter.wanted)
+        except SchemaError:
+            if self._everything is None:
+                raise
+            return self._everything
 
     def _read(self, wanted: Wanted) -> SchemaHistory:
         given = None if self._options.schema is None else read_text(self._options.schema)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -117,6 +118,12 @@ class SchemaHistory:
     def wants(self, database: str, table: str) -> bool:
         """True if the table of that name is replayed."""
         return self._wanted(database, table)
+
+    def of(self, wanted: Callable[[str, str], bool]) -> "SchemaHistory":
+        """The same history, with only these tables wanted, which all were."""
+        narrowed = copy(self)
+        narrowed._wanted = wanted
+        return narrowed
 
     def is_wanted(self, version: TableVersion) -> bool:
         """True if the version's table is replayed, by its name here."""
