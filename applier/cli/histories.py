@@ -77,9 +77,10 @@ def _write(found: "RowHistory", output: str) -> int:
 
     if os.path.exists(output):
         raise UsageError("the output exists already", file=output, hint="name a file that does not exist")
-    rows, partial = 0, f"{output}.partial"
+    rows, partial = 0, f"{output}.partial.{os.getpid()}"
+    sink = open(partial, "xb")
     try:
-        with open(partial, "xb") as sink, row_file("parquet", sink, found.schema, found.columns) as file:
+        with sink, row_file("parquet", sink, found.schema, found.columns) as file:
             for batch in found.batches():
                 file.add(batch)
                 rows += batch.num_rows

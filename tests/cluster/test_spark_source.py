@@ -142,6 +142,16 @@ def test_offsets_are_ends_of_groups():
     assert stream.partitions(end, end) == []
 
 
+def test_a_stream_from_a_base_begins_there(source, tmp_path):
+    """In micro-batches of a part of what follows."""
+    [group] = applier.locate(ARCHIVE, gtid="20810cc3-e548-11f1-a5e4-02fc00000001:14")
+    place = f"{group.file}:{group.end}"
+    base = applier.replay(ARCHIVE, tmp_path / "base", stop=place).snapshot.uri
+    sink = Sink(source, tmp_path / "sink")
+    run(source, ARCHIVE, sink, tmp_path / "checkpoint", table="shop.stock", base=base, maxBytesPerTrigger="1M")
+    assert len(sink.batches) > 1 and sink.rows() == expected("shop.stock", base=base)
+
+
 def test_a_stream_stops_where_the_table_gets_other_columns(source, tmp_path):
     """Spark has one schema a query; started anew, it goes on with the new one."""
     with BinlogWriter(tmp_path / "binlog.000001") as log:

@@ -96,11 +96,12 @@ def steps(task: ApplyTask, walks: dict[int, TableWalk], outlined: SameBytes) -> 
             last[1].flush()
             reader = reader_of(segment, last[1])
         last = segment, reader
-        for group in groups:
-            if group.changes_at((segment.file, segment.start)):
-                reader.flush()
-                group.advance((segment.file, segment.start))
+        position = segment.file, segment.start
+        if any(group.changes_at(position) for group in groups):
+            reader.flush()
         yield segment
+        for group in groups:  # the next versions take the rows of those before them
+            group.advance(position)
         try:
             for _ in outlined.steps(reader, segment.split, segment.start, segment.end):
                 yield segment

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from applier.apply.index.pointer_kernel import TRACED
 from applier.apply.output.row_steps import Causes, RowSteps, read_steps
-from applier.apply.output.rows import CHUNK_ROWS
+from applier.apply.output.rows import CHUNK_ROWS, RowGatherer
 from applier.apply.output.unit_files import Written, write_unit
 from applier.apply.search.unit_search import LeavesUnit, RefusedChange, Taken, UnitSearch
 from applier.apply.spec import Altered, Exchanged, ExchangeGroup, FromBase, UnitSpec
@@ -145,15 +145,18 @@ class UnitApplier(ABC, Generic[Taken]):
             traced = traced[slice(*np.searchsorted(traced["change"], (numbers.start, numbers.stop)))]
         if not len(traced):
             return None
-        unnumbered = self.spec.definition.columns[self._memory.n_logged:]
-        if any(column.auto_increment for column in unnumbered):
-            raise UnsupportedEvent("rows are numbered by a column that the log does not have",
-                                   table=self.spec.definition.full_name, hint="replay these logs for the rows")
-        gatherer = self._memory.gatherer(self._search.index)
+        gatherer = self._traced_rows(self._search)
         steps = read_steps(traced, gatherer, batch, causes)
         if gatherer.failure is not None:
             raise gatherer.failure
         return steps
+
+    def _traced_rows(self, search: UnitSearch[Taken]) -> RowGatherer:
+        unnumbered = self.spec.definition.columns[self._memory.n_logged:]
+        if any(column.auto_increment for column in unnumbered):
+            raise UnsupportedEvent("rows are numbered by a column that the log does not have",
+                                   table=self.spec.definition.full_name, hint="replay these logs for the rows")
+        return self._memory.gatherer(search.index)
 
     def forget_steps(self) -> None:
         """All of the last batch were read."""
@@ -172,7 +175,7 @@ class UnitApplier(ABC, Generic[Taken]):
         schema = table_schema(self.spec.definition)
         if self._search is None:
             return self.rows_at_first.take(pa.array(pointers))
-        gatherer = self._memory.gatherer(self._search.index)
+        gatherer = self._traced_rows(self._search)
         values = pa.concat_tables([schema.empty_table(), *gatherer.batches(pointers)])
         if gatherer.failure is not None:
             raise gatherer.failure

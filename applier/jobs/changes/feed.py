@@ -8,7 +8,7 @@
                               of an XA transaction are where it was prepared, and have the version of its commit
     _commit_timestamp         when the group was committed, in whole seconds
     _gtid                     null without GTIDs
-    _file, _pos, _row         the rows event, and the row in it, from 0
+    _file, _pos, _row         the rows event, and the row in it, from 0; of DDL its event group, and a row's number
     _cascaded                 whether foreign keys made it; the event is then that of the change that they follow
     _present                  the columns that the image has; null if it has all
 

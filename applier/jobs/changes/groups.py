@@ -40,6 +40,15 @@ class FileGroups:
         times = pa.array(self._times[numbers]).view(pa.timestamp("us", tz="UTC"))
         return [pa.array(self._versions[numbers]), times, gtids, files]
 
+    def numbers(self, places: np.ndarray) -> np.ndarray:
+        """The groups that bytes at these offsets, ascending, are in, by their numbers in the file."""
+        return self._of(places)
+
+    def all_commits(self) -> tuple[pa.Array, pa.Array, pa.Array]:
+        """Times, commit versions and GTIDs of all groups."""
+        times = pa.array(self._times).view(pa.timestamp("us", tz="UTC"))
+        return times, pa.array(self._versions), self._gtids(slice(None))
+
     def committed_at(self, start: int, by: FileGroups, place: int) -> None:
         """The group that begins at an offset was prepared there, and another one, with this place, commits it."""
         own, other = np.searchsorted(self._starts, start), by._of(np.array([place]))[0]

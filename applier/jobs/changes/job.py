@@ -31,18 +31,18 @@ from applier.jobs.exporting.statements import schema_sql
 from applier.jobs.replay.outlining import Outlining
 from applier.mysql.types import arrow_type
 from applier.options import ChangesOptions
-from applier.plan.cascades import cascades_of
+from applier.plan.cascades import Cascades, cascades_of
 from applier.plan.log import LogSpan, Wanted, read_history
 from applier.plan.tasks import log_segments
-from applier.plan.units import changed_versions, divide
-from applier.plan.used_tables import used_tables
+from applier.plan.units import NO_CASCADES, changed_versions, divide
+from applier.plan.used_tables import UsedTable, used_tables
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import Column
 from applier.schema.history.history import SchemaHistory
 from applier.schema.history.table_versions import TableVersion
 from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot import AS_DECIMAL, manifest
-from applier.snapshot.manifest import BinlogPosition, DatabaseEntry
+from applier.snapshot.manifest import DatabaseEntry
 from applier.snapshot.unsigned_bigints import NONE, UnsignedBigints, is_unsigned_bigint
 
 _WHOLE = 1 << 62
@@ -105,7 +105,7 @@ class ChangeFeed:
 
 class ChangeLog:
     """A part of an archive, outlined once, and the changes of its tables; `notes` are lines for people. Raises what a
-    replay would raise before it applies anything."""
+    replay would raise before it applies anything. `begins_at` is the base's position in this archive."""
 
     def __init__(self, options: ChangesOptions, progress: Progress | None = None) -> None:
         progress, notes = progress or Silent(), list[str]()
@@ -119,18 +119,14 @@ class ChangeLog:
         self._base = manifest.load(options.base) if options.base is not None else None
         outlining = Outlining(ThisProcess(os.cpu_count() or 1), options, None, _WHOLE, progress, note)
         archive = open_archive(list(options.binlogs), with_gap=outlining.stop_condition().is_set)
-        self._span = outlining.next_pass(archive, self._base).span
+        part = outlining.next_pass(archive, self._base)
+        self._span, self.begins_at = part.span, None if part.base is None else part.base.position
         self.notes = tuple(notes)
 
     @property
     def flavour(self) -> str:
         """Whose log it is."""
         return self._span.flavour
-
-    @property
-    def begins_at(self) -> BinlogPosition | None:
-        """The base's position; None without a base."""
-        return None if self._base is None else self._base.position
 
     def tables(self, filter: TableFilter) -> list[TableName]:
         """The names of the tables that have changes, of those that are wanted, in order."""
@@ -141,7 +137,21 @@ class ChangeLog:
             versions = {version.id: version for version in _versions_of(history, name)}
             if filter.wanted(*name) and statements_below_the_log(versions):
                 found.add(name)
-        return sorted(found)
+        return sorted(found | self._changed_by_foreign_keys(history, filter))
+
+    def _changed_by_foreign_keys(self, history: SchemaHistory, filter: TableFilter) -> set[TableName]:
+        """The tables of which foreign keys change rows, whose changes the log may not have."""
+        if self._options.ignore_foreign_keys:
+            return set()
+        cascades = self._cascades(history, used_tables(self._span, history, filter.wanted))
+        return {(version.definition.database, version.definition.name) for version in history.versions()
+                if version.id in cascades and any(key.cascades for key in version.definition.foreign_keys)}
+
+    def _cascades(self, history: SchemaHistory, used: list[UsedTable]) -> Cascades:
+        if self._options.ignore_foreign_keys:
+            return NO_CASCADES
+        return cascades_of(history, used, idempotent=False, compressed=self._span.has_compressed_rows,
+                           traced=self._options.complete)
 
     def definitions(self, table: TableName | None, filter: TableFilter) -> str:
         """A table and those that it depends on, or all that are wanted, as SQL, where the log ends."""
@@ -189,7 +199,7 @@ class ChangeLog:
     def _plan(self, history: SchemaHistory, table: TableName, wanted: Wanted) -> ApplyTask:
         """One task that applies these tables, to trace the rows of one."""
         used = used_tables(self._span, history, wanted)
-        cascades = cascades_of(history, used, idempotent=False, compressed=self._span.has_compressed_rows, traced=True)
+        cascades = self._cascades(history, used)
         planned = changed_versions(used, history, cascades, table)
         divide(planned, self._base, None, 1, idempotent=False, cascades=cascades)
         return ApplyTask({item.version.id: tuple(item.units) for item in planned},
@@ -252,8 +262,8 @@ def _closure(history: SchemaHistory, table: TableName,
 
 
 def _related(history: SchemaHistory, names: set[TableName]) -> set[TableName]:
-    """The tables whose changes may change rows of these tables, or that rows of theirs come from."""
-    return _parents(history, names) | _sources(history, names)
+    """The tables whose changes may change rows of these tables, or that rows of theirs come from or go to."""
+    return _parents(history, names) | _sources(history, names) | _successors(history, names)
 
 
 def _sources(history: SchemaHistory, names: set[TableName]) -> set[TableName]:
@@ -262,6 +272,13 @@ def _sources(history: SchemaHistory, names: set[TableName]) -> set[TableName]:
     found = (versions[source.version] for name in names for version in _versions_of(history, name)
              for source in version.sources)
     return {(definition.database, definition.name) for definition in found}
+
+
+def _successors(history: SchemaHistory, names: set[TableName]) -> set[TableName]:
+    """The tables that DDL gave rows of these tables."""
+    own = {version.id for name in names for version in _versions_of(history, name)}
+    return {(version.definition.database, version.definition.name) for version in history.versions()
+            if any(source.version in own for source in version.sources)}
 
 
 def _parents(history: SchemaHistory, names: set[TableName]) -> set[TableName]:

@@ -87,9 +87,11 @@ class WholeRows:
             rows = unit.rows_at_first
             for start in range(0, rows.num_rows, _CHUNK_ROWS):
                 n = min(_CHUNK_ROWS, rows.num_rows - start)
-                groups, places = log.groups(file), np.full(n, end - 1)
+                groups = log.groups(file)
+                places = np.full(n, groups.starts(np.array([end - 1]))[0])
+                numbers = np.arange(start + 1, start + n + 1, dtype=np.int32)  # the marker has 0
                 yield self._batch(statement.made, rows.slice(start, n), np.arange(n), np.full(n, INSERT, np.int8),
-                                  groups, places, np.arange(start, start + n, dtype=np.int32), np.zeros(n, np.bool_))
+                                  groups, places, numbers, np.zeros(n, np.bool_))
         check(walks)
 
     def _batch(self, version: int, values: pa.Table, rows: np.ndarray, kinds: np.ndarray, groups: FileGroups,

@@ -118,10 +118,12 @@ class _Walk:
                 self._file = segment.file
         check(self._walks)
         self._finish(None)
-        chains = list(self._found.values())
-        for unit in range(max((len(found) for found in chains), default=0)):
-            own = {version: found[unit] for version, found in self._found.items() if unit < len(found)}
-            yield self._table(own, schema)
+        ranges = {len(found) for found in self._found.values()}
+        if len(ranges) == 1:
+            for unit in range(*ranges):
+                yield self._table([(version, found[unit]) for version, found in self._found.items()], schema)
+        elif ranges:  # a table was made anew: its units have other ranges
+            yield self._table([(version, part) for version, found in self._found.items() for part in found], schema)
 
     def _take(self, units: Sequence[UnitSteps], _: Sequence[UnitApplier[Any]], batch: ChangeBatch | None,
               causes: Causes) -> None:
@@ -157,14 +159,14 @@ class _Walk:
         file, end = position
         return int(self._commits.of(self._read.groups(file), np.array([end - 1]))[0])
 
-    def _table(self, found: dict[int, Versions], schema: pa.Schema) -> pa.Table:
-        """The versions of a unit over all versions of the table, in order."""
-        tables = [self._columns(number, versions, schema) for number, versions in found.items()]
+    def _table(self, found: Sequence[tuple[int, Versions]], schema: pa.Schema) -> pa.Table:
+        """The versions of units over all versions of the table, in order."""
+        tables = [self._columns(number, versions, schema) for number, versions in found]
         found_keys = [_keys(versions.values, self._log.versions[number].definition)
-                      for number, versions in found.items()]
+                      for number, versions in found]
         keys = [key for key in found_keys if key is not None]
-        places = np.concatenate([versions.order for versions in found.values()])
-        chains = np.concatenate([np.full(len(versions.order), place) for place, versions in enumerate(found.values())])
+        places = np.concatenate([versions.order for _, versions in found])
+        chains = np.concatenate([np.full(len(versions.order), number) for number, versions in found])
         order = pa.table({"chain": chains, "place": places})
         by = [("chain", "ascending"), ("place", "ascending")]
         if len(keys) == len(found) and len({key.type for key in keys}) == 1:

@@ -77,6 +77,7 @@ class UnitSteps:
         steps = np.concatenate([np.full(n_first, -1), made])[order]
         ends, ended_by = np.full(len(pointers), last.commit), np.full(len(pointers), last.kind)
         ended = np.searchsorted(pointers, old[gone])
+        assert ended.max(initial=-1) < len(pointers) and (pointers[ended] == old[gone]).all(), "an end without a begin"
         ends[ended], ended_by[ended] = commits[gone], np.where(is_update[gone], UPDATED, DELETE)
         return Versions(begins, ends, begun_by, ended_by, steps, self.unit.values_at(pointers))
 

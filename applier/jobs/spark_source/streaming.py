@@ -19,6 +19,7 @@ from applier.jobs.changes.job import ChangeLog
 from applier.jobs.spark_source.options import SourceOptions
 from applier.jobs.spark_source.reading import Part, parts, schema_of
 from applier.options import ChangesOptions
+from applier.snapshot import manifest
 
 Offset = dict[str, Any]
 _BEGINNING: Offset = {"file": "", "pos": 0}
@@ -41,8 +42,12 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def initialOffset(self) -> Offset:
         """Where the first batch begins."""
-        start = self._asked.changes.start_position
-        return _BEGINNING if start is None else {"file": start[0], "pos": start[1]}
+        start, base = self._asked.changes.start_position, self._asked.changes.base
+        if start is not None:
+            return {"file": start[0], "pos": start[1]}
+        stands_at = None if base is None else manifest.load(base).position
+        return _BEGINNING if stands_at is None or not stands_at.file else {"file": stands_at.file,
+                                                                           "pos": stands_at.offset}
 
     def getDefaultReadLimit(self) -> ReadLimit:
         """As `maxBytesPerTrigger` says."""

@@ -7,7 +7,10 @@ import pyarrow as pa
 import pytest
 
 import applier
+from applier.jobs.changes.job import ChangeLog
+from applier.options import ChangesOptions
 from applier.schema.ddl.ddl import parse_statement
+from applier.schema.table_filter import EVERYTHING
 from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import BinlogWriter
 from tests.recorded.archives.demo_digest import ARCHIVE
@@ -106,6 +109,34 @@ def test_an_alter_that_converts_values_restates_the_rows(log):
     assert rows(closed(log), "id", "v", "w") == [
         ("insert", 1, 7, None), ("insert", 2, 8, None), ("alter", None, None, None),
         ("insert", 1, 7, 5), ("insert", 2, 8, 5)]
+
+
+def test_restated_rows_are_told_apart_and_have_a_place(log):
+    """Each by its number in the event group of the ALTER; it has number 0."""
+    t = table(log, "CREATE TABLE t (id INT PRIMARY KEY)")
+    write(log, RowChanges(t, after={"id": ints(1, 2)}))
+    begin = log.position
+    log.query("ALTER TABLE t ADD COLUMN w INT NOT NULL DEFAULT 5", "d")
+    changes = applier.changes(closed(log), "d.t", complete=True).to_arrow().to_pylist()
+    assert [(row["_pos"], row["_row"]) for row in changes[2:]] == [(begin, 0), (begin, 1), (begin, 2)]
+
+
+def test_a_table_that_only_foreign_keys_change_is_one_of_those_that_change(log, tmp_path):
+    """AP-FK: the log has no change of it; nor has its feed, where foreign keys are ignored."""
+    parent = table(log, "CREATE TABLE p (id INT PRIMARY KEY)")
+    child = table(log, "CREATE TABLE t (id INT PRIMARY KEY, up INT, KEY (up), FOREIGN KEY (up) REFERENCES t (id) ON "
+                       "DELETE CASCADE, p INT, FOREIGN KEY (p) REFERENCES p (id) ON DELETE CASCADE)")
+    write(log, RowChanges(parent, after={"id": ints(1)}),
+          RowChanges(child, after={"id": ints(10, 11), "p": ints(1, 1), "up": pa.array([None, 10], pa.int32())}))
+    place = f"binlog.000001:{log.position}"
+    write(log, RowChanges(parent, before={"id": ints(1)}))
+    file = closed(log)
+    base = applier.replay(file, tmp_path / "base", stop=place).snapshot.uri
+    for ignored, tables in ((False, [("d", "p"), ("d", "t")]), (True, [("d", "p")])):
+        options = ChangesOptions((file,), base=base, complete=True, ignore_foreign_keys=ignored)
+        assert ChangeLog(options).tables(EVERYTHING) == tables
+    assert rows(file, "id", base=base) == [("delete", 10, "fk"), ("delete", 11, "fk")]
+    assert rows(file, "id", base=base, ignore_foreign_keys=True) == []
 
 
 def test_rows_that_foreign_keys_change_are_marked(log):

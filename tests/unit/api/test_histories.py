@@ -1,6 +1,7 @@
 """`applier.history`: versions of rows, when they begin and end, and by what."""
 
 from datetime import UTC, datetime
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -118,6 +119,49 @@ def test_from_a_base(tmp_path):
         assert [row for row in after.to_pylist() if row["_change_type"] != "base"] == later
         still = after.filter(pc.field("_to_seq").is_null())
         assert rows_of(still, columns) == rows_of(now.tables[name].to_arrow(), columns), name
+
+
+def test_a_table_that_is_made_anew_on_a_base_of_several_files(log, tmp_path):
+    """All versions of one key are beside each other, though ranges of keys are others afterwards."""
+    t = table(log, "CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(3000))")
+    ids = list(range(2000))
+    write(log, RowChanges(t, after={"id": ints(*ids), "v": pa.array([b"%04d" % n * 700 for n in ids])}))
+    place = f"binlog.000001:{log.position}"
+    log.query("TRUNCATE TABLE t", "d")
+    write(log, RowChanges(t, after={"id": ints(5, 1999), "v": pa.array([b"a", b"b"])}))
+    log.close()
+    base = applier.replay(str(log.path), tmp_path / "base", stop=place, target_file_size="1M").snapshot
+    found = applier.history(str(log.path), "d.t", columns=["id"], base=base).to_arrow()
+    assert found["id"].to_pylist() == sorted([*ids, 5, 1999])
+    assert found.filter(pc.field("id") == 1999)["_change_type"].to_pylist() == ["base", "insert"]
+
+
+def test_a_base_of_another_server(tmp_path):
+    """AP-SNAP: it begins where the archive has its transactions."""
+    begun = []
+    for number, name in enumerate(("binlog.000009", "other.000002")):
+        with BinlogWriter(tmp_path / name) as log:
+            log.query("CREATE DATABASE d")
+            t = table(log, "CREATE TABLE t (id INT PRIMARY KEY, v INT)")
+            write(log, RowChanges(t, after={"id": ints(1), "v": ints(1)}))
+            begun.append(log.position)
+            if number:
+                write(log, RowChanges(t, before={"id": ints(1)}, after={"v": ints(2)}))
+    base = applier.replay(tmp_path / "binlog.000009", tmp_path / "base").snapshot
+    first, last = applier.history(tmp_path / "other.000002", "d.t", base=base).to_arrow().to_pylist()
+    assert (first["_from_seq"], first["_to_seq"]) == (2 << 40 | begun[1], last["_from_seq"])
+
+
+def test_numbers_that_the_log_does_not_have(log, tmp_path):
+    """AUTO_INCREMENT of a column that only the replica has."""
+    t = parse_statement("CREATE TABLE d.t (id INT PRIMARY KEY)")[0].definition
+    write(log, RowChanges(t, after={"id": ints(1)}))
+    log.close()
+    schema = tmp_path / "schema.sql"
+    schema.write_text("CREATE TABLE d.t (id INT PRIMARY KEY, n INT NOT NULL AUTO_INCREMENT, KEY (n));\n")
+    for read in (applier.history, partial(applier.changes, complete=True)):
+        with pytest.raises(applier.UnsupportedEvent, match="numbered by a column that the log does not have"):
+            read(str(log.path), "d.t", schema=schema).to_arrow()
 
 
 def test_columns_and_names(log):
