@@ -12,10 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
+from applier.apply.index.pointer_kernel import NO_ROW
 from applier.apply.output.rows import RowGatherer
 from applier.binlog.rows.changes import UPDATE, Changes
-
-NO_ROW = -1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,14 +55,19 @@ def read_steps(traced: np.ndarray, gatherer: RowGatherer, batch: Changes | None,
     distinct, which = np.unique(np.concatenate([traced["old"], traced["new"]]), return_inverse=True)
     which = which.reshape(-1) - int(np.searchsorted(distinct, 0))
     values = pa.concat_tables([gatherer.schema.empty_table(), *gatherer.batches(distinct[distinct >= 0])])
-    places, rows = np.empty(n, np.int64), np.empty(n, np.int32)
-    is_update = (which[:n] >= 0) & (which[n:] >= 0)
-    own = changes >= 0
+    return RowSteps(changes.copy(), *origins(traced, batch, causes), which[:n], which[n:], values)
+
+
+def origins(traced: np.ndarray, batch: Changes | None, causes: Causes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of steps: the offsets of their events, the rows in these, and whether they are parts of updates."""
+    changes = traced["change"]
+    places, rows, own = np.empty(len(traced), np.int64), np.empty(len(traced), np.int32), changes >= 0
+    is_update = (traced["old"] >= 0) & (traced["new"] >= 0)
     if batch is not None:
         places[own], rows[own] = batch.places[changes[own]], batch.rows[changes[own]]
         is_update[own] |= batch.kinds[changes[own]] == UPDATE
     places[~own], rows[~own] = causes.places[-1 - changes[~own]], causes.rows[-1 - changes[~own]]
-    return RowSteps(changes.copy(), places, rows, is_update, which[:n], which[n:], values)
+    return places, rows, is_update
 
 
 def merged(parts: Sequence[RowSteps]) -> RowSteps:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.output.row_steps import Causes
+from applier.apply.output.row_steps import Causes, origins
 from applier.apply.tables.unit import UnitApplier
-from applier.binlog.rows.changes import UPDATE, ChangeBatch
+from applier.binlog.rows.changes import ChangeBatch
 from applier.jobs.changes.groups import FileGroups
 from applier.jobs.history.commits import Commits
 
@@ -54,12 +54,7 @@ class UnitSteps:
         steps = self.unit.take_steps()
         if not len(steps):
             return
-        changes, own = steps["change"], steps["change"] >= 0
-        places, is_update = np.empty(len(steps), np.int64), np.zeros(len(steps), np.bool_)
-        if batch is not None:
-            places[own], is_update[own] = batch.places[changes[own]], batch.kinds[changes[own]] == UPDATE
-        places[~own] = causes.places[-1 - changes[~own]]
-        is_update |= (steps["old"] >= 0) & (steps["new"] >= 0)
+        places, _, is_update = origins(steps, batch, causes)
         self._parts.append((steps["old"], steps["new"], is_update, self._commits.of(groups, places)))
 
     def versions(self, first: Edge, last: Edge) -> Versions:
