@@ -39,6 +39,17 @@ class UnsignedBigint(StrEnum):
     uint64 = "uint64"
 
 
+StopPositionOption = Annotated[str | None, typer.Option(
+    metavar="FILE:POS", help="Event groups that end at or before this position.")]
+StopGtidOption = Annotated[str | None, typer.Option(
+    metavar="SET", help="Stop after the group that completes this GTID set.")]
+StopDatetimeOption = Annotated[str | None, typer.Option(
+    metavar="TIME", help="Stop before the first group of this time or later, as '2026-03-14 10:30:00' (local time) "
+    "or with an offset ('2026-03-14T10:30:00+00:00').")]
+DefineFromLogOption = Annotated[bool, typer.Option(
+    "--define-from-log", help="Define tables that nothing else defines by the log's metadata, as `replay` does.")]
+
+
 @app.callback(invoke_without_command=True)
 def _applier(version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False) -> None:
     if version:

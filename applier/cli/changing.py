@@ -6,7 +6,14 @@ from typing import Annotated
 
 import typer
 
-from applier.cli.application import UnsignedBigint, app
+from applier.cli.application import (
+    DefineFromLogOption,
+    StopDatetimeOption,
+    StopGtidOption,
+    StopPositionOption,
+    UnsignedBigint,
+    app,
+)
 from applier.mysql.time_zones import parse_datetime
 from applier.options import ChangeFilesOptions, ChangesOptions, parse_stop_position
 from applier.schema.table_filter import TableFilter, parse_table_list
@@ -44,16 +51,10 @@ def changes(
     start_position: Annotated[str | None, typer.Option(
         metavar="FILE:POS", help="Start at this position, whatever comes before and wherever the base stands; a group "
                                  "must start there.")] = None,
-    stop_position: Annotated[str | None, typer.Option(
-        metavar="FILE:POS", help="Event groups that end at or before this position.")] = None,
-    stop_gtid: Annotated[str | None, typer.Option(
-        metavar="SET", help="Stop after the group that completes this GTID set.")] = None,
-    stop_datetime: Annotated[str | None, typer.Option(
-        metavar="TIME", help="Stop before the first group of this time or later, as '2026-03-14 10:30:00' (local time) "
-        "or with an offset ('2026-03-14T10:30:00+00:00').")] = None,
-    define_from_log: Annotated[bool, typer.Option(
-        "--define-from-log", help="Define tables that nothing else defines by the log's metadata, as `replay` does.")]
-        = False,
+    stop_position: StopPositionOption = None,
+    stop_gtid: StopGtidOption = None,
+    stop_datetime: StopDatetimeOption = None,
+    define_from_log: DefineFromLogOption = False,
     ignore_foreign_keys: Annotated[bool, typer.Option(
         "--ignore-foreign-keys", help="Leave out what foreign keys change below the log; else that is an error.")]
         = False,

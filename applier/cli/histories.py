@@ -4,7 +4,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from applier.cli.application import app
+from applier.cli.application import (
+    DefineFromLogOption,
+    StopDatetimeOption,
+    StopGtidOption,
+    StopPositionOption,
+    app,
+)
 from applier.errors import UsageError
 from applier.mysql.time_zones import parse_datetime
 from applier.options import ChangesOptions, parse_stop_position
@@ -28,16 +34,10 @@ def history(
         metavar="SNAPSHOT", help="A snapshot to begin with: its rows are the first versions.")] = None,
     schema: Annotated[str | None, typer.Option(
         metavar="FILE.sql", help="CREATE TABLEs of tables that exist, empty, before the first binlog.")] = None,
-    stop_position: Annotated[str | None, typer.Option(
-        metavar="FILE:POS", help="Event groups that end at or before this position.")] = None,
-    stop_gtid: Annotated[str | None, typer.Option(
-        metavar="SET", help="Stop after the group that completes this GTID set.")] = None,
-    stop_datetime: Annotated[str | None, typer.Option(
-        metavar="TIME", help="Stop before the first group of this time or later, as '2026-03-14 10:30:00' (local time) "
-        "or with an offset ('2026-03-14T10:30:00+00:00').")] = None,
-    define_from_log: Annotated[bool, typer.Option(
-        "--define-from-log", help="Define tables that nothing else defines by the log's metadata, as `replay` does.")]
-        = False,
+    stop_position: StopPositionOption = None,
+    stop_gtid: StopGtidOption = None,
+    stop_datetime: StopDatetimeOption = None,
+    define_from_log: DefineFromLogOption = False,
 ) -> None:
     """Show what a row was, when, and by which transaction; or write all versions of a table's rows.
 
